@@ -1,13 +1,13 @@
 # The two commands to know: make demo, make test. `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help demo test fast near studies faults docs links lint format index clean
+.PHONY: help demo test fast near studies faults test-lowest test-newest docs links lint format index clean
 
 VENV := .venv
 # Pictures are drawn to files, whether or not there is a screen.
 export MPLBACKEND := Agg
 
 help: ## list what make can do
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.runtime ## install bayesjudge in .venv and correct a judge on the data that ship with it
 	@$(VENV)/bin/bayesjudge demo
@@ -27,6 +27,12 @@ studies: $(VENV)/.dev ## run the long tests, which show what a benchmark shows i
 
 faults: $(VENV)/.dev ## plant every fault of benchmarks/core/faults.toml and print those that no test catches
 	@$(VENV)/bin/python benchmarks/core/faults.py $(FAULTS)
+
+test-lowest: ## run fast, compiling and saving tests with the lowest versions that are allowed
+	@sh tools/bounds.sh lowest $(PYTEST)
+
+test-newest: ## the same with the newest versions there are, upper bounds or not
+	@sh tools/bounds.sh newest $(PYTEST)
 
 docs: $(VENV)/.dev ## build the site in docs/_build/html; a warning is an error
 	@$(VENV)/bin/python -m pip install -qq --group docs

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import h5py
@@ -95,6 +96,11 @@ CALLS = [
     "Fit.save",
     "prevalence",
     "attacker.Data",
+    "attacker:Data",
+    "importlib:import_module",
+    "subprocess:Popen",
+    "bayesjudge.core.fit:Fit",
+    "bayesjudge.prevalence.data:Counts",
     "",
 ]
 
@@ -117,6 +123,27 @@ def test_a_file_runs_no_code(saved, tmp_path, monkeypatch, name, where):
     refused(saved)
     assert not (tmp_path / "attacker.py.ran").exists()
     assert "attacker" not in sys.modules
+
+
+@dataclass
+class Recorder:
+    """A class that is loaded, and no model."""
+
+    name: str
+
+    def __post_init__(self):
+        MADE.append(self.name)
+
+
+MADE = []
+
+
+def test_a_file_makes_no_loaded_class_but_models(saved, monkeypatch):
+    monkeypatch.setitem(sys.modules, Recorder.__module__, sys.modules[__name__])
+    call = {"class": f"{Recorder.__module__}:Recorder", "fields": {"name": "attacker"}}
+    edit(saved, lambda header: header.update(data=call))
+    refused(saved, "no model")
+    assert not MADE
 
 
 @pytest.mark.parametrize(

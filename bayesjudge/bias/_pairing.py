@@ -244,7 +244,8 @@ def take_repeats(rows: pd.DataFrame, baseline: str, repeats: str | None) -> tupl
             "be the released one; name the others as a variant and pass it as rerun=",
         )
     if repeats == "mean":
-        means = rows.groupby(KEYS, sort=False, as_index=False).mean(skipna=False)
+        each = rows.groupby(KEYS, sort=False)
+        means = each.mean().where(each.count().eq(each.size(), axis=0)).reset_index()
         return means.assign(repeat=0), int(sizes.mode().iloc[0])
     return rows.assign(repeat=rows.groupby(KEYS, sort=False).cumcount()), 1
 

@@ -374,12 +374,15 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 def write_csv(table: pd.DataFrame, path: Path, *, append: bool = False) -> None:
     """Write a table that a person may open in a spreadsheet, or more rows of it.
 
-    Text that would be run as a formula gets an apostrophe in front: it may come from a model.
+    Text that would be run as a formula gets an apostrophe in front: it may come from a model. A
+    carriage return is a line end, since Python before 3.13 writes it without quotes.
     """
 
     def inert(value: Any) -> Any:
-        formula = isinstance(value, str) and value.startswith(FORMULA)
-        return f"'{value}" if formula and not NUMBER.fullmatch(value) else value
+        if not isinstance(value, str):
+            return value
+        formula = value.startswith(FORMULA) and not NUMBER.fullmatch(value)
+        return ("'" * formula + value).replace("\r\n", "\n").replace("\r", "\n")
 
     safe = table.copy()
     for name in table.select_dtypes(exclude=["number", "bool"]):

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from bayesjudge.core.errors import InputError
+from bayesjudge.core.errors import InputError, checking
 
 
 def public_name(kind: type) -> str:
-    """Name a class as a user does: ``prevalence.Counts``, whatever file it is defined in."""
+    """Name a class as a user does: ``prevalence.Counts``, whatever file it is defined in.
+
+    A user's own is ``module:Class``.
+    """
     for path, module in _public_modules(import_module("bayesjudge")):
         if kind.__name__ in module.__all__ and getattr(module, kind.__name__) is kind:
             return f"{path}{kind.__name__}"
-    raise InputError(
-        "Fit.save",
-        [
-            f"a {kind.__name__} is not a public class of bayesjudge, so no file can name it; fit "
-            "with the package's own class"
-        ],
-    )
+    return f"{kind.__module__}:{kind.__qualname__}"
+
+
+def stored_name(kind: type) -> str:
+    """The public name, by which `find_public` finds the class again."""
+    name = public_name(kind)
+    with checking("Fit.save") as require:
+        own = kind.__module__.partition(".")[0] != "bayesjudge"
+        found = ":" not in name or (own and _loaded(name) is kind)
+        require(found, f"no file can name {name}; put the class at the top of a module of yours")
+    return name
 
 
 def _public_modules(module: ModuleType, path: str = "") -> Iterator[tuple[str, ModuleType]]:
@@ -34,11 +42,29 @@ def _public_modules(module: ModuleType, path: str = "") -> Iterator[tuple[str, M
 
 
 def find_public(name: str) -> Any:
-    """Look up what a file names, from one ``__all__`` to the next; nothing else is reached."""
-    found: Any = import_module("bayesjudge")
+    """Look up what a file names, from one ``__all__`` to the next, or a user's loaded class.
+
+    No module is imported, which would run code that a file names.
+    """
+    if ":" in name:
+        found: Any = _loaded(name)
+        module, _, kind = name.partition(":")
+        with checking("names") as require:
+            require(found is not None, f"{kind} is not there; import {module!r} before the file")
+        return found
+    found = import_module("bayesjudge")
     for part in name.split("."):
         exported = part in getattr(found, "__all__", ())
         if not exported:
             raise InputError("names", [f"{name!r} is not a public name of this bayesjudge"])
         found = getattr(found, part)
+    return found
+
+
+def _loaded(name: str) -> Any:
+    """The class ``module:Class`` of a module that is imported, or None."""
+    module, _, path = name.partition(":")
+    found: Any = sys.modules.get(module)
+    for part in path.split("."):
+        found = getattr(found, part, None)
     return found

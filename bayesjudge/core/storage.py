@@ -22,7 +22,7 @@ import numpy as np
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.model import BayesianModel
-from bayesjudge.core.public import find_public, public_name
+from bayesjudge.core.public import find_public, stored_name
 
 if TYPE_CHECKING:
     import h5py
@@ -54,7 +54,7 @@ LONGEST = 1000
 # Values ------------------------------------------------------------------------------------------
 
 
-def pack(value: Any, name_of: Callable[[type], str] = public_name) -> Any:
+def pack(value: Any, name_of: Callable[[type], str] = stored_name) -> Any:
     """Turn a data class, array, tuple or number into what JSON can hold."""
     if value is None or isinstance(value, str | bool | int | float):
         return value
@@ -112,6 +112,8 @@ def _made(name: str, packed: Mapping[str, Any]) -> Any:
     kind = find_public(name)
     with checking(name) as require:
         require(isinstance(kind, type) and dataclasses.is_dataclass(kind), "is not a data class")
+        own = ":" in name and isinstance(kind, type)
+        require(not own or issubclass(kind, BayesianModel), "is no model of bayesjudge's kind")
     wanted = [f.name for f in dataclasses.fields(kind)]
     missing = [field for field in wanted if field not in packed]
     unknown = [field for field in packed if field not in wanted]
@@ -299,8 +301,11 @@ def _words_of(header: Mapping[str, Any], kind: type) -> dict[str, Any]:
         model = isinstance(words["spec"], BayesianModel)
         require(model, f"spec must be a model of bayesjudge, got {reprlib.repr(words['spec'])}")
         data = str(dict(header["data"] or {}).get("class")).rpartition(".")[0]
-        own = not model or words["spec"].public_name().rpartition(".")[0] == data
-        require(own, f"the data are of {data!r}, the model is not")
+        name = words["spec"].public_name() if model else ""
+        require(
+            ":" in name or not model or name.rpartition(".")[0] == data,
+            f"the data are of {data!r}, the model is not",
+        )
     types = get_type_hints(kind, localns={"xr": SimpleNamespace(DataTree=Any)})
     plain = {"cautions": tuple[tuple[str, str], ...]}
     plain["assumptions"] = tuple[tuple[str, str, tuple[str, ...]], ...]  # type: ignore[assignment]

@@ -451,6 +451,7 @@ def _to_pandas(frame: nw.DataFrame, names: Collection[str]) -> pd.DataFrame:
     others = [nw.col(c).cast(nw.Float64) for c in long if c not in names]
     changed = [*(nw.col(c).cast(nw.String) for c in whole), *others]
     made = (frame.with_columns(*changed) if changed else frame).to_pandas()
+    made = made.copy(deep=False)  # before pandas 3 a part of a frame may be a view
     for column in made:
         cells = made[column]
         plain = _plain(cells)

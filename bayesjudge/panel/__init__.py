@@ -28,6 +28,7 @@ from bayesjudge.panel.data import Votes
 from bayesjudge.panel.labelling import label_next
 from bayesjudge.panel.loo import loo
 from bayesjudge.panel.model import build_model, fit
+from bayesjudge.panel.models._base import PanelModel
 from bayesjudge.panel.models.bias_pooling import BiasPooling
 from bayesjudge.panel.models.dawid_skene import (
     Correlated,
@@ -53,6 +54,7 @@ __all__ = [
     "DawidSkene",
     "MulticlassDawidSkene",
     "NormalPrior",
+    "PanelModel",
     "PooledDawidSkene",
     "VoteRegression",
     "Votes",

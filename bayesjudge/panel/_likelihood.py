@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import logit, logsumexp
+from scipy.special import expit, logit, logsumexp
 
 from bayesjudge.core.counting import distinct
 from bayesjudge.core.fit import Fit
@@ -30,16 +30,43 @@ def logits_of(fit: Fit) -> np.ndarray:
     return logits_from({name: fit.draws(name) for name in ("discrimination", "leniency")})
 
 
-def log_joint(fit: Fit, rows: np.ndarray, draws: np.ndarray | None = None) -> Iterator[np.ndarray]:
-    """`log_joint_of` a fit, of some of its draws."""
+def some_draws(fit: Fit, draws: np.ndarray | None = None) -> xr.Dataset:
+    """Posterior draws of a fit, some of them as one dimension ``sample`` if they are named."""
     import xarray as xr
 
     posterior = fit.idata["posterior"].to_dataset()
-    if draws is not None:
-        n = posterior.sizes["draw"]
-        chosen = {"chain": ("sample", draws // n), "draw": ("sample", draws % n)}
-        posterior = posterior.isel({k: xr.Variable(*v) for k, v in chosen.items()})
-    return log_joint_of(fit.spec, fit.data, posterior, rows)
+    if draws is None:
+        return posterior
+    n = posterior.sizes["draw"]
+    chosen = {"chain": ("sample", draws // n), "draw": ("sample", draws % n)}
+    return posterior.isel({k: xr.Variable(*v) for k, v in chosen.items()})
+
+
+def draw_votes(
+    draw: Mapping[str, np.ndarray],
+    given: np.ndarray,
+    truth: np.ndarray,
+    generator: np.ndarray,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Draw votes anew for the same items, with the same votes missing."""
+    good = np.where(truth == MISSING, rng.random(len(truth)) < draw["prevalence"][generator], truth)
+    if "shared_effect" in draw:
+        shift = rng.standard_normal(len(truth)) * draw["shared_effect"][good.astype(int)]
+        chance = expit(logits_from(draw).T[good.astype(int)] + shift[:, None])
+    else:
+        rates = np.stack([1 - draw["specificity"], draw["sensitivity"]])
+        chance = rates[good.astype(int)]
+    passed = (rng.random(chance.shape) < chance).astype(np.int8)
+    return np.where(given == MISSING, MISSING, passed)
+
+
+def by_sample(draws: xr.Dataset, name: str) -> np.ndarray:
+    """Draws of one variable, of all chains one after another."""
+    values = draws[name]
+    first = [dim for dim in ("chain", "draw", "sample") if dim in values.dims]
+    array = values.transpose(*first, ...).to_numpy()
+    return array.reshape(-1, *array.shape[len(first) :])
 
 
 def log_joint_of(
@@ -63,12 +90,7 @@ def log_joint_of(
 
 def _parameters(spec: Any, votes: Votes, draws: xr.Dataset) -> tuple[Any, Iterator[Any], Any]:
     """Shares; for each draw the log probability of a response by judge, truth and node; weights."""
-
-    def take(name: str) -> np.ndarray:
-        values = draws[name]
-        first = [dim for dim in ("chain", "draw", "sample") if dim in values.dims]
-        array = values.transpose(*first, ...).to_numpy()
-        return array.reshape(-1, *array.shape[len(first) :])
+    take = partial(by_sample, draws)
 
     if votes.n_classes > 2:
         tables = (np.log(np.maximum(one, TINY))[..., None] for one in take("confusion"))

@@ -10,7 +10,6 @@ from bayesjudge.core.answer import listed, percents
 from bayesjudge.core.estimate import Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.panel.data import Votes
-from bayesjudge.panel.models.dawid_skene import Correlated, PooledDawidSkene
 
 #: Judges that are told one by one.
 FEWEST, MOST = 3, 7
@@ -25,11 +24,12 @@ def what_each_adds(fit: Fit, votes: Votes, ci_prob: float) -> tuple[str, ...]:
     for: nothing is fitted anew.
     """
     judges = list(map(str, votes.judges))
-    independent = isinstance(fit.spec, PooledDawidSkene) and not isinstance(fit.spec, Correlated)
+    independent = getattr(fit.spec, "_independent", False)
     if not independent or not FEWEST <= len(judges) <= MOST or votes.n_classes != 2:
         return ()
     names = ("sensitivity", "specificity", "prevalence")
-    if any(fit.idata["posterior"][name].ndim != 3 for name in names):
+    posterior = fit.idata["posterior"]
+    if any(name not in posterior or posterior[name].ndim != 3 for name in names):
         return ()
     sens, spec, share = (_some(fit.draws(name)) for name in names)
     weight = np.asarray(votes.items, float)

@@ -30,7 +30,7 @@ from bayesjudge.panel.closed_form import (
     voting,
 )
 from bayesjudge.panel.data import MISSING, Votes
-from bayesjudge.panel.loo import LABEL_MODELS, loo
+from bayesjudge.panel.loo import loo
 from bayesjudge.panel.model import fit
 from bayesjudge.panel.models._base import PanelModel
 from bayesjudge.panel.models.bias_pooling import BiasPooling
@@ -322,7 +322,7 @@ def _without_items(
 
 
 def _elpd(votes: Votes, method: Method, random_seed: int | np.random.Generator | None) -> float:
-    if isinstance(method, str) or not isinstance(method, LABEL_MODELS):
+    if isinstance(method, str) or not method._says_truths:
         return float("nan")
     found = loo(fit(votes, method, random_seed=random_seed), of="labels")
     return found.elpd / found.n

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -16,12 +16,12 @@ from bayesjudge.core.fit import Fit
 from bayesjudge.panel import _em
 from bayesjudge.panel._approximations import Regression
 from bayesjudge.panel._folds import enough_labels, folds
-from bayesjudge.panel._likelihood import log_joint
+from bayesjudge.panel._likelihood import some_draws
 from bayesjudge.panel.checks import rows_of, without_labels
 from bayesjudge.panel.closed_form import PSEUDO, dawid_skene_em, model_assisted
 from bayesjudge.panel.data import MISSING, Votes, patterns_of, read_items
-from bayesjudge.panel.labelling import chances
-from bayesjudge.panel.loo import LABEL_MODELS, spaced
+from bayesjudge.panel.loo import spaced
+from bayesjudge.panel.model import model_of_items
 from bayesjudge.panel.models.vote_regression import VoteRegression
 
 if TYPE_CHECKING:
@@ -191,12 +191,6 @@ def consensus(
             about = dawid_skene_em(source, ci_prob=ci_prob, **how)
             reader = _Reader(partial(_by_em, **how), about)
         return _by_votes(source, reader, ci_prob, np.random.default_rng(random_seed))
-    with checking("panel.consensus") as require:
-        require(
-            isinstance(source.spec, LABEL_MODELS),
-            f"{type(source.spec).__name__} knows no single items; fit another model, or pass the "
-            "votes",
-        )
     return _by_fit(source, ci_prob, np.random.default_rng(random_seed))
 
 
@@ -326,13 +320,14 @@ def _by_fit(fit: Fit, ci_prob: float, rng: np.random.Generator) -> Consensus:
     votes: Votes = fit.data
     size, n = len(votes.generators), votes.items - votes.labelled.sum(axis=1)
     probability = np.zeros((len(votes.count), votes.n_classes))
-    draws = spaced(fit, _drawn(fit))
+    spec, draws = model_of_items(fit, "consensus"), spaced(fit)
+    posterior = some_draws(fit, draws)
     right = np.zeros((len(draws), size))
     step = max(HELD // (len(draws) * votes.n_classes), 1)
     for start in range(0, len(votes.count), step):
         rows = np.arange(start, min(start + step, len(votes.count)))
         part = rows_of(votes, rows)
-        each = _class_draws(replace(fit, data=part), draws)
+        each = spec._truth_given_votes(part, posterior, np.arange(len(rows)))
         known = np.flatnonzero(part.is_labelled)
         each[:, known] = np.eye(votes.n_classes)[part.truth[known]]
         probability[rows] = each.mean(axis=0)
@@ -344,7 +339,7 @@ def _by_fit(fit: Fit, ci_prob: float, rng: np.random.Generator) -> Consensus:
     by_draw = _by_draw(right, n)
     value = by_draw.mean(axis=0)
     # a regression on votes learns from labels how sure they may make it
-    told = () if isinstance(fit.spec, VoteRegression) else (BY_THE_MODEL,)
+    told = () if spec._labels_tell_chances else (BY_THE_MODEL,)
     accuracy = _estimate(
         *(votes, value[0], value[1:], _ends(by_draw, ci_prob), ci_prob),
         *(fit.method, fit.source, fit.assumptions, (*told, *fit.cautions)),
@@ -356,23 +351,6 @@ def _shares(right: Any, n: Any) -> Any:
     """Of no item there is no share."""
     right, n = np.asarray(right, float), np.asarray(n, float)
     return np.divide(right, n, out=np.full(np.broadcast(right, n).shape, np.nan), where=n > 0)
-
-
-def _drawn(fit: Fit) -> int:
-    """How many draws `chances` or `log_joint` can look at."""
-    if isinstance(fit.spec, VoteRegression):
-        return len(chances(fit, np.arange(1)))
-    return len(fit.draws(fit.quantities[0]))
-
-
-def _class_draws(fit: Fit, draws: np.ndarray) -> np.ndarray:
-    """Probability of each class by draw and pattern."""
-    rows = np.arange(len(fit.data.count))
-    if isinstance(fit.spec, VoteRegression):
-        good = chances(fit, rows)[draws]
-        return np.stack([1 - good, good], axis=-1)
-    joint = np.stack(list(log_joint(fit, rows, draws)))
-    return np.exp(joint - logsumexp(joint, axis=2, keepdims=True))
 
 
 def _estimate(

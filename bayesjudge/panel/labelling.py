@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit, logit
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
+from bayesjudge.panel._likelihood import some_draws
 from bayesjudge.panel.data import MISSING, Votes
-from bayesjudge.panel.models.dawid_skene import DawidSkene, PooledDawidSkene
-from bayesjudge.panel.models.vote_regression import VoteRegression, vote_scores
+from bayesjudge.panel.model import model_of_items
 
 #: Posterior draws that the ranking looks at; more change it little.
 DRAWS = 2000
@@ -18,25 +17,11 @@ DRAWS = 2000
 
 def chances(fit: Fit, rows: np.ndarray) -> np.ndarray:
     """Probability that items are good given their votes, by draw and pattern."""
-    votes, spec = fit.data, fit.spec
-    with checking("panel.label_next") as require:
-        require(
-            isinstance(spec, VoteRegression | DawidSkene) or type(spec) is PooledDawidSkene,
-            "needs a fit of VoteRegression, PooledDawidSkene or DawidSkene, got "
-            f"{type(spec).__name__}",
-        )
-    step = max(len(fit.draws("prevalence")) // DRAWS, 1)
-    generator = votes.generator[rows]
-    if isinstance(spec, VoteRegression):
-        level = fit.draws("level")[::step]
-        slopes = fit.draws("vote_weight")[::step]
-        return expit(level[:, generator] + slopes @ vote_scores(votes)[rows].T)
-    g, s, c = (fit.draws(name)[::step] for name in ("prevalence", "sensitivity", "specificity"))
-    judge = votes.judge_of_column
-    passed = (votes.votes[rows] == 1).astype(float)
-    failed = (votes.votes[rows] == 0).astype(float)
-    weight = np.log(s / (1 - c))[:, judge] @ passed.T + np.log((1 - s) / c)[:, judge] @ failed.T
-    return expit(logit(g)[:, generator] + weight)
+    spec = model_of_items(fit, "label_next")
+    posterior = fit.idata["posterior"]
+    total = posterior.sizes["chain"] * posterior.sizes["draw"]
+    draws = some_draws(fit, np.arange(0, total, max(total // DRAWS, 1)))
+    return spec._truth_given_votes(fit.data, draws, rows)[..., 1]
 
 
 def label_next(fit: Fit, generator: str, n: int = 20) -> pd.DataFrame:
@@ -60,7 +45,8 @@ def label_next(fit: Fit, generator: str, n: int = 20) -> pd.DataFrame:
     Parameters
     ----------
     fit : Fit
-        Of `VoteRegression`, `PooledDawidSkene` or `DawidSkene`.
+        Of a model that says what is true of single items: all of this package but `BiasPooling`,
+        of two classes.
     generator : str
         Whose prevalence is wanted. Its own unlabelled items are ranked.
     n : int, default 20
@@ -82,6 +68,7 @@ def label_next(fit: Fit, generator: str, n: int = 20) -> pd.DataFrame:
     with checking("panel.label_next") as require:
         require(generator in votes.generators, f"no generator {generator!r}: {votes.generators}")
         require(n >= 1, f"n={n}, expected 1 or more")
+        require(votes.n_classes == 2, f"needs pass and fail, got {votes.n_classes} classes")
     index = list(votes.generators).index(generator)
     rows = np.flatnonzero((votes.generator == index) & (votes.truth == MISSING))
     with checking("panel.label_next") as require:

@@ -11,27 +11,14 @@ from scipy.special import logsumexp
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
-from bayesjudge.panel._likelihood import log_joint
+from bayesjudge.panel._likelihood import some_draws
 from bayesjudge.panel.checks import require_identified
 from bayesjudge.panel.data import MISSING
-from bayesjudge.panel.labelling import chances
-from bayesjudge.panel.models._base import PanelModel
-from bayesjudge.panel.models.dawid_skene import (
-    Correlated,
-    DawidSkene,
-    MulticlassDawidSkene,
-    PooledDawidSkene,
-)
-from bayesjudge.panel.models.vote_regression import VoteRegression
+from bayesjudge.panel.model import model_of_items
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Models of an item's votes and truth; models that predict a label from votes.
-ITEM_MODELS: tuple[type[PanelModel], ...] = (
-    *(PooledDawidSkene, DawidSkene, MulticlassDawidSkene, Correlated),
-)
-LABEL_MODELS = (*ITEM_MODELS, VoteRegression)
 #: Draws of each chain that are looked at.
 KEPT = 250
 
@@ -132,38 +119,32 @@ def log_likelihood_of(
     fit: Fit, *, of: Literal["labels", "items"] = "labels"
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Log-likelihood of one item by draw and pattern; the patterns; their counts."""
-    votes, spec = fit.data, fit.spec
+    votes, spec = fit.data, model_of_items(fit, "loo")
     known = votes.truth != MISSING
     if of == "labels":
         require_identified(votes, "predictive_values", "panel.loo")
     with checking("panel.loo") as require:
         require(of in ("labels", "items"), f"of={of!r}: labels or items")
-        require(
-            isinstance(spec, LABEL_MODELS if of == "labels" else ITEM_MODELS),
-            f"of={of!r} is not defined for {type(spec).__name__}"
-            + ("" if isinstance(spec, LABEL_MODELS) else "; use panel.cross_validate"),
-        )
+        of_votes = of == "labels" or spec._knows("_log_joint")
+        require(of_votes, f"of={of!r} is not defined for {type(spec).__name__}")
         require(of == "items" or known.any(), "no item is labelled")
     rows = np.flatnonzero(known) if of == "labels" else np.arange(len(votes.count))
-    if isinstance(spec, VoteRegression):
-        chance = np.clip(chances(fit, rows), 1e-12, 1 - 1e-12)
-        chance = chance[spaced(fit, len(chance))]
-        log = np.where(votes.truth[rows] == 1, np.log(chance), np.log1p(-chance))
-        return log, rows, votes.count[rows]
-    draws = spaced(fit, len(fit.draws(fit.quantities[0])))
-    joint = np.stack(list(log_joint(fit, rows, draws)))
-    truth = votes.truth[rows].astype(int)
-    everything = logsumexp(joint, axis=2)
-    own = np.take_along_axis(joint, np.maximum(truth, 0)[None, :, None], axis=2)[..., 0]
+    draws, truth = some_draws(fit, spaced(fit)), votes.truth[rows].astype(int)
+    at = np.maximum(truth, 0)[None, :, None]
     if of == "labels":
-        return own - everything, rows, votes.count[rows]
-    return np.where(truth == MISSING, everything, own), rows, votes.count[rows]
+        chance = spec._truth_given_votes(votes, draws, rows)
+        own = np.take_along_axis(chance, at, axis=2)[..., 0]
+        return np.log(np.clip(own, 1e-12, 1 - 1e-12)), rows, votes.count[rows]
+    joint = np.stack(list(spec._log_joint(votes, draws, rows)))
+    own = np.take_along_axis(joint, at, axis=2)[..., 0]
+    log = np.where(truth == MISSING, logsumexp(joint, axis=2), own)
+    return log, rows, votes.count[rows]
 
 
-def spaced(fit: Fit, draws: int) -> np.ndarray:
+def spaced(fit: Fit) -> np.ndarray:
     """Evenly spaced draws, as many of each chain."""
-    chains = fit.idata["posterior"].sizes["chain"]
-    each = draws // chains
+    posterior = fit.idata["posterior"]
+    chains, each = posterior.sizes["chain"], posterior.sizes["draw"]
     kept = min(KEPT, each)
     at = ((np.arange(kept) + 0.5) * each / kept).astype(int)
     return (np.arange(chains)[:, None] * each + at).ravel()

@@ -133,6 +133,16 @@ VoteRegression, optional
     return replace(sampled, cautions=(*sampled.cautions, *against))
 
 
+def model_of_items(fit: Fit, subject: str) -> PanelModel:
+    """The model of a fit, which must say what is true of single items."""
+    spec = fit.spec
+    with checking(f"panel.{subject}") as require:
+        told, name = isinstance(spec, PanelModel) and spec._says_truths, type(spec).__name__
+        require(told, f"{name} knows no single items; fit another model (cross_validate takes all)")
+    assert isinstance(spec, PanelModel)
+    return spec
+
+
 @model_of.register(Votes)
 def chosen_model(votes: Votes, model: PanelModel | None, subject: str = "fit") -> PanelModel:
     """The model, or the default one."""

@@ -7,18 +7,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.prior_check import Key, count_in_draws, prior_table
-from bayesjudge.panel._likelihood import logits_from, logits_of
 from bayesjudge.panel._summaries import Summary
 from bayesjudge.panel.checks import correlate
 from bayesjudge.panel.data import MISSING, Votes
 from bayesjudge.panel.models._base import PanelModel
 from bayesjudge.panel.models.bias_pooling import BiasPooling
-from bayesjudge.panel.models.dawid_skene import Correlated, DawidSkene, PooledDawidSkene
 from bayesjudge.panel.models.vote_regression import VoteRegression, labelled_patterns
 from bayesjudge.panel.voting import true_prevalence
 
@@ -37,7 +34,7 @@ def dependence_check(fit: Fit, *, replicates: int = 200, random_seed: Any = None
     Parameters
     ----------
     fit : Fit
-        Of `PooledDawidSkene`, `DawidSkene` or `Correlated`.
+        Of a model of votes of two classes: `PooledDawidSkene`, `DawidSkene` or `Correlated`.
     replicates : int, default 200
         Posterior draws to simulate from.
     random_seed : int or numpy.random.Generator, optional
@@ -56,24 +53,22 @@ def dependence_check(fit: Fit, *, replicates: int = 200, random_seed: Any = None
     InputError
         If the fit is of another model.
     """
-    votes, spec = fit.data, fit.spec
+    votes: Votes = fit.data
+    spec: PanelModel = fit.spec  # type: ignore[assignment]
     with checking("panel.dependence_check") as require:
-        require(
-            isinstance(spec, PooledDawidSkene | DawidSkene),
-            f"needs a fit of PooledDawidSkene, DawidSkene or Correlated, got {type(spec).__name__}",
-        )
+        name = type(spec).__name__
+        require(spec._voting, f"{name} draws no votes; take DawidSkene, or another model of votes")
         require(replicates >= 20, f"replicates={replicates}, at least 20 are needed")
     rng = np.random.default_rng(random_seed)
     given, truth, generator = expanded(votes, rng)
     observed = _correlations(given, truth)
-    posterior = {name: fit.draws(name) for name in ("prevalence", "sensitivity", "specificity")}
-    if isinstance(spec, Correlated):
-        posterior |= {"effect": fit.draws("shared_effect"), "logits": logits_of(fit)}
-    size = len(posterior["prevalence"])
+    posterior = {name: fit.draws(name) for name in spec._voting}
+    size = len(next(iter(posterior.values())))
     drawn = []
     for s in rng.choice(size, replicates, replace=size < replicates):
         draw = {name: values[s] for name, values in posterior.items()}
-        drawn.append(_correlations(replicate(draw, given, truth, generator, rng), truth))
+        anew = spec._draw_votes(draw, given, truth, generator, rng)
+        drawn.append(_correlations(anew, truth))
     rows = {}
     for name in observed:
         values = np.array([one[name] for one in drawn])
@@ -111,25 +106,6 @@ def _correlations(given: np.ndarray, truth: np.ndarray) -> dict[str, float]:
     return found
 
 
-def replicate(
-    draw: dict[str, np.ndarray],
-    given: np.ndarray,
-    truth: np.ndarray,
-    generator: np.ndarray,
-    rng: np.random.Generator,
-) -> np.ndarray:
-    """Draw votes anew for the same items, with the same votes missing."""
-    good = np.where(truth == MISSING, rng.random(len(truth)) < draw["prevalence"][generator], truth)
-    if "effect" in draw:
-        shift = rng.standard_normal(len(truth)) * draw["effect"][good.astype(int)]
-        chance = expit(draw["logits"].T[good.astype(int)] + shift[:, None])
-    else:
-        rates = np.stack([1 - draw["specificity"], draw["sensitivity"]])
-        chance = rates[good.astype(int)]
-    passed = (rng.random(chance.shape) < chance).astype(np.int8)
-    return np.where(given == MISSING, MISSING, passed)
-
-
 @prior_table.register(PanelModel)
 def _beside_prior(
     model: PanelModel, votes: Votes, rng: np.random.Generator, *, stated: bool = False
@@ -162,24 +138,21 @@ def prior_statistics(
     elif votes.n_classes > 2:
         observed, drawn_of = _classes(votes, rng)
     else:
-        observed, drawn_of = _patterns(votes, rng)
+        observed, drawn_of = _patterns(votes, model, rng)
     return observed, lambda n: drawn_of(draw_together(built, names, n, rng))
 
 
-def _patterns(votes: Votes, rng: np.random.Generator) -> Statistics:
+def _patterns(votes: Votes, model: PanelModel, rng: np.random.Generator) -> Statistics:
     """Draw votes item by item, and by judge those on labelled items."""
     given, truth, generator = expanded(votes, rng)
     nobody = np.full(len(truth), MISSING)
     right = _right_votes(votes)
 
     def drawn_of(prior: Values) -> dict[Key, np.ndarray]:
-        names = ["prevalence", "sensitivity", "specificity"]
-        if "shared_effect" in prior:
-            prior |= {"effect": prior["shared_effect"], "logits": logits_from(prior)}
-            names += ["effect", "logits"]
-        each = [{name: prior[name][s] for name in names} for s in range(len(prior["prevalence"]))]
+        size = len(prior[model._voting[0]])
+        each = [{name: prior[name][s] for name in model._voting} for s in range(size)]
         drawn = [
-            _statistics(replicate(one, given, nobody, generator, rng), generator, votes)
+            _statistics(model._draw_votes(one, given, nobody, generator, rng), generator, votes)
             for one in each
         ]
         found = {name: np.array([one[name] for one in drawn]) for name in drawn[0]}

@@ -269,7 +269,7 @@ def by_hand(fit, draws):
 @pytest.mark.sampling
 def test_a_fit_averages_over_the_posterior(model_fit, monkeypatch):
     fit = model_fit(panel.PooledDawidSkene())
-    votes, draws = fit.data, spaced(fit, len(fit.draws("prevalence")))
+    votes, draws = fit.data, spaced(fit)
     p = by_hand(fit, draws)
     known = votes.is_labelled
     p[:, known] = votes.truth[known]

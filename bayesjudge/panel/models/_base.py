@@ -2,31 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from scipy.special import logsumexp
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import BayesianModel
 from bayesjudge.core.priors import BetaPrior, NormalPrior
-from bayesjudge.panel.checks import require_identified
+from bayesjudge.panel._likelihood import some_draws
+from bayesjudge.panel.checks import require_identified, subject
 from bayesjudge.panel.data import MISSING, Votes
 from bayesjudge.panel.label_design import Identified
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 @dataclass(frozen=True)
 class PanelModel(BayesianModel):
-    """A model of a panel: its fields are its priors, the rest says what it answers and assumes."""
+    """A model of a panel: its fields are its priors, the rest says what it answers and assumes.
+
+    A model of your own is a frozen data class on top of it; ``docs/extend.md`` has one.
+
+    Raises
+    ------
+    InputError
+        If a prior is of another type, or a spread is not positive.
+    """
 
     _title: ClassVar[str]
     _source: ClassVar[str]
     _assumptions: ClassVar[tuple[Assumption, ...]]
     _needs_labels: ClassVar[bool] = True
     _learns_from: ClassVar[Identified | None] = None  # what it needs the labels to tell
+    #: What one draw of `_draw_votes` takes, by the names of the posterior.
+    _voting: ClassVar[tuple[str, ...]] = ()
+    #: Whether judges err independently given the truth: then rates alone say what they are worth.
+    _independent: ClassVar[bool] = False
+    #: Whether the chance of a truth given votes was learnt from labels, not from agreement.
+    _labels_tell_chances: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -68,6 +87,61 @@ class PanelModel(BayesianModel):
     def _cautions(self, fit: Fit) -> tuple[Caution, ...]:
         """What a fit says against its own arithmetic."""
         return ()
+
+    # What consensus, loo, label_next, dependence_check and cross_validate ask of a model ----------
+
+    def _log_joint(self, votes: Votes, draws: xr.Dataset, rows: np.ndarray) -> Iterator[np.ndarray]:
+        """Log probability of votes and class of some patterns: (n_rows, n_classes) for each draw.
+
+        Of the votes alone where the labelled items' classes say nothing.
+        """
+        raise NotImplementedError
+
+    def _truth_given_votes(self, votes: Votes, draws: xr.Dataset, rows: np.ndarray) -> np.ndarray:
+        """Probability of each class of some patterns, shape (n_draws, n_rows, n_classes)."""
+        joint = np.stack(list(self._log_joint(votes, draws, rows)))
+        return np.exp(joint - logsumexp(joint, axis=2, keepdims=True))
+
+    def _draw_votes(
+        self,
+        draw: Mapping[str, np.ndarray],
+        given: np.ndarray,
+        truth: np.ndarray,
+        generator: np.ndarray,
+        rng: np.random.Generator,
+    ) -> np.ndarray:
+        """Votes anew for the same items, with the same votes missing, by one draw of `_voting`."""
+        raise NotImplementedError
+
+    def _about_items(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray] | None:
+        """Known truths counted, the others drawn given their items' votes."""
+        if not self._knows("_log_joint"):
+            return None
+        votes: Votes = fit.data
+        known, unknown = votes.labelled, np.flatnonzero(votes.truth == MISSING)
+        posterior = fit.idata["posterior"]
+        chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
+        found = np.empty((chains * draws, *known.shape))
+        for s, joint in enumerate(self._log_joint(votes, some_draws(fit), unknown)):
+            chance = np.exp(joint - joint.max(axis=1, keepdims=True))
+            chance /= chance.sum(axis=1, keepdims=True)
+            drawn = rng.multinomial(votes.count[unknown], chance)
+            found[s] = known if votes.design.same_items else 0
+            np.add.at(found[s], votes.generator[unknown], drawn)
+        items = np.bincount(votes.generator, votes.count * subject(votes), len(votes.generators))
+        with np.errstate(invalid="ignore"):  # no items, no share of them
+            found = found.reshape(chains, draws, *known.shape) / items[:, None]
+        return {"prevalence": found[..., 1]} if votes.n_classes == 2 else {"share": found}
+
+    @classmethod
+    def _knows(cls, method: str) -> bool:
+        """Whether a class says what the base class asks of it."""
+        return getattr(cls, method) is not getattr(PanelModel, method)
+
+    @property
+    def _says_truths(self) -> bool:
+        """Whether it says what is true of an item, given its votes."""
+        return self._knows("_log_joint") or self._knows("_truth_given_votes")
 
 
 def _number(value: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -15,7 +15,7 @@ from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.priors import BetaPrior, NormalPrior
 from bayesjudge.panel._em import Problem, solve
-from bayesjudge.panel._likelihood import log_joint, log_joint_of, quadrature_change
+from bayesjudge.panel._likelihood import draw_votes, log_joint_of, quadrature_change
 from bayesjudge.panel._patterns import Patterns
 from bayesjudge.panel.checks import (
     BETTER_THAN_CHANCE,
@@ -55,8 +55,9 @@ class _LatentTruth(PanelModel):
         RANDOM_LABELS,
     )
     _needs_labels: ClassVar[bool] = False
-    #: Whether the log-probability of an item's votes is a sum over judges.
-    _adds_up: ClassVar[bool] = True
+    _voting: ClassVar[tuple[str, ...]] = ("prevalence", "sensitivity", "specificity")
+    #: The log-probability of an item's votes is a sum over judges.
+    _independent: ClassVar[bool] = True
 
     @property
     def _missing(self) -> Literal["skip", "response"]:
@@ -231,6 +232,12 @@ class _LatentTruth(PanelModel):
         """Log probability of each distinct row of votes by class."""
         return given @ _flat_table(self._log_table(votes, text=True))
 
+    def _log_joint(self, votes: Votes, draws: xr.Dataset, rows: np.ndarray) -> Iterator[np.ndarray]:
+        return log_joint_of(self, votes, draws, rows)
+
+    def _draw_votes(self, *about: Any) -> np.ndarray:
+        return draw_votes(*about)
+
     def _item_log_likelihood(
         self, votes: Votes, draws: xr.Dataset
     ) -> tuple[xr.DataArray, np.ndarray]:
@@ -238,30 +245,12 @@ class _LatentTruth(PanelModel):
         import xarray as xr
 
         every = np.arange(len(votes.count))
-        joint = np.stack(list(log_joint_of(self, votes, draws, every)))
+        joint = np.stack(list(self._log_joint(votes, draws, every)))
         logs = logsumexp(joint + _log_allowed(votes), axis=2)
         shape = draws.sizes["chain"], draws.sizes["draw"], len(every)
         names = Patterns.of(votes, self._missing).names[: len(every)]
         coords = {"chain": draws.chain, "draw": draws.draw, "pattern": ("kind", names)}
         return xr.DataArray(logs.reshape(shape), coords, ("chain", "draw", "kind")), votes.count
-
-    def _about_items(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """Known truths counted, the others drawn given their items' votes."""
-        votes: Votes = fit.data
-        known, unknown = votes.labelled, np.flatnonzero(votes.truth == MISSING)
-        posterior = fit.idata["posterior"]
-        chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
-        found = np.empty((chains * draws, *known.shape))
-        for s, joint in enumerate(log_joint(fit, unknown)):
-            chance = np.exp(joint - joint.max(axis=1, keepdims=True))
-            chance /= chance.sum(axis=1, keepdims=True)
-            drawn = rng.multinomial(votes.count[unknown], chance)
-            found[s] = known if votes.design.same_items else 0
-            np.add.at(found[s], votes.generator[unknown], drawn)
-        items = np.bincount(votes.generator, votes.count * subject(votes), len(votes.generators))
-        with np.errstate(invalid="ignore"):  # no items, no share of them
-            found = found.reshape(chains, draws, *known.shape) / items[:, None]
-        return {"prevalence": found[..., 1]} if votes.n_classes == 2 else {"share": found}
 
 
 @dataclass(frozen=True)
@@ -335,7 +324,7 @@ class PooledDawidSkene(_LatentTruth):
         """With many judges and votes the posterior is all but normal, and steps may be longer."""
         given = ((votes.votes != MISSING) * votes.count[:, None]).sum(axis=0)
         cast = np.bincount(votes.judge_of_column, given, minlength=len(votes.judges))
-        known = self._adds_up and self.answering is None and len(cast) >= MANY_JUDGES
+        known = self._independent and self.answering is None and len(cast) >= MANY_JUDGES
         return {"target_accept": 0.9} if known and cast.min() >= MANY_VOTES else self.sampling
 
     def _log_table(self, votes: Votes, text: bool) -> Any:
@@ -399,7 +388,10 @@ class Correlated(PooledDawidSkene):
         BETTER_THAN_CHANCE,
         RANDOM_LABELS,
     )
-    _adds_up: ClassVar[bool] = False
+    _independent: ClassVar[bool] = False
+    _voting: ClassVar[tuple[str, ...]] = (
+        *("prevalence", "discrimination", "leniency", "shared_effect"),
+    )
 
     shared_effect: float = 1.5
     nodes: int = 21
@@ -557,6 +549,7 @@ class MulticlassDawidSkene(_LatentTruth):
     Dawid & Skene (1979), Appl. Stat. 28, 20-28.
     """
 
+    _voting: ClassVar[tuple[str, ...]] = ()  # it draws no votes of two classes
     _title: ClassVar[str] = "Dawid-Skene"
     _source: ClassVar[str] = "Dawid & Skene (1979), truths summed out"
 

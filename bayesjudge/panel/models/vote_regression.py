@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from scipy.special import expit
 
 from bayesjudge.core.counting import collapse, distinct
 from bayesjudge.core.estimate import Assumption, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.priors import NormalPrior
+from bayesjudge.panel._likelihood import by_sample
 from bayesjudge.panel.checks import EXCHANGEABLE_LEVELS
 from bayesjudge.panel.data import MISSING, Votes
 from bayesjudge.panel.label_design import RANDOM_LABELS, Identified
@@ -64,6 +66,7 @@ class VoteRegression(PanelModel):
     _assumptions: ClassVar[tuple[Assumption, ...]] = (EXCHANGEABLE_LEVELS, RANDOM_LABELS)
     _drawn_about: ClassVar[Target] = "items"
     _learns_from: ClassVar[Identified | None] = "predictive_values"
+    _labels_tell_chances: ClassVar[bool] = True
 
     intercept: NormalPrior = NormalPrior(0.0, 2.0)
     generator_spread: float = 1.0
@@ -112,6 +115,11 @@ class VoteRegression(PanelModel):
         share = fit.idata["posterior"]["prevalence"].transpose("chain", "draw", ...)
         good, n = share.to_numpy() * fit.data.items, fit.data.items
         return {"prevalence": rng.beta(good + 0.5, n - good + 0.5)}
+
+    def _truth_given_votes(self, votes: Votes, draws: xr.Dataset, rows: np.ndarray) -> np.ndarray:
+        level, slopes = (by_sample(draws, name) for name in UNKNOWNS)
+        logits = level[:, votes.generator[rows]] + slopes @ vote_scores(votes)[rows].T
+        return expit(np.stack([-logits, logits], axis=-1))
 
     def _item_log_likelihood(
         self, votes: Votes, draws: xr.Dataset
