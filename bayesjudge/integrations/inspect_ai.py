@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.label_design import built_in_design
 from bayesjudge.core.labels import read_labels
 from bayesjudge.prevalence import Counts, difference, rogan_gladen
-from bayesjudge.prevalence.labelling import built_in_design
 
 #: Label designs that one share of one run can have.
 CALIBRATIONS = ("random", "by_truth", "separate")

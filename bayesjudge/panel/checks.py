@@ -13,10 +13,11 @@ from scipy.special import bdtr, bdtrc, betainc, gammaln, ndtr
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution, Quantity
+from bayesjudge.core.label_design import Identified, checked
 from bayesjudge.core.randomization import p_value, same_shares, samples_for
 from bayesjudge.core.screen import few
 from bayesjudge.panel.data import MISSING, Votes
-from bayesjudge.panel.label_design import DESIGNS, RANDOM_LABELS, TELLS, Identified
+from bayesjudge.panel.label_design import DESIGNS, RANDOM_LABELS, TELLS
 
 SAME_ERRORS = Assumption(
     "same-error-rates", "each judge has the same error rates on every generator"
@@ -305,7 +306,7 @@ def cautions_of(votes: Votes) -> tuple[Caution, ...]:
             "than chance, and their errors on a model; label some items"
         )
         return (Caution("no-labels", text), *_copied(votes))
-    others = tuple(_of_others(votes))
+    others = (*_of_others(votes), *checked(votes.design, votes))
     if votes.n_classes != 2:
         return others
     design = votes.design
@@ -330,6 +331,8 @@ def check_assumptions(
             continue
         one = votes.design.assumption if listed is RANDOM_LABELS else listed
         against = CONTRADICTED_BY.get(one.id, frozenset())
+        if one is votes.design.assumption:
+            against |= {c.name for c in checked(votes.design, votes)}
         names = tuple(dict.fromkeys(c.name for c in raised if c.name in against))
         confronted.append(one._replace(contradicted_by=names))
         relevant |= {*names, *({"no-labels"} if one.id == "better-than-chance" else ())}

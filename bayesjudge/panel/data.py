@@ -10,15 +10,16 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from bayesjudge.core.counting import collapse, distinct
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.item_keys import hash_items, items_differ, keep_keys, keys_of
+from bayesjudge.core.label_design import LabelDesign
 from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.names import require_names
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import is_counted_in_place
 from bayesjudge.panel._counting import count_votes
 from bayesjudge.panel._reading import ONE_GENERATOR, read_truth, read_votes
-from bayesjudge.panel.label_design import DESIGNS, LabelDesign, choose_design
+from bayesjudge.panel.label_design import find_design
 
 #: Most generators, judges or classes in a notebook's summary.
 MOST_SHOWN = 20
@@ -88,7 +89,7 @@ class Votes:
     count: Any = None
     classes: Sequence[str] = ("0", "1")
     judge_of_column: Any = None
-    calibration: str | None = None
+    calibration: str | LabelDesign | None = None
     spelling: str = ""
     pass_name: str = ""
     distinct: bool = True
@@ -147,14 +148,20 @@ class Votes:
         for name in ("generators", "judges", "classes"):
             require_names(getattr(self, name), name, require)
 
-    def _chosen(self, arrays: dict[str, Any], require: Any) -> str | None:
-        """Name of the label design, if the arrays are sound enough to tell it."""
+    def _chosen(self, arrays: dict[str, Any], require: Any) -> str | LabelDesign | None:
+        """The label design, if the arrays are sound enough to tell it."""
         truth, generator = arrays["truth"], arrays["generator"]
         if truth.shape != generator.shape:
             return self.calibration
         known = np.unique(generator[truth != MISSING])
         mixed = np.isin(generator[truth == MISSING], known).any()
-        return choose_design(self.calibration, not mixed, require)
+        if self.calibration is None and not mixed:  # whole generators, or no label
+            return "by_generator"
+        try:
+            find_design(self.calibration)
+        except InputError as error:
+            require(False, "; ".join(error.problems))
+        return self.calibration
 
     def __add__(self, other: Self) -> Self:
         """Add votes on further items, of these generators and judges or of new ones.
@@ -166,7 +173,8 @@ class Votes:
             return NotImplemented
         parts = (self, other)
         # how labels were chosen does not matter where there are none
-        designs = sorted({str(one.calibration) for one in parts if one.is_labelled.any()})
+        known = [one.calibration for one in parts if one.is_labelled.any()]
+        designs = sorted({str(one): one for one in known})
         with checking("panel.Votes") as require:
             same = self.classes == other.classes
             require(same, f"classes must be the same, got {self.classes} and {other.classes}")
@@ -191,7 +199,7 @@ class Votes:
             **names,
             classes=self.classes,
             judge_of_column=np.repeat(np.arange(times.size), times),
-            calibration=None if whole or not designs else designs[0],
+            calibration=None if whole or not designs else known[0],
             spelling="; ".join(dict.fromkeys(one.spelling for one in parts if one.spelling)),
             pass_name=self.pass_name or other.pass_name,
             distinct=differ and self.distinct and other.distinct,
@@ -212,7 +220,7 @@ class Votes:
         self,
         labels: Any,
         *,
-        calibration: str | None = None,
+        calibration: str | LabelDesign | None = None,
         item: str = "item",
         generator: str | None = "generator",
         truth: str = "truth",
@@ -380,7 +388,7 @@ class Votes:
     @property
     def design(self) -> LabelDesign:
         """How the labelled items were chosen."""
-        return DESIGNS[str(self.calibration)]
+        return find_design(self.calibration)
 
     @property
     def is_labelled(self) -> np.ndarray:
@@ -497,7 +505,7 @@ class Votes:
         missing_value: Any = None,
         classes: Iterable[Any] | None = None,
         repeated: Literal["error", "keep"] = "error",
-        calibration: str | None = None,
+        calibration: str | LabelDesign | None = None,
     ) -> Self:
         """Read a long table (one row a vote), or a wide one (one column a judge).
 
@@ -584,7 +592,7 @@ def read_items(
     missing_value: Any = None,
     classes: Iterable[Any] | None = None,
     repeated: Literal["error", "keep"] = "error",
-    calibration: str | None = None,
+    calibration: str | LabelDesign | None = None,
 ) -> tuple[dict[str, Any], np.ndarray]:
     """Fields of `Votes` with one row an item, and the items' names; as `Votes.from_frame` reads."""
     return read_votes(

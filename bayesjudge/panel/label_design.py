@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
-
 from bayesjudge.core.estimate import Assumption
-
-Identified = Literal["prevalence", "error_rates", "predictive_values"]
+from bayesjudge.core.label_design import LabelDesign, suited_design
 
 RANDOM_LABELS = Assumption(
     "random-labels", "within each generator the labelled items are a random sample"
@@ -24,21 +19,6 @@ SAME_JUDGES = Assumption(
     "same-judges",
     "each judge has the same sensitivity and specificity on labelled and on other items",
 )
-
-
-@dataclass(frozen=True)
-class LabelDesign:
-    """How the labelled items were chosen: it decides which estimators are right.
-
-    ``identifies`` lists what shares of labelled items estimate without bias: a generator's
-    prevalence, a judge's error rates given the truth, or the truth given the votes.
-    """
-
-    name: str
-    meaning: str
-    identifies: frozenset[Identified]
-    same_items: bool  # the labelled items are some of those that the estimate is about
-    assumption: Assumption
 
 
 DESIGNS: dict[str, LabelDesign] = {
@@ -90,15 +70,6 @@ TELLS = {
 }
 
 
-def choose_design(
-    calibration: str | None, whole_generators: bool, require: Callable[[object, str], None]
-) -> str:
-    """Name of the design; asked for unless the table shows it: whole generators, or no label."""
-    if calibration is None and whole_generators:
-        return "by_generator"
-    choices = "; ".join(f"{name!r}: {design.meaning}" for name, design in DESIGNS.items())
-    require(
-        isinstance(calibration, str) and calibration in DESIGNS,
-        f"calibration={calibration!r}: how were the labelled items chosen? {choices}",
-    )
-    return str(calibration)
+def find_design(calibration: str | LabelDesign | None) -> LabelDesign:
+    """The design of that name, in a panel's words, or one of the user's own."""
+    return suited_design(calibration, "Votes", DESIGNS)

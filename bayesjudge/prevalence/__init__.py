@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from bayesjudge.core.intervals import clopper_pearson, wilson
+from bayesjudge.core.label_design import DESIGNS, LabelDesign
 from bayesjudge.core.prior_check import check_prior
 from bayesjudge.prevalence.agreement import agreement
 from bayesjudge.prevalence.answer import answer
@@ -27,7 +28,6 @@ from bayesjudge.prevalence.compare import (
 )
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.exact import exact
-from bayesjudge.prevalence.labelling import DESIGNS, LabelDesign
 from bayesjudge.prevalence.model import (
     ErrorRates,
     LinearErrorRates,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.label_design import design_of
 from bayesjudge.core.labels import folded, listed, pass_name_of, read_labels, spell
 from bayesjudge.core.numbers import number_of
 from bayesjudge.core.screen import how_many
@@ -17,7 +18,6 @@ from bayesjudge.core.tables import (
     require_columns,
     require_distinct,
 )
-from bayesjudge.prevalence.labelling import design_of
 
 #: External labels, in this order.
 LABELS = ("correct_n", "correct_pass", "incorrect_n", "incorrect_fail")

@@ -9,9 +9,9 @@ import numpy as np
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.core.intervals import FEW, wilson, z_score
+from bayesjudge.core.label_design import RANDOM_LABELS
 from bayesjudge.prevalence.closed_form import described
 from bayesjudge.prevalence.data import Counts
-from bayesjudge.prevalence.labelling import RANDOM_LABELS
 
 
 class Table(NamedTuple):

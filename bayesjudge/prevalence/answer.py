@@ -222,7 +222,7 @@ def _contradictory(systems: Sequence[str], counts: Counts | None) -> str:
         f"The labels, the verdicts and the declared label design contradict each other{where}: "
         f"{none} can be quoted."
     )
-    if counts is not None and counts.design.name == "random":
+    if counts is not None and counts.design.is_sample:
         text += (
             " If items were labelled by what the judge said of them, such as all that it passed "
             "and a part of the rest, declare by_verdict; if not, check the two columns."

@@ -11,10 +11,10 @@ import numpy as np
 from bayesjudge.core.answer import MOST_NAMED, listed
 from bayesjudge.core.estimate import Assumption, Caution, Target
 from bayesjudge.core.intervals import wilson, z_score
+from bayesjudge.core.label_design import ROWS_ARE_ITEMS, about_others
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence._bounds import bounds_words, judged_so, verdicts_without_label
 from bayesjudge.prevalence.data import PLURALS, Counts
-from bayesjudge.prevalence.labelling import ROWS_ARE_ITEMS, about_others
 
 #: Of several strata: their prevalences weighed by their shares of the items.
 OVERALL = "overall_prevalence"

@@ -10,10 +10,7 @@ import numpy as np
 from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
 from bayesjudge.core.estimate import TARGETS, Caution, Estimate, Quantity, Target
 from bayesjudge.core.intervals import clopper_pearson, holding, wilson, z_score
-from bayesjudge.prevalence import _formulas as formulas
-from bayesjudge.prevalence.cautions import OVERALL, cautions_of, judged
-from bayesjudge.prevalence.data import Counts
-from bayesjudge.prevalence.labelling import (
+from bayesjudge.core.label_design import (
     ERRORS_CANCEL,
     RANDOM_BY_VERDICT,
     RANDOM_LABELS,
@@ -22,6 +19,9 @@ from bayesjudge.prevalence.labelling import (
     STRATUM_SHARES,
     Identified,
 )
+from bayesjudge.prevalence import _formulas as formulas
+from bayesjudge.prevalence.cautions import OVERALL, cautions_of, judged
+from bayesjudge.prevalence.data import Counts
 
 NAIVE = "Judge's pass rate"
 LEE = "Lee et al. (2025), How to Correctly Report LLM-as-a-Judge Evaluations"

@@ -13,6 +13,7 @@ from bayesjudge.core.draws import tabulate_contrasts, tabulate_ranks
 from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
 from bayesjudge.core.estimate import Caution, Estimate, Target, pass_name_in
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.label_design import DESIGNS, LabelDesign
 from bayesjudge.core.report import compare_results
 from bayesjudge.prevalence import closed_form
 from bayesjudge.prevalence._bounds import with_value
@@ -28,7 +29,6 @@ from bayesjudge.prevalence.closed_form import (
 )
 from bayesjudge.prevalence.data import Counts, require_counts
 from bayesjudge.prevalence.exact import exact
-from bayesjudge.prevalence.labelling import DESIGNS, LabelDesign
 from bayesjudge.prevalence.model import PredictiveValues, PrevalenceModel
 
 if TYPE_CHECKING:

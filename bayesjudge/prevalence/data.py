@@ -12,12 +12,12 @@ import numpy as np
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.item_keys import hash_items, items_differ, keep_keys, keys_of
+from bayesjudge.core.label_design import Identified, LabelDesign, declared, design_of
 from bayesjudge.core.names import require_names, to_names
 from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import ROWS, fitted, how_many, rows
 from bayesjudge.core.tables import is_in_memory, read_rows
 from bayesjudge.prevalence._reading import LABELS, item_columns, read_counts
-from bayesjudge.prevalence.labelling import Identified, LabelDesign, declared, design_of
 
 #: Heads of what is printed: of the items without a label, of the good and of the bad ones.
 HEADS = ("test", "passed", "good", "passed", "bad", "failed")

@@ -12,6 +12,7 @@ import numpy as np
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution, Target
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.label_design import SAME_JUDGE, STRATUM_SHARES
 from bayesjudge.core.model import BayesianModel, model_of
 from bayesjudge.core.prior_check import prior_table
 from bayesjudge.core.priors import BetaPrior
@@ -22,7 +23,6 @@ from bayesjudge.prevalence._quadrature import NotIntegrated, posterior_of
 from bayesjudge.prevalence._reading import LABELS
 from bayesjudge.prevalence.cautions import OVERALL, cautions_of, judged
 from bayesjudge.prevalence.data import Counts, require_counts
-from bayesjudge.prevalence.labelling import SAME_JUDGE, STRATUM_SHARES
 
 if TYPE_CHECKING:
     import pandas as pd

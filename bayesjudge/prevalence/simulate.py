@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.errors import checking
-from bayesjudge.prevalence.labelling import built_in_design
+from bayesjudge.core.label_design import built_in_design
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,13 +6,13 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 import bayesjudge as bj
 from bayesjudge.core import storage
 from bayesjudge.core.estimate import Assumption, Caution
+from bayesjudge.core.label_design import design_of
 from bayesjudge.integrations import corrected_share
-from bayesjudge.prevalence.labelling import design_of
 
 P = bj.prevalence
 
@@ -184,7 +184,9 @@ def test_a_design_that_nobody_declared_is_asked_for_as_on_the_command_line(read)
 TABLE = P.simulate(items=60, labelled=30, random_seed=1)
 SCORED = P.scores.simulate(items=60, labelled=30, random_seed=1)
 TWO = pd.concat([SCORED.assign(system=name).reset_index(names="item") for name in "ab"])
+VOTED = bj.panel.simulate(items=60, labelled=30, random_seed=1)
 OTHERS = {
+    "Votes": lambda design: bj.panel.Votes.from_frame(VOTED, calibration=design),
     "Scores": lambda design: P.scores.Scores([0.1, 0.9], [0, 1], [1, 1], design, (0, 1)),
     "Scores.from_frame": lambda design: P.scores.Scores.from_frame(
         SCORED, calibration=design, scale=(0, 1)
@@ -220,6 +222,124 @@ def test_where_it_would_be_ignored_it_is_refused(name, monkeypatch):
     own = BY_VERDICT_AND_STRATUM
     monkeypatch.setitem(P.DESIGNS, own.name, own)
     for design in (own, own.name, replace(own, name="random")):
-        with pytest.raises(bj.InputError, match="knows these only; read verdicts of another"):
+        with pytest.raises(
+            bj.InputError, match=r"knows these(,.*; read others| only; read verdict)"
+        ):
             OTHERS[name](design)
     OTHERS[name](P.DESIGNS["random"] if name not in ("expected_width",) else "by_truth")
+
+
+# Where it is honoured ----------------------------------------------------------------------------
+
+
+def told_apart(data):
+    """Some volunteers are no sample: a check that any table passes through."""
+    yield Caution("volunteers", f"who labelled {type(data).__name__} is not known")
+
+
+def another(known, check=None):
+    """A design that says what a built-in one says, under a name and with a check of its own."""
+    about = (known.meaning, known.identifies, known.same_items, known.assumption)
+    return P.LabelDesign("volunteers", *about, check=check)
+
+
+SYSTEMS = pd.concat([P.simulate(items=90, labelled=40, random_seed=seed).assign(
+    system=name, item=range(130)) for seed, name in ((1, "a"), (2, "b"))])  # fmt: skip
+CLASSES = P.classes.simulate(items=200, labelled=80, random_seed=1)
+READS = {
+    "Counts": lambda design: P.Counts.from_frame(
+        SYSTEMS.drop(columns="item"), by="system", calibration=design
+    ),
+    "Items": lambda design: P.items.Items.from_frame(
+        SYSTEMS, by="system", item="item", repeats="system", calibration=design
+    ),
+    "Scores": lambda design: P.scores.Scores.from_frame(
+        SCORED, calibration=design, scale=(0, 1), edges=(0, 0.5, 1)
+    ),
+    "ClassCounts": lambda design: P.classes.ClassCounts.from_frame(CLASSES, calibration=design),
+    "Votes": OTHERS["Votes"],
+}
+MODULES = {"Items": P.items, "Scores": P.scores, "ClassCounts": P.classes, "Votes": bj.panel}
+
+
+def numbers(estimate):
+    return [row for *_, row in estimate.rows()]
+
+
+def test_closed_forms_are_those_that_labels_tell():
+    """Post-stratification where nothing else is right: of a random sample it tells no more."""
+    assert {name: one.closed_forms for name, one in P.DESIGNS.items()} == {
+        "random": ("naive", "human_only", "difference", "rogan_gladen"),
+        "by_truth": ("naive", "rogan_gladen"),
+        "separate": ("naive", "rogan_gladen"),
+        "by_verdict": ("naive", "post_stratified"),
+        "known_propensity": ("naive", "difference", "propensity_weighted"),
+    }
+
+
+@pytest.mark.parametrize("name", ["random", "by_truth", "separate", "by_verdict"])
+@pytest.mark.parametrize("table", READS)
+def test_a_design_that_says_what_a_known_one_says_gives_its_numbers(table, name):
+    known = READS[table](name)
+    own = READS[table](another(known.design))
+    assert own.design.name == "volunteers"
+    module = MODULES.get(table, P)
+    made = {one.method: one for one in module.closed_forms(own)}
+    expected = module.closed_forms(known)
+    assert list(made) == [one.method for one in expected]
+    for one in expected:
+        assert_array_equal(numbers(made[one.method]), numbers(one))
+        assert [c.name for c in made[one.method].cautions] == [c.name for c in one.cautions]
+        assert [a.id for a in made[one.method].assumptions] == [a.id for a in one.assumptions]
+    if exact := getattr(module, "exact", None):
+        assert_array_equal(numbers(exact(own)), numbers(exact(known)))
+    assert module.answer(*made.values()).text == module.answer(*expected).text
+
+
+def test_only_a_sample_should_have_the_verdicts_of_the_others():
+    def raised(design):
+        counts = P.classes.ClassCounts(
+            [450, 50], [[20, 5], [5, 70]], classes=["a", "b"], calibration=design
+        )
+        labelled, others = np.repeat([0.9, 0.1], [20, 80]), np.repeat([0.9, 0.1], [450, 50])
+        truth = [*([1] * 20), *([0] * 80), *([np.nan] * 500)]
+        scores = P.scores.Scores(
+            [*labelled, *others], truth, np.ones(600, int), design, scale=(0, 1)
+        )
+        tables = (P.classes.closed_forms(counts), P.scores.closed_forms(scores))
+        return ["label-shift" in {c.name for one in made for c in one.cautions} for made in tables]
+
+    for name, shifted in (("random", True), ("separate", False)):
+        assert raised(name) == [shifted, shifted]
+        assert raised(another(P.DESIGNS[name])) == [shifted, shifted]
+
+
+@pytest.mark.parametrize("table", READS)
+def test_its_own_check_is_asked_of_every_table(table):
+    module = MODULES.get(table, P)
+    data = READS[table](another(P.DESIGNS["random"], told_apart))
+    told = {c.name: c.text for one in module.closed_forms(data) for c in one.cautions}
+    assert told["volunteers"] == f"who labelled {type(data).__name__} is not known"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("table", READS)
+def test_the_density_is_that_of_what_it_says(table):
+    module, densities = MODULES.get(table, P), []
+    for design in ("by_truth", another(P.DESIGNS["by_truth"]), "random"):
+        model = module.build_model(READS[table](design))
+        point = model.initial_point()
+        densities.append(float(model.compile_logp(mode="FAST_COMPILE")(point)))
+    assert densities[0] == densities[1] != densities[2]
+
+
+@pytest.mark.parametrize("table", READS)
+def test_it_is_found_by_its_name_once_it_is_in_the_table_of_designs(table, monkeypatch):
+    own = another(P.DESIGNS["random"])
+    with pytest.raises(bj.InputError, match="how were the labelled items chosen"):
+        READS[table](own.name)
+    monkeypatch.setitem(P.DESIGNS, own.name, own)
+    by_name, by_value = READS[table](own.name), READS[table](own)
+    assert by_name.design is own
+    assert storage.checksum(by_name) == storage.checksum(by_value)
+    assert storage.unpack(storage.pack(by_value)).design is own

@@ -12,12 +12,12 @@ from scipy.special import logsumexp
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.label_design import Identified
 from bayesjudge.core.model import BayesianModel
 from bayesjudge.core.priors import BetaPrior, NormalPrior
 from bayesjudge.panel._likelihood import some_draws
 from bayesjudge.panel.checks import require_identified, subject
 from bayesjudge.panel.data import MISSING, Votes
-from bayesjudge.panel.label_design import Identified
 
 if TYPE_CHECKING:
     import xarray as xr

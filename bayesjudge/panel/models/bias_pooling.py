@@ -10,11 +10,12 @@ import numpy as np
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.intervals import z_score
+from bayesjudge.core.label_design import Identified
 from bayesjudge.core.priors import NormalPrior
 from bayesjudge.panel._summaries import Summary
 from bayesjudge.panel.checks import EXCHANGEABLE
 from bayesjudge.panel.data import Votes
-from bayesjudge.panel.label_design import RANDOM_LABELS, Identified
+from bayesjudge.panel.label_design import RANDOM_LABELS
 from bayesjudge.panel.models._base import PanelModel, logit_normal, prior_data
 
 if TYPE_CHECKING:

@@ -11,11 +11,12 @@ from scipy.special import expit
 from bayesjudge.core.counting import collapse, distinct
 from bayesjudge.core.estimate import Assumption, Target
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.label_design import Identified
 from bayesjudge.core.priors import NormalPrior
 from bayesjudge.panel._likelihood import by_sample
 from bayesjudge.panel.checks import EXCHANGEABLE_LEVELS
 from bayesjudge.panel.data import MISSING, Votes
-from bayesjudge.panel.label_design import RANDOM_LABELS, Identified
+from bayesjudge.panel.label_design import RANDOM_LABELS
 from bayesjudge.panel.models._base import PanelModel, prior_data
 
 if TYPE_CHECKING:

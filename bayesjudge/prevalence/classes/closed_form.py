@@ -10,15 +10,15 @@ import numpy as np
 from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.intervals import holding, wilson, z_score
-from bayesjudge.prevalence import _formulas as formulas
-from bayesjudge.prevalence.cautions import OVERALL
-from bayesjudge.prevalence.classes.data import SAME_CONFUSIONS, SOURCE, ClassCounts, judged
-from bayesjudge.prevalence.labelling import (
+from bayesjudge.core.label_design import (
     ERRORS_CANCEL,
     RANDOM_BY_VERDICT,
     RANDOM_LABELS,
     Identified,
 )
+from bayesjudge.prevalence import _formulas as formulas
+from bayesjudge.prevalence.cautions import OVERALL
+from bayesjudge.prevalence.classes.data import SAME_CONFUSIONS, SOURCE, ClassCounts, judged
 
 #: What the tidy results are called, whatever estimated them.
 Ends = tuple[np.ndarray, np.ndarray, np.ndarray]

@@ -15,6 +15,15 @@ from scipy.special import bdtr
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.item_keys import ReadAtOnce
+from bayesjudge.core.label_design import (
+    STRATUM_SHARES,
+    LabelDesign,
+    about_others,
+    checked,
+    declared,
+    design_of,
+    suited_design,
+)
 from bayesjudge.core.labels import by_spelling, folded, objects_in, respelled, spell
 from bayesjudge.core.names import require_names
 from bayesjudge.core.numbers import numbers_of
@@ -24,14 +33,6 @@ from bayesjudge.core.screen import rows as aligned
 from bayesjudge.core.tables import count_rows, require_distinct
 from bayesjudge.prevalence._reading import MOST_PROPENSITIES
 from bayesjudge.prevalence.cautions import SHIFT_P
-from bayesjudge.prevalence.labelling import (
-    STRATUM_SHARES,
-    LabelDesign,
-    about_others,
-    built_in_design,
-    declared,
-    design_of,
-)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,7 +111,7 @@ class ClassCounts(ReadAtOnce):
     spelling: str = ""
 
     def __post_init__(self) -> None:
-        built_in_design(self.calibration, "ClassCounts")
+        suited_design(self.calibration, "ClassCounts")
         for name in ("classes", "verdicts", "systems"):
             value = getattr(self, name)
             value = self.classes if value is None and name == "verdicts" else value
@@ -545,12 +546,14 @@ def judged(
     cautions = tuple(dict.fromkeys(class_cautions(counts)))
     names = tuple(dict.fromkeys(c.name for c in cautions))
     own = counts.design.assumption if counts.design.same_items else SAME_CONFUSIONS
-    by_name = {"same-judge": "weak-judge"}
+    by_name = {"same-judge": {"weak-judge"}}
+    if counts.design.check is not None:
+        by_name[counts.design.assumption.id] = {c.name for c in checked(counts.design, counts)}
     marked = []
     for one in tuple(assumptions) or (own,):
-        against = by_name.get(one.id, "label-shift")
+        against = by_name.get(one.id, {"label-shift"})
         told = about_others(counts.design, one)
-        marked.append(told._replace(contradicted_by=(against,) if against in names else ()))
+        marked.append(told._replace(contradicted_by=tuple(n for n in names if n in against)))
     if counts.dim == "stratum" and counts.propensity is None:
         marked.append(STRATUM_SHARES)
     return tuple(marked), cautions
@@ -558,9 +561,10 @@ def judged(
 
 def class_cautions(counts: ClassCounts) -> Iterator[Caution]:
     """What a reader should know before believing an estimate from these counts."""
+    yield from checked(counts.design, counts)
     for place, test, labelled in zip(counts.places, counts.tests, counts.tables, strict=True):
         yield from _empty(counts, labelled, place)
-        if counts.design.name == "random" or counts.propensity is not None:
+        if counts.design.is_sample or counts.propensity is not None:
             yield from _shifted(test, labelled, place, SHIFT_P / len(counts.places))
     yield from _weak(counts)
     yield from _leaning(counts)

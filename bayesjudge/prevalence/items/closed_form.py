@@ -13,6 +13,14 @@ from scipy.special import stdtrit
 from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.core.intervals import FEW, holding, wilson, z_score
+from bayesjudge.core.label_design import (
+    ERRORS_CANCEL,
+    RANDOM_BY_VERDICT,
+    RANDOM_LABELS,
+    SAME_JUDGE,
+    about_others,
+    checked,
+)
 from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence import _formulas as formulas
@@ -24,13 +32,6 @@ from bayesjudge.prevalence.items._clusters import Clusters, EffectiveCounts, Spr
 from bayesjudge.prevalence.items._counting import UNLABELLED
 from bayesjudge.prevalence.items._same_labels import same_labels
 from bayesjudge.prevalence.items.data import INDEPENDENT_ITEMS, Items
-from bayesjudge.prevalence.labelling import (
-    ERRORS_CANCEL,
-    RANDOM_BY_VERDICT,
-    RANDOM_LABELS,
-    SAME_JUDGE,
-    about_others,
-)
 
 CLUSTERED = "Binder (1983), Int. Stat. Rev. 51, 279-292; Korn & Graubard (1998)"
 #: With fewer labelled items, t intervals by item are reported with a caution.
@@ -761,6 +762,7 @@ def cautions_of(items: Items) -> Iterator[Caution]:
         ``same-labels``, ``few-labelled-items``, ``label-shift`` (by item), ``empty-class``,
         ``weak-judge``, ``unparsed-verdicts``.
     """
+    yield from checked(items.design, items)
     same = same_labels(items)
     if same is not None:
         yield same

@@ -13,6 +13,7 @@ from bayesjudge.core.counting import collapse
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption
 from bayesjudge.core.item_keys import ReadAtOnce
+from bayesjudge.core.label_design import LabelDesign, declared, design_of, suited_design
 from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.names import require_names
 from bayesjudge.core.screen import how_many
@@ -28,7 +29,6 @@ from bayesjudge.prevalence.items._counting import (
     RowsInPlace,
 )
 from bayesjudge.prevalence.items._shift import p_values
-from bayesjudge.prevalence.labelling import LabelDesign, built_in_design, declared, design_of
 
 Repeats = Literal["system", "judge"]
 #: What repeats where rows share an item and a system, for messages and reports.
@@ -127,7 +127,7 @@ class Items(ReadAtOnce):
             frozen = np.array(getattr(self, name))
             frozen.flags.writeable = False
             object.__setattr__(self, name, frozen)
-        built_in_design(self.calibration, "Items", CALIBRATIONS)
+        suited_design(self.calibration, "Items", known=CALIBRATIONS)
         with checking("prevalence.items") as require:
             shape = (len(self.count), len(self.systems), 3, 2)
             fits = self.cells.shape == shape

@@ -8,6 +8,7 @@ import numpy as np
 
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import INTERVALS, Assumption, Caution, Estimate, Interval
+from bayesjudge.core.label_design import about_others
 from bayesjudge.core.periods import kind_of
 from bayesjudge.core.prior_check import conflicts_of_parts
 from bayesjudge.prevalence._boundary import depths_of, extended
@@ -18,7 +19,6 @@ from bayesjudge.prevalence.items import _clusters as by_item
 from bayesjudge.prevalence.items._clusters import Clusters, EffectiveCounts, Spread
 from bayesjudge.prevalence.items.closed_form import CLUSTERED, _described, effective_counts
 from bayesjudge.prevalence.items.data import Items
-from bayesjudge.prevalence.labelling import about_others
 from bayesjudge.prevalence.model import SOURCE, ErrorRates, PredictiveValues
 
 EFFECTIVE = Assumption(

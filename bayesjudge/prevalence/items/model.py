@@ -11,6 +11,7 @@ import numpy as np
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution, Target
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.label_design import SAME_JUDGE, about_others, checked
 from bayesjudge.core.model import BayesianModel, model_of
 from bayesjudge.core.prior_check import prior_table
 from bayesjudge.core.priors import BetaPrior
@@ -19,7 +20,6 @@ from bayesjudge.prevalence._bounds import of_draws
 from bayesjudge.prevalence.items.closed_form import cautions_of, rows_per_output
 from bayesjudge.prevalence.items.data import INDEPENDENT_ITEMS, Items
 from bayesjudge.prevalence.items.exact import counts_of
-from bayesjudge.prevalence.labelling import SAME_JUDGE, about_others
 from bayesjudge.prevalence.model import PredictiveValues
 
 if TYPE_CHECKING:
@@ -305,7 +305,8 @@ def fit(
 
     model = suited(items, model, "prevalence.items.fit")
     cautions = tuple(cautions_of(items))
-    shifted = tuple(c.name for c in cautions if c.name == "label-shift")
+    against = {"label-shift", *(c.name for c in checked(items.design, items))}
+    shifted = tuple(c.name for c in cautions if c.name in against)
     assumed = items.design.assumption._replace(contradicted_by=shifted)
     granted = (assumed, INDEPENDENT_ITEMS, *((NORMAL_EFFECTS,) if model._effects(items) else ()))
     if items.design.assumption.id == SAME_JUDGE.id:

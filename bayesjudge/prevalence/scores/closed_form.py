@@ -11,13 +11,13 @@ from scipy.special import stdtr, stdtrit
 from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity, Row
 from bayesjudge.core.intervals import FEW, holding, z_score
-from bayesjudge.prevalence import _formulas as formulas
-from bayesjudge.prevalence.labelling import (
+from bayesjudge.core.label_design import (
     ERRORS_CANCEL,
     RANDOM_LABELS,
     STATED_PROPENSITIES,
     Identified,
 )
+from bayesjudge.prevalence import _formulas as formulas
 from bayesjudge.prevalence.scores.data import RANDOM_BY_BIN, SAME_SCORES, Scores, judged
 
 PPI = "Angelopoulos et al. (2023); Angelopoulos, Duchi & Zrnic (2023)"

@@ -14,6 +14,17 @@ from scipy.special import expit, ndtr
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.item_keys import ReadAtOnce
+from bayesjudge.core.label_design import (
+    ERRORS_CANCEL,
+    RANDOM_BY_VERDICT,
+    RANDOM_LABELS,
+    LabelDesign,
+    about_others,
+    checked,
+    declared,
+    design_of,
+    suited_design,
+)
 from bayesjudge.core.labels import listed, pass_name_of, read_labels, spell
 from bayesjudge.core.names import names_of
 from bayesjudge.core.numbers import numbers_of
@@ -21,16 +32,6 @@ from bayesjudge.core.screen import fitted, how_many
 from bayesjudge.core.tables import count_cells, has_repeats, read_rows, require_columns
 from bayesjudge.prevalence.cautions import SHIFT_P
 from bayesjudge.prevalence.data import Counts
-from bayesjudge.prevalence.labelling import (
-    ERRORS_CANCEL,
-    RANDOM_BY_VERDICT,
-    RANDOM_LABELS,
-    LabelDesign,
-    about_others,
-    built_in_design,
-    declared,
-    design_of,
-)
 from bayesjudge.prevalence.scores._counting import CELLS, cell_of, count_scores
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ class Scores(ReadAtOnce):
     rows: int = 0
 
     def __post_init__(self) -> None:
-        design = built_in_design(self.calibration, "Scores")
+        design = suited_design(self.calibration, "Scores")
         for name in ("scale", "truth_scale", "edges"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):
@@ -487,8 +488,7 @@ def by_item(
     rows = pd.DataFrame({**names, "score": score, "truth": truth})
     means = rows.groupby(list(names), sort=False)[["score", "truth"]].mean().reset_index()
     with checking("scores of items with several rows") as require:
-        drawn = design.name == "random"
-        require(drawn, f"calibration={design.name!r}: keep one row of each item")
+        require(design.is_sample, f"calibration={design.name!r}: keep one row of each item")
         mixed = truth_scale is None and not means["truth"].dropna().isin((0, 1)).all()
         words = "labels of an item say pass and fail; truth_scale=(0, 1) asks for their mean"
         require(not mixed, words)
@@ -638,6 +638,7 @@ def judged(
     cautions = tuple(cautions_of(scores))
     names = {c.name for c in cautions}
     against = {
+        scores.design.assumption.id: tuple(c.name for c in checked(scores.design, scores)),
         RANDOM_LABELS.id: ("label-shift",),
         SAME_SCORES.id: ("weak-judge",),
         ERRORS_CANCEL.id: ("errors-do-not-cancel",),
@@ -668,7 +669,8 @@ def cautions_of(scores: Scores) -> Iterator[Caution]:
             f"{share:.1%} of the unlabelled items have a score below {low:g} or above {high:g}, "
             "the range of the labelled ones: what such scores mean is extrapolated; label some",
         )
-    if scores.design.name == "random":
+    yield from checked(scores.design, scores)
+    if scores.design.is_sample:
         yield from _shifted(scores)
     yield from _weak(scores)
     if scores.grouped:
@@ -734,7 +736,7 @@ def _weak(scores: Scores) -> Iterator[Caution]:
         )
     gap = y - f
     error = np.sqrt(max(np.average((gap - (y_ - f_)) ** 2, weights=n), 1e-12) / m)
-    if scores.design.name == "random" and 2 * ndtr(-abs(y_ - f_) / error) < SHIFT_P:
+    if scores.design.is_sample and 2 * ndtr(-abs(y_ - f_) / error) < SHIFT_P:
         means = scores.in_units([f_, y_])
         every = float(scores.in_units(np.average(scores.unit, weights=scores.n)))
         text = f"the judge's mean is {means[0]:.3g} ({every:.3g} of all items) and the human one "

@@ -12,9 +12,9 @@ import numpy as np
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Estimate, Quantity
 from bayesjudge.core.intervals import FEW
+from bayesjudge.core.label_design import RANDOM_LABELS, LabelDesign, declared, suited_design
 from bayesjudge.core.tables import read_rows
 from bayesjudge.prevalence import _formulas as formulas
-from bayesjudge.prevalence.labelling import RANDOM_LABELS, LabelDesign, built_in_design, declared
 from bayesjudge.prevalence.scores.closed_form import PPI, TInterval, _corners, _Items
 from bayesjudge.prevalence.scores.compare import joined
 from bayesjudge.prevalence.scores.data import Scores, as_numbers, by_item, judged, read_cells
@@ -137,7 +137,7 @@ class PairedScores:
         """
         import pandas as pd
 
-        design = built_in_design(declared(calibration), "PairedScores")
+        design = suited_design(declared(calibration), "PairedScores")
         rows = read_rows(table, score, truth, names=[by, item])
         coded = {column: pd.factorize(rows[column].astype(object)) for column in (score, truth)}
         cells = {column: pd.Series(found, name=column) for column, (_, found) in coded.items()}
@@ -169,7 +169,7 @@ class PairedScores:
 
 def _suits(design: LabelDesign) -> bool:
     """Whether items with labels of both systems are a random sample of those that they share."""
-    return "prevalence" in design.identifies and design.name != "known_propensity"
+    return design.is_sample
 
 
 def _paired(
