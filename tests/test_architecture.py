@@ -177,6 +177,15 @@ def test_a_circle_that_is_planted_is_found(files, tmp_path):
     assert not circles_of(tmp_path)
 
 
+@pytest.mark.parametrize("folder", ["bayesjudge.lab", "bayesjudge.ratings.experiment"])
+def test_nothing_imports_an_add_on(folder):
+    graph = structure.arrows(structure.trees_of(TOP))
+    own = set(structure.within(graph, folder))
+    assert own
+    # the package's own file offers them by name, and imports them when they are asked for
+    assert {name for name, targets in graph.items() if targets & own} <= own
+
+
 def test_the_picture_of_the_modules_is_the_one_of_today():
     """`make index` draws it."""
     text = CONTRIBUTING.read_text()

@@ -1,7 +1,7 @@
 """Which judge agrees with people when several answers are right?"""
 
 from bayesjudge.core.prior_check import check_prior
-from bayesjudge.ratings import experiment, metrics, response_sets
+from bayesjudge.ratings import metrics, response_sets
 from bayesjudge.ratings.annotators import alt_test, alt_test_posterior
 from bayesjudge.ratings.answer import answer
 from bayesjudge.ratings.answer_rates import answer_rates
@@ -46,7 +46,6 @@ __all__ = [
     "compare",
     "definitions",
     "endorsement_rates",
-    "experiment",
     "fit",
     "item_profiles",
     "item_shares",

@@ -30,13 +30,13 @@ import numpy as np
 import pandas as pd
 
 from bayesjudge import ratings
-from bayesjudge.ratings.experiment import make_world, observed_people
+from bayesjudge.ratings.experiment import Setting, make_world, observed_people
 from bayesjudge.ratings.experiment.world import World
 from bayesjudge.ratings.metrics import Profile
 from bayesjudge.ratings.response_sets import reverse
 
 RESULTS = Path(__file__).parent / "results"
-SETTING = ratings.experiment.Setting(options=3)
+SETTING = Setting(options=3)
 OPTIONS = ("0", "1", "2")
 BUDGETS, CUTOFF, WORLDS, CLOSED_WORLDS, ASKED = (1, 10), 0.5, 6, 200, 50
 

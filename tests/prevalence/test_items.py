@@ -92,7 +92,7 @@ def test_all_problems_of_a_log_are_told():
     both = pd.concat([LOG.assign(s="a"), LOG.assign(s="b", truth=None)])
     with pytest.raises(bj.InputError, match="no row of system 'b' has a human label"):
         Items.from_frame(both, by="s", calibration="random", repeats="system")
-    with pytest.raises(bj.InputError, match="Items knows these, .*read others as"):
+    with pytest.raises(bj.InputError, match=r"Items knows these, .*read others as"):
         read("known_propensity", items=30, repeats=2, labelled=9)
 
 
