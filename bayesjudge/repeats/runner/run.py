@@ -146,6 +146,7 @@ def sample_until_sync(*args: Any, **kwargs: Any) -> Run:
         return asyncio.run(sample_until(*args, **kwargs))
     found: list[Run | BaseException] = []
     begun: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Run]]] = []
+    ended = threading.Event()
 
     async def told() -> Run:
         task = asyncio.create_task(sample_until(*args, **kwargs))
@@ -157,18 +158,22 @@ def sample_until_sync(*args: Any, **kwargs: Any) -> Run:
             found.append(asyncio.run(told()))
         except BaseException as error:
             found.append(error)
+        finally:
+            ended.set()
 
     thread = threading.Thread(target=elsewhere)
     thread.start()
     interrupt: KeyboardInterrupt | None = None
-    while thread.is_alive():
+    # Python 3.12 takes a thread for dead whose join was interrupted
+    while not ended.is_set():
         try:
-            thread.join(0.1)  # without an end it may not be interrupted
+            ended.wait(0.1)  # without an end it may not be interrupted
         except KeyboardInterrupt as error:  # it comes here, and is meant for the thread
             interrupt = error
             for loop, task in begun:
                 with contextlib.suppress(RuntimeError):  # it has just ended
                     loop.call_soon_threadsafe(task.cancel)
+    thread.join()
     if interrupt is not None:
         raise interrupt
     if isinstance(found[0], BaseException):
