@@ -91,7 +91,7 @@ class Recorded(SimpleNamespace):
         return SimpleNamespace(wait=lambda: None)
 
 
-def run(monkeypatch, failed=(), **settings):
+def run(monkeypatch, failed=(), cautions=(), **settings):
     """`sample` with everything that compiles or draws left out."""
     recorded = Recorded()
     monkeypatch.setitem(sys.modules, "nutpie", recorded)
@@ -108,10 +108,16 @@ def run(monkeypatch, failed=(), **settings):
         _words_for=lambda data: "",
         _exact_means=lambda data: {},
         _states_priors=lambda: False,
+        _diagnosis=lambda data: ((), cautions),
+        _quantities=lambda data: (),
+        _cautions_of_fit=lambda fit: (),
+        _method="m",
+        _source="s",
+        _interval="eti",
     )
     counts = P.Counts(10, 5, 3, 2, 3, 2, calibration="random")
-    about = {"data": counts, "spec": spec, "quantities": (), "method": "m", "source": "s"}
-    fit = sampling.sample(**about, progress=False, **settings)
+    asked = {"cores": None, "random_seed": 1, "strict": False, "progress": False}
+    fit = sampling.sample(counts, spec, **asked | settings)
     return recorded.asked, fit
 
 
@@ -129,6 +135,15 @@ def test_chains_that_fail_are_told_and_refused_if_strict(monkeypatch):
         assert run(monkeypatch, failed)[1].cautions == failed
     with pytest.raises(bj.core.errors.ConvergenceError, match="disagree"):
         run(monkeypatch, failed, strict=True)
+
+
+def test_a_strict_fit_refuses_data_that_contradict_their_design(monkeypatch):
+    shifted = (bj.Caution("label-shift", "passes are rarer"), bj.Caution("few-labels", "9"))
+    assert run(monkeypatch, cautions=shifted)[1].cautions == shifted
+    run(monkeypatch, cautions=shifted[1:], strict=True)
+    with pytest.raises(bj.InputError, match="label-shift: passes are rarer") as told:
+        run(monkeypatch, cautions=shifted, strict=True)
+    assert len(told.value.problems) == 1
 
 
 def run_of(energy=None, **draws):

@@ -45,6 +45,7 @@ from arviz_stats.base import array_stats
 
 import bayesjudge as bj
 from bayesjudge import datasets
+from bayesjudge.ratings import experiment
 
 SHARED = Path(__file__).parents[1].parent / "shared"
 NAN = float("nan")
@@ -912,17 +913,15 @@ def ratings_reference(cases: dict[str, Any]) -> Iterator[Job]:
     )
     call = partial(module.response_sets.identification, sets, choice, error)
     yield Job(name, "identification", lambda: call().rank)
-    yield Job(name, "set_items_needed", partial(module.experiment.set_items_needed, 0.1))
-    setting = module.experiment.Setting(people=0.5, judges=0.5, items=30, n_judges=8)
+    yield Job(name, "set_items_needed", partial(experiment.set_items_needed, 0.1))
+    setting = experiment.Setting(people=0.5, judges=0.5, items=30, n_judges=8)
     calls = {
-        "choice_bias": partial(module.experiment.choice_bias, setting, worlds=4),
-        "rating_budget": partial(
-            module.experiment.rating_budget, setting, worlds=3, budgets=(1, 5)
-        ),
-        "select": partial(module.experiment.select, setting, worlds=3, budgets=(1, 5)),
-        "choose_definition": partial(module.experiment.choose_definition, setting, worlds=3),
+        "choice_bias": partial(experiment.choice_bias, setting, worlds=4),
+        "rating_budget": partial(experiment.rating_budget, setting, worlds=3, budgets=(1, 5)),
+        "select": partial(experiment.select, setting, worlds=3, budgets=(1, 5)),
+        "choose_definition": partial(experiment.choose_definition, setting, worlds=3),
         "ratings_needed": partial(
-            module.experiment.ratings_needed, setting, 0.7, worlds=3, budgets=(1, 3, 10)
+            experiment.ratings_needed, setting, 0.7, worlds=3, budgets=(1, 3, 10)
         ),
     }
     for function, call in calls.items():

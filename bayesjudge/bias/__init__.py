@@ -11,11 +11,12 @@ from bayesjudge.bias.closed_form import rms_shift, share_moved, variance_parts
 from bayesjudge.bias.compare import closed_forms, compare
 from bayesjudge.bias.data import Shifts
 from bayesjudge.bias.exact import exact
-from bayesjudge.bias.model import NormalShifts, build_model, fit
+from bayesjudge.bias.model import NormalShifts
 from bayesjudge.bias.plots import plot_shifts
 from bayesjudge.bias.position import Orders, position_bias
 from bayesjudge.bias.positions import position_shift
 from bayesjudge.bias.simulate import simulate
+from bayesjudge.core.fitting import build_model, fit
 from bayesjudge.core.prior_check import check_prior
 
 __all__ = [

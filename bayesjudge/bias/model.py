@@ -20,8 +20,7 @@ from bayesjudge.bias.cautions import (
 from bayesjudge.bias.closed_form import FEUER
 from bayesjudge.bias.data import Shifts
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import Caution
-from bayesjudge.core.fit import Fit
+from bayesjudge.core.estimate import Caution, Diagnosis
 from bayesjudge.core.model import BayesianModel, model_of
 from bayesjudge.core.prior_check import Key, count_in_draws, prior_table
 
@@ -81,12 +80,26 @@ class NormalShifts(BayesianModel):
     InputError
         If one is not a positive number.
 
+    Notes
+    -----
+    Variables, in score points: ``mean_shift`` and ``item_spread`` (judge, perturbation) and
+    ``noise`` (judge), the standard deviation of one score; partial pooling adds
+    ``mean_shift_spread``, of several judges ``typical_mean_shift`` (perturbation) and
+    ``judge_shift_spread``, and of spread and noise ``typical_item_spread`` with
+    ``item_spread_pooling``, ``typical_noise`` with ``noise_pooling`` (on the log scale). Derived:
+    ``repeat_noise`` (judge), of the difference of two scores, and ``rms_shift``, whose square is
+    the sum of the squares of the three. The dim judge is left out if there is one. Observed:
+    ``difference`` (one row an item and judge) and ``squares``. Not collapsed, each item has a
+    ``level`` and an ``item_shift`` by perturbation for each judge, and its scores are observed.
+
     Examples
     --------
     >>> NormalShifts(noise=0.1).noise
     0.1
     """
 
+    _method = "Bayesian (NUTS), normal hierarchy"
+    _source: ClassVar[str] = SOURCE
     sampling: ClassVar[Mapping[str, Any]] = {"draws": 2000, "target_accept": 0.95}
     _words: ClassVar[Mapping[str, str]] = {"pooling": "spread of those two between three or more"}
 
@@ -118,6 +131,16 @@ class NormalShifts(BayesianModel):
         words = super().describe()
         words["unit"] = "the scale's range" if self.unit is None else f"{self.unit:g} points"
         return words
+
+    def _quantities(self, data: Shifts) -> tuple[str, ...]:
+        return QUANTITIES
+
+    def _diagnosis(self, data: Shifts) -> Diagnosis:
+        _rows_of(data, self.unit)  # or an error that says why there is no model of them
+        cautions = (*_unknown_noise(data), *model_cautions(data), *cautions_of(data))
+        heavy = contradicted(NORMAL, "heavy-tailed-shifts", cautions)
+        apart = contradicted(SEPARATE, "shifts-together", cautions)
+        return (SAMPLED, EQUAL_NOISE, heavy, apart), cautions
 
     def _unread(self, data: Shifts) -> frozenset[str]:
         judges = len(data.judges)
@@ -186,114 +209,6 @@ def _beside_prior(
 def suited(shifts: Shifts, model: NormalShifts | None = None, subject: str = "") -> NormalShifts:
     """The model, or the default one; that it suits the shifts is checked when it is built."""
     return model or NormalShifts()
-
-
-def build_model(
-    shifts: Shifts, model: NormalShifts | None = None, *, collapsed: bool = True
-) -> pm.Model:
-    r"""Build the PyMC model without sampling it.
-
-    Parameters
-    ----------
-    shifts : Shifts
-        Made by ``from_frame`` with one score.
-    model : NormalShifts, optional
-        Priors; the default ones if not given.
-    collapsed : bool, default True
-        Whether items' levels and own shifts are integrated out. If not, each item has a ``level``
-        and an ``item_shift`` by perturbation for each judge, and its scores are observed.
-
-    Returns
-    -------
-    pymc.Model
-        Unknowns, in score points: ``mean_shift`` and ``item_spread`` (judge, perturbation) and
-        ``noise`` (judge), the standard deviation of one score; partial pooling adds
-        ``mean_shift_spread``, of several judges ``typical_mean_shift`` (perturbation) and
-        ``judge_shift_spread``, and of spread and noise ``typical_item_spread`` with
-        ``item_spread_pooling``, ``typical_noise`` with ``noise_pooling`` (on the log scale).
-        Derived: ``repeat_noise`` (judge), of the difference of two scores, and ``rms_shift``, whose
-        square is the sum of the squares of the three. The dim judge is left out if there is one.
-        Observed: ``difference`` (one row an item and judge) and ``squares``. NUTS runs the same
-        density in other coordinates.
-
-    Raises
-    ------
-    InputError
-        If there are no scores to model, or no unit for the priors.
-    """
-    model = suited(shifts, model)
-    return model._pymc_model(shifts, collapsed)
-
-
-def fit(
-    shifts: Shifts,
-    model: NormalShifts | None = None,
-    *,
-    draws: int | None = None,
-    tune: int | None = None,
-    chains: int | None = None,
-    cores: int | None = None,
-    target_accept: float | None = None,
-    random_seed: int | np.random.Generator | None = None,
-    strict: bool = False,
-    progress: bool | None = None,
-) -> Fit:
-    """Sample the posterior of the parts of the shifts.
-
-    Parameters
-    ----------
-    shifts : Shifts
-        Made by ``from_frame`` with one score.
-    model : NormalShifts, optional
-        Priors; the default ones if not given.
-    draws, tune, chains : int, optional
-        Draws kept and discarded in each chain: 2000, 1000 and 4 by default.
-    cores : int, optional
-        Chains that run at once; all cores by default.
-    target_accept : float, optional
-        0.95 by default; higher is slower and follows a difficult posterior better.
-    random_seed : int or numpy.random.Generator, optional
-        Same seed, same draws.
-    strict : bool, default False
-        Raise if the sampler did not converge, rather than warn.
-    progress : bool, optional
-        Show progress; by default on a terminal.
-
-    Returns
-    -------
-    Fit
-        Of ``rms_shift``, ``mean_shift`` and ``repeat_noise``, for `bayesjudge.side_by_side` and
-        `bayesjudge.bias.certificates.certify`.
-
-    Raises
-    ------
-    InputError
-        If there are no scores to model, no unit for the priors, or a setting is out of its range.
-    """
-    from bayesjudge.core.sampling import sample
-
-    model = suited(shifts, model)
-    _rows_of(shifts, model.unit)  # or an error that says why there is no model of them
-    cautions = (*_unknown_noise(shifts), *model_cautions(shifts), *cautions_of(shifts))
-    settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
-    settings |= {"target_accept": target_accept, "random_seed": random_seed}
-    return sample(
-        data=shifts,
-        spec=model,
-        quantities=QUANTITIES,
-        method="Bayesian (NUTS), normal hierarchy",
-        source=SOURCE,
-        assumptions=(
-            SAMPLED,
-            EQUAL_NOISE,
-            contradicted(NORMAL, "heavy-tailed-shifts", cautions),
-            contradicted(SEPARATE, "shifts-together", cautions),
-        ),
-        cautions=cautions,
-        strict=strict,
-        progress=progress,
-        **settings,
-    )
 
 
 def _unknown_noise(shifts: Shifts) -> tuple[Caution, ...]:

@@ -107,6 +107,10 @@ class Assumption(NamedTuple):
         return f"{self.text} (contradicted by {against})" if against else self.text
 
 
+#: What must hold for an answer to mean what it says, and what the data say against it.
+Diagnosis = tuple[tuple[Assumption, ...], tuple[Caution, ...]]
+
+
 @dataclass(frozen=True, eq=False)
 class Quantity:
     """Values of one quantity with their intervals, by named dimensions.

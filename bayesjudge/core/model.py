@@ -8,7 +8,7 @@ from functools import singledispatch
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.estimate import Target
+from bayesjudge.core.estimate import Caution, Diagnosis, Interval, Target
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.core.public import public_name
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     import numpy as np
     import pymc as pm
     import xarray as xr
-
-    from bayesjudge.core.estimate import Target
 
 #: Priors and options as a reader knows them; of one that is not here, the name with spaces.
 WORDS = {
@@ -70,6 +68,10 @@ class BayesianModel:
     _has_preview: ClassVar[bool] = True
     #: Which items the posterior's draws are about.
     _drawn_about: ClassVar[Target] = "population"
+    #: Where the estimator comes from, for a report.
+    _source: ClassVar[str]
+    #: Kind of interval that a fit shows unless another is asked for.
+    _interval: ClassVar[Interval] = "eti"
     #: Words for fields that mean something of their own in this model.
     _words: ClassVar[Mapping[str, str]] = {}
 
@@ -115,6 +117,23 @@ class BayesianModel:
 
     def _unread(self, data: Any) -> Collection[str]:
         """Fields that the graph of `data` does not read: of several judges, if there is one."""
+        return ()
+
+    @property
+    def _method(self) -> str:
+        """Name of the estimator, for a report."""
+        return "Bayesian (NUTS)"
+
+    def _quantities(self, data: Any) -> tuple[str, ...]:
+        """Variables of the posterior that answer the question."""
+        return ("prevalence",)
+
+    def _diagnosis(self, data: Any) -> Diagnosis:
+        """What must hold for the answer to mean what it says, and what data say against it."""
+        return (), ()
+
+    def _cautions_of_fit(self, fit: Any) -> tuple[Caution, ...]:
+        """What draws say against the model, or against their own arithmetic."""
         return ()
 
     def _sampling(self, data: Any) -> Mapping[str, Any]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesjudge.compiled import Compiled, compile_model, draw, own_settings
 from bayesjudge.core.diagnostics import against_exact, gate
 from bayesjudge.core.errors import ConvergenceError, ConvergenceWarning, checking
-from bayesjudge.core.estimate import Assumption, Caution, Interval
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import BayesianModel
 from bayesjudge.core.prior_check import conflicts
@@ -32,39 +32,34 @@ if TYPE_CHECKING:
 STATISTICS = ("diverging", "energy", "logp", "n_steps", "step_size", "depth", "maxdepth_reached")
 #: Settings of a fit that names none.
 DEFAULTS: dict[str, Any] = {"draws": 1000, "tune": 1000, "chains": 4, "target_accept": 0.9}
+#: Cautions by which data contradict the declared label design: errors, if a fit is to be strict.
+CONTRADICTS_DESIGN = ("label-shift", "pass-rate-out-of-range")
 RECORDED = ("bayesjudge", "pymc", "pytensor", "nutpie", "numpy")
 
 
 def sample(
-    *,
     data: Any,
     spec: BayesianModel,
-    quantities: tuple[str, ...],
-    method: str,
-    source: str,
-    assumptions: tuple[Assumption, ...] = (),
-    cautions: tuple[Caution, ...] = (),
-    interval: Interval = "eti",
-    draws: int | None = None,
-    tune: int | None = None,
-    chains: int | None = None,
-    cores: int | None = None,
-    target_accept: float | None = None,
-    random_seed: int | np.random.Generator | None = None,
-    strict: bool = False,
-    progress: bool | None = None,
-    adaptation: Literal["diag", "low_rank"] = "diag",
+    *,
+    cores: int | None,
+    random_seed: int | np.random.Generator | None,
+    strict: bool,
+    progress: bool | None,
+    **asked: Any,
 ) -> Fit:
     """Sample the model of `data`, in the form that suits NUTS, and keep what a report needs."""
-    asked = {"draws": draws, "tune": tune, "chains": chains, "target_accept": target_accept}
     given = {name: value for name, value in asked.items() if value is not None}
     settings = {**DEFAULTS, **spec._sampling(data), **given}
-    with checking("sampling") as require:
+    assumptions, cautions = spec._diagnosis(data)
+    with checking("fit") as require:
         for name in ("draws", "tune", "chains"):
             value = settings[name]
             require(isinstance(value, int) and value >= 1, f"{name} must be 1 or more, got {value}")
         rate = settings["target_accept"]
         require(0 < rate < 1, f"target_accept must lie in (0, 1), got {rate}")
+        for one in cautions if strict else ():
+            require(one.name not in CONTRADICTS_DESIGN, f"{one.name}: {one.text}")
+    method, source, quantities = spec._method, spec._source, spec._quantities(data)
     seed = _seed_of(random_seed)
     bar_of = progress_bar(progress, f"{method}: preparing")
     with bar_of as bar, one_blas_thread(), own_settings():
@@ -81,7 +76,7 @@ def sample(
             **settings,
             cores=cores,
             seed=seed,
-            adaptation=adaptation,
+            adaptation="diag",
             progress_callback=_callback(bar, method, look),
         )
     idata = _tidy(tree, model, lambda draws: spec._with_derived(data, draws))
@@ -100,7 +95,7 @@ def sample(
     line, off = against_exact(idata, spec._exact_means(data))
     if line:
         idata.attrs["against_exact"] = line
-    return Fit(
+    made = Fit(
         idata=idata,
         data=data,
         spec=spec,
@@ -109,8 +104,9 @@ def sample(
         source=source,
         assumptions=assumptions,
         cautions=(*failed, *off, *cautions, *conflicts(spec, data)),
-        interval=interval,
+        interval=spec._interval,
     )
+    return replace(made, cautions=(*made.cautions, *spec._cautions_of_fit(made)))
 
 
 def sample_draws(compiled: Compiled, *, random_seed: int, **settings: Any) -> xr.DataTree:

@@ -6,6 +6,7 @@ error rates; `recommend` names the model that suits the labels; `cross_validate`
 scores every method by them.
 """
 
+from bayesjudge.core.fitting import build_model, fit
 from bayesjudge.core.prior_check import check_prior
 from bayesjudge.core.priors import NormalPrior
 from bayesjudge.panel.answer import answer
@@ -27,7 +28,6 @@ from bayesjudge.panel.consensus import consensus
 from bayesjudge.panel.data import Votes
 from bayesjudge.panel.labelling import label_next
 from bayesjudge.panel.loo import loo
-from bayesjudge.panel.model import build_model, fit
 from bayesjudge.panel.models._base import PanelModel
 from bayesjudge.panel.models.bias_pooling import BiasPooling
 from bayesjudge.panel.models.dawid_skene import (

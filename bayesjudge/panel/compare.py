@@ -12,6 +12,7 @@ import pandas as pd
 from bayesjudge.core.errors import InputError, check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Estimate
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.fitting import fit
 from bayesjudge.core.report import compare_results
 from bayesjudge.panel.checks import (
     check_assumptions,
@@ -31,7 +32,6 @@ from bayesjudge.panel.closed_form import (
 )
 from bayesjudge.panel.data import MISSING, Votes
 from bayesjudge.panel.loo import loo
-from bayesjudge.panel.model import fit
 from bayesjudge.panel.models._base import PanelModel
 from bayesjudge.panel.models.bias_pooling import BiasPooling
 from bayesjudge.panel.models.vote_regression import VoteRegression

@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from bayesjudge.core.fitting import build_model, fit
 from bayesjudge.core.intervals import clopper_pearson, wilson
 from bayesjudge.core.label_design import DESIGNS, LabelDesign
 from bayesjudge.core.prior_check import check_prior
@@ -33,8 +34,6 @@ from bayesjudge.prevalence.model import (
     LinearErrorRates,
     PooledErrorRates,
     PredictiveValues,
-    build_model,
-    fit,
 )
 from bayesjudge.prevalence.plots import (
     plot_correction,

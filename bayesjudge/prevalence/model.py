@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import Assumption, Caution, Target
+from bayesjudge.core.estimate import Assumption, Caution, Diagnosis, Interval, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.label_design import SAME_JUDGE, STRATUM_SHARES
 from bayesjudge.core.model import BayesianModel, model_of
@@ -194,7 +194,15 @@ class _PrevalenceModel(BayesianModel):
         return (*first, "prevalence", *self._rates, *self._spreads(counts))
 
     _rates: ClassVar[tuple[str, str]] = ("sensitivity", "specificity")
-    _method: ClassVar[str] = "Bayesian (NUTS)"
+    _source: ClassVar[str] = SOURCE
+    _interval: ClassVar[Interval] = "eti_bounded"
+
+    def _diagnosis(self, counts: Counts) -> Diagnosis:
+        assumptions, raised = judged(counts, (*self._assumes(counts), *granted(counts)))
+        told = cautions_of(counts)
+        if counts.covariates is not None:  # strata may be single items; labels may depend on them
+            told = tuple(c for c in cautions_of(counts.merged()) if c.name != "label-shift")
+        return assumptions, tuple(dict.fromkeys((*told, *raised)))
 
     def _unknowns(self) -> str:
         """Name the function of `_pymc` that makes the unknowns."""
@@ -322,6 +330,15 @@ class ErrorRates(_PrevalenceModel):
     InputError
         If a prior is of another type, or `pooling` is unknown.
 
+    Notes
+    -----
+    Variables: ``prevalence``, ``sensitivity``, ``specificity``, and ``pass_rate`` derived; dims
+    ``system``, ``stratum`` or ``judge`` if there are such. A judge better than chance has a pair of
+    rates whose sum exceeds 1: the first Beta given that it exceeds one minus the second
+    (``GreaterBeta``), the second a Beta above one minus the first. Strata have an
+    ``overall_prevalence``, weighed by their shares of the items. Not collapsed, each unlabelled
+    item has a ``verdict`` and a ``truth``.
+
     Examples
     --------
     >>> print(ErrorRates(sensitivity=BetaPrior.worth(rate=0.9, n=20)).sensitivity)
@@ -356,7 +373,7 @@ class ErrorRates(_PrevalenceModel):
         return cls(prior, prior, prior)
 
     @property
-    def _method(self) -> str:  # type: ignore[override]
+    def _method(self) -> str:
         return "Bayesian (NUTS)" + (", rates fully pooled" if self._pools else "")
 
     @property
@@ -412,6 +429,11 @@ class PooledErrorRates(_PrevalenceModel):
     InputError
         If a prior is of another type, or `spread` is not positive.
 
+    Notes
+    -----
+    Variables: those of `ErrorRates`, with ``typical_sensitivity``, ``sensitivity_spread`` (a
+    standard deviation, in logits) and the same of the specificity.
+
     Examples
     --------
     >>> print(PooledErrorRates(spread=0.5).spread)
@@ -428,7 +450,7 @@ class PooledErrorRates(_PrevalenceModel):
     #: What a system without labels borrows has long tails.
     sampling: ClassVar[Mapping[str, Any]] = {"draws": 2000, "target_accept": 0.98}
     _has_preview: ClassVar[bool] = False
-    _method: ClassVar[str] = "Bayesian (NUTS), rates partially pooled"
+    _method = "Bayesian (NUTS), rates partially pooled"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -505,7 +527,7 @@ class LinearErrorRates(_PrevalenceModel):
     specificity: BetaPrior = BetaPrior()
     slope: float = 1.0
 
-    _method: ClassVar[str] = "Bayesian (NUTS), rates linear in covariates"
+    _method = "Bayesian (NUTS), rates linear in covariates"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -569,6 +591,10 @@ class PredictiveValues(_PrevalenceModel):
     ------
     InputError
         If a prior is of another type.
+
+    Notes
+    -----
+    Variables: ``pass_rate``, ``ppv`` and ``npv``, with ``prevalence`` derived.
 
     Examples
     --------
@@ -637,120 +663,6 @@ def suited(counts: Counts, model: PrevalenceModel | None, subject: str) -> Preva
     with checking(subject) as require:
         model._suits(counts, require)
     return model
-
-
-def build_model(
-    counts: Counts, model: PrevalenceModel | None = None, *, collapsed: bool = True
-) -> pm.Model:
-    """Build a model without sampling it.
-
-    Parameters
-    ----------
-    counts : Counts
-        Verdicts and labels. With several systems, each has its own unknowns.
-    model : ErrorRates, PooledErrorRates, LinearErrorRates or PredictiveValues, optional
-        Priors and options. By default what suits the label design: `PredictiveValues` for labels
-        by verdict, `ErrorRates` for all others; strata are partially pooled.
-    collapsed : bool, default True
-        Whether the truths of unlabelled items are summed out. If not, each item has a ``verdict``
-        and a ``truth`` of its own: for small data, and for lines that a user adds by item.
-
-    Returns
-    -------
-    pymc.Model
-        Unknowns ``prevalence``, ``sensitivity``, ``specificity`` with ``pass_rate`` derived, or
-        ``pass_rate``, ``ppv``, ``npv`` with ``prevalence`` derived; dims ``system``, ``stratum`` or
-        ``judge`` if there are such. A judge better than chance has a pair of rates whose sum
-        exceeds 1: the first Beta given that it exceeds one minus the second (``GreaterBeta``), the
-        second a Beta above one minus the first. Strata have an ``overall_prevalence``, weighed by
-        their shares of the items. Partial pooling adds ``typical_sensitivity``,
-        ``sensitivity_spread`` (a standard deviation, in logits) and the same of the specificity.
-        Counts and priors are `pymc.Data`. NUTS runs the same density in other coordinates.
-
-    Raises
-    ------
-    InputError
-        If the model does not suit the counts, or a system without labels is not pooled.
-    """
-    chosen = suited(counts, model, "prevalence.build_model")
-    return chosen._pymc_model(counts, collapsed)
-
-
-def fit(
-    counts: Counts,
-    model: PrevalenceModel | None = None,
-    *,
-    draws: int | None = None,
-    tune: int | None = None,
-    chains: int | None = None,
-    cores: int | None = None,
-    target_accept: float | None = None,
-    random_seed: int | np.random.Generator | None = None,
-    strict: bool = False,
-    progress: bool | None = None,
-) -> Fit:
-    """Sample the posterior.
-
-    Parameters
-    ----------
-    counts : Counts
-        Verdicts and labels.
-    model : ErrorRates, PooledErrorRates, LinearErrorRates or PredictiveValues, optional
-        Priors and options; see `build_model`.
-    draws, tune, chains : int, optional
-        Draws kept and discarded in each chain: 1000 (partial pooling: 2000), 1000 and 4 by default.
-    cores : int, optional
-        Chains that run at once; all cores by default.
-    target_accept : float, optional
-        0.9 (partial pooling: 0.98) by default; higher is slower and follows a difficult posterior
-        better.
-    random_seed : int or numpy.random.Generator, optional
-        Same seed, same draws.
-    strict : bool, default False
-        Raise if the sampler did not converge or the data contradict the declared design
-        (``label-shift``, ``pass-rate-out-of-range``), rather than warn.
-    progress : bool, optional
-        Show progress; by default on a terminal.
-
-    Returns
-    -------
-    Fit
-        Call ``estimate()`` on it, or hand it to `bayesjudge.side_by_side`. With several systems,
-        `contrasts` and `ranking` compare them.
-
-    Raises
-    ------
-    InputError
-        If the model does not suit the counts, a system without labels is not pooled, or, with
-        ``strict=True``, the data contradict the declared design.
-    """
-    from bayesjudge.core.sampling import sample
-
-    model = suited(counts, model, "prevalence.fit")
-    assumptions, raised = judged(counts, (*model._assumes(counts), *granted(counts)))
-    told = cautions_of(counts)
-    if counts.covariates is not None:  # strata may be single items; labels may depend on them
-        told = tuple(c for c in cautions_of(counts.merged()) if c.name != "label-shift")
-    cautions: tuple[Caution, ...] = tuple(dict.fromkeys((*told, *raised)))
-    if strict:
-        with checking("prevalence.fit") as require:
-            for caution in cautions:
-                require(caution.name not in REFUSED, f"{caution.name}: {caution.text}")
-    settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
-    settings |= {"target_accept": target_accept, "random_seed": random_seed}
-    return sample(
-        data=counts,
-        spec=model,
-        quantities=model._quantities(counts),
-        method=model._method,
-        source=SOURCE,
-        assumptions=assumptions,
-        cautions=cautions,
-        interval="eti_bounded",
-        strict=strict,
-        progress=progress,
-        **settings,
-    )
 
 
 def granted(counts: Counts) -> tuple[Assumption, ...]:

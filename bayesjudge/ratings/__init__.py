@@ -1,5 +1,6 @@
 """Which judge agrees with people when several answers are right?"""
 
+from bayesjudge.core.fitting import build_model, fit
 from bayesjudge.core.prior_check import check_prior
 from bayesjudge.ratings import metrics, response_sets
 from bayesjudge.ratings.annotators import alt_test, alt_test_posterior
@@ -16,8 +17,6 @@ from bayesjudge.ratings.model import (
     RaterErrors,
     ResponseSets,
     TiedChoice,
-    build_model,
-    fit,
 )
 from bayesjudge.ratings.performance import Performance, performance
 from bayesjudge.ratings.plots import plot_items, plot_ranks, plot_shift

@@ -8,13 +8,13 @@ set, or of an option chosen from one. Each item's own shares are integrated out 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.estimate import Assumption, Caution
+from bayesjudge.core.estimate import Caution, Diagnosis
 from bayesjudge.core.model import BayesianModel, model_of
 from bayesjudge.core.prior_check import Key, count_in_draws, prior_table
 from bayesjudge.core.priors import BetaPrior
@@ -342,6 +342,15 @@ class ResponseSets(BayesianModel):
     InputError
         If a number is not positive, or an option is of another type.
 
+    Notes
+    -----
+    Variables, by source: ``set_share`` (mean shares of response sets), ``choice`` (F; free choices
+    from sets of two options are ``choice_of_2`` and so on), ``concentration``, ``endorsement`` (of
+    each option), and, with `RaterErrors`, people's ``error_rate`` and ``skew``. Observed:
+    ``ratings`` (rated_item, answer), and ``choice_given_set`` of raters who gave both. Not
+    collapsed, each item's own shares are ``item_share``; see `item_shares` for draws of them, and
+    `item_profiles`, `prevalences` and `performance` for what starts from a fit.
+
     Examples
     --------
     >>> print(ResponseSets(error=RaterErrors(BetaPrior(1, 19))))
@@ -351,6 +360,8 @@ class ResponseSets(BayesianModel):
     Normal(0, 0.5)
     """
 
+    _method = "Bayesian (NUTS), response sets"
+    _source: ClassVar[str] = f"{SOURCE}, Section 3, with Dirichlet priors"
     sampling: ClassVar[Mapping[str, Any]] = {"target_accept": 0.8}
     _words: ClassVar[Mapping[str, str]] = {
         "share": "shares of response sets",
@@ -454,10 +465,23 @@ class ResponseSets(BayesianModel):
         option = plain is not KnownChoice and self.choice == plain()  # a way to choose, no prior
         return self != ResponseSets(choice=self.choice if option else FreeChoice())
 
-    def _assumptions(self) -> tuple[Assumption, ...]:
+    def _quantities(self, data: Ratings) -> tuple[str, ...]:
+        return ("endorsement",)
+
+    def _diagnosis(self, data: Ratings) -> Diagnosis:
+        _, kept = _patterns_of(data, self)
+        cautions = (*_cautions_of(data), *_subsampled(kept))
         errors = (NO_ERRORS,) if self.error is None else ()
         items = (RANDOM_ITEMS, RANDOM_SET_ITEMS, DIRICHLET_ITEMS)
-        return (*items, OWN_SET, *errors, NO_JUDGE_ERRORS)
+        return _contradicted((*items, OWN_SET, *errors, NO_JUDGE_ERRORS), cautions), cautions
+
+    def _cautions_of_fit(self, fit: Fit) -> tuple[Caution, ...]:
+        from bayesjudge.core.diagnostics import gate
+
+        failed = gate(fit.idata, ("set_share", "concentration")) if fit.converged else ()
+        return tuple(
+            Caution("slow-mixing", f"behind the endorsements, {one.text}") for one in failed[:1]
+        )
 
 
 @prior_table.register(ResponseSets)
@@ -480,114 +504,6 @@ def _beside_prior(
 def suited(ratings: Ratings, model: ResponseSets | None = None, subject: str = "") -> ResponseSets:
     """The model, or the default one; that it suits the ratings is checked when it is built."""
     return model or ResponseSets()
-
-
-def build_model(
-    ratings: Ratings, model: ResponseSets | None = None, *, collapsed: bool = True
-) -> pm.Model:
-    """Build the model without sampling it.
-
-    Parameters
-    ----------
-    ratings : Ratings
-        Of people and judges.
-    model : ResponseSets, optional
-        Priors and options; ``ResponseSets()`` by default.
-    collapsed : bool, default True
-        Whether each item's own shares are integrated out. If not, they are a variable,
-        ``item_share``: for small data, and for lines that a user adds by item.
-
-    Returns
-    -------
-    pymc.Model
-        By source: ``set_share`` (mean shares of response sets), ``choice`` (F; free choices from
-        sets of two options are ``choice_of_2`` and so on), ``concentration``, ``endorsement`` (of
-        each option), and, with `RaterErrors`, people's ``error_rate`` and ``skew``. Observed:
-        ``ratings`` (rated_item, answer), and ``choice_given_set`` of raters who gave both. NUTS
-        runs the same density in other coordinates. See `item_shares` for items' own.
-
-    Raises
-    ------
-    InputError
-        If the model does not fit the options and response sets.
-    """
-    model = suited(ratings, model)
-    return model._pymc_model(ratings, collapsed)
-
-
-def fit(
-    ratings: Ratings,
-    model: ResponseSets | None = None,
-    *,
-    draws: int | None = None,
-    tune: int | None = None,
-    chains: int | None = None,
-    cores: int | None = None,
-    target_accept: float | None = None,
-    random_seed: int | np.random.Generator | None = None,
-    strict: bool = False,
-    progress: bool | None = None,
-) -> Fit:
-    """Sample the posterior of the endorsements, and of the response sets behind them.
-
-    Parameters
-    ----------
-    ratings : Ratings
-        Of people and judges.
-    model : ResponseSets, optional
-        Priors and options; ``ResponseSets()`` by default.
-    draws, tune, chains, cores : int, optional
-        Draws kept and tuning draws of each chain, chains, and how many of them run at once; by
-        default 1000, 1000, 4, and all cores.
-    target_accept : float, optional
-        Of NUTS; 0.8 by default.
-    random_seed : int or numpy.random.Generator, optional
-        Same seed, same draws.
-    strict : bool, default False
-        Raise if the diagnostics gate fails, instead of a warning and a caution.
-    progress : bool, optional
-        Show a progress bar; by default on a terminal.
-
-    Returns
-    -------
-    Fit
-        Of ``endorsement``, the share of raters who would accept an option, over the population
-        that the items come from. `item_profiles`, `prevalences` and `performance` start from it.
-
-    Raises
-    ------
-    InputError
-        If the model does not fit the options and response sets, or a setting is out of range.
-    ConvergenceError
-        If the gate fails and `strict` is set.
-    """
-    from bayesjudge.core.diagnostics import gate
-    from bayesjudge.core.sampling import sample
-
-    spec = suited(ratings, model)
-    _, kept = _patterns_of(ratings, spec)
-    cautions = (*_cautions_of(ratings), *_subsampled(kept))
-    made = sample(
-        data=ratings,
-        spec=spec,
-        quantities=("endorsement",),
-        method="Bayesian (NUTS), response sets",
-        source=f"{SOURCE}, Section 3, with Dirichlet priors",
-        assumptions=_contradicted(spec._assumptions(), cautions),
-        cautions=cautions,
-        draws=draws,
-        tune=tune,
-        chains=chains,
-        cores=cores,
-        target_accept=target_accept,
-        random_seed=random_seed,
-        strict=strict,
-        progress=progress,
-    )
-    if made.converged and (failed := gate(made.idata, ("set_share", "concentration"))):
-        slow = Caution("slow-mixing", f"behind the endorsements, {failed[0].text}")
-        return replace(made, cautions=(slow, *made.cautions))
-    return made
 
 
 def _shares(

@@ -313,7 +313,7 @@ def _weighted_for(fit: Fit, own: _Draws, model: ResponseSets, target: Target) ->
 
 
 def _fit_again(fit: Fit, model: ResponseSets, random_seed: Any) -> Fit:
-    from bayesjudge.ratings.model import fit as sample
+    from bayesjudge.core.fitting import fit as sample
 
     sizes = fit.idata["posterior"].sizes
     settings = {"draws": sizes["draw"], "chains": sizes["chain"], "random_seed": random_seed}

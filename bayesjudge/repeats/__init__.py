@@ -1,5 +1,6 @@
 """How often must the judge be asked?"""
 
+from bayesjudge.core.fitting import build_model, fit
 from bayesjudge.core.prior_check import check_prior
 from bayesjudge.repeats import runner
 from bayesjudge.repeats.answer import answer
@@ -10,7 +11,7 @@ from bayesjudge.repeats.components import score_components
 from bayesjudge.repeats.consistency import consistency
 from bayesjudge.repeats.data import Scores
 from bayesjudge.repeats.loo import log_likelihood
-from bayesjudge.repeats.model import CumulativeLogit, JudgeCutpoints, build_model, fit
+from bayesjudge.repeats.model import CumulativeLogit, JudgeCutpoints
 from bayesjudge.repeats.planning import cost_table, required_calls, required_repeats, third_of_a_bin
 from bayesjudge.repeats.plots import plot_components, plot_cost, plot_half_width, plot_scores
 from bayesjudge.repeats.prediction import predict_means

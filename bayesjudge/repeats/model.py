@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from scipy.special import log_expit
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import Assumption
+from bayesjudge.core.estimate import Assumption, Caution, Diagnosis
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import BayesianModel, model_of
 from bayesjudge.core.prior_check import Key, count_in_draws, prior_table
@@ -94,6 +94,16 @@ class CumulativeLogit(BayesianModel):
     InputError
         If a parameter is not positive.
 
+    Notes
+    -----
+    Variables: ``value_share`` (value) and, on the logit scale, ``item_effect``, ``judge_effect``
+    and ``item_judge_effect`` (cell), with standard deviations ``item_scale``, ``judge_scale`` and
+    ``item_judge_scale``; effects of items and judges sum to 0, and ``item_offset`` and
+    ``judge_offset`` say how far their average lies from that of all, in standard errors;
+    ``noise_slope`` and ``noise_curve`` if noise is by level. Observed: ``given`` (cell, value),
+    multinomial, for the cells that have a score or, not collapsed, each ``score``. A fit answers
+    the quantities of `anova`, in the units of the scale.
+
     References
     ----------
     McCullagh (1980), J. R. Stat. Soc. B 42, 109-142.
@@ -105,6 +115,7 @@ class CumulativeLogit(BayesianModel):
     of judges from item to item half-normal(1)
     """
 
+    _source: ClassVar[str] = SOURCE
     _has_preview: ClassVar[bool] = False
 
     concentration: float = 1.0
@@ -157,15 +168,25 @@ class CumulativeLogit(BayesianModel):
 
     def _quantities(self, scores: Scores) -> tuple[str, ...]:
         """What the design can show."""
+        scores = usable(scores)
         items, judges = len(scores.items) > 1, len(scores.judges) > 1
         wanted = {"mean_score": True, "item_score": items, "item_sd": items, "judge_sd": judges}
         wanted |= {"item_judge_sd": items and judges, "repeat_sd": True}
         wanted |= {"effective_repeats": judges}
         return tuple(name for name, there in wanted.items() if there)
 
+    def _diagnosis(self, scores: Scores) -> Diagnosis:
+        cautions = cautions_of(scores)
+        return contradicted((DRAWN, self._assumption, EXCHANGEABLE), cautions), cautions
+
+    def _cautions_of_fit(self, fit: Fit) -> tuple[Caution, ...]:
+        from bayesjudge.repeats._maxima import several_maxima
+
+        return several_maxima(fit)
+
     def _unread(self, scores: Scores) -> frozenset[str]:
         effects = {"item_scale", "judge_scale", "item_judge_scale"}
-        shown = self._quantities(usable(scores))
+        shown = self._quantities(scores)
         unread = effects - {f"{q.removesuffix('_sd')}_scale" for q in shown}
         return frozenset(unread)
 
@@ -330,6 +351,11 @@ class JudgeCutpoints(CumulativeLogit):
     InputError
         If a parameter is not positive.
 
+    Notes
+    -----
+    Variables: those of `CumulativeLogit`, with ``cutpoint_scale``, ``cutpoint_stretch`` (gap,
+    judge) and ``judge_cutpoint`` (judge, step).
+
     References
     ----------
     McCullagh (1980), J. R. Stat. Soc. B 42, 109-142.
@@ -411,107 +437,6 @@ def suited(
 ) -> CumulativeLogit:
     """The model, or the default one; that it suits the scores is checked when it is built."""
     return model or CumulativeLogit()
-
-
-def build_model(
-    scores: Scores, model: CumulativeLogit | None = None, *, collapsed: bool = True
-) -> pm.Model:
-    """Build the PyMC model without sampling it.
-
-    Parameters
-    ----------
-    scores : Scores
-        Counts; items and judges may lack some combinations, but there must be several items or
-        several judges.
-    model : CumulativeLogit or JudgeCutpoints, optional
-        ``CumulativeLogit()`` by default.
-    collapsed : bool, default True
-        Whether the answers of an item and judge are counted, or each is a variable of its own,
-        ``score``: for small data, and for lines that a user adds by answer.
-
-    Returns
-    -------
-    pymc.Model
-        Unknowns ``value_share`` (value), and on the logit scale ``item_effect``, ``judge_effect``
-        and ``item_judge_effect`` (cell), with standard deviations ``item_scale``, ``judge_scale``
-        and ``item_judge_scale``; effects of items and judges sum to 0, and ``item_offset`` and
-        ``judge_offset`` say how far their average lies from that of all, in standard errors.
-        ``noise_slope``, ``noise_curve`` if noise is by level; ``cutpoint_scale``,
-        ``cutpoint_stretch`` (gap, judge) and ``judge_cutpoint`` (judge, step) if judges have their
-        own. Observed: ``given`` (cell, value), multinomial, for the cells that have a score. NUTS
-        runs the same density in other coordinates.
-
-    Raises
-    ------
-    InputError
-        If there is one item and one judge, whose answer `exact` has; if one judge, or a scale of
-        two values, is to have cutpoints by judge.
-    """
-    model = suited(scores, model)
-    return model._pymc_model(scores, collapsed)
-
-
-def fit(
-    scores: Scores,
-    model: CumulativeLogit | None = None,
-    *,
-    draws: int | None = None,
-    tune: int | None = None,
-    chains: int | None = None,
-    cores: int | None = None,
-    target_accept: float | None = None,
-    random_seed: int | np.random.Generator | None = None,
-    strict: bool = False,
-    progress: bool | None = None,
-) -> Fit:
-    """Sample the posterior.
-
-    Parameters
-    ----------
-    scores : Scores
-        Counts of several items or several judges.
-    model : CumulativeLogit or JudgeCutpoints, optional
-        ``CumulativeLogit()`` by default.
-    draws, tune, chains : int, optional
-        Draws kept and discarded in each chain: 1000, 1000 and 4 by default.
-    cores : int, optional
-        Chains that run at once; all cores by default.
-    target_accept : float, optional
-        0.9 by default; higher is slower and follows a difficult posterior better.
-    random_seed : int or numpy.random.Generator, optional
-        Same seed, same draws.
-    strict : bool, default False
-        Raise if the sampler did not converge, rather than warn.
-    progress : bool, optional
-        Show progress; by default on a terminal.
-
-    Returns
-    -------
-    Fit
-        Answers the quantities of `anova`: in the units of the scale, ``mean_score`` over items and
-        judges, ``item_score`` (item) over judges, ``item_sd``, ``judge_sd``, ``item_judge_sd``,
-        ``repeat_sd``; and ``effective_repeats`` of the panel for one item.
-    """
-    from bayesjudge.core.sampling import sample
-    from bayesjudge.repeats._maxima import several_maxima
-
-    model = suited(scores, model)
-    cautions = cautions_of(scores)
-    settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
-    settings |= {"target_accept": target_accept, "random_seed": random_seed}
-    sampled = sample(
-        data=scores,
-        spec=model,
-        quantities=model._quantities(usable(scores)),
-        method=model._method,
-        source=SOURCE,
-        assumptions=contradicted((DRAWN, model._assumption, EXCHANGEABLE), cautions),
-        cautions=cautions,
-        strict=strict,
-        progress=progress,
-        **settings,
-    )
-    return replace(sampled, cautions=(*sampled.cautions, *several_maxima(sampled)))
 
 
 # From draws of the model to the units of the scale -----------------------------------------------

@@ -10,13 +10,13 @@ import numpy as np
 from scipy.special import logsumexp
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import Assumption, Caution
+from bayesjudge.core.estimate import Assumption, Caution, Diagnosis
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.label_design import Identified
 from bayesjudge.core.model import BayesianModel
 from bayesjudge.core.priors import BetaPrior, NormalPrior
 from bayesjudge.panel._likelihood import some_draws
-from bayesjudge.panel.checks import require_identified, subject
+from bayesjudge.panel.checks import against_labels, check_assumptions, require_identified, subject
 from bayesjudge.panel.data import MISSING, Votes
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ class PanelModel(BayesianModel):
     """
 
     _title: ClassVar[str]
-    _source: ClassVar[str]
     _assumptions: ClassVar[tuple[Assumption, ...]]
     _needs_labels: ClassVar[bool] = True
     _learns_from: ClassVar[Identified | None] = None  # what it needs the labels to tell
@@ -66,6 +65,19 @@ class PanelModel(BayesianModel):
         """Variables of the posterior that answer the question."""
         return ("prevalence",)
 
+    @property
+    def _method(self) -> str:
+        return f"{self._title} (NUTS)"
+
+    def _diagnosis(self, votes: Votes) -> Diagnosis:
+        return check_assumptions(votes, *self._assumptions)
+
+    def _cautions_of_fit(self, fit: Fit) -> tuple[Caution, ...]:
+        """What its shares say against the labels."""
+        if fit.data.n_classes > 2:
+            return ()
+        return tuple(against_labels(fit.data, fit.estimate().quantities["prevalence"]))
+
     def _check(self, votes: Votes) -> None:
         """Refuse votes that the model is not for."""
         with checking(f"panel.{type(self).__name__}") as require:
@@ -83,10 +95,6 @@ class PanelModel(BayesianModel):
             f"needs pass and fail, got {votes.n_classes} classes; use MulticlassDawidSkene, or say "
             "which class passes (pass_value=)",
         )
-
-    def _cautions(self, fit: Fit) -> tuple[Caution, ...]:
-        """What a fit says against its own arithmetic."""
-        return ()
 
     # What consensus, loo, label_next, dependence_check and cross_validate ask of a model ----------
 

@@ -143,9 +143,9 @@ class BiasPooling(PanelModel):
         )
         return Caution("rests-on-priors", text)
 
-    def _cautions(self, fit: Fit) -> tuple[Caution, ...]:
-        votes: Votes = fit.data
-        return () if votes.is_labelled.any() else (self.rests_on_prior(),)
+    def _cautions_of_fit(self, fit: Fit) -> tuple[Caution, ...]:
+        unlabelled = not fit.data.is_labelled.any()
+        return (*(self.rests_on_prior(),) * unlabelled, *super()._cautions_of_fit(fit))
 
     def _about_items(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """Known truths counted, the others one binomial more."""

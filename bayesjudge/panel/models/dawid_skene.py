@@ -296,6 +296,13 @@ class PooledDawidSkene(_LatentTruth):
     InputError
         If a prior is of another type, or a spread is not positive.
 
+    Notes
+    -----
+    Variables: ``prevalence`` (generator), ``sensitivity`` and ``specificity`` (judge). Observed:
+    ``items`` (pattern), multinomial within items of one generator with votes of the same judges,
+    labelled or not; the last patterns stand for votes that no item has. Not collapsed, each item
+    has an ``item_truth`` (of `Correlated` also an ``item_effect``) and each vote is a variable.
+
     References
     ----------
     Dawid & Skene (1979), Appl. Stat. 28, 20-28.
@@ -445,16 +452,16 @@ class Correlated(PooledDawidSkene):
         each = _at_nodes(logits, spread, pm.Normal("item_effect", dims="item"))
         return _log_votes(each, self.answering)[judge, truth, :, item]
 
-    def _cautions(self, fit: Fit) -> tuple[Caution, ...]:
-        change = quadrature_change(fit)
+    def _cautions_of_fit(self, fit: Fit) -> tuple[Caution, ...]:
+        change, told = quadrature_change(fit), super()._cautions_of_fit(fit)
         if change <= NODE_TOLERANCE:
-            return ()
+            return told
         text = (
             f"with {2 * self.nodes} instead of {self.nodes} nodes the log-likelihood changes from "
             f"draw to draw by {change:.2f} (standard deviation); fit again with "
             f"nodes={2 * self.nodes}"
         )
-        return (Caution("too-few-nodes", text),)
+        return (Caution("too-few-nodes", text), *told)
 
 
 @dataclass(frozen=True)
@@ -543,6 +550,10 @@ class MulticlassDawidSkene(_LatentTruth):
     ------
     InputError
         If a weight is not positive, or `missing` is unknown.
+
+    Notes
+    -----
+    Variables: ``share`` (generator, truth) and ``confusion`` (judge, truth, vote).
 
     References
     ----------

@@ -1,5 +1,6 @@
 """What share of outputs is of each class, when the judge mixes classes up?"""
 
+from bayesjudge.core.fitting import build_model, fit
 from bayesjudge.core.prior_check import check_prior
 from bayesjudge.prevalence.classes.answer import answer
 from bayesjudge.prevalence.classes.closed_form import (
@@ -15,8 +16,6 @@ from bayesjudge.prevalence.classes.exact import exact
 from bayesjudge.prevalence.classes.model import (
     Confusions,
     PredictiveShares,
-    build_model,
-    fit,
 )
 from bayesjudge.prevalence.classes.simulate import simulate
 

@@ -13,7 +13,7 @@ from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Interval, Qua
 from bayesjudge.core.prior_check import conflicts
 from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.classes.data import SOURCE, ClassCounts
-from bayesjudge.prevalence.classes.model import ClassModel, Confusions, assumed, suited
+from bayesjudge.prevalence.classes.model import ClassModel, Confusions, suited
 
 #: Of independent draws: ends are off by about .01 standard deviations.
 DRAWS = 20_000
@@ -77,7 +77,7 @@ def exact(
         drawn, mixed = _gibbs(counts, model, rng)
     else:
         drawn, mixed = _independent(counts, model, rng), True
-    assumptions, cautions = assumed(counts, model)
+    assumptions, cautions = model._diagnosis(counts)
     cautions = (*cautions, *conflicts(model, counts))
     if not mixed:
         text = (

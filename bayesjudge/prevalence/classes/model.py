@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesjudge.core.draws import by_kind
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import Assumption, Caution
+from bayesjudge.core.estimate import Assumption, Diagnosis
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import BayesianModel, model_of
 from bayesjudge.prevalence.cautions import OVERALL
@@ -27,6 +27,8 @@ class _ClassModel(BayesianModel):
 
     #: Shares of cells without an item have a long tail towards 0 on the scale of the sampler.
     sampling: ClassVar[Mapping[str, Any]] = {"draws": 2000}
+    _method = "Bayesian (NUTS), classes"
+    _source: ClassVar[str] = SOURCE
 
     def __post_init__(self) -> None:
         with checking(type(self).__name__) as require:
@@ -111,6 +113,10 @@ class _ClassModel(BayesianModel):
     def _assumes(self, counts: ClassCounts) -> tuple[Assumption, ...]:
         return ()
 
+    def _diagnosis(self, counts: ClassCounts) -> Diagnosis:
+        assumptions, cautions = judged(counts)
+        return (*assumptions, *self._assumes(counts)), cautions
+
     def _build(self, data: ClassCounts) -> pm.Model:
         return self._graph(data, collapsed=True)
 
@@ -149,6 +155,12 @@ class Confusions(_ClassModel):
     ------
     InputError
         If a weight is not positive, or `pooling` is unknown.
+
+    Notes
+    -----
+    Variables: ``prevalence`` (class), ``confusion`` (class, verdict) and, if classes have a credit,
+    their mean ``win_rate``; several systems or strata are one more dim, and strata have an
+    ``overall_prevalence``. Cells without an item have a long tail: 2000 draws by default.
 
     Examples
     --------
@@ -251,6 +263,11 @@ class PredictiveShares(_ClassModel):
     InputError
         If a weight is not positive.
 
+    Notes
+    -----
+    Variables: ``verdict_share`` and ``class_share`` (verdict, class), with ``prevalence`` and
+    the rest as `Confusions` has them.
+
     Examples
     --------
     >>> print(PredictiveShares(class_concentration=3))
@@ -320,14 +337,6 @@ def default_model(counts: ClassCounts) -> ClassModel:
     return PredictiveShares() if by_verdict or counts.propensity is not None else Confusions()
 
 
-def assumed(
-    counts: ClassCounts, model: ClassModel
-) -> tuple[tuple[Assumption, ...], tuple[Caution, ...]]:
-    """Assumptions of the design and of the model, and the cautions."""
-    assumptions, cautions = judged(counts)
-    return (*assumptions, *model._assumes(counts)), cautions
-
-
 @model_of.register(ClassCounts)
 def suited(counts: ClassCounts, model: ClassModel | None, subject: str) -> ClassModel:
     """The model, or the default one; an error if the counts do not suit it."""
@@ -335,105 +344,6 @@ def suited(counts: ClassCounts, model: ClassModel | None, subject: str) -> Class
     with checking(subject) as require:
         model._suits(counts, require)
     return model
-
-
-def build_model(
-    counts: ClassCounts, model: ClassModel | None = None, *, collapsed: bool = True
-) -> pm.Model:
-    """Build the model without sampling it.
-
-    Parameters
-    ----------
-    counts : ClassCounts
-        Verdicts and labels.
-    model : Confusions or PredictiveShares, optional
-        Priors and options. By default what suits the label design: `PredictiveShares` for labels by
-        verdict or with known propensities, `Confusions` for all others.
-    collapsed : bool, default True
-        Sum the unknown classes out. If not, the class of each item is a variable: for small data,
-        and for additions of your own.
-
-    Returns
-    -------
-    pymc.Model
-        ``prevalence`` with dim ``class``, ``confusion`` with dims ``class`` and ``verdict`` (or
-        ``verdict_share`` and ``class_share``), and ``win_rate`` if classes have a credit; several
-        systems or strata are one more dim, and strata have an ``overall_prevalence``.
-
-    Raises
-    ------
-    InputError
-        If the model does not suit the counts.
-    """
-    chosen = suited(counts, model, "prevalence.classes.build_model")
-    return chosen._pymc_model(counts, collapsed)
-
-
-def fit(
-    counts: ClassCounts,
-    model: ClassModel | None = None,
-    *,
-    draws: int | None = None,
-    tune: int | None = None,
-    chains: int | None = None,
-    cores: int | None = None,
-    target_accept: float | None = None,
-    random_seed: int | np.random.Generator | None = None,
-    strict: bool = False,
-    progress: bool | None = None,
-) -> Fit:
-    """Sample the posterior of the shares of several classes.
-
-    Parameters
-    ----------
-    counts : ClassCounts
-        Verdicts and labels.
-    model : Confusions or PredictiveShares, optional
-        Priors and options. By default what suits the label design: `PredictiveShares` for labels by
-        verdict or with known propensities, `Confusions` for all others.
-    draws, tune, chains : int, optional
-        Draws kept and discarded in each chain: 2000, 1000 and 4 by default.
-    cores : int, optional
-        Chains that run at once; all cores by default.
-    target_accept : float, optional
-        0.9 by default; higher is slower and follows a difficult posterior better.
-    random_seed : int or numpy.random.Generator, optional
-        Same seed, same draws.
-    strict : bool, default False
-        Raise if the sampler did not converge, rather than warn.
-    progress : bool, optional
-        Show progress; by default on a terminal.
-
-    Returns
-    -------
-    Fit
-        ``prevalence`` by class, shares of items, ``confusion`` by class and verdict and, if classes
-        have a credit, their mean ``win_rate``; of strata, ``overall_prevalence``. Shares of these
-        items alone with ``estimate(target="items")``.
-
-    Raises
-    ------
-    InputError
-        If the model does not suit the counts.
-    """
-    from bayesjudge.core.sampling import sample
-
-    model = suited(counts, model, "prevalence.classes.fit")
-    assumptions, cautions = assumed(counts, model)
-    settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
-    settings |= {"target_accept": target_accept, "random_seed": random_seed}
-    return sample(
-        data=counts,
-        spec=model,
-        quantities=model._quantities(counts),
-        method="Bayesian (NUTS), classes",
-        source=SOURCE,
-        assumptions=assumptions,
-        cautions=cautions,
-        strict=strict,
-        progress=progress,
-        **settings,
-    )
 
 
 def _by_place(counts: ClassCounts, posterior: xr.Dataset, *names: str) -> list[np.ndarray]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import Assumption, Caution, Target
+from bayesjudge.core.estimate import Assumption, Caution, Diagnosis, Interval, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.label_design import SAME_JUDGE, about_others, checked
 from bayesjudge.core.model import BayesianModel, model_of
@@ -74,6 +74,14 @@ class ItemEffects(BayesianModel):
     InputError
         If a prior is of another type, a scale is not positive, or there are fewer than 5 nodes.
 
+    Notes
+    -----
+    Variables: ``prevalence``, ``sensitivity`` and ``specificity`` (dim ``system`` of several),
+    shares over the population of items; ``difficulty_spread``, ``leniency_spread`` and
+    ``interaction_spread``; if outputs repeat, or systems share items, ``icc``, and if outputs
+    repeat ``design_effect`` and ``effective_items`` (see `agreement`). Observed is the number of
+    ``items`` of each pattern of rows or, not collapsed, each ``verdict`` and label.
+
     Examples
     --------
     >>> print(ItemEffects(leniency_spread=0.5).leniency_spread)
@@ -89,7 +97,9 @@ class ItemEffects(BayesianModel):
     interaction_spread: float = 1.0
     nodes: int = 15
 
-    _method: ClassVar[str] = "Bayesian (NUTS), item effects"
+    _method = "Bayesian (NUTS), item effects"
+    _source: ClassVar[str] = SOURCE
+    _interval: ClassVar[Interval] = "eti_bounded"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -124,6 +134,19 @@ class ItemEffects(BayesianModel):
                 require(not missing, f"{name} has no prior for {missing}")
                 strange = [s for s in prior if s not in items.systems]
                 require(not strange, f"{name} has priors for {strange}: {list(items.systems)}")
+
+    def _diagnosis(self, items: Items) -> Diagnosis:
+        cautions = tuple(cautions_of(items))
+        against = {"label-shift", *(c.name for c in checked(items.design, items))}
+        shifted = tuple(c.name for c in cautions if c.name in against)
+        assumed = items.design.assumption._replace(contradicted_by=shifted)
+        if assumed.id == SAME_JUDGE.id:
+            assumed = about_others(items.design, SAME_JUDGE)
+        effects = (NORMAL_EFFECTS,) if self._effects(items) else ()
+        return (assumed, INDEPENDENT_ITEMS, *effects), cautions
+
+    def _cautions_of_fit(self, fit: Fit) -> tuple[Caution, ...]:
+        return tuple(_unresolved(fit))
 
     def _effects(self, items: Items) -> tuple[str, ...]:
         """The effects whose standard deviations these rows tell."""
@@ -217,117 +240,6 @@ def suited(items: Items, model: ItemEffects | None, subject: str) -> ItemEffects
     with checking(subject) as require:
         model._suits(items, require)
     return model
-
-
-def build_model(
-    items: Items, model: ItemEffects | None = None, *, collapsed: bool = True
-) -> pm.Model:
-    """Build the model without sampling it.
-
-    Parameters
-    ----------
-    items : Items
-        Verdicts and labels.
-    model : ItemEffects, optional
-        Priors; the default ones if not given.
-    collapsed : bool, default True
-        Integrate the effects of the items out, and sum the unknown truths. If not, each effect and
-        each truth is a variable: for small data, and for additions of your own.
-
-    Returns
-    -------
-    pymc.Model
-        ``prevalence``, ``sensitivity`` and ``specificity`` (dim ``system`` of several), and the
-        standard deviations of the effects; observed is the number of ``items`` of each pattern of
-        rows, or, not collapsed, each ``verdict`` and label.
-
-    Raises
-    ------
-    InputError
-        If the model does not suit the data.
-    """
-    chosen = suited(items, model, "prevalence.items.build_model")
-    return chosen._pymc_model(items, collapsed)
-
-
-def fit(
-    items: Items,
-    model: ItemEffects | None = None,
-    *,
-    draws: int | None = None,
-    tune: int | None = None,
-    chains: int | None = None,
-    cores: int | None = None,
-    target_accept: float | None = None,
-    random_seed: int | np.random.Generator | None = None,
-    strict: bool = False,
-    progress: bool | None = None,
-) -> Fit:
-    """Sample the posterior of prevalence and judge's rates of systems on the same items.
-
-    Parameters
-    ----------
-    items : Items
-        Verdicts and labels.
-    model : ItemEffects, optional
-        Priors; the default ones if not given.
-    draws, tune, chains : int, optional
-        Draws kept and discarded in each chain: 1000, 1000 and 4 by default.
-    cores : int, optional
-        Chains that run at once; all cores by default.
-    target_accept : float, optional
-        0.9 by default; higher is slower and follows a difficult posterior better.
-    random_seed : int or numpy.random.Generator, optional
-        Same seed, same draws.
-    strict : bool, default False
-        Raise if the sampler did not converge, rather than warn.
-    progress : bool, optional
-        Show progress; by default on a terminal.
-
-    Returns
-    -------
-    Fit
-        ``prevalence``, ``sensitivity`` and ``specificity`` by system, shares over the population of
-        items; if outputs repeat, or systems share items, ``icc``, and if outputs repeat
-        ``design_effect`` and ``effective_items`` (see `agreement`). The posterior also holds
-        ``difficulty_spread``, ``leniency_spread`` and ``interaction_spread``. `contrasts` and
-        `ranking` compare systems; `Fit.extended` adds a log-likelihood by item, for
-        leave-one-item-out cross-validation.
-
-    Raises
-    ------
-    InputError
-        If the model does not suit the data.
-    """
-    from dataclasses import replace
-
-    from bayesjudge.core.sampling import sample
-
-    model = suited(items, model, "prevalence.items.fit")
-    cautions = tuple(cautions_of(items))
-    against = {"label-shift", *(c.name for c in checked(items.design, items))}
-    shifted = tuple(c.name for c in cautions if c.name in against)
-    assumed = items.design.assumption._replace(contradicted_by=shifted)
-    granted = (assumed, INDEPENDENT_ITEMS, *((NORMAL_EFFECTS,) if model._effects(items) else ()))
-    if items.design.assumption.id == SAME_JUDGE.id:
-        granted = (about_others(items.design, SAME_JUDGE), *granted[1:])
-    settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
-    settings |= {"target_accept": target_accept, "random_seed": random_seed}
-    made = sample(
-        data=items,
-        spec=model,
-        quantities=model._quantities(items),
-        method=model._method,
-        source=SOURCE,
-        assumptions=granted,
-        cautions=cautions,
-        interval="eti_bounded",
-        strict=strict,
-        progress=progress,
-        **settings,
-    )
-    told = tuple(_unresolved(made))
-    return replace(made, cautions=(*made.cautions, *told)) if told else made
 
 
 def _unresolved(fit: Fit) -> list[Caution]:

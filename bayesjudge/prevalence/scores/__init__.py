@@ -1,5 +1,6 @@
 """What would people say on average, when the judge gives a numeric score?"""
 
+from bayesjudge.core.fitting import build_model, fit
 from bayesjudge.core.prior_check import check_prior
 from bayesjudge.prevalence.scores.answer import answer
 from bayesjudge.prevalence.scores.closed_form import (
@@ -22,8 +23,6 @@ from bayesjudge.prevalence.scores.model import (
     RisingMean,
     ScoreGivenTruth,
     TruthGivenScore,
-    build_model,
-    fit,
 )
 from bayesjudge.prevalence.scores.paired import PairedScores, paired_difference
 from bayesjudge.prevalence.scores.plots import plot_reliability, plot_residuals

@@ -12,6 +12,7 @@ from scipy.special import ndtr
 
 from bayesjudge.core.draws import by_kind
 from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import Diagnosis
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import BayesianModel, model_of
 from bayesjudge.core.priors import BetaPrior
@@ -45,6 +46,14 @@ class _ScoreModel(BayesianModel):
                 require(good, f"{name} must be positive and finite, got {value!r}")
 
     _numeric: ClassVar[bool] = False
+    _method = "Bayesian (NUTS), scores"
+    _source: ClassVar[str] = SOURCE
+
+    def _quantities(self, scores: Scores) -> tuple[str, ...]:
+        return (scores.answer,)
+
+    def _diagnosis(self, scores: Scores) -> Diagnosis:
+        return judged(scores)
 
     def _suits(self, scores: Scores, require: Any) -> None:
         """Note why the model cannot be had from these scores."""
@@ -101,6 +110,10 @@ class ScoreGivenTruth(_ScoreModel):
     ------
     InputError
         If a number is not positive.
+
+    Notes
+    -----
+    Variables: ``prevalence``, and what each ``bin`` of the score tells.
 
     Examples
     --------
@@ -215,6 +228,11 @@ class TruthGivenScore(_ScoreModel):
     InputError
         If a weight is not positive.
 
+    Notes
+    -----
+    Variables: ``prevalence``, and what each ``bin`` of the score tells, by ``propensity`` if there
+    are classes of it.
+
     Examples
     --------
     >>> print(TruthGivenScore())  # doctest: +NORMALIZE_WHITESPACE
@@ -316,6 +334,11 @@ class RisingMean(_ScoreModel):
     ------
     InputError
         If a number is not positive.
+
+    Notes
+    -----
+    Variables: ``mean_score`` on the truths' scale, and what each ``bin`` of the score tells, by
+    ``propensity`` if there are classes of it.
 
     Examples
     --------
@@ -429,103 +452,6 @@ def suited(scores: Scores, model: ScoreModel | None, subject: str) -> ScoreModel
     with checking(subject) as require:
         model._suits(scores, require)
     return model
-
-
-def build_model(
-    scores: Scores, model: ScoreModel | None = None, *, collapsed: bool = True
-) -> pm.Model:
-    """Build the model without sampling it.
-
-    Parameters
-    ----------
-    scores : Scores
-        Scores and labels, with their bins.
-    model : ScoreGivenTruth, TruthGivenScore or RisingMean, optional
-        Priors and options. By default what suits the truths and the label design:
-        `TruthGivenScore` for labels chosen by the score or with known propensities,
-        `ScoreGivenTruth` for all others, `RisingMean` for numeric truths.
-    collapsed : bool, default True
-        Sum the unknown truths out. If not, the truth of each item is a variable: for small data,
-        and for additions of your own.
-
-    Returns
-    -------
-    pymc.Model
-        ``prevalence``, or ``mean_score`` on the truths' scale, with what each bin of the score
-        tells: dim ``bin``, and ``propensity`` if there are classes of it.
-
-    Raises
-    ------
-    InputError
-        If the model does not suit the scores.
-    """
-    chosen = suited(scores, model, "prevalence.scores.build_model")
-    return chosen._pymc_model(scores, collapsed)
-
-
-def fit(
-    scores: Scores,
-    model: ScoreModel | None = None,
-    *,
-    draws: int | None = None,
-    tune: int | None = None,
-    chains: int | None = None,
-    cores: int | None = None,
-    target_accept: float | None = None,
-    random_seed: int | np.random.Generator | None = None,
-    strict: bool = False,
-    progress: bool | None = None,
-) -> Fit:
-    """Sample the posterior of the mean truth.
-
-    Parameters
-    ----------
-    scores : Scores
-        Scores and labels.
-    model : ScoreGivenTruth, TruthGivenScore or RisingMean, optional
-        Priors and options; see `build_model`.
-    draws, tune, chains : int, optional
-        Draws kept and discarded in each chain: 1000, 1000 and 4 by default.
-    cores : int, optional
-        Chains that run at once; all cores by default.
-    target_accept : float, optional
-        0.9 by default; higher is slower and follows a difficult posterior better.
-    random_seed : int or numpy.random.Generator, optional
-        Same seed, same draws.
-    strict : bool, default False
-        Raise if the sampler did not converge, rather than warn.
-    progress : bool, optional
-        Show progress; by default on a terminal.
-
-    Returns
-    -------
-    Fit
-        ``prevalence``, a share of items, or ``mean_score`` on the truths' scale; of these items
-        alone with ``estimate(target="items")``.
-
-    Raises
-    ------
-    InputError
-        If the model does not suit the scores.
-    """
-    from bayesjudge.core.sampling import sample
-
-    model = suited(scores, model, "prevalence.scores.fit")
-    assumptions, cautions = judged(scores)
-    settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
-    settings |= {"target_accept": target_accept, "random_seed": random_seed}
-    return sample(
-        data=scores,
-        spec=model,
-        quantities=(scores.answer,),
-        method="Bayesian (NUTS), scores",
-        source=SOURCE,
-        assumptions=assumptions,
-        cautions=cautions,
-        strict=strict,
-        progress=progress,
-        **settings,
-    )
 
 
 def _arrays(posterior: xr.Dataset, *names: str) -> list[np.ndarray]:

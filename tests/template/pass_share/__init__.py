@@ -7,9 +7,11 @@ from bayesjudge.pass_share.answer import answer
 from bayesjudge.pass_share.closed_form import wilson_share
 from bayesjudge.pass_share.compare import closed_forms, compare
 from bayesjudge.pass_share.data import Passes
-from bayesjudge.pass_share.model import PassShare, build_model, fit
+from bayesjudge.pass_share.model import PassShare
 from bayesjudge.pass_share.plots import plot_shares
 from bayesjudge.pass_share.simulate import simulate
+
+from bayesjudge.core.fitting import build_model, fit
 
 __all__ = [
     "PassShare",
