@@ -1,0 +1,1 @@
+"""The latent-truth model of verdicts and labels, and its closed forms."""

@@ -1,0 +1,194 @@
+"""`Verdicts`: distinct patterns of verdicts and labels, each with a count."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from bayesjudge.core.counting import collapse
+from bayesjudge.core.errors import checking
+from bayesjudge.core.label_design import LabelDesign, design_of
+from bayesjudge.core.names import require_names
+
+#: Stands for a verdict that was not given, and for a truth that nobody established.
+MISSING = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Verdicts:
+    """Outputs by what judges and people said of them: equal ones are one pattern with a count.
+
+    A value: it knows its patterns, coordinates and label design; what is asked of it lives with the
+    question.
+
+    Parameters
+    ----------
+    response : array_like of int, shape (n_patterns, n_columns)
+        Index into `responses` of each verdict; -1 if there is none.
+    truth : array_like of int, shape (n_patterns,)
+        Index into `classes` of what people said; -1 if nobody did.
+    group : array_like of int, shape (n_patterns,)
+        Index into `groups`.
+    count : array_like of int, shape (n_patterns,)
+        Outputs of each pattern; with `item`, outputs of one item of its kind.
+    calibration : str or LabelDesign
+        How the labelled outputs were chosen.
+    groups : sequence of str, default ("",)
+        Systems, strata or periods, as `dim` says.
+    judges : sequence of str, default ("judge",)
+        Who gave the verdicts.
+    classes : sequence of str or float, default ("fail", "pass")
+        What can be true of an output; of numeric truths, the numbers.
+    responses : sequence of str or float, optional
+        What can be said of it: `classes` by default; of scores, the numbers.
+    judge_of_column : array_like of int, shape (n_columns,), optional
+        Index into `judges`, if a judge looked several times; by default one column a judge.
+    about : array_like of bool, shape (n_patterns,), optional
+        Whether the estimate is about these outputs, so that their truths tell its shares. By
+        default labelled outputs are if the label design says so, and all others are.
+    item : array_like of int, shape (n_patterns,), optional
+        If outputs share items: the kind of item that each pattern belongs to.
+    items : array_like of int, shape (n_kinds,), optional
+        Items of each kind.
+    dim : str, default "system"
+        What `groups` names.
+
+    Raises
+    ------
+    InputError
+        If shapes or indices do not fit, names repeat, or the label design is unknown.
+
+    Examples
+    --------
+    >>> Verdicts([[1], [0], [1]], [1, -1, -1], [0, 0, 0], [2, 3, 4], "random").unlabelled_n
+    7
+    """
+
+    response: Any
+    truth: Any
+    group: Any
+    count: Any
+    calibration: str | LabelDesign
+    groups: Sequence[str] = ("",)
+    judges: Sequence[str] = ("judge",)
+    classes: Sequence[Any] = ("fail", "pass")
+    responses: Sequence[Any] | None = None
+    judge_of_column: Any = None
+    about: Any = None
+    item: Any = None
+    items: Any = None
+    dim: str = "system"
+
+    def __post_init__(self) -> None:
+        response = np.asarray(self.response, np.int64)
+        response = response[:, None] if response.ndim == 1 else response
+        columns = self.judge_of_column
+        known = np.asarray(self.truth, np.int64) != MISSING
+        values = {
+            "response": response,
+            "truth": np.asarray(self.truth, np.int64),
+            "group": np.asarray(self.group, np.int64),
+            "count": np.asarray(self.count, np.int64),
+            "judge_of_column": np.arange(response.shape[1])
+            if columns is None
+            else np.asarray(columns, np.int64),
+            "about": ~known | self.design.same_items
+            if self.about is None
+            else np.asarray(self.about, bool),
+        }
+        if self.item is not None:
+            values |= {
+                name: np.asarray(getattr(self, name), np.int64) for name in ("item", "items")
+            }
+        for name, array in values.items():
+            array = array.copy()
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+        for name in ("groups", "judges", "classes"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        said = self.classes if self.responses is None else self.responses
+        object.__setattr__(self, "responses", tuple(said))
+        with checking("Verdicts") as require:
+            self._check(require)
+
+    def _check(self, require: Any) -> None:
+        rows = len(self.response)
+        for name in (
+            "truth",
+            "group",
+            "count",
+            "about",
+            *(("item",) if self.item is not None else ()),
+        ):
+            shape = getattr(self, name).shape
+            require(shape == (rows,), f"{name} has shape {shape}, expected one for each of {rows}")
+        for name, low, high in (
+            ("response", MISSING, len(self.responses or ())),
+            ("truth", MISSING, len(self.classes)),
+            ("group", 0, len(self.groups)),
+            ("judge_of_column", 0, len(self.judges)),
+        ):
+            array = getattr(self, name)
+            odd = np.unique(array[(array < low) | (array >= high)])[:3].tolist()
+            require(not odd, f"{name} holds {odd}, expected {low} to {high - 1}")
+        require((self.count >= 0).all(), "count must be 0 or more in each pattern")
+        for name in ("groups", "judges"):
+            names = getattr(self, name)
+            if names != ("",):
+                require_names(names, name, require)
+
+    @property
+    def design(self) -> LabelDesign:
+        """How the labelled outputs were chosen."""
+        return design_of(self.calibration)
+
+    @property
+    def is_labelled(self) -> np.ndarray:
+        """Whether people said what is true, shape (n_patterns,)."""
+        return self.truth != MISSING
+
+    @property
+    def tells(self) -> np.ndarray:
+        """Whether the truth, known or not, tells the shares of its group."""
+        return self.about | ~self.is_labelled
+
+    @property
+    def times(self) -> np.ndarray:
+        """Outputs of each pattern over all items."""
+        return self.count if self.item is None else self.count * self.items[self.item]
+
+    @property
+    def unlabelled_n(self) -> int:
+        """Outputs of which nobody said what is true."""
+        return int(self.times[~self.is_labelled].sum())
+
+    @property
+    def labelled_n(self) -> int:
+        """Outputs of which people said what is true."""
+        return int(self.times[self.is_labelled].sum())
+
+    def collapsed(self) -> Self:
+        """Join equal patterns of one kind of item, and drop those without any output.
+
+        Returns
+        -------
+        Verdicts
+            In the order of group, truth and verdicts.
+        """
+        from dataclasses import replace
+
+        keep = self.count > 0
+        blocks = np.zeros(len(keep), np.int64) if self.item is None else self.item
+        keys = np.column_stack([blocks, self.group, self.truth + 1, self.about, self.response + 1])[
+            keep
+        ].astype(np.int64)
+        first, count = collapse(keys, self.count[keep])
+        rows = {
+            name: getattr(self, name)[keep][first]
+            for name in ("response", "truth", "group", "about")
+        }
+        item = None if self.item is None else self.item[keep][first]
+        return replace(self, **rows, count=count, item=item)
