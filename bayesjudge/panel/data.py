@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from html import escape
 from typing import Any, Literal, Self
 
@@ -20,6 +21,7 @@ from bayesjudge.core.tables import is_counted_in_place
 from bayesjudge.panel._counting import count_votes
 from bayesjudge.panel._reading import ONE_GENERATOR, read_truth, read_votes
 from bayesjudge.panel.label_design import find_design
+from bayesjudge.verdicts.table import Verdicts
 
 #: Most generators, judges or classes in a notebook's summary.
 MOST_SHOWN = 20
@@ -389,6 +391,22 @@ class Votes:
     def design(self) -> LabelDesign:
         """How the labelled items were chosen."""
         return find_design(self.calibration)
+
+    @cached_property
+    def verdicts(self) -> Verdicts:
+        """The table that these votes are of."""
+        return Verdicts(
+            self.votes,
+            self.truth,
+            self.generator,
+            self.count,
+            self.design,
+            self.generators,
+            self.judges,
+            self.classes,
+            judge_of_column=self.judge_of_column,
+            dim="generator",
+        )
 
     @property
     def is_labelled(self) -> np.ndarray:

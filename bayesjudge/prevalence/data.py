@@ -18,6 +18,7 @@ from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import ROWS, fitted, how_many, rows
 from bayesjudge.core.tables import is_in_memory, read_rows
 from bayesjudge.prevalence._reading import LABELS, item_columns, read_counts
+from bayesjudge.verdicts.table import Verdicts
 
 #: Heads of what is printed: of the items without a label, of the good and of the bad ones.
 HEADS = ("test", "passed", "good", "passed", "bad", "failed")
@@ -113,6 +114,13 @@ def require_counts(counts: Any, function: str) -> None:
     with checking(f"prevalence.{function}") as require:
         right = isinstance(counts, Counts)
         require(right, f"expected Counts, got {type(counts).__name__}{near}")
+
+
+def _by_truth(bad: Any, caught: Any, good: Any, hits: Any, *test: Any) -> np.ndarray:
+    """Counts as an array by system, truth (bad, good, no label) and verdict (fail, pass)."""
+    rows = [(caught, bad - caught), (good - hits, hits)]
+    rows += [(test[0] - test[1], test[1])] if test else []
+    return np.moveaxis(np.array(rows), -1, 0)
 
 
 SPREAD = ("unparsed", "external_labels")
@@ -267,6 +275,24 @@ class Counts:
     def design(self) -> LabelDesign:
         """How the labelled items were chosen."""
         return design_of(self.calibration)
+
+    @cached_property
+    def verdicts(self) -> Verdicts:
+        """The patterns of verdicts and labels that these counts are of."""
+        good, hits, bad, caught = (np.atleast_1d(getattr(self, name)) for name in LABELS)
+        test, passed = np.atleast_1d(self.test_n), np.atleast_1d(self.test_pass)
+        cells = _by_truth(bad, caught, good, hits, test, passed)
+        external = None
+        if self.external_labels is not None:
+            good, hits, bad, caught = self.external_labels.reshape(len(LABELS), -1)
+            external = _by_truth(bad, caught, good, hits)
+        return Verdicts.from_counts(
+            cells,
+            calibration=self.calibration,
+            external=external,
+            groups=self.systems or ("",),
+            dim=self.dim,
+        )
 
     @cached_property
     def places(self) -> list[str]:

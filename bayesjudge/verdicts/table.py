@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -140,6 +140,58 @@ class Verdicts:
             if names != ("",):
                 require_names(names, name, require)
 
+    @classmethod
+    def from_counts(
+        cls,
+        counts: Any,
+        *,
+        calibration: str | LabelDesign,
+        external: Any = None,
+        **coordinates: Any,
+    ) -> Self:
+        """Take outputs counted by group, truth and verdict of one judge.
+
+        Parameters
+        ----------
+        counts : array_like of int, shape (n_groups, n_classes + 1, n_responses)
+            Outputs; the last entry of the second axis holds those without a label. Of one group
+            its axis can be left out.
+        calibration : str or LabelDesign
+            How the labelled outputs were chosen.
+        external : array_like of int, shape (n_groups, n_classes, n_responses), optional
+            Labelled outputs that the estimate is not about: of another data set, for example.
+        **coordinates
+            `groups`, `classes`, `responses`, `judges` and `dim`, as in `Verdicts`.
+
+        Returns
+        -------
+        Verdicts
+            A pattern for each count that is not 0.
+
+        Raises
+        ------
+        InputError
+            If shapes, names or counts do not fit.
+
+        Examples
+        --------
+        >>> table = Verdicts.from_counts([[70, 30], [10, 90], [380, 620]], calibration="by_truth")
+        >>> table.unlabelled_n, table.labelled_n
+        (1000, 200)
+        """
+        blocks = [np.asarray(each) for each in (counts, external) if each is not None]
+        blocks = [each[None] if each.ndim == 2 else each for each in blocks]
+        with checking("Verdicts.from_counts") as require:
+            right = all(each.ndim == 3 for each in blocks)
+            require(right, "counts need the axes group, truth and verdict")
+        rows = [np.array(np.nonzero(each)) for each in blocks]
+        group, truth, response = np.concatenate(rows, axis=1)
+        count = np.concatenate([each[each != 0] for each in blocks])
+        own = np.repeat([True, False][: len(rows)], [each.shape[1] for each in rows])
+        truth = np.where(own & (truth == blocks[0].shape[1] - 1), MISSING, truth)
+        made = cls(response, truth, group, count, calibration, **coordinates)
+        return made if external is None else replace(made, about=made.about & own)
+
     @property
     def design(self) -> LabelDesign:
         """How the labelled outputs were chosen."""
@@ -178,8 +230,6 @@ class Verdicts:
         Verdicts
             In the order of group, truth and verdicts.
         """
-        from dataclasses import replace
-
         keep = self.count > 0
         blocks = np.zeros(len(keep), np.int64) if self.item is None else self.item
         keys = np.column_stack([blocks, self.group, self.truth + 1, self.about, self.response + 1])[

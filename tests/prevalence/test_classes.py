@@ -296,14 +296,14 @@ def test_the_win_rate_of_a_fit_counts_half_a_tie(tmp_path):
 
 CREDITED = classes.ClassCounts(
     [30, 50, 20], [[10, 1, 1], [2, 9, 3], [0, 4, 16]], ["win", "tie", "loss"], "random",
-    verdicts=["tie", "win", "loss"], credit=(2, 1, -1),
+    responses=["tie", "win", "loss"], credit=(2, 1, -1),
 )  # fmt: skip
 
 
 def credits_of(counts):
     """Credit of verdict and truth (nan: no label) of each item."""
     of_class = dict(zip(counts.classes, counts.credit, strict=True))
-    of_verdict = np.array([of_class[name] for name in counts.verdicts])
+    of_verdict = np.array([of_class[name] for name in counts.responses])
     k, v = np.indices(counts.labelled.shape)
     f, y = (np.repeat(x.ravel(), counts.labelled.ravel())
             for x in (of_verdict[v], np.array(counts.credit)[k]))  # fmt: skip
@@ -348,7 +348,7 @@ def test_a_judges_verdicts_are_read_by_name_in_any_order():
 
 def test_priors_put_each_classs_weight_on_its_own_verdict():
     """Verdicts in another order than the classes, and one that is no class."""
-    how = {"classes": ["win", "loss"], "verdicts": ["loss", "win", "unread"]}
+    how = {"classes": ["win", "loss"], "responses": ["loss", "win", "unread"]}
     counts = classes.ClassCounts([6, 3, 1], [[1, 5, 0], [4, 1, 1]], calibration="random", **how)
     shares, rows = classes.Confusions(right=3, wrong=1)._weights(counts)
     assert_allclose(shares, [1, 1])
@@ -371,7 +371,7 @@ def test_labels_chosen_by_the_truth_tell_of_the_verdict_only(calibration, total)
                 rng.dirichlet([1, 1, 1], (1, 2, 3)),
             ),
         },
-        coords={"class": list(counts.classes), "verdict": list(counts.verdicts)},
+        coords={"class": list(counts.classes), "verdict": list(counts.responses)},
     )
     test, labelled = classes.Confusions()._log_chances(counts, posterior)
     assert_allclose(np.exp(test).sum(axis=-1), 1)
@@ -384,7 +384,7 @@ def test_items_of_a_verdict_are_all_items_that_got_it():
 
     labelled = [[1, 5, 0], [4, 1, 1]]
     counts = classes.ClassCounts(
-        [6, 3, 1], labelled, classes=["win", "loss"], verdicts=["loss", "win", "unread"],
+        [6, 3, 1], labelled, classes=["win", "loss"], responses=["loss", "win", "unread"],
         calibration="by_verdict",
     )  # fmt: skip
     made = classes.build_model(counts, classes.PredictiveShares())
@@ -673,7 +673,7 @@ def test_a_verdict_that_could_not_be_read_is_a_verdict_or_dropped():
         classes.ClassCounts.from_frame(table, **words)
     kept = classes.ClassCounts.from_frame(table, **words, unparsed="verdict")
     dropped = classes.ClassCounts.from_frame(table, **words, unparsed="drop")
-    assert kept.verdicts == ("a", "b", "c", "(unparsed)")
+    assert kept.responses == ("a", "b", "c", "(unparsed)")
     assert kept.test.sum() + kept.labelled.sum() == 800
     assert dropped.unparsed == lost.sum() == 800 - dropped.test.sum() - dropped.labelled.sum()
     assert "unparsed-verdicts" in {c.name for c in classes.difference(dropped).cautions}
@@ -712,7 +712,7 @@ def test_summing_the_classes_out_gives_the_collapsed_model(name):
     test, calibration, model = FEW[name]
     several = np.ndim(test) == 2
     counts = classes.ClassCounts(
-        test, [KNOWN, KNOWN] if several else KNOWN, "ab", calibration, verdicts="abc",
+        test, [KNOWN, KNOWN] if several else KNOWN, "ab", calibration, responses="abc",
         systems="xy" if several else None,
     )  # fmt: skip
     made = [classes.build_model(counts, model, collapsed=c) for c in (True, False)]

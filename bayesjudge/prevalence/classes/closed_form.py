@@ -170,7 +170,7 @@ def difference(counts: ClassCounts, *, ci_prob: float = 0.95) -> Estimate:
         value, low, high = (np.asarray(x) for x in parts)
         overall = formulas.weighed(counts.shares[:, None], value, low, high, axis=0)
     rate = None
-    if counts.credit is not None and set(counts.verdicts or ()) == set(counts.classes):
+    if counts.credit is not None and set(counts.responses or ()) == set(counts.classes):
         rate = _credit_difference(counts, z)
     return _described(
         counts,
@@ -282,11 +282,11 @@ def class_shares(
     >>> class_shares(counts).quantities["prevalence"].value.round(3).tolist()
     [0.52, 0.324, 0.157]
     """
-    square = len(counts.classes) == len(counts.verdicts or ())
+    square = len(counts.classes) == len(counts.responses or ())
     with checking("class_shares") as require:
         known = method in ("inverse", "least_squares")
         require(known, f"method must be inverse or least_squares, got {method!r}")
-        words = f"{len(counts.verdicts or ())} verdicts of {len(counts.classes)} classes have none"
+        words = f"{len(counts.responses or ())} verdicts of {len(counts.classes)} classes have none"
         require(square or method != "inverse", f"the inverse: {words}; use least_squares")
     z = z_score(ci_prob)
     _require_invertible(counts)
@@ -313,7 +313,7 @@ def class_shares(
         rate = _credited(np.asarray(counts.credit), solved, z)
     sizes = np.broadcast_to(counts.labelled.sum(axis=-1, keepdims=True), counts.labelled.shape)
     coords: dict[str, Any] = {**counts.coords, "class": counts.classes}
-    coords["verdict"] = counts.verdicts
+    coords["verdict"] = counts.responses
     named = {"inverse": "confusion-matrix inverse", "least_squares": "constrained least squares"}
     told = (SAME_CONFUSIONS,) if counts.design.same_items else ()
     return _described(
@@ -421,7 +421,9 @@ def _verdicts(counts: ClassCounts) -> np.ndarray:
 
 def _require_named(counts: ClassCounts, subject: str) -> None:
     with checking(subject) as require:
-        words = f"verdicts {list(counts.verdicts or ())} are not the classes {list(counts.classes)}"
+        words = (
+            f"verdicts {list(counts.responses or ())} are not the classes {list(counts.classes)}"
+        )
         require(counts.named_verdicts, words)
 
 

@@ -37,7 +37,7 @@ def _forms(counts: ClassCounts) -> tuple[Any, ...]:
         return (*first, *own, *((difference,) if first else ()), post_stratified)
     if "predictive_values" in told:
         return (*first, post_stratified)
-    square = len(counts.classes) == len(counts.verdicts or ())
+    square = len(counts.classes) == len(counts.responses or ())
     return (*first, *((_inverse,) if square else ()), class_shares)
 
 

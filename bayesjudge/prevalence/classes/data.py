@@ -6,6 +6,7 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -33,6 +34,7 @@ from bayesjudge.core.screen import rows as aligned
 from bayesjudge.core.tables import count_rows, require_distinct
 from bayesjudge.prevalence._reading import MOST_PROPENSITIES
 from bayesjudge.prevalence.cautions import SHIFT_P
+from bayesjudge.verdicts.table import Verdicts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +64,7 @@ class ClassCounts(ReadAtOnce):
     calibration : {"random", "by_truth", "separate", "by_verdict", "known_propensity"}
         How the labelled items were chosen: the name of one of `bayesjudge.prevalence.DESIGNS`, or
         a `LabelDesign`.
-    verdicts : sequence of str, optional
+    responses : sequence of str, optional
         Names of the verdicts, if they are others than the classes: with one more for verdicts that
         could not be read, for example.
     systems : sequence of str, optional
@@ -101,7 +103,7 @@ class ClassCounts(ReadAtOnce):
     labelled: Any
     classes: Sequence[str]
     calibration: str | LabelDesign
-    verdicts: Sequence[str] | None = None
+    responses: Sequence[str] | None = None
     systems: Sequence[str] | None = None
     dim: Literal["system", "stratum"] = "system"
     propensity: Any = None
@@ -112,9 +114,9 @@ class ClassCounts(ReadAtOnce):
 
     def __post_init__(self) -> None:
         suited_design(self.calibration, "ClassCounts")
-        for name in ("classes", "verdicts", "systems"):
+        for name in ("classes", "responses", "systems"):
             value = getattr(self, name)
-            value = self.classes if value is None and name == "verdicts" else value
+            value = self.classes if value is None and name == "responses" else value
             object.__setattr__(self, name, None if value is None else tuple(map(str, value)))
         if self.propensity is not None:
             object.__setattr__(self, "propensity", np.array(self.propensity, float))
@@ -129,7 +131,7 @@ class ClassCounts(ReadAtOnce):
         head = f"ClassCounts of {int(self.test.sum()):,} test items, labels {self.design.name}"
         if self.systems is not None:
             head += f", {self.dim} {few(self.systems)}; of all:"
-        verdicts = (self.verdicts or ())[:NAMES]
+        verdicts = (self.responses or ())[:NAMES]
         cells = [["truth", *(f"judged {few([name])}" for name in verdicts)]]
         labelled = zip(self.classes[:NAMES], self.tables.sum(axis=0), strict=False)
         for name, counted in [*labelled, ("(test)", self.tests.sum(axis=0))]:
@@ -142,7 +144,7 @@ class ClassCounts(ReadAtOnce):
         return f"<pre>{escape(repr(self))}</pre>"
 
     def _check_names(self, require: Callable[[object, str], None]) -> None:
-        for name, most in (("classes", self.classes), ("verdicts", self.verdicts or ())):
+        for name, most in (("classes", self.classes), ("responses", self.responses or ())):
             differ = len(most) >= 2 and len(set(most)) == len(most)
             require(differ, f"{name} must be two or more that differ, got {most}")
         require(self.dim in ("system", "stratum"), f"dim must be system or stratum: {self.dim!r}")
@@ -164,7 +166,7 @@ class ClassCounts(ReadAtOnce):
 
     def _check_arrays(self, require: Callable[[object, str], None]) -> None:
         lead = () if self.systems is None else (len(self.systems),)
-        sizes = len(self.classes), len(self.verdicts or ())
+        sizes = len(self.classes), len(self.responses or ())
         for name, shape in (("test", (*lead, sizes[1])), ("labelled", (*lead, *sizes))):
             array = np.asarray(getattr(self, name), float)
             require(array.shape == shape, f"{name} has shape {array.shape}, expected {shape}")
@@ -187,15 +189,27 @@ class ClassCounts(ReadAtOnce):
         """How the labelled items were chosen."""
         return design_of(self.calibration)
 
+    @cached_property
+    def verdicts(self) -> Verdicts:
+        """The patterns of verdicts and labels that these counts are of."""
+        return Verdicts.from_counts(
+            np.concatenate([self.tables, self.tests[:, None]], axis=1),
+            calibration=self.calibration,
+            groups=self.systems or ("",),
+            classes=self.classes,
+            responses=self.responses,
+            dim=self.dim,
+        )
+
     @property
     def tests(self) -> np.ndarray:
         """Test items by system and verdict, with a system's axis even if there is one."""
-        return self.test.reshape(-1, len(self.verdicts or ()))
+        return self.test.reshape(-1, len(self.responses or ()))
 
     @property
     def tables(self) -> np.ndarray:
         """Labelled items by system, class and verdict, with a system's axis even of one."""
-        return self.labelled.reshape(-1, len(self.classes), len(self.verdicts or ()))
+        return self.labelled.reshape(-1, len(self.classes), len(self.responses or ()))
 
     @property
     def places(self) -> list[str]:
@@ -219,12 +233,12 @@ class ClassCounts(ReadAtOnce):
     @property
     def named_verdicts(self) -> bool:
         """Whether each class is among the verdicts."""
-        return set(self.classes) <= set(self.verdicts or ())
+        return set(self.classes) <= set(self.responses or ())
 
     @property
     def verdict_of_class(self) -> list[int]:
         """Column of each class's own verdict."""
-        return [(self.verdicts or ()).index(name) for name in self.classes]
+        return [(self.responses or ()).index(name) for name in self.classes]
 
     @property
     def coords(self) -> dict[str, tuple[str, ...]]:
@@ -275,7 +289,7 @@ class ClassCounts(ReadAtOnce):
             self.labelled[i],
             self.classes,
             "random" if self.propensity is not None else self.calibration,
-            verdicts=self.verdicts,
+            responses=self.responses,
             credit=self.credit,
         )
 
@@ -367,7 +381,7 @@ class ClassCounts(ReadAtOnce):
         stacked: dict[str, Any] = {
             name: np.array([part[name] for part in parts]) for name in ("test", "labelled")
         }
-        about |= {"classes": names, "verdicts": verdicts, "systems": systems}
+        about |= {"classes": names, "responses": verdicts, "systems": systems}
         return cls(**stacked, **about, dim="system" if by else "stratum")
 
     @classmethod
@@ -532,7 +546,7 @@ def _tallied(rows: pd.DataFrame, names: list[str], verdicts: list[str]) -> dict[
         "test": test,
         "labelled": labelled,
         "classes": names,
-        "verdicts": verdicts,
+        "responses": verdicts,
     }
 
 
@@ -579,7 +593,7 @@ def class_cautions(counts: ClassCounts) -> Iterator[Caution]:
 def _empty(counts: ClassCounts, labelled: np.ndarray, place: str) -> Iterator[Caution]:
     """Classes or, of labels by verdict, verdicts without a label."""
     by_verdict = counts.design.identifies == {"predictive_values"}
-    names = (counts.verdicts if by_verdict else counts.classes) or ()
+    names = (counts.responses if by_verdict else counts.classes) or ()
     empty = [
         x for x, n in zip(names, labelled.sum(axis=0 if by_verdict else 1), strict=True) if not n
     ]

@@ -115,7 +115,7 @@ def _derived(
     made = {"prevalence": ({**by, **classes}, shares)}
     if "confusion" in drawn:
         own = by if drawn["confusion"].shape[1] == len(counts.places) else {}
-        coords = {**own, **classes, "verdict": counts.verdicts}
+        coords = {**own, **classes, "verdict": counts.responses}
         made["confusion"] = coords, drawn["confusion"]
     whole = shares
     if counts.dim == "stratum":

@@ -178,7 +178,7 @@ class Confusions(_ClassModel):
 
     def _weights(self, counts: ClassCounts) -> tuple[np.ndarray, np.ndarray]:
         """Dirichlet weights of the shares and of the confusion rows."""
-        size, verdicts = len(counts.classes), len(counts.verdicts or ())
+        size, verdicts = len(counts.classes), len(counts.responses or ())
         rows = np.full((size, verdicts), (self.right + self.wrong) / verdicts)
         if counts.named_verdicts:
             rows[:] = self.wrong / (verdicts - 1)
@@ -215,7 +215,7 @@ class Confusions(_ClassModel):
         shares, rows = self._weights(data)
         by = tuple(data.coords)
         own = by if self.pooling == "separate" else ()
-        coords = {**data.coords, "class": data.classes, "verdict": data.verdicts}
+        coords = {**data.coords, "class": data.classes, "verdict": data.responses}
         with pm.Model(coords=coords) as model:
             prevalence = _dirichlet("prevalence", shares, (*by, "class"), data)
             confusion = _dirichlet("confusion", rows, (*own, "class", "verdict"), data)
@@ -279,7 +279,7 @@ class PredictiveShares(_ClassModel):
 
     def _weights(self, counts: ClassCounts) -> tuple[np.ndarray, np.ndarray]:
         """Dirichlet weights of the verdicts' shares, and of the classes' given a verdict."""
-        size, verdicts = len(counts.classes), len(counts.verdicts or ())
+        size, verdicts = len(counts.classes), len(counts.responses or ())
         each = np.full((verdicts, size), self.class_concentration / size)
         return np.full(verdicts, self.verdict_concentration / verdicts), each
 
@@ -307,7 +307,7 @@ class PredictiveShares(_ClassModel):
 
         shares, rows = self._weights(data)
         by = tuple(data.coords)
-        coords = {**data.coords, "class": data.classes, "verdict": data.verdicts}
+        coords = {**data.coords, "class": data.classes, "verdict": data.responses}
         with pm.Model(coords=coords) as model:
             verdicts = _dirichlet("verdict_share", shares, (*by, "verdict"), data)
             classes = _dirichlet("class_share", rows, (*by, "verdict", "class"), data)
@@ -374,7 +374,7 @@ def _dirichlet(name: str, weights: np.ndarray, dims: tuple[str, ...], counts: Cl
     """One Dirichlet prior for each row, the same in every system."""
     import pymc as pm
 
-    sizes = {**counts.coords, "class": counts.classes, "verdict": counts.verdicts}
+    sizes = {**counts.coords, "class": counts.classes, "verdict": counts.responses}
     shape = tuple(len(sizes[dim] or ()) for dim in dims)
     each = pm.Data(f"{name}_prior", np.broadcast_to(weights, shape).copy(), dims=dims)
     return pm.Dirichlet(name, each, dims=dims)

@@ -29,6 +29,7 @@ from bayesjudge.prevalence.items._counting import (
     RowsInPlace,
 )
 from bayesjudge.prevalence.items._shift import p_values
+from bayesjudge.verdicts.table import Verdicts
 
 Repeats = Literal["system", "judge"]
 #: What repeats where rows share an item and a system, for messages and reports.
@@ -183,6 +184,27 @@ class Items(ReadAtOnce):
     def design(self) -> LabelDesign:
         """How the labelled items or rows were chosen."""
         return design_of(self.calibration)
+
+    @cached_property
+    def verdicts(self) -> Verdicts:
+        """The patterns of verdicts and labels by kind of item that these are of.
+
+        A verdict a row or, of a judge that repeats, all looks at one output.
+        """
+        about: dict[str, Any] = {"groups": self.systems, "items": self.count}
+        if self.repeats != "judge":
+            item, group, truth, verdict = np.nonzero(self.cells)
+            truth = np.where(truth == UNLABELLED, -1, truth)
+            count = self.cells[self.cells > 0]
+            return Verdicts(verdict, truth, group, count, self.calibration, item=item, **about)
+        item, group, truth = np.nonzero(self.cells.sum(axis=-1))
+        fails, passes = self.cells[item, group, truth].T
+        looks = np.arange((fails + passes).max(initial=1))
+        given = np.where(looks < passes[:, None], 1, 0)
+        given = np.where(looks < (fails + passes)[:, None], given, -1)
+        truth = np.where(truth == UNLABELLED, -1, truth)
+        about |= {"judge_of_column": np.zeros(len(looks)), "item": item}
+        return Verdicts(given, truth, group, np.ones(len(item)), self.calibration, **about)
 
     @property
     def n_items(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
@@ -33,6 +34,7 @@ from bayesjudge.core.tables import count_cells, has_repeats, read_rows, require_
 from bayesjudge.prevalence.cautions import SHIFT_P
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.scores._counting import CELLS, cell_of, count_scores
+from bayesjudge.verdicts.table import Verdicts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -211,6 +213,26 @@ class Scores(ReadAtOnce):
     def design(self) -> LabelDesign:
         """How the labelled items were chosen."""
         return design_of(self.calibration)
+
+    @cached_property
+    def verdicts(self) -> Verdicts:
+        """The patterns that these scores are of by bin, of known propensities as strata."""
+        levels, truth = np.unique(self.truth[self.known], return_inverse=True)
+        if not self.numeric:
+            levels, truth = np.array([0.0, 1.0]), self.truth[self.known].astype(int)
+        which = np.full(self.n.shape, len(levels))
+        which[self.known] = truth
+        strata = [""] if self.propensity is None else [f"{x:g}" for x in np.unique(self.propensity)]
+        cells = np.zeros((self.n_cells, len(levels) + 1), np.int64)
+        np.add.at(cells, (self.cells, which), self.n)
+        return Verdicts.from_counts(
+            np.swapaxes(cells.reshape(len(strata), len(self.bins), -1), 1, 2),
+            calibration=self.calibration,
+            groups=strata,
+            classes=tuple(levels.tolist()) if self.numeric else ("fail", "pass"),
+            responses=self.bins,
+            dim="system" if self.propensity is None else "stratum",
+        )
 
     @property
     def numeric(self) -> bool:
