@@ -23,7 +23,10 @@ from bayesjudge.core.estimate import label
 from bayesjudge.core.model import BayesianModel
 
 each_module = pytest.mark.parametrize("one", MODULES, ids=lambda one: one.name)
-NOT_MODULES = {"core", "compiled", "cli", "readers", "datasets", "lab", "decide", "integrations"}
+NOT_MODULES = {
+    *("core", "compiled", "verdicts", "truth"),
+    *("cli", "readers", "datasets", "lab", "decide", "integrations"),
+}
 SETTINGS = (
     *("draws", "tune", "chains", "cores", "target_accept"),
     *("random_seed", "strict", "progress"),
