@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from bayesjudge.core.counting import distinct
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, Problem, checking
 from bayesjudge.core.numbers import numbers_of
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import columns_of, read_rows
@@ -63,7 +63,8 @@ def read_table(
         for name in (baseline, *reruns):
             near = get_close_matches(name, found, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"there are {found}"
-            require(name in found, f"no variant {name!r}; {hint}")
+            told = f"no variant {name!r}; {hint}"
+            require(name in found, Problem(told, "no-variant", "baseline", name, (*found,)))
         require(baseline not in reruns, f"{baseline!r} cannot be both baseline and rerun")
         require(len(found) >= 2, "there is nothing to compare the baseline with")
     scores = _scores_of(frame, columns.scores, scale)
@@ -92,11 +93,9 @@ def _require_variant(table: Any, columns: Columns) -> None:
     wide = columns.variant not in have and len(columns.scores) > 1 and {*columns.scores} <= {*have}
     with checking("bias.Shifts.from_frame") as require:
         several = f"score={list(columns.scores)}"
-        require(
-            not (have and wide),
-            f"no column {columns.variant!r}; if {several} are the scores of one item before and "
-            "after changes, say variant=None",
-        )
+        told = f"no column {columns.variant!r}; if {several} are the scores of one item before and "
+        told += "after changes, say variant=None"
+        require(not (have and wide), Problem(told, "no-column", "variant", columns.variant))
 
 
 def _require_wide(columns: Columns, baseline: str, reruns: tuple[str, ...]) -> None:
@@ -111,7 +110,8 @@ def _require_wide(columns: Columns, baseline: str, reruns: tuple[str, ...]) -> N
         both = [name for name in names if name in (columns.item, columns.judge)]
         require(not both, f"{both} name the item or the judge")
         for name in (baseline, *reruns):
-            require(name in names, f"no column {name!r} among score={list(names)}, one a variant")
+            told = f"no column {name!r} among score={list(names)}, one a variant"
+            require(name in names, Problem(told, "no-column", "score", name, names))
 
 
 def _scores_of(
@@ -119,12 +119,13 @@ def _scores_of(
 ) -> dict[str, np.ndarray]:
     """Numbers on the scale, by column."""
     low, high = scale
-    found, problems = {}, []
+    found: dict[str, np.ndarray] = {}
+    problems: list[str | Problem] = []
     for name in scores:
         try:
             found[name] = numbers_of(rows[name])
         except InputError as error:
-            problems += [f"{error.subject}: {problem}" for problem in error.problems]
+            problems += [problem.of(error.subject) for problem in error.problems]
             continue
         bad = found[name][(found[name] < low) | (found[name] > high)]
         if bad.size:
@@ -232,12 +233,12 @@ def take_repeats(rows: pd.DataFrame, baseline: str, repeats: str | None) -> tupl
         allowed = (None, "mean", "neighbours")
         require(repeats in allowed, f"repeats={repeats!r}: expected mean or neighbours")
         example = dict(zip(KEYS, several.index[0], strict=True)) if len(several) else {}
-        require(
-            several.empty or repeats,
+        told = (
             f"{len(several)} combinations of {KEYS} have several scores, for example {example}; "
             "say what they are: repeats='mean' (the released score is their mean) or "
-            "repeats='neighbours' (each is a neighbour of its own)",
+            "repeats='neighbours' (each is a neighbour of its own)"
         )
+        require(several.empty or repeats, Problem(told, "repeated-items", "repeats", example))
         require(
             repeats != "neighbours" or base.empty,
             f"the baseline has several scores for {how_many(len(base), 'item')}, and only one can "

@@ -24,8 +24,9 @@ from cyclopts import (
 import bayesjudge
 from bayesjudge.cli.commands import build_app
 from bayesjudge.cli.mending import mended
+from bayesjudge.cli.options import needed
 from bayesjudge.core.calls import note_call
-from bayesjudge.core.errors import ConvergenceError, InputError
+from bayesjudge.core.errors import ConvergenceError, InputError, Problem
 from bayesjudge.core.screen import as_wide_as, as_words, read_no_more
 
 #: Exit codes.
@@ -61,8 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except CycloptsError as error:
         told = _usage(error, app, tokens)
-        missing = isinstance(error, MissingArgumentError)
-        return _refuse(_with_line(told, app, tokens, [told]) if missing else told)
+        return _refuse(_with_line(told, app, tokens, _not_given(error, app, tokens)))
     except InputError as error:
         told = _problems(error, app, tokens)
         return _refuse(_with_line(told, app, tokens, error.problems))
@@ -108,7 +108,7 @@ def _with_stdin(tokens: Sequence[str]) -> list[str]:
     return found
 
 
-def _with_line(told: str, app: App, tokens: Sequence[str], problems: Sequence[str]) -> str:
+def _with_line(told: str, app: App, tokens: Sequence[str], problems: Sequence[Problem]) -> str:
     """What is wrong, and the line to paste, if the file's columns tell it."""
     line = mended(app, tokens, problems)
     return f"{told}\n{line}" if line else told
@@ -116,7 +116,7 @@ def _with_line(told: str, app: App, tokens: Sequence[str], problems: Sequence[st
 
 def _problems(error: InputError, app: App, tokens: Sequence[str]) -> str:
     """The problems, with options spelled as the command line spells them."""
-    problems = [_as_options(problem, app, tokens) for problem in error.problems]
+    problems = [_as_options(str(problem), app, tokens) for problem in error.problems]
     in_python = re.fullmatch(rf"({'|'.join(bayesjudge.__all__)})\.[\w.]+", error.subject)
     subject = "table" if in_python else error.subject
     if len(problems) == 1:
@@ -236,6 +236,13 @@ def _meant(error: UnknownOptionError, message: str) -> str:
     there = {one.names[0] for one in error.argument_collection if one.names}
     meant = [name for name, words in MEANT.items() if said in words and name in there]
     return f"Unknown option: {said}. Did you mean {' or '.join(meant)}?" if meant else message
+
+
+def _not_given(error: CycloptsError, app: App, tokens: Sequence[str]) -> list[Problem]:
+    """The options that are needed and were not given, if that is what is wrong."""
+    if not isinstance(error, MissingArgumentError) or error.keyword is not None:
+        return []
+    return [needed(name, text) for name, text in _missing(error, app, tokens)]
 
 
 def _missing(error: CycloptsError, app: App, tokens: Sequence[str]) -> list[tuple[str, str]]:

@@ -17,6 +17,7 @@ from bayesjudge import decide
 from bayesjudge.bias import certificates
 from bayesjudge.bias.answer import points_of
 from bayesjudge.cli.bias_shape import Shape, open_table
+from bayesjudge.cli.options import needed
 from bayesjudge.cli.output import (
     DATA,
     MODEL,
@@ -103,7 +104,7 @@ class Promise:
     def check(self) -> None:
         """Refuse what does not go together."""
         with checking("options") as require:
-            require(self.tolerance is None or self.units, _UNITS_LESSON)
+            require(self.tolerance is None or self.units, needed("--units", _UNITS_LESSON))
             for name in ("units", "alpha"):
                 alone = self.tolerance is None and getattr(self, name) is not None
                 require(not alone, f"--{name} is about a certificate: give --tolerance too")

@@ -13,7 +13,7 @@ from bayesjudge.cli.bias import bias
 from bayesjudge.cli.glossary import TERMS
 from bayesjudge.cli.output import DATA, Shared, Story, present, table_option
 from bayesjudge.cli.source import open_source
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, Problem, checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.report import side_by_side
@@ -122,10 +122,10 @@ def orders(
             lacking = [
                 name for name, column in {**by_verdict, "--item": item}.items() if not column
             ]
-            require(
-                not lacking,
-                f"one row a verdict: {' '.join(f'{name} COLUMN' for name in lacking)} needed too",
+            words = " ".join(
+                ["one row a verdict:", *(f"{name} COLUMN" for name in lacking), "needed too"]
             )
+            require(not lacking, Problem(words, "not-given", value=lacking))
         require(shared.save is None, "--save keeps a sampled fit; this posterior is exact")
     about: dict[str, Any] = {"judge": judge, "tie_value": tie_value, "missing": missing}
     keys = [*(judge or ()), *([item] if item else ())]
@@ -172,7 +172,7 @@ def _of_pairs(source: Any, columns: list[str]) -> Any:
     try:
         return source.table(columns)
     except InputError as error:
-        if not any("no column 'order" in problem for problem in error.problems):
+        if not any(error.has("no-column", value=name) for name in ("order1", "order2")):
             raise
         raise InputError(error.subject, [*error.problems, LONG]) from error
 

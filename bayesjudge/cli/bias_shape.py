@@ -11,7 +11,7 @@ from typing import Any
 from bayesjudge.cli.output import tell
 from bayesjudge.cli.roles import roles_of
 from bayesjudge.cli.source import Source
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, Problem, checking
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import free_name
 from bayesjudge.readers.files import File
@@ -83,12 +83,12 @@ class Shape:
         try:
             yield
         except InputError as error:
-            several = any("have several scores" in problem for problem in error.problems)
-            if self.variant is None and several:
-                error.problems.append(
+            if self.variant is None and error.has("repeated-items"):
+                words = (
                     f"{how_many(len(self.scores), 'column')} of --score are read as one a variant; "
                     "if rows are of different variants: --variant COLUMN"
                 )
+                error.problems.append(Problem(words))
             raise
 
 

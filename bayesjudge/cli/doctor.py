@@ -452,7 +452,7 @@ def _join(source: Source, path: Path, truth: str | None, reading: list[str], jud
         table = source.table([*judged, truths[0]])
     except InputError as error:
         line = shlex.join(["prevalence", str(source.path), *reading, *made.options()])
-        found.missing["prevalence"] = f"tried `{line}`: {'; '.join(error.problems)[:300]}"
+        found.missing["prevalence"] = f"tried `{line}`: {error.told[:300]}"
         return None
     absent = list(roles_of(columns, truths[0]).absent.get(truths[0], ()))
     if absent:

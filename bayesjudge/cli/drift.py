@@ -184,6 +184,6 @@ def _read(source: Source, columns: list[str], truth: str | None) -> Any:
     try:
         return source.table([*columns, truth])
     except InputError as error:
-        if not any(repr(truth) in problem for problem in error.problems):
+        if not error.has("no-column", value=truth):
             raise
         return source.table(columns)

@@ -9,8 +9,8 @@ import numpy as np
 from cyclopts import Group, Parameter
 
 import bayesjudge as bj
+from bayesjudge.cli.options import LESSON, needed, unknown_calibration
 from bayesjudge.cli.output import BY, DATA, LOGS, OUTPUT, check_page, say, table_option, tell, write
-from bayesjudge.cli.prevalence import LESSON
 from bayesjudge.cli.source import open_source, repeating
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import InputError, checking
@@ -131,7 +131,7 @@ def gate(
         If an option, a column or a value is not understood.
     """
     if calibration not in bj.prevalence.DESIGNS:
-        raise InputError("options", [LESSON.replace("is needed", f"{calibration!r} is not known")])
+        raise InputError("options", [unknown_calibration(calibration)])
     source = open_source(table, metric, judge=judge)
     truth = source.truth(truth, labels)
     is_file = against is not None and Path(against).is_file()
@@ -145,7 +145,7 @@ def gate(
     with checking("options") as require:
         shares = [x for x in (at_least, at_most) if x is not None]
         words = "--at-least or --at-most (a share), or --against (a baseline), is needed"
-        require(shares or against is not None, words)
+        require(shares or against is not None, needed("--at-least", words))
         require(len(shares) < 2, "--at-least and --at-most: give one of them")
         require(calibration != "known_propensity", "known_propensity: use bayesjudge.decide.gate")
         require(margin == 0 or against is not None, "--margin goes with --against")

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bayesjudge.core.errors import Problem
 from bayesjudge.core.screen import as_words
 
 if TYPE_CHECKING:
@@ -34,25 +35,24 @@ VALUES = {"--pass-value", "--fail-value", "--missing-value", "--classes", "--unp
 MOST_BYTES = 20_000_000
 MENDED = ("prevalence", "gate", "panel", "bias", "repeats", "ratings")
 #: Options that say what only the person who made the file knows, which others do not tell.
-DECISIONS = ("--calibration", "--design", "--units", "--scale")
-#: Words of problems that are mended by naming columns, and of those that are by naming values.
-OF_COLUMNS = ("no column ", "no variant ", "is needed", "needed too")
-OF_VALUES = ("neither pass nor fail", "have no verdict", "verdicts are missing")
+DECISIONS = {"calibration", "design", "units", "scale"}
+#: Problems that are mended by naming columns, and those that are by naming values.
+OF_COLUMNS = {"no-column", "no-variant", "not-given"}
+OF_VALUES = {"unread-labels", "unread-numbers", "no-verdict"}
 
 Options = dict[str, list[str]]
 
 
-def mended(app: App, tokens: Sequence[str], problems: Sequence[str]) -> str:
+def mended(app: App, tokens: Sequence[str], problems: Sequence[Problem]) -> str:
     """A sentence and the line with what the file tells, if there is one that runs; else empty."""
-    told = " ".join(problems)
-    wrong = any(words in told for words in (*OF_COLUMNS, *OF_VALUES))
+    wrong = any(one.id in OF_COLUMNS | OF_VALUES for one in problems)
     if tokens[:1] and tokens[0] in MENDED and wrong:
         with suppress(Exception):  # what went wrong first is what is told
-            return _mended(app, tokens, told)
+            return _mended(app, tokens, problems)
     return ""
 
 
-def _mended(app: App, tokens: Sequence[str], told: str) -> str:
+def _mended(app: App, tokens: Sequence[str], problems: Sequence[Problem]) -> str:
     from bayesjudge.cli.doctor import examine
     from bayesjudge.cli.source import open_source
 
@@ -62,11 +62,9 @@ def _mended(app: App, tokens: Sequence[str], told: str) -> str:
     given = _options(app, command, rest)
     source = open_source(path)
     have = None if source.log is not None else set(source.columns())
-    for name in DECISIONS:
-        told = told.replace(f"{name} is needed", "")
     absent = have is not None and any({*given[name]} - have for name in COLUMNS & {*given})
-    columns = absent or any(words in told for words in OF_COLUMNS)
-    if not columns and not any(words in told for words in OF_VALUES):
+    columns = absent or any(p.id in OF_COLUMNS and p.argument not in DECISIONS for p in problems)
+    if not columns and not any(p.id in OF_VALUES for p in problems):
         return ""
     labels = Path(given["--labels"][0]) if "--labels" in given else None
     truth = next(iter(given.get("--truth", ())), None)

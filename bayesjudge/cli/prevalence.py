@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,6 +13,7 @@ from cyclopts import Parameter
 
 import bayesjudge as bj
 from bayesjudge.cli.classes import answer_classes
+from bayesjudge.cli.options import LESSON, TRUTH, needed, unknown_calibration
 from bayesjudge.cli.output import (
     BY,
     DATA,
@@ -32,7 +31,7 @@ from bayesjudge.cli.scores import answer_scores, answer_systems, as_verdicts, re
 from bayesjudge.cli.source import PAIRS, Source, inputs_of, open_source, repeating
 from bayesjudge.cli.systems import MOST_LINES, change_sections, rank_section
 from bayesjudge.core.answer import Answer, difference_words, judge_passes, listed
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, Problem, checking
 from bayesjudge.core.estimate import Caution, Estimate, Target, of_passes, pass_name_in
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.periods import in_time, kind_of
@@ -52,25 +51,15 @@ _DATA = Parameter(group=DATA)
 _LIST = Parameter(group=DATA, negative="", consume_multiple=True)
 _MODEL = Parameter(group=MODEL, negative="")
 
-#: The choice that decides everything else, in as many lines as there are choices.
-LESSON = (
-    "--calibration is needed: how were the items that people labelled chosen?\n"
-    "  random      a random sample of these items, or every fourth in an order without a meaning\n"
-    "  by_truth    a fixed number of good and of bad ones; `separate`: from another data set or\n"
-    "              run, where good ones may be more or less common (label shift)\n"
-    "  by_verdict  a fixed number of the judge's passes and of its fails\n"
-    "  known_propensity  each with a known probability, which --propensity names"
-)
-#: What to do if labels are more than pass and fail.
 #: What takes the place of strata where a judge gives scores.
 STRATA_OF_SCORES = (
     " is not for scores as they are: make them verdicts with --pass-from LOWEST, or name a column "
     "with the share of each row's stratum that was to be labelled: --calibration "
     "known_propensity --propensity COLUMN"
 )
+#: What to do if labels are more than pass and fail.
 SCORES = "if the judge gives scores: --score COLUMN --scale LOWEST:HIGHEST"
 CLASSES = "if there are more than two classes, name them: --classes A B …"
-TRUTH = "--truth is needed: Column with the human label, empty where there is none"
 #: Bytes of a table in which groups that are labelled as a whole are looked for.
 MOST_BYTES = 5_000_000
 #: What the quantities mean, for a screen that shows them.
@@ -221,7 +210,8 @@ def prevalence(
     shared.check()
     source = open_source(table, metric, judge=judge)
     if calibration is None:
-        raise InputError("options", [LESSON, *([] if truth or source.log else [TRUTH])])
+        told = needed("--calibration", LESSON)
+        raise InputError("options", [told, *([] if truth or source.log else [TRUTH])])
     truth = source.truth(truth, labels)
     repeated = repeats
     if source.log is not None:
@@ -243,8 +233,7 @@ def prevalence(
     beliefs = {"sensitivity": prior_sensitivity, "specificity": prior_specificity}
     priors = Priors(prior, beliefs, better_than_chance)
     if calibration not in bj.prevalence.DESIGNS:
-        problem = LESSON.replace("is needed", f"{calibration!r} is not known")
-        raise InputError("options", [problem])
+        raise InputError("options", [unknown_calibration(calibration)])
     # what the models of scores and of classes have no use for
     about_items = {"--target": target == "items"}
     rates = dict.fromkeys(priors.asked, True) | {"--all-methods": all_methods} | about_items
@@ -283,7 +272,8 @@ def prevalence(
         verdict = [score]
     else:
         with checking("options") as require:
-            require(verdict, "--verdict (or --score, if the judge gives numbers) is needed")
+            words = "--verdict (or --score, if the judge gives numbers) is needed"
+            require(verdict, needed("--verdict", words))
             given = {"--scale": scale, "--truth-scale": truth_scale, "--truth-from": truth_from}
             only = _given(given | {"--pass-from": pass_from, "--edges": edges})
             words = f"{are(only)} for scores: give them by --score, in place of --verdict"
@@ -344,11 +334,10 @@ def prevalence(
                 unparsed=unparsed,  # type: ignore[arg-type]
             )
     except InputError as error:
-        if any("neither pass nor fail" in problem for problem in error.problems):
-            if any("different numbers" in problem for problem in error.problems):
-                error.problems.append(SCORES)
-            elif _may_be_classes(error.problems):
-                error.problems.append(CLASSES)
+        if error.has("unread-numbers"):
+            error.problems.append(Problem(SCORES))
+        elif _may_be_classes(error.problems):
+            error.problems.append(Problem(CLASSES))
         raise
     model = _model(counts, priors, pooling)
     shared.check_sampled(*([f"--pooling {pooling}"] if pooling in ("partial", "full") else []))
@@ -359,10 +348,11 @@ def prevalence(
     answer(counts, model, shared, source=source, **asked)
 
 
-def _may_be_classes(problems: Sequence[str]) -> bool:
+def _may_be_classes(problems: Sequence[Problem]) -> bool:
     """Whether more words are left than a pass and a fail, beside those that say nothing."""
-    listed = [found for p in problems for found in re.findall(r"(?:pass|fail)_value=(\[.*?\])", p)]
-    return sum(len(ast.literal_eval(values)) for values in listed) > 2
+    meant = [one.value for one in problems if one.id == "labels-to-name"]
+    kinds = ("pass_value", "fail_value")
+    return sum(len(values.get(kind, ())) for values in meant for kind in kinds) > 2
 
 
 def _whole_groups(

@@ -49,6 +49,6 @@ def _belief(name: str, text: str, require: Any) -> BetaPrior:
     try:
         return BetaPrior.worth(rate=float(rate), n=float(n))
     except ValueError as error:  # an InputError is one too
-        problems = getattr(error, "problems", ["write rate:n, for example 0.9:20"])
-        require(False, f"--prior-{name} {text}: {'; '.join(problems)}")
+        told = getattr(error, "told", "write rate:n, for example 0.9:20")
+        require(False, f"--prior-{name} {text}: {told}")
         return BetaPrior()

@@ -11,6 +11,7 @@ import numpy as np
 from cyclopts import Parameter
 
 from bayesjudge import ratings as module
+from bayesjudge.cli import options
 from bayesjudge.cli.output import (
     DATA,
     LOGS,
@@ -152,7 +153,7 @@ def ratings(
     source = open_source(table, metric, judges=True)
     if source.log is None:
         with checking("options") as require:
-            require(judge, "--judge is needed: which raters are judges")
+            require(judge, options.needed("--judge", "--judge is needed: which raters are judges"))
             require(
                 not (people and (choice or response_set)),
                 "--people names columns with answers: leave out --choice and --response-set",
@@ -295,7 +296,7 @@ def _choices(read: Any, choice: str | None, missing: list[str]) -> list[str]:
 def _require_positive(said: list[str], needed: bool) -> None:
     """Of more than two names none has to be the positive one, unless an option needs it."""
     if needed or len(said) < 3:
-        raise InputError("options", [LESSON])
+        raise InputError("options", [options.needed("--positive", LESSON)])
 
 
 def _annotator_tests(data: module.Ratings, epsilon: float, shared: Shared) -> list[Estimate]:
@@ -309,7 +310,7 @@ def _annotator_tests(data: module.Ratings, epsilon: float, shared: Shared) -> li
             module.alt_test_posterior(data, **how, random_seed=shared.seed),
         ]
     except InputError as error:
-        tell(f"no alternative annotator test: {'; '.join(error.problems)}")
+        tell(f"no alternative annotator test: {error.told}")
         return []
 
 
@@ -416,6 +417,6 @@ def _error_prior(text: str | None) -> BetaPrior | None:
         try:
             made = BetaPrior.worth(rate=float(rate), n=float(n))
         except ValueError as error:
-            problems = getattr(error, "problems", ["write rate:n, for example 0.05:20"])
-            require(False, f"--error {text}: {'; '.join(problems)}")
+            told = getattr(error, "told", "write rate:n, for example 0.05:20")
+            require(False, f"--error {text}: {told}")
     return made

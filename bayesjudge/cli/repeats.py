@@ -18,6 +18,7 @@ from cyclopts import App, Parameter
 
 from bayesjudge import repeats as module
 from bayesjudge.cli.asking import asked_of
+from bayesjudge.cli.options import needed
 from bayesjudge.cli.output import (
     DATA,
     MODEL,
@@ -172,7 +173,8 @@ def report(
     rows, labels = as_scores(rows, answers, values, meant)
     values = values or (VERDICTS if labels else None)
     with checking("options") as require:
-        require(values, "--scale is needed: every value that a judge can give: 1-5, or 0,0.5,1")
+        words = "--scale is needed: every value that a judge can give: 1-5, or 0,0.5,1"
+        require(values, needed("--scale", words))
         low = 0 < flips_at_most < 0.5
         require(low, f"--flips-at-most must lie between 0 and 0.5, got {flips_at_most}")
     scores = module.Scores.from_frame(
@@ -531,10 +533,10 @@ def _naming(item: str | None, scores: Sequence[str]) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        if not any(problem.startswith(f"no column {item!r}") for problem in error.problems):
+        if not error.has("no-column", value=item):
             raise
         remedy = "name the column of items with --item, or say --one-item if there is one"
-        lost = any(p.startswith(f"no column {name!r}") for p in error.problems for name in scores)
+        lost = any(error.has("no-column", value=name) for name in scores)
         named = ["name the column of scores with --score, or several"] if lost else []
         raise InputError(error.subject, [*error.problems, remedy, *named]) from None
 

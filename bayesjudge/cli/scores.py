@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import bayesjudge as bj
+from bayesjudge.cli.options import needed
 from bayesjudge.cli.output import Section, Shared, Story, present
 from bayesjudge.cli.source import Source
 from bayesjudge.core.answer import Answer, otherwise
@@ -46,7 +47,7 @@ def read_scores(
     given = {name: value for name, value in more.items() if value is not None}
     with checking("options") as require:
         words = f"--scale is needed with --score: {SCALES}, or log_odds"
-        require(scale is not None, words)
+        require(scale is not None, needed("--scale", words))
         ends = _pair("--scale", scale, require)
         truths = _pair("--truth-scale", truth_scale, require)
         try:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesjudge.cli.label_file import Labels
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.cli.options import TRUTH
+from bayesjudge.core.errors import InputError, Problem, checking
 from bayesjudge.core.names import name_of
 from bayesjudge.core.progress import progress
 from bayesjudge.core.screen import few
@@ -136,8 +137,9 @@ class Source:
         try:
             yield
         except InputError as error:
-            if self.people and any(f"no column {self.people!r}" in p for p in error.problems):
-                error.problems.append("if people's labels are in another file: --labels FILE")
+            if self.people and error.has("no-column", value=self.people):
+                words = "if people's labels are in another file: --labels FILE"
+                error.problems.append(Problem(words))
             raise
 
     @property
@@ -213,15 +215,14 @@ class Source:
         """The column of people's labels: the one named, the log's own, or ``truth`` of `labels`."""
         if given is not None or labels is not None:
             return given or "truth"
-        words = "--truth is needed: Column with the human label, empty where there is none"
         if self.log is None:
-            raise InputError("options", [words])
+            raise InputError("options", [TRUTH])
         if self.own_truth:
             return self.own_truth
         columns = self.log.table(self.metric, judge=self.judge).column_names
         near = of_people(columns)
         hint = f"for example {' or '.join(f'--truth {c}' for c in near)}" if near else "label some"
-        raise InputError("options", [f"{words}; the log has {few(columns)}; {hint}"])
+        raise InputError("options", [f"{TRUTH}; the log has {few(columns)}; {hint}"])
 
     def keys(self, item: str | None, by: str | None) -> tuple[str | None, str | None]:
         """Columns of the item and of the system: those named, or a log's own."""

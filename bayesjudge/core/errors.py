@@ -4,8 +4,44 @@ A message names the value at fault, what was expected, and what to do next.
 All the problems of one input are raised together.
 """
 
-from collections.abc import Callable, Iterator
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong with one input: a sentence for people, and fields by which code decides.
+
+    Parameters
+    ----------
+    sentence : str
+        The value at fault, what was expected, and what to do next.
+    id : str
+        What kind of problem it is, such as ``"no-column"``; empty if no code asks.
+    argument : str
+        The argument at fault.
+    value : object
+        What was given, or found: the column that is not there, the labels that nobody knows.
+    known : sequence of str
+        What could have been given.
+    """
+
+    sentence: str
+    id: str = ""
+    argument: str = ""
+    value: Any = field(default=None, hash=False)
+    known: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    def of(self, name: object) -> Problem:
+        """The same problem, of one of several things that are named."""
+        return replace(self, sentence=f"{name}: {self.sentence}")
 
 
 class InputError(ValueError):
@@ -15,14 +51,37 @@ class InputError(ValueError):
     ----------
     subject : str
         What was being read, for example ``"prevalence.Counts"``.
-    problems : list of str
-        One sentence a problem, in the order found.
+    problems : list of Problem
+        In the order found; a plain sentence is a problem without an id.
     """
 
-    def __init__(self, subject: str, problems: list[str]):
+    def __init__(self, subject: str, problems: Iterable[str | Problem]):
         self.subject = subject
-        self.problems = problems
-        super().__init__(f"{subject}: " + "; ".join(problems))
+        self.problems = [one if isinstance(one, Problem) else Problem(one) for one in problems]
+        super().__init__(f"{subject}: {self.told}")
+
+    @property
+    def told(self) -> str:
+        """All problems in one line."""
+        return "; ".join(map(str, self.problems))
+
+    def has(self, *ids: str, value: Any = None) -> bool:
+        """Whether a problem has one of some ids, and is of a value if one is given.
+
+        Parameters
+        ----------
+        *ids : str
+            Kinds of problems.
+        value : object, optional
+            What must be at fault.
+
+        Returns
+        -------
+        bool
+            Whether there is such a problem.
+        """
+        found = [one for one in self.problems if one.id in ids]
+        return any(value is None or one.value == value for one in found)
 
 
 class UninformativeJudgeError(InputError):
@@ -32,8 +91,8 @@ class UninformativeJudgeError(InputError):
     ----------
     subject : str
         What was being computed.
-    problems : list of str
-        One sentence a problem.
+    problems : list of Problem
+        As of `InputError`.
     """
 
 
@@ -46,11 +105,11 @@ class ConvergenceWarning(UserWarning):
 
 
 @contextmanager
-def checking(subject: str) -> Iterator[Callable[[object, str], None]]:
+def checking(subject: str) -> Iterator[Callable[[object, str | Problem], None]]:
     """Collect problems inside the block and raise them together at its end."""
-    problems: list[str] = []
+    problems: list[str | Problem] = []
 
-    def require(ok: object, problem: str) -> None:
+    def require(ok: object, problem: str | Problem) -> None:
         if not ok:
             problems.append(problem)
 

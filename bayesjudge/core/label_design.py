@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from bayesjudge.core.errors import InputError
+from bayesjudge.core.errors import InputError, Problem
 from bayesjudge.core.estimate import Assumption, Caution
 
 Identified = Literal["prevalence", "error_rates", "predictive_values"]
@@ -213,7 +213,8 @@ def suited_design(
 
 def _unknown(name: object, known: Mapping[str, LabelDesign], own: str) -> InputError:
     choices = "; ".join(f"{one.name!r}: {one.meaning}" for one in known.values())
-    problem = f"calibration={name!r}: how were the labelled items chosen? {choices}; {own}"
+    told = f"calibration={name!r}: how were the labelled items chosen? {choices}; {own}"
+    problem = Problem(told, "unknown-calibration", "calibration", name, tuple(known))
     return InputError("label design", [problem])
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.core.errors import InputError
+from bayesjudge.core.errors import InputError, Problem
 from bayesjudge.core.screen import few
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def read_labels(
     for name, found in text.items():
         distinct = list(dict.fromkeys(t for t in found if t))
         means[name], unread[name] = named.read(distinct)
-    problems = named.problems(text)
+    problems: list[str | Problem] = [*named.problems(text)]
     if any(unread.values()):
         problems += _ambiguous(unread, text)
     if problems:
@@ -222,7 +222,9 @@ def _shown(labels: Iterable[str]) -> str:
     return few([repr(label) for label in labels], SHOWN)
 
 
-def _ambiguous(unread: Mapping[str, list[str]], text: Mapping[str, list[str]]) -> list[str]:
+def _ambiguous(
+    unread: Mapping[str, list[str]], text: Mapping[str, list[str]]
+) -> list[str | Problem]:
     """What could not be read in which columns, and one line of arguments that would say."""
     alike: dict[tuple[str, ...], list[str]] = {}
     for name, found in unread.items():
@@ -231,7 +233,8 @@ def _ambiguous(unread: Mapping[str, list[str]], text: Mapping[str, list[str]]) -
     objects = {
         labels: told for labels, names in alike.items() if (told := objects_in(names[0], labels))
     }
-    problems, scores = list(objects.values()), False
+    problems: list[str | Problem] = list(objects.values())
+    scores = False
     alike = {labels: names for labels, names in alike.items() if labels not in objects}
     for labels, names in alike.items():
         where = f"column{'s' * (len(names) > 1)} {_shown(names)}"
@@ -239,17 +242,17 @@ def _ambiguous(unread: Mapping[str, list[str]], text: Mapping[str, list[str]]) -
         if len(labels) > 1 and numbers is not None:
             scores = True
             span = f"{min(numbers):g} to {max(numbers):g}"
-            problems.append(
+            words = (
                 f"{where}: {len(set(numbers))} different numbers from {span} are neither pass nor "
                 f"fail; numbers found: {few([f'{x:g}' for x in sorted(set(numbers))], SHOWN)}"
             )
+            problems.append(Problem(words, "unread-numbers", value=labels))
         else:
             there = {t for name in names for t in text[name] if t}
             are = "is" if len(labels) == 1 else "are"
-            problems.append(
-                f"{where}: {_shown(labels)} {are} neither pass nor fail; values found: "
-                f"{_shown(sorted(there))}"
-            )
+            words = f"{where}: {_shown(labels)} {are} neither pass nor fail; values found: "
+            words += _shown(sorted(there))
+            problems.append(Problem(words, "unread-labels", value=labels, known=(*sorted(there),)))
     every = sorted({label for labels in alike for label in labels})
     if every and not scores:
         problems.append(_proposal(every))
@@ -276,16 +279,18 @@ def _numbers(cells: Iterable[str]) -> list[float] | None:
     return [x for x in found if np.isfinite(x)] or None
 
 
-def _proposal(labels: list[str]) -> str:
+def _proposal(labels: list[str]) -> Problem:
     """Arguments that would say what labels mean, by a guess that the reader can turn round."""
     if len(labels) > SHOWN:
-        return (
+        return Problem(
             f"{len(labels)} different labels are more than pass and fail: name the classes "
             "(classes=), or say which mean pass, fail and missing (pass_value=, fail_value=, "
             "missing_value=)"
         )
-    line = ", ".join(f"{name}={values!r}" for name, values in proposed(labels).items())
-    return f"say what they mean, for example {line}; move each value to where it belongs"
+    meant = proposed(labels)
+    line = ", ".join(f"{name}={values!r}" for name, values in meant.items())
+    words = f"say what they mean, for example {line}; move each value to where it belongs"
+    return Problem(words, "labels-to-name", value=meant)
 
 
 #: What a pass is called in other languages: a guess, for a person to correct.

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, Problem, checking
 from bayesjudge.core.names import check_names, names_of, to_names
 from bayesjudge.core.screen import few
 
@@ -160,7 +160,8 @@ def require_among(have: Sequence[str], *columns: str) -> None:
         for column in [one for one in columns if one not in have]:
             near = get_close_matches(str(column), names, n=1)
             hint = f"did you mean {near[0]!r}?" if near else there
-            require(False, f"no column {column!r}; {hint}")
+            told = f"no column {column!r}; {hint}"
+            require(False, Problem(told, "no-column", value=column, known=tuple(names)))
 
 
 def is_counted_in_place(table: Any) -> bool:
@@ -223,7 +224,7 @@ def count_cells(
         cells_of = zip(wanted, _own(wanted), strict=True)
         found = {c: _cells(counted[own]) for c, own in cells_of}, counted[N_ROWS].to_numpy()
     cells, counts = found
-    problems = [] if len(counts) else ["has no rows"]
+    problems: list[str | Problem] = [] if len(counts) else ["has no rows"]
     for column in names:
         try:
             cells[column] = names_of(cells[column], column)
@@ -482,7 +483,7 @@ def _named(
     rows: pd.DataFrame, names: Collection[str], optional: Collection[str] = ()
 ) -> pd.DataFrame:
     """Make names of some columns; the problems of all of them are raised together."""
-    problems = [] if len(rows) else ["has no rows"]
+    problems: list[str | Problem] = [] if len(rows) else ["has no rows"]
     for column in dict.fromkeys([*names, *optional]):
         try:
             rows[column] = to_names(rows[column], column, optional=column in optional)

@@ -162,7 +162,7 @@ class Votes:
         try:
             find_design(self.calibration)
         except InputError as error:
-            require(False, "; ".join(error.problems))
+            require(False, error.told)
         return self.calibration
 
     def __add__(self, other: Self) -> Self:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, Problem, checking
 from bayesjudge.core.label_design import design_of
 from bayesjudge.core.labels import folded, listed, pass_name_of, read_labels, spell
 from bayesjudge.core.numbers import number_of
@@ -243,11 +243,11 @@ def count_items(
     missing = np.isnan(v)
     with checking(f"column {verdict!r}") as require:
         n_missing = int(n_rows[missing].sum())
-        require(
-            n_missing == 0 or unparsed,
+        words = (
             f"{how_many(n_missing, 'row', 'have')} no verdict; say what they are: unparsed='fail' "
-            f"({not_passed(passes)}, and calibration corrects that) or unparsed='drop'",
+            f"({not_passed(passes)}, and calibration corrects that) or unparsed='drop'"
         )
+        require(n_missing == 0 or unparsed, Problem(words, "no-verdict", "unparsed", n_missing))
     if unparsed == "fail":
         v = np.where(missing, 0.0, v)
     told, test = ~np.isnan(v), np.isnan(t)

@@ -118,7 +118,7 @@ def closed_forms(
         try:
             made.append(method(counts, ci_prob=ci_prob, **asked))
         except UninformativeJudgeError as error:
-            refused.append(Caution("no-better-than-chance", "; ".join(error.problems)))
+            refused.append(Caution("no-better-than-chance", error.told))
     first = made[0]
     made[0] = replace(first, cautions=(*first.cautions, *refused))
     return tuple(made)

@@ -65,7 +65,7 @@ def closed_forms(
         counted = agreement(ratings, of=of, **settings)
         answered = answer_rates(ratings, ci_prob=ci_prob, random_seed=random_seed)
     except InputError as error:
-        refused = Caution("no-agreement", f"agreement is left out: {'; '.join(error.problems)}")
+        refused = Caution("no-agreement", f"agreement is left out: {error.told}")
         return (replace(rates, cautions=(*rates.cautions, refused)),)
     return rates, answered, counted.estimate(ci_prob=ci_prob)
 

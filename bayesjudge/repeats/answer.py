@@ -87,7 +87,7 @@ def answer(
     except InputError as error:
         text = (
             "These scores cannot tell how many calls an item needs: "
-            f"{'; '.join(error.problems)}. Two or more scores of each item would tell."
+            f"{error.told}. Two or more scores of each item would tell."
         )
         return Answer(text, basis, "", quoted=made[0], known=False)
     return Answer(
@@ -213,7 +213,7 @@ def _of_verdicts(
     except InputError as error:
         text = (
             "These verdicts cannot tell how often the judge contradicts itself: "
-            f"{'; '.join(error.problems)}. Two or more calls about each item would tell."
+            f"{error.told}. Two or more calls about each item would tell."
         )
         return Answer(text, basis, "", quoted=instead, known=False)
     if len(scores.judges) == 1:

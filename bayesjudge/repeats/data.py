@@ -373,7 +373,7 @@ def _naming(item: str | None) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        if not any(problem.startswith(f"no column {item!r}") for problem in error.problems):
+        if not error.has("no-column", value=item):
             raise
         remedy = "name the column of items (item=…), or say item=None if there is one item"
         raise InputError(error.subject, [*error.problems, remedy]) from None

@@ -88,7 +88,7 @@ def refusals(folder):
     try:
         bias.fit(few)
     except InputError as error:
-        unsigned = error.problems[0]
+        unsigned = str(error.problems[0])
     return {
         "Two neighbours (qwq-32b), released as they are": bias.certificates.certify(
             few, **about, alpha=1.0

@@ -68,7 +68,7 @@ def closed_forms(counts: ClassCounts, *, ci_prob: float = 0.95) -> tuple[Estimat
         try:
             made.append(method(counts, ci_prob=ci_prob))
         except UninformativeJudgeError as error:
-            caution = Caution("no-better-than-chance", "; ".join(error.problems))
+            caution = Caution("no-better-than-chance", error.told)
             refused += [caution] if caution not in refused else []
     if not made:
         raise InputError("closed_forms", [one.text for one in refused])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from scipy.special import bdtr
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import Problem, checking
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.label_design import (
@@ -447,7 +447,8 @@ class ClassCounts(ReadAtOnce):
             require(unparsed in (None, "drop"), f"unparsed={unparsed!r}: pairs can be dropped only")
             without = how_many(dropped, "pair", "have")
             words = f"{without} no verdict in one of the orders; unparsed='drop' leaves them out"
-            require(not dropped or unparsed, words)
+            some = Problem(words, "no-verdict", "unparsed", dropped)
+            require(not dropped or unparsed, some)
         rows = rows[~lost].reset_index(drop=True)
         names, spelling = _named(rows, called, classes)
         ours, theirs = (rows[c].map(names.index) for c in ("verdict", "swapped"))
@@ -482,11 +483,11 @@ def _with_verdicts(
     empty = rows["verdict"].isna()
     n = int(rows["n_rows"][empty].sum())
     with checking(f"column {called['verdict']!r}") as require:
-        require(
-            n == 0 or unparsed is not None,
+        told = (
             f"{how_many(n, 'row', 'have')} no verdict; say what they are: unparsed='verdict' (one "
-            "more verdict, whose classes the labels tell) or unparsed='drop'",
+            "more verdict, whose classes the labels tell) or unparsed='drop'"
         )
+        require(n == 0 or unparsed is not None, Problem(told, "no-verdict", "unparsed", n))
     if unparsed == "drop":
         return rows[~empty], n
     return rows.assign(verdict=rows["verdict"].where(~empty, UNPARSED)), 0

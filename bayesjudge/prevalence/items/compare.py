@@ -55,7 +55,7 @@ def closed_forms(
         try:
             made.append(getattr(closed_form, str(name))(items, ci_prob=ci_prob))
         except UninformativeJudgeError as error:
-            refused.append(Caution("no-better-than-chance", "; ".join(error.problems)))
+            refused.append(Caution("no-better-than-chance", error.told))
     if len(items.systems) > 1 and "prevalence" in items.design.identifies:
         made.append(closed_form.paired_difference(items, ci_prob=ci_prob))
     made[0] = replace(made[0], cautions=(*made[0].cautions, *refused))

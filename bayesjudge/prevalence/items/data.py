@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 
 from bayesjudge.core.counting import collapse
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import Problem, checking
 from bayesjudge.core.estimate import Assumption
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.label_design import LabelDesign, declared, design_of, suited_design
@@ -383,12 +383,13 @@ class Items(ReadAtOnce):
         with checking("prevalence.items") as require:
             require(unparsed in (None, "fail", "drop"), f"unparsed={unparsed!r}: fail or drop")
             require(repeats in (None, *REPEATS), f"repeats={repeats!r}: expected one of {REPEATS}")
-            require(
-                rows.n_missing == 0 or unparsed,
+            words = (
                 f"{how_many(rows.n_missing, 'row', 'have')} no verdict; say what they are: "
                 f"unparsed='fail' ({not_passed(pass_value)}, and calibration corrects that) or "
-                "unparsed='drop'",
+                "unparsed='drop'"
             )
+            some = Problem(words, "no-verdict", "unparsed", rows.n_missing)
+            require(rows.n_missing == 0 or unparsed, some)
         cells, count, systems = rows.cells(unparsed, repeats)
         told = rows.n_missing, rows.spelling, pass_name_of(pass_value, rows.spelling)
         return cls(cells, count, systems, calibration, repeats, *told)

@@ -65,7 +65,7 @@ def closed_forms(scores: Scores, *, ci_prob: float = 0.95) -> tuple[Estimate, ..
         try:
             made.append(method(scores, ci_prob=ci_prob, **options))
         except UninformativeJudgeError as error:
-            refused = Caution("no-better-than-chance", "; ".join(error.problems))
+            refused = Caution("no-better-than-chance", error.told)
             made[0] = replace(made[0], cautions=(*made[0].cautions, refused))
     return tuple(made)
 

@@ -560,7 +560,7 @@ def read_systems(table: Any, *, by: str, **how: Any) -> dict[str, Scores]:
         try:
             found[name] = Scores.from_frame(rows, **how)
         except InputError as error:
-            problems += [f"{name}: {problem}" for problem in error.problems]
+            problems += [problem.of(name) for problem in error.problems]
     if problems:
         raise InputError("scores of several systems", problems)
     return {name: replace(one, read_together=len(found)) for name, one in found.items()}
