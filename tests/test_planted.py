@@ -23,11 +23,12 @@ from bayesjudge.core.estimate import Quantity
 from bayesjudge.core.intervals import wilson
 from bayesjudge.panel import _em
 from bayesjudge.panel._summaries import Summary
-from bayesjudge.prevalence import _formulas, _reading, closed_form
+from bayesjudge.prevalence import _formulas, closed_form
 from bayesjudge.prevalence._boundary import extended
 from bayesjudge.prevalence.cautions import shift_p_value
 from bayesjudge.readers import read_table
 from bayesjudge.repeats.closed_form import _alone, _difference
+from bayesjudge.verdicts import reading
 
 P = bj.prevalence
 RNG = np.random.default_rng(5)
@@ -331,7 +332,7 @@ def test_lang_reiczigel_intervals_are_nested_with_few_labels():
 
 def test_many_propensities_are_refused_before_they_are_counted(monkeypatch):
     table = pd.DataFrame({"verdict": 1, "truth": 1.0, "p": np.linspace(0.1, 0.9, 5000)})
-    monkeypatch.setattr(_reading, "count_items", None)
+    monkeypatch.setattr(reading, "count_cells", None)
     with pytest.raises(bj.InputError, match="5000 different propensities make too many strata"):
         P.Counts.from_frame(table, calibration="known_propensity", propensity="p")
 

@@ -16,7 +16,7 @@ from bayesjudge.cli.shapes import REPEATS, jury_in, words_of
 from bayesjudge.cli.source import HUMAN
 from bayesjudge.core.labels import DASHES, folded, says_nothing, spell, unread
 from bayesjudge.core.screen import few
-from bayesjudge.prevalence._reading import ITEM_COLUMNS
+from bayesjudge.verdicts.reading import ITEM_COLUMNS
 
 #: The longest label.
 LONGEST = 40

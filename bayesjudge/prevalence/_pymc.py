@@ -15,8 +15,7 @@ import pytensor.tensor as pt
 from bayesjudge.core.distributions import beta_share, half_normal, pair_above_one
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence._covariates import design_of_strata
-from bayesjudge.prevalence._reading import LABELS
-from bayesjudge.prevalence.data import Counts
+from bayesjudge.prevalence.data import LABELS, Counts
 
 RATES = ("sensitivity", "specificity")
 #: The dimension of a Beta prior's parameters.

@@ -11,14 +11,21 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.item_keys import hash_items, items_differ, keep_keys, keys_of
+from bayesjudge.core.item_keys import items_differ, keep_keys, keys_of
 from bayesjudge.core.label_design import Identified, LabelDesign, declared, design_of
 from bayesjudge.core.names import require_names, to_names
 from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import ROWS, fitted, how_many, rows
-from bayesjudge.core.tables import is_in_memory, read_rows
-from bayesjudge.prevalence._reading import LABELS, item_columns, read_counts
+from bayesjudge.verdicts.reading import (
+    as_plain_design,
+    other_systems,
+    read_verdicts,
+    reading,
+)
 from bayesjudge.verdicts.table import Verdicts
+
+#: External labels, in this order.
+LABELS = ("correct_n", "correct_pass", "incorrect_n", "incorrect_fail")
 
 #: Heads of what is printed: of the items without a label, of the good and of the bad ones.
 HEADS = ("test", "passed", "good", "passed", "bad", "failed")
@@ -114,6 +121,39 @@ def require_counts(counts: Any, function: str) -> None:
     with checking(f"prevalence.{function}") as require:
         right = isinstance(counts, Counts)
         require(right, f"expected Counts, got {type(counts).__name__}{near}")
+
+
+def _six_counts(verdicts: Verdicts) -> dict[str, np.ndarray]:
+    """The six counts and what was not read, of each system or judge."""
+    bad, good, test = np.moveaxis(verdicts.counts.reshape(-1, 3, 2), 1, 0)
+    values = test.sum(axis=1), test[:, 1], good.sum(axis=1), good[:, 1], bad.sum(axis=1), bad[:, 0]
+    return dict(zip(FIELDS, values, strict=True)) | {"unparsed": verdicts.unparsed.ravel()}
+
+
+def _names_of(verdicts: Verdicts) -> tuple[str, ...] | None:
+    if verdicts.response.shape[1] > 1:
+        return tuple(verdicts.judges)
+    return None if tuple(verdicts.groups) == ("",) else tuple(verdicts.groups)
+
+
+def _labels_alone(verdicts: Verdicts, wanted: Sequence[str] | None) -> np.ndarray:
+    """External labels in the order of the table's systems."""
+    names = _names_of(verdicts)
+    with checking("external_labels") as require:
+        _require_labelled(verdicts, names, wanted, "are not among those of the table,", require)
+    cells = _spread_over(_six_counts(verdicts), names, wanted)
+    found = np.array([cells[name] for name in LABELS])
+    return found[:, 0] if wanted is None else found
+
+
+def _require_labelled(
+    verdicts: Verdicts, names: Any, wanted: Any, words: str, require: Any
+) -> None:
+    rows = int(np.sum(_six_counts(verdicts)["test_n"]))
+    told = how_many(rows, "row", "have")
+    require(rows == 0, f"{told} no human label; leave them out: they tell nothing")
+    strange = sorted(set(names or ()) - set(wanted or ()))
+    require(not strange, f"{strange} {words} {list(wanted or ())}")
 
 
 def _by_truth(bad: Any, caught: Any, good: Any, hits: Any, *test: Any) -> np.ndarray:
@@ -520,22 +560,15 @@ class Counts:
                 wanted == (settings[kind] is not None),
                 f"{kind}= (a column) belongs to counts of several systems, and to no others",
             )
-        meanings = tuple(settings.pop(f"{name}_value") for name in ("pass", "fail", "missing"))
-        groups = {name: settings.pop(name) for name in ("by", "stratum")}
-        read = read_counts(
-            labels,
-            calibration=self.calibration,
-            groups=groups | {"propensity": None},
-            external_labels=None,
-            meanings=meanings,
-            **settings,
-        )
-        with checking("prevalence.Counts.with_labels") as require:
-            rows = int(np.sum(read["test_n"]))
-            require(rows == 0, f"{how_many(rows, 'row', 'have')} no human label; leave them out")
-            strange = sorted(set(read["systems"] or ()) - set(self.systems or ()))
-            require(not strange, f"{strange} are not among {list(self.systems or ())}")
-        batch = _spread_over(read, read["systems"], self.systems)
+        subject = "prevalence.Counts.with_labels"
+        how = reading(subject, calibration=self.calibration, **settings)
+        read = read_verdicts(labels, how, guess_items=True)
+        names = _names_of(read)
+        with checking(subject) as require:
+            _require_labelled(read, names, self.systems, "are not among", require)
+        batch = _spread_over(_six_counts(read), names, self.systems)
+        if self.systems is None:
+            batch = {name: value[0] for name, value in batch.items()}
         mine = {name: np.asarray(getattr(self, name)) for name in (*FIELDS, "unparsed")}
         total = {name: mine[name] + batch[name] for name in mine}
         if of_counted_items:
@@ -686,28 +719,82 @@ class Counts:
         >>> counts.test_n, counts.test_pass, counts.labelled_n
         (2, 1, 3)
         """
-        calibration = declared(calibration)
-        read = read_counts(
-            table,
-            calibration=calibration,
+        how = reading(
+            "prevalence.Counts.from_frame",
+            calibration=declared(calibration),
             verdict=verdict,
             truth=truth,
-            groups={
-                "by": by,
-                "stratum": stratum,
-                "propensity": propensity,
-                "covariates": None if covariates is None else tuple(covariates),
-            },
-            external_labels=external_labels,
+            by=by,
+            stratum=stratum,
+            covariates=covariates,
+            propensity=propensity,
             item=item,
-            meanings=(pass_value, fail_value, missing_value),
+            pass_value=pass_value,
+            fail_value=fail_value,
+            missing_value=missing_value,
             unparsed=unparsed,
         )
-        made = cls(**read)
-        judges = [verdict] if isinstance(verdict, str) else verdict
-        groups = [c for c in (by, stratum, propensity, *(covariates or ())) if c]
-        named = [item] if item else item_columns(table, None, (*judges, truth, *groups))
-        if named and is_in_memory(table):
-            rows = read_rows(table, names=groups, optional=named[:1]).dropna()
-            keep_keys(made, hash_items(*(rows[c] for c in (*groups, named[0]))))
+        with checking(how.subject) as require:
+            mixed = propensity is not None and external_labels is not None
+            require(not mixed, "known propensities take no external labels")
+        verdicts = read_verdicts(table, how, guess_items=True)
+        if external_labels is None:
+            return cls.of(verdicts, label_systems=other_systems([table], how))
+        external = read_verdicts(external_labels, how, guess_items=True)
+        systems = other_systems([table, external_labels], how)
+        return cls.of(verdicts, external, label_systems=systems)
+
+    @classmethod
+    def of(
+        cls,
+        verdicts: Verdicts,
+        external_labels: Verdicts | None = None,
+        label_systems: Sequence[str] = (),
+    ) -> Self:
+        """Count the passes and fails of one judge, or of each judge of the same outputs.
+
+        Parameters
+        ----------
+        verdicts : Verdicts
+            Of two classes, without items that outputs share.
+        external_labels : Verdicts, optional
+            More labelled outputs, which tell the judge's rates and nothing else.
+        label_systems : sequence of str, optional
+            Systems that labels come from, if they are others than that of the items asked about.
+
+        Returns
+        -------
+        Counts
+            One number each, or one a group or judge.
+
+        Raises
+        ------
+        InputError
+            If there are other classes, or several groups and several judges, or the counts allow
+            no estimate.
+        """
+        with checking("prevalence.Counts.of") as require:
+            two = len(verdicts.classes) == len(verdicts.responses or ()) == 2
+            require(two, f"expected passes and fails, got classes {list(verdicts.classes)}")
+            one = verdicts.response.shape[1] == 1 or len(verdicts.groups) == 1
+            require(one, "several groups and several judges: take a part of them")
+        plain = as_plain_design(verdicts)
+        names, values = _names_of(plain), _six_counts(plain)
+        external = None if external_labels is None else _labels_alone(external_labels, names)
+        made = cls(
+            **(values if names else {name: int(value[0]) for name, value in values.items()}),
+            calibration=plain.calibration,
+            systems=names,
+            dim="judge" if plain.response.shape[1] > 1 else plain.dim,
+            external_labels=external,
+            propensity=plain.propensity,
+            distinct=plain.distinct,
+            spelling=plain.spelling,
+            pass_name=plain.pass_name,
+            covariates=plain.covariates,
+            label_systems=label_systems,
+        )
+        keys = keys_of(verdicts)
+        if keys is not None:
+            keep_keys(made, keys.hashes)
         return made

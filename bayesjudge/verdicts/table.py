@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -54,7 +54,21 @@ class Verdicts:
     items : array_like of int, shape (n_kinds,), optional
         Items of each kind.
     dim : str, default "system"
-        What `groups` names.
+        What `groups` names: ``"system"``, ``"stratum"``, ``"generator"`` …
+    propensity : array_like of float, shape (n_groups,), optional
+        With ``calibration="known_propensity"``: the probability in (0, 1] with which each output of
+        a stratum was labelled.
+    covariates : mapping of str to sequence, optional
+        Of strata: each covariate's value in each.
+    unparsed : array_like of int, shape (n_groups, n_columns), default 0
+        Verdicts that could not be read; how they count is said where a table is read.
+    distinct : bool, default False
+        Whether a column showed that each row is an output of its own; if not, results assume it.
+    spelling : str, default ""
+        How labels were read, in words, if not all of them were 1 and 0.
+    pass_name : str, default ""
+        The label that was read as pass, such as ``"unsafe"``, which sentences say in place of
+        "pass"; empty if it is a word for it.
 
     Raises
     ------
@@ -81,6 +95,12 @@ class Verdicts:
     item: Any = None
     items: Any = None
     dim: str = "system"
+    propensity: Any = None
+    covariates: Mapping[str, Sequence[Any]] | None = None
+    unparsed: Any = 0
+    distinct: bool = False
+    spelling: str = ""
+    pass_name: str = ""
 
     def __post_init__(self) -> None:
         response = np.asarray(self.response, np.int64)
@@ -99,6 +119,11 @@ class Verdicts:
             if self.about is None
             else np.asarray(self.about, bool),
         }
+        values["unparsed"] = np.broadcast_to(
+            np.asarray(self.unparsed, np.int64), (len(self.groups), response.shape[1])
+        )
+        if self.propensity is not None:
+            values["propensity"] = np.asarray(self.propensity, float)
         if self.item is not None:
             values |= {
                 name: np.asarray(getattr(self, name), np.int64) for name in ("item", "items")
@@ -221,6 +246,35 @@ class Verdicts:
     def labelled_n(self) -> int:
         """Outputs of which people said what is true."""
         return int(self.times[self.is_labelled].sum())
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Outputs by column, group, truth and verdict; the last truth is none."""
+        shape = (self.response.shape[1], len(self.groups), len(self.classes) + 1)
+        found = np.zeros((*shape, len(self.responses or ())), np.int64)
+        for column, response in enumerate(self.response.T):
+            given = response != MISSING
+            at = self.group[given], self.truth[given], response[given]
+            np.add.at(found[column], at, self.times[given])
+        return found
+
+    def merged(self) -> Self:
+        """Take all groups for one, as if no column had named them.
+
+        Returns
+        -------
+        Verdicts
+            Of one group without a name.
+        """
+        return replace(
+            self,
+            group=np.zeros(len(self.group), np.int64),
+            groups=("",),
+            dim="system",
+            propensity=None,
+            covariates=None,
+            unparsed=self.unparsed.sum(axis=0, keepdims=True),
+        ).collapsed()
 
     def collapsed(self) -> Self:
         """Join equal patterns of one kind of item, and drop those without any output.

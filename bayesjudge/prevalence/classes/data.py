@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -25,25 +24,20 @@ from bayesjudge.core.label_design import (
     design_of,
     suited_design,
 )
-from bayesjudge.core.labels import by_spelling, folded, objects_in, respelled, spell
 from bayesjudge.core.names import require_names
-from bayesjudge.core.numbers import numbers_of
 from bayesjudge.core.randomization import same_shares
 from bayesjudge.core.screen import NAMES, few, fitted, how_many
 from bayesjudge.core.screen import rows as aligned
-from bayesjudge.core.tables import count_rows, require_distinct
-from bayesjudge.prevalence._reading import MOST_PROPENSITIES
 from bayesjudge.prevalence.cautions import SHIFT_P
-from bayesjudge.verdicts.table import Verdicts
+from bayesjudge.verdicts.reading import read_verdicts, reading
+from bayesjudge.verdicts.table import MISSING, Verdicts
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 SOURCE = "Lee et al. (2025), Section 9 and Appendix B.3; Buonaccorsi (2010)"
 #: Two classes whose verdicts differ no more surely than this are not told apart.
 WEAK_P = 0.05
-#: The verdict that stands for rows without one.
-UNPARSED = "(unparsed)"
 SAME_CONFUSIONS = Assumption(
     "same-judge", "the judge has the same confusions on labelled and on test items"
 )
@@ -347,42 +341,61 @@ class ClassCounts(ReadAtOnce):
             If a column is missing, a row lacks a verdict and `unparsed` is not given, or a label
             is not among `classes`.
         """
-        calibration = declared(calibration)
-        given = {"by": by, "stratum": stratum, "propensity": propensity}
-        groups = {name: column for name, column in given.items() if column is not None}
-        with checking("prevalence.ClassCounts.from_frame") as require:
-            require(len(groups) < 2, f"{list(groups)}: one at a time, so take a part of the table")
-            require(
-                unparsed in (None, "verdict", "drop"), f"unparsed={unparsed!r}: verdict or drop"
-            )
-        column = next(iter(groups.values()), None)
-        if item is not None:
-            require_distinct(table, *(c for c in (by, stratum) if c is not None), item)
-        named = [column] if column is not None and propensity is None else []
-        more = [propensity] if propensity is not None else []
-        called = {"verdict": verdict, "truth": truth}
-        cells, n_rows = count_rows(table, verdict, truth, *more, names=named)
-        rows = _spelled(cells, n_rows, called, missing_value)
-        if column is not None:
-            rows["group"] = cells[column] if propensity is None else _propensities(cells[column])
-        rows, dropped = _with_verdicts(rows, called, unparsed)
-        names, spelling = _named(rows, called, classes)
-        seen = set(rows["verdict"])
-        verdicts = [*names, *([UNPARSED] if UNPARSED in seen else [])]
-        about: dict[str, Any] = {"calibration": calibration, "unparsed": dropped}
-        about["spelling"] = spelling
-        if column is None:
-            return cls(**_tallied(rows, names, verdicts), **about)
-        groups_found = sorted(set(rows["group"]))
-        systems = groups_found
-        if propensity is not None:
-            about["propensity"], systems = groups_found, [f"{x:g}" for x in groups_found]
-        parts = [_tallied(rows[rows["group"] == one], names, verdicts) for one in groups_found]
-        stacked: dict[str, Any] = {
-            name: np.array([part[name] for part in parts]) for name in ("test", "labelled")
-        }
-        about |= {"classes": names, "responses": verdicts, "systems": systems}
-        return cls(**stacked, **about, dim="system" if by else "stratum")
+        how = reading(
+            "prevalence.ClassCounts.from_frame",
+            calibration=declared(calibration),
+            verdict=verdict,
+            truth=truth,
+            by=by,
+            stratum=stratum,
+            propensity=propensity,
+            item=item,
+            classes=() if classes is None else classes,
+            missing_value=missing_value,
+            unparsed=unparsed,
+        )
+        return cls.of(read_verdicts(table, how))
+
+    @classmethod
+    def of(cls, verdicts: Verdicts, **more: Any) -> Self:
+        """Count the verdicts of one judge by class.
+
+        Parameters
+        ----------
+        verdicts : Verdicts
+            Of one judge, without items that outputs share.
+        **more
+            `credit` and `leanings`.
+
+        Returns
+        -------
+        ClassCounts
+            Of all groups.
+
+        Raises
+        ------
+        InputError
+            If there are several judges, or the counts allow no estimate.
+        """
+        with checking("prevalence.ClassCounts.of") as require:
+            judges = list(verdicts.judges)
+            require(verdicts.response.shape[1] == 1, f"expected one judge, got {judges}")
+        counts = verdicts.counts[0]
+        alone = tuple(verdicts.groups) == ("",)
+        counts = counts[0] if alone else counts
+        return cls(
+            counts[..., -1, :],
+            counts[..., :-1, :],
+            verdicts.classes,
+            verdicts.calibration,
+            verdicts.responses,
+            None if alone else verdicts.groups,
+            "stratum" if verdicts.dim == "stratum" else "system",
+            verdicts.propensity,
+            unparsed=int(verdicts.unparsed.sum()),
+            spelling=verdicts.spelling,
+            **more,
+        )
 
     @classmethod
     def from_pairs(
@@ -437,118 +450,40 @@ class ClassCounts(ReadAtOnce):
         >>> counts.test.tolist(), counts.leanings
         ([1, 2, 0], (1, 1))
         """
-        calibration = declared(calibration)
-        called = {"verdict": verdict, "swapped": swapped, "truth": truth}
-        rows = _spelled(*count_rows(table, *called.values()), called, None)
-        lost = rows[["verdict", "swapped"]].isna().any(axis=1)
-        dropped = int(rows["n_rows"][lost].sum())
         with checking("prevalence.ClassCounts.from_pairs") as require:
             require(len(classes) == 3, f"classes are win, tie and loss, got {list(classes)}")
             require(unparsed in (None, "drop"), f"unparsed={unparsed!r}: pairs can be dropped only")
+        how = reading(
+            "prevalence.ClassCounts.from_pairs",
+            calibration=declared(calibration),
+            verdict=(verdict, swapped),
+            truth=truth,
+            classes=classes,
+            unparsed="drop",
+        )
+        both = read_verdicts(table, how)
+        ours, theirs = both.response.T
+        seen = (both.response != MISSING).all(axis=1)
+        dropped = int(both.count[~seen].sum())
+        with checking(how.subject) as require:
             without = how_many(dropped, "pair", "have")
             words = f"{without} no verdict in one of the orders; unparsed='drop' leaves them out"
             some = Problem(words, "no-verdict", "unparsed", dropped)
             require(not dropped or unparsed, some)
-        rows = rows[~lost].reset_index(drop=True)
-        names, spelling = _named(rows, called, classes)
-        ours, theirs = (rows[c].map(names.index) for c in ("verdict", "swapped"))
-        rows["verdict"] = rows["verdict"].where(ours == theirs, names[1])
-        first, second = (int(rows["n_rows"][x].sum()) for x in (ours < theirs, ours > theirs))
-        counted = _tallied(rows, names, names)
-        about: dict[str, Any] = {"calibration": calibration, "unparsed": dropped}
-        about["spelling"] = spelling
-        return cls(**counted, **about, credit=(1, 0.5, 0), leanings=(first, second))
-
-
-def _spelled(
-    cells: pd.DataFrame, n_rows: np.ndarray, called: Mapping[str, str], missing: Any
-) -> pd.DataFrame:
-    """Labels as text, what means none as empty: columns of our names, and the number of rows."""
-    import pandas as pd
-
-    listed = missing if isinstance(missing, list | tuple) else [missing]
-    none = {"", *(folded(value) for value in listed if value is not None)}
-    rows = pd.DataFrame({"n_rows": n_rows})
-    for name, column in called.items():
-        text = cells[column].astype(object)  # a file's labels come as a dictionary of text
-        spelled = text.map(spell).where(text.notna())
-        rows[name] = spelled.where(~text.map(folded).isin(none))
-    return rows
-
-
-def _with_verdicts(
-    rows: pd.DataFrame, called: Mapping[str, str], unparsed: str | None
-) -> tuple[pd.DataFrame, int]:
-    """Rows with a verdict each, and how many were dropped for having none."""
-    empty = rows["verdict"].isna()
-    n = int(rows["n_rows"][empty].sum())
-    with checking(f"column {called['verdict']!r}") as require:
-        told = (
-            f"{how_many(n, 'row', 'have')} no verdict; say what they are: unparsed='verdict' (one "
-            "more verdict, whose classes the labels tell) or unparsed='drop'"
+        tie = 1
+        made = Verdicts(
+            np.where(ours == theirs, ours, tie)[seen],
+            both.truth[seen],
+            both.group[seen],
+            both.count[seen],
+            both.calibration,
+            classes=both.classes,
+            unparsed=dropped,
+            spelling=both.spelling,
         )
-        require(n == 0 or unparsed is not None, Problem(told, "no-verdict", "unparsed", n))
-    if unparsed == "drop":
-        return rows[~empty], n
-    return rows.assign(verdict=rows["verdict"].where(~empty, UNPARSED)), 0
-
-
-def _named(
-    rows: pd.DataFrame, called: Mapping[str, str], classes: Sequence[Any] | None
-) -> tuple[list[str], str]:
-    """Read each label as one of the classes; their names, and what was spelled otherwise."""
-    seen: Counter[str] = Counter()
-    for name in called:
-        for label, n in zip(rows[name], rows["n_rows"], strict=True):
-            if isinstance(label, str) and label != UNPARSED:
-                seen[label] += n
-    usual = {folded(label): label for label, _ in reversed(seen.most_common())}
-    names = sorted(usual.values()) if classes is None else [spell(c) for c in classes]
-    means = by_spelling({name: name for name in names})
-    with checking("prevalence.ClassCounts.from_frame") as require:
-        objects = [objects_in(called[name], list(rows[name].dropna())) for name in called]
-        for told in filter(None, objects):
-            require(False, told)
-        unknown = sorted(label for label in seen if means(label) is None)
-        words = f"{unknown[:5]} are not among the classes {names}: name them too (classes=), or "
-        words += "what is no verdict as missing_value="
-        require(not unknown or any(objects), words)
-        enough = len(names) < 50 or classes is not None
-        words = f"{len(names)} different labels, such as {names[:3]}: these are not classes"
-        require(enough, words)
-    read = {label: str(means(label)) for label in seen}
-    for name in called:
-        rows[name] = rows[name].map({**read, UNPARSED: UNPARSED})
-    return names, respelled(read)
-
-
-def _propensities(column: pd.Series) -> np.ndarray:
-    """Numbers of a column; 0.1 and 0.10 are one."""
-    numbers = numbers_of(column)
-    with checking(f"column {column.name!r}") as require:
-        wrong = column[~((numbers > 0) & (numbers <= 1))].drop_duplicates().tolist()
-        require(not wrong, f"expected probabilities in (0, 1], got {wrong[:3]}")
-        n = len(set(numbers.tolist()))
-        words = f"{n} different propensities make too many strata (at most {MOST_PROPENSITIES})"
-        require(n <= MOST_PROPENSITIES, f"{words}; draw labels with a few, or give classes of them")
-    return numbers
-
-
-def _tallied(rows: pd.DataFrame, names: list[str], verdicts: list[str]) -> dict[str, Any]:
-    """Counts of the test rows by verdict, of the labelled ones by truth and verdict."""
-    row, column = ({name: i for i, name in enumerate(own)} for own in (names, verdicts))
-    test, labelled = np.zeros(len(verdicts), int), np.zeros((len(names), len(verdicts)), int)
-    for said, true, n in zip(rows["verdict"], rows["truth"], rows["n_rows"], strict=True):
-        if isinstance(true, str):
-            labelled[row[true], column[said]] += n
-        else:
-            test[column[said]] += n
-    return {
-        "test": test,
-        "labelled": labelled,
-        "classes": names,
-        "responses": verdicts,
-    }
+        better = ours < theirs, ours > theirs  # shown first, and shown second
+        first, second = (int(both.count[seen & where].sum()) for where in better)
+        return cls.of(made, credit=(1, 0.5, 0), leanings=(first, second))
 
 
 def judged(

@@ -18,7 +18,6 @@ from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.names import require_names
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import is_counted_in_place
-from bayesjudge.prevalence._reading import not_passed
 from bayesjudge.prevalence.cautions import shift_p_value
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.items._counting import (
@@ -29,6 +28,7 @@ from bayesjudge.prevalence.items._counting import (
     RowsInPlace,
 )
 from bayesjudge.prevalence.items._shift import p_values
+from bayesjudge.verdicts.reading import not_passed
 from bayesjudge.verdicts.table import Verdicts
 
 Repeats = Literal["system", "judge"]
