@@ -24,7 +24,7 @@ def test_every_file_of_the_package_has_tests_near_it():
         ("bayesjudge/compiled/native.py", "tests/compiled/test_compiling.py"),  # which imports it
         ("bayesjudge/bias/exact.py", "tests/bias/test_exact.py"),
         ("bayesjudge/cli/panel.py", "tests/cli/test_cli_panel.py"),
-        ("bayesjudge/prevalence/_quadrature.py", "tests/prevalence/test_quadrature.py"),
+        ("bayesjudge/truth/quadrature.py", "tests/prevalence/test_quadrature.py"),
         ("tests/core/test_plots.py", "tests/core/test_plots.py"),
         ("tests/prevalence/contract_items.py", "tests/prevalence"),
         ("benchmarks/prevalence/intervals.py", "tests/benchmarks/test_intervals_prevalence.py"),

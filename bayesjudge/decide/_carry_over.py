@@ -14,7 +14,7 @@ from scipy.special import betaln, expit, logit
 from bayesjudge.core.estimate import Estimate, Quantity
 from bayesjudge.prevalence import Counts, ErrorRates, exact
 from bayesjudge.prevalence._boundary import extended
-from bayesjudge.prevalence._quadrature import NotIntegrated, posterior_of
+from bayesjudge.truth.quadrature import NotIntegrated, posterior_of
 
 #: Nodes of the shares, and of the correlation, over which its posterior mean is computed.
 NODES = 400, 80

@@ -22,6 +22,6 @@ def model_of(counts: Counts, a: float, b: float) -> Any:
 
 def posterior(counts: Counts, a: float, b: float, *, checked: bool = True) -> Any:
     """Of the prevalence, under the model of that prior."""
-    from bayesjudge.prevalence._quadrature import posterior_of
+    from bayesjudge.truth.quadrature import posterior_of
 
     return posterior_of(counts, model_of(counts, a, b), checked=checked)

@@ -345,7 +345,7 @@ def _with_one_item_more(counts: Counts, probability: float) -> tuple[float, floa
     labels; under a flat prior false fails near 1 are more frequent than promised.
     """
     from bayesjudge.prevalence import ErrorRates, PredictiveValues
-    from bayesjudge.prevalence._quadrature import NotIntegrated, posterior_of
+    from bayesjudge.truth.quadrature import NotIntegrated, posterior_of
 
     try:
         less, more = (posterior(counts, *shape) for shape in (LESS, MORE))

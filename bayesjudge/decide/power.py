@@ -12,9 +12,9 @@ from scipy.special import bdtrc, betainc, ndtr, ndtri
 from bayesjudge.core.errors import checking
 from bayesjudge.decide._posterior import LESS, posterior
 from bayesjudge.prevalence import Counts
-from bayesjudge.prevalence._quadrature import NotIntegrated
 from bayesjudge.prevalence.budget.allocation import check_rates
 from bayesjudge.prevalence.data import FIELDS
+from bayesjudge.truth.quadrature import NotIntegrated
 
 PEOPLE = "people only"
 #: What to declare of each way of choosing what is labelled, by the names of `budget.plan`.

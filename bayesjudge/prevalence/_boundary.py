@@ -8,8 +8,8 @@ import numpy as np
 
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.priors import BetaPrior
-from bayesjudge.prevalence._quadrature import Beta, Posterior
 from bayesjudge.prevalence.data import Counts
+from bayesjudge.truth.quadrature import Beta, Posterior
 
 #: A prevalence whose posterior mean is so many standard deviations from an end excludes it.
 FAR = 4.0

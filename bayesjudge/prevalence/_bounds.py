@@ -13,8 +13,8 @@ from typing import Any, Literal
 import numpy as np
 
 from bayesjudge.core.estimate import Target
-from bayesjudge.prevalence._quadrature import Beta
 from bayesjudge.prevalence.data import Counts
+from bayesjudge.truth.quadrature import Beta
 
 #: A verdict of which no item is labelled; empty if there is none.
 Verdict = Literal["pass", "fail", ""]

@@ -12,9 +12,9 @@ from bayesjudge.core.answer import chance, listed, points
 from bayesjudge.core.errors import InputError, check_ci_prob, checking
 from bayesjudge.core.estimate import Row
 from bayesjudge.core.periods import in_time
-from bayesjudge.prevalence._quadrature import NotIntegrated, posterior_of
 from bayesjudge.prevalence.data import Counts, require_counts
 from bayesjudge.prevalence.model import ErrorRates
+from bayesjudge.truth.quadrature import NotIntegrated, posterior_of
 
 #: Steps of the share, and the least mass of one: what is rarer is lost to rounding.
 STEPS, LEAST = 2000, 1e-15

@@ -21,7 +21,6 @@ from bayesjudge.core.estimate import (
 from bayesjudge.core.prior_check import conflicts
 from bayesjudge.prevalence._boundary import depths_of, extended
 from bayesjudge.prevalence._bounds import bounded
-from bayesjudge.prevalence._quadrature import NotIntegrated, Posterior, posterior_of
 from bayesjudge.prevalence._unlabelled import NotEnumerated, good_items
 from bayesjudge.prevalence.cautions import OVERALL, cautions_of, contradictions, judged
 from bayesjudge.prevalence.data import Counts, require_counts
@@ -32,6 +31,7 @@ from bayesjudge.prevalence.model import (
     PrevalenceModel,
     granted,
 )
+from bayesjudge.truth.quadrature import NotIntegrated, Posterior, posterior_of
 
 #: Steps of the grid on which the strata's posteriors add up.
 STEPS = 2**14

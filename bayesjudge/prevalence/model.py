@@ -19,9 +19,9 @@ from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence._boundary import depths_in_draws, depths_of, near_an_end
 from bayesjudge.prevalence._bounds import of_draws, of_sum
 from bayesjudge.prevalence._prior_check import informs, table_of
-from bayesjudge.prevalence._quadrature import NotIntegrated, posterior_of
 from bayesjudge.prevalence.cautions import OVERALL, cautions_of, judged
 from bayesjudge.prevalence.data import LABELS, Counts, require_counts
+from bayesjudge.truth.quadrature import NotIntegrated, posterior_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from oracles import unit_nodes
 
 import bayesjudge as bj
-from bayesjudge.prevalence._quadrature import posterior_of
+from bayesjudge.truth.quadrature import posterior_of
 from benchmarks.prevalence import intervals as study
 
 pytestmark = pytest.mark.slow

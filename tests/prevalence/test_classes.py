@@ -16,8 +16,8 @@ from scipy.special import logsumexp, xlogy
 
 import bayesjudge as bj
 from bayesjudge.prevalence import _formulas as formulas
-from bayesjudge.prevalence._quadrature import posterior_of
 from bayesjudge.prevalence.classes.closed_form import covariance, inverted
+from bayesjudge.truth.quadrature import posterior_of
 
 P = bj.prevalence
 classes = P.classes

@@ -12,8 +12,8 @@ from oracles import flat_model, prevalence_moments
 
 import bayesjudge as bj
 from bayesjudge.prevalence import _formulas as formulas
-from bayesjudge.prevalence._quadrature import posterior_of
 from bayesjudge.prevalence.budget.expected_width import _drawn
+from bayesjudge.truth.quadrature import posterior_of
 
 P = bj.prevalence
 expected_width = importlib.import_module("bayesjudge.prevalence.budget.expected_width")

@@ -11,7 +11,7 @@ from oracles import unit_nodes
 from scipy.special import xlog1py, xlogy
 
 import bayesjudge as bj
-from bayesjudge.prevalence._quadrature import Beta, posterior_of
+from bayesjudge.truth.quadrature import Beta, posterior_of
 
 P = bj.prevalence
 

@@ -11,8 +11,8 @@ from scipy import stats
 import bayesjudge as bj
 from bayesjudge.compiled import compile_model
 from bayesjudge.core.sampling import sample_draws
-from bayesjudge.prevalence._quadrature import posterior_of
 from bayesjudge.prevalence.model import default_model
+from bayesjudge.truth.quadrature import posterior_of
 
 P = bj.prevalence
 RNG = np.random.default_rng(2026)

@@ -17,8 +17,8 @@ from oracles import (
 from scipy import stats
 
 import bayesjudge as bj
-from bayesjudge.prevalence import _quadrature as quadrature
-from bayesjudge.prevalence._quadrature import Care, NotIntegrated, Rule, posterior_of
+from bayesjudge.truth import quadrature
+from bayesjudge.truth.quadrature import Care, NotIntegrated, Rule, posterior_of
 from benchmarks.prevalence.exact import drawn, grid_row, grid_tables, mirrored
 
 P = bj.prevalence
@@ -87,10 +87,9 @@ def test_labels_by_verdict_against_moments_of_independent_betas(counts):
 
 def make_finer(patch):
     """More nodes, wider windows, and a density followed more closely than anybody needs."""
-    patch.setattr(quadrature, "CARES", quadrature.CARES[-1:])
+    patch.setattr(quadrature, "CARES", (quadrature.CARES[1]._replace(smooth=1e-8),))
     patch.setattr(quadrature, "FIRST_RULE", Rule(drop=32.0, step=0.15))
     patch.setattr(quadrature, "DROP", 30.0)
-    patch.setattr(quadrature, "LOG_SMOOTH", 1e-8)
 
 
 @pytest.mark.slow
@@ -318,6 +317,48 @@ def test_steep_edges_take_the_second_care(monkeypatch, cells, prior, design):
     fine = posterior_of(counts, model)
     ends = np.array([found.mean, *found.interval(0.95)]) - [fine.mean, *fine.interval(0.95)]
     assert np.abs(ends).max() < 1e-4 * fine.sd
+
+
+#: A cliff behind a long slope, or a density that ordinary panels follow less closely than is held
+#: of the second rule: few labels of a class, and priors without weight. Each was refused.
+CLIFFS = [
+    ((499, 2, 82_054, 69_656, 3, 3), "jeffreys"),
+    ((2966, 742, 7, 7, 1104, 850), "flat"),
+    ((283, 283, 338, 237, 11, 8), "jeffreys"),
+    ((23_198, 0, 16, 8, 13_613, 9902), "flat"),
+    ((75_172, 4, 98_652, 42_022, 2247, 2247), "flat"),
+    ((538_192_101, 538_192_101, 33_377, 33_364, 6, 6), "jeffreys"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("cells", "prior"), CLIFFS, ids=str)
+def test_cliffs_take_the_third_care(monkeypatch, cells, prior):
+    counts, rate = P.Counts(*cells, calibration="by_truth"), bj.BetaPrior.jeffreys()
+    share = bj.BetaPrior() if prior == "flat" else rate
+    model = P.ErrorRates(share, rate, rate, better_than_chance=cells[0] < 10**8)
+    found = posterior_of(counts, model)
+    with monkeypatch.context() as patch:
+        patch.setattr(quadrature, "CARES", quadrature.CARES[:2])
+        with pytest.raises(NotIntegrated):
+            posterior_of(counts, model)
+    finer = quadrature.CARES[-1]._replace(settled=1e-8, further=24.0, shorter=0.5)
+    monkeypatch.setattr(quadrature, "CARES", (finer,))
+    fine = posterior_of(counts, model)
+    ends = np.array([found.mean, *found.interval(0.95)]) - [fine.mean, *fine.interval(0.95)]
+    assert np.abs(ends).max() < 1e-5 * fine.sd
+    try:
+        mean, sd = prevalence_moments(counts, model, nodes=(60, 80))
+    except NotResolved:
+        return
+    assert abs(found.mean - mean) < 1e-4 * sd
+    assert abs(found.sd / sd - 1) < 1e-4
+
+
+@pytest.mark.study
+def test_no_setting_is_refused():
+    for setting in range(3000):
+        assert np.isfinite(posterior_of(*drawn(np.random.default_rng((991, setting)))).mean)
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from scipy.stats import mannwhitneyu, sem, t
 
 import bayesjudge as bj
 from bayesjudge.core.errors import UninformativeJudgeError
-from bayesjudge.prevalence._quadrature import posterior_of
+from bayesjudge.truth.quadrature import posterior_of
 
 P = bj.prevalence
 S = P.scores

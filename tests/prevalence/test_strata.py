@@ -12,7 +12,7 @@ from scipy.special import expit, logit, xlog1py, xlogy
 import bayesjudge as bj
 from bayesjudge.compiled import compile_model
 from bayesjudge.core.sampling import sample_draws
-from bayesjudge.prevalence._quadrature import posterior_of
+from bayesjudge.truth.quadrature import posterior_of
 
 P = bj.prevalence
 STRATA = P.Counts(

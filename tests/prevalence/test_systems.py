@@ -15,7 +15,7 @@ from scipy.special import expit, logit, xlog1py, xlogy
 
 import bayesjudge as bj
 from bayesjudge.datasets import keep_labels, xstest
-from bayesjudge.prevalence._quadrature import posterior_of
+from bayesjudge.truth.quadrature import posterior_of
 
 P = bj.prevalence
 #: Three systems with few labels; the last has none.

@@ -10,10 +10,10 @@ import numpy as np
 
 from bayesjudge.core.errors import InputError, check_ci_prob, checking
 from bayesjudge.core.label_design import built_in_design
-from bayesjudge.prevalence._quadrature import NotIntegrated, posterior_of
 from bayesjudge.prevalence.budget.allocation import check_rates
 from bayesjudge.prevalence.data import FIELDS, Counts
 from bayesjudge.prevalence.model import PrevalenceModel, default_model
+from bayesjudge.truth.quadrature import NotIntegrated, posterior_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,13 +13,13 @@ from bayesjudge.core.periods import kind_of
 from bayesjudge.core.prior_check import conflicts_of_parts
 from bayesjudge.prevalence._boundary import depths_of, extended
 from bayesjudge.prevalence._bounds import bounded
-from bayesjudge.prevalence._quadrature import NotIntegrated, posterior_of
 from bayesjudge.prevalence.cautions import contradictions
 from bayesjudge.prevalence.items import _clusters as by_item
 from bayesjudge.prevalence.items._clusters import Clusters, EffectiveCounts, Spread
 from bayesjudge.prevalence.items.closed_form import CLUSTERED, _described, effective_counts
 from bayesjudge.prevalence.items.data import Items
 from bayesjudge.prevalence.model import SOURCE, ErrorRates, PredictiveValues
+from bayesjudge.truth.quadrature import NotIntegrated, posterior_of
 
 EFFECTIVE = Assumption(
     "effective-counts",

@@ -10,14 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.polynomial import chebyshev, legendre
 
-from bayesjudge.prevalence.data import Counts
-
 #: Where the posterior density of the logit has fallen by this much (in logs) it is negligible.
 DROP = 24.0
-#: Nodes of a panel of the density, of one of the log density, and of the second rule on it.
-NODES, LOG_NODES, SECOND = 18, 14, 6
+#: Nodes of a panel of the density, and of one of the log density.
+NODES, LOG_NODES = 18, 14
 #: Last Chebyshev coefficients, in units of the density's maximum, to which panels are halved.
-SMOOTH, LOG_SMOOTH = 1e-10, 1e-6
+SMOOTH = 1e-10
 #: Panels of a density at once, of which ordinary ones take twenty.
 MOST = 2000
 
@@ -52,10 +50,28 @@ class Care(NamedTuple):
     agree: float
     #: A density that takes more panels is not resolved.
     panels: int
+    #: Last Chebyshev coefficients of the log density, in units of the density's maximum.
+    smooth: float = 1e-6
+    #: Nodes of a panel of the log density at which the second rule is held against the first.
+    second: int = 6
+    #: By how much further (in logs) the two integrals go, behind cliffs too, and by which factor
+    #: their steps are shorter.
+    further: float = 0.0
+    shorter: float = 1.0
+
+    def of(self, rule: Rule) -> Rule:
+        """Take this care of a rule."""
+        drop, step = rule.drop + self.further, rule.step * self.shorter
+        return rule._replace(settled=self.settled, drop=drop, step=step, behind=self.further > 0)
 
 
-#: Ordinary posteriors take the first; a steep edge of an integrand takes the second.
-CARES = Care(settled=5e-4, agree=3e-6, panels=24), Care(settled=1e-5, agree=1e-5, panels=200)
+#: Ordinary posteriors take the first; a steep edge of an integrand takes the second; a cliff that
+#: follows on a long slope, which few labels and a prior without weight leave, the third.
+CARES = (
+    Care(settled=5e-4, agree=3e-6, panels=24),
+    Care(settled=1e-5, agree=1e-5, panels=200),
+    Care(settled=1e-6, agree=1e-5, panels=400, smooth=1e-8, second=12, further=18.0, shorter=0.66),
+)
 
 
 class Marginal(NamedTuple):
@@ -99,7 +115,7 @@ class Posterior:
 
     def _agree(self, curve: LogCurve, total: float, marginal: Marginal, second: Any) -> None:
         """Do normaliser and mean again by the second rule: integrate the difference of the two."""
-        points, weights = legendre.leggauss(SECOND)
+        points, weights = legendre.leggauss(marginal.care.second)
         edges = curve.edges[curve.highest > -DROP + 6]
         nodes = _nodes_of(edges, points).ravel()
         log = second(nodes) - curve.top
@@ -200,7 +216,7 @@ class LogCurve:
         done: list[tuple[np.ndarray, ...]] = []
         waiting = _between(_support(marginal.rough))
         points = chebyshev.chebpts1(LOG_NODES)
-        allowed = LOG_SMOOTH + 10 * marginal.noise
+        allowed = marginal.care.smooth + 10 * marginal.noise
         while len(waiting):
             nodes = _nodes_of(waiting, points)
             log = marginal.first(nodes.ravel()).reshape(nodes.shape)
@@ -373,6 +389,8 @@ class Rule(NamedTuple):
     #: Change of a log integral by a halving of the step from which on it is short enough: the
     #: next change is about the square of it.
     settled: float = 1e-5
+    #: Whether a far end is looked for until the integrand has fallen there as it should.
+    behind: bool = False
 
 
 class Shares(NamedTuple):
@@ -731,7 +749,7 @@ def _ends(fallen: Any, sd: Any, rule: Rule, rounds: int) -> Any:
     log_d = np.log(np.repeat(sd, 4) * np.sqrt(2 * wanted))
     low, high = np.full(log_d.shape, -np.inf), np.full(log_d.shape, np.inf)
     kept = np.arange(log_d.size)
-    for _ in range(rounds):
+    for _ in range(4 * rounds if rule.behind else rounds):
         at, far = log_d[kept], wanted[kept]
         d = np.exp(at)
         fall, slope = fallen(side[kept] * d, kept)
@@ -744,6 +762,8 @@ def _ends(fallen: Any, sd: Any, rule: Rule, rounds: int) -> Any:
         beyond = ((target <= below) | (target >= above)) & np.isfinite(above - below)
         log_d[kept] = np.where(beyond, (below + above) / 2, target)
         unsure = np.abs(step) > 0.1
+        if rule.behind:  # a cliff is steep in front of it too, and the step small
+            unsure |= fall < far - NEAR_DROP
         if not unsure.any():
             break
         if kept.size > FEW:
@@ -779,6 +799,8 @@ def _log_sum(log: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 #: The second rule has other ends, other nodes, and the integrals in the other order.
 FIRST_RULE, SECOND_RULE = Rule(step=0.3, swap=True), Rule(drop=26.0, step=0.27)
 Pair = tuple[float, float]
+#: By so much less than it should an integrand may have fallen at an end.
+NEAR_DROP = 1.0
 #: Change of a log integral that a lower one among several is allowed at most.
 LOW_SETTLED = 0.1
 #: Of so many neighbouring lines of an integral the ends of one are looked for.
@@ -793,7 +815,7 @@ BLOCK = 8192
 KEPT = 256
 
 
-def posterior_of(counts: Counts, priors: Any, *, checked: bool = True) -> Posterior:
+def posterior_of(counts: Any, priors: Any, *, checked: bool = True) -> Posterior:
     """Exact posterior of one system's prevalence; data to come, for a plan, go without the check.
 
     The second rule takes a third of the time.
@@ -836,7 +858,7 @@ def _integrated(
     rough = partial(density, log_height)
 
     def by(rule: Rule, care: Care) -> Callable[[np.ndarray], np.ndarray]:
-        return partial(density, partial(log_integral, rule=rule._replace(settled=care.settled)))
+        return partial(density, partial(log_integral, rule=care.of(rule)))
 
     for care in cares:
         second = by(second_rule, care) if second_rule else None
@@ -849,7 +871,7 @@ def _integrated(
     raise AssertionError
 
 
-def _error_rates(counts: Counts, priors: Any) -> list[tuple[Piece, int]]:
+def _error_rates(counts: Any, priors: Any) -> list[tuple[Piece, int]]:
     """Labels tell the judge's rates: pieces, and the side from which each sees the prevalence."""
     correct, hits, incorrect, caught = counts.all_labels.values()
     q1, q0 = priors.sensitivity, priors.specificity
@@ -884,7 +906,7 @@ def _from_rates(hit: Pair, wrong: Pair, seen: Pair) -> Piece:
     )
 
 
-def _predictive(counts: Counts, priors: Any) -> list[tuple[Piece, int]]:
+def _predictive(counts: Any, priors: Any) -> list[tuple[Piece, int]]:
     """Labels by verdict: pass rate, ppv and npv are independent Betas, prevalence follows."""
     passed, failed = counts.labelled_pass, counts.labelled_n - counts.labelled_pass
     k, n = counts.test_pass + passed, counts.test_n + counts.labelled_n
