@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
     from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
     from bayesjudge.core.fit import Fit, load
+    from bayesjudge.core.methods import Method
     from bayesjudge.core.plots import plot_answer, plot_intervals
     from bayesjudge.core.predictive import prior_sensitivity
     from bayesjudge.core.priors import BetaPrior
@@ -52,6 +53,7 @@ __all__ = [
     "Estimate",
     "Fit",
     "InputError",
+    "Method",
     "Quantity",
     "UninformativeJudgeError",
     "bias",
@@ -78,6 +80,7 @@ _HOMES = {
     "Estimate": "core.estimate",
     "Fit": "core.fit",
     "InputError": "core.errors",
+    "Method": "core.methods",
     "Quantity": "core.estimate",
     "UninformativeJudgeError": "core.errors",
     "load": "core.fit",

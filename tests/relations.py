@@ -44,7 +44,7 @@ def forms(one: Module, read: Read, table: Any, **settings: Any) -> Made:
 def entries(made: Iterable[Estimate]) -> dict[tuple[Any, ...], tuple[float, float, float]]:
     """Numbers by method, quantity and coordinates."""
     return {
-        (one.method, quantity, *where.values()): tuple(row)
+        (one.method.title, quantity, *where.values()): tuple(row)
         for one in made
         for quantity, where, row in one.rows()
     }
@@ -154,11 +154,11 @@ def json_says_what_the_table_says(one: Module, table: Any, read: Read, made: Mad
     quoted = Answer("", "", "", made[0])
     story = output.Story("command", "", "", {}, lambda results: quoted)
     told = json.loads(output.as_document(made, output.Shared(ci_prob=made[0].ci_prob), story))
-    ours = [(estimate.method, *row) for estimate in made for row in estimate.rows()]
+    ours = [(estimate.method.title, *row) for estimate in made for row in estimate.rows()]
     if _as_json(ours) != _of_json(told["estimates"]):
         yield "the JSON's estimates are others"
     if _as_json(ours[: len(made[0].table)]) != _of_json(
-        [{"method": made[0].method, **entry} for entry in told["answer"]["estimates"]]
+        [{"method": made[0].method.title, **entry} for entry in told["answer"]["estimates"]]
     ):
         yield "the JSON's answer has other numbers"
     if any(
@@ -169,7 +169,7 @@ def json_says_what_the_table_says(one: Module, table: Any, read: Read, made: Mad
     cautions = {(c.name, c.text) for estimate in made for c in estimate.cautions}
     if {(c["name"], c["text"]) for c in told["cautions"]} != cautions:
         yield "the JSON's cautions are others"
-    if told["targets"] != {estimate.method: estimate.target for estimate in made}:
+    if told["targets"] != {estimate.method.title: estimate.target for estimate in made}:
         yield "the JSON's targets are others"
 
 
@@ -295,7 +295,7 @@ def a_split_stratum_changes_no_other(
         other = entries(forms(one, read, split))
     except bj.InputError:  # a half has too few labels
         return
-    bootstrap = {e.method for e in made if "bootstrap" in str(e.interval)}
+    bootstrap = {e.method.title for e in made if "bootstrap" in str(e.interval)}
     for (method, quantity, *where), (value, low, high) in entries(made).items():
         again = other.get((method, quantity, *where))
         if again is None or names[-1] in where or method in bootstrap:

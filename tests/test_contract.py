@@ -236,7 +236,7 @@ def test_answer_is_one_sentence_and_says_what_it_rests_on(one):
     assert found.text.endswith(".")
     assert "95 % interval" in found.text
     assert found.basis
-    assert found.method in found.why
+    assert found.method.title in found.why
     assert found.text in found.paragraph()
     assert not re.search(r"\bnan\b|\n|_", found.text), found.text
     # the quoted numbers are those of the method that is named
@@ -343,7 +343,7 @@ def test_report_says_what_a_reader_must_know(one, fit_of):
     text = bj.report(one.closed_form(fit.data), fit)
     text = re.sub(r"\\([^\w\s]|_)", r"\1", html.unescape(text))  # as Markdown shows it
     priors = fit.spec._words_for(fit.data)
-    for words in (fit.method, fit.source, "95% intervals", "seed 1", priors):
+    for words in (fit.method.title, fit.source, "95% intervals", "seed 1", priors):
         assert words in text
     for assumption in fit.assumptions:
         assert assumption.text in text

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.bias.closed_form import FEUER
+from bayesjudge.core import methods
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.numbers import numbers_of
@@ -103,7 +104,7 @@ def schematic_adherence(
             "r_squared": Quantity.over(linear_and_curved, {"terms": ["linear", "quadratic"]}),
             "schematic_shift": Quantity.over((value[2], *ends[:, 2])),
         },
-        method="Schematic adherence",
+        method=methods.ADHERENCE,
         ci_prob=ci_prob,
         source=f"{FEUER}, Appendix C",
         interval="bootstrap percentile",

@@ -11,6 +11,7 @@ from bayesjudge.bias.certificates.bounds import predictive_bound, spared, tail_b
 from bayesjudge.bias.certificates.certificate import Certificate
 from bayesjudge.bias.data import Shifts
 from bayesjudge.bias.position import Orders, chance_ahead
+from bayesjudge.core import methods
 from bayesjudge.core.answer import (
     MOST_NAMED,
     Answer,
@@ -29,12 +30,8 @@ from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import how_many
 
-#: In the order in which they are quoted if no few shifts are much larger than the rest.
-ORDER = ("Dirichlet, prior spread", "Variance parts", "Bayesian (NUTS)", "RMS shift")
-#: And if a few are: no normal interval, and a centre that few neighbours do not pull up.
-HEAVY = ("Dirichlet, prior spread", "RMS shift", "Dirichlet, prior worst")
-#: What assumes a distribution of the shifts.
-NORMAL = ("Variance parts", "Bayesian (NUTS)")
+#: What assumes that shifts are normal, and is quoted last if a few are much larger than the rest.
+NORMAL = (methods.VARIANCE_PARTS, methods.NORMAL_SHIFTS, methods.RMS_SHIFT_NORMAL)
 #: What a change does whose mean shift may be of either sign.
 UNKNOWN = "unknown"
 #: What a pair can do when its answers swap places, in the order in which it is told.
@@ -89,11 +86,8 @@ def answer(
     heavy = any(c.name == "heavy-tailed-shifts" for one in made for c in one.cautions)
 
     def rank(one: Estimate) -> float:
-        normal = one.method.startswith(NORMAL) or "log-normal" in one.interval_of("rms_shift")
-        if heavy and normal:
-            return 10.0
-        order = HEAVY if heavy else ORDER
-        return next((i for i, name in enumerate(order) if one.method.startswith(name)), 8.0)
+        normal = one.method in NORMAL
+        return one.method.rank + 100 * (heavy and normal)
 
     quoted = preferred(made, "rms_shift", rank).only("rms_shift")
     rows = _changed(quoted, shifts)
@@ -158,7 +152,7 @@ def _told(
 
 def _moved_more(moved: Estimate, order: list[tuple[Any, ...]]) -> tuple[str, ...]:
     """Which share of scores moved by more than the limit, and what that says of a promise."""
-    limit = moved.method.removeprefix("Share moved by ")
+    limit = f"more than {moved.method.setting} points"
     rows = {key[1:]: row for key, row in entries(moved).items()}
     named = [one for one in order if one in rows][:MOST_NAMED]
     shares = [

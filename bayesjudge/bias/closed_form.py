@@ -10,10 +10,11 @@ from scipy.special import chdtri, stdtrit
 
 from bayesjudge.bias.cautions import EQUAL_NOISE, SAMPLED, cautions_of, tail_factor
 from bayesjudge.bias.data import Shifts
-from bayesjudge.core import dirichlet
+from bayesjudge.core import dirichlet, methods
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.core.intervals import clopper_pearson
+from bayesjudge.core.methods import Method
 
 FEUER = "Feuer et al. (2026), Towards Provably Unbiased LLM Judges via Bias-Bounded Evaluation"
 #: Below this many items an interval that trusts the central limit theorem is not offered.
@@ -79,7 +80,7 @@ def rms_shift(
         rows[where] = tuple(np.sqrt([square.mean(), *ends]))
     return Estimate(
         {"rms_shift": Quantity.of_rows(rows, shifts._dims)},
-        method="RMS shift",
+        method=methods.RMS_SHIFT_NORMAL if interval == "normal" else methods.RMS_SHIFT,
         ci_prob=ci_prob,
         source=f"{FEUER}, Definition 3.1",
         interval="log-normal by item" if interval == "normal" else "distribution-free",
@@ -128,7 +129,7 @@ def share_moved(shifts: Shifts, *, limit: float, ci_prob: float = 0.95) -> Estim
         rows[where] = tuple(map(float, clopper_pearson(moved, own.lengths.size, ci_prob)))
     return Estimate(
         {"share_moved": Quantity.of_rows(rows, shifts._dims)},
-        method=f"Share moved by more than {limit:g} points",
+        method=Method(f"share-moved:{limit:g}", f"Share moved by more than {limit:g} points"),
         ci_prob=ci_prob,
         source="Clopper and Pearson (1934), Biometrika 26, 404-413",
         interval="Clopper-Pearson",
@@ -216,7 +217,7 @@ def variance_parts(shifts: Shifts, *, ci_prob: float = 0.95) -> Estimate:
             "mean_shift": Quantity.of_rows(mean, shifts._dims),
             "repeat_noise": Quantity.of_rows(noise, shifts._judge_dims),
         },
-        method="Variance parts",
+        method=methods.VARIANCE_PARTS,
         ci_prob=ci_prob,
         source=f"{FEUER}, Definition 3.1; one-way analysis of variance",
         interval={

@@ -10,7 +10,7 @@ import numpy as np
 from bayesjudge.bias.cautions import SAMPLED, cautions_of, independent
 from bayesjudge.bias.closed_form import FEUER
 from bayesjudge.bias.data import Shifts
-from bayesjudge.core import dirichlet
+from bayesjudge.core import dirichlet, methods
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Estimate, Quantity
 
@@ -82,7 +82,7 @@ def exact(
     cautions = cautions_of(shifts)
     return Estimate(
         {"rms_shift": Quantity.of_rows(rows, shifts._dims)},
-        method=f"Dirichlet, prior {prior}",
+        method=methods.SPREAD_PRIOR if prior == "spread" else methods.WORST_CASE,
         ci_prob=ci_prob,
         source=f"{FEUER}, Definition 3.1, with a Dirichlet prior of total mass 1",
         interval="equal-tailed",

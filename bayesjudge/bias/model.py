@@ -19,6 +19,7 @@ from bayesjudge.bias.cautions import (
 )
 from bayesjudge.bias.closed_form import FEUER
 from bayesjudge.bias.data import Shifts
+from bayesjudge.core import methods
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Caution, Diagnosis
 from bayesjudge.core.model import BayesianModel, model_of
@@ -98,7 +99,7 @@ class NormalShifts(BayesianModel):
     0.1
     """
 
-    _method = "Bayesian (NUTS), normal hierarchy"
+    _method = methods.NORMAL_SHIFTS
     _source: ClassVar[str] = SOURCE
     sampling: ClassVar[Mapping[str, Any]] = {"draws": 2000, "target_accept": 0.95}
     _words: ClassVar[Mapping[str, str]] = {"pooling": "spread of those two between three or more"}

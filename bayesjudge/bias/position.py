@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from scipy.special import betaincinv, stdtrit
 
-from bayesjudge.core import dirichlet
+from bayesjudge.core import dirichlet, methods
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.intervals import holding, z_score
@@ -421,7 +421,7 @@ def position_bias(orders: Orders, *, ci_prob: float = 0.95) -> Estimate:
     text = f"{how_many(lost, 'pair')} without a verdict in one order or both left out"
     return Estimate(
         made,
-        method="Shares of pairs, Dirichlet posterior",
+        method=methods.ORDERS,
         ci_prob=ci_prob,
         source="Dirichlet-multinomial; both presentation orders as neighbours (Feuer et al. 2026)",
         interval="equal-tailed",

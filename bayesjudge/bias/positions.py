@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import fdtrc, stdtrit
 
+from bayesjudge.core import methods
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.numbers import number_of, numbers_of
@@ -125,7 +126,7 @@ def position_shift(
             "position_shift": Quantity.over(tuple(columns), where),
             "largest_gap": Quantity.over((np.array(gaps), none, none), {"judge": judges}),
         },
-        method="Shift by position, least squares within answers",
+        method=methods.SHIFT_BY_POSITION,
         ci_prob=ci_prob,
         source="Bell & McCaffrey (2002), jackknife over answers",
         interval={"position_shift": "Student, by answer", "largest_gap": "none"},

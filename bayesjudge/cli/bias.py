@@ -46,7 +46,6 @@ _DATA = Parameter(group=DATA, negative="")
 _LIST = Parameter(group=DATA, negative="", consume_multiple=True)
 _MODEL = Parameter(group=MODEL, negative="")
 
-BRIEF = {"Dirichlet, prior worst": "Dirichlet, worst case", "Dirichlet, prior spread": "Dirichlet"}
 WORDS = {
     "repeat_noise": "how far a score moves that is judged again unchanged, as a root mean square"
 }
@@ -445,7 +444,6 @@ def shifts(
         heading="" if points_of(read.scale) else "RMS shift, {:g} to {:g}".format(*read.scale),
         beside="mean_shift",
         inputs={"data": str(table), **shape.told, **_inputs(read), "certificate": promise.asked},
-        brief=lambda method: BRIEF.get(method, method.split(",")[0]),
         words=WORDS,
         tell=lambda made: module.answer(
             *made, *cards.values(), ci_prob=shared.ci_prob, interval=shared.interval

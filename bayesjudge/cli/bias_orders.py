@@ -160,7 +160,6 @@ def orders(
             "pairs": int(read.pairs.sum()),
             "left out": int(read.missing.sum()),
         },
-        brief=lambda method: method.rpartition(", ")[2],
         words={name: TERMS[name.replace("_", " ")] for name in (ANSWER, *_PICTURES)},
         tell=lambda made: module.answer(*made, ci_prob=shared.ci_prob),
     )

@@ -68,7 +68,6 @@ def answer_classes(
             ),
             waits=False,
             heading="win rate" if paired else "share of outputs",
-            brief=lambda method: method.removeprefix("Classes, ").removesuffix(", classes"),
         ),
     )
 

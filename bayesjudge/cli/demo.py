@@ -11,6 +11,7 @@ from cyclopts import Parameter
 import bayesjudge as bj
 from bayesjudge.cli.output import OUTPUT, Shared, say, write_csv
 from bayesjudge.cli.prevalence import answer
+from bayesjudge.core.methods import Method
 from bayesjudge.core.report import Record, records
 from bayesjudge.datasets import keep_labels, xstest
 
@@ -94,7 +95,7 @@ def _spelled(table: pd.DataFrame) -> pd.DataFrame:
 
 def _score(found: list[Record], truth: Mapping[Any, float]) -> list[str]:
     """Every method's intervals, held against the truth."""
-    by_method: dict[str, list[Record]] = {}
+    by_method: dict[Method, list[Record]] = {}
     for one in found:
         if one.entry in truth:
             by_method.setdefault(one.method, []).append(one)
@@ -102,5 +103,5 @@ def _score(found: list[Record], truth: Mapping[Any, float]) -> list[str]:
     for method, each in by_method.items():
         held = sum(one.row.low <= truth[one.entry] <= one.row.high for one in each)
         width = sum(one.row.high - one.row.low for one in each) / len(each)
-        lines.append(f"  {method.split(',')[0]:<18}  {held} of {len(each)}   {width:.3f}")
+        lines.append(f"  {method.brief:<18}  {held} of {len(each)}   {width:.3f}")
     return lines

@@ -32,6 +32,7 @@ from bayesjudge.core.estimate import (
     pass_name_in,
 )
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.methods import HUMAN_ONLY, Method
 from bayesjudge.core.periods import in_time
 from bayesjudge.core.report import Record, records, report, side_by_side, union_of_cautions
 from bayesjudge.core.screen import as_wide_as, how_many, read_no_more, visible_line, width_of
@@ -187,7 +188,6 @@ class Story:
     #: Makes the answer of the results.
     tell: Callable[[Sequence[Estimate | Fit]], Answer]
     truth: Mapping[tuple[Any, ...], float] | None = None
-    brief: Callable[[str], str] = str
     #: What quantities mean, for a screen that shows them.
     words: Mapping[str, str] = field(default_factory=dict)
     #: What the quoted numbers are, if their quantity's name does not say it.
@@ -199,7 +199,7 @@ class Story:
     #: Whether the labels alone have a column of their own, beside several quoted numbers.
     alone: bool = False
     #: Methods that answer another question: they are not counted among those that differ.
-    aside: Sequence[str] = ()
+    aside: Sequence[Method] = ()
     #: Whether the answer quotes the sampled model, and waits for it.
     waits: bool = True
     #: Whether `meanwhile` has been called.
@@ -288,7 +288,7 @@ def _bounds(found: Sequence[Record], story: Story) -> list[str]:
     """A line for each method that gives bounds only."""
     bounded = [r for r in found if r.quantity == story.answer and is_bounded(r.row)]
     return [
-        f"{story.answer} ({story.brief(method)}): no value, only bounds of "
+        f"{story.answer} ({method.brief}): no value, only bounds of "
         f"{how_many(len(own), 'number')}, from "
         f"{min(r.row.low for r in own):.3f} to {max(r.row.high for r in own):.3f} in all; each: "
         "--json"
@@ -353,8 +353,9 @@ def _figures(
     having = [one.only(story.answer) for one in made if story.answer in one]
     rows = side_by_side(*having, ci_prob=summary["ci_prob"])
     if 1 < len(rows) <= MOST_DRAWN:
-        rows = rows.assign(method=rows["method"].map(story.brief))
-        rows.attrs["quoted"] = story.brief(found.quoted.method)
+        briefs = {one.method.title: one.method.brief for one in having}
+        rows = rows.assign(method=rows["method"].map(briefs))
+        rows.attrs["quoted"] = found.quoted.method.brief
         heading = story.heading or in_words(story.answer, pass_name_in(made))
         caption = f"{heading}: estimates and intervals by method"
         caption += "; dashed: the truth" if story.truth else ""
@@ -477,7 +478,7 @@ def _with_source(basis: str, story: Story) -> str:
 #: What is told in the order of its numbers, as the sentence does.
 RANKED = {"system", "generator", "judge", "stratum", "perturbation"}
 #: The method that leaves the judge out.
-ALONE = "Human labels only"
+ALONE = HUMAN_ONLY
 #: Most rows of other methods, and of one method, on a screen without --details.
 MOST_OTHERS, MOST_ROWS = 10, 20
 
@@ -508,14 +509,14 @@ def quoted_lines(found: Answer, every: Sequence[Record], story: Story, width: in
         r
         for r in every
         if r.entry in entered and r.method not in named and not math.isnan(r.row.value)
-        if not r.method.startswith(tuple(story.aside))
+        if r.method not in story.aside
     ]
     quantity = in_words(next(iter(made.quantities)), pass_name_in([made]))
     title = "" if several else story.heading or quantity
     head = ["", title, "value", "low", "high"]
     head += [story.own] * (beside is not None) + ["truth"] * bool(truth)
     rows = [
-        _cells(">", story.brief(r.method) if one else _name(r, kept, several), r, beside, truth)
+        _cells(">", r.method.brief if one else _name(r, kept, several), r, beside, truth)
         for r in kept[:MOST_ROWS]
     ]
     also = {r.entry[1:]: r.row for r in reversed(every) if r.quantity == story.beside}
@@ -531,8 +532,7 @@ def quoted_lines(found: Answer, every: Sequence[Record], story: Story, width: in
         rows = [[*row, cell] for row, cell in zip(rows, cells, strict=False)]
     if one and 0 < len(others) <= MOST_OTHERS:
         more = [
-            [*_cells("", story.brief(r.method), r, beside, truth), *([""] if also else [])]
-            for r in others
+            [*_cells("", r.method.brief, r, beside, truth), *([""] if also else [])] for r in others
         ]
         lines = grid([head, *rows, *more], width)
         return [*lines[:2], "  other methods", *lines[2:]]
@@ -582,7 +582,7 @@ def show_sampled(
         console.print(visible_line(quoted_lines(found, every, story, console.width)[-1]))
     elif mine:
         gap = max(abs(r.row.value - quoted[r.entry].value) for r in mine)
-        told = f"{story.brief(fit.method)}, sampled since, differs from these numbers by at most "
+        told = f"{fit.method.brief}, sampled since, differs from these numbers by at most "
         wrapped(console, f"{told}{gap:.2g}: --details", "  ", "    ")
     for note in found.notes:
         if note not in told_before.notes:
@@ -617,11 +617,13 @@ def _apart(others: Sequence[Record], kept: Sequence[Record], story: Story) -> st
     held = rows[far.entry].low <= far.row.value <= rows[far.entry].high
     place += "" if held else f"; its {far.row.value:.3f} lies outside the interval above"
     told = f"{count} {'differs' if one else 'differ'} by at most {gap:.2g} "
-    told += f"({story.brief(far.method)}{place})"
+    told += f"({far.method.brief}{place})"
     told += _turned(known, kept, story)
     for reason, names in (("far wider", vague), ("without an interval", bare)):
         if names:
-            told += f"; not counted, {reason}: {listed([*dict.fromkeys(map(story.brief, names))])}"
+            told += (
+                f"; not counted, {reason}: {listed([*dict.fromkeys(one.brief for one in names)])}"
+            )
     return f"{told}: --details"
 
 
@@ -653,7 +655,7 @@ def _turned(others: Sequence[Record], kept: Sequence[Record], story: Story) -> s
     for better, worse in pairwise(order):
         both = [(m, rows.get((m, better.entry)), rows.get((m, worse.entry))) for m in methods]
         against = [
-            story.brief(m) + ", whose intervals overlap," * (two.low <= one.high)
+            m.brief + ", whose intervals overlap," * (two.low <= one.high)
             for m, one, two in both
             if one is not None and two is not None and one.value < two.value
             if len(order) == 2 or two.low > one.high
@@ -709,7 +711,7 @@ def table(
     every = [*found, *above]
     labels = [visible_line(label(r.quantity, r.entry[1:]) if named else _where(r)) for r in every]
     labelled = any(labels)
-    methods = [visible_line(story.brief(r.method)) for r in every]
+    methods = [visible_line(r.method.brief) for r in every]
     numbers = [[*r.numbers, *([truth.get(r.entry, math.nan)] if truth else [])] for r in every]
     cells = [
         [_number(x, r.quantity in COUNTS) for x in row]
@@ -745,8 +747,8 @@ def table(
     # a blank line above, but where a single row continues the table
     console.print(*([""] if not above or len(set(labels)) > 1 else []), grid, sep="\n")
     if not roomy:
-        told = [(r.method, f"{r.interval} interval") for r in found if r.interval]
-        _section(console, "", _by_text(told, story))
+        told = [(r.method.brief, f"{r.interval} interval") for r in found if r.interval]
+        _section(console, "", _by_text(told))
 
 
 def _where(record: Record) -> str:
@@ -777,11 +779,12 @@ def rest(
         _section(console, section.heading, [*section.lines, *section.further])
     cautions = union_of_cautions(story.tell(results), results)
     _section(console, "Cautions", [f"{c.name}: {c.text}" for c in cautions])
-    assumed = [(one.method, "; ".join(map(str, one.assumptions))) for one in results]
-    _section(console, "Assumptions", _by_text(assumed, story))
+    assumed = [(one.method.brief, "; ".join(map(str, one.assumptions))) for one in results]
+    _section(console, "Assumptions", _by_text(assumed))
     targets = [(isinstance(one, Fit) and story.target) or one.target for one in results]
-    about = [(one.method, f"about {TARGETS[t]}") for one, t in zip(results, targets, strict=True)]
-    _section(console, "Items", _by_text(about, story))
+    pairs = zip(results, targets, strict=True)
+    about = [(one.method.brief, f"about {TARGETS[t]}") for one, t in pairs]
+    _section(console, "Items", _by_text(about))
     _section(console, "Sampling", [_sampling(fit) for fit in results if isinstance(fit, Fit)])
 
 
@@ -823,11 +826,11 @@ def _brief_end(
     wrapped(console, f"{text}bayesjudge explain TERM says what a word means.", "", "")
 
 
-def _by_text(pairs: Sequence[tuple[str, str]], story: Story) -> list[str]:
+def _by_text(pairs: Sequence[tuple[str, str]]) -> list[str]:
     """Methods of which the same holds, in one line; what holds of all needs no names."""
     found: dict[str, dict[str, None]] = {}
     for method, text in pairs:
-        found.setdefault(text, {})[story.brief(method)] = None
+        found.setdefault(text, {})[method] = None
     if len(found) == 1:
         return [text for text in found if text]
     return [f"{', '.join(methods)}: {text}" for text, methods in found.items() if text]
@@ -900,7 +903,7 @@ def as_document(
         {
             "quantity": one.quantity,
             "where": one.where,
-            "method": one.method,
+            "method": one.method.title,
             **dict(zip(NUMBERS, one.numbers, strict=False)),
             "interval": one.interval,
             **({"truth": story.truth.get(one.entry)} if story.truth else {}),
@@ -917,10 +920,10 @@ def as_document(
         "estimates": estimates,
         **{section.key: section.fields for section in sections},
         "cautions": [c._asdict() for c in union_of_cautions(story.tell(results), made)],
-        "assumptions": {one.method: [a._asdict() for a in one.assumptions] for one in made},
-        "targets": {one.method: one.target for one in made},
-        "sources": {one.method: one.source for one in made},
-        "sampling": {one.method: sampling_of(one) for one in results if isinstance(one, Fit)},
+        "assumptions": {one.method.title: [a._asdict() for a in one.assumptions] for one in made},
+        "targets": {one.method.title: one.target for one in made},
+        "sources": {one.method.title: one.source for one in made},
+        "sampling": {one.method.title: sampling_of(one) for one in results if isinstance(one, Fit)},
     }
     return json.dumps(_plain(document), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 

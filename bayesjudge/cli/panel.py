@@ -29,6 +29,7 @@ from bayesjudge.core.answer import Answer
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.methods import LOGIT_SHIFT, Method
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.core.screen import how_many
 from bayesjudge.panel.label_design import DESIGNS
@@ -193,9 +194,8 @@ def panel(
         + ("in each class" if classes else f"that people would {would} (prevalence)"),
         answer="share" if classes else "prevalence",
         inputs=_inputs(votes, source, f"{type(chosen).__name__}{why}", truth),
-        brief=_brief,
         alone=True,
-        aside=("Logit shift",) if votes.labelled.sum(axis=1).all() else (),
+        aside=(LOGIT_SHIFT,) if votes.labelled.sum(axis=1).all() else (),
         told=True,
         own="judge" if len(votes.judges) == 1 else "judges' mean",
         target=target,
@@ -229,12 +229,7 @@ panel.spelled = {  # type: ignore[attr-defined]
 }
 
 
-def _brief(method: str) -> str:
-    """The part of a method's name that tells it from the others."""
-    return method.split(":")[0]
-
-
-def _consensus(votes: Votes, made: Sequence[Estimate | Fit], quoted: str) -> Consensus:
+def _consensus(votes: Votes, made: Sequence[Estimate | Fit], quoted: Method) -> Consensus:
     """Of the fit, if it is quoted and its model knows single items."""
     from bayesjudge.panel import BiasPooling, consensus
 
@@ -253,7 +248,7 @@ def _accuracy(found: Consensus, path: str) -> Section:
         )
     lines = [line, *(c.text for c in found.accuracy.cautions if c.name == "accuracy-by-the-model")]
     told: dict[str, Any] = {"accuracy": value, "low": low, "high": high}
-    told["method"] = found.accuracy.method
+    told["method"] = found.accuracy.method.title
     told["cautions"] = [c.name for c in found.accuracy.cautions]
     fields = {k: None if v != v else v for k, v in told.items()}
     return Section("Consensus labels", lines, "consensus", fields)

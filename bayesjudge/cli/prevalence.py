@@ -433,7 +433,6 @@ def answer(
         tell=told,
         waits=model._pools or posterior is None,
         truth=truth,
-        brief=lambda method: method.split(",")[0],
         words=WORDS,
         target=target,
         every=all_methods,
@@ -459,7 +458,7 @@ def _that_hold(made: Sequence[Estimate]) -> list[Estimate]:
         if "design-mismatch" not in names:
             found.append(one)
         elif "zero-width" in names:
-            left.append(one.method)
+            left.append(one.method.title)
         else:
             found.append(one.only("prevalence", "overall_prevalence"))
     if left:

@@ -255,7 +255,6 @@ def ratings(
             "judges": ", ".join(data.judges),
             "priors": str(model),
         },
-        brief=_brief,
         tell=lambda made: module.answer(*made, ci_prob=shared.ci_prob, interval=shared.interval),
     )
     sections = [Section("Which judge agrees with people", told, "agreement", told)]
@@ -276,13 +275,6 @@ def _one_row_an_answer(source: Source, item: str, raters: Sequence[str]) -> pa.T
     names = [name for name in raters for _ in range(len(read))]
     items = read[item].to_pylist() * len(raters)
     return pa.table({"item": items, "rater": names, "answer": pa.array(answers, pa.string())})
-
-
-def _brief(method: str) -> str:
-    """The method without what all of a fit share: each set of assumptions keeps a name."""
-    first, *more = method.split(", ")
-    apart = [one for one in more if "tracking" in one or one == "other priors"]
-    return ", ".join([first, *apart[:1]])
 
 
 def _choices(read: Any, choice: str | None, missing: list[str]) -> list[str]:

@@ -420,7 +420,6 @@ def answer(
             if many
             else "item_score",
             inputs={**_inputs(scores, source), **({"labels": labels} if labels else {})},
-            brief=lambda method: method.split(" (")[0],
             words={"mean_score": "share of the judge's answers that pass"} if verdicts else {},
             tell=lambda _: answered,
             waits=False,

@@ -141,7 +141,7 @@ def answer_systems(
 
     def told(made: Sequence[Estimate | Fit]) -> Answer:
         found = module.answer(*made, *compared, ci_prob=shared.ci_prob)
-        drawn = fits if any("NUTS" in one.method for one in made) else {}
+        drawn = fits if any(one.method.computed == "sampled" for one in made) else {}
         rows = _rows_of(compared, drawn, first, shared)
         found = replace(found, notes=(*otherwise(rows, difference_of_scores), *found.notes))
         basis_of = f"{basis}{found.basis.removesuffix('.')}{refused}."
@@ -165,7 +165,6 @@ def answer_systems(
             inputs={**about[0], **summed, **systems},
             tell=told,
             waits=False,
-            brief=lambda method: method.split(",")[0],
         ),
         more=lambda _: _of_systems(compared, fits, first, shared),
     )
@@ -277,7 +276,6 @@ def answer_scores(scores: Scores, shared: Shared, source: Source, note: str = ""
             inputs=_inputs(scores, source),
             tell=told,
             waits=False,
-            brief=lambda method: method.split(",")[0],
         ),
         draw=lambda made: (
             {

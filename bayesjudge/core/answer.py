@@ -22,6 +22,7 @@ from bayesjudge.core.estimate import (
     pass_name_in,
 )
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.methods import Method
 from bayesjudge.core.version import __version__
 
 #: An interval as wide as this part of the range that is possible says next to nothing.
@@ -70,7 +71,7 @@ class Answer:
     known: bool = True
 
     @property
-    def method(self) -> str:
+    def method(self) -> Method:
         """The method whose numbers are quoted."""
         return self.quoted.method
 
@@ -131,7 +132,7 @@ class Answer:
             "basis": self.basis,
             "why": self.why,
             "notes": list(self.notes),
-            "method": self.method,
+            "method": self.method.title,
             "paragraph": self.paragraph(),
             **({"pass_name": name} if name else {}),
             "estimates": [
@@ -206,7 +207,7 @@ def preferred(made: Sequence[Estimate], quantity: str, rank: Callable[[Estimate]
     """The estimate to quote: of those that suit the design and answer, the first by `rank`."""
     having = [one for one in made if quantity in one]
     with checking("answer") as require:
-        names = [one.method for one in made]
+        names = [one.method.title for one in made]
         require(bool(having), f"none of {names} has the quantity {quantity!r}; add one that has")
 
     def order(one: Estimate) -> tuple[bool, bool, Any]:

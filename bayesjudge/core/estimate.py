@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.methods import Method, as_method
 from bayesjudge.core.screen import NAMES, ROWS, few, fitted
 from bayesjudge.core.screen import rows as screen_rows
 
@@ -275,8 +276,8 @@ class Estimate:
     quantities : mapping of str to Quantity
         The numbers. Three or four plain numbers (value, low, high, raw) stand for one `Quantity`
         without dimensions.
-    method : str
-        Name of the estimator, for a report.
+    method : Method
+        What computed the numbers; of a name of your own, a string is enough.
     ci_prob : float
         Probability that ``[low, high]`` is meant to contain.
     source : str
@@ -302,7 +303,7 @@ class Estimate:
     """
 
     quantities: Mapping[str, Quantity]
-    method: str
+    method: Method
     ci_prob: float
     source: str
     interval: str | Mapping[str, str] = ""
@@ -318,6 +319,7 @@ class Estimate:
             for name, one in self.quantities.items()
         }
         object.__setattr__(self, "quantities", made)
+        object.__setattr__(self, "method", as_method(self.method))
         where = {(q, *at): (q, i) for q, one in made.items() for i, at in enumerate(one.labels)}
         object.__setattr__(self, "_where", where)
 

@@ -21,6 +21,7 @@ from bayesjudge.core.estimate import (
     Quantity,
     Target,
 )
+from bayesjudge.core.methods import Method, as_method
 from bayesjudge.core.model import BayesianModel
 from bayesjudge.core.screen import NAMES, ROWS, few, fitted
 
@@ -45,8 +46,8 @@ class Fit:
         The model that was fitted, as a value: its priors and options.
     quantities : tuple of str
         Variables of ``idata["posterior"]`` that answer the question.
-    method : str
-        Name of the estimator, for a report.
+    method : Method
+        What computed the numbers.
     source : str
         Where the model comes from.
     assumptions : tuple of Assumption
@@ -63,12 +64,15 @@ class Fit:
     data: Any
     spec: BayesianModel
     quantities: tuple[str, ...]
-    method: str
+    method: Method
     source: str
     assumptions: tuple[Assumption, ...] = ()
     cautions: tuple[Caution, ...] = ()
     interval: Interval = "eti"
     target: Target = "population"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "method", as_method(self.method, "sampled"))
 
     @cached_property
     def model(self) -> pm.Model:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Caution, Diagnosis, Interval, Target
+from bayesjudge.core.methods import NUTS, Method
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.core.public import public_name
 
@@ -120,9 +121,9 @@ class BayesianModel:
         return ()
 
     @property
-    def _method(self) -> str:
+    def _method(self) -> Method:
         """Name of the estimator, for a report."""
-        return "Bayesian (NUTS)"
+        return NUTS
 
     def _quantities(self, data: Any) -> tuple[str, ...]:
         """Variables of the posterior that answer the question."""

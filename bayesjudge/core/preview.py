@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesjudge.core.estimate import Estimate, label
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.methods import PREVIEW
 from bayesjudge.core.model import BayesianModel
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ FLATTEST = 0.25
 MOST_UNKNOWNS = 500
 #: Entries that a line shows.
 SHOWN = 3
-METHOD = "mode and curvature, an approximation"
 
 
 def seconds_of(runnable: Runnable, gradients: float) -> float:
@@ -94,7 +94,7 @@ def preview(
     posterior = spec._with_derived(data, xr.Dataset(about, coords))
     tree = xr.DataTree.from_dict({"posterior": posterior})
     tree.attrs = {"random_seed": random_seed}
-    return Fit(tree, data, spec, quantities, method=METHOD, source="Laplace").estimate()
+    return Fit(tree, data, spec, quantities, method=PREVIEW, source="Laplace").estimate()
 
 
 def told(made: Estimate) -> str:
@@ -105,7 +105,7 @@ def told(made: Estimate) -> str:
         for i, where in enumerate(one.labels)
     ]
     parts = [f"{name} {value:.3g} ({low:.3g} to {high:.3g})" for name, value, low, high in rows]
-    return f"{METHOD}, until the draws arrive: {', '.join(parts[:SHOWN])}"
+    return f"{PREVIEW}, until the draws arrive: {', '.join(parts[:SHOWN])}"
 
 
 def _around_mode(density: Any, start: np.ndarray, random_seed: int) -> np.ndarray | None:

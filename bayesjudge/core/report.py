@@ -25,6 +25,7 @@ from bayesjudge.core.estimate import (
     pass_name_in,
 )
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.methods import Method
 from bayesjudge.core.screen import visible_line
 from bayesjudge.core.version import __version__
 
@@ -87,7 +88,7 @@ def side_by_side(
         [
             one.quantity,
             *(one.where.get(d, "") for d in dims),
-            one.method,
+            one.method.title,
             *one.numbers,
             one.interval,
         ]
@@ -107,7 +108,7 @@ def compare_results(*results: Estimate | Fit, ci_prob: float = 0.95) -> pd.DataF
     made = as_estimates(results, ci_prob, None, None)
     table = side_by_side(*made, ci_prob=ci_prob)
     about = {
-        one.method: (
+        one.method.title: (
             "; ".join(a.text for a in one.assumptions),
             all(c.name != "design-mismatch" for c in one.cautions),
             ", ".join(dict.fromkeys(n for a in one.assumptions for n in a.contradicted_by)),
@@ -124,7 +125,7 @@ class Record(NamedTuple):
 
     quantity: str
     where: dict[str, Hashable]
-    method: str
+    method: Method
     row: Row
     interval: str
 
@@ -231,11 +232,11 @@ def report(
         "cautions": union_of_cautions(told, made),
         # pairs, not mappings: two fits of one method may differ in their priors
         "assumptions": _distinct(
-            (one.method, "; ".join(map(str, one.assumptions))) for one in made
+            (one.method.title, "; ".join(map(str, one.assumptions))) for one in made
         ),
-        "targets": _distinct((one.method, f"about {TARGETS[one.target]}") for one in made),
-        "settings": [(one.method, _settings(one)) for one in results if isinstance(one, Fit)],
-        "sources": _distinct((one.method, one.source) for one in made),
+        "targets": _distinct((one.method.title, f"about {TARGETS[one.target]}") for one in made),
+        "settings": [(one.method.title, _settings(one)) for one in results if isinstance(one, Fit)],
+        "sources": _distinct((one.method.title, one.source) for one in made),
         "notes": {heading: list(lines) for heading, lines in (notes or {}).items()},
         "inputs": [(name, str(value)) for name, value in (inputs or {}).items()],
         "command": command,
@@ -338,7 +339,7 @@ def _cells(
         cells = [
             one.quantity,
             *(str(one.where.get(d, "")) for d in dims),
-            one.method,
+            one.method.title,
             *("–" if np.isnan(x) else f"{x:.{decimals}f}" for x in one.numbers),
             one.interval,
         ]

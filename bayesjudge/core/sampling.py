@@ -77,7 +77,7 @@ def sample(
             cores=cores,
             seed=seed,
             adaptation="diag",
-            progress_callback=_callback(bar, method, look),
+            progress_callback=_callback(bar, str(method), look),
         )
     idata = _tidy(tree, model, lambda draws: spec._with_derived(data, draws))
     idata.attrs = {

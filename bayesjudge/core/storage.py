@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import h5py
     import xarray as xr
 
-FORMAT = 4
+FORMAT = 5
 HEADER = "bayesjudge"
 #: Stands before the checksum, 64 hexadecimal digits, at the end of a file.
 SEAL = b"\nbayesjudge sha256 "
@@ -174,6 +174,7 @@ def write_fit(fit: Any, path: str | Path) -> Path:
     words = {name: getattr(fit, name) for name in _words(kind)}
     for name in NAMED:
         words[name] = tuple(map(tuple, words[name]))
+    words["method"] = fit.method.id
     header = {name: pack(value) for name, value in words.items()} | {"format": FORMAT}
     _words_of(json.loads(json.dumps(header)), kind)
     tree = fit.idata.copy()
@@ -307,9 +308,14 @@ def _words_of(header: Mapping[str, Any], kind: type) -> dict[str, Any]:
             f"the data are of {data!r}, the model is not",
         )
     types = get_type_hints(kind, localns={"xr": SimpleNamespace(DataTree=Any)})
-    plain = {"cautions": tuple[tuple[str, str], ...]}
-    plain["assumptions"] = tuple[tuple[str, str, tuple[str, ...]], ...]  # type: ignore[assignment]
+    plain: dict[str, Any] = {"cautions": tuple[tuple[str, str], ...], "method": str}
+    plain["assumptions"] = tuple[tuple[str, str, tuple[str, ...]], ...]
     _check_types("fit", words, types | plain)
+    method = words["spec"]._method
+    with checking("fit") as require:
+        same = words["method"] == method.id
+        require(same, f"the method is {words['method']!r}, its model is fitted by {method.id!r}")
+    words["method"] = method
     for name, made in NAMED.items():
         words[name] = tuple(made(*one) for one in words[name])
     return words

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betaln, expit, logit
 
+from bayesjudge.core import methods
 from bayesjudge.core.estimate import Estimate, Quantity
 from bayesjudge.prevalence import Counts, ErrorRates, exact
 from bayesjudge.prevalence._boundary import extended
@@ -147,6 +148,6 @@ def estimated(counts: Counts, labels: Sequence[int], carries: float, ci_prob: fl
             "prevalence": Quantity.over(tuple(rows.T), where or None),
             "carries_over": Quantity.over((chances, none, none), coords),
         },
-        method="Bayesian (exact), robust passport",
+        method=methods.PASSPORT,
         source=f"{made.source}; Schmidli et al. (2014)",
     )

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 from bayesjudge.core.answer import chance
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Caution, in_words, label
+from bayesjudge.core.methods import Method
 from bayesjudge.core.screen import fitted
 
 Outcome = Literal["pass", "fail", "unknown"]
@@ -103,7 +104,7 @@ class Check:
         How sure a pass, or a fail, must be.
     chance : float
         Posterior probability that the threshold is met; ``nan`` of a result that has none.
-    method : str
+    method : Method
         What made the number.
     needs : tuple of Need
         Of an unknown: what would decide.
@@ -132,7 +133,7 @@ class Check:
     at_least: bool
     probability: float
     chance: float
-    method: str
+    method: Method
     needs: tuple[Need, ...] = ()
     always_valid: bool = False
     pass_name: str = ""
@@ -339,7 +340,7 @@ def as_fields(check: Check) -> dict[str, Any]:
     return {
         **named,
         **more,
-        "method": check.method,
+        "method": check.method.title,
         "always_valid": check.always_valid,
         "undecidable": list(check.undecidable),
         "clopper_pearson": check.clopper_pearson,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
+from bayesjudge.core import methods
 from bayesjudge.core.answer import listed, percent_of, points
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity, Row
@@ -283,7 +284,7 @@ def drift(
         told.append(Caution("judge-drift", text))
     made = Estimate(
         quantities,
-        method="Paired change",
+        method=methods.PAIRED_CHANGE,
         ci_prob=ci_prob,
         source=SOURCE,
         interval="t, by item, two imaginary items",

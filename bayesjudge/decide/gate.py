@@ -12,6 +12,7 @@ import numpy as np
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, pass_name_in
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.methods import Method
 from bayesjudge.decide._posterior import LESS, MORE, model_of, posterior
 from bayesjudge.decide.decision import UNDECIDABLE, Check, Gate, Need, decided
 from bayesjudge.decide.needs import (
@@ -127,7 +128,7 @@ class Limits(NamedTuple):
     value: float
     low: float
     high: float
-    method: str
+    method: Method
     #: Probability that the number is at least the threshold; ``nan`` if there is none.
     chance: Any = None
     #: What would decide, given how far the limit has to move and for which threshold.
@@ -489,7 +490,7 @@ def _independent(
             gap,
             low,
             high,
-            f"{a.method}, difference of independent results",
+            a.method.variant("independent", "difference of independent results"),
             planner=partial(times_the_data, gap, low, high),
             cautions=cautions,
             labels_tell=a.labels_tell and b.labels_tell,

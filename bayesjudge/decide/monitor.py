@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
+from bayesjudge.core import methods
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Assumption, Estimate, Quantity
 from bayesjudge.core.labels import pass_name_of
@@ -544,7 +545,7 @@ class Monitor:
             about += (INDEPENDENT_ITEMS,)
         return Estimate(
             {"prevalence": Quantity.of_rows({(): row}, ())},
-            method=f"Confidence sequence, {words}",
+            method=methods.CONFIDENCE_SEQUENCE.variant(words.replace(" ", "-"), words),
             ci_prob=round(2 * self.probability - 1, 12),
             source=SOURCE,
             interval="betting, valid at every look",

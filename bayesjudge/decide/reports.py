@@ -115,7 +115,7 @@ def to_html(
 
 def _gate_parts(gate: Gate) -> dict[str, Any]:
     limits = ", Clopper-Pearson limits"
-    methods = dict.fromkeys(one.method + limits * one.clopper_pearson for one in gate.checks)
+    methods = dict.fromkeys(one.method.title + limits * one.clopper_pearson for one in gate.checks)
     known = any(not math.isnan(check.chance) for check in gate.checks)
     below = ["The chance is the posterior probability that the threshold is met."] * known
     for check in gate.checks:
@@ -165,8 +165,8 @@ def _drift_parts(drift: Drift) -> dict[str, Any]:
             else f"New judge less old, {100 * drift.ci_prob:g} % intervals."
         ),
         "cautions": made.cautions,
-        "assumptions": [(made.method, "; ".join(map(str, made.assumptions)))],
-        "sources": [(made.method, made.source)],
+        "assumptions": [(made.method.title, "; ".join(map(str, made.assumptions)))],
+        "sources": [(made.method.title, made.source)],
     }
 
 

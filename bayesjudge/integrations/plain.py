@@ -95,7 +95,7 @@ def as_feedback(*results: Estimate | Fit, ci_prob: float = 0.95) -> list[dict[st
         metadata: dict[str, Any] = {
             "low": low,
             "high": high,
-            "method": one.method,
+            "method": one.method.title,
             "interval": one.interval,
         }
         metadata |= {"ci_prob": ci_prob, "where": dict(one.where)}

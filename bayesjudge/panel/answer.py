@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from bayesjudge.core import methods
 from bayesjudge.core.answer import (
     PROBABLE,
     SURE,
@@ -24,6 +25,7 @@ from bayesjudge.core.answer import (
 )
 from bayesjudge.core.estimate import Estimate, Interval, Row, Target
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.methods import Method
 from bayesjudge.core.screen import how_many
 from bayesjudge.panel._together import what_each_adds
 from bayesjudge.panel.checks import less_error
@@ -32,7 +34,6 @@ from bayesjudge.panel.data import Votes
 from bayesjudge.panel.models.vote_regression import VoteRegression
 from bayesjudge.panel.recommend import recommend
 
-JUDGE = "Panel mean"
 #: Cautions of numbers that are not quoted if there are others, and why.
 BARRED = {
     "not-converged": "did not converge",
@@ -97,15 +98,15 @@ def answer(
         place = order.index(one.method) if one.method in order else len(order)
         last = -1 if one.method in sampled else place + _is_bare(one, quantity)
         # what no label corrects is quoted after corrected numbers about other items
-        return _is_barred(one), one.method == JUDGE, one.target != target, last
+        return _is_barred(one), one.method == methods.PANEL_MEAN, one.target != target, last
 
     whole = preferred(made, quantity, rank)
     quoted = whole.only(quantity)
-    judge = next((one for one in made if one.method == JUDGE), None)
+    judge = next((one for one in made if one.method == methods.PANEL_MEAN), None)
     if judge is None and votes is not None and votes.n_classes == 2:
         judge = panel_mean(votes, ci_prob=ci_prob)
     rows = {", ".join(map(str, key[1:])): row for key, row in entries(quoted).items()}
-    unknown = quoted.method == JUDGE or all(says_little(row) for row in rows.values())
+    unknown = quoted.method == methods.PANEL_MEAN or all(says_little(row) for row in rows.values())
     one = votes is not None and votes._unnamed
     if unknown:
         what, whose = ("outputs", "them") if one else ("generators", "each generator's outputs")
@@ -129,10 +130,10 @@ def answer(
     )
 
 
-def _order(votes: Votes | None) -> list[str]:
+def _order(votes: Votes | None) -> list[Method]:
     """Closed forms in the order in which they are quoted: first that of the named model."""
     models = [VoteRegression()] if votes is None else [recommend(votes).model, VoteRegression()]
-    return [*(f"{one._title} (Laplace)" for one in models), "Difference estimator, own labels"]
+    return [*(one._method_by("laplace") for one in models), methods.OWN_LABELS]
 
 
 def _is_barred(one: Estimate) -> bool:
@@ -359,7 +360,7 @@ def _by_intervals(best: str, rates: dict[str, tuple[Row, Row]]) -> str:
 
 def _as_labelled(best: str, one: Estimate, made: list[Estimate], labelled: bool) -> str:
     """What a judge's rates are on labelled outputs, beside those of a model of all outputs."""
-    counted = next((e for e in made if e.method.startswith("Rogan") and e is not one), None)
+    counted = next((e for e in made if e.method == methods.JUDGE_BY_JUDGE and e is not one), None)
     if counted is None or not labelled or ("sensitivity", best) not in entries(counted):
         return ""
     passes, fails = counted["sensitivity", best], counted["specificity", best]
@@ -373,7 +374,7 @@ def _by_which(one: Estimate, quoted: Estimate) -> str:
     """Whose the judges' rates are, if not the quoted model's."""
     if one is quoted:
         return ""
-    if one.method.startswith("Rogan"):
+    if one.method == methods.JUDGE_BY_JUDGE:
         return " on the labelled items alone"
     return f" by {one.method}, another model than that of the shares"
 
@@ -401,12 +402,12 @@ def _basis(votes: Votes | None) -> str:
     return f"{how_many(votes.n_items, 'output')}{of}, {labels}; votes of {judges}."
 
 
-def _why(quoted: Estimate, named: str, sampled: list[Estimate]) -> str:
+def _why(quoted: Estimate, named: Method, sampled: list[Estimate]) -> str:
     if quoted.method in {one.method for one in sampled}:
         return f"Quoted: {quoted.method}, the model that was sampled."
     left = [f"{one.method} {_against(one)} and is not quoted" for one in sampled if _is_barred(one)]
     others = f" {'; '.join(left)}." if left else ""
-    if quoted.method == JUDGE:
+    if quoted.method == methods.PANEL_MEAN:
         return f"Shown: {quoted.method}, which no label corrects.{others}"
     if quoted.method == named:
         what = "the normal approximation of the model that suits these labels"

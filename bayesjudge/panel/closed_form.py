@@ -10,9 +10,11 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import expit, logit, stdtrit
 
+from bayesjudge.core import methods
 from bayesjudge.core.errors import InputError, UninformativeJudgeError, check_ci_prob, checking
 from bayesjudge.core.estimate import TARGETS, Caution, Estimate, Quantity, Target
 from bayesjudge.core.intervals import FEW, holding, wilson, z_score
+from bayesjudge.core.methods import Method
 from bayesjudge.core.screen import how_many
 from bayesjudge.panel import _em
 from bayesjudge.panel._approximations import share_estimate
@@ -94,7 +96,7 @@ def panel_mean(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
     cautions = (*_without_votes(votes, summary.rate), *cautions)
     return Estimate(
         {"prevalence": _by_generator(votes, (summary.rate, *ends))},
-        method="Panel mean",
+        method=methods.PANEL_MEAN,
         ci_prob=ci_prob,
         source=f"{JAIN}, Section 3",
         interval="normal, by item" if votes.is_labelled.any() else BIAS_PRIOR,
@@ -126,7 +128,7 @@ def _human_only(votes: Votes, *, ci_prob: float) -> Estimate:
     assumptions, cautions = check_assumptions(votes, RANDOM_LABELS)
     return Estimate(
         {"prevalence": _by_generator(votes, wilson(good, n, ci_prob))},
-        method="Human labels only",
+        method=methods.HUMAN_ONLY,
         ci_prob=ci_prob,
         source="Wilson (1927)",
         interval="Wilson",
@@ -181,7 +183,7 @@ def voting(
         cautions = (told,)
     return Estimate(
         {"prevalence": _by_generator(votes, (value, *ends))},
-        method=f"Voting: {rule}",
+        method=Method(f"voting:{rule}", f"Voting: {rule}", "Voting"),
         ci_prob=ci_prob,
         source=f"{JAIN}, Section 4",
         interval="Wilson" if votes.is_labelled.any() else BIAS_PRIOR,
@@ -273,7 +275,7 @@ def dawid_skene_em(
         cautions = (Caution("not-converged", text), *cautions)
     return Estimate(
         _rates(votes, *parts),
-        method=f"Dawid-Skene, {'posterior mode' if prior_count else 'maximum likelihood'}",
+        method=methods.EM_MODE if prior_count else methods.EM_LIKELIHOOD,
         ci_prob=ci_prob,
         source="Dawid & Skene (1979)",
         interval="penalised Wald" if votes.is_labelled.any() else "none",
@@ -370,7 +372,7 @@ def _laplace(votes: Votes, model: PanelModel, *, ci_prob: float, target: Target)
         told = (model.rests_on_prior(ci_prob),)
     return Estimate(
         {"prevalence": _by_generator(votes, columns)},
-        method=f"{model._title} (Laplace)",
+        method=model._method_by("laplace"),
         ci_prob=ci_prob,
         source=model._source,
         interval="normal on the logit scale",
@@ -460,7 +462,7 @@ def rogan_gladen(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
     assumptions, contradictions = check_assumptions(votes, SAME_ERRORS, RANDOM_LABELS)
     return Estimate(
         made,
-        method="Rogan-Gladen by judge, averaged",
+        method=methods.JUDGE_BY_JUDGE,
         ci_prob=ci_prob,
         source="Rogan & Gladen (1978)",
         interval=dict.fromkeys(rates, "Wilson"),
@@ -550,7 +552,7 @@ def regression(
     assumptions, contradictions = check_assumptions(votes, SAME_ERRORS)
     return Estimate(
         made,
-        method=f"Regression on pass rates, {solver} solver",
+        method=methods.PASS_RATES.variant(solver, f"{solver} solver", also_brief=True),
         ci_prob=0.95,
         source=f"{JAIN}, eqs. (1)-(3)",
         interval="none",
@@ -631,7 +633,7 @@ def logit_shift(
     cautions = (*_without_votes(votes, rates), *_few_others(rows), *against)
     return Estimate(
         {"prevalence": Quantity.of_rows(rows, ("generator",))},
-        method="Logit shift" if scale == "logit" else "Difference estimator, other generators",
+        method=methods.LOGIT_SHIFT if scale == "logit" else methods.OTHER_GENERATORS,
         ci_prob=ci_prob,
         source="Pooled bias of labelled generators; closed form of BiasPooling",
         interval="Student prediction",
@@ -718,7 +720,7 @@ def difference(votes: Votes, *, ci_prob: float = 0.95, target: Target = "items")
     assumptions, against = check_assumptions(votes, RANDOM_LABELS)
     return Estimate(
         {"prevalence": Quantity.of_rows(rows, ("generator",))},
-        method="Difference estimator, own labels",
+        method=methods.OWN_LABELS,
         ci_prob=ci_prob,
         source="Särndal et al. (1992), Section 6.3; prediction-powered inference",
         interval="normal",

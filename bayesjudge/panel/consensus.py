@@ -13,6 +13,7 @@ from scipy.special import betaincinv, logsumexp
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.methods import Method
 from bayesjudge.panel import _em
 from bayesjudge.panel._approximations import Regression
 from bayesjudge.panel._folds import enough_labels, folds
@@ -359,7 +360,7 @@ def _estimate(
     by_generator: Any,
     ends: np.ndarray | None,
     ci_prob: float,
-    method: str,
+    method: Method,
     source: str,
     assumptions: tuple[Assumption, ...],
     cautions: tuple[Caution, ...],
@@ -372,7 +373,7 @@ def _estimate(
             "accuracy": Quantity.over((float(value), float(low[0]), float(high[0]))),
             "accuracy_by_generator": Quantity.over((by_generator, low[1:], high[1:]), where),
         },
-        method=f"Consensus labels: {method}",
+        method=Method(f"consensus:{method.id}", f"Consensus labels: {method}"),
         ci_prob=ci_prob,
         source=source,
         interval="none" if ends is None else "eti",

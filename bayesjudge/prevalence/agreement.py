@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesjudge.core import methods
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.core.intervals import FEW, wilson, z_score
@@ -104,7 +105,7 @@ def agreement(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
     return described(
         counts,
         made,
-        method="Agreement with people",
+        method=methods.AGREEMENT,
         ci_prob=ci_prob,
         source="Cohen (1960); Gwet (2008); Wilson (1927)",
         interval={name: kinds.get(name, "Wilson") for name in made},

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesjudge.core import methods
 from bayesjudge.core.answer import (
     MOST_NAMED,
     Answer,
@@ -37,15 +38,9 @@ from bayesjudge.prevalence.closed_form import naive
 from bayesjudge.prevalence.compare import contrasts
 from bayesjudge.prevalence.data import Counts
 
-#: The methods in the order in which they are quoted. In settings drawn at random the posterior's
-#: interval score is 1.02 to 1.08 times that of the best method of each setting, whichever the
-#: design (``benchmarks/prevalence/advice.py``).
-ORDER = (
-    *("Bayesian (exact)", "Bayesian (NUTS)", "Propensity-weighted difference"),
-    *("Post-stratified", "Difference (PPI++)", "Difference (PPI)", "Human labels only"),
-    *("Rogan-Gladen", "Conditional calibration", "Rogan-Gladen (bootstrap)"),
-)
-JUDGE = "Judge's pass rate"
+#: Places of methods that the study of counts puts elsewhere than their rank does
+#: (``benchmarks/prevalence/advice.py``).
+PLACES = {methods.POST_STRATIFIED.id: 39, methods.HUMAN_ONLY.id: 51}
 #: What is said first of a number that rests on labels of another run.
 UNTESTED = (
     "No item of this run has a human label, so whether the judge errs on these items as it did "
@@ -54,7 +49,7 @@ UNTESTED = (
 #: Part of a share, or of its complement, from which on what the prior adds to it is told.
 MUCH = 0.25
 #: Whose rates of the judge are told, if not those of the quoted method.
-BY = {"Rogan-Gladen": "On the labelled items alone the judge"}
+BY = {methods.ROGAN_GLADEN.id: "On the labelled items alone the judge"}
 #: How labels were chosen, after "of them labelled".
 CHOSEN = {
     "random": "at random",
@@ -110,22 +105,16 @@ def answer(
     People would pass 38 % of outputs like these (30 to 46 %, 95 % interval); the judge passes 58 %.
     """
     made = as_estimates(results, ci_prob, interval, target)
-    pooling = {
-        one.method for one in results if isinstance(one, Fit) and getattr(one.spec, "_pools", False)
-    }
     strata = any(OVERALL in one for one in made)
     quantity = OVERALL if strata else "prevalence"
 
-    def rank(one: Estimate) -> float:
-        return -1 if one.method in pooling else _place(one.method)
-
-    quoted = preferred(made, quantity, rank)
+    quoted = preferred(made, quantity, _place)
     counts = next((one.data for one in made if isinstance(one.data, Counts)), None)
     name = "" if counts is None else counts.pass_name
     judge = _judge(made, counts, quoted)
     shares = quoted.only(quantity)
     rows = {"".join(map(str, at.values())): row for _, at, row in shares.rows()}
-    uncorrected = quoted.method == JUDGE
+    uncorrected = quoted.method == methods.JUDGE
     unknown = uncorrected or all(says_little(row) for row in rows.values())
     bounds = any(is_bounded(row) for row in rows.values())
     whose = "these outputs" if quoted.target == "items" else "outputs like these"
@@ -144,7 +133,7 @@ def answer(
         text = f"{_contradictory(against, counts)} {text}"
     elif counts is not None and not (unknown or wrong) and untested(counts).all():
         text = f"{UNTESTED} If it does, {text[:1].lower()}{text[1:]}"
-    why = _why(quoted, counts, quoted.method in pooling)
+    why = _why(quoted, counts)
     notes = (
         *labels_to_buy({} if uncorrected else rows, counts),
         *_rates(made, quoted, counts, name),
@@ -183,7 +172,7 @@ def _added(
     made: Sequence[Estimate], counts: Counts | None, rows: dict[str, Row]
 ) -> tuple[str, ...]:
     """That the prior makes a large part of a share, where labels by verdict hold few errors."""
-    weighed = next((one for one in made if one.method == "Post-stratified"), None)
+    weighed = next((one for one in made if one.method == methods.POST_STRATIFIED), None)
     if counts is None or not counts.predictive or counts.dim == "stratum" or weighed is None:
         return ()
     found = entries(weighed.only("prevalence"))
@@ -232,14 +221,12 @@ def _contradictory(systems: Sequence[str], counts: Counts | None) -> str:
     return text
 
 
-def _place(method: str) -> float:
-    if method == JUDGE:
-        return len(ORDER) + 1
-    return next((i for i, name in enumerate(ORDER) if name == method), len(ORDER))
+def _place(one: Estimate) -> float:
+    return PLACES.get(one.method.id, one.method.rank)
 
 
 def _judge(made: Sequence[Estimate], counts: Counts | None, quoted: Estimate) -> Estimate | None:
-    found = next((one for one in made if one.method == JUDGE), None)
+    found = next((one for one in made if one.method == methods.JUDGE), None)
     if found is None and counts is not None:
         return naive(counts, ci_prob=quoted.ci_prob)
     return found
@@ -322,14 +309,14 @@ def _basis(counts: Counts | None) -> str:
     return text + (f" {how_many(unparsed, 'verdict')} could not be read." if unparsed else "")
 
 
-def _why(quoted: Estimate, counts: Counts | None, pools: bool) -> str:
+def _why(quoted: Estimate, counts: Counts | None) -> str:
     method = quoted.method
-    if pools:
+    if method in (methods.FULLY_POOLED, methods.PARTIALLY_POOLED):
         return f"Quoted: {method}, since it was chosen to share what labels tell of the judge."
-    if method.startswith("Bayesian"):
+    if method.computed != "formula":
         design = "" if counts is None else f" for labels chosen {_in_words(counts)}"
         return f"Quoted: {method}, the posterior that takes verdicts and labels together{design}."
-    if method == JUDGE:
+    if method == methods.JUDGE:
         return f"Shown: {method}, which no label corrects."
     return f"Quoted: {method}, the closed form that suits these labels."
 
@@ -358,7 +345,9 @@ def _rates(
             if np.isnan(passes.value) or np.isnan(fails.value):
                 continue
             whose = (
-                "The judge" if one is quoted else BY.get(one.method, f"By {one.method} the judge")
+                "The judge"
+                if one is quoted
+                else BY.get(one.method.id, f"By {one.method} the judge")
             )
             if name:
                 told = f"calls {percents(passes)} of what people call '{name}' so, and "
@@ -424,7 +413,7 @@ def differences(
             if with_value(one).sum() < 2:
                 return []
             rows = contrasts(one, ci_prob=ci_prob).to_dict("records")
-            return [{**row, "method": one.method} for row in rows]
+            return [{**row, "method": one.method.title} for row in rows]
     quoted = answer(*results, ci_prob=ci_prob, interval=interval).quoted
     if quoted.quantities.get("prevalence") is None or quoted.dims != ("system",):
         return []

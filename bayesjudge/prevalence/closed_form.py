@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from bayesjudge.core import methods
 from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
 from bayesjudge.core.estimate import TARGETS, Caution, Estimate, Quantity, Target
 from bayesjudge.core.intervals import clopper_pearson, holding, wilson, z_score
@@ -63,7 +64,7 @@ def naive(counts: Counts, *, ci_prob: float = 0.95, target: Target = "population
         counts,
         {"prevalence": find(passes, items, ci_prob)},
         overall=_share_of_all(counts, passes, items, find, ci_prob),
-        method=NAIVE,
+        method=methods.JUDGE,
         ci_prob=ci_prob,
         source=f"{LEE}, eq. (2); Wilson (1927)",
         interval="none needed" if target == "items" else "Wilson",
@@ -122,7 +123,7 @@ def human_only(
         counts,
         {"prevalence": find(*sample, ci_prob)},
         overall=_share_of_all(counts, *sample, find, ci_prob),
-        method="Human labels only",
+        method=methods.HUMAN_ONLY,
         ci_prob=ci_prob,
         source=f"{LEE}, Table 1 (ii)",
         interval={"wilson": "Wilson", "exact": "Clopper-Pearson"}[interval],
@@ -247,7 +248,7 @@ def rogan_gladen(
             "specificity": q0,
         },
         overall=overall,
-        method="Rogan-Gladen",
+        method=methods.ROGAN_GLADEN,
         ci_prob=ci_prob,
         source=f"{LEE}, eqs. (5)-(9); Rogan & Gladen (1978); Lang & Reiczigel (2014)",
         interval={
@@ -361,7 +362,7 @@ def difference(
         counts,
         {"prevalence": (*(np.clip(x, 0, 1) for x in found), found.value)},
         overall=overall,
-        method="Difference (PPI++)" if tuned else "Difference (PPI)",
+        method=methods.PPI_TUNED if tuned else methods.PPI,
         ci_prob=ci_prob,
         source=f"{LEE}, Table 1 (iii); Angelopoulos et al. (2023)",
         interval="normal",
@@ -425,7 +426,7 @@ def post_stratified(
         counts,
         {"prevalence": tuple(np.clip(x, 0, 1) for x in found), "ppv": ppv, "npv": npv},
         overall=overall,
-        method="Post-stratified",
+        method=methods.POST_STRATIFIED,
         ci_prob=ci_prob,
         source=f"{LEE}, Table 1 (iv); Tenenbein (1970)",
         interval={"prevalence": "adjusted delta method", "ppv": "Wilson", "npv": "Wilson"},
@@ -480,7 +481,7 @@ def conditional_calibration(counts: Counts, *, ci_prob: float = 0.95) -> Estimat
         counts,
         {"prevalence": tuple(np.clip(x, 0, 1) for x in found)},
         overall=overall,
-        method="Conditional calibration",
+        method=methods.CONDITIONAL,
         ci_prob=ci_prob,
         source=f"{LEE}, Table 1 (iv)",
         interval="adjusted delta method",
@@ -563,7 +564,7 @@ def propensity_weighted(
     assumptions, raised = judged(counts, (STATED_PROPENSITIES,))
     return Estimate(
         {OVERALL: Quantity.over((*ends, value))},
-        method="Propensity-weighted difference",
+        method=methods.PROPENSITY,
         ci_prob=ci_prob,
         source="Hájek (1971); Zrnic & Candès (2024)",
         interval="normal",
@@ -696,7 +697,7 @@ def bootstrap(
         counts,
         {"prevalence": (np.clip(raw, 0, 1), *ends, raw)},
         overall=overall,
-        method="Rogan-Gladen (bootstrap)",
+        method=methods.BOOTSTRAP,
         ci_prob=ci_prob,
         source=f"{LEE}, eq. (5); Efron (1979)",
         interval="bootstrap percentile",

@@ -183,7 +183,7 @@ def compare(
     table = compare_results(*(one.only(answer) for one in results), ci_prob=ci_prob)
     table["mc_errors"] = np.nan
     if fit is not None and same and made is not None and answer == "prevalence":
-        table.loc[table["method"] == fit.method, "mc_errors"] = _mc_errors(fit, made, target)
+        table.loc[table["method"] == fit.method.title, "mc_errors"] = _mc_errors(fit, made, target)
     return table
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesjudge.core import methods
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import (
     INTERVALS,
@@ -149,7 +150,7 @@ def exact(
     extends = interval == "eti_bounded" and target == "population"
     return Estimate(
         quantities,
-        method="Bayesian (exact)",
+        method=methods.EXACT,
         ci_prob=ci_prob,
         source=f"{SOURCE}; {'enumeration' if target == 'items' else 'quadrature'}",
         interval=INTERVALS["eti" if interval == "eti_bounded" and not extends else interval],

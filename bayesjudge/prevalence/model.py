@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from bayesjudge.core import methods
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis, Interval, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.label_design import SAME_JUDGE, STRATUM_SHARES
+from bayesjudge.core.methods import Method
 from bayesjudge.core.model import BayesianModel, model_of
 from bayesjudge.core.prior_check import prior_table
 from bayesjudge.core.priors import BetaPrior
@@ -372,8 +374,8 @@ class ErrorRates(_PrevalenceModel):
         return cls(prior, prior, prior)
 
     @property
-    def _method(self) -> str:
-        return "Bayesian (NUTS)" + (", rates fully pooled" if self._pools else "")
+    def _method(self) -> Method:
+        return methods.FULLY_POOLED if self._pools else methods.NUTS
 
     @property
     def _pools(self) -> bool:
@@ -449,7 +451,7 @@ class PooledErrorRates(_PrevalenceModel):
     #: What a system without labels borrows has long tails.
     sampling: ClassVar[Mapping[str, Any]] = {"draws": 2000, "target_accept": 0.98}
     _has_preview: ClassVar[bool] = False
-    _method = "Bayesian (NUTS), rates partially pooled"
+    _method = methods.PARTIALLY_POOLED
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -526,7 +528,7 @@ class LinearErrorRates(_PrevalenceModel):
     specificity: BetaPrior = BetaPrior()
     slope: float = 1.0
 
-    _method = "Bayesian (NUTS), rates linear in covariates"
+    _method = methods.LINEAR_RATES
 
     def __post_init__(self) -> None:
         super().__post_init__()

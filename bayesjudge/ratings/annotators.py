@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
+from bayesjudge.core import methods
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.screen import how_many
@@ -112,7 +113,7 @@ def alt_test(
         ratings,
         duels,
         found,
-        method="Alternative annotator test",
+        method=methods.ALT_TEST,
         ci_prob=ci_prob,
         interval="Wilson by item",
         min_items=min_items,
@@ -205,7 +206,7 @@ def alt_test_posterior(
         ratings,
         duels,
         found,
-        method="Alternative annotator posterior",
+        method=methods.ALT_POSTERIOR,
         ci_prob=ci_prob,
         interval="equal-tailed",
         min_items=min_items,

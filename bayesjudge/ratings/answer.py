@@ -122,8 +122,8 @@ def _named_best(made: list[Estimate]) -> dict[str, dict[str, float]]:
 
 def _others(made: list[Estimate], rows: dict[str, Row]) -> tuple[str, ...]:
     """How many definitions of agreement name another judge, and how many are sure."""
-    sampled = any("Bayesian" in one.method for one in made)
-    named = _named_best([one for one in made if ("Bayesian" in one.method) == sampled])
+    sampled = any(one.method.computed == "sampled" for one in made)
+    named = _named_best([one for one in made if (one.method.computed == "sampled") == sampled])
     first = max(rows, key=lambda name: rows[name].value)
     if len(rows) < 2 or len(named) < 2:
         return ()

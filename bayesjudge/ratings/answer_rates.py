@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesjudge.core import methods
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Estimate, Quantity
 from bayesjudge.core.screen import how_many
@@ -94,7 +95,7 @@ def answer_rates(
     quantities = {name: Quantity.of_rows(rows, ("source",)) for name, rows in rates.items()}
     return Estimate(
         {**quantities, "best": Quantity.of_rows(best, ("rate", "judge"))},
-        method="Answer by answer",
+        method=methods.ANSWER_RATES,
         ci_prob=ci_prob,
         source=SOURCE,
         interval="equal-tailed",

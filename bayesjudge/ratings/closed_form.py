@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
+from bayesjudge.core import methods
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.core.screen import how_many
@@ -67,7 +68,7 @@ def endorsement_rates(ratings: Ratings, *, ci_prob: float = 0.95) -> Estimate:
     cautions = (*_bounds_only(rows), *_without_spread(rows), *_cautions_of(ratings))
     return Estimate(
         {"endorsement": Quantity.of_rows(rows, ("source", "option"))},
-        method="Mean endorsement",
+        method=methods.ENDORSEMENT,
         ci_prob=ci_prob,
         source=f"{SOURCE}, Section 4",
         interval="t, over items",
@@ -216,7 +217,7 @@ def agreement(
         judges=ratings.judges,
         values=evaluate(np.arange(n)),
         draws=np.concatenate(draws),
-        method="As counted",
+        method=methods.AS_COUNTED,
         source=f"{SOURCE}, Table 1",
         interval="bootstrap over items",
         assumptions=_contradicted(assumed, cautions),

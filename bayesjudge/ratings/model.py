@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from bayesjudge.core import methods
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Caution, Diagnosis
 from bayesjudge.core.model import BayesianModel, model_of
@@ -360,7 +361,7 @@ class ResponseSets(BayesianModel):
     Normal(0, 0.5)
     """
 
-    _method = "Bayesian (NUTS), response sets"
+    _method = methods.RESPONSE_SETS
     _source: ClassVar[str] = f"{SOURCE}, Section 3, with Dirichlet priors"
     sampling: ClassVar[Mapping[str, Any]] = {"target_accept": 0.8}
     _words: ClassVar[Mapping[str, str]] = {

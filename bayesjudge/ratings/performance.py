@@ -11,6 +11,7 @@ import numpy as np
 
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity, Target
+from bayesjudge.core.methods import Method
 from bayesjudge.ratings.cautions import TRACKING
 from bayesjudge.ratings.data import PEOPLE
 from bayesjudge.ratings.items import item_profiles
@@ -58,7 +59,7 @@ class Performance:
     judges: tuple[str, ...]
     values: np.ndarray
     draws: np.ndarray
-    method: str
+    method: Method
     source: str
     interval: str
     assumptions: tuple[Assumption, ...] = ()
@@ -189,7 +190,7 @@ class Performance:
         }
         return Estimate(
             {"best": Quantity.of_rows(rows, ("definition", "judge"))},
-            method=f"{self.method}, share of draws",
+            method=self.method.variant("share-of-draws", "share of draws"),
             ci_prob=ci_prob,
             source=self.source,
             assumptions=self.assumptions,
@@ -393,7 +394,11 @@ def performance(
         judges=ratings.judges,
         values=values.mean(axis=0),
         draws=values,
-        method=f"{fit.method}, {'judges tracking people' if tracking else 'judges independent'}",
+        method=(
+            fit.method.variant("tracking", "judges tracking people", also_brief=True)
+            if tracking
+            else fit.method.variant("independent", "judges independent")
+        ),
         source=fit.source,
         interval="equal-tailed",
         assumptions=(*fit.assumptions, *([TRACKING] if tracking else [])),

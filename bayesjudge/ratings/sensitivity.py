@@ -232,7 +232,7 @@ def prior_sensitivity(
         quantities["best"] = Quantity.of_rows(best, ("prior", "definition", "judge"))
     return Estimate(
         quantities,
-        method=f"{fit.method}, other priors",
+        method=fit.method.variant("other-priors", "other priors", also_brief=True),
         ci_prob=ci_prob,
         source=fit.source,
         interval={"endorsement": "equal-tailed", "prevalence": "equal-tailed"},

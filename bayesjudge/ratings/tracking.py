@@ -164,7 +164,7 @@ def tracking(
 
     return Estimate(
         {name: quantity(name) for name in ("tracking", "concentration")},
-        method=f"{fit.method}, judges tracking people",
+        method=fit.method.variant("tracking", "judges tracking people", also_brief=True),
         ci_prob=ci_prob,
         source=fit.source,
         interval="equal-tailed",

@@ -156,7 +156,9 @@ def _other_spread(found: Estimate, made: Sequence[Estimate]) -> tuple[str, ...]:
     """The model's standard deviation of one call, if the quoted interval does not hold it."""
     z = float(ndtri((1 + found.ci_prob) / 2))
     _, low, high = (end / z for end in found["half_width_of_one"])
-    modelled = [one["repeat_sd"] for one in made if "Bayesian" in one.method and "repeat_sd" in one]
+    modelled = [
+        one["repeat_sd"] for one in made if one.method.computed == "sampled" and "repeat_sd" in one
+    ]
     return tuple(
         f"The sampled model has a standard deviation of one call of {row.value:.2g} ({row.low:.2g} "
         f"to {row.high:.2g}), outside of {low:.2g} to {high:.2g} as counted: it assumes that noise "

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import fdtri, gammaincinv, stdtrit
 
-from bayesjudge.core import dirichlet
+from bayesjudge.core import dirichlet, methods
 from bayesjudge.core.answer import listed
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity, in_words
@@ -91,7 +91,7 @@ def anova(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     cautions = (*raised, *_negative(parts), *told)
     return Estimate(
         made,
-        method="Random-effects ANOVA",
+        method=methods.ANOVA,
         ci_prob=ci_prob,
         source=SEARLE,
         interval="modified large sample; Satterthwaite",
@@ -146,7 +146,7 @@ def as_if_iid(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     cautions = (*cautions, *told)
     return Estimate(
         made,
-        method="All answers alike",
+        method=methods.ALIKE,
         ci_prob=ci_prob,
         source=f"{ARTICLE}, 'Mixed-Expert Sampling'",
         interval="normal",
@@ -199,7 +199,7 @@ def exact(scores: Scores, *, ci_prob: float = 0.95, concentration: float = 1.0) 
     cautions = (*pooled, *raised)
     return Estimate(
         {"item_score": Quantity.over((mean, low, high), {"item": scores.items})},
-        method="Dirichlet posterior (exact)",
+        method=methods.DIRICHLET,
         ci_prob=ci_prob,
         source="Dirichlet-multinomial on the scale; Gil-Pelaez (1951)",
         interval="equal-tailed",

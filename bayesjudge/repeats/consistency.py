@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
+from bayesjudge.core import methods
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.repeats.checks import EXCHANGEABLE
@@ -89,7 +90,7 @@ def consistency(
         cautions = [Caution("unparsed-answers", text)]
     return Estimate(
         {"modal_share": modal, "same_twice": Quantity.of_rows(rows, dims[1:])},
-        method="Consistency",
+        method=methods.CONSISTENCY,
         ci_prob=ci_prob,
         source=SOURCE,
         interval={"modal_share": "equal-tailed", "same_twice": "t by item"},

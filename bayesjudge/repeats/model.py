@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from scipy.special import log_expit
 
+from bayesjudge.core import methods
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.methods import Method
 from bayesjudge.core.model import BayesianModel, model_of
 from bayesjudge.core.prior_check import Key, count_in_draws, prior_table
 from bayesjudge.repeats.checks import DRAWN, EXCHANGEABLE, cautions_of, contradicted, usable
@@ -155,12 +157,8 @@ class CumulativeLogit(BayesianModel):
         }
 
     @property
-    def _method(self) -> str:
-        return f"Ordinal random effects{self._and_noise} (NUTS)"
-
-    @property
-    def _and_noise(self) -> str:
-        return ", noise by level" if self.noise == "by_level" else ""
+    def _method(self) -> Method:
+        return methods.ORDINAL_BY_LEVEL if self.noise == "by_level" else methods.ORDINAL
 
     @property
     def _assumption(self) -> Assumption:
@@ -364,8 +362,8 @@ class JudgeCutpoints(CumulativeLogit):
     cutpoint_scale: float = 0.5
 
     @property
-    def _method(self) -> str:
-        return f"Ordinal random effects, judges' own cutpoints{self._and_noise} (NUTS)"
+    def _method(self) -> Method:
+        return methods.CUTPOINTS_BY_LEVEL if self.noise == "by_level" else methods.CUTPOINTS
 
     @property
     def _assumption(self) -> Assumption:

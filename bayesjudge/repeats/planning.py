@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesjudge.core import methods
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate, Row
 from bayesjudge.core.intervals import z_score
@@ -247,7 +248,7 @@ def required_calls(scores: Scores, half_width: float, *, ci_prob: float = 0.95) 
     rows: dict[str, Any] = {name: Row(*map(float, row)) for name, row in made.items()}
     return Estimate(
         rows,
-        method="Calls by components of variance",
+        method=methods.CALLS,
         ci_prob=ci_prob,
         source=SEARLE,
         interval="ends of the components",

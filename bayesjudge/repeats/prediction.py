@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
+from bayesjudge.core import methods
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Estimate, Quantity
 from bayesjudge.core.screen import how_many
@@ -65,7 +66,7 @@ def predict_means(scores: Scores, *, repeats: int, ci_prob: float = 0.95) -> Est
     columns = mean, np.minimum(low, mean), np.maximum(high, mean)
     return Estimate(
         {"next_mean": Quantity.over(columns, {"item": scores.items})},
-        method="Moderated variances",
+        method=methods.MODERATED,
         ci_prob=ci_prob,
         source=SOURCE,
         interval="predictive t",

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import betainc, betaln, gammaln, stdtrit
 
+from bayesjudge.core import methods
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.intervals import wilson, z_score
@@ -126,7 +127,7 @@ def self_contradiction(
     by = dict.fromkeys(("majority_flips", "majority_atypical"), ("calls", *dims))
     return Estimate(
         {name: Quantity.of_rows(of, by.get(name, dims)) for name, of in rows.items()},
-        method="Self-contradiction",
+        method=methods.SELF_CONTRADICTION,
         ci_prob=ci_prob,
         source=SOURCE,
         interval="Wilson, effective number of items",

@@ -114,8 +114,8 @@ def alarms(tables: int) -> pd.DataFrame:
         row = {c.name: True for one in made for c in one.cautions if c.name in LEVELS}
         if effect:
             row |= dict.fromkeys(("dependent-judges", "near-duplicates"))
-        names = {one.method: {c.name for c in one.cautions} for one in made}
-        quoted = panel.answer(*made).method
+        names = {one.method.title: {c.name for c in one.cautions} for one in made}
+        quoted = panel.answer(*made).method.title
         row["labels-contradict, quoted"] = "labels-contradict" in names[quoted]
         if calibration == "random":
             row["labels-contradict, labels alone"] = "labels-contradict" in names[ALONE]

@@ -191,7 +191,13 @@ def intervals(votes: panel.Votes) -> Iterator[tuple[str, str, str, np.ndarray, t
     found = panel.answer(*made, ci_prob=LEVEL).quoted
     one = found.quantities["prevalence"]
     cautions = tuple(dict.fromkeys(c.name for c in found.cautions))
-    yield "quoted", found.method, found.target, np.array([one.value, one.low, one.high]), cautions
+    yield (
+        "quoted",
+        found.method.title,
+        found.target,
+        np.array([one.value, one.low, one.high]),
+        cautions,
+    )
 
 
 def scored(ends: np.ndarray, share: np.ndarray) -> dict[str, np.ndarray]:

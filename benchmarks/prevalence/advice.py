@@ -98,7 +98,7 @@ def scored(about: dict[str, Any], counts: prevalence.Counts) -> list[dict[str, A
         rows.append(
             {
                 **about,
-                "method": one.method,
+                "method": one.method.title,
                 "tables": len(low),
                 "refused": refused.mean(),
                 "coverage": np.mean(missed == 0),

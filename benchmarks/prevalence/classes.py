@@ -59,7 +59,7 @@ def estimates(counts: classes.ClassCounts) -> Iterator[tuple[str, np.ndarray]]:
     """Yield methods with value, low and high by class."""
     size = len(counts.classes)
     flat = classes.Confusions(share_concentration=size, right=1, wrong=size - 1)
-    made = {one.method: one for one in classes.closed_forms(counts)}
+    made = {one.method.title: one for one in classes.closed_forms(counts)}
     made |= {"exact": classes.exact(counts), "exact, flat priors": classes.exact(counts, flat)}
     for method, one in made.items():
         found = one.quantities["prevalence"]

@@ -286,7 +286,7 @@ def with_nuts() -> None:
                 "counts": " ".join(map(str, cells)),
                 "design": "by_truth",
                 "converged": fit.converged,
-                "mc_errors": beside.loc[fit.method, "mc_errors"],
+                "mc_errors": beside.loc[fit.method.title, "mc_errors"],
             }
         )
         print(rows[-1], flush=True)

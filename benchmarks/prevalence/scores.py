@@ -79,7 +79,7 @@ def estimates(table: pd.DataFrame, numeric: bool, sampled: bool) -> Iterator[tup
         table, calibration="random", scale=(0, 1), truth_scale=(1, 5) if numeric else None
     )
     for one in scores.closed_forms(data):
-        yield one.method, list(one[data.answer])
+        yield one.method.title, list(one[data.answer])
     known = table["truth"].notna().to_numpy()
     f, y = table["score"].to_numpy(), table["truth"].to_numpy()
     if numeric:

@@ -203,11 +203,11 @@ def test_closed_forms_are_those_that_suit():
     ):
         x = np.clip(values[:100] if few else values, -5, 5)
         made = bias.closed_forms(bias.Shifts.from_differences(x, scale=scale))
-        assert [one.method for one in made] == methods
+        assert [one.method.title for one in made] == methods
         said = {c.name: c.text for c in made[0].cautions}
         assert why is None or why in said["no-exact-posterior"]
     steps = bias.Shifts.from_differences([0, 1, 2], scale=(0, 4))
-    assert bias.closed_forms(steps, step=1)[1].method == "Dirichlet, prior spread"
+    assert bias.closed_forms(steps, step=1)[1].method.id == "dirichlet:spread"
 
 
 @pytest.mark.slow

@@ -68,7 +68,7 @@ def test_closed_forms_of_one_system(run):
     counts = bj.prevalence.Counts.from_frame(table[table["system"] == "gpt4"], calibration="random")
     for one in (*bj.prevalence.closed_forms(counts), bj.prevalence.exact(counts)):
         value, low, high = one["prevalence"]
-        name = re.escape(one.method.split(",")[0])
+        name = re.escape(one.method.title.split(",")[0])
         kind = one.interval_of("prevalence")
         line = rf"{name} +{value:.3f} +{low:.3f} +{high:.3f} +{high - low:.3f} +{kind}"
         assert re.search(line, out), one.method

@@ -124,7 +124,7 @@ def test_priors_reach_the_sampled_model_and_the_quadrature(single, capsys, optio
     table = pd.read_csv(single)
     read = items.Items.from_frame(table, by="model", item="id", calibration="random")
     wanted = items.exact(read, prevalence.ErrorRates(**changed))
-    found = prevalences(document, wanted.method)
+    found = prevalences(document, wanted.method.title)
     assert found == {s: pytest.approx(wanted["prevalence", s].value) for s in "ab"}
 
 
@@ -136,7 +136,7 @@ def test_priors_of_labels_by_verdict_are_of_predictive_values(single, capsys):
     read = items.Items.from_frame(table, by="model", item="id", calibration="by_verdict")
     rates = dict.fromkeys(("pass_rate", "ppv", "npv"), BetaPrior.jeffreys())
     wanted = items.exact(read, prevalence.PredictiveValues(**rates))
-    found = prevalences(document, wanted.method)
+    found = prevalences(document, wanted.method.title)
     assert found == {s: pytest.approx(wanted["prevalence", s].value) for s in "ab"}
 
 

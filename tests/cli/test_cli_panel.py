@@ -55,7 +55,7 @@ def test_long_table_on_a_screen(long, table, capsys):
     for one in closed(table):
         row = one["prevalence", "g4"]
         if np.isfinite(row.value):
-            name = re.escape(re.split("[,:]", one.method)[0])  # longer names are folded
+            name = re.escape(re.split("[,:]", one.method.title)[0])  # longer names are folded
             assert re.search(rf"{name}.* {row.value:.3f}", out), one.method
     advice = bj.panel.recommend(bj.panel.Votes.from_frame(table))
     assert f"{type(advice.model).__name__} ({advice.why[:60]}" in " ".join(out.split())
@@ -87,7 +87,7 @@ def test_wide_table_as_json(wide, table, capsys):
     for one in closed(table):
         for label in ("g1", "g4"):
             value = one["prevalence", label].value
-            shown = found[one.method, "prevalence", label]
+            shown = found[one.method.title, "prevalence", label]
             assert shown is None if np.isnan(value) else shown == pytest.approx(value)
 
 
@@ -103,13 +103,13 @@ def test_a_sampled_fit_is_saved_and_shown(long, tmp_path, capsys):
     sampled = {
         e["where"]["generator"]: (e["value"], e["low"], e["high"])
         for e in document["estimates"]
-        if e["method"] == fit.method
+        if e["method"] == fit.method.title
     }
     for label, shown in sampled.items():
         assert shown == pytest.approx(tuple(fit.estimate()["prevalence", label]))
     assert len(sampled) == 4
     text = page.read_text()
-    assert fit.method in text
+    assert fit.method.title in text
     assert "Judges&#39; votes on items that people call bad" in text or (
         "Judges' votes on items that people call bad" in text
     )

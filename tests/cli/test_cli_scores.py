@@ -48,7 +48,9 @@ def test_a_mean_score_and_a_share_of_passes(ask):
         document = json.loads(ask(*ASKED, "--scale", "1:5", *options, *NOW))
         found = {one["method"]: one["value"] for one in document["estimates"]}
         scores = read(**how)
-        expected = {one.method: one for one in (*S.closed_forms(scores), S.judge_bias(scores))}
+        expected = {
+            one.method.title: one for one in (*S.closed_forms(scores), S.judge_bias(scores))
+        }
         assert set(found) == set(expected)
         for name, value in found.items():
             own = next(iter(expected[name].rows()))[2].value
@@ -83,7 +85,7 @@ def test_each_system_has_its_own_estimate(ask):
         own = own.rename(columns={"judge_score": "score"})
         alone = S.Scores.from_frame(own, calibration="random", scale=(1, 5), truth_scale=(1, 5))
         for one in S.closed_forms(alone):
-            row = found.pop((one.method, name))
+            row = found.pop((one.method.title, name))
             assert (row["value"], row["low"], row["high"]) == pytest.approx([*one["mean_score"]])
     assert not found
     text = ask(*options, "--no-nuts")

@@ -314,7 +314,7 @@ def test_a_log_with_repeats_is_read_as_items(run, tmp_path):
         calibration="random",
     )  # fmt: skip
     made = bj.prevalence.items.closed_forms(items)
-    (pass_rate,) = [e for e in made if e.method.startswith("Judge")]
+    (pass_rate,) = [e for e in made if e.method.title.startswith("Judge")]
     assert found["estimates"][0]["value"] == pytest.approx(pass_rate["prevalence"].value)
 
 

@@ -93,9 +93,9 @@ def test_no_picture_names_a_method_that_is_not_quoted(name, folder, monkeypatch,
     def drawn(results, summary, story, draw):
         made = figures(results, summary, story, draw)
         quoted = story.tell(results).quoted.method
-        named[True] = {quoted, story.brief(quoted)}
-        methods = {one.method for one in results}
-        named[False] = methods.union(map(story.brief, methods)) - named[True]
+        named[True] = {quoted.title, quoted.brief}
+        methods = {name for one in results for name in (one.method.title, one.method.brief)}
+        named[False] = methods - named[True]
         for figure in made.values():
             titles.extend(" ".join(ax.get_title(loc="left").split()) for ax in figure.axes)
         return made

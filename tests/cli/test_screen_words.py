@@ -233,9 +233,9 @@ def test_rates_of_another_method_are_told_as_such():
     counts = prevalence.Counts(350, 206, 36, 36, 64, 45, calibration="random")
     made = prevalence.closed_forms(counts)
     told = prevalence.answer(*made, prevalence.exact(counts))
-    assert told.method == "Bayesian (exact)"
+    assert told.method.id == "exact"
     assert told.notes[0].startswith("On the labelled items alone the judge passes 100 %")
-    own = next(one for one in made if one.method == "Rogan-Gladen")
+    own = next(one for one in made if one.method.id == "rogan-gladen")
     assert prevalence.answer(own).notes[0].startswith("The judge passes 100 %")
 
 
@@ -511,7 +511,7 @@ def test_shifts_with_an_outlier_are_quoted_as_measured():
     values = np.r_[np.random.default_rng(2).normal(0, 4, 59), 40].round()
     shifts = Shifts.from_differences(values, scale=(0, 100))
     told = answer(*closed_forms(shifts))
-    assert told.method == "RMS shift"
+    assert told.method.id == "rms-shift"
     measured = np.sqrt(np.mean(values**2))
     assert told.quoted["rms_shift", "perturbed"].value == pytest.approx(measured)
     assert told.quoted["rms_shift", "perturbed"].high > 1.5 * measured

@@ -62,7 +62,7 @@ def test_a_judge_that_tells_nothing_is_said_to():
 def test_a_method_that_the_design_does_not_grant_is_never_quoted():
     counts = P.Counts(1000, 620, 100, 90, 100, 70, calibration="by_truth")
     made = P.closed_forms(counts, mismatched=True)
-    assert P.answer(*made).method == "Rogan-Gladen"
+    assert P.answer(*made).method.id == "rogan-gladen"
 
 
 def two_systems(*labels):
@@ -71,7 +71,6 @@ def two_systems(*labels):
 
 
 def test_the_pooled_model_is_quoted_if_it_was_asked_for():
-    """By the model's own word, whatever its method is called."""
     counts = two_systems((40, 0), (36, 0), (30, 0), (24, 0))
     draws = np.random.default_rng(1).beta(30, 20, (2, 100, 2))
     posterior = xr.Dataset(
@@ -79,9 +78,10 @@ def test_the_pooled_model_is_quoted_if_it_was_asked_for():
     )
     tree = xr.DataTree.from_dict({"posterior": posterior})
     made = P.exact(counts), *P.closed_forms(counts)
-    for model, quoted in ((P.PooledErrorRates(), "m"), (P.ErrorRates(), "Bayesian (exact)")):
-        found = P.answer(*made, Fit(tree, counts, model, ("prevalence",), "m", "s"))
-        assert found.method == quoted
+    pooled, separate = P.PooledErrorRates(), P.ErrorRates()
+    for model, quoted in ((pooled, "nuts-partially-pooled"), (separate, "exact")):
+        fit = Fit(tree, counts, model, ("prevalence",), model._method, "s")
+        assert P.answer(*made, fit).method.id == quoted
 
 
 def test_one_system_without_labels_leaves_the_others_an_answer():

@@ -65,7 +65,7 @@ def test_honest_numbers_are_rarely_contradicted():
         votes = simulated(60, seed=seed, shared_effect=1.0)
         made = panel.closed_forms(votes)
         alarms["named"] += "labels-contradict" in names(panel.answer(*made).quoted)
-        alone = next(one for one in made if one.method == "Human labels only")
+        alone = next(one for one in made if one.method.id == "human-only")
         alarms["alone"] += "labels-contradict" in names(alone)
     assert max(alarms.values()) <= binom.ppf(0.999, 150, REJECT_P)
 
@@ -79,12 +79,12 @@ def test_numbers_that_labels_contradict_are_not_quoted():
     votes = panel.Votes(
         lenient, seen, np.zeros(600, int), ["g"], list("abcd"), calibration="random"
     )
-    made = {one.method: one for one in panel.closed_forms(votes)}
+    made = {one.method.title: one for one in panel.closed_forms(votes)}
     assert "labels-contradict" in names(made["Panel mean"])
     told = panel.answer(*made.values())
     assert not names(told.quoted) & set(BARRED)
     assert told.quoted["prevalence", "g"].low < truth.mean() < told.quoted["prevalence", "g"].high
-    rest = [one for name, one in made.items() if name != told.method]
+    rest = [one for name, one in made.items() if name != told.method.title]
     assert panel.answer(*rest, told.quoted).method == told.method
 
 
@@ -111,9 +111,9 @@ def test_what_is_barred_is_quoted_only_if_there_is_nothing_else(name):
 
 def test_without_labels_dawid_skene_is_quoted_only_if_there_is_nothing_else():
     made = panel.closed_forms(FULL.hide(*FULL.generators))
-    assert panel.answer(*made).method == "Bias pooling (Laplace)"
+    assert panel.answer(*made).method.title == "Bias pooling (Laplace)"
     assert "rests-on-priors" in names(panel.answer(*made))
-    em = next(one for one in made if one.method.startswith("Dawid"))
+    em = next(one for one in made if one.method.title.startswith("Dawid"))
     assert "If judges err independently" in panel.answer(em).text
 
 
@@ -125,7 +125,7 @@ def test_a_fit_that_did_not_converge_is_told_and_not_quoted():
             votes, panel.Correlated(nodes=7), random_seed=1, draws=20, tune=20, chains=2
         )
     told = panel.answer(*panel.closed_forms(votes), fit)
-    assert told.method == "Truth given votes (Laplace)"
+    assert told.method.title == "Truth given votes (Laplace)"
     assert "Dawid-Skene with a shared item effect (NUTS) did not converge and is not quoted" in (
         told.why
     )
@@ -167,7 +167,7 @@ def test_generators_without_labels_are_told_of_by_what_speaks_of_them(calibratio
         assert ("other-systems" in names(quoted)) == (size < 5)
         own = {"Human labels only", "Difference estimator, own labels"}
         for one in everything(votes):  # these say nothing of a generator without labels
-            assert not (one.method in own and "other-systems" in names(one))
+            assert not (one.method.title in own and "other-systems" in names(one))
 
 
 def test_without_any_label_there_are_no_other_generators():

@@ -81,7 +81,7 @@ def test_a_sampled_panel_tells_the_lead_and_what_each_judge_adds(model_fit):
     costs = [float(cost) for _, cost in listed]
     assert costs == sorted(costs, reverse=True)
     trusted = next(note for note in told.notes if "of labelled ones alone" in note)
-    counted = next(one for one in closed_forms(votes) if one.method.startswith("Rogan"))
+    counted = next(one for one in closed_forms(votes) if one.method.title.startswith("Rogan"))
     judge = re.search(r"(\w+) passes", trusted)[1]
     rate = counted["sensitivity", judge].value
     assert f"of labelled ones alone, {100 * rate:.0f} %" in trusted

@@ -250,7 +250,7 @@ def test_shares_whose_interval_could_not_be_found_are_named_in_a_caution(monkeyp
 def test_half_a_vote_keeps_a_rater_of_few_items_from_being_taken_for_perfect():
     votes = votes_of([[1, 1, 1], [1, 1, 0], [0, 1, 0], [0, 0, 0]], [-1, -1, -1, -1])
     likely, mode = (bj.panel.dawid_skene_em(votes, prior_count=c) for c in (0, 0.5))
-    assert "maximum likelihood" in likely.method
+    assert "maximum likelihood" in likely.method.title
     rates = mode.table.loc[mode.table["quantity"] != "prevalence", "value"]
     assert rates.between(0.01, 0.99).all()
     assert not likely.table["value"].between(0.01, 0.99).all()
@@ -494,7 +494,7 @@ def test_labels_alone_are_those_of_each_generator():
     """Wilson's interval of counts by hand; none without labels that tell a share."""
     table = bj.panel.simulate(labelled=(40, 0, 90), random_seed=2)
     votes = Votes.from_frame(table, calibration="random")
-    made = next(one for one in bj.panel.closed_forms(votes) if one.method == "Human labels only")
+    made = next(one for one in bj.panel.closed_forms(votes) if one.method.id == "human-only")
     items = table.drop_duplicates(["generator", "item"])
     for name, n in (("g1", 40), ("g3", 90)):
         good = int(items.loc[items["generator"] == name, "truth"].sum())
@@ -504,5 +504,5 @@ def test_labels_alone_are_those_of_each_generator():
     for told in ({"labelled": 0}, {"labelled": 50}):
         how = {"calibration": "by_truth"} if told["labelled"] else {}
         others = Votes.from_frame(bj.panel.simulate(random_seed=2, **told), **how)
-        names = [one.method for one in bj.panel.closed_forms(others)]
+        names = [one.method.title for one in bj.panel.closed_forms(others)]
         assert "Human labels only" not in names

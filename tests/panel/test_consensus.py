@@ -159,17 +159,17 @@ def test_settings_of_dawid_and_skenes_model_are_read():
     truth = np.where(np.arange(300) < 100, rng.integers(0, 2, 300), -1)
     given = np.where(rng.random((300, 3)) < 0.2, -1, rng.integers(0, 2, (300, 3)))
     votes = panel.Votes(given, truth, np.zeros(300, int), ["g"], list("abc"), calibration="random")
-    method = consensus(votes).accuracy.method
+    method = consensus(votes).accuracy.method.title
     assert method == "Consensus labels: Truth given votes (Laplace)"
     for asked in ({"missing": "response"}, {"prior_count": 2.0}):
-        assert "Dawid-Skene" in consensus(votes, **asked).accuracy.method
+        assert "Dawid-Skene" in consensus(votes, **asked).accuracy.method.title
     for few in (votes.hide("g"), panel.Votes(given, np.where(np.arange(300) < 19, truth, -1),
                 np.zeros(300, int), ["g"], list("abc"), calibration="random")):  # fmt: skip
-        assert "Dawid-Skene" in consensus(few).accuracy.method
+        assert "Dawid-Skene" in consensus(few).accuracy.method.title
     both = votes + panel.Votes(given, np.full(300, -1), np.zeros(300, int), ["h"], list("abc"))
-    assert "Dawid-Skene" in consensus(both).accuracy.method  # of h no label tells the truth
+    assert "Dawid-Skene" in consensus(both).accuracy.method.title  # of h no label tells the truth
     other = dataclasses.replace(votes, calibration="by_truth")
-    assert "Dawid-Skene" in consensus(other).accuracy.method
+    assert "Dawid-Skene" in consensus(other).accuracy.method.title
 
 
 def test_one_item_without_a_label_is_right_or_wrong():

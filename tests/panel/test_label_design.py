@@ -87,7 +87,7 @@ def test_labels_by_truth_tell_error_rates_only(calibration):
             panel.build_model(votes, model)
     with pytest.raises(bj.InputError, match="calibration='random'"):
         panel.cross_validate(votes)
-    methods = [one.method for one in panel.closed_forms(votes)]
+    methods = [one.method.title for one in panel.closed_forms(votes)]
     assert "Rogan-Gladen by judge, averaged" in methods
     assert not {"Difference estimator, own labels", "Logit shift"} & set(methods)
 

@@ -71,7 +71,7 @@ def test_what_is_named_is_fitted_by_default_and_quoted_of_the_closed_forms():
         model = panel.recommend(votes).model
         assert bj.core.model.model_of(votes, None) == model
         quoted = panel.answer(*panel.closed_forms(votes)).quoted
-        assert quoted.method.removesuffix(" (Laplace)") == model._title
+        assert quoted.method.title.removesuffix(" (Laplace)") == model._title
 
 
 @pytest.mark.parametrize("name", ["xstest", "pandalm", "cje_arena"])

@@ -100,7 +100,7 @@ def test_what_the_prior_adds_is_told_of_each_system():
     )  # fmt: skip
     made = prevalence.closed_forms(both), prevalence.exact(both)
     (note,) = [n for n in prevalence.answer(*made[0], made[1]).notes if "the prior's" in n]
-    weighed = next(one for one in made[0] if one.method == "Post-stratified")
+    weighed = next(one for one in made[0] if one.method.id == "post-stratified")
     of_a = f"{100 * weighed['prevalence', 'a'].value:.2f}"
     assert note.startswith(
         f"Labels alone, weighed by how often the judge says so, give {of_a} % of"

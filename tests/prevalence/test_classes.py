@@ -312,7 +312,7 @@ def credits_of(counts):
 
 def test_mean_credits_are_means_of_credits():
     f, y, rest = credits_of(CREDITED)
-    made = {one.method: one["win_rate"] for one in classes.closed_forms(CREDITED)}
+    made = {one.method.title: one["win_rate"] for one in classes.closed_forms(CREDITED)}
     every = np.concatenate([f, rest])
     for method, x in (("Judge's shares", every), ("Human labels only", y)):
         half = 1.959964 * x.std(ddof=1) / np.sqrt(x.size)
@@ -539,7 +539,7 @@ def test_two_classes_are_the_closed_forms_of_pass_and_fail(counts):
         expected = theirs(counts)["prevalence"]
         assert_allclose(ours(two(counts))["prevalence", "1"], expected, rtol=1e-12)
     by_verdict = P.Counts(900, 650, 62, 46, 38, 34, calibration="by_verdict")
-    names = [one.method for one in classes.closed_forms(two(by_verdict))]
+    names = [one.method.title for one in classes.closed_forms(two(by_verdict))]
     assert names == ["Judge's shares", "Post-stratified"]
 
 
@@ -563,7 +563,7 @@ def test_few_labels_of_five_classes_do_better_than_alone():
     counts = classes.ClassCounts.from_frame(
         classes.simulate(**FIVE, random_seed=3), calibration="random"
     )
-    made = {one.method: one for one in (*classes.closed_forms(counts), classes.exact(counts))}
+    made = {one.method.title: one for one in (*classes.closed_forms(counts), classes.exact(counts))}
     widths = {
         name: np.ptp([one.quantities["prevalence"].low, one.quantities["prevalence"].high], axis=0)
         for name, one in made.items()
@@ -608,10 +608,10 @@ def test_each_system_is_estimated_as_if_alone():
     assert counts.systems == ("s0", "s1", "s2")
     for method in (*classes.closed_forms(counts), classes.class_shares(counts)):
         alone = {
-            one.method: one
+            one.method.title: one
             for one in (*classes.closed_forms(counts.system("s1")),
                         classes.class_shares(counts.system("s1")))
-        }[method.method]  # fmt: skip
+        }[method.method.title]  # fmt: skip
         for name in counts.classes:
             row = method["prevalence", "s1", name]
             assert_allclose(row, alone["prevalence", name], rtol=1e-12)

@@ -301,7 +301,7 @@ def test_post_stratified_needs_both_verdicts_labelled():
 @pytest.mark.parametrize("design", ["random", "by_truth", "separate", "by_verdict"])
 def test_each_design_gets_its_own_closed_forms(design):
     counts = P.Counts(900, 650, 62, 46, 38, 34, calibration=design)
-    suited = {one.method for one in P.closed_forms(counts)}
+    suited = {one.method.title for one in P.closed_forms(counts)}
     assert "Judge's pass rate" in suited
     expected = {
         "random": {"Human labels only", "Difference (PPI++)", "Rogan-Gladen"},
@@ -314,13 +314,13 @@ def test_each_design_gets_its_own_closed_forms(design):
         names = {caution.name for caution in one.cautions}
         valid = suited | ({"Rogan-Gladen (bootstrap)"} if "Rogan-Gladen" in suited else set())
         if design == "random":  # under which all of them are valid
-            valid = {one.method}
-        assert ("design-mismatch" in names) == (one.method not in valid), one.method
+            valid = {one.method.title}
+        assert ("design-mismatch" in names) == (one.method.title not in valid), one.method.title
 
 
 def test_a_refusal_is_told_by_the_estimates_that_remain():
     made = P.closed_forms(P.Counts(100, 50, 10, 4, 10, 5, calibration="by_truth"))
-    assert [one.method for one in made] == ["Judge's pass rate"]
+    assert [one.method.title for one in made] == ["Judge's pass rate"]
     assert "no-better-than-chance" in {caution.name for caution in made[0].cautions}
 
 

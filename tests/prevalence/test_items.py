@@ -319,7 +319,10 @@ def test_a_design_that_does_not_suit_is_named():
     items = read("by_truth", items=100, repeats=3, labelled=40)
     names = {c.name for c in module.difference(items).cautions}
     assert "design-mismatch" in names
-    assert [e.method for e in module.closed_forms(items)] == ["Judge's pass rate", "Rogan-Gladen"]
+    assert [e.method.title for e in module.closed_forms(items)] == [
+        "Judge's pass rate",
+        "Rogan-Gladen",
+    ]
 
 
 def test_simultaneous_intervals_are_wider_and_of_two_systems_the_same():

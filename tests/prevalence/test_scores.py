@@ -71,7 +71,7 @@ def test_two_scores_by_truth_are_rogan_gladen(interval):
     for scores in (two(counts), two(counts, (1, 5), (2, 4))):
         found = S.rogan_gladen(scores, interval=interval)["prevalence"]
         assert_allclose(found, expected, rtol=1e-12)
-    made = {one.method: one for one in S.closed_forms(two(counts))}
+    made = {one.method.title: one for one in S.closed_forms(two(counts))}
     assert list(made) == ["Judge's mean score", "Rogan-Gladen (mean score)"]
     judge = made["Judge's mean score"]["prevalence"]
     assert_allclose(judge, P.naive(counts)["prevalence"], rtol=1e-12)
@@ -196,8 +196,8 @@ def test_intervals_cover_and_gain_on_labels_alone(shape, numeric):
         )
         for one in S.closed_forms(scores):
             _, low, high = one[scores.answer]
-            inside.setdefault(one.method, []).append(low <= truth <= high)
-            widths.setdefault(one.method, []).append(high - low)
+            inside.setdefault(one.method.title, []).append(low <= truth <= high)
+            widths.setdefault(one.method.title, []).append(high - low)
     alone = np.mean(widths["Human labels only"])
     noise = np.sqrt(0.95 * 0.05 / runs)
     for method in ("Human labels only", "Difference (PPI++)", "Difference (isotonic)",
@@ -363,7 +363,7 @@ def test_a_judge_who_is_the_wrong_way_round_gets_no_weight():
     )
     expected = np.average(truth[known], weights=1 / propensity[known])
     assert_allclose(S.difference(scores)["prevalence"].value, expected)
-    assert "Human labels only" not in {one.method for one in S.closed_forms(scores)}
+    assert "Human labels only" not in {one.method.title for one in S.closed_forms(scores)}
     cells = pd.DataFrame({"bin": scores.bin_of, "p": propensity, "y": truth}).groupby(["bin", "p"])
     mean = (cells["y"].mean() * cells.size()).sum() / 3000
     assert_allclose(S.binned(scores)["prevalence"].value, mean)
@@ -395,7 +395,7 @@ def test_what_a_design_or_an_empty_bin_does_not_tell_is_said():
     assert np.isnan(made["mean_score"][1:]).all()
     assert "no-interval" in names(made)
     few = S.Scores([1, 2, 3], [0, 1, NAN], [9, 10, 400], "random", (1, 3))
-    assert "Difference (isotonic)" not in {one.method for one in S.closed_forms(few)}
+    assert "Difference (isotonic)" not in {one.method.title for one in S.closed_forms(few)}
 
 
 # Data --------------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ def by_hand(table):
 
 def numbers(scores):
     estimates = [*S.closed_forms(scores), S.judge_bias(scores)]
-    return pd.concat([one.table.assign(method=one.method) for one in estimates])
+    return pd.concat([one.table.assign(method=one.method.title) for one in estimates])
 
 
 @pytest.mark.parametrize("kind", [lambda table: table, pl.from_pandas], ids=["pandas", "polars"])

@@ -636,7 +636,7 @@ def test_closed_forms_take_each_label_for_what_it_tells():
     for method in (P.human_only, P.difference, P.post_stratified, P.conditional_calibration):
         own = P.Counts(*CELLS, calibration="random")
         assert_allclose(method(both["random"])["prevalence"], method(own)["prevalence"])
-    methods = [one.method for one in P.closed_forms(both["by_verdict"])]
+    methods = [one.method.title for one in P.closed_forms(both["by_verdict"])]
     assert methods == ["Judge's pass rate", "Post-stratified", "Rogan-Gladen"]
     for made in P.closed_forms(both["by_verdict"]):
         assert "design-mismatch" not in {c.name for c in made.cautions}

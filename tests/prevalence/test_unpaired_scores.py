@@ -71,7 +71,7 @@ def test_each_label_design_has_the_errors_of_its_own_method(design, numeric, met
             )
         )  # fmt: skip
     made = S.unpaired_difference(two)
-    assert made.method == f"Unpaired difference ({name})"
+    assert made.method.title == f"Unpaired difference ({name})"
     each = [next(method(one).rows())[2] for one in two.values()]
     value, low, high = made["difference", "x", "y"]
     assert value == pytest.approx(each[0].value - each[1].value)

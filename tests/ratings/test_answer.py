@@ -10,6 +10,7 @@ from scipy.stats import beta
 
 import bayesjudge as bj
 from bayesjudge.cli import main
+from bayesjudge.core import methods
 
 MAIN = "hit_rate (h/h)"
 NONE = (np.nan, np.nan)
@@ -35,7 +36,7 @@ def rates(best=0.99, **sources):
             "accepted": bj.Quantity.of_rows(rows, ("source",)),
             "best": bj.Quantity.of_rows(sure, ("rate", "judge")),
         },
-        method="Answer by answer",
+        method=methods.ANSWER_RATES,
         ci_prob=0.95,
         source="s",
     )
@@ -47,9 +48,9 @@ BEHIND = {"a": 0.1, "b": 0.2, "c": 0.7}
 SURE = {"a": 0.98, "b": 0.01, "c": 0.01}
 
 
-def notes(best, method="As counted", more=()):
+def notes(best, method=methods.AS_COUNTED, more=()):
     made = rates(a=0.6, b=0.5, c=0.5)
-    return bj.ratings.answer(made, table(best, f"{method}, share of draws"), *more)
+    return bj.ratings.answer(made, table(best, method), *more)
 
 
 def test_judges_that_tie_are_no_other_judge():
@@ -68,11 +69,11 @@ def test_judges_that_tie_are_no_other_judge():
 
 def test_definitions_of_a_fit_are_counted_in_whichever_estimate_they_stand():
     """Those that the screen shows last have another method's name; the counted ones stay out."""
-    method = "Bayesian (NUTS), response sets"
-    last = table({MAIN: AHEAD}, f"{method}, judges tracking people")
-    counted = table({MAIN: BEHIND, "x": BEHIND, "y": BEHIND}, "As counted, share of resamples")
+    method = methods.RESPONSE_SETS
+    last = table({MAIN: AHEAD}, method.variant("tracking", "judges tracking people"))
+    counted = table({MAIN: BEHIND, "x": BEHIND, "y": BEHIND}, methods.AS_COUNTED)
     made = rates(a=0.6, b=0.5, c=0.5)
-    rest = table({"kappa": SURE, "mse": SURE}, f"{method}, share of draws")
+    rest = table({"kappa": SURE, "mse": SURE}, method.variant("share-of-draws", "share of draws"))
     told = bj.ratings.answer(made, rest, last, counted)
     assert told.notes[0].startswith("All 3 definitions of agreement name a; 2 of 3 surely")
     assert "by the sampled model of what each would choose again" in told.notes[0]
@@ -190,11 +191,11 @@ def test_a_judge_asked_once_is_named_best_with_and_without_sampling():
         open_,
         values=np.array([[0.72, 0.68]]),
         draws=np.array([[[0.72, 0.6]], [[0.66, 0.7]]]),
-        method="Bayesian (NUTS), response sets, judges tracking people",
+        method=methods.RESPONSE_SETS,
     )
     sampled = bj.ratings.answer(open_.estimate(), open_.best_estimate())
     assert sampled.text == counted.text
-    assert sampled.quoted.method == "Answer by answer"
+    assert sampled.quoted.method.id == "answer-rates"
 
 
 def test_a_posterior_mean_lies_in_its_interval():

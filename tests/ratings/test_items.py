@@ -126,7 +126,7 @@ def test_compare_puts_the_fit_and_its_judges_beside_the_counts(fit_of):
     counted = {"matched", "accepted", "best"}  # of single answers, which no model says more of
     assert {name for name, n in methods.items() if n < 2} == counted & {*methods.index}
     assert methods.max() == 2
-    assert table.loc[table["method"] == fit.method, "assumes"].str.contains("Dirichlet").all()
+    assert table.loc[table["method"] == fit.method.title, "assumes"].str.contains("Dirichlet").all()
 
 
 @pytest.mark.parametrize(

@@ -293,7 +293,7 @@ def test_an_order_effect_contradicts_that_repeats_are_exchangeable():
 
 def test_closed_forms_are_those_that_suit_the_data():
     def methods(table):
-        return [one.method for one in bj.repeats.closed_forms(read(table))]
+        return [one.method.title for one in bj.repeats.closed_forms(read(table))]
 
     assert methods(simulate(random_seed=1)) == ["All answers alike", "Random-effects ANOVA"]
     alone = simulate(judges=1, random_seed=1)

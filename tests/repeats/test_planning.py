@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import norm
 
 import bayesjudge as bj
+from bayesjudge.core import methods
 from bayesjudge.repeats import (
     Scores,
     anova,
@@ -187,7 +188,7 @@ def test_a_model_with_another_spread_of_one_call_is_named():
         row = (value, value - 0.1, value + 0.1)
         modelled = bj.Estimate(
             {"repeat_sd": bj.Quantity.of_rows({(): row}, ())},
-            method="Bayesian (NUTS), ordinal",
+            method=methods.ORDINAL,
             ci_prob=0.95,
             source="s",
         )

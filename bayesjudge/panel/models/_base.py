@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from scipy.special import logsumexp
@@ -13,6 +13,7 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.label_design import Identified
+from bayesjudge.core.methods import Method
 from bayesjudge.core.model import BayesianModel
 from bayesjudge.core.priors import BetaPrior, NormalPrior
 from bayesjudge.panel._likelihood import some_draws
@@ -65,9 +66,15 @@ class PanelModel(BayesianModel):
         """Variables of the posterior that answer the question."""
         return ("prevalence",)
 
+    def _method_by(self, computed: Literal["laplace", "sampled"]) -> Method:
+        """The model's posterior, approximated or sampled."""
+        how = {"laplace": "Laplace", "sampled": "NUTS"}[computed]
+        own = type(self).__name__
+        return Method(f"{own}:{computed}", f"{self._title} ({how})", computed=computed)
+
     @property
-    def _method(self) -> str:
-        return f"{self._title} (NUTS)"
+    def _method(self) -> Method:
+        return self._method_by("sampled")
 
     def _diagnosis(self, votes: Votes) -> Diagnosis:
         return check_assumptions(votes, *self._assumptions)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bayesjudge.core import methods
 from bayesjudge.core.answer import (
     Answer,
     as_estimates,
@@ -24,10 +25,6 @@ from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.classes.closed_form import judge_shares
 from bayesjudge.prevalence.classes.data import ClassCounts
 
-JUDGE = "Judge's shares"
-#: In the order in which they are quoted: narrowest of those that cover, on random labels
-#: (benchmarks/prevalence/classes.py).
-ORDER = ("Bayesian (exact), classes", "Bayesian (NUTS), classes", "Difference (PPI++)")
 #: Most classes or systems in the sentence.
 MOST = 4
 
@@ -63,17 +60,15 @@ def answer(
     known = {quantity for one in made for quantity in one.quantities}
     quantity = next((q for q in ("win_rate", OVERALL) if q in known), "prevalence")
 
-    def rank(one: Estimate) -> float:
-        after = {JUDGE: 3.0, "Human labels only": 2.0}.get(one.method, 1.0)
-        return next((i / 10 for i, name in enumerate(ORDER) if name == one.method), after)
-
-    quoted = preferred(made, quantity, rank).only(quantity)
-    judge = next((one for one in made if one.method == JUDGE), None)
+    quoted = preferred(made, quantity, lambda one: one.method.rank).only(quantity)
+    judge = next((one for one in made if one.method == methods.JUDGE_SHARES), None)
     if judge is None and counts is not None:
         judge = judge_shares(counts, ci_prob=ci_prob)
     own = {} if judge is None else entries(judge)
     rows = entries(quoted)
-    unknown = quoted.method == JUDGE or all(says_little(row) for row in rows.values())
+    unknown = quoted.method == methods.JUDGE_SHARES or all(
+        says_little(row) for row in rows.values()
+    )
     parts = []
     for i, (key, row) in enumerate(rows.items()):
         name = ", ".join(map(str, key[1:]))

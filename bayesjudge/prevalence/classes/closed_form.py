@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from bayesjudge.core import methods
 from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.intervals import holding, wilson, z_score
@@ -60,7 +61,7 @@ def judge_shares(counts: ClassCounts, *, ci_prob: float = 0.95) -> Estimate:
         shares,
         overall=overall,
         win_rate=rate,
-        method="Judge's shares",
+        method=methods.JUDGE_SHARES,
         ci_prob=ci_prob,
         source="Wilson (1927)",
         interval="Wilson",
@@ -104,7 +105,7 @@ def human_shares(counts: ClassCounts, *, ci_prob: float = 0.95) -> Estimate:
         wilson(known, sizes, ci_prob),
         overall=overall,
         win_rate=rate,
-        method="Human labels only",
+        method=methods.HUMAN_ONLY,
         ci_prob=ci_prob,
         source="Wilson (1927)",
         interval="Wilson",
@@ -177,7 +178,7 @@ def difference(counts: ClassCounts, *, ci_prob: float = 0.95) -> Estimate:
         (*found, found.value),
         overall=None if overall is None else (*overall, overall.value),
         win_rate=rate,
-        method="Difference (PPI++)",
+        method=methods.PPI_TUNED,
         ci_prob=ci_prob,
         source="Angelopoulos et al. (2023); Angelopoulos, Duchi & Zrnic (2023)",
         interval="normal",
@@ -231,7 +232,7 @@ def post_stratified(counts: ClassCounts, *, ci_prob: float = 0.95) -> Estimate:
         found,
         overall=overall,
         win_rate=rate,
-        method="Post-stratified",
+        method=methods.POST_STRATIFIED,
         ci_prob=ci_prob,
         source="Lee et al. (2025), Table 1 (iv); Tenenbein (1970)",
         interval="adjusted delta method",
@@ -314,7 +315,7 @@ def class_shares(
     sizes = np.broadcast_to(counts.labelled.sum(axis=-1, keepdims=True), counts.labelled.shape)
     coords: dict[str, Any] = {**counts.coords, "class": counts.classes}
     coords["verdict"] = counts.responses
-    named = {"inverse": "confusion-matrix inverse", "least_squares": "constrained least squares"}
+    named = {"inverse": methods.INVERSE, "least_squares": methods.LEAST_SQUARES}
     told = (SAME_CONFUSIONS,) if counts.design.same_items else ()
     return _described(
         counts,
@@ -323,7 +324,7 @@ def class_shares(
         win_rate=rate,
         more={"confusion": Quantity.over(wilson(counts.labelled, sizes, ci_prob), coords)},
         cautions=_outside(counts, raw) if square else (),
-        method=f"Classes, {named[method]}",
+        method=named[method],
         ci_prob=ci_prob,
         source=SOURCE,
         interval={

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesjudge.core import methods
 from bayesjudge.core.draws import summarise_interval
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Interval, Quantity
@@ -95,7 +96,7 @@ def exact(
         made[name] = Quantity.over(tuple(columns), coords)
     return Estimate(
         made,
-        method="Bayesian (exact), classes",
+        method=methods.EXACT_CLASSES,
         ci_prob=ci_prob,
         source=f"{SOURCE}; Gelfand & Smith (1990)" if isinstance(model, Confusions) else SOURCE,
         interval=INTERVALS[interval],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from bayesjudge.core import methods
 from bayesjudge.core.draws import by_kind
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Diagnosis
@@ -27,7 +28,7 @@ class _ClassModel(BayesianModel):
 
     #: Shares of cells without an item have a long tail towards 0 on the scale of the sampler.
     sampling: ClassVar[Mapping[str, Any]] = {"draws": 2000}
-    _method = "Bayesian (NUTS), classes"
+    _method = methods.NUTS_CLASSES
     _source: ClassVar[str] = SOURCE
 
     def __post_init__(self) -> None:

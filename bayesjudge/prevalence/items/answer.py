@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtr
 
+from bayesjudge.core import methods
 from bayesjudge.core.answer import (
     MOST_NAMED,
     Answer,
@@ -30,19 +31,11 @@ from bayesjudge.core.fit import Fit
 from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence._bounds import with_value
-from bayesjudge.prevalence.answer import CHOSEN, JUDGE, labels_to_buy
+from bayesjudge.prevalence.answer import CHOSEN, labels_to_buy
 from bayesjudge.prevalence.items._same_labels import same_labels
 from bayesjudge.prevalence.items.closed_form import contrast, naive
 from bayesjudge.prevalence.items.compare import contrasts
 from bayesjudge.prevalence.items.data import Items
-
-#: The methods in the order in which they are quoted: closed forms by item are the ones whose
-#: coverage was studied on logs with repeated items (benchmarks/prevalence/items.py).
-ORDER = (
-    *("Difference (PPI++)", "Post-stratified", "Rogan-Gladen", "Bayesian (exact)"),
-    *("Bayesian (exact), effective counts", "Bayesian (NUTS), item effects", "Human labels only"),
-    JUDGE,
-)
 
 
 def answer(
@@ -76,18 +69,12 @@ def answer(
     made = as_estimates(results, ci_prob, interval)
     items = next((one.data for one in made if isinstance(one.data, Items)), None)
     name = "" if items is None else items.pass_name
-    first = "Bayesian (exact)" if items is not None and not items.repeated else ""
-
-    def rank(one: Estimate) -> float:
-        found = next((i for i, name in enumerate(ORDER) if name == one.method), len(ORDER))
-        return -1 if one.method == first else found
-
-    quoted = preferred(made, "prevalence", rank)
-    judge = next((one for one in made if one.method == JUDGE), None)
+    quoted = preferred(made, "prevalence", lambda one: one.method.rank)
+    judge = next((one for one in made if one.method == methods.JUDGE), None)
     if judge is None and items is not None:
         judge = naive(items, ci_prob=ci_prob)
     rows = _named(quoted)
-    unknown = quoted.method == JUDGE or all(says_little(row) for row in rows.values())
+    unknown = quoted.method == methods.JUDGE or all(says_little(row) for row in rows.values())
     found = differences(*results, ci_prob=ci_prob)
     alike = "" if items is None else _alike(items)
     told = not (unknown or alike)
@@ -107,7 +94,7 @@ def answer(
         notes=(
             *(
                 ()
-                if items is None or quoted.method == JUDGE
+                if items is None or quoted.method == methods.JUDGE
                 else labels_to_buy(rows, items.pooled())
             ),
             *(otherwise(found, partial(difference_words, name=name)) if told else ()),
@@ -213,7 +200,7 @@ def share_items(items: Items) -> bool:
 
 
 def _why(quoted: Estimate, items: Items | None, found: Sequence[dict[str, Any]]) -> str:
-    if quoted.method == JUDGE:
+    if quoted.method == methods.JUDGE:
         return f"Shown: {quoted.method}, which no label corrects."
     of = "; of the difference" * bool(found)
     of += " and its probability" * bool(found and "probability" in found[0])
@@ -230,12 +217,12 @@ def differences(*results: Estimate | Fit, ci_prob: float = 0.95) -> list[dict[st
     for one in sorted(results, key=lambda one: isinstance(one, Fit)):
         if isinstance(one, Estimate) and "difference" in one:
             rows += [
-                {**at, "method": one.method, **row._asdict(), **_probability(one, at)}
+                {**at, "method": one.method.title, **row._asdict(), **_probability(one, at)}
                 for _, at, row in one.only("difference").rows()
             ]
         elif isinstance(one, Fit) and with_value(one).sum() > 1:
             table = contrasts(one, ci_prob=ci_prob)
-            rows += [{**row, "method": one.method} for row in table.to_dict("records")]
+            rows += [{**row, "method": one.method.title} for row in table.to_dict("records")]
     return rows
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
+from bayesjudge.core import methods
 from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.core.intervals import FEW, holding, wilson, z_score
@@ -121,7 +122,7 @@ def naive(items: Items, *, ci_prob: float = 0.95) -> Estimate:
         items,
         found,
         {"prevalence": [interval(one) for one in found]},
-        method="Judge's pass rate",
+        method=methods.JUDGE,
         ci_prob=ci_prob,
         source=f"Wilson (1927); {CLUSTERED}",
         interval="Wilson, effective counts",
@@ -155,7 +156,7 @@ def human_only(items: Items, *, ci_prob: float = 0.95) -> Estimate:
         items,
         found,
         {"prevalence": rows},
-        method="Human labels only",
+        method=methods.HUMAN_ONLY,
         ci_prob=ci_prob,
         source=f"{LEE}, Table 1 (ii); {CLUSTERED}",
         interval="Wilson, effective counts",
@@ -227,7 +228,7 @@ def difference(items: Items, *, ci_prob: float = 0.95) -> Estimate:
         items,
         found,
         {"prevalence": rows},
-        method="Difference (PPI++)",
+        method=methods.PPI_TUNED,
         ci_prob=ci_prob,
         source=f"{LEE}, Table 1 (iii); Angelopoulos et al. (2023); {CLUSTERED}",
         interval="t, by item (CR3)" if items.repeated else "normal",
@@ -303,7 +304,7 @@ def rogan_gladen(items: Items, *, ci_prob: float = 0.95) -> Estimate:
         items,
         found,
         made,
-        method="Rogan-Gladen",
+        method=methods.ROGAN_GLADEN,
         ci_prob=ci_prob,
         source=f"{LEE}, eqs. (5)-(9); Lang & Reiczigel (2014); {CLUSTERED}",
         interval={
@@ -355,7 +356,7 @@ def post_stratified(items: Items, *, ci_prob: float = 0.95) -> Estimate:
         items,
         found,
         {"prevalence": rows},
-        method="Post-stratified",
+        method=methods.POST_STRATIFIED,
         ci_prob=ci_prob,
         source=f"{LEE}, Table 1 (iv); Tenenbein (1970); {CLUSTERED}",
         interval="adjusted delta method, effective counts",
@@ -407,7 +408,7 @@ def agreement(items: Items, *, ci_prob: float = 0.95) -> Estimate:
         items,
         [],
         made,
-        method="Agreement within items",
+        method=methods.AGREEMENT_WITHIN,
         ci_prob=ci_prob,
         source="Kish (1965), Survey Sampling; pairs of labels of one item",
         interval="delta method, by item",
@@ -585,7 +586,7 @@ def paired_difference(
         [],
         {},
         more_quantities={"difference": Quantity.of_rows(rows, ("first", "second"))},
-        method="Paired difference (PPI++)" + (", simultaneous" if simultaneous else ""),
+        method=methods.PAIRED_SIMULTANEOUS if simultaneous else methods.PAIRED,
         ci_prob=ci_prob,
         source=f"Miller (2024); Angelopoulos et al. (2023); {CLUSTERED}",
         interval="t, by item (CR3)" + (", simultaneous" if simultaneous else ""),

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesjudge.core import methods
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import INTERVALS, Assumption, Caution, Estimate, Interval
 from bayesjudge.core.label_design import about_others
@@ -107,7 +108,7 @@ def exact(
         items,
         found,
         {"prevalence": rows},
-        method="Bayesian (exact), effective counts" if items.repeated else "Bayesian (exact)",
+        method=methods.EXACT_EFFECTIVE if items.repeated else methods.EXACT,
         ci_prob=ci_prob,
         source=f"{SOURCE}; quadrature; {CLUSTERED}",
         interval=INTERVALS[interval],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from bayesjudge.core import methods
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis, Interval, Target
 from bayesjudge.core.fit import Fit
@@ -97,7 +98,7 @@ class ItemEffects(BayesianModel):
     interaction_spread: float = 1.0
     nodes: int = 15
 
-    _method = "Bayesian (NUTS), item effects"
+    _method = methods.ITEM_EFFECTS
     _source: ClassVar[str] = SOURCE
     _interval: ClassVar[Interval] = "eti_bounded"
 

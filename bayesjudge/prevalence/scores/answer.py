@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesjudge.core import methods
 from bayesjudge.core.answer import (
     Answer,
     as_estimates,
@@ -31,14 +32,10 @@ from bayesjudge.prevalence.scores.data import Scores
 from bayesjudge.prevalence.scores.paired import PairedScores
 from bayesjudge.prevalence.scores.unpaired import differences
 
-JUDGE = "Judge's mean score"
 #: Most systems that a sentence names.
 MOST_NAMED = 5
 #: A number that is not known.
 NONE = Row(np.nan, np.nan, np.nan)
-#: In the order of their scores in benchmarks/prevalence/scores.py; the sampled models were not run
-#: there, and are quoted if they alone answer.
-ORDER = ("Difference (PPI++)", "Difference (isotonic)", "Binned scores", "Difference (PPI)")
 
 
 def answer(
@@ -74,17 +71,15 @@ def answer(
     scores = next((one.data for one in made if isinstance(one.data, Scores)), None)
     quantity = next((q for one in made for q in ("mean_score", "prevalence") if q in one), "")
 
-    def rank(one: Estimate) -> float:
-        after = {JUDGE: 3.0, "Human labels only": 2.0}.get(one.method, 1.0)
-        return next((i / 10 for i, name in enumerate(ORDER) if name == one.method), after)
-
-    quoted = preferred(made, quantity, rank).only(quantity)
+    quoted = preferred(made, quantity, lambda one: one.method.rank).only(quantity)
     if "system" in quoted.quantities[quantity].dims:
         compared = next((one for one in made if "difference" in one), None)
-        own_means = next((one.only(quantity) for one in made if one.method == JUDGE), None)
+        own_means = next(
+            (one.only(quantity) for one in made if one.method == methods.JUDGE_SCORE), None
+        )
         name = pass_name_in(made)
         return _of_systems(quoted, own_means, quantity, ci_prob, compared, name)
-    judge = next((one for one in made if one.method == JUDGE), None)
+    judge = next((one for one in made if one.method == methods.JUDGE_SCORE), None)
     if judge is None and scores is not None:
         judge = judge_mean(scores, ci_prob=ci_prob)
     own = None if judge is None else entries(judge).get((quantity,))
@@ -93,7 +88,7 @@ def answer(
     span = 1.0
     if scores is not None:
         span = float(np.ptp([scores.in_units(x) for x in (0.0, 1.0)]))
-    unknown = quoted.method == JUDGE or says_little(row, span)
+    unknown = quoted.method == methods.JUDGE_SCORE or says_little(row, span)
     if unknown:
         text = "These data cannot tell what people would say on average. Labels on a random sample "
         text += "of these items would tell."

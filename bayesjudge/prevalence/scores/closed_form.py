@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
+from bayesjudge.core import methods
 from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity, Row
 from bayesjudge.core.intervals import FEW, holding, z_score
@@ -17,6 +18,7 @@ from bayesjudge.core.label_design import (
     STATED_PROPENSITIES,
     Identified,
 )
+from bayesjudge.core.methods import Method
 from bayesjudge.prevalence import _formulas as formulas
 from bayesjudge.prevalence.scores.data import RANDOM_BY_BIN, SAME_SCORES, Scores, judged
 
@@ -49,7 +51,7 @@ def judge_mean(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     return _described(
         scores,
         made,
-        method="Judge's mean score",
+        method=methods.JUDGE_SCORE,
         ci_prob=ci_prob,
         source="Wilson (1927)",
         interval="Wilson",
@@ -86,7 +88,7 @@ def human_mean(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     return _described(
         scores,
         made,
-        method="Human labels only",
+        method=methods.HUMAN_ONLY,
         ci_prob=ci_prob,
         source="Student (1908)" if scores.numeric else "Wilson (1927)",
         interval="t" if scores.numeric else "Wilson",
@@ -157,7 +159,7 @@ def judge_bias(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
         wide, _ = formulas.linear_difference(*_turned(*joined, against), z, **how)
         made = wide._replace(value=made.value)
     told, cautions = judged(scores, (RANDOM_LABELS,))
-    method = "Judge less people"
+    method = methods.JUDGE_LESS_PEOPLE
     if "prevalence" not in scores.design.identifies:
         text = f"{method} is not valid if {scores.design.meaning}"
         cautions = (Caution("design-mismatch", text), *cautions)
@@ -231,7 +233,11 @@ def difference(
     >>> [round(x, 3) for x in difference(scores)["prevalence"]]
     [0.723, 0.67, 0.775]
     """
-    kinds = {"identity": "PPI", "linear": "PPI++", "isotonic": "isotonic"}
+    kinds = {
+        "identity": methods.PPI,
+        "linear": methods.PPI_TUNED,
+        "isotonic": methods.ISOTONIC,
+    }
     labels = int(scores.n[scores.known].sum())
     with checking("difference") as require:
         require(g in kinds, f"g must be one of {list(kinds)}, got {g!r}")
@@ -246,7 +252,7 @@ def difference(
     return _described(
         scores,
         made,
-        method=f"Difference ({kinds[g]})",
+        method=kinds[g],
         ci_prob=ci_prob,
         source="van der Laan et al. (2024); Chernozhukov et al. (2018)" if g == "isotonic" else PPI,
         interval="t" if scores.numeric else "normal",
@@ -282,7 +288,7 @@ def binned(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     return _described(
         scores,
         _post_stratified(scores, ci_prob),
-        method="Binned scores",
+        method=methods.BINNED,
         ci_prob=ci_prob,
         source="Lee et al. (2025), Table 1 (iv); Cochran (1977), Section 5A.9",
         interval="t" if scores.numeric else "adjusted delta method",
@@ -332,7 +338,7 @@ def rogan_gladen(
     return _described(
         scores,
         made,
-        method="Rogan-Gladen (mean score)",
+        method=methods.MEAN_SCORE,
         ci_prob=ci_prob,
         source="Rogan & Gladen (1978); Lang & Reiczigel (2014)",
         interval={"lang_reiczigel": "Lang-Reiczigel", "delta": "delta method"}[interval],
@@ -365,19 +371,23 @@ class TInterval(NamedTuple):
         return Row(*map(float, holding(self.value, *ends)))
 
 
-def standard_error(scores: Scores, ci_prob: float) -> tuple[str, TInterval]:
-    """Of the closed form that suits the label design best: its name, and the mean truth by it.
+def standard_error(scores: Scores, ci_prob: float) -> tuple[Method, TInterval]:
+    """Of the closed form that suits the label design best: differences by it, and the mean truth.
 
     The centre and the standard error are those of the interval before it is cut at the ends of the
     scale.
     """
-    means, name = 1, "PPI++"
+    means, name = 1, methods.UNPAIRED_PPI
     if "prevalence" in scores.design.identifies:
         made = _corrected(scores, _Items.of(scores), "linear", ci_prob)
     elif "predictive_values" in scores.design.identifies:
-        made, means, name = _post_stratified(scores, ci_prob), len(scores.bins), "binned scores"
+        made, means, name = (
+            _post_stratified(scores, ci_prob),
+            len(scores.bins),
+            methods.UNPAIRED_BINNED,
+        )
     else:
-        made, name = _between(scores, ci_prob, "lang_reiczigel"), "Rogan-Gladen"
+        made, name = _between(scores, ci_prob, "lang_reiczigel"), methods.UNPAIRED_ROGAN_GLADEN
     free = _free(scores, means) if scores.numeric else np.inf
     value, low, high = scores.in_units([np.clip(made.value, 0, 1), made.low, made.high])
     error = (high - low) / 2 / _quantile(scores, ci_prob, means)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from scipy.special import ndtr
 
+from bayesjudge.core import methods
 from bayesjudge.core.draws import by_kind
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Diagnosis
@@ -46,7 +47,7 @@ class _ScoreModel(BayesianModel):
                 require(good, f"{name} must be positive and finite, got {value!r}")
 
     _numeric: ClassVar[bool] = False
-    _method = "Bayesian (NUTS), scores"
+    _method = methods.NUTS_SCORES
     _source: ClassVar[str] = SOURCE
 
     def _quantities(self, scores: Scores) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from bayesjudge.core import methods
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Estimate, Quantity
 from bayesjudge.core.intervals import FEW
@@ -278,7 +279,7 @@ def paired_difference(paired: PairedScores, *, ci_prob: float = 0.95) -> Estimat
         cautions += [c._replace(text=f"{first} less {second}: {c.text}") for c in told]
     return Estimate(
         {"difference": Quantity.of_rows(rows, ("first", "second"))},
-        method="Paired difference (PPI++)",
+        method=methods.PAIRED,
         ci_prob=ci_prob,
         source=f"Miller (2024); {PPI}",
         interval="t",

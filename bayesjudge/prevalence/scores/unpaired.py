@@ -10,6 +10,7 @@ import numpy as np
 
 from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
 from bayesjudge.core.estimate import Estimate, Quantity
+from bayesjudge.core.methods import Method
 from bayesjudge.prevalence.scores.closed_form import PPI, TInterval, standard_error
 from bayesjudge.prevalence.scores.compare import joined
 from bayesjudge.prevalence.scores.data import Scores, judged
@@ -72,7 +73,7 @@ def unpaired_difference(scores: Mapping[str, Scores], *, ci_prob: float = 0.95) 
     about = {name: judged(scores[name]) for name in each}
     return Estimate(
         {"difference": Quantity.of_rows(rows, ("first", "second"))},
-        method=f"Unpaired difference ({names.pop()})",
+        method=names.pop(),
         ci_prob=ci_prob,
         source=f"Welch (1947); {PPI}",
         interval="Welch's t" if kinds == ["mean_score"] else "normal",
@@ -84,7 +85,7 @@ def unpaired_difference(scores: Mapping[str, Scores], *, ci_prob: float = 0.95) 
     )
 
 
-def _each(scores: Mapping[str, Scores], ci_prob: float) -> tuple[set[str], dict[str, TInterval]]:
+def _each(scores: Mapping[str, Scores], ci_prob: float) -> tuple[set[Method], dict[str, TInterval]]:
     """Estimates of each system that has an interval, and the method's name."""
     names, found = set(), {}
     for system, one in scores.items():
@@ -130,7 +131,7 @@ def differences(made: Estimate) -> list[dict[str, Any]]:
         found.append(
             {
                 **at,
-                "method": made.method,
+                "method": made.method.title,
                 **row._asdict(),
                 "scale": about.truth_scale,
                 **({"pass_name": about.pass_name} if about.pass_name else {}),

@@ -6,6 +6,7 @@ from bayesjudge.pass_share.data import Passes
 
 from bayesjudge.core.estimate import Assumption, Estimate, Quantity
 from bayesjudge.core.intervals import wilson
+from bayesjudge.core.methods import Method
 
 INDEPENDENT = Assumption("independent-items", "items are independent of each other")
 
@@ -43,7 +44,7 @@ def wilson_share(passes: Passes, *, ci_prob: float = 0.95) -> Estimate:
     columns = wilson(passes.passes, passes.items, ci_prob)
     return Estimate(
         {"prevalence": Quantity.over(columns, {"system": passes.systems})},
-        method="Wilson",
+        method=Method("wilson", "Wilson"),
         ci_prob=ci_prob,
         source="Wilson (1927)",
         interval="Wilson",

@@ -1,0 +1,249 @@
+"""`Method`: what computed a number; and the table of this package's methods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+#: Of a formula; by integration; by mode and curvature; by draws.
+Computed = Literal["formula", "exact", "laplace", "sampled"]
+
+
+@dataclass(frozen=True)
+class Method:
+    """What computed a number: code asks its fields, people read its title.
+
+    Parameters
+    ----------
+    id : str
+        Short and stable, for example ``"rogan-gladen"``. What stands behind a colon is a setting of
+        the same method: ``"voting:majority"``.
+    title : str
+        As tables and sentences name it.
+    brief : str, optional
+        As a narrow table names it; the title if it is left out.
+    rank : float, default 75
+        Of methods that answer one question, the lowest is quoted, unless the data speak against it:
+        in the order of their scores in the studies of ``benchmarks``. A method that the package
+        does not know comes after all but the judge's own number, 100.
+    computed : {"formula", "exact", "laplace", "sampled"}
+        Whether it is a formula, or a posterior that was integrated, approximated or sampled.
+
+    Examples
+    --------
+    >>> print(Method("wilson", "Wilson's interval"))
+    Wilson's interval
+    """
+
+    id: str
+    title: str
+    brief: str = ""
+    rank: float = 75
+    computed: Computed = "formula"
+
+    def __post_init__(self) -> None:
+        if not self.brief:
+            object.__setattr__(self, "brief", self.title)
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def setting(self) -> str:
+        """What stands behind the colon of the id."""
+        return self.id.partition(":")[2]
+
+    def variant(self, setting: str, title: str, *, also_brief: bool = False) -> Method:
+        """Name the same method in another setting.
+
+        Parameters
+        ----------
+        setting : str
+            What the id gains, behind a colon.
+        title : str
+            What the title gains.
+        also_brief : bool, default False
+            Whether `brief` gains it too.
+
+        Returns
+        -------
+        Method
+            Of the same rank.
+        """
+        brief = f"{self.brief}, {title}" if also_brief else self.brief
+        return Method(
+            f"{self.id}:{setting}", f"{self.title}, {title}", brief, self.rank, self.computed
+        )
+
+
+def as_method(method: Method | str, computed: Computed = "formula") -> Method:
+    """A method; of a name that somebody made up, one that is told by that name alone."""
+    return method if isinstance(method, Method) else Method(method, method, computed=computed)
+
+
+# One judge: posteriors first, then the formulas. In settings drawn at random the posterior's
+# interval score is 1.02 to 1.08 times that of the best method of each setting, whichever the design
+# (benchmarks/prevalence/advice.py); closed forms by item are those whose coverage was studied where
+# rows repeat an item (benchmarks/prevalence/items.py); formulas of scores, by their interval scores
+# in benchmarks/prevalence/scores.py.
+
+FULLY_POOLED = Method(
+    "nuts-fully-pooled",
+    "Bayesian (NUTS), rates fully pooled",
+    "Bayesian (NUTS)",
+    5,
+    "sampled",
+)
+PARTIALLY_POOLED = Method(
+    "nuts-partially-pooled",
+    "Bayesian (NUTS), rates partially pooled",
+    "Bayesian (NUTS)",
+    5,
+    "sampled",
+)
+EXACT = Method("exact", "Bayesian (exact)", rank=10, computed="exact")
+EXACT_CLASSES = Method(
+    "exact-classes", "Bayesian (exact), classes", "Bayesian (exact)", 10, "exact"
+)
+NUTS = Method("nuts", "Bayesian (NUTS)", rank=20, computed="sampled")
+NUTS_CLASSES = Method("nuts-classes", "Bayesian (NUTS), classes", "Bayesian (NUTS)", 20, "sampled")
+PROPENSITY = Method("propensity-difference", "Propensity-weighted difference", rank=30)
+PPI_TUNED = Method("difference-tuned", "Difference (PPI++)", rank=40)
+ISOTONIC = Method("difference-isotonic", "Difference (isotonic)", rank=42)
+BINNED = Method("binned-scores", "Binned scores", rank=44)
+POST_STRATIFIED = Method("post-stratified", "Post-stratified", rank=46)
+PPI = Method("difference", "Difference (PPI)", rank=50)
+ROGAN_GLADEN = Method("rogan-gladen", "Rogan-Gladen", rank=52)
+MEAN_SCORE = Method("rogan-gladen-mean", "Rogan-Gladen (mean score)", rank=53)
+INVERSE = Method(
+    "confusion-inverse", "Classes, confusion-matrix inverse", "confusion-matrix inverse", 54
+)
+LEAST_SQUARES = Method(
+    "confusion-least-squares",
+    "Classes, constrained least squares",
+    "constrained least squares",
+    54,
+)
+EXACT_EFFECTIVE = Method(
+    "exact-effective-counts",
+    "Bayesian (exact), effective counts",
+    "Bayesian (exact)",
+    56,
+    "exact",
+)
+ITEM_EFFECTS = Method(
+    "nuts-item-effects", "Bayesian (NUTS), item effects", "Bayesian (NUTS)", 57, "sampled"
+)
+NUTS_SCORES = Method("nuts-scores", "Bayesian (NUTS), scores", "Bayesian (NUTS)", 58, "sampled")
+HUMAN_ONLY = Method("human-only", "Human labels only", rank=60)
+CONDITIONAL = Method("conditional-calibration", "Conditional calibration", rank=71)
+BOOTSTRAP = Method("rogan-gladen:bootstrap", "Rogan-Gladen (bootstrap)", rank=72)
+LINEAR_RATES = Method(
+    "nuts-linear-rates",
+    "Bayesian (NUTS), rates linear in covariates",
+    "Bayesian (NUTS)",
+    75,
+    "sampled",
+)
+PASSPORT = Method(
+    "exact-passport", "Bayesian (exact), robust passport", "Bayesian (exact)", 75, "exact"
+)
+JUDGE = Method("judge", "Judge's pass rate", rank=100)
+JUDGE_SHARES = Method("judge-shares", "Judge's shares", rank=100)
+JUDGE_SCORE = Method("judge-score", "Judge's mean score", rank=100)
+
+JUDGE_LESS_PEOPLE = Method("judge-less-people", "Judge less people")
+AGREEMENT = Method("agreement", "Agreement with people")
+AGREEMENT_WITHIN = Method("agreement-within-items", "Agreement within items")
+PAIRED = Method("paired-difference", "Paired difference (PPI++)")
+PAIRED_SIMULTANEOUS = Method(
+    "paired-difference:simultaneous",
+    "Paired difference (PPI++), simultaneous",
+    "Paired difference (PPI++)",
+)
+UNPAIRED_PPI = Method("unpaired-difference:tuned", "Unpaired difference (PPI++)")
+UNPAIRED_BINNED = Method("unpaired-difference:binned", "Unpaired difference (binned scores)")
+UNPAIRED_ROGAN_GLADEN = Method(
+    "unpaired-difference:rogan-gladen", "Unpaired difference (Rogan-Gladen)"
+)
+PAIRED_CHANGE = Method("paired-change", "Paired change")
+CONFIDENCE_SEQUENCE = Method("confidence-sequence", "Confidence sequence")
+
+# Panels: quoted is the model that suits the labels, approximated unless it was sampled.
+
+PANEL_MEAN = Method("panel-mean", "Panel mean", rank=100)
+EM_MODE = Method("dawid-skene-em:mode", "Dawid-Skene, posterior mode")
+EM_LIKELIHOOD = Method("dawid-skene-em:likelihood", "Dawid-Skene, maximum likelihood")
+JUDGE_BY_JUDGE = Method("rogan-gladen-by-judge", "Rogan-Gladen by judge, averaged")
+PASS_RATES = Method("pass-rate-regression", "Regression on pass rates")
+LOGIT_SHIFT = Method("logit-shift", "Logit shift")
+OTHER_GENERATORS = Method("difference-others", "Difference estimator, other generators")
+OWN_LABELS = Method("difference-own", "Difference estimator, own labels", rank=50)
+
+# Bias: exact posteriors and normal models; see bayesjudge.bias.answer for shifts with outliers.
+
+SPREAD_PRIOR = Method("dirichlet:spread", "Dirichlet, prior spread", "Dirichlet", 10, "exact")
+VARIANCE_PARTS = Method("variance-parts", "Variance parts", rank=20)
+NORMAL_SHIFTS = Method(
+    "nuts-normal-shifts", "Bayesian (NUTS), normal hierarchy", "Bayesian (NUTS)", 30, "sampled"
+)
+RMS_SHIFT = Method("rms-shift", "RMS shift", rank=40)
+RMS_SHIFT_NORMAL = Method("rms-shift:normal", "RMS shift", rank=40)
+WORST_CASE = Method(
+    "dirichlet:worst", "Dirichlet, prior worst", "Dirichlet, worst case", 50, "exact"
+)
+ADHERENCE = Method("schematic-adherence", "Schematic adherence")
+ORDERS = Method(
+    "shares-of-pairs", "Shares of pairs, Dirichlet posterior", "Dirichlet posterior", 10, "exact"
+)
+SHIFT_BY_POSITION = Method(
+    "shift-by-position", "Shift by position, least squares within answers", "Shift by position"
+)
+
+# Repeats
+
+ANOVA = Method("anova", "Random-effects ANOVA")
+ALIKE = Method("all-answers-alike", "All answers alike")
+DIRICHLET = Method(
+    "dirichlet", "Dirichlet posterior (exact)", "Dirichlet posterior", computed="exact"
+)
+CONSISTENCY = Method("consistency", "Consistency")
+MODERATED = Method("moderated-variances", "Moderated variances")
+SELF_CONTRADICTION = Method("self-contradiction", "Self-contradiction")
+CALLS = Method("calls-by-components", "Calls by components of variance")
+
+ORDINAL = Method(
+    "nuts-ordinal", "Ordinal random effects (NUTS)", "Ordinal random effects", computed="sampled"
+)
+ORDINAL_BY_LEVEL = Method(
+    "nuts-ordinal:by-level",
+    "Ordinal random effects, noise by level (NUTS)",
+    "Ordinal random effects, noise by level",
+    computed="sampled",
+)
+CUTPOINTS = Method(
+    "nuts-cutpoints",
+    "Ordinal random effects, judges' own cutpoints (NUTS)",
+    "Ordinal random effects, judges' own cutpoints",
+    computed="sampled",
+)
+CUTPOINTS_BY_LEVEL = Method(
+    "nuts-cutpoints:by-level",
+    "Ordinal random effects, judges' own cutpoints, noise by level (NUTS)",
+    "Ordinal random effects, judges' own cutpoints, noise by level",
+    computed="sampled",
+)
+
+# Ratings
+
+ENDORSEMENT = Method("mean-endorsement", "Mean endorsement")
+AS_COUNTED = Method("as-counted", "As counted")
+ANSWER_RATES = Method("answer-rates", "Answer by answer")
+ALT_TEST = Method("alt-test", "Alternative annotator test")
+ALT_POSTERIOR = Method("alt-test-posterior", "Alternative annotator posterior", computed="exact")
+RESPONSE_SETS = Method(
+    "nuts-response-sets", "Bayesian (NUTS), response sets", "Bayesian (NUTS)", computed="sampled"
+)
+
+#: Before a model is sampled.
+PREVIEW = Method("preview", "mode and curvature, an approximation", computed="laplace")
