@@ -33,6 +33,7 @@ from bayesjudge.panel.models.bias_pooling import BiasPooling
 from bayesjudge.panel.models.dawid_skene import (
     Correlated,
     DawidSkene,
+    LatentTruthPanel,
     MulticlassDawidSkene,
     PooledDawidSkene,
 )
@@ -52,6 +53,7 @@ __all__ = [
     "BiasPooling",
     "Correlated",
     "DawidSkene",
+    "LatentTruthPanel",
     "MulticlassDawidSkene",
     "NormalPrior",
     "PanelModel",

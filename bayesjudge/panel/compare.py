@@ -322,7 +322,7 @@ def _without_items(
 
 
 def _elpd(votes: Votes, method: Method, random_seed: int | np.random.Generator | None) -> float:
-    if isinstance(method, str) or not method._says_truths:
+    if isinstance(method, str) or not hasattr(method, "_truth_given_votes"):
         return float("nan")
     found = loo(fit(votes, method, random_seed=random_seed), of="labels")
     return found.elpd / found.n

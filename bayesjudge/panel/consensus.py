@@ -17,13 +17,13 @@ from bayesjudge.core.methods import Method
 from bayesjudge.panel import _em
 from bayesjudge.panel._approximations import Regression
 from bayesjudge.panel._folds import enough_labels, folds
-from bayesjudge.panel._likelihood import some_draws
 from bayesjudge.panel.checks import rows_of, without_labels
 from bayesjudge.panel.closed_form import PSEUDO, dawid_skene_em, model_assisted
 from bayesjudge.panel.data import MISSING, Votes, patterns_of, read_items
 from bayesjudge.panel.loo import spaced
 from bayesjudge.panel.model import model_of_items
 from bayesjudge.panel.models.vote_regression import VoteRegression
+from bayesjudge.truth.likelihood import some_draws
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,9 +7,9 @@ import pandas as pd
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
-from bayesjudge.panel._likelihood import some_draws
 from bayesjudge.panel.data import MISSING, Votes
 from bayesjudge.panel.model import model_of_items
+from bayesjudge.truth.likelihood import some_draws
 
 #: Posterior draws that the ranking looks at; more change it little.
 DRAWS = 2000

@@ -11,10 +11,10 @@ from scipy.special import logsumexp
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
-from bayesjudge.panel._likelihood import some_draws
 from bayesjudge.panel.checks import require_identified
 from bayesjudge.panel.data import MISSING
 from bayesjudge.panel.model import model_of_items
+from bayesjudge.truth.likelihood import some_draws
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,7 +125,7 @@ def log_likelihood_of(
         require_identified(votes, "predictive_values", "panel.loo")
     with checking("panel.loo") as require:
         require(of in ("labels", "items"), f"of={of!r}: labels or items")
-        of_votes = of == "labels" or spec._knows("_log_joint")
+        of_votes = of == "labels" or hasattr(spec, "_log_joint")
         require(of_votes, f"of={of!r} is not defined for {type(spec).__name__}")
         require(of == "items" or known.any(), "no item is labelled")
     rows = np.flatnonzero(known) if of == "labels" else np.arange(len(votes.count))
@@ -135,7 +135,7 @@ def log_likelihood_of(
         chance = spec._truth_given_votes(votes, draws, rows)
         own = np.take_along_axis(chance, at, axis=2)[..., 0]
         return np.log(np.clip(own, 1e-12, 1 - 1e-12)), rows, votes.count[rows]
-    joint = np.stack(list(spec._log_joint(votes, draws, rows)))
+    joint = np.concatenate(list(spec._log_joint(votes, draws, rows)))
     own = np.take_along_axis(joint, at, axis=2)[..., 0]
     log = np.where(truth == MISSING, logsumexp(joint, axis=2), own)
     return log, rows, votes.count[rows]

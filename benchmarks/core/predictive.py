@@ -209,7 +209,7 @@ def unanimous_replicates(fit: Any, posterior: Any, rng: np.random.Generator) -> 
     nobody gave are not told apart otherwise.
     """
     text = panel.build_model(fit.data, POOLED, collapsed=False)
-    given = replicates(text, posterior, rng, ["item_truth", "given_vote"])["given_vote"]
+    given = replicates(text, posterior, rng, ["item_truth", "item_verdict"])["item_verdict"]
     alone = np.repeat(fit.data.truth, fit.data.count) == -1
     return unanimous(given.reshape(len(given), ITEMS, 3)[:, alone].sum(-1))
 

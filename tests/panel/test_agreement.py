@@ -228,7 +228,7 @@ def drawn(votes, **posterior):
     return Fit(
         idata=xr.DataTree.from_dict({"posterior": xr.Dataset(arrays)}),
         data=votes,
-        spec=panel.PooledDawidSkene(),
+        spec=panel.DawidSkene(),
         quantities=tuple(posterior),
         method="",
         source="",

@@ -14,7 +14,7 @@ from bayesjudge.panel._approximations import (
     _Told,
     share_estimate,
 )
-from bayesjudge.panel._likelihood import likelihood_of_votes
+from tests.panel.effect_likelihood import likelihood_of_votes
 from tests.panel.test_recommend import FULL, simulated, some_labelled
 
 panel = bj.panel
@@ -42,7 +42,7 @@ def test_likelihood_of_the_approximation_is_that_of_the_model():
     half, leniency, effect = learnt._parts(learnt.at)
     logits = np.stack([leniency - half, leniency + half], axis=1)
     share = expit(learnt.at[:3])
-    expected = likelihood_of_votes(votes)(logits, effect, share, 11)
+    expected = likelihood_of_votes(votes, logits, effect, share, 11)
     assert told.count @ learnt._expect(learnt.at, told)[0] == pytest.approx(expected)
 
 

@@ -7,8 +7,8 @@ import xarray as xr
 from scipy.special import betaln
 
 import bayesjudge as bj
-from bayesjudge.panel._likelihood import likelihood_of_votes, logits_of
 from bayesjudge.panel.loo import log_likelihood_of
+from tests.panel.effect_likelihood import likelihood_of_votes
 
 Votes, DawidSkene = bj.panel.Votes, bj.panel.DawidSkene
 pytestmark = pytest.mark.sampling
@@ -65,8 +65,10 @@ def test_densities_add_up_to_the_likelihood(model_fit):
     log, _, count = log_likelihood_of(fit, of="items")
     each = len(fit.draws("prevalence")) // 4
     s = int(0.5 * each / 250)  # the first draw that is kept
-    expected = likelihood_of_votes(fit.data)(
-        logits_of(fit)[s],
+    lenient, half = fit.draws("leniency")[s], np.exp(fit.draws("discrimination")[s]) / 2
+    expected = likelihood_of_votes(
+        fit.data,
+        np.stack([lenient - half, lenient + half], axis=1),
         fit.draws("shared_effect")[s],
         fit.draws("prevalence")[s],
         fit.spec.nodes,

@@ -10,7 +10,7 @@ from scipy.stats import norm
 import bayesjudge as bj
 from bayesjudge.panel import Correlated, MulticlassDawidSkene, Votes, _marginal
 from bayesjudge.panel._marginal import Ballots, VotesByClass, VotesByJudges
-from bayesjudge.panel.models.dawid_skene import _generator_of
+from bayesjudge.truth.likelihood import group_of_shares
 
 pytestmark = pytest.mark.usefixtures("uncompiled")
 
@@ -39,7 +39,7 @@ def by_items(votes, table, log_share, log_weight):
     """Add up items in logarithms; `table` is by judge, class, response and node."""
     total, none = 0.0, table.shape[2] == votes.n_classes + 1
     for given, truth, generator, count in zip(
-        votes.votes, votes.truth, _generator_of(votes), votes.count, strict=True
+        votes.votes, votes.truth, group_of_shares(votes.verdicts), votes.count, strict=True
     ):
         by_node = np.zeros((votes.n_classes, table.shape[-1])) + log_weight
         for judge, vote in zip(votes.judge_of_column, given, strict=True):
@@ -80,7 +80,7 @@ def of_logits(kind):
     at = logits[..., None] + spread[:, None] * POINTS
     table = np.stack([log_expit(-at), log_expit(at), np.zeros_like(at)], axis=2)
     table += answering.reshape(JUDGES, 3, 2).transpose(0, 2, 1)[..., None]
-    ballots = Ballots.of(votes, "response", _generator_of(votes), weighted=True)
+    ballots = Ballots.of(votes, "response", group_of_shares(votes.verdicts), weighted=True)
     inputs = [logits, spread, answering, share, POINTS, WEIGHTS, *arrays(ballots)]
     return inputs, by_items(votes, table, share, np.log(WEIGHTS))
 
@@ -93,7 +93,7 @@ def of_classes(kind):
     share = np.log(rng.dirichlet(np.ones(3), GENERATORS))
     if kind == "no bad items":
         share[0] = -400.0, 0.0, -30.0
-    ballots = Ballots.of(votes, "skip", _generator_of(votes), weighted=False)
+    ballots = Ballots.of(votes, "skip", group_of_shares(votes.verdicts), weighted=False)
     inputs = [logs.transpose(0, 2, 1).reshape(-1, 3), share, *arrays(ballots)]
     return inputs, by_items(votes, logs[..., None], share, 0.0)
 
@@ -121,7 +121,7 @@ def of_judges(kind):
     at = logits[..., None] + shared[:, None] * POINTS
     table = np.stack([log_expit(-at), log_expit(at), np.zeros_like(at)], axis=2)
     table += answering.reshape(JUDGES, 3, 2).transpose(0, 2, 1)[..., None]
-    ballots = Ballots.of(votes, "response", _generator_of(votes), weighted=True)
+    ballots = Ballots.of(votes, "response", group_of_shares(votes.verdicts), weighted=True)
     inputs = [*unknown, shared, answering, share, *guesses, POINTS, WEIGHTS, *arrays(ballots)]
     return inputs, by_items(votes, table, share, np.log(WEIGHTS)) + density
 
@@ -186,7 +186,7 @@ def test_some_cases_are_so_extreme_that_products_would_not_do():
 def test_slopes_are_by_every_share_whoever_has_items(calibration):
     """A generator without items, and labels of which there are none, have a share too."""
     votes = Votes([[1, 0], [0, 0]], [-1, -1], [0, 0], ("g", "h"), "ab", calibration=calibration)
-    ballots = Ballots.of(votes, "skip", _generator_of(votes), weighted=False)
+    ballots = Ballots.of(votes, "skip", group_of_shares(votes.verdicts), weighted=False)
     log_share = np.full((2 + (calibration == "separate"), 2), np.log(0.5))
     likelihood = _marginal._of_classes(2, 1, _marginal._as_it_is)
     *_, slope = likelihood(np.full((4, 2), np.log(0.5)), log_share, *arrays(ballots))
@@ -196,7 +196,7 @@ def test_slopes_are_by_every_share_whoever_has_items(calibration):
 
 def test_one_judge_is_a_half():
     votes = Votes([[1], [0], [-1]], [1, -1, -1], [0, 0, 0], "g", "a", calibration="random")
-    ballots = Ballots.of(votes, "skip", _generator_of(votes), weighted=False)
+    ballots = Ballots.of(votes, "skip", group_of_shares(votes.verdicts), weighted=False)
     table, share = np.log([[0.9, 0.3], [0.1, 0.7]]), np.log([[0.2, 0.8]])  # column, class
     value, *_ = _marginal._of_classes(2, 1, _marginal._as_it_is)(table, share, *arrays(ballots))
     assert_allclose(value, np.log(0.8 * 0.7) + np.log(0.2 * 0.9 + 0.8 * 0.3))
@@ -204,7 +204,7 @@ def test_one_judge_is_a_half():
 
 def test_halves_are_few_and_make_up_their_ballots():
     votes = votes_of(2, size=400)
-    ballots = Ballots.of(votes, "skip", _generator_of(votes), weighted=False)
+    ballots = Ballots.of(votes, "skip", group_of_shares(votes.verdicts), weighted=False)
     distinct = np.unique(votes.votes, axis=0)
     assert len(ballots.halves) == len(distinct)
     assert len(ballots.start) - 1 <= 3**2 + 3

@@ -24,9 +24,10 @@ from bayesjudge.panel import (
     VoteRegression,
     Votes,
 )
-from bayesjudge.panel._likelihood import likelihood_of_votes
 from bayesjudge.panel.models import dawid_skene
+from bayesjudge.truth import likelihood
 from tests.panel.conftest import anesthesia, code_feedback
+from tests.panel.effect_likelihood import likelihood_of_votes
 
 FEW = {"draws": 500, "tune": 500, "chains": 2, "cores": 1, "progress": False}
 
@@ -179,13 +180,13 @@ def test_shared_effect_is_integrated_out(effect):
     unknowns = {"prevalence": g, "shared_effect": np.array(effect), **pooled_judges(LOGITS)}
     expected = summed_over_every_truth(SMALL, g, together)
     assert likelihood_of(model, unknowns) == pytest.approx(expected, rel=1e-6)
-    found = likelihood_of_votes(SMALL)(LOGITS, np.array(effect), g, 61)
+    found = likelihood_of_votes(SMALL, LOGITS, np.array(effect), g, 61)
     assert found == pytest.approx(expected, 1e-6)
 
 
 def test_without_a_shared_effect_the_errors_are_independent():
     g = np.array([0.7, 0.4])
-    found = likelihood_of_votes(SMALL)(LOGITS, np.zeros(2), g, 21)
+    found = likelihood_of_votes(SMALL, LOGITS, np.zeros(2), g, 21)
     assert found == pytest.approx(summed_over_every_truth(SMALL, g, independent), rel=1e-9)
 
 
@@ -221,7 +222,7 @@ def test_log_odds_are_the_density_of_the_text(case, monkeypatch):
     """By groups of judges, with what is linear counted beforehand."""
     settings = {"calibration": "random", "labelled": 20, "answering": None} | LOG_ODDS[case]
     for name in ("GROUP", "MOST_IN_GROUPS"):
-        monkeypatch.setattr(dawid_skene, name, settings.get(name, getattr(dawid_skene, name)))
+        monkeypatch.setattr(likelihood, name, settings.get(name, getattr(likelihood, name)))
     rng = np.random.default_rng(1)
     truth = rng.integers(0, 2, 60)
     votes = np.where(rng.random((60, 4)) < 0.8, truth[:, None], 1 - truth[:, None])

@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 import bayesjudge as bj
 from bayesjudge.compiled import compiling
 from bayesjudge.core.counting import draw_patterns
-from bayesjudge.panel._patterns import Patterns
+from bayesjudge.truth.patterns import Patterns
 
 pytestmark = pytest.mark.usefixtures("uncompiled")
 
@@ -46,7 +46,7 @@ def test_replicates_have_as_many_items_as_were_observed(calibration):
     with compiling():
         drawn = pm.sample_prior_predictive(50, model=made, random_seed=1)
     items = drawn["prior_predictive"]["items"].to_numpy()[0]
-    patterns = Patterns.of(votes, "skip")
+    patterns = Patterns.of(votes.verdicts)
     assert (items[:, -patterns.groups :] > 0).any()
     for group in range(patterns.groups):
         mine = patterns.group == group
@@ -81,7 +81,7 @@ def test_replicates_have_the_models_chances(calibration):
     often = (given.all(axis=1) + 1) / 3 if calibration == "by_verdict" else np.full(300, 0.5)
     known = rng.random(300) < often
     votes = Votes(given, np.where(known, truth, -1), [0] * 300, "g", "abc", calibration=calibration)
-    patterns = Patterns.of(votes, "skip")
+    patterns = Patterns.of(votes.verdicts)
     n = len(votes.count)
     density = np.log([chance_of(votes, row) for row in range(n)] + [1.0] * patterns.groups)
     inputs = (density, patterns.chosen, patterns.group, patterns.count)
@@ -103,7 +103,7 @@ def test_replicates_have_the_models_chances(calibration):
 
 
 def test_patterns_are_named():
-    names = Patterns.of(Votes(**TINY, calibration="random"), "skip").names
+    names = Patterns.of(Votes(**TINY, calibration="random").verdicts).names
     assert names[:4] == ["x, unlabelled: 1 -", "x, 1: 1 0", "y, unlabelled: 1 1", "y, 0: 0 0"]
     assert set(names[4:]) == {
         *("x, unlabelled: ? -", "x, labelled: ? ?", "y, unlabelled: ? ?", "y, labelled: ? ?"),

@@ -95,11 +95,11 @@ def fit_at_truth(model, effect, **simulation):
     """A fit whose draws all are the truth that the votes were simulated from."""
     table = bj.panel.simulate(**SETTINGS, shared_effect=effect, random_seed=3, **simulation)
     values = {name: np.array(rate) for name, rate in SETTINGS.items()}
-    if isinstance(model, bj.panel.Correlated):
-        high = _intercepts(values["sensitivity"], effect)
-        low = _intercepts(1 - values["specificity"], effect)
-        values |= {"discrimination": np.log(high - low), "leniency": (high + low) / 2}
-        values |= {"shared_effect": np.full(2, effect)}
+    own = effect if isinstance(model, bj.panel.Correlated) else 0.0
+    high = _intercepts(values["sensitivity"], own)
+    low = _intercepts(1 - values["specificity"], own)
+    values |= {"discrimination": np.log(high - low), "leniency": (high + low) / 2}
+    values |= {"shared_effect": np.full(2, own)}
     draws = {name: np.broadcast_to(v, (2, 50, *np.shape(v))) for name, v in values.items()}
     names = {name: (("chain", "draw", *(f"{name}_{i}" for i in range(v.ndim - 2))), v)
              for name, v in draws.items()}  # fmt: skip

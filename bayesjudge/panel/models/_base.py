@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy.special import logsumexp
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis
@@ -15,13 +14,16 @@ from bayesjudge.core.fit import Fit
 from bayesjudge.core.label_design import Identified
 from bayesjudge.core.methods import Method
 from bayesjudge.core.model import BayesianModel
-from bayesjudge.core.priors import BetaPrior, NormalPrior
-from bayesjudge.panel._likelihood import some_draws
-from bayesjudge.panel.checks import against_labels, check_assumptions, require_identified, subject
+from bayesjudge.core.prior_check import Key
+from bayesjudge.core.priors import NormalPrior
+from bayesjudge.panel.checks import against_labels, check_assumptions, require_identified
 from bayesjudge.panel.data import MISSING, Votes
 
-if TYPE_CHECKING:
-    import xarray as xr
+Values = Mapping[str, np.ndarray]
+#: Statistics of votes, what they are of draws from the priors, and observed variables to draw.
+PriorStatistics = tuple[
+    dict[Key, float], Callable[[Values], Mapping[Key, np.ndarray]], tuple[str, ...]
+]
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,6 @@ class PanelModel(BayesianModel):
     _assumptions: ClassVar[tuple[Assumption, ...]]
     _needs_labels: ClassVar[bool] = True
     _learns_from: ClassVar[Identified | None] = None  # what it needs the labels to tell
-    #: What one draw of `_draw_votes` takes, by the names of the posterior.
-    _voting: ClassVar[tuple[str, ...]] = ()
     #: Whether judges err independently given the truth: then rates alone say what they are worth.
     _independent: ClassVar[bool] = False
     #: Whether the chance of a truth given votes was learnt from labels, not from agreement.
@@ -103,82 +103,13 @@ class PanelModel(BayesianModel):
             "which class passes (pass_value=)",
         )
 
-    # What consensus, loo, label_next, dependence_check and cross_validate ask of a model ----------
-
-    def _log_joint(self, votes: Votes, draws: xr.Dataset, rows: np.ndarray) -> Iterator[np.ndarray]:
-        """Log probability of votes and class of some patterns: (n_rows, n_classes) for each draw.
-
-        Of the votes alone where the labelled items' classes say nothing.
-        """
-        raise NotImplementedError
-
-    def _truth_given_votes(self, votes: Votes, draws: xr.Dataset, rows: np.ndarray) -> np.ndarray:
-        """Probability of each class of some patterns, shape (n_draws, n_rows, n_classes)."""
-        joint = np.stack(list(self._log_joint(votes, draws, rows)))
-        return np.exp(joint - logsumexp(joint, axis=2, keepdims=True))
-
-    def _draw_votes(
-        self,
-        draw: Mapping[str, np.ndarray],
-        given: np.ndarray,
-        truth: np.ndarray,
-        generator: np.ndarray,
-        rng: np.random.Generator,
-    ) -> np.ndarray:
-        """Votes anew for the same items, with the same votes missing, by one draw of `_voting`."""
-        raise NotImplementedError
-
-    def _about_items(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray] | None:
-        """Known truths counted, the others drawn given their items' votes."""
-        if not self._knows("_log_joint"):
-            return None
-        votes: Votes = fit.data
-        known, unknown = votes.labelled, np.flatnonzero(votes.truth == MISSING)
-        posterior = fit.idata["posterior"]
-        chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
-        found = np.empty((chains * draws, *known.shape))
-        for s, joint in enumerate(self._log_joint(votes, some_draws(fit), unknown)):
-            chance = np.exp(joint - joint.max(axis=1, keepdims=True))
-            chance /= chance.sum(axis=1, keepdims=True)
-            drawn = rng.multinomial(votes.count[unknown], chance)
-            found[s] = known if votes.design.same_items else 0
-            np.add.at(found[s], votes.generator[unknown], drawn)
-        items = np.bincount(votes.generator, votes.count * subject(votes), len(votes.generators))
-        with np.errstate(invalid="ignore"):  # no items, no share of them
-            found = found.reshape(chains, draws, *known.shape) / items[:, None]
-        return {"prevalence": found[..., 1]} if votes.n_classes == 2 else {"share": found}
-
-    @classmethod
-    def _knows(cls, method: str) -> bool:
-        """Whether a class says what the base class asks of it."""
-        return getattr(cls, method) is not getattr(PanelModel, method)
-
-    @property
-    def _says_truths(self) -> bool:
-        """Whether it says what is true of an item, given its votes."""
-        return self._knows("_log_joint") or self._knows("_truth_given_votes")
+    def _prior_statistics(self, votes: Votes, rng: np.random.Generator) -> PriorStatistics | None:
+        """What `check_prior` compares, if it is not votes: None draws votes item by item."""
+        return None
 
 
 def _number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-#: The dimension of a prior's parameters, by how many there are.
-PARAMETERS: dict[int, tuple[str, tuple[str, ...]]] = {
-    1: ("scale", ("scale",)),
-    2: ("parameter", ("first", "second")),
-}
-
-
-def prior_data(name: str, values: Any) -> tuple[Any, ...]:
-    """Parameters of a prior as data, so that other priors need no other compilation."""
-    import pymc as pm
-
-    numbers = np.asarray(tuple(values), dtype=float)
-    dim, labels = PARAMETERS[numbers.size]
-    pm.modelcontext(None).add_coord(dim, labels)
-    data = pm.Data(f"{name}_prior", numbers, dims=dim)
-    return tuple(data[i] for i in range(numbers.size))
 
 
 def logit_normal(name: str, centre: Any, spread: Any, dim: str) -> Any:
@@ -187,22 +118,3 @@ def logit_normal(name: str, centre: Any, spread: Any, dim: str) -> Any:
 
     unbounded = pm.distributions.transforms.logodds  # which PyMC leaves out for this one
     return pm.LogitNormal(name, centre, spread, dims=dim, default_transform=unbounded)
-
-
-def beta_data(
-    name: str, prior: BetaPrior | Mapping[str, BetaPrior], names: Sequence[str], dim: str
-) -> tuple[Any, Any]:
-    """Parameters of a Beta prior as data, one entry a name."""
-    import pymc as pm
-
-    if isinstance(prior, Mapping):
-        with checking(f"prior of {name}") as require:
-            missing = [one for one in names if one not in prior]
-            unknown = [one for one in prior if one not in names]
-            require(not missing, f"no prior for {dim} {missing[:3]}; give one for each {dim}")
-            require(not unknown, f"no {dim} is called {unknown[:3]}; there are {list(names)}")
-        each = [prior[one] for one in names]
-    else:
-        each = [prior] * len(names)
-    alpha, beta = np.array([tuple(one) for one in each], dtype=float).T
-    return pm.Data(f"{name}_alpha", alpha, dims=dim), pm.Data(f"{name}_beta", beta, dims=dim)

@@ -11,12 +11,15 @@ from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.label_design import Identified
+from bayesjudge.core.prior_check import Key
 from bayesjudge.core.priors import NormalPrior
 from bayesjudge.panel._summaries import Summary
 from bayesjudge.panel.checks import EXCHANGEABLE
 from bayesjudge.panel.data import Votes
 from bayesjudge.panel.label_design import RANDOM_LABELS
-from bayesjudge.panel.models._base import PanelModel, logit_normal, prior_data
+from bayesjudge.panel.models._base import PanelModel, PriorStatistics, Values, logit_normal
+from bayesjudge.panel.voting import true_prevalence
+from bayesjudge.truth.components import prior_data
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -107,9 +110,9 @@ class BiasPooling(PanelModel):
         # the generators' mean is learnt, so none is drawn to one half; their spread is not, so
         # an outlying generator is not drawn to the others
         typical = pm.Normal("level_mean", *prior_data("level", self.level))
-        spread_of_level = prior_data("level_spread", [self.level_spread])[0]
+        spread_of_level = prior_data("level_spread", self.level_spread)[0]
         centre = pm.Normal("bias_mean", *prior_data("bias", self.bias))
-        spread = pm.HalfNormal("bias_spread", prior_data("bias_spread", [self.bias_spread])[0])
+        spread = pm.HalfNormal("bias_spread", prior_data("bias_spread", self.bias_spread)[0])
         if text:
             prevalence = logit_normal("prevalence", typical, spread_of_level, "generator")
             level = pm.math.logit(prevalence)
@@ -146,6 +149,30 @@ class BiasPooling(PanelModel):
     def _cautions_of_fit(self, fit: Fit) -> tuple[Caution, ...]:
         unlabelled = not fit.data.is_labelled.any()
         return (*(self.rests_on_prior(),) * unlabelled, *super()._cautions_of_fit(fit))
+
+    def _prior_statistics(self, votes: Votes, rng: np.random.Generator) -> PriorStatistics:
+        """Pass rates of the panel, and the bias if labels show it."""
+        rate, truth = Summary.of(votes).rate, true_prevalence(votes)
+        labelled = np.bincount(votes.generator, votes.count * votes.is_labelled, len(rate)).astype(
+            int
+        )
+        observed: dict[Key, float] = {}
+        for i, name in enumerate(votes.generators):
+            observed["pass_rate", "generator", name] = float(rate[i])
+            if labelled[i]:
+                observed["pass_rate - share_good", "generator", name] = float(rate[i] - truth[i])
+
+        def drawn_of(prior: Values) -> dict[Key, np.ndarray]:
+            found: dict[Key, np.ndarray] = {}
+            for i, name in enumerate(votes.generators):
+                passed, m = prior["pass_rate"][:, i], int(labelled[i])
+                found["pass_rate", "generator", name] = passed
+                if m:
+                    good = rng.binomial(m, prior["prevalence"][:, i]) / m
+                    found["pass_rate - share_good", "generator", name] = passed - good
+            return found
+
+        return observed, drawn_of, ()
 
     def _about_items(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """Known truths counted, the others one binomial more."""

@@ -12,12 +12,15 @@ from bayesjudge.core.counting import collapse, distinct
 from bayesjudge.core.estimate import Assumption, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.label_design import Identified
+from bayesjudge.core.prior_check import Key
 from bayesjudge.core.priors import NormalPrior
-from bayesjudge.panel._likelihood import by_sample
 from bayesjudge.panel.checks import EXCHANGEABLE_LEVELS
 from bayesjudge.panel.data import MISSING, Votes
 from bayesjudge.panel.label_design import RANDOM_LABELS
-from bayesjudge.panel.models._base import PanelModel, prior_data
+from bayesjudge.panel.models._base import PanelModel, PriorStatistics, Values
+from bayesjudge.panel.voting import true_prevalence
+from bayesjudge.truth.components import prior_data
+from bayesjudge.truth.likelihood import by_sample
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -96,10 +99,10 @@ class VoteRegression(PanelModel):
         import pymc as pm
 
         centre = pm.Normal("intercept", *prior_data("intercept", self.intercept))
-        scale = prior_data("generator_spread", [self.generator_spread])[0]
+        scale = prior_data("generator_spread", self.generator_spread)[0]
         spread = pm.HalfNormal("generator_spread", scale)
         typical = pm.Normal("vote_weight_mean", *prior_data("vote_weight", self.vote_weight))
-        differ = pm.HalfNormal("judge_spread", prior_data("judge_spread", [self.judge_spread])[0])
+        differ = pm.HalfNormal("judge_spread", prior_data("judge_spread", self.judge_spread)[0])
 
         def pooled(name: str, mean: Any, sd: Any, dim: str) -> Any:
             if text:
@@ -138,6 +141,38 @@ class VoteRegression(PanelModel):
         coords = {"chain": draws.chain, "draw": draws.draw, "pattern": ("kind", kinds)}
         by_kind = xr.DataArray(logs, coords, ("chain", "draw", "kind"))
         return by_kind, np.concatenate([good, n - good])
+
+    def _prior_statistics(self, votes: Votes, rng: np.random.Generator) -> PriorStatistics:
+        """Shares of good ones among labelled items, and how often the majority is right there."""
+        rows, n, seen = labelled_patterns(votes)
+        truth = true_prevalence(votes)
+        passed, failed = ((votes.votes[rows] == vote).sum(axis=1) for vote in (1, 0))
+        decided, passes = n * (passed != failed), passed > failed
+        majority: Key = ("majority_right", "", "")
+
+        def right(good: np.ndarray) -> np.ndarray:
+            agreed = np.where(passes, good, n - good) * (decided > 0)
+            return agreed.sum(axis=-1) / max(decided.sum(), 1)
+
+        own: dict[Key, np.ndarray] = {
+            ("share_good", "generator", name): votes.generator[rows] == i
+            for i, name in enumerate(votes.generators)
+        }
+        observed = {
+            key: float(share)
+            for (key, mine), share in zip(own.items(), truth, strict=True)
+            if mine.any()
+        }
+        if decided.any():
+            observed[majority] = float(right(seen))
+
+        def drawn_of(prior: Values) -> dict[Key, np.ndarray]:
+            good = prior["labelled_good"]
+            found = {majority: right(good)}
+            found |= {key: good[:, mine].sum(axis=1) / n[mine].sum() for key, mine in own.items()}
+            return {key: found[key] for key in observed}
+
+        return observed, drawn_of, ("labelled_good",)
 
 
 def vote_scores(votes: Votes) -> np.ndarray:
