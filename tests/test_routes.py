@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import shutil
 from urllib.parse import quote
 
@@ -9,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from commands import commands, run
+from commands import commands, leaves, run
 from readings import readings, same
 
 import bayesjudge as bj
@@ -162,6 +163,35 @@ def test_a_command_and_the_kind_of_file(name, tmp_path):
         in_folders(one.table, folder, split)
         wrong[folder.name] = same(one.numbers(folder), expected)
         wrong[f"{folder.name}, pattern"] = same(one.numbers(f"{folder}/**/*.parquet"), expected)
+    assert not any(wrong.values()), wrong
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stacked", [False, True])
+def test_labels_in_a_file_of_any_kind_beside_a_table_of_any_kind(stacked, tmp_path):
+    """Labels are whole numbers, fractions with empty cells, or text, as each file stores them."""
+    one, kinds = COMMANDS["prevalence of items"], ("csv", "jsonl", "json", "parquet", "duckdb")
+    rows = one.table[["case", "system", "verdict", "truth"]]
+    labels = rows.drop(columns="verdict")
+    table = rows.drop(columns="truth")
+    if stacked:  # rows of their own
+        known = rows["truth"].notna() & (rows["case"] < "q3")
+        table, labels = rows[~known], rows[known]
+    whole = labels.dropna(subset="truth").astype({"truth": int})
+    for kind in kinds:
+        FILES[kind](table, tmp_path / f"rows.{kind}")
+        FILES[kind](labels, tmp_path / f"labels.{kind}")
+        FILES[kind](whole, tmp_path / f"whole.{kind}")
+    expected, wrong = None, {}
+    pairs = dict.fromkeys([*(("csv", k) for k in kinds), *((k, "parquet") for k in kinds)])
+    for kind, own in pairs:
+        for called in ("labels", "whole"):
+            line = one.line(tmp_path / f"rows.{kind}")
+            code, text, told = run([*line, f"--labels={tmp_path}/{called}.{own}"])
+            assert code == 0, (kind, own, called, told)
+            found = dict(leaves(json.loads(text)))
+            expected = found if expected is None else expected
+            wrong[kind, own, called] = same(found, expected)
     assert not any(wrong.values()), wrong
 
 

@@ -92,7 +92,7 @@ class Labels:
             rows = rows.append_column(self.truth, none)
         rows = rows.select(columns).unify_dictionaries()
         self.told = f"added from {self.source.path}: {how_many(len(more), 'row')}"
-        return pa.concat_tables([_plain(rows), _plain(more)])
+        return pa.concat_tables([_plain(rows, numbers), _plain(more, numbers)])
 
     def find_keys(self, to: Rows) -> None:
         """Find which columns of both files name an output: the item, and what else is asked for."""
@@ -205,8 +205,8 @@ class Labels:
         label_of: dict[tuple[str, ...], str] = {}
         torn = set()
         names = _names(found, list(keys.values()))
-        for name, label in zip(names, found[self.truth].to_pylist(), strict=True):
-            if not all(name) or label is None:
+        for name, (label,) in zip(names, _names(found, [self.truth]), strict=True):
+            if not all(name) or not label:
                 continue
             if name not in there:  # an apostrophe keeps a spreadsheet from running a name
                 name = tuple(part.removeprefix("'") for part in name)
@@ -293,13 +293,14 @@ def _tuples(cells: Mapping[str, Sequence[str]], columns: Collection[str]) -> lis
 def _names(table: pa.Table, columns: Sequence[str]) -> list[tuple[str, ...]]:
     """Each row's name; an empty cell is an empty part of it."""
     cells = (
-        ["" if c is None else name_of(c).strip() for c in table[n].to_pylist()] for n in columns
+        ["" if c is None or c != c else name_of(c).strip() for c in table[n].to_pylist()]
+        for n in columns
     )
     return list(zip(*cells, strict=True))
 
 
-def _plain(table: pa.Table) -> pa.Table:
-    """Columns as text or numbers, so that tables of several files are one."""
+def _plain(table: pa.Table, numbers: Sequence[str]) -> pa.Table:
+    """Columns as text but for numbers, so that tables of several files are one."""
     import pyarrow as pa
 
     columns: dict[str, Any] = {}
@@ -307,7 +308,6 @@ def _plain(table: pa.Table) -> pa.Table:
         cells = table[name]
         if hasattr(cells.type, "value_type"):
             cells = cells.cast(cells.type.value_type)
-        numeric = pa.types.is_floating(cells.type)
-        texts = [None if c is None else name_of(c) for c in cells.to_pylist()]
-        columns[name] = cells if numeric else pa.array(texts, pa.string())
+        texts = [None if c is None or c != c else name_of(c) for c in cells.to_pylist()]
+        columns[name] = cells if name in numbers else pa.array(texts, pa.string())
     return pa.table(columns)

@@ -250,6 +250,43 @@ WAYS = {
     "random pauses": START
     + "import random\nfrom random import uniform\nP = [TEXT]\nasync def judge(item):\n"
     + "    random.random() + uniform(0, 1)\n    return Reply(3, P[0] + item)",
+    "attribute by a name of many parts": judged_by(
+        "import held\nkind = 'pro'", "getattr(held, f'{kind.upper()}MPT') + item"
+    ),
+    "global by a name of many parts": judged_by(
+        "PROMPT_STRICT = TEXT\nkind = 'strict'", "globals()[f'PROMPT_{kind.upper()}'] + item"
+    ),
+    "attribute by a getter": judged_by(
+        "import held, operator\nget = operator.attrgetter('PROMPT')", "get(held) + item"
+    ),
+    "method by a caller": judged_by(
+        "import operator\nclass Words:\n    def strict(self):\n        return TEXT\n"
+        "w, call = Words(), operator.methodcaller('strict')",
+        "call(w) + item",
+    ),
+    "command line": START
+    + "import sys\nsys.argv[1:] = [TEXT]\n"
+    + ASKED.format("sys.argv[1] + item"),
+    "context variable": judged_by(
+        "import contextvars\nP = contextvars.ContextVar('P', default=TEXT)", "P.get() + item"
+    ),
+    "thread's own": judged_by(
+        "import threading\nP = threading.local()\nP.prompt = TEXT", "P.prompt + item"
+    ),
+    "default of a dict": judged_by(
+        "import collections\nP = collections.defaultdict(lambda: TEXT)", "P['x'] + item"
+    ),
+    "property of a class": judged_by(
+        "class Kind(type):\n    @property\n    def prompt(self):\n        return TEXT\n"
+        "class Config(metaclass=Kind): pass",
+        "Config.prompt + item",
+    ),
+    "wrapper of one's own": START
+    + "import functools\nclass Asking:\n    def __init__(self, judge, prompt):\n"
+    + "        functools.update_wrapper(self, judge)\n        self.prompt = prompt\n"
+    + "    async def __call__(self, item):\n"
+    + "        return Reply(3, self.prompt + await self.__wrapped__(item))\n"
+    + "async def plain(item):\n    return item\njudge = Asking(plain, TEXT)",
     # what a later run cannot be held against
     "file by open": judged_by("", "open('prompt.txt').read() + item"),
     "file by Path": judged_by("import pathlib", "pathlib.Path('prompt.txt').read_text() + item"),
@@ -280,6 +317,29 @@ WAYS = {
     "running generator": judged_by(
         "def words():\n    while True:\n        yield TEXT\nG = words()", "next(G) + item"
     ),
+    "table read by a library": judged_by(
+        "import pandas as pd", "pd.read_csv('prompt.txt', sep='|').columns[0] + item"
+    ),
+    "lines kept by Python": judged_by(
+        "import linecache", "linecache.getline('prompt.txt', 1) + item"
+    ),
+    "resource of a package": judged_by(
+        "import importlib.resources", "importlib.resources.read_text('holding', 'x') + item"
+    ),
+    "data of a package": judged_by(
+        "import pkgutil", "pkgutil.get_data('holding', 'prompts.py').decode() + item"
+    ),
+    "database": judged_by(
+        "import sqlite3", "sqlite3.connect('p.sqlite').execute('pragma user_version') + item"
+    ),
+    "module imported by text": judged_by(
+        "import importlib", "importlib.import_module('held').PROMPT + item"
+    ),
+    "module among those imported": judged_by(
+        "import held, sys", "sys.modules['held'].PROMPT + item"
+    ),
+    "file run": judged_by("import runpy", "runpy.run_path('held.py')['PROMPT'] + item"),
+    "expression": judged_by("PROMPT = TEXT", "eval('PROMPT') + item"),
 }
 #: Refused at once, unless the judge says what it asks.
 UNKNOWN = [*WAYS][[*WAYS].index("file by open") :]

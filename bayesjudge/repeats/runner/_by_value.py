@@ -9,26 +9,42 @@ that are read, open connections, objects of installed packages.
 from __future__ import annotations
 
 import builtins
+import bz2
 import codecs
 import copyreg
 import dis
+import fileinput
+import gzip
 import hashlib
 import importlib
 import importlib.resources
 import inspect
 import io
 import json
+import linecache
+import lzma
 import os
+import pkgutil
 import platform
 import random
+import re
+import runpy
+import shelve
+import sqlite3
 import sys
 import sysconfig
+import tarfile
+import threading
 import warnings
+import zipfile
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import suppress
+from contextvars import ContextVar
 from functools import partial
 from importlib.util import find_spec, resolve_name
 from numbers import Integral, Rational, Real
+from operator import attrgetter, methodcaller
 from pathlib import Path, PurePath
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
@@ -42,10 +58,19 @@ Tree = Any
 #: Modules of Python that define locks, logs and the like, which ask nothing.
 _SILENT = {"_abc", "_contextvars", "_thread", "asyncio.locks", "logging", "threading"}
 #: Functions and types that read what may be another thing in a later run.
-_READERS = (open, codecs.open, os.open, importlib.resources.files, PurePath, io.IOBase)
+_READERS = (
+    *(open, codecs.open, os.open, gzip.open, bz2.open, lzma.open, shelve.open, tarfile.open),
+    *(fileinput.input, linecache.getline, linecache.getlines, zipfile.ZipFile, sqlite3.connect),
+    *(importlib.resources.files, importlib.resources.read_text, importlib.resources.read_binary),
+    *(importlib.resources.open_text, importlib.resources.open_binary, pkgutil.get_data),
+    *(importlib.import_module, __import__, sys.modules, runpy.run_path, runpy.run_module),
+    *(eval, exec, inspect.getsource, PurePath, io.IOBase),
+)
+#: What functions of installed packages are called that read files.
+_READ = re.compile(r"(read|scan|load|open)(_\w+)?|imread|loadtxt|genfromtxt|fromfile")
 _ENVIRONMENT = (os.environ, os.getenv)
 #: Functions that take the name of a variable as a text.
-_BY_TEXT = (getattr, globals, vars)
+_BY_TEXT = (getattr, globals, vars, attrgetter, methodcaller)
 _METHODS = FunctionType | staticmethod | classmethod | property
 _CONSTRUCTORS = {"__init__", "__new__", "__post_init__"}
 #: Folders of Python's own modules, and of this package.
@@ -110,7 +135,7 @@ class Description:
         inside = partial(self._tree, above=(*above, id(value)))
         if callable(value) and isinstance(asks := getattr(value, "asks", None), Mapping):
             return ["asks", inside(without_secrets(asks))]
-        if self.judges and _is_any(value, _READERS):
+        if self.judges and _reads(value):
             return self._miss(value)
         code = self._code(value, inside)
         return self._contents(value, inside) if code is None else code
@@ -134,8 +159,8 @@ class Description:
             return ["property", *map(inside, (value.fget, value.fset, value.fdel))]
         if isinstance(value, staticmethod | classmethod):
             return inside(value.__func__)
-        if callable(value) and "__wrapped__" in _own(value):  # functools.cache and others
-            return ["wrapper", inside(value.__wrapped__)]
+        if _home_of(type(value).__module__) and callable(value) and "__wrapped__" in _own(value):
+            return ["wrapper", inside(value.__wrapped__)]  # functools.cache and others
         module, name = getattr(value, "__module__", None), getattr(value, "__name__", None)
         if not isinstance(module, str) or not isinstance(name, str) or not _home_of(module):
             return None
@@ -167,7 +192,8 @@ class Description:
             return ["named", kind.__module__, text_of(kind.__qualname__)]
         if self.judges:
             self._owners.setdefault(id(kind), (kind, set()))
-        return ["class", text_of(kind.__qualname__), *map(self._class, kind.__bases__)]
+        above = kind.__bases__ if type(kind) is type else (*kind.__bases__, type(kind))
+        return ["class", text_of(kind.__qualname__), *map(self._class, above)]
 
     # What functions use ---------------------------------------------------------------------------
 
@@ -191,31 +217,38 @@ class Description:
         modules = [one for one in values.values() if isinstance(one, ModuleType)]
         modules += _imported(used.imports, scope)
         known = [vars(builtins).get(name) for name in used.variables]
-        known += [vars(one).get(name) for one in modules for name in used.attributes]
+        reached = _reached(modules, used.attributes)
+        known += [vars(one).get(name) for one in reached for name in used.attributes]
         known += values.values()
         texts = {text for text in used.texts if text.isidentifier()}
         self._attributes |= used.attributes
         if any(_is_any(one, _BY_TEXT) for one in known):
             self._attributes |= texts
             self._made_up_names = True
-            values |= {name: scope[name] for name in sorted(texts & scope.keys())}
+            plain = {name for name, value in scope.items() if _is_plain(value)}
+            values |= {name: scope[name] for name in sorted(texts & scope.keys() | plain)}
         if any(_is_any(one, _ENVIRONMENT) for one in known):
             texts |= {one for one in values.values() if isinstance(one, str)}
             for name in sorted(texts & os.environ.keys()):
                 self.add(f"environment variable {name}", os.environ[name])
+        if any(one is sys.argv for one in known):
+            self.add("sys.argv", sys.argv[1:])
         for one in known:
-            if self.judges and _is_any(one, _READERS):
+            if self.judges and _reads(one):
                 self._miss(one)
         for module in modules:
             self._tree(module)
         for name, value in values.items():
-            if not _is_dunder(name) and value is not os.environ:
+            if not _is_dunder(name) and value is not os.environ and value is not sys.argv:
                 self.add(name, value)
 
     def _add_attributes(self, module: ModuleType, done: set[str]) -> None:
         """Describe attributes that functions name; of an installed module, plain values."""
         own = not _home(vars(module))
-        for name in sorted(self._attributes - done):
+        wanted = set(self._attributes)
+        if own and self._made_up_names:
+            wanted |= {n for n, v in vars(module).items() if not _is_dunder(n) and _is_plain(v)}
+        for name in sorted(wanted - done):
             value = vars(module).get(name)
             if own and value is None:
                 with suppress(
@@ -224,7 +257,7 @@ class Description:
                     value = getattr(module, name)
             if value is not None and (own or isinstance(value, ModuleType) or _is_plain(value)):
                 self.add(f"{module.__name__}.{name}", value)
-        done |= self._attributes
+        done |= wanted
 
     def _add_members(self, kind: type, done: set[str]) -> None:
         """Describe values of a class, and those methods that functions name or Python calls."""
@@ -250,6 +283,10 @@ class Description:
 
     def _contents(self, value: Any, inside: Callable[[Any], Tree]) -> Tree:
         kind = type(value)
+        if isinstance(value, ContextVar):
+            return ["context variable", value.name, inside([*_value_of(value)])]
+        if isinstance(value, threading.local):
+            return ["object", self._class(kind), inside(vars(value))]
         if kind.__module__ in _SILENT or value is random.seed.__self__:  # type: ignore[attr-defined]
             return ["silent", kind.__qualname__]
         if value is os.environ:
@@ -276,6 +313,8 @@ class Description:
                 for key, held in value.items()
                 if not (self.judges and isinstance(key, str) and _is_hidden(key))
             ]
+            if isinstance(value, defaultdict):
+                own.append(inside(value.default_factory))
             return ["mapping", sorted(pairs, key=json.dumps), *own]
         if isinstance(value, Set):
             return ["set", sorted(map(inside, value), key=json.dumps), *own]
@@ -296,6 +335,9 @@ class Description:
         if self.judges and _home_of(kind.__module__) == "packages":
             return self._miss(value)
         made, arguments, state, *items = [*parts, None][:5]
+        if isinstance(value, attrgetter | methodcaller):  # arguments are names, but for the class
+            names = (one for one in arguments if isinstance(one, str))
+            self._attributes.update(*(name.split(".") for name in names))
         how = [] if made in (kind, copyreg.__newobj__) else [made]  # type: ignore[attr-defined]
         how += [one for one in arguments if one is not kind]
         held = [list(one) for one in items if one is not None]
@@ -403,6 +445,28 @@ def _is_any(value: Any, things: tuple[Any, ...]) -> bool:
         if kinds and isinstance(value, type) and issubclass(value, one):
             return True
     return False
+
+
+def _reads(value: Any) -> bool:
+    """Whether a value reads, or is read from, what lies outside the process."""
+    if isinstance(value, FunctionType | BuiltinFunctionType) and _READ.fullmatch(value.__name__):
+        return _is_any(value, _READERS) or _home_of(str(value.__module__)) == "packages"
+    return _is_any(value, _READERS)
+
+
+def _value_of(variable: ContextVar[Any]) -> Iterator[Any]:
+    """Yield what a variable holds here, if anything."""
+    with suppress(LookupError):
+        yield variable.get()
+
+
+def _reached(modules: list[ModuleType], names: set[str]) -> list[ModuleType]:
+    """Modules, and those within them that are named."""
+    found = list(modules)
+    for one in found:
+        inner = [vars(one).get(name) for name in sorted(names)]
+        found += [it for it in inner if isinstance(it, ModuleType) and it not in found]
+    return found
 
 
 def _is_plain(value: Any) -> bool:
