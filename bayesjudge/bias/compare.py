@@ -10,13 +10,12 @@ import numpy as np
 from bayesjudge.bias.closed_form import rms_shift, variance_parts
 from bayesjudge.bias.data import Shifts
 from bayesjudge.bias.exact import exact
+from bayesjudge.core.comparing import compare, of_closed_forms
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Caution, Estimate
-from bayesjudge.core.fit import Fit
-from bayesjudge.core.report import compare_results
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 #: An exact posterior of more sizes of shift takes longer than a closed form may.
 MOST_SIZES = 1000
@@ -72,29 +71,4 @@ def closed_forms(
     return tuple(made)
 
 
-def compare(shifts: Shifts, fit: Fit | None = None, *, ci_prob: float = 0.95) -> pd.DataFrame:
-    """Put every method side by side.
-
-    Parameters
-    ----------
-    shifts : Shifts
-        Re-judged scores and their baselines.
-    fit : Fit, optional
-        Of the same shifts, to be added.
-    ci_prob : float, default 0.95
-        Probability of the intervals.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row an entry and method: ``quantity``, ``judge`` (if there are several),
-        ``perturbation``, ``method``, ``value``, ``low``, ``high``, ``width``, ``interval``,
-        ``assumes``, ``suited`` and ``contradicted_by`` (names of cautions).
-
-    Raises
-    ------
-    InputError
-        If `ci_prob` is out of range.
-    """
-    made = closed_forms(shifts, ci_prob=ci_prob)
-    return compare_results(*made, *([] if fit is None else [fit]), ci_prob=ci_prob)
+compare.register(Shifts, of_closed_forms(closed_forms))

@@ -31,11 +31,11 @@ from bayesjudge.cli.scores import answer_scores, answer_systems, as_verdicts, re
 from bayesjudge.cli.source import PAIRS, Source, inputs_of, open_source, repeating
 from bayesjudge.cli.systems import MOST_LINES, change_sections, rank_section
 from bayesjudge.core.answer import Answer, difference_words, judge_passes, listed
+from bayesjudge.core.comparing import with_value
 from bayesjudge.core.errors import InputError, Problem, checking
 from bayesjudge.core.estimate import Caution, Estimate, Target, of_passes, pass_name_in
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.periods import in_time, kind_of
-from bayesjudge.prevalence._bounds import with_value
 from bayesjudge.prevalence.answer import IN_TIME, differences, neighbours
 from bayesjudge.prevalence.data import PLURALS
 from bayesjudge.readers import read_table

@@ -12,11 +12,11 @@ from bayesjudge.cli.priors import Priors
 from bayesjudge.cli.source import Source
 from bayesjudge.cli.systems import change_sections, difference_section, rank_section
 from bayesjudge.core.answer import difference_words
+from bayesjudge.core.comparing import with_value
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate, of_passes
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.periods import in_time, kind_of
-from bayesjudge.prevalence._bounds import with_value
 from bayesjudge.prevalence.items import ItemEffects, Items
 from bayesjudge.prevalence.items.answer import differences, share_items
 

@@ -9,11 +9,10 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from bayesjudge.core.comparing import compare, of_closed_forms
 from bayesjudge.core.errors import InputError, check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Estimate
-from bayesjudge.core.fit import Fit
 from bayesjudge.core.fitting import fit
-from bayesjudge.core.report import compare_results
 from bayesjudge.panel.checks import (
     check_assumptions,
     require_identified,
@@ -41,31 +40,7 @@ HideWhat = Literal["generators", "items"]
 Method = str | PanelModel
 
 
-def compare(votes: Votes, fit: Fit | None = None, *, ci_prob: float = 0.95) -> pd.DataFrame:
-    """Put every method side by side, with its assumptions and what contradicts them.
-
-    Parameters
-    ----------
-    votes : Votes
-        Of any classes.
-    fit : Fit, optional
-        A sampled posterior to add.
-    ci_prob : float, default 0.95
-        Probability of the intervals.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a method and entry: `bayesjudge.side_by_side` with ``assumes``, ``suited`` and
-        ``contradicted_by``. Closed forms that refuse are not there.
-
-    Raises
-    ------
-    InputError
-        If `ci_prob` is out of range.
-    """
-    made = closed_forms(votes, ci_prob=ci_prob)
-    return compare_results(*made, *([] if fit is None else [fit]), ci_prob=ci_prob)
+compare.register(Votes, of_closed_forms(closed_forms))
 
 
 def _tuned_veto(votes: Votes, *, ci_prob: float) -> Estimate:

@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from bayesjudge.core.comparing import contrasts, ranking
 from bayesjudge.core.fitting import build_model, fit
 from bayesjudge.core.intervals import clopper_pearson, wilson
 from bayesjudge.core.label_design import DESIGNS, LabelDesign
@@ -20,13 +21,7 @@ from bayesjudge.prevalence.closed_form import (
     propensity_weighted,
     rogan_gladen,
 )
-from bayesjudge.prevalence.compare import (
-    closed_forms,
-    compare,
-    compare_designs,
-    contrasts,
-    ranking,
-)
+from bayesjudge.prevalence.compare import closed_forms, compare, compare_designs
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.exact import exact
 from bayesjudge.prevalence.model import (

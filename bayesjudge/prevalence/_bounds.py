@@ -109,13 +109,6 @@ def of_sum(
     return np.array([_told(float(draws.mean()), max(low - off, 0.0), min(high + off, 1.0), off)])
 
 
-def with_value(fit: Any) -> np.ndarray:
-    """Which of a fit's systems have a value, not bounds alone."""
-    rows = fit.spec._bounds(fit, 0.95, fit.target).get("prevalence")
-    size = len(fit.data.systems or ("",))
-    return np.full(size, True) if rows is None else ~(np.isnan(rows) == [True, False, False]).all(1)
-
-
 def _known(counts: Counts, model: Any) -> tuple[Beta, Beta]:
     """Share of the labelled verdict among all items, and of good items among those of it."""
     passed, failed = counts.labelled_pass, counts.labelled_n - counts.labelled_pass

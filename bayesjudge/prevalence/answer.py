@@ -26,16 +26,16 @@ from bayesjudge.core.answer import (
     says_little,
     would_pass,
 )
+from bayesjudge.core.comparing import contrasts, with_value
 from bayesjudge.core.estimate import Estimate, Interval, Row, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.intervals import wilson, z_score
 from bayesjudge.core.periods import in_time
 from bayesjudge.core.screen import how_many
-from bayesjudge.prevalence._bounds import judged_so, verdicts_without_label, with_value
+from bayesjudge.prevalence._bounds import judged_so, verdicts_without_label
 from bayesjudge.prevalence._by_verdict import errors
 from bayesjudge.prevalence.cautions import OVERALL, untested
 from bayesjudge.prevalence.closed_form import naive
-from bayesjudge.prevalence.compare import contrasts
 from bayesjudge.prevalence.data import Counts
 
 #: Places of methods that the study of counts puts elsewhere than their rank does

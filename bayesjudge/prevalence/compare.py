@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.core.draws import tabulate_contrasts, tabulate_ranks
-from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
-from bayesjudge.core.estimate import Caution, Estimate, Target, pass_name_in
+from bayesjudge.core.comparing import compare
+from bayesjudge.core.errors import UninformativeJudgeError, checking
+from bayesjudge.core.estimate import Caution, Estimate, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.label_design import DESIGNS, LabelDesign
 from bayesjudge.core.report import compare_results
 from bayesjudge.prevalence import closed_form
-from bayesjudge.prevalence._bounds import with_value
 from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.closed_form import (
     bootstrap,
@@ -124,7 +123,8 @@ def closed_forms(
     return tuple(made)
 
 
-def compare(
+@compare.register(Counts)
+def _compared(
     counts: Counts,
     fit: Fit | None = None,
     *,
@@ -132,46 +132,6 @@ def compare(
     ci_prob: float = 0.95,
     target: Target = "population",
 ) -> pd.DataFrame:
-    """Put every estimator of the prevalence side by side, with its assumptions.
-
-    Parameters
-    ----------
-    counts : Counts
-        Verdicts and labels.
-    fit : Fit, optional
-        A sampled posterior to add.
-    model : ErrorRates or PredictiveValues, optional
-        Of the posterior by quadrature; by default that of `fit`, or the default
-        priors.
-    ci_prob : float, default 0.95
-        Coverage that the intervals aim at.
-    target : {"population", "items"}
-        About the process that the items come from, or about these very items: then without the
-        closed forms that answer for the population alone.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a method and system: ``quantity``, ``system`` (``stratum``, ``judge``), ``method``,
-        ``value``, ``low``, ``high``, ``width``, ``interval``; ``assumes``, in words; ``suited``,
-        whether the declared label design grants it; ``contradicted_by``, the names of the cautions
-        that contradict it; ``mc_errors``, by how many Monte Carlo errors the sampled mean is off
-        the exact one of the same model (separate rates; beyond 4 one is wrong). Closed forms
-        that refuse are not there.
-
-    Raises
-    ------
-    InputError
-        If `ci_prob` is out of range, or `target` unknown.
-
-    Examples
-    --------
-    >>> counts = Counts(1000, 620, 100, 90, 100, 70, calibration="by_truth")
-    >>> table = compare(counts).set_index("method")
-    >>> table.loc[["Human labels only", "Rogan-Gladen"], "suited"].tolist()
-    [False, True]
-    """
-    require_counts(counts, "compare")
     asked: dict[str, Any] = {"ci_prob": ci_prob, "target": target}
     results: list[Any] = list(closed_forms(counts, mismatched=True, **asked))
     spec: Any = None if fit is None else fit.spec
@@ -273,71 +233,3 @@ def designs_of(
 def _told(design: LabelDesign) -> tuple[Any, ...]:
     """What the likelihood is made of: designs that agree in it have one posterior."""
     return design.identifies, design.same_items, design.likelihood
-
-
-def contrasts(fit: Fit, *, ci_prob: float = 0.95) -> pd.DataFrame:
-    """Compare every two systems: by how much, and how surely.
-
-    Parameters
-    ----------
-    fit : Fit
-        From `bayesjudge.prevalence.fit`, of two or more systems or strata.
-    ci_prob : float, default 0.95
-        Probability of the equal-tailed intervals.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a pair: ``first``, ``second``, the mean difference of their prevalences ``value``
-        with ``low`` and ``high`` (shares of items), and ``probability`` that the first is better.
-        Systems that share a judge's rates err together, which cancels in a difference; intervals of
-        single systems that overlap do not say that the difference is unknown.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two systems, they are judges of the same items, or `ci_prob` is
-        out of range.
-    """
-    draws, names = _draws(fit, ci_prob)
-    return tabulate_contrasts(draws, names, ci_prob)
-
-
-def ranking(fit: Fit, *, ci_prob: float = 0.95) -> pd.DataFrame:
-    """Rank the systems, with how sure each rank is.
-
-    Parameters
-    ----------
-    fit : Fit
-        From `bayesjudge.prevalence.fit`, of two or more systems or strata.
-    ci_prob : float, default 0.95
-        Probability of the equal-tailed intervals.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Index ``system``, the best first; columns ``value``, ``low``, ``high`` (prevalence, a share
-        of items), ``rank`` (posterior mean; 1 is the best), ``rank_low``, ``rank_high`` and
-        ``best``, the probability of being the best of them.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two systems, they are judges of the same items, or `ci_prob` is
-        out of range.
-    """
-    draws, names = _draws(fit, ci_prob)
-    table = tabulate_ranks(draws, names, ci_prob)
-    table.attrs["pass_name"] = pass_name_in([fit])
-    return table
-
-
-def _draws(fit: Fit, ci_prob: float) -> tuple[np.ndarray, list[str]]:
-    check_ci_prob(ci_prob)
-    known = with_value(fit)
-    names = [name for name, one in zip(fit.data.systems or (), known, strict=False) if one]
-    with checking("systems") as require:
-        require(len(names) >= 2, f"nothing to compare: the fit has systems {names or None}")
-        same = fit.data.dim == "judge"
-        require(not same, f"{names} judge the same items: there is one prevalence to compare")
-    return fit.draws("prevalence")[:, known], names

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from bayesjudge.core.comparing import compare
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.ratings.answer_rates import answer_rates
@@ -70,7 +71,8 @@ def closed_forms(
     return rates, answered, counted.estimate(ci_prob=ci_prob)
 
 
-def compare(
+@compare.register(Ratings)
+def _compared(
     ratings: Ratings,
     fit: Fit | None = None,
     *,
@@ -79,35 +81,6 @@ def compare(
     draws: int = 400,
     random_seed: Any = 0,
 ) -> pd.DataFrame:
-    """Put every method's answers side by side, with assumptions and what contradicts them.
-
-    Parameters
-    ----------
-    ratings : Ratings
-        Of people and judges.
-    fit : Fit, optional
-        From `bayesjudge.ratings.fit` of the same ratings: its endorsements, and the `performance`
-        of the judges under it.
-    ci_prob : float, default 0.95
-        Probability of every interval.
-    of : sequence of Definition, optional
-        Definitions of performance to evaluate; `definitions` by default.
-    draws : int, default 400
-        Draws of the fit to use for performance.
-    random_seed : int or numpy.random.Generator, default 0
-        Same seed, same table.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The columns of `bayesjudge.side_by_side`, and ``assumes`` (in words), ``suited`` and
-        ``contradicted_by`` (names of cautions).
-
-    Raises
-    ------
-    InputError
-        If a setting is out of range, or more draws are asked for than the fit has.
-    """
     from bayesjudge.core.report import compare_results
 
     made = list(closed_forms(ratings, ci_prob=ci_prob, of=of, random_seed=random_seed))

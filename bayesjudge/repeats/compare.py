@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from bayesjudge.core.comparing import compare, of_closed_forms
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.estimate import Caution, Estimate
-from bayesjudge.core.fit import Fit
-from bayesjudge.core.report import compare_results
 from bayesjudge.repeats.closed_form import anova, as_if_iid, exact
 from bayesjudge.repeats.data import Scores
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 def closed_forms(scores: Scores, *, ci_prob: float = 0.95) -> tuple[Estimate, ...]:
@@ -49,28 +48,4 @@ def closed_forms(scores: Scores, *, ci_prob: float = 0.95) -> tuple[Estimate, ..
         return (replace(first, cautions=(*first.cautions, Caution("no-anova", text))),)
 
 
-def compare(scores: Scores, fit: Fit | None = None, *, ci_prob: float = 0.95) -> pd.DataFrame:
-    """Put every method side by side.
-
-    Parameters
-    ----------
-    scores : Scores
-        Counts.
-    fit : Fit, optional
-        A sampled posterior to add.
-    ci_prob : float, default 0.95
-        Probability of the intervals.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a method and quantity, as `bayesjudge.side_by_side` has them, with what each method
-        ``assumes``, whether it is ``suited`` and by which cautions it is ``contradicted_by``.
-
-    Raises
-    ------
-    InputError
-        If `ci_prob` is out of range.
-    """
-    made = closed_forms(scores, ci_prob=ci_prob)
-    return compare_results(*made, *([] if fit is None else [fit]), ci_prob=ci_prob)
+compare.register(Scores, of_closed_forms(closed_forms))

@@ -34,6 +34,7 @@ from bayesjudge.core.answer import (
 )
 from bayesjudge.core.estimate import Estimate, Quantity, Row
 from bayesjudge.core.labels import pass_name_of
+from bayesjudge.core.methods import HUMAN_ONLY
 from bayesjudge.core.report import records
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.cautions import cautions_of
@@ -416,11 +417,11 @@ def test_numbers_without_an_interval_are_not_held_against_one_that_has():
     told = " ".join(" ".join(_lines(bare, near)).split())
     assert "Another method differs by at most 0.02 (Near, a)" in told
     assert "not counted, without an interval: Bare" in told
-    aside = replace(_story(Answer("", "", "", _estimate("Quoted", **SHARES))), aside=("Near",))
+    aside = replace(_story(Answer("", "", "", _estimate("Quoted", **SHARES))), aside=(near.method,))
     found = aside.tell([])
     lines = quoted_lines(found, records(found.quoted, near), aside, 80)
     assert "Near" not in " ".join(lines)
-    alone = _estimate("Human labels only", a=Row(0.7, 0.5, 0.8), b=Row(0.5, 0.3, 0.7))
+    alone = _estimate(HUMAN_ONLY, a=Row(0.7, 0.5, 0.8), b=Row(0.5, 0.3, 0.7))
     shown = quoted_lines(found, records(found.quoted, alone), replace(aside, alone=True), 80)
     assert shown[0].endswith("labels alone")
     assert [line.split()[-1] for line in shown[1:3]] == ["0.700", "0.500"]

@@ -827,9 +827,7 @@ def test_contrasts_and_ranks_by_hand():
     assert_allclose(ranks["rank"].sum(), 6)
     assert ranks.loc["c", ["rank_low", "rank_high"]].tolist() == [3, 3]
     with pytest.raises(bj.InputError, match="nothing to compare"):
-        module.ranking(
-            replace(fit, data=SimpleNamespace(systems=["a"], design=prevalence.DESIGNS["random"]))
-        )
+        module.ranking(replace(fit, idata=fit.idata.isel(system=[0])))
 
 
 def test_an_interval_of_ranks_ends_at_ranks_that_a_system_may_have():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from bayesjudge.core.comparing import compare
 from bayesjudge.core.errors import InputError, UninformativeJudgeError
 from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.core.fit import Fit
@@ -77,36 +78,14 @@ def closed_forms(counts: ClassCounts, *, ci_prob: float = 0.95) -> tuple[Estimat
     return tuple(made)
 
 
-def compare(
+@compare.register(ClassCounts)
+def _compared(
     counts: ClassCounts,
     fit: Fit | None = None,
     *,
     model: ClassModel | None = None,
     ci_prob: float = 0.95,
 ) -> pd.DataFrame:
-    """Put every method side by side, with its assumptions.
-
-    Parameters
-    ----------
-    counts : ClassCounts
-        Verdicts and labels.
-    fit : Fit, optional
-        A sampled posterior to add.
-    model : Confusions or PredictiveShares, optional
-        Of the exact posterior; by default that of `fit`, or the default one.
-    ci_prob : float, default 0.95
-        Probability of the intervals.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `bayesjudge.side_by_side`, with columns ``assumes`` and ``contradicted_by``.
-
-    Raises
-    ------
-    InputError
-        If `ci_prob` is out of range, or the model does not suit the counts.
-    """
     spec: Any = model if model is not None or fit is None else fit.spec
     made = [*closed_forms(counts, ci_prob=ci_prob), exact(counts, spec, ci_prob=ci_prob)]
     return compare_results(*made, *([] if fit is None else [fit]), ci_prob=ci_prob)

@@ -1,5 +1,6 @@
 """What share of outputs is truly good, when rows share items?"""
 
+from bayesjudge.core.comparing import contrasts, ranking
 from bayesjudge.core.fitting import build_model, fit
 from bayesjudge.core.prior_check import check_prior
 from bayesjudge.prevalence.items.answer import answer
@@ -13,7 +14,7 @@ from bayesjudge.prevalence.items.closed_form import (
     post_stratified,
     rogan_gladen,
 )
-from bayesjudge.prevalence.items.compare import closed_forms, compare, contrasts, ranking
+from bayesjudge.prevalence.items.compare import closed_forms, compare
 from bayesjudge.prevalence.items.data import REPEATS, Items
 from bayesjudge.prevalence.items.exact import exact
 from bayesjudge.prevalence.items.model import ItemEffects

@@ -26,15 +26,14 @@ from bayesjudge.core.answer import (
     says_little,
     would_pass,
 )
+from bayesjudge.core.comparing import contrasts, with_value
 from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import how_many
-from bayesjudge.prevalence._bounds import with_value
 from bayesjudge.prevalence.answer import CHOSEN, labels_to_buy
 from bayesjudge.prevalence.items._same_labels import same_labels
 from bayesjudge.prevalence.items.closed_form import contrast, naive
-from bayesjudge.prevalence.items.compare import contrasts
 from bayesjudge.prevalence.items.data import Items
 
 

@@ -1,5 +1,6 @@
 """What would people say on average, when the judge gives a numeric score?"""
 
+from bayesjudge.core.comparing import contrasts, ranking
 from bayesjudge.core.fitting import build_model, fit
 from bayesjudge.core.prior_check import check_prior
 from bayesjudge.prevalence.scores.answer import answer
@@ -11,13 +12,7 @@ from bayesjudge.prevalence.scores.closed_form import (
     judge_mean,
     rogan_gladen,
 )
-from bayesjudge.prevalence.scores.compare import (
-    by_system,
-    closed_forms,
-    compare,
-    contrasts,
-    ranking,
-)
+from bayesjudge.prevalence.scores.compare import by_system, closed_forms, compare
 from bayesjudge.prevalence.scores.data import Scores, read_systems
 from bayesjudge.prevalence.scores.model import (
     RisingMean,

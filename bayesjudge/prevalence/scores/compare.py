@@ -6,13 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from bayesjudge.core.draws import tabulate_contrasts, tabulate_ranks
-from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
+from bayesjudge.core.comparing import compare, of_closed_forms
+from bayesjudge.core.errors import UninformativeJudgeError, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Interval, Quantity
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.report import compare_results
 from bayesjudge.prevalence.scores.closed_form import (
     binned,
     difference,
@@ -23,7 +20,7 @@ from bayesjudge.prevalence.scores.closed_form import (
 from bayesjudge.prevalence.scores.data import Scores
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 #: Fewest labels of which an isotonic prediction is fitted.
 ISOTONIC = 20
@@ -135,70 +132,6 @@ def _data(scores: Mapping[str, Scores] | Mapping[str, Fit], subject: str) -> dic
     return data
 
 
-def contrasts(fits: Mapping[str, Fit], *, ci_prob: float = 0.95) -> pd.DataFrame:
-    """Compare every two systems that were sampled: by how much, and how surely.
-
-    Parameters
-    ----------
-    fits : mapping of str to Fit
-        By system, from `bayesjudge.prevalence.scores.fit`, two or more.
-    ci_prob : float, default 0.95
-        Probability of the equal-tailed intervals.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a pair: ``first``, ``second``, the mean difference ``value`` with ``low`` and
-        ``high``, and ``probability`` that the first is better. Systems are taken as independent:
-        of items that they share, `paired_difference` tells more.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two systems, their answers differ in kind, or `ci_prob` is out of
-        range.
-    """
-    return tabulate_contrasts(*_draws(fits, ci_prob), ci_prob)
-
-
-def ranking(fits: Mapping[str, Fit], *, ci_prob: float = 0.95) -> pd.DataFrame:
-    """Rank the systems that were sampled, with how sure each rank is.
-
-    Parameters
-    ----------
-    fits : mapping of str to Fit
-        By system, from `bayesjudge.prevalence.scores.fit`, two or more.
-    ci_prob : float, default 0.95
-        Probability of the equal-tailed intervals.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Index ``system``, the best first; columns ``value``, ``low``, ``high`` (mean truth),
-        ``rank`` (posterior mean; 1 is the best), ``rank_low``, ``rank_high`` and ``best``, the
-        probability of being the best of them.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two systems, their answers differ in kind, or `ci_prob` is out of
-        range.
-    """
-    return tabulate_ranks(*_draws(fits, ci_prob), ci_prob)
-
-
-def _draws(fits: Mapping[str, Fit], ci_prob: float) -> tuple[np.ndarray, list[str]]:
-    """Independent draws of the mean truth, a column a system."""
-    check_ci_prob(ci_prob)
-    data = _data(fits, "systems")
-    with checking("systems") as require:
-        require(len(fits) >= 2, f"nothing to compare: there are systems {list(fits)}")
-    each = [one.draws(data[name].answer) for name, one in fits.items()]
-    fewest = min(map(len, each))
-    rng = np.random.default_rng(0)  # draws of one seed are alike in more than their distribution
-    return np.column_stack([rng.permutation(one)[:fewest] for one in each]), list(fits)
-
-
 def joined(several: Iterable[Sequence[Assumption]]) -> tuple[Assumption, ...]:
     """Assumptions of several estimates, with all that contradicts each in one of them."""
     found: dict[str, Assumption] = {}
@@ -209,27 +142,4 @@ def joined(several: Iterable[Sequence[Assumption]]) -> tuple[Assumption, ...]:
     return tuple(found.values())
 
 
-def compare(scores: Scores, fit: Fit | None = None, *, ci_prob: float = 0.95) -> pd.DataFrame:
-    """Put every method side by side, with its assumptions.
-
-    Parameters
-    ----------
-    scores : Scores
-        Scores and labels.
-    fit : Fit, optional
-        A sampled posterior to add.
-    ci_prob : float, default 0.95
-        Probability of the intervals.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `bayesjudge.side_by_side`, with columns ``assumes`` and ``contradicted_by``.
-
-    Raises
-    ------
-    InputError
-        If `ci_prob` is out of range.
-    """
-    made = closed_forms(scores, ci_prob=ci_prob)
-    return compare_results(*made, *([] if fit is None else [fit]), ci_prob=ci_prob)
+compare.register(Scores, of_closed_forms(closed_forms))
