@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from bayesjudge.core.plots import plot_answer, plot_intervals
     from bayesjudge.core.predictive import prior_sensitivity
     from bayesjudge.core.priors import BetaPrior
-    from bayesjudge.core.report import report, side_by_side
+    from bayesjudge.core.side_by_side import side_by_side
+    from bayesjudge.render.page import report
 
 choose_compile_folder()  # here, since PyTensor reads its settings when a model first imports it
 
@@ -88,8 +89,8 @@ _HOMES = {
     "plot_answer": "core.plots",
     "plot_intervals": "core.plots",
     "prior_sensitivity": "core.predictive",
-    "report": "core.report",
-    "side_by_side": "core.report",
+    "report": "render.page",
+    "side_by_side": "core.side_by_side",
 }
 
 

@@ -17,7 +17,8 @@ from bayesjudge.cli import output
 from bayesjudge.cli.app import _complain
 from bayesjudge.cli.repeats import _show_run
 from bayesjudge.core.answer import Answer
-from bayesjudge.core.report import records
+from bayesjudge.render import screen
+from bayesjudge.render.page import page_of
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -144,13 +145,14 @@ COMMANDS = ["\x1b]0;owned\x07", "\x1b[2J", "\x9b2J", "a\rb", "a\nb", "a\x00b", "
 @pytest.mark.parametrize("text", COMMANDS)
 def test_terminals_are_not_commanded(text, capsys):
     estimate = hostile(text)
-    console, rows = output.open_console(), records(estimate)
+    console = screen.open_console()
     said = Answer(f"Text {text}", f"Basis {text}", f"Why {text}", quoted=estimate)
     inputs = {"judge": text, "data": text, "labels": text}
-    story = output.Story("command", f"Title {text}", "prevalence", inputs, lambda _: said)
-    for shared in (output.Shared(), output.Shared(details=True)):
-        output.show_answer(console, [estimate], shared, story)
-        output.rest(console, [estimate], [rows], shared, story)
+    about = {"title": f"Title {text}", "inputs": inputs}
+    page, style = page_of([estimate], answer=said, **about), screen.Style(answer="prevalence")
+    for details in (False, True):
+        screen.show_answer(console, page, style, details=details)
+        screen.rest(console, page, style, details=details)
     printed = capsys.readouterr().out
     assert not set(printed) & (set("\x1b\x07\x9b\r\x00\u202e"))
     shown = text.encode("unicode_escape").decode()

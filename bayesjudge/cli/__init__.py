@@ -4,7 +4,7 @@ How a command is made
 ---------------------
 One file a command, ``cli/<command>.py``, and one line in `bayesjudge.cli.commands.COMMANDS`, which
 imports it when it is called. The function's signature is the command line, in the groups ``DATA``,
-``MODEL`` and ``OUTPUT`` of `bayesjudge.cli.output`: the table first, then what the module's data
+``MODEL`` and ``OUTPUT`` of `bayesjudge.cli.options`: the table first, then what the module's data
 class asks (keyword only), then the options that every command shares, as
 ``shared: Shared = Shared()``. Its docstring is the help. It does three things:
 

@@ -17,25 +17,15 @@ from bayesjudge import decide
 from bayesjudge.bias import certificates
 from bayesjudge.bias.answer import points_of
 from bayesjudge.cli.bias_shape import Shape, open_table
-from bayesjudge.cli.options import needed
-from bayesjudge.cli.output import (
-    DATA,
-    MODEL,
-    OUTPUT,
-    Section,
-    Shared,
-    Story,
-    present,
-    table_option,
-    tell,
-    write_csv,
-)
+from bayesjudge.cli.options import DATA, MODEL, OUTPUT, Shared, needed, table_option
+from bayesjudge.cli.output import Story, present, tell, write_csv
 from bayesjudge.cli.repeats import read_scale
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate, label
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.tables import free_name, read_rows
 from bayesjudge.decide import Gate
+from bayesjudge.render.page import Section
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,12 +11,13 @@ from cyclopts import Parameter
 from bayesjudge import bias as module
 from bayesjudge.cli.bias import bias
 from bayesjudge.cli.glossary import TERMS
-from bayesjudge.cli.output import DATA, Shared, Story, present, table_option
+from bayesjudge.cli.options import DATA, Shared, table_option
+from bayesjudge.cli.output import Story, present
 from bayesjudge.cli.source import open_source
 from bayesjudge.core.errors import InputError, Problem, checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.report import side_by_side
+from bayesjudge.core.side_by_side import side_by_side
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

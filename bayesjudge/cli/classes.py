@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import bayesjudge as bj
-from bayesjudge.cli.output import Shared, Story, are, present
+from bayesjudge.cli.options import Shared, are
+from bayesjudge.cli.output import Story, present
 from bayesjudge.cli.source import Source
 from bayesjudge.core.errors import checking
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.output import OUTPUT, Shared, say, write_csv
+from bayesjudge.cli.options import OUTPUT, Shared
+from bayesjudge.cli.output import say, tell, write_csv
 from bayesjudge.cli.prevalence import answer
 from bayesjudge.core.methods import Method
-from bayesjudge.core.report import Record, records
+from bayesjudge.core.side_by_side import Record, records
 from bayesjudge.datasets import keep_labels, xstest
 
 if TYPE_CHECKING:
@@ -62,7 +63,8 @@ def demo(
     kept = keep_labels(known, LABELS, SEED, by="system")
     if csv is not None:
         write_csv(_spelled(kept), csv)
-        shared.tell(f"table written to {csv}")
+        if not shared.quiet:
+            tell(f"table written to {csv}")
     shares = known.groupby("system")["truth"].mean()
     counts = bj.prevalence.Counts.from_frame(
         kept,

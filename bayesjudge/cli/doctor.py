@@ -24,7 +24,7 @@ from cyclopts import Parameter
 from bayesjudge.cli.graders import parts_of, propose_ratings, separator_in
 from bayesjudge.cli.label_file import keys_of
 from bayesjudge.cli.labelled import same_for_all, uneven
-from bayesjudge.cli.output import DATA, GENERATOR
+from bayesjudge.cli.options import DATA, GENERATOR
 from bayesjudge.cli.proposals import (
     BRIEFLY,
     CONTRADICTS,

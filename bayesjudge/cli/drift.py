@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from cyclopts import Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.output import (
-    BY,
-    DATA,
-    LOGS,
-    OUTPUT,
-    SCHEMA,
-    check_page,
-    say,
-    table_option,
-    tell,
-    write,
-)
+from bayesjudge.cli.options import BY, DATA, LOGS, OUTPUT, check_page, table_option
+from bayesjudge.cli.output import deliver, say
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import InputError, checking
+from bayesjudge.decide.pages import decision_page
+from bayesjudge.render.page import Section
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -137,44 +130,24 @@ def drift(
         missing_value=missing_value,
         ci_prob=ci_prob,
     )
-    if json:
-        from bayesjudge.decide.reports import to_document
-
-        document: dict[str, Any] = {
-            "schema": SCHEMA,
-            "bayesjudge": bj.__version__,
-            "command": "drift",
-            "inputs": {"old": str(old), "new": str(new)},
-            "seen": found.seen,
-            "flips": found.flips.to_dict(),
-            "estimates": found.estimate.table.to_dict("records"),
-            "power": {"change": change, "power": found.power(change)},
-            "cautions": [c._asdict() for c in found.estimate.cautions],
-        }
-        write(to_document(document))
-    else:
+    inputs = {"old": str(old), "new": str(new)}
+    page = decision_page(
+        found, inputs=inputs, line=called("drift"), pictures=lambda: _picture(found)
+    )
+    power = Section("", (), "power", {"change": change, "power": found.power(change)})
+    if not json:
         lines = [str(found)]
         if change != 0.03:
             lines.append(f"a change of {change:g}: seen with probability {found.power(change):.2f}")
-        lines += [f"{c.name}: {c.text}" for c in found.estimate.cautions]
-        say("\n".join(lines))
-    if html is not None:
-        inputs = {"old": str(old), "new": str(new), "judges": ", ".join(judge or [])}
-        read = {name: value for name, value in inputs.items() if value}
-        html.write_text(_page(found, read), encoding="utf-8")
-        tell(f"page written to {html}")
+        say("\n".join([*lines, *(f"{c.name}: {c.text}" for c in found.estimate.cautions)]))
+    deliver(replace(page, sections=[power]), json=json)
+    named_judges = {"judges": ", ".join(judge)} if judge else {}
+    deliver(replace(page, inputs=inputs | named_judges), html=html)
     return int(fail and bool(found.seen))
 
 
-def _page(found: bj.decide.Drift, inputs: dict[str, str]) -> str:
-    """The page, with its picture if matplotlib is there."""
-    about: dict[str, Any] = {"inputs": inputs, "command": called("drift")}
-    try:
-        drawn = cast("Figure", bj.decide.plot_drift(found).get_figure())
-    except ImportError as error:
-        tell(f"the page has no picture: {error}")
-        return bj.decide.to_html(found, **about)
-    return bj.decide.to_html(found, figures={"Changes, with intervals": drawn}, **about)
+def _picture(found: bj.decide.Drift) -> dict[str, Figure]:
+    return {"Changes, with intervals": cast("Figure", bj.decide.plot_drift(found).get_figure())}
 
 
 def _read(source: Source, columns: list[str], truth: str | None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
@@ -9,13 +10,24 @@ import numpy as np
 from cyclopts import Group, Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.options import LESSON, needed, unknown_calibration
-from bayesjudge.cli.output import BY, DATA, LOGS, OUTPUT, check_page, say, table_option, tell, write
+from bayesjudge.cli.options import (
+    BY,
+    DATA,
+    LESSON,
+    LOGS,
+    OUTPUT,
+    check_page,
+    needed,
+    table_option,
+    unknown_calibration,
+)
+from bayesjudge.cli.output import deliver, say, tell
 from bayesjudge.cli.source import open_source, repeating
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.decide.decision import EXIT_CODES
-from bayesjudge.decide.reports import to_html, to_json, to_junit, to_markdown
+from bayesjudge.decide.pages import decision_page
+from bayesjudge.render.markdown import to_markdown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -191,21 +203,25 @@ def gate(
         "against": against,
         "margin": margin,
     }
-    if json:
-        write(to_json(made, inputs=inputs))
-    else:
+    page = decision_page(
+        made,
+        unknown=unknown or "unknown",
+        title=f"bayesjudge gate, {table.name}",
+        inputs=inputs,
+        line=called("gate"),
+        pictures=lambda: _picture(made),
+    )
+    if not json:
         cautions = [f"{c.name}: {c.text}" for c in made.cautions]
         say("\n".join([str(made), *cautions, _verdict(made, unknown), *([KEEP] if shares else [])]))
-    if html is not None:
-        html.write_text(_page(made, f"bayesjudge gate, {table.name}", inputs), encoding="utf-8")
-        tell(f"page written to {html}")
+    deliver(page, json=json)
+    asked = {k: v for k, v in inputs.items() if v is not None and (k != "margin" or against)}
+    page = replace(page, inputs={k.replace("_", " "): v for k, v in asked.items()})
+    deliver(page, html=html, junit=junit)
     if summary is not None:
-        with summary.open("a", encoding="utf-8") as page:
-            page.write(to_markdown(made, title=f"bayesjudge gate, {table.name}"))
+        with summary.open("a", encoding="utf-8") as file:
+            file.write(to_markdown(page))
         tell(f"summary added to {summary}")
-    if junit is not None:
-        junit.write_text(to_junit(made, unknown=unknown or "unknown"), encoding="utf-8")
-        tell(f"JUnit XML written to {junit}")
     return made.exit_code(unknown or "unknown")
 
 
@@ -237,18 +253,9 @@ KEEP = (
 )
 
 
-def _page(made: bj.decide.Gate, title: str, inputs: dict[str, Any]) -> str:
-    """The page, with its picture if matplotlib is there."""
-    about: dict[str, Any] = {"title": title, "command": called("gate")}
-    asked = {name for name, value in inputs.items() if value is not None}
-    asked -= {"margin"} if inputs["against"] is None else set()
-    about["inputs"] = {k.replace("_", " "): v for k, v in inputs.items() if k in asked}
-    try:
-        drawn = bj.decide.plot_gate(made).get_figure()
-    except ImportError as error:
-        tell(f"the page has no picture: {error}")
-        return to_html(made, **about)
-    return to_html(made, figures={"Numbers, limits and thresholds": cast("Figure", drawn)}, **about)
+def _picture(made: bj.decide.Gate) -> dict[str, Figure]:
+    drawn = bj.decide.plot_gate(made).get_figure()
+    return {"Numbers, limits and thresholds": cast("Figure", drawn)}
 
 
 def _data(table: Any, *, item: str | None, by: str | None, repeats: Repeats, **how: Any) -> Any:

@@ -8,12 +8,14 @@ from typing import Annotated, Any, Literal
 from cyclopts import Group, Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.output import DATA, LOGS, OUTPUT, check_page, say, table_option, tell
+from bayesjudge.cli.options import DATA, LOGS, OUTPUT, check_page, table_option
+from bayesjudge.cli.output import deliver, say, tell
 from bayesjudge.cli.source import open_source
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import checking
 from bayesjudge.core.screen import how_many
 from bayesjudge.decide.labelling import QUESTION, read_sheets, write_form, write_sheet
+from bayesjudge.decide.pages import decision_page
 
 _DATA = Parameter(group=DATA)
 _LIST = Parameter(group=DATA, negative="", consume_multiple=True)
@@ -179,13 +181,12 @@ def label(
         figure.savefig(picture, dpi=150)
         tell(f"picture written to {picture}")
     if html is not None:
-        inputs = {
-            "data": str(table),
-            "items": f"{len(monitor.names):,}",
-            "labels": monitor.n_labels,
-        }
-        html.write_text(_page(monitor, f"bayesjudge label, {table.name}", inputs), encoding="utf-8")
-        tell(f"page written to {html}")
+        inputs = {"data": str(table), "items": f"{len(monitor.names):,}"}
+        inputs["labels"] = f"{monitor.n_labels}"
+        title, line = f"bayesjudge label, {table.name}", called("label")
+        about: dict[str, Any] = {"title": title, "inputs": inputs, "line": line}
+        page = decision_page(decided, **about, pictures=lambda: _picture(monitor))
+        deliver(page, html=html)
     return decided.exit_code()
 
 
@@ -193,17 +194,11 @@ def label(
 label.spelled = {"at_least=": "--gate "}  # type: ignore[attr-defined]
 
 
-def _page(monitor: bj.decide.Monitor, title: str, inputs: dict[str, Any]) -> str:
-    """The page, with the sequence if there is a label and matplotlib is there."""
-    figures: dict[str, Any] = {}
-    try:
-        if monitor.n_labels:
-            drawn = bj.decide.plot_monitor(monitor).get_figure()
-            figures["Limits that hold at every look"] = drawn
-    except ImportError as error:
-        tell(f"the page has no picture: {error}")
-    about: dict[str, Any] = {"title": title, "inputs": inputs, "command": called("label")}
-    return bj.decide.to_html(monitor.gate, figures=figures, **about)
+def _picture(monitor: bj.decide.Monitor) -> dict[str, Any]:
+    """The sequence, if there is a label."""
+    if not monitor.n_labels:
+        return {}
+    return {"Limits that hold at every look": bj.decide.plot_monitor(monitor).get_figure()}
 
 
 def _require_read(sheet: Path, read: list[Path]) -> None:

@@ -1,6 +1,142 @@
-"""Options of several commands, each with its help."""
+"""Options of several commands, each declared once with its help."""
 
-from bayesjudge.core.errors import Problem
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Group, Parameter
+
+from bayesjudge.core.answer import listed
+from bayesjudge.core.errors import Problem, check_ci_prob, checking
+
+#: Headings of the help, in this order.
+DATA = Group("The table", sort_key=1)
+#: What TABLE can be, in the help of every command.
+FORMATS = (
+    ".csv, .tsv, .json, .jsonl or .ndjson (each also with .gz or .zst), .parquet, .xlsx, or .db of "
+    "SQLite or DuckDB (FILE::NAME for one sheet or table); - is stdin"
+)
+LOGS = "a log of Inspect, promptfoo, DeepEval, MLflow and others (`bayesjudge doctor FILE`)"
+#: The column of systems: whatever made the outputs, in every command by either name.
+BY = Parameter(name=["--by", "--generator"], group=DATA)
+GENERATOR = Parameter(name=["--generator", "--by"], group=DATA)
+MODEL = Group("The model", sort_key=2)
+OUTPUT = Group("Output", sort_key=3)
+
+
+def table_option(rows: str, logs: str = "") -> Parameter:
+    """The argument TABLE, with what is in a row of it and what files there are."""
+    told = f"{rows}: {FORMATS}"
+    return Parameter(group=DATA, help=f"{told}. Or {logs}." if logs else f"{told}.")
+
+
+@Parameter(name="*", group=OUTPUT, negative="")
+@dataclass(frozen=True)
+class Shared:
+    """Options that every command has.
+
+    Parameters
+    ----------
+    ci_prob : float
+        Probability of every interval: 0.95 is 95 %.
+    interval : {"eti", "hdi", "eti_bounded"}
+        Bayesian intervals: equal-tailed, highest density (the shortest), or boundary-extended:
+        equal-tailed, and reaching 0 or 1 if the data do not exclude it; if not said, what suits
+        the command.
+    seed : int
+        Same seed, same draws.
+    no_nuts : bool
+        Do not sample: closed forms and quadrature only, within a second.
+    strict : bool
+        Fail (exit code 1) if the sampler did not converge, rather than warn.
+    html : Path
+        Write one page with answer, pictures and tables; it needs no other file.
+    markdown : str
+        Write the same as Markdown, for a pull request or a job summary; `-` is the screen.
+    save : Path
+        Keep the sampled fit as netCDF, for `bayesjudge.load`.
+    details : bool
+        Show everything: every method and quantity, what each assumes, how it was sampled.
+    quiet : bool
+        Show no progress, and say nothing but the answer, its table and its cautions.
+    json : bool
+        Print one JSON document instead of text (schema bayesjudge/2): `answer`; `estimates` by
+        quantity and `where`, with `cautions`, and `assumptions`, `targets`, `sources`, `sampling`
+        by method.
+    """
+
+    ci_prob: float = 0.95
+    interval: Literal["eti", "hdi", "eti_bounded"] | None = None
+    seed: int = 1
+    no_nuts: bool = False
+    strict: bool = False
+    html: Annotated[Path | None, Parameter(negative="")] = None
+    markdown: Annotated[str | None, Parameter(negative="", allow_leading_hyphen=True)] = None
+    save: Annotated[Path | None, Parameter(negative="")] = None
+    details: Annotated[bool, Parameter(negative="")] = False
+    quiet: Annotated[bool, Parameter(negative="")] = False
+    json: bool = False
+
+    @property
+    def sampling(self) -> dict[str, Any]:
+        """Settings of a fit; --quiet leaves out its progress bar."""
+        progress = False if self.quiet else None
+        return {"random_seed": self.seed, "strict": self.strict, "progress": progress}
+
+    @property
+    def on_screen(self) -> bool:
+        """Whether stdout is for people."""
+        return not self.json and self.markdown != "-"
+
+    def check(self) -> None:
+        """Refuse what would only fail after the work is done.
+
+        Raises
+        ------
+        InputError
+            If a folder is missing, or options contradict each other.
+        """
+        check_ci_prob(self.ci_prob)
+        with checking("options") as require:
+            for name in ("html", "markdown", "save"):
+                path = getattr(self, name)
+                if path in (None, "-"):
+                    continue
+                path = Path(path)
+                require(path.parent.is_dir(), f"--{name}: there is no folder {str(path.parent)!r}")
+                require(not path.is_dir(), f"--{name}: {str(path)!r} is a folder; name a file")
+            check_page(self.html, require)
+            twice = self.json and self.markdown == "-"
+            require(not twice, "--json and --markdown - both write to stdout: take one")
+            contradictory = self.no_nuts and self.save is not None
+            require(not contradictory, "--save keeps the sampled fit: leave --no-nuts out")
+
+    def check_sampled(self, *options: str) -> None:
+        """Refuse options of the sampled model where nothing is sampled.
+
+        Raises
+        ------
+        InputError
+            With the options that were given.
+        """
+        with checking("options") as require:
+            unused = self.no_nuts and options
+            require(not unused, f"{are(options)} of the sampled model: leave --no-nuts out")
+
+
+def check_page(path: Path | None, require: Callable[[object, str], None]) -> None:
+    """Refuse a page under the name of something else."""
+    page = path is None or path.suffix.lower() in (".html", ".htm")
+    words = f"--html {path}: expected a name that ends in .html; a browser prints the page as a PDF"
+    require(page, words)
+
+
+def are(options: Sequence[str]) -> str:
+    """``--target is``, ``--item and --target are``."""
+    return f"{listed(options)} {'is' if len(options) == 1 else 'are'}"
 
 
 def needed(option: str, lesson: str) -> Problem:

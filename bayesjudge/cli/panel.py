@@ -10,20 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from bayesjudge.cli.output import (
-    DATA,
-    GENERATOR,
-    MODEL,
-    OUTPUT,
-    Section,
-    Shared,
-    Story,
-    meanwhile,
-    present,
-    table_option,
-    tell,
-    write_csv,
-)
+from bayesjudge.cli.options import DATA, GENERATOR, MODEL, OUTPUT, Shared, table_option
+from bayesjudge.cli.output import Story, meanwhile, present, tell, write_csv
 from bayesjudge.cli.source import Source, open_source, repeating
 from bayesjudge.core.answer import Answer
 from bayesjudge.core.errors import checking
@@ -33,6 +21,7 @@ from bayesjudge.core.methods import LOGIT_SHIFT, Method
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.core.screen import how_many
 from bayesjudge.panel.label_design import DESIGNS
+from bayesjudge.render.page import Section
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

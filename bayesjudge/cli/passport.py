@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.output import BY, DATA, OUTPUT, say, tell
+from bayesjudge.cli.options import BY, DATA, OUTPUT
+from bayesjudge.cli.output import say, tell
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.answer import chance
 from bayesjudge.core.errors import InputError, checking

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from cyclopts import Group, Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.output import OUTPUT, open_console, opening, say, tell, wrapped
-from bayesjudge.cli.plan_pass import Judge, by_split, judge_of, plan_pass, write_document
+from bayesjudge.cli.options import OUTPUT
+from bayesjudge.cli.output import deliver, say, tell
+from bayesjudge.cli.plan_pass import Judge, by_split, judge_of, page_of_plan, plan_pass
 from bayesjudge.core.errors import InputError, checking
+from bayesjudge.render.screen import open_console, opening, wrapped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -161,7 +163,7 @@ def _plan_widths(
     )
     if json:
         inputs = {**how, "labelled": sizes, "width": width, "seed": seed}
-        write_document(inputs, answer, table.to_dict("records"), needed)
+        deliver(page_of_plan(inputs, answer, table.to_dict("records"), needed), json=True)
     else:
         console = open_console()
         wrapped(console, answer, "", "", style="bold")

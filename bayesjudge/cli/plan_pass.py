@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json as json_format
-import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 import bayesjudge as bj
-from bayesjudge.cli.output import SCHEMA, open_console, opening, say, wrapped
+from bayesjudge.cli.output import deliver, say
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.progress import progress
 from bayesjudge.core.screen import how_many
 from bayesjudge.decide.power import PEOPLE, STRATEGIES, items_to_pass
+from bayesjudge.render.page import Page
+from bayesjudge.render.screen import open_console, opening, wrapped
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -120,7 +120,7 @@ def plan_pass(
         alone = prevalence is not None
         needed = {row["strategy"]: row["labelled"] for row in rows if alone and row["split"] == 0}
         kept = [{name: one for name, one in row.items() if name != "split"} for row in rows]
-        write_document(inputs, answer, kept, needed)
+        deliver(page_of_plan(inputs, answer, kept, needed), json=True)
         return
     console = open_console()
     wrapped(console, answer, "", "", style="bold")
@@ -133,20 +133,17 @@ def plan_pass(
     _say(rows, judge, about)
 
 
-def write_document(
+def page_of_plan(
     inputs: Mapping[str, Any], answer: str, rows: Sequence[Any], needed: Mapping[str, Any]
-) -> None:
-    """Write the JSON document of a plan."""
-    document = {
-        "schema": SCHEMA,
-        "bayesjudge": bj.__version__,
-        "command": "plan",
-        "inputs": inputs,
-        "answer": {"text": answer},
-        "rows": rows,
-        "labels_needed": needed,
-    }
-    sys.stdout.write(json_format.dumps(document, indent=2, ensure_ascii=False) + "\n")
+) -> Page:
+    """The page of a plan."""
+    return Page(
+        "bayesjudge plan",
+        answer,
+        command="plan",
+        inputs=inputs,
+        fields=lambda: {"answer": {"text": answer}, "rows": rows, "labels_needed": needed},
+    )
 
 
 def _rows(

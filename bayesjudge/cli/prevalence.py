@@ -13,19 +13,20 @@ from cyclopts import Parameter
 
 import bayesjudge as bj
 from bayesjudge.cli.classes import answer_classes
-from bayesjudge.cli.options import LESSON, TRUTH, needed, unknown_calibration
-from bayesjudge.cli.output import (
+from bayesjudge.cli.options import (
     BY,
     DATA,
+    LESSON,
     LOGS,
     MODEL,
-    Section,
+    TRUTH,
     Shared,
-    Story,
     are,
-    present,
+    needed,
     table_option,
+    unknown_calibration,
 )
+from bayesjudge.cli.output import Story, present
 from bayesjudge.cli.priors import Priors
 from bayesjudge.cli.scores import answer_scores, answer_systems, as_verdicts, read_scores
 from bayesjudge.cli.source import PAIRS, Source, inputs_of, open_source, repeating
@@ -39,6 +40,7 @@ from bayesjudge.core.periods import in_time, kind_of
 from bayesjudge.prevalence.answer import IN_TIME, differences, neighbours
 from bayesjudge.prevalence.data import PLURALS
 from bayesjudge.readers import read_table
+from bayesjudge.render.page import Section
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

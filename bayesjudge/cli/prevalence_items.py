@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any, Literal
 
 import bayesjudge as bj
-from bayesjudge.cli.output import Section, Shared, Story, are, present
+from bayesjudge.cli.options import Shared, are
+from bayesjudge.cli.output import Story, present
 from bayesjudge.cli.priors import Priors
 from bayesjudge.cli.source import Source
 from bayesjudge.cli.systems import change_sections, difference_section, rank_section
@@ -19,6 +20,7 @@ from bayesjudge.core.fit import Fit
 from bayesjudge.core.periods import in_time, kind_of
 from bayesjudge.prevalence.items import ItemEffects, Items
 from bayesjudge.prevalence.items.answer import differences, share_items
+from bayesjudge.render.page import Section
 
 WORDS = {
     "sensitivity": "share of good outputs that the judge passes",

@@ -12,17 +12,8 @@ from cyclopts import Parameter
 
 from bayesjudge import ratings as module
 from bayesjudge.cli import options
-from bayesjudge.cli.output import (
-    DATA,
-    LOGS,
-    MODEL,
-    Section,
-    Shared,
-    Story,
-    present,
-    table_option,
-    tell,
-)
+from bayesjudge.cli.options import DATA, LOGS, MODEL, Shared, table_option
+from bayesjudge.cli.output import Story, present, tell
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate, Row
@@ -31,6 +22,7 @@ from bayesjudge.core.labels import spell
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.core.tables import read_rows
 from bayesjudge.ratings.cautions import graded
+from bayesjudge.render.page import Section
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -18,20 +18,8 @@ from cyclopts import App, Parameter
 
 from bayesjudge import repeats as module
 from bayesjudge.cli.asking import asked_of
-from bayesjudge.cli.options import needed
-from bayesjudge.cli.output import (
-    DATA,
-    MODEL,
-    OUTPUT,
-    Shared,
-    Story,
-    present,
-    sampling_of,
-    say,
-    table_option,
-    tell,
-    write_csv,
-)
+from bayesjudge.cli.options import DATA, MODEL, OUTPUT, Shared, needed, table_option
+from bayesjudge.cli.output import Story, present, say, tell, write_csv
 from bayesjudge.cli.roles import JUDGES, SYSTEMS
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.answer import Answer
@@ -40,8 +28,9 @@ from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.labels import read_labels
 from bayesjudge.core.names import name_of
-from bayesjudge.core.report import side_by_side
 from bayesjudge.core.screen import few, visible
+from bayesjudge.core.side_by_side import side_by_side
+from bayesjudge.render.page import sampling_of
 from bayesjudge.repeats.checks import OF_ORDER
 from bayesjudge.repeats.data import ITEM_COLUMNS, stack_answers
 

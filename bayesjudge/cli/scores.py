@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import bayesjudge as bj
-from bayesjudge.cli.options import needed
-from bayesjudge.cli.output import Section, Shared, Story, present
+from bayesjudge.cli.options import Shared, needed
+from bayesjudge.cli.output import Story, present
 from bayesjudge.cli.source import Source
 from bayesjudge.core.answer import Answer, otherwise
 from bayesjudge.core.errors import InputError, checking
@@ -20,6 +20,7 @@ from bayesjudge.core.fit import Fit
 from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.answer import CHOSEN
+from bayesjudge.render.page import Section
 
 if TYPE_CHECKING:
     from bayesjudge.prevalence.scores import PairedScores, Scores

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bayesjudge.cli.output import Section
 from bayesjudge.core.answer import chance
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.periods import in_time, kind_of
 from bayesjudge.prevalence.answer import IN_TIME, neighbours
+from bayesjudge.render.page import Section
 
 if TYPE_CHECKING:
     import pandas as pd

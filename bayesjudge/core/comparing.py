@@ -12,7 +12,7 @@ from bayesjudge.core.draws import tabulate_contrasts, tabulate_ranks
 from bayesjudge.core.errors import InputError, check_ci_prob, checking
 from bayesjudge.core.estimate import Estimate, pass_name_in
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.report import compare_results
+from bayesjudge.core.side_by_side import compare_results
 
 if TYPE_CHECKING:
     import pandas as pd

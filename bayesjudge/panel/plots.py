@@ -12,7 +12,7 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate, in_words, pass_name_in
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.plots import COLOURS, new_axes, plain_text, plot_intervals, write_title
-from bayesjudge.core.report import side_by_side
+from bayesjudge.core.side_by_side import side_by_side
 from bayesjudge.panel.answer import answer
 from bayesjudge.panel.checks import correlate_votes
 from bayesjudge.panel.data import Votes

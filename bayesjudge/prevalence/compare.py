@@ -14,7 +14,7 @@ from bayesjudge.core.errors import UninformativeJudgeError, checking
 from bayesjudge.core.estimate import Caution, Estimate, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.label_design import DESIGNS, LabelDesign
-from bayesjudge.core.report import compare_results
+from bayesjudge.core.side_by_side import compare_results
 from bayesjudge.prevalence import closed_form
 from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.closed_form import (

@@ -81,7 +81,7 @@ def _compared(
     draws: int = 400,
     random_seed: Any = 0,
 ) -> pd.DataFrame:
-    from bayesjudge.core.report import compare_results
+    from bayesjudge.core.side_by_side import compare_results
 
     made = list(closed_forms(ratings, ci_prob=ci_prob, of=of, random_seed=random_seed))
     if fit is not None:

@@ -9,8 +9,8 @@ import pytest
 
 import bayesjudge as bj
 from bayesjudge.cli import main
-from bayesjudge.cli.output import OF_THE_JUDGE
 from bayesjudge.datasets import keep_labels, xstest
+from bayesjudge.render.screen import OF_THE_JUDGE
 from bayesjudge.repeats.checks import OF_ORDER
 
 LABELS = "--verdict verdict --truth truth --calibration random --no-nuts"

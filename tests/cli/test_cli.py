@@ -20,7 +20,7 @@ import pytest
 import bayesjudge as bj
 from bayesjudge.cli import main
 from bayesjudge.cli.commands import COMMANDS, build_app
-from bayesjudge.cli.output import FORMATS
+from bayesjudge.cli.options import FORMATS
 from bayesjudge.datasets import keep_labels, xstest
 from bayesjudge.readers.files import SAID
 from bayesjudge.readers.tables import READERS

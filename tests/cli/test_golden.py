@@ -90,9 +90,9 @@ def test_no_picture_names_a_method_that_is_not_quoted(name, folder, monkeypatch,
     monkeypatch.chdir(folder)
     named, titles, figures = {}, [], output._figures
 
-    def drawn(results, summary, story, draw):
-        made = figures(results, summary, story, draw)
-        quoted = story.tell(results).quoted.method
+    def drawn(page, results, story, draw):
+        made = figures(page, results, story, draw)
+        quoted = page.told.quoted.method
         named[True] = {quoted.title, quoted.brief}
         methods = {name for one in results for name in (one.method.title, one.method.brief)}
         named[False] = methods - named[True]

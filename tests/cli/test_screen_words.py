@@ -20,7 +20,8 @@ from bayesjudge.bias.answer import _directions
 from bayesjudge.cli import main
 from bayesjudge.cli.explain import meaning
 from bayesjudge.cli.glossary import ASSUMPTIONS, CAUTIONS, TERMS
-from bayesjudge.cli.output import Shared, Story, meanwhile, open_console, quoted_lines, table
+from bayesjudge.cli.options import Shared
+from bayesjudge.cli.output import meanwhile
 from bayesjudge.cli.panel import panel
 from bayesjudge.cli.proposals import WANTED
 from bayesjudge.core.answer import (
@@ -35,10 +36,11 @@ from bayesjudge.core.answer import (
 from bayesjudge.core.estimate import Estimate, Quantity, Row
 from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.methods import HUMAN_ONLY
-from bayesjudge.core.report import records
 from bayesjudge.core.screen import how_many
+from bayesjudge.core.side_by_side import records
 from bayesjudge.prevalence.cautions import cautions_of
 from bayesjudge.prevalence.items.answer import _not_subtracted
+from bayesjudge.render.screen import Style, open_console, quoted_lines, table
 
 PACKAGE = Path(bayesjudge.__file__).parent
 GOLDEN = Path(__file__).parent / "golden"
@@ -50,14 +52,13 @@ def _estimate(method, **rows):
     return Estimate({"prevalence": made}, method, 0.95, "")
 
 
-def _story(found):
-    return Story("panel", "", "prevalence", {}, lambda _: found)
+STYLE = Style(answer="prevalence")
 
 
 def _lines(*others, width=80):
     quoted = _estimate("Quoted", **SHARES)
     found = Answer("", "", "", quoted)
-    return quoted_lines(found, records(quoted, *others), _story(found), width)
+    return quoted_lines(found, records(quoted, *others), STYLE, width)
 
 
 def test_a_method_that_says_next_to_nothing_is_not_the_largest_difference():
@@ -86,7 +87,7 @@ def test_of_several_systems_an_order_within_overlapping_intervals_is_not_told():
         turned = _estimate(
             "Turned", **three | {"b": Row(0.5, 0.45, high), "c": Row(0.6, 0.55, 0.65)}
         )
-        told = quoted_lines(found, records(quoted, turned), _story(found), 80)
+        told = quoted_lines(found, records(quoted, turned), STYLE, 80)
         assert ("; Turned puts c before b" in " ".join(" ".join(told).split())) is says
 
 
@@ -111,8 +112,7 @@ def test_names_are_folded_and_numbers_are_not(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "80")
     method = "Dawid-Skene with a shared item effect (NUTS), judges of several kinds"
     made = _estimate(method, **SHARES)
-    found = Answer("", "", "", made)
-    table(open_console(), records(made), _story(found), named=True)
+    table(open_console(), records(made), STYLE, named=True)
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= 80
     assert "…" not in out
@@ -343,7 +343,7 @@ def test_models_are_explained_as_options_and_as_classes():
 def test_rows_stand_in_the_order_of_the_sentence():
     rows = {"c": Row(0.5, 0.4, 0.6), "a": Row(0.8, 0.75, 0.85), "b": Row(0.6, 0.5, 0.7)}
     found = Answer("", "", "", _estimate("Quoted", **rows))
-    lines = quoted_lines(found, records(found.quoted), _story(found), 80)
+    lines = quoted_lines(found, records(found.quoted), STYLE, 80)
     assert [line.split()[1] for line in lines if line.startswith(">")] == ["a", "b", "c"]
 
 
@@ -352,7 +352,7 @@ def test_a_method_without_a_number_has_no_row():
     empty = Estimate({"prevalence": (np.nan, np.nan, np.nan)}, "Empty", 0.95, "")
     other = Estimate({"prevalence": (0.4, 0.3, 0.5)}, "Other", 0.95, "")
     found = Answer("", "", "", quoted)
-    text = "\n".join(quoted_lines(found, records(quoted, empty, other), _story(found), 80))
+    text = "\n".join(quoted_lines(found, records(quoted, empty, other), STYLE, 80))
     assert "Other" in text
     assert "Empty" not in text
 
@@ -417,8 +417,8 @@ def test_numbers_without_an_interval_are_not_held_against_one_that_has():
     told = " ".join(" ".join(_lines(bare, near)).split())
     assert "Another method differs by at most 0.02 (Near, a)" in told
     assert "not counted, without an interval: Bare" in told
-    aside = replace(_story(Answer("", "", "", _estimate("Quoted", **SHARES))), aside=(near.method,))
-    found = aside.tell([])
+    aside = replace(STYLE, aside=(near.method,))
+    found = Answer("", "", "", _estimate("Quoted", **SHARES))
     lines = quoted_lines(found, records(found.quoted, near), aside, 80)
     assert "Near" not in " ".join(lines)
     alone = _estimate(HUMAN_ONLY, a=Row(0.7, 0.5, 0.8), b=Row(0.5, 0.3, 0.7))
@@ -654,7 +654,7 @@ def test_rows_of_one_name_each_stand_without_gaps(monkeypatch, capsys):
     one = Estimate({"first": (0.5, 0.4, 0.6), "second": (0.1, 0.0, 0.2)}, "One", 0.95, "")
     two = Estimate({"third": (0.7, 0.6, 0.8)}, "Two", 0.95, "")
     more = Estimate({"third": (0.8, 0.7, 0.9)}, "More", 0.95, "")
-    table(open_console(), records(one, two, more), _story(None), named=True)
+    table(open_console(), records(one, two, more), STYLE, named=True)
     lines = capsys.readouterr().out.strip().splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith("first"))
     assert lines[at + 1].startswith("second")  # and a gap only about what several methods have
@@ -666,9 +666,9 @@ def test_a_row_that_goes_on_with_a_table_stands_in_its_columns(width, monkeypatc
     monkeypatch.setenv("COLUMNS", width)
     above = Estimate({"mean": (83.281, 80.5, 85.25)}, "Difference (isotonic)", 0.95, "", "t")
     sampled = Estimate({"mean": (6.063, 3.5, 8.25)}, "Bayesian (NUTS)", 0.95, "", "equal-tailed")
-    table(open_console(), records(above), _story(None))
+    table(open_console(), records(above), STYLE)
     first = max(capsys.readouterr().out.splitlines(), key=lambda line: line.count("."))
-    table(open_console(), records(sampled), _story(None), above=records(above))
+    table(open_console(), records(sampled), STYLE, above=records(above))
     second = max(capsys.readouterr().out.splitlines(), key=lambda line: line.count("."))
     ends = [[at.end() for at in re.finditer(r"\d+\.\d{3}", line)] for line in (first, second)]
     assert len(ends[0]) == 4

@@ -589,7 +589,7 @@ def mixed():
 def test_reports_hold_every_check():
     found = mixed()
     page = to_markdown(found)
-    assert page.startswith("## bayesjudge gate: fail")
+    assert page.startswith("# bayesjudge gate\n\n**Fail: 1 pass, 1 fail, 1 unknown**")
     assert "&lt;b\\|" in page
     assert "probability 0.05 at most" in page
     suite = ElementTree.fromstring(to_junit(found))
@@ -656,7 +656,7 @@ def test_the_command_writes_reports(tmp_path, capsys):
     read = pd.read_csv(log)
     sizes = {"items": len(read), "labelled": int(read["truth"].notna().sum())}
     assert document["inputs"].items() >= sizes.items()
-    assert summary.read_text().startswith("before\n## bayesjudge gate, log.csv: pass")
+    assert summary.read_text().startswith("before\n# bayesjudge gate, log.csv\n\n**Pass")
     assert ElementTree.parse(junit).getroot().attrib["tests"] == "1"
     assert "bayesjudge gate, log.csv" in page.read_text()
     assert "--at-least 0.7" in page.read_text()

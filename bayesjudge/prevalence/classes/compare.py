@@ -9,7 +9,7 @@ from bayesjudge.core.comparing import compare
 from bayesjudge.core.errors import InputError, UninformativeJudgeError
 from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.report import compare_results
+from bayesjudge.core.side_by_side import compare_results
 from bayesjudge.prevalence.classes.closed_form import (
     class_shares,
     difference,

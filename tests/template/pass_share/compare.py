@@ -9,7 +9,7 @@ from bayesjudge.pass_share.data import Passes
 
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.report import side_by_side
+from bayesjudge.core.side_by_side import side_by_side
 
 if TYPE_CHECKING:
     import pandas as pd

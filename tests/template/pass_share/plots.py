@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.plots import plot_intervals
-from bayesjudge.core.report import side_by_side
+from bayesjudge.core.side_by_side import side_by_side
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

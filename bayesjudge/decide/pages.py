@@ -1,0 +1,215 @@
+"""Decisions, and what a change of the judge moves, as pages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from bayesjudge.core.side_by_side import NUMBERS, records
+from bayesjudge.decide.decision import Check, Gate, Outcome, as_fields, counted, finding, named
+from bayesjudge.decide.drift import (
+    Drift,
+    change_in_words,
+    drift_in_words,
+    flips_in_words,
+    rate_in_words,
+)
+from bayesjudge.render.html import to_html as html_of
+from bayesjudge.render.json import to_json as json_of
+from bayesjudge.render.junit import to_junit as junit_of
+from bayesjudge.render.markdown import to_markdown as markdown_of
+from bayesjudge.render.page import Case, Line, Page, Table, as_plain
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+HEADS = ("outcome", "number", "threshold", "estimate", "one-sided limits", "chance")
+
+
+def decision_page(made: Gate | Drift, *, unknown: Outcome = "unknown", **about: Any) -> Page:
+    """The page of decisions or of a drift; `about` are further fields of it."""
+    found = _drift_page(made) if isinstance(made, Drift) else _gate_page(made, unknown)
+    return replace(found, **about)
+
+
+def to_markdown(gate: Gate, *, title: str = "bayesjudge gate") -> str:
+    """Write decisions as Markdown, for a job summary.
+
+    Parameters
+    ----------
+    gate : Gate
+        From `bayesjudge.decide.gate`.
+    title : str
+        Heading.
+
+    Returns
+    -------
+    str
+        The finding, a table with one row a check, what would decide, and the cautions.
+    """
+    return markdown_of(decision_page(gate, title=title))
+
+
+def to_html(
+    made: Gate | Drift,
+    *,
+    title: str | None = None,
+    figures: Mapping[str, Figure] | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    command: str | None = None,
+) -> str:
+    """Write decisions, or a drift, as one page that needs no other file.
+
+    Parameters
+    ----------
+    made : Gate or Drift
+        From `bayesjudge.decide.gate`, `Monitor.gate` or `bayesjudge.decide.drift`.
+    title : str, optional
+        Title of the page.
+    figures : mapping of str to matplotlib.figure.Figure, optional
+        Pictures by caption, such as that of `plot_gate`, `plot_monitor` or `plot_drift`.
+    inputs : mapping, optional
+        What was read.
+    command : str, optional
+        The command line that made it.
+
+    Returns
+    -------
+    str
+        The outcome, pictures, a table with one row a check or a change, the cautions, and what was
+        read.
+    """
+    about: dict[str, Any] = {"title": title} if title else {}
+    about |= {"inputs": inputs or {}, "line": command or "", "pictures": lambda: figures or {}}
+    return html_of(decision_page(made, **about))
+
+
+def to_json(gate: Gate, *, inputs: dict[str, Any] | None = None) -> str:
+    """Write decisions as JSON, schema ``bayesjudge/2``.
+
+    Parameters
+    ----------
+    gate : Gate
+        From `bayesjudge.decide.gate`.
+    inputs : dict, optional
+        What was read.
+
+    Returns
+    -------
+    str
+        Fields ``outcome``, ``checks`` (a list, each with its limits and what would decide) and
+        ``cautions``; a number that is unknown or infinite is null.
+    """
+    return json_of(decision_page(gate, inputs=inputs or {}))
+
+
+def to_junit(gate: Gate, *, unknown: Outcome = "unknown", suite: str = "bayesjudge") -> str:
+    """Write decisions as JUnit XML, which CI servers show as tests.
+
+    Parameters
+    ----------
+    gate : Gate
+        From `bayesjudge.decide.gate`.
+    unknown : {"unknown", "pass", "fail"}
+        What an unknown check counts as; by default a skipped test, with what would decide. One
+        whose numbers mean nothing is an error.
+    suite : str
+        Name of the suite.
+
+    Returns
+    -------
+    str
+        One test case a check.
+    """
+    return junit_of(decision_page(gate, unknown=unknown), suite)
+
+
+def _gate_page(gate: Gate, unknown: Outcome) -> Page:
+    limits = ", Clopper-Pearson limits"
+    methods = dict.fromkeys(one.method.title + limits * one.clopper_pearson for one in gate.checks)
+    known = any(not math.isnan(check.chance) for check in gate.checks)
+    below = ["The chance is the posterior probability that the threshold is met."] * known
+    for check in gate.checks:
+        of = f" {named(check)}" * (len(gate.checks) > 1)
+        decides = check.would_decide() or ", ".join(check.undecidable)
+        below += [f"What would decide{of}: {decides}."] * bool(decides)
+    first = gate.checks[0]
+    looks = ", however often one looks" if first.always_valid else ", at this one look"
+    return Page(
+        title="bayesjudge gate",
+        sentence=finding(gate),
+        about=f"A false pass, and a false fail, has probability {1 - first.probability:.3g} at "
+        f"most{looks}; what is not sure enough is unknown.",
+        command="gate",
+        numbers=Table(HEADS, list(map(_line, gate.checks)), ("estimate", "chance")),
+        below=" ".join(below),
+        cautions=gate.cautions,
+        paragraph=f"Method: {', '.join(methods)}.",
+        cases=[_case(check, unknown) for check in gate.checks],
+        fields=lambda: {
+            "outcome": gate.outcome,
+            "checks": [as_fields(check) for check in gate.checks],
+        },
+    )
+
+
+def _limit(check: Check) -> str:
+    return f"{'≥' if check.at_least else '≤'} {check.threshold:g}"
+
+
+def _line(check: Check) -> Line:
+    ends = f"{_number(check.low)} to {_number(check.high)}"
+    cells = [check.outcome, named(check), _limit(check), _number(check.value), ends]
+    return Line([*cells, _number(check.chance)])
+
+
+def _case(check: Check, unknown: Outcome) -> Case:
+    outcome = "error" if check.undecidable else counted(check, unknown)
+    return Case(f"{check.name} {_limit(check)}", outcome, str(check))
+
+
+def _drift_page(drift: Drift) -> Page:
+    made, rate = drift.estimate, rate_in_words(drift.pass_name)
+    found = records(made, ci_prob=made.ci_prob)
+    dims = list(dict.fromkeys(d for one in found for d in one.where))
+    lines = [
+        Line(
+            [
+                change_in_words(one.quantity, drift.pass_name),
+                *(str(one.where.get(d, "")) for d in dims),
+                *(f"{x:+.3f}" for x in one.row),
+            ]
+        )
+        for one in found
+    ]
+    below = f"New judge less old, {100 * drift.ci_prob:g} % intervals."
+    if "prevalence_shift" in made.quantities:
+        below += (
+            " A prevalence shift is how far a published, corrected share moves if the new judge's "
+            "verdicts take the old ones' place and the old calibration stays."
+        )
+    return Page(
+        title="bayesjudge drift",
+        sentence=drift_in_words(drift),
+        about=f"{flips_in_words(drift)}. A change of the {rate} by 3 points would be "
+        f"seen with probability {drift.power(0.03):.2f}, one by "
+        f"{100 * drift.detectable():.1f} points with probability .8. If nothing changed, a "
+        f"drift is called with probability {1 - drift.ci_prob:.3g} at most.",
+        command="drift",
+        numbers=Table(["change", *dims, *NUMBERS[:3]], lines),
+        below=below,
+        cautions=made.cautions,
+        assumptions=[(made.method.title, "; ".join(map(str, made.assumptions)))],
+        sources=[(made.method.title, made.source)],
+        fields=lambda: {
+            "seen": drift.seen,
+            "flips": drift.flips.to_dict(),
+            "estimates": [{**as_plain(one), **one.where} for one in found],
+        },
+    )
+
+
+def _number(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.3f}"

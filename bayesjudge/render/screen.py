@@ -1,0 +1,514 @@
+"""A page on a screen: the finding, its numbers beside those of other methods, and cautions.
+
+Tables are laid out to the width of the screen, so that they are made from the estimates.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesjudge.core.answer import Answer, entries, is_bounded, listed, numbers
+from bayesjudge.core.estimate import (
+    COUNTS,
+    TARGETS,
+    Estimate,
+    Row,
+    in_words,
+    label,
+    of_passes,
+    pass_name_in,
+)
+from bayesjudge.core.fit import Fit
+from bayesjudge.core.methods import HUMAN_ONLY, Method
+from bayesjudge.core.periods import in_time
+from bayesjudge.core.screen import how_many, read_no_more, visible_line, width_of
+from bayesjudge.core.side_by_side import Record, records
+from bayesjudge.render.page import Page, sampling_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+NUMBERS = ("value", "low", "high", "width", "truth")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Style:
+    """How estimates are shown on a screen."""
+
+    #: The quantity that is quoted, and that pictures show.
+    answer: str
+    truth: Mapping[tuple[Any, ...], float] | None = None
+    #: What quantities mean, for a screen that shows them.
+    words: Mapping[str, str] = field(default_factory=dict)
+    #: What the quoted numbers are, if their quantity's name does not say it.
+    heading: str = ""
+    #: A quantity that is told beside the quoted one, in a column of its own.
+    beside: str = ""
+    #: Whose uncorrected numbers stand beside the quoted ones.
+    own: str = "judge"
+    #: Whether the labels alone have a column of their own, beside several quoted numbers.
+    alone: bool = False
+    #: Methods that answer another question: they are not counted among those that differ.
+    aside: Sequence[Method] = ()
+    #: Whether every method's cautions are shown, beside those of the quoted one.
+    every: bool = False
+
+
+def open_console() -> Console:
+    """Open stdout."""
+    from rich.console import Console
+
+    class Piped(Console):
+        def on_broken_pipe(self) -> None:  # Rich's own ends the process with 1
+            read_no_more()
+
+    terminal = sys.stdout.isatty()
+    return Piped(
+        file=sys.stdout,
+        width=None if terminal else width_of(sys.stdout),
+        force_terminal=terminal,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+
+
+def show_answer(console: Console, page: Page, style: Style, *, details: bool = False) -> None:
+    """Print the answer, what it rests on, and the table with the quoted row marked."""
+    found = page.told
+    wrapped(console, found.text, "", "", style="bold")
+    read = page.inputs.get("labels")  # how they are spelled, if not as 1 and 0
+    labels = f"Labels: {read}." if read else ""
+    log = page.inputs.get("log")
+    about = f"Log: {log}." if log else ""
+    for line in (*found.notes, _with_source(found.basis, page), about, labels, found.why):
+        if line:
+            wrapped(console, line, "", "")
+    every = page.every
+    if details:
+        console.print()
+        opening(console, page.title, page.inputs)
+        _quoted_alone(console, page, style)
+        table(console, _answers(every, style), style)
+        _section(console, "", _bounds(every, style))
+        return
+    lines = quoted_lines(found, every, style, console.width)
+    console.print("\n".join(["", *map(visible_line, lines)]), soft_wrap=True)
+
+
+def _quoted_alone(console: Console, page: Page, style: Style) -> None:
+    """Print the quoted numbers that no other method has, above the table of methods."""
+    found = page.told
+    quantities = {q for one in page.made for q in one.quantities}
+    missing = not quantities & set(found.quoted.quantities)
+    if found.known and (missing or style.answer not in found.quoted.quantities):
+        table(console, records(found.quoted, ci_prob=found.quoted.ci_prob), style, named=True)
+
+
+def _with_source(basis: str, page: Page) -> str:
+    """What the answer rests on, and where it was read."""
+    source = str(page.inputs.get("data", ""))
+    return f"{source}: {basis}" if source and basis else basis or source
+
+
+def _answers(found: Sequence[Record], style: Style) -> list[Record]:
+    """What the table has rows of: bounds without a value are told in a line."""
+    own = [record for record in found if record.quantity == style.answer]
+    return [record for record in own if not is_bounded(record.row)]
+
+
+def _bounds(found: Sequence[Record], style: Style) -> list[str]:
+    """A line for each method that gives bounds only."""
+    bounded = [r for r in found if r.quantity == style.answer and is_bounded(r.row)]
+    return [
+        f"{style.answer} ({method.brief}): no value, only bounds of "
+        f"{how_many(len(own), 'number')}, from "
+        f"{min(r.row.low for r in own):.3f} to {max(r.row.high for r in own):.3f} in all; each: "
+        "--json"
+        for method in dict.fromkeys(r.method for r in bounded)
+        for own in [[r for r in bounded if r.method == method]]
+    ]
+
+
+#: What is told in the order of its numbers, as the sentence does.
+RANKED = {"system", "generator", "judge", "stratum", "perturbation"}
+#: The method that leaves the judge out.
+ALONE = HUMAN_ONLY
+#: Most rows of other methods, and of one method, on a screen without --details.
+MOST_OTHERS, MOST_ROWS = 10, 20
+
+
+def quoted_lines(found: Answer, every: Sequence[Record], style: Style, width: int) -> list[str]:
+    """Lines of the table: the quoted rows first, then the other methods."""
+    made, truth = found.quoted, style.truth or {}
+    own = {} if found.judge is None else entries(found.judge)
+    kept = [
+        Record(quantity, where, made.method, row, made.interval_of(quantity))
+        for quantity, where, row in made.rows()
+    ]
+    one, several = len(kept) == 1, len({one.quantity for one in kept}) > 1
+    dims = {dim for record in kept for dim in record.where}
+    periods = in_time([str(r.where["system"]) for r in kept]) if dims == {"system"} else []
+    if periods:
+        kept.sort(key=lambda record: periods.index(str(record.where["system"])))
+    elif not several and dims <= RANKED:
+        kept.sort(key=lambda record: -np.nan_to_num(record.row.value, nan=-math.inf))
+    beside = own if own and not one else None
+    # the judge's own numbers have a column of their own if there are several rows
+    named = {made.method, *([found.judge.method] if beside and found.judge else [])}
+    entered = {one.entry for one in kept}
+    alone = {r.entry: r.row.value for r in every if r.method == ALONE and r.entry in entered}
+    alone = alone if style.alone and not one else {}
+    named |= {ALONE} if alone else set()
+    others = [
+        r
+        for r in every
+        if r.entry in entered and r.method not in named and not math.isnan(r.row.value)
+        if r.method not in style.aside
+    ]
+    quantity = in_words(next(iter(made.quantities)), pass_name_in([made]))
+    title = "" if several else style.heading or quantity
+    head = ["", title, "value", "low", "high"]
+    head += [style.own] * (beside is not None) + ["truth"] * bool(truth)
+    rows = [
+        _cells(">", r.method.brief if one else _name(r, kept, several), r, beside, truth)
+        for r in kept[:MOST_ROWS]
+    ]
+    also = {r.entry[1:]: r.row for r in reversed(every) if r.quantity == style.beside}
+    if also:
+        head.append(in_words(style.beside))
+        rows = [
+            [*row, numbers(also[r.entry[1:]]) if r.entry[1:] in also else "–"]
+            for r, row in zip(kept, rows, strict=False)
+        ]
+    if alone:
+        head.append("labels alone")
+        cells = [_number(alone.get(r.entry, math.nan)) for r in kept]
+        rows = [[*row, cell] for row, cell in zip(rows, cells, strict=False)]
+    if one and 0 < len(others) <= MOST_OTHERS:
+        more = [
+            [*_cells("", r.method.brief, r, beside, truth), *([""] if also else [])] for r in others
+        ]
+        lines = grid([head, *rows, *more], width)
+        return [*lines[:2], "  other methods", *lines[2:]]
+    lines = grid([head, *rows], width)
+    left = len(kept) - MOST_ROWS
+    lines += [f"  … {left} more rows: --details"] if left > 0 else []
+    apart = f"  {_apart(others, kept, style)}" if others else ""
+    return lines + textwrap.wrap(apart, width - 1, subsequent_indent="    ")
+
+
+def _cells(
+    mark: str,
+    name: str,
+    record: Record,
+    beside: Mapping[tuple[Any, ...], Any] | None,
+    truth: Mapping[tuple[Any, ...], float],
+) -> list[str]:
+    """One row: numbers of calls are whole."""
+    whole = all(float(x).is_integer() and abs(x) >= 1 for x in record.row)
+    whole = (whole and max(record.row) >= 2) or record.quantity in COUNTS
+    row = [mark, name, *(_number(x, whole) for x in record.row)]
+    if beside is not None:
+        there = beside.get(record.entry)
+        row.append("–" if there is None else _number(there.value))
+    return row + ([_number(truth.get(record.entry, math.nan))] if truth else [])
+
+
+def show_sampled(
+    console: Console, page: Page, before: Page, style: Style, *, details: bool = False
+) -> None:
+    """Go on with the table of the page `before`: the sampled model, which it did not wait for."""
+    found, fit = page.told, page.made[len(before.made)]
+    own = records(fit, ci_prob=fit.ci_prob)
+    if details:
+        rest = [one for one in page.made if one is not fit]
+        above = _answers(records(*rest, ci_prob=fit.ci_prob), style)
+        table(console, _answers(own, style), style, above=above)
+        return
+    quoted = entries(found.quoted)
+    mine = [r for r in own if r.entry in quoted if not is_bounded(r.row)]
+    if len(quoted) == 1 and mine:
+        console.print(visible_line(quoted_lines(found, page.every, style, console.width)[-1]))
+    elif mine:
+        gap = max(abs(r.row.value - quoted[r.entry].value) for r in mine)
+        words = f"{fit.method.brief}, sampled since, differs from these numbers by at most "
+        wrapped(console, f"{words}{gap:.2g}: --details", "  ", "    ")
+    for note in found.notes:
+        if note not in before.told.notes:
+            wrapped(console, note, "  ", "    ")
+
+
+def _name(record: Record, every: Sequence[Record], several: bool) -> str:
+    """Coordinates that differ from row to row, after the quantity if there are several."""
+    dims = [d for d in record.where if len({r.where.get(d) for r in every}) > 1]
+    where = ", ".join(f"{record.where[d]}{' calls' * (d == 'calls')}" for d in dims)
+    name = in_words(record.quantity)
+    return (f"{name}, {where}" if where else name) if several else where
+
+
+def _apart(others: Sequence[Record], kept: Sequence[Record], style: Style) -> str:
+    """How far other methods are from the quoted one."""
+    rows = {r.entry: r.row for r in kept}
+    methods = dict.fromkeys(r.method for r in others)
+    bare = dict.fromkeys(r.method for r in others if _is_bare(r.row, rows[r.entry]))
+    vague = dict.fromkeys(r.method for r in others if _says_less(r.row, rows[r.entry]))
+    left = {**vague, **bare}
+    known = [r for r in others if r.method not in left and not math.isnan(r.row.value)]
+    one = len(methods) - len(left) == 1
+    count = "Another method" if one else f"{len(methods) - len(left)} other methods"
+    if not known:
+        count = "Another method" if len(methods) == 1 else f"{len(methods)} other methods"
+        why = ["far wider"] * bool(vague) + ["without an interval"] * bool(bare)
+        return f"{count}{f' ({" or ".join(why)})' if why else ''}: --details"
+    far = max(known, key=lambda r: abs(r.row.value - rows[r.entry].value))
+    gap = abs(far.row.value - rows[far.entry].value)
+    place = f"{', ' * bool(far.where)}{_where(far)}"
+    held = rows[far.entry].low <= far.row.value <= rows[far.entry].high
+    place += "" if held else f"; its {far.row.value:.3f} lies outside the interval above"
+    told = f"{count} {'differs' if one else 'differ'} by at most {gap:.2g} "
+    told += f"({far.method.brief}{place})"
+    told += _turned(known, kept, style)
+    for reason, names in (("far wider", vague), ("without an interval", bare)):
+        if names:
+            briefs = dict.fromkeys(one.brief for one in names)
+            told += f"; not counted, {reason}: {listed([*briefs])}"
+    return f"{told}: --details"
+
+
+#: An interval so many times as wide as the quoted one says too little to contradict it: .84 to .96
+#: of such numbers are further from the truth than the quoted one (benchmarks/core/wider.py).
+MUCH_WIDER = 4
+
+
+def _is_bare(row: Row, quoted: Row) -> bool:
+    """Whether a number has no interval beside one that has."""
+    return math.isnan(row.high - row.low) and not math.isnan(quoted.high - quoted.low)
+
+
+def _says_less(row: Row, quoted: Row) -> bool:
+    return row.high - row.low > MUCH_WIDER * (quoted.high - quoted.low)
+
+
+def _turned(others: Sequence[Record], kept: Sequence[Record], style: Style) -> str:
+    """Neighbours in the quoted order that another method has the other way round.
+
+    Among several, intervals that overlap say nothing worth a line.
+    """
+    order = sorted(kept, key=lambda r: -r.row.value)
+    if len({r.quantity for r in kept}) > 1 or len(order) > MOST_OTHERS:
+        return ""
+    rows = {(r.method, r.entry): r.row for r in others}
+    methods = dict.fromkeys(r.method for r in others)
+    told = []
+    for better, worse in pairwise(order):
+        both = [(m, rows.get((m, better.entry)), rows.get((m, worse.entry))) for m in methods]
+        against = [
+            m.brief + ", whose intervals overlap," * (two.low <= one.high)
+            for m, one, two in both
+            if one is not None and two is not None and one.value < two.value
+            if len(order) == 2 or two.low > one.high
+        ]
+        if against:
+            put = "puts" if len(against) == 1 else "put"
+            told.append(f"{listed(against)} {put} {_where(worse)} before {_where(better)}")
+    return "".join(f"; {one}" for one in told)
+
+
+def grid(rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    """Lines of a table: numbers to the right; names are cut where the screen is narrow."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    spare = width - 1 - sum(widths) - 2 * (len(widths) - 1) + widths[1]
+    widths[1] = max(min(widths[1], spare), 8)
+    lines = []
+    for mark, name, *cells in rows:
+        cut = name if len(name) <= widths[1] else name[: widths[1] - 1] + "…"
+        start = f"{mark:<{widths[0]}} {cut:<{widths[1]}}"
+        lines.append(
+            "  ".join([start, *(f"{n:>{w}}" for n, w in zip(cells, widths[2:], strict=True))])
+        )
+    return lines
+
+
+def opening(console: Console, title: str, inputs: Mapping[str, Any]) -> None:
+    """Print what was read."""
+    console.print(visible_line(title), style="bold")
+    width = max(map(len, inputs), default=0)
+    for name, value in inputs.items():
+        first, later = f"  {name:<{width}}  ", " " * (width + 4)
+        wrapped(console, str(value), first, later)
+
+
+def table(
+    console: Console,
+    found: Sequence[Record],
+    style: Style,
+    *,
+    above: Sequence[Record] = (),
+    named: bool = False,
+) -> None:
+    """Print estimates, one a line: by coordinates, with the quantity's name if `named`.
+
+    Rows `above` that were printed before are gone on with: no heading, columns as wide as theirs.
+    """
+    from rich.table import Table
+
+    if not found:
+        return
+    truth = style.truth or {}
+    columns = [c for c in NUMBERS if c != "truth" or truth]
+    every = [*found, *above]
+    labels = [visible_line(label(r.quantity, r.entry[1:]) if named else _where(r)) for r in every]
+    labelled = any(labels)
+    methods = [visible_line(r.method.brief) for r in every]
+    numbers = [[*r.numbers, *([truth.get(r.entry, math.nan)] if truth else [])] for r in every]
+    cells = [
+        [_number(x, r.quantity in COUNTS) for x in row]
+        for r, row in zip(every, numbers, strict=True)
+    ]
+    head = "quantity" if named else style.answer
+    widths = [max(map(len, [*labels, head]))] if labelled else []
+    widths += [
+        max(18, *map(len, methods)),
+        *(max(5, *map(len, c)) for c in zip(*cells, strict=True)),
+    ]
+    for at, least in ((int(labelled), 12), (0, 8)):  # names are folded, numbers never
+        over = sum(widths) + len(widths) - 1 - console.width
+        widths[at] = max(widths[at] - max(over, 0), min(widths[at], least))
+    names = [head, "method"] if labelled else [head if named else style.answer]
+    grid = Table(box=None, show_header=not above, pad_edge=False, padding=(0, 1, 0, 0))
+    # a table of few columns is wide enough, and one that continues another has the same widths
+    for text, width in zip([*names, *columns], widths, strict=True):
+        justify: Any = "right" if text in NUMBERS else "left"
+        number = text in NUMBERS
+        grid.add_column(text, justify=justify, width=width, no_wrap=number, overflow="fold")
+    kinds = max(len(r.interval) for r in every)
+    labels = labels[: len(found)]
+    roomy = sum(widths) + len(widths) + kinds <= console.width
+    if roomy:
+        grid.add_column("interval", no_wrap=True)
+    for i, (one, name, method, row) in enumerate(zip(found, labels, methods, cells, strict=False)):
+        first = i == 0 or name != labels[i - 1]
+        if first and i and max(labels.count(name), labels.count(labels[i - 1])) > 1:
+            grid.add_row()
+        start = [name if first else ""] if labelled else []
+        grid.add_row(*start, method, *row, *([visible_line(one.interval)] if roomy else []))
+    # a blank line above, but where a single row continues the table
+    console.print(*([""] if not above or len(set(labels)) > 1 else []), grid, sep="\n")
+    if not roomy:
+        told = [(r.method.brief, f"{r.interval} interval") for r in found if r.interval]
+        _section(console, "", _by_text(told))
+
+
+def _where(record: Record) -> str:
+    return ", ".join(map(str, record.where.values()))
+
+
+def rest(
+    console: Console, page: Page, style: Style, *, details: bool = False, quiet: bool = False
+) -> None:
+    """Print what a reader must know of the answer; with `details` everything."""
+    for section in page.sections:
+        if not section.detail and not details:
+            _section(console, section.heading, section.lines)
+    if not details:
+        _brief_end(console, page, style, quiet=quiet)
+        return
+    other = _by_entry(page.made, style)
+    table(console, other, style, named=True)
+    meant = [q for q in dict.fromkeys(r.quantity for r in other) if q in style.words]
+    _section(console, "", [f"{q}: {of_passes(style.words[q], page.pass_name)}" for q in meant])
+    for section in page.sections:
+        _section(console, section.heading, [*section.lines, *section.further])
+    _section(console, "Cautions", [f"{c.name}: {c.text}" for c in page.cautions])
+    assumed = [(one.method.brief, "; ".join(map(str, one.assumptions))) for one in page.made]
+    _section(console, "Assumptions", _by_text(assumed))
+    about = [(one.method.brief, f"about {TARGETS[one.target]}") for one in page.made]
+    _section(console, "Items", _by_text(about))
+    _section(console, "Sampling", [_sampling(fit) for fit in page.fits])
+
+
+def _by_entry(made: Sequence[Estimate], style: Style) -> list[Record]:
+    """What methods say beside the answer: of each number every method that has it."""
+    found: dict[tuple[Any, ...], list[Record]] = {}
+    for one in made:
+        for record in records(one, ci_prob=one.ci_prob):
+            if record.quantity != style.answer and not math.isnan(record.row.value):
+                found.setdefault(record.entry, []).append(record)
+    return [one for same in found.values() for one in same]
+
+
+#: Cautions of the judge's own number, which the quoted one corrects unless they contradict it.
+OF_THE_JUDGE = {"errors-do-not-cancel"}
+
+
+def _brief_end(console: Console, page: Page, style: Style, *, quiet: bool) -> None:
+    """Cautions of the quoted numbers, how many others there are, and where the rest is."""
+    found = page.told
+    corrected = OF_THE_JUDGE - {n for a in found.quoted.assumptions for n in a.contradicted_by}
+    shown = page.cautions if style.every else found.cautions
+    own = [c for c in shown if c.name not in corrected]
+    lines = [f"{c.name}: {c.text}" for c in own]
+    names = {c.name for c in page.cautions} - corrected - {c.name for c in own}
+    if names:
+        which = [n for n in dict.fromkeys(c.name for c in page.cautions) if n in names]
+        words = f"{len(names)} more, of numbers that are not quoted"
+        lines.append(f"{words} ({listed(which)}): --details")
+    _section(console, "Cautions" if lines else "", lines)
+    stuck = [fit for fit in page.fits if not fit.converged and fit.method != found.method]
+    _section(console, "", [f"{fit.method} did not converge: --details" for fit in stuck])
+    if quiet:
+        return
+    console.print()
+    text = "--details shows every method with its assumptions and cautions; --html FILE writes a "
+    text += "page; "
+    wrapped(console, f"{text}bayesjudge explain TERM says what a word means.", "", "")
+
+
+def _by_text(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """Methods of which the same holds, in one line; what holds of all needs no names."""
+    found: dict[str, dict[str, None]] = {}
+    for method, text in pairs:
+        found.setdefault(text, {})[method] = None
+    if len(found) == 1:
+        return [text for text in found if text]
+    return [f"{', '.join(methods)}: {text}" for text, methods in found.items() if text]
+
+
+def _sampling(fit: Fit) -> str:
+    about = sampling_of(fit)
+    return (
+        f"{about['chains']} chains of {about['draws']} draws, seed {about['random_seed']}; R-hat "
+        f"at most {about['max_r_hat']:.3f}, effective draws at least {about['min_ess']:,.0f}"
+    )
+
+
+def _section(console: Console, heading: str, lines: Sequence[str]) -> None:
+    if not lines:
+        return
+    console.print(*([f"\n{heading}"] if heading else [""]), style="bold")
+    for line in lines:
+        wrapped(console, line, "  ", "    ")
+
+
+def wrapped(console: Console, text: str, first: str, later: str, style: str = "") -> None:
+    """Print text in lines as wide as the screen."""
+    width = max(console.width - 1, 40)
+    # a number keeps its unit and its sign
+    whole = visible_line(text).replace(" %", "\N{NO-BREAK SPACE}%")
+    whole = whole.replace("± ", "±\N{NO-BREAK SPACE}")
+    lines = textwrap.wrap(whole, width, initial_indent=visible_line(first), subsequent_indent=later)
+    shown = "\n".join(lines or [first.rstrip()]).replace("\N{NO-BREAK SPACE}", " ")
+    console.print(shown, soft_wrap=True, style=style or None)
+
+
+def _number(value: float, whole: bool = False) -> str:
+    return "–" if math.isnan(value) else f"{value:.{0 if whole else 3}f}"

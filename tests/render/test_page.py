@@ -1,0 +1,85 @@
+"""One page in every format: what a machine reads is of the schema that the package carries."""
+
+import copy
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import bayesjudge as bj
+from bayesjudge import decide
+from bayesjudge.cli import main
+from bayesjudge.datasets import keep_labels, xstest
+from bayesjudge.render.json import SCHEMA, schema
+
+KEPT = sorted((Path(__file__).parents[1] / "cli/golden").glob("*.json"))
+COUNTS = bj.prevalence.Counts(1000, 620, 100, 90, 100, 70, calibration="by_truth")
+
+
+def check(document):
+    jsonschema.validate(document, schema())
+
+
+def test_the_schema_is_one_and_says_its_version():
+    jsonschema.Draft202012Validator.check_schema(schema())
+    assert schema()["title"] == SCHEMA == schema()["properties"]["schema"]["const"]
+
+
+@pytest.mark.parametrize("kept", KEPT, ids=lambda path: path.stem)
+def test_documents_of_the_commands_are_of_the_schema(kept):
+    check(json.loads(kept.read_text(encoding="utf-8")))
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    path = tmp_path_factory.mktemp("render") / "log.csv"
+    keep_labels(xstest(), 100, 2024, by="system").to_csv(path, index=False)
+    return str(path)
+
+
+LABELS = ["--truth", "truth", "--calibration", "random", "--by", "system", "--unparsed", "fail"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["plan", "--at-least", "0.8", "--agreement", "0.85", "--prevalence", "0.9"],
+        ["plan", "--width", "0.1", "--prevalence", "0.7", "--agreement", "0.9"],
+        ["gate", "{log}", *LABELS, "--at-least", "0.5"],
+        ["prevalence", "{log}", "--verdict", "verdict", *LABELS, "--no-nuts"],
+        ["demo", "--no-nuts"],
+    ],
+    ids=lambda line: line[0],
+)
+@pytest.mark.slow
+def test_what_a_command_writes_is_of_the_schema(line, log, capsys):
+    main([*(log if word == "{log}" else word for word in line), "--json"])
+    check(json.loads(capsys.readouterr().out))
+
+
+@pytest.mark.slow
+def test_a_drift_has_the_fields_of_every_estimate(log, capsys):
+    main(["drift", log, log, "--truth", "truth", "--by", "system", "--json"])
+    document = json.loads(capsys.readouterr().out)
+    check(document)
+    assert {"quantity", "where", "method", "width"} <= {*document["estimates"][0]}
+
+
+@pytest.mark.parametrize("change", ["schema", "command", "estimates", "further"])
+def test_another_document_is_refused(change):
+    document = json.loads(KEPT[0].read_text(encoding="utf-8"))
+    other = copy.deepcopy(document)
+    if change == "estimates":
+        del other["estimates"][0]["where"]
+    else:
+        other[change] = "else"
+    with pytest.raises(jsonschema.ValidationError):
+        check(other)
+
+
+def test_a_decision_is_a_page_of_every_format():
+    found = decide.gate(COUNTS, at_least=0.3)
+    check(json.loads(decide.to_json(found)))
+    assert "**Pass: 0.53" in decide.to_markdown(found)
+    assert "<h1>Pass: 0.53" in decide.to_html(found)
