@@ -25,7 +25,7 @@ from bayesjudge.truth.model import LatentTruth
 
 each_module = pytest.mark.parametrize("one", MODULES, ids=lambda one: one.name)
 NOT_MODULES = {
-    *("core", "compiled", "verdicts", "truth"),
+    *("core", "compiled", "render", "verdicts", "truth"),
     *("cli", "readers", "datasets", "lab", "decide", "integrations"),
 }
 SETTINGS = (
