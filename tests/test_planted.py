@@ -332,7 +332,7 @@ def test_lang_reiczigel_intervals_are_nested_with_few_labels():
 
 def test_many_propensities_are_refused_before_they_are_counted(monkeypatch):
     table = pd.DataFrame({"verdict": 1, "truth": 1.0, "p": np.linspace(0.1, 0.9, 5000)})
-    monkeypatch.setattr(reading, "count_cells", None)
+    monkeypatch.setattr(reading, "Combinations", None)
     with pytest.raises(bj.InputError, match="5000 different propensities make too many strata"):
         P.Counts.from_frame(table, calibration="known_propensity", propensity="p")
 

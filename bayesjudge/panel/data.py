@@ -17,16 +17,24 @@ from bayesjudge.core.label_design import LabelDesign
 from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.names import require_names
 from bayesjudge.core.screen import how_many
-from bayesjudge.core.tables import is_counted_in_place
-from bayesjudge.panel._counting import count_votes
-from bayesjudge.panel._reading import ONE_GENERATOR, read_truth, read_votes
 from bayesjudge.panel.label_design import find_design
-from bayesjudge.verdicts.table import Verdicts
+from bayesjudge.verdicts.by_item import Rows
+from bayesjudge.verdicts.labels import PASS_OR_FAIL
+from bayesjudge.verdicts.reading import (
+    KEPT,
+    Reading,
+    long_in_memory,
+    read_long,
+    read_wide,
+    wide_in_memory,
+)
+from bayesjudge.verdicts.table import MISSING, Verdicts
+
+#: What generators and classes are called where no column, or no argument, names them.
+ONE_GENERATOR, BINARY = "all", ("0", "1")
 
 #: Most generators, judges or classes in a notebook's summary.
 MOST_SHOWN = 20
-#: Stands for a vote that was not given, and for a truth that nobody established.
-MISSING = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,11 +283,23 @@ class Votes:
             one = generator is not None or len(self.generators) == 1
             require(one, f"generator=None, and there are {len(self.generators)} generators")
         assert keys is not None
-        meanings = (pass_value, fail_value, missing_value)
-        items, of, told, spelling = read_truth(
-            labels, item, generator, truth, meanings, tuple(self.classes)
+        how = Reading(
+            subject="panel.Votes.with_labels",
+            calibration="random",
+            verdict=(),
+            truth=truth,
+            item=item,
+            by=generator,
+            classes=None if self.classes == BINARY else self.classes,
+            pass_value=pass_value,
+            fail_value=fail_value,
+            missing_value=missing_value,
         )
-        of = np.full(len(items), self.generators[0]) if generator is None else of
+        source = Rows(labels, truth, names=[item, *how.keys])
+        read = how.meanings(source)
+        items, told = source.frame[item].to_numpy(), source.places(read, truth)
+        only = "" if self._unnamed else self.generators[0]
+        of = source.frame[generator].to_numpy() if generator else np.full(len(items), only)
         known = self.truth[keys.places]
         places = self._places_of(keys.hashes, items, of, told, known)
         known[places] = told
@@ -292,8 +312,8 @@ class Votes:
             truth=known,
             count=None,
             calibration=None if whole else as_before,
-            spelling="; ".join(dict.fromkeys(s for s in (self.spelling, spelling) if s)),
-            pass_name=self.pass_name or pass_name_of(pass_value, spelling),
+            spelling="; ".join(dict.fromkeys(s for s in (self.spelling, read.spelling) if s)),
+            pass_name=self.pass_name or pass_name_of(pass_value, read.spelling),
         )
         made._keep_keys(keys.hashes, truth=known, **each)
         return made
@@ -575,30 +595,59 @@ class Votes:
         ... ).votes.tolist()
         [[0, -1], [1, 1]]
         """
-        given: dict[str, Any] = {
-            "columns": {"item": item, "generator": generator, "truth": truth},
-            "wide": None if judges is None else tuple(judges),
-            "long": (judge, vote),
-            "meanings": (pass_value, fail_value, missing_value),
-            "classes": None if classes is None else tuple(classes),
-            "repeated": repeated,
-        }
-        if is_counted_in_place(table):
-            counted = count_votes(table, **given)
-            name = pass_name_of(pass_value, counted["spelling"])
-            return cls(**counted, calibration=calibration, pass_name=name)
-        found, items = read_votes(table, **given)
-        name = pass_name_of(pass_value, found["spelling"])
-        made = cls(**found, calibration=calibration, pass_name=name)
-        if item is not None:
-            names = np.array(found["generators"], object)[found["generator"]]
-            each = {name: found[name] for name in ("votes", "truth", "generator")}
-            made._keep_keys(hash_items(names, items), **each)
+        how = _reading(
+            judges, item, generator, judge, vote, truth, pass_value, fail_value, missing_value,
+            classes, repeated,
+        )  # fmt: skip
+        verdicts = read_wide(table, how) if judges is not None else read_long(table, how)
+        return cls.of(verdicts, calibration=calibration)
+
+    @classmethod
+    def of(cls, verdicts: Verdicts, calibration: str | LabelDesign | None = None) -> Self:
+        """Take a table's verdicts as votes.
+
+        Parameters
+        ----------
+        verdicts : Verdicts
+            Of classes, each of which can be voted.
+        calibration : str or LabelDesign, optional
+            How the labelled items were chosen, in a panel's words; see `Votes`.
+
+        Returns
+        -------
+        Votes
+            Of the groups as generators.
+
+        Raises
+        ------
+        InputError
+            If verdicts are others than the classes, or how labelled items were chosen is not said.
+        """
+        with checking("panel.Votes.of") as require:
+            same = verdicts.responses == verdicts.classes
+            require(same, f"verdicts {verdicts.responses} are not the classes {verdicts.classes}")
+        words = _in_words(verdicts)
+        made = cls(
+            verdicts.response,
+            verdicts.truth,
+            verdicts.group,
+            words["generators"],
+            verdicts.judges,
+            verdicts.count,
+            words["classes"],
+            verdicts.judge_of_column,
+            calibration,
+            verdicts.spelling,
+            verdicts.pass_name,
+            verdicts.distinct,
+        )
+        keys = keys_of(verdicts)
+        if keys is not None:
+            keep_keys(made, keys.hashes, keys.places)
         return made
 
 
-def read_items(
-    table: Any,
+def _reading(
     judges: Sequence[str] | None = None,
     item: str | None = "item",
     generator: str | None = "generator",
@@ -609,19 +658,44 @@ def read_items(
     fail_value: Any = None,
     missing_value: Any = None,
     classes: Iterable[Any] | None = None,
-    repeated: Literal["error", "keep"] = "error",
-    calibration: str | LabelDesign | None = None,
-) -> tuple[dict[str, Any], np.ndarray]:
-    """Fields of `Votes` with one row an item, and the items' names; as `Votes.from_frame` reads."""
-    return read_votes(
-        table,
-        columns={"item": item, "generator": generator, "truth": truth},
-        wide=None if judges is None else tuple(judges),
-        long=(judge, vote),
-        meanings=(pass_value, fail_value, missing_value),
+    repeated: str = "error",
+    calibration: Any = "random",
+) -> Reading:
+    """How `Votes.from_frame` reads a table; the label design is looked up in a panel's words."""
+    with checking("panel.Votes.from_frame") as require:
+        require(judges is None or len(judges) > 0, "judges=[] names no column")
+    return Reading(
+        subject="panel.Votes.from_frame",
+        calibration="random",
+        verdict=vote if judges is None else tuple(judges),
+        judge=judge if judges is None else None,
+        truth=truth,
+        item=item,
+        by=generator,
         classes=None if classes is None else tuple(classes),
+        pass_value=pass_value,
+        fail_value=fail_value,
+        missing_value=missing_value,
+        unparsed=KEPT,
         repeated=repeated,
     )
+
+
+def _in_words(verdicts: Verdicts) -> dict[str, tuple[str, ...]]:
+    """What votes call the groups and classes of a table."""
+    generators = (ONE_GENERATOR,) if verdicts.groups == ("",) else verdicts.groups
+    classes = BINARY if verdicts.classes == PASS_OR_FAIL else verdicts.classes
+    return {"generators": tuple(generators), "classes": tuple(classes)}
+
+
+def read_items(table: Any, **reading: Any) -> tuple[dict[str, Any], np.ndarray]:
+    """Fields of `Votes` with one row an item, and the items' names; as `Votes.from_frame` reads."""
+    how = _reading(**reading)
+    read = wide_in_memory if how.judge is None else long_in_memory
+    made, names, of_item = read(table, how)
+    fields = {"votes": made.response, "truth": made.truth, "generator": made.group}
+    each = {name: field[of_item] for name, field in fields.items()}
+    return each | {"judges": made.judges} | _in_words(made), names
 
 
 def _keys(votes: np.ndarray, truth: np.ndarray, generator: np.ndarray) -> np.ndarray:

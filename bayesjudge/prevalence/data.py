@@ -17,10 +17,10 @@ from bayesjudge.core.names import require_names, to_names
 from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import ROWS, fitted, how_many, rows
 from bayesjudge.verdicts.reading import (
+    Reading,
     as_plain_design,
     other_systems,
     read_verdicts,
-    reading,
 )
 from bayesjudge.verdicts.table import Verdicts
 
@@ -561,7 +561,7 @@ class Counts:
                 f"{kind}= (a column) belongs to counts of several systems, and to no others",
             )
         subject = "prevalence.Counts.with_labels"
-        how = reading(subject, calibration=self.calibration, **settings)
+        how = Reading(subject=subject, calibration=self.calibration, **settings)
         read = read_verdicts(labels, how, guess_items=True)
         names = _names_of(read)
         with checking(subject) as require:
@@ -719,8 +719,8 @@ class Counts:
         >>> counts.test_n, counts.test_pass, counts.labelled_n
         (2, 1, 3)
         """
-        how = reading(
-            "prevalence.Counts.from_frame",
+        how = Reading(
+            subject="prevalence.Counts.from_frame",
             calibration=declared(calibration),
             verdict=verdict,
             truth=truth,

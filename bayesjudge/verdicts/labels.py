@@ -43,6 +43,10 @@ class Labels(NamedTuple):
         known = self.places.get(column or "", {})
         return np.array([known.get(cell, MISSING) for cell in cells], np.int64)
 
+    def known(self, column: str) -> dict[Any, int]:
+        """Places of the labels that are one of the classes."""
+        return {cell: place for cell, place in self.places[column].items() if place != MISSING}
+
 
 def meanings_of(
     found: Mapping[str, Mapping[Any, int]],

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,15 +16,28 @@ from bayesjudge.core.labels import folded, listed, pass_name_of, spell
 from bayesjudge.core.numbers import number_of
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import (
+    code_of,
     columns_of,
-    count_cells,
+    is_counted_in_place,
     is_in_memory,
     read_rows,
     require_columns,
     require_distinct,
+    total,
 )
-from bayesjudge.verdicts.labels import Labels, Meanings, meanings_of
+from bayesjudge.verdicts.by_item import (
+    Combinations,
+    Packing,
+    Patterns,
+    Rows,
+    most_rows,
+    patterns_in_engine,
+)
+from bayesjudge.verdicts.labels import Labels, meanings_of
 from bayesjudge.verdicts.table import MISSING, Verdicts
+
+if TYPE_CHECKING:
+    pass
 
 #: Columns that identify items by custom, looked at where none is named.
 ITEM_COLUMNS = (
@@ -41,181 +55,115 @@ REPEATED = (
 MOST_PROPENSITIES = 20
 #: The response of rows without a verdict, if that is one more verdict.
 UNPARSED = "(unparsed)"
-#: What `unparsed` makes of rows without a verdict, of passes and fails and of classes.
-OF_VERDICTS, OF_CLASSES = ("fail", "drop"), ("verdict", "drop")
+#: What `unparsed` makes of rows without a verdict, of passes and fails and of classes; of several
+#: judges they stay votes that are missing.
+OF_VERDICTS, OF_CLASSES, KEPT = ("fail", "drop"), ("verdict", "drop"), "keep"
+#: What repeats where rows share an item and a system, for messages and reports.
+REPEATS: dict[str, str] = {
+    "system": "each row is a new output of the system for the item, with a truth of its own",
+    "judge": "the judge looked several times at one output, which has one truth",
+}
+#: Axes of an item's cells: a row's truth (bad, good, none) and its verdict.
+BAD, GOOD, UNLABELLED = range(3)
+TRUTHS, VERDICTS = 3, 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Reading:
-    """Which columns of a table say what, and how; the arguments of `Verdicts.from_frame`."""
+    """Which columns of a table say what, and how: the arguments of `Verdicts.from_frame`."""
 
     subject: str
     calibration: str | LabelDesign
-    verdict: tuple[str, ...]
-    truth: str
-    groups: Mapping[str, Any]
-    item: str | None
-    meanings: Meanings
-    classes: Sequence[Any] | None
-    unparsed: str | None
+    verdict: str | Sequence[str] = "verdict"
+    truth: str | None = "truth"
+    judge: str | None = None
+    item: str | None = None
+    by: str | None = None
+    stratum: str | None = None
+    covariates: Sequence[str] | None = None
+    propensity: str | None = None
+    classes: Sequence[Any] | None = None
+    pass_value: Any = None
+    fail_value: Any = None
+    missing_value: Any = None
+    unparsed: str | None = None
+    repeated: str = "error"
+
+    def __post_init__(self) -> None:
+        verdict = self.verdict
+        object.__setattr__(self, "verdict", (verdict,) if isinstance(verdict, str) else (*verdict,))
+        ways = OF_VERDICTS if self.classes is None else OF_CLASSES
+        several, grouped = len(self.verdict) > 1, self._grouped
+        with checking(self.subject) as require:
+            known = self.unparsed in (None, KEPT, *ways)
+            require(known, f"unparsed={self.unparsed!r}: {' or '.join(ways)}")
+            require(
+                self.repeated in ("error", "keep"), f"repeated={self.repeated!r}: error or keep"
+            )
+            differ = len(set(self.verdict)) == len(self.verdict)
+            require(differ, f"verdict columns must differ, got {list(self.verdict)}")
+            require(
+                self.classes is None or self.pass_value is None is self.fail_value,
+                "give classes=, or pass_value= and fail_value=, not both",
+            )
+            require(
+                self.judge is None or self.item is not None,
+                "a long table needs a column that identifies the item (item=)",
+            )
+            if self.unparsed != KEPT:
+                told = [*grouped, *(["several verdict columns"] if several else [])]
+                words = "one at a time, so take a part of the table first"
+                if several and self.by:
+                    words = (
+                        f"one at a time: read one judge's column (verdict={self.verdict[0]!r}, "
+                        f"by={self.by!r}), for PooledErrorRates() to pool its rates over the "
+                        "systems, or all judges' votes with bayesjudge.panel"
+                    )
+                require(len(told) < 2, f"{told}: {words}")
+            stated = design_of(self.calibration).name == "known_propensity"
+            words = "calibration='known_propensity' and propensity= (a column) come together"
+            require(stated == (self.propensity is not None), words)
 
     @property
-    def grouped_by(self) -> tuple[str, list[str]]:
-        """Which of `by`, `stratum`, `covariates` and `propensity` is given, and its columns."""
-        for kind, columns in self.groups.items():
-            if columns is not None:
-                return kind, [columns] if isinstance(columns, str) else list(columns)
-        return "", []
+    def _grouped(self) -> dict[str, Any]:
+        """Which of `by`, `stratum`, `propensity` and `covariates` are given, and their columns."""
+        kinds = ("by", "stratum", "propensity", "covariates")
+        return {kind: columns for kind in kinds if (columns := getattr(self, kind)) is not None}
 
-    def require_possible(self) -> None:
-        """Refuse arguments that do not go together."""
-        given = [kind for kind, columns in self.groups.items() if columns is not None]
-        ways = OF_VERDICTS if self.classes is None else OF_CLASSES
-        with checking(self.subject) as require:
-            words = " or ".join(ways)
-            require(self.unparsed in (None, *ways), f"unparsed={self.unparsed!r}: {words}")
-            differ = len(set(self.verdict)) == len(self.verdict) > 0
-            require(differ, f"verdict columns must differ, got {list(self.verdict)}")
-            several = [*given, *(["several verdict columns"] if len(self.verdict) > 1 else [])]
-            words = f"{several}: one at a time, so take a part of the table first"
-            if len(self.verdict) > 1 and "by" in given:
-                words = (
-                    f"{several}: one at a time: read one judge's column (verdict="
-                    f"{self.verdict[0]!r}, by={self.groups['by']!r}), for PooledErrorRates() to "
-                    "pool its rates over the systems, or all judges' votes with bayesjudge.panel"
-                )
-            require(len(several) < 2, words)
-            known = design_of(self.calibration).name == "known_propensity"
-            words = "calibration='known_propensity' and propensity= (a column) come together"
-            require(known == ("propensity" in given), words)
+    @cached_property
+    def kind(self) -> str:
+        """What names groups: one of the arguments, or none."""
+        return next(iter(self._grouped), "")
 
+    @cached_property
+    def keys(self) -> list[str]:
+        """Columns that name groups."""
+        columns = self._grouped.get(self.kind, ())
+        return [columns] if isinstance(columns, str) else list(columns)
 
-def reading(
-    subject: str,
-    *,
-    calibration: str | LabelDesign,
-    verdict: str | Sequence[str] = "verdict",
-    truth: str = "truth",
-    by: str | None = None,
-    stratum: str | None = None,
-    covariates: Sequence[str] | None = None,
-    propensity: str | None = None,
-    item: str | None = None,
-    classes: Iterable[Any] | None = None,
-    pass_value: Any = None,
-    fail_value: Any = None,
-    missing_value: Any = None,
-    unparsed: str | None = None,
-) -> Reading:
-    """Say how a table is to be read; refuse what cannot be."""
-    groups = {"by": by, "stratum": stratum, "propensity": propensity}
-    groups["covariates"] = None if covariates is None else tuple(covariates)  # type: ignore[assignment]
-    made = Reading(
-        subject,
-        calibration,
-        (verdict,) if isinstance(verdict, str) else tuple(verdict),
-        truth,
-        groups,
-        item,
-        (pass_value, fail_value, missing_value),
-        None if classes is None else tuple(classes),
-        unparsed,
-    )
-    made.require_possible()
-    return made
+    @property
+    def labels(self) -> list[str]:
+        """Columns of verdicts and of truths."""
+        return [*self.verdict, *([self.truth] if self.truth else [])]
 
+    def meanings(self, source: Combinations | Rows) -> Labels:
+        """What the labels of a table mean."""
+        found = {column: source.found(column) for column in dict.fromkeys(self.labels)}
+        meant = self.pass_value, self.fail_value, self.missing_value
+        return meanings_of(found, meant, self.classes, self.subject)
 
-def read_verdicts(table: Any, how: Reading, *, guess_items: bool = False) -> Verdicts:
-    """Count the rows of a table with a column a judge and a row an output.
-
-    `guess_items` looks at a column that names items by custom, if none is named, and lets the
-    table remember its items.
-    """
-    kind, keys = how.grouped_by
-    if kind == "propensity":
-        _require_few(table, keys[0])
-    if how.item is not None:
-        require_distinct(table, *keys, how.item, remedy=REPEATED)
-    custom = item_columns(table, how) if guess_items else []
-    for column in custom:
-        require_distinct(table, *keys, column, remedy=REPEATED, optional=True)
-    cells, n_rows = count_cells(table, *how.verdict, how.truth, names=keys)
-    labels = read_cells(cells, n_rows, how)
-    response, responses, parsed = _settled(cells, n_rows, labels, how)
-    groups = _Groups(kind, keys, cells, how.subject)
-    unparsed = np.zeros((len(groups.names), len(how.verdict)), np.int64)
-    for judge, lost in enumerate((~parsed).T):
-        np.add.at(unparsed[:, judge], groups.of_row[lost], n_rows[lost])
-    kept = (response != MISSING).any(axis=1) | (len(how.verdict) > 1)
-    made = Verdicts(
-        response[kept],
-        labels.of(how.truth, cells[how.truth])[kept],
-        groups.of_row[kept],
-        n_rows[kept],
-        how.calibration,
-        groups=groups.names,
-        judges=how.verdict,
-        classes=labels.classes,
-        responses=responses,
-        dim="system" if kind in ("", "by") else "stratum",
-        propensity=groups.propensity,
-        covariates=groups.covariates,
-        unparsed=unparsed,
-        distinct=bool(how.item or custom),
-        spelling=labels.spelling + _asked_fails(cells, n_rows, labels, how),
-        pass_name=pass_name_of(how.meanings[0], labels.spelling),
-    ).collapsed()
-    named = [how.item] if how.item else custom[:1]
-    if guess_items and named and is_in_memory(table):
-        rows = read_rows(table, names=keys, optional=named).dropna()
-        keep_keys(made, hash_items(*(rows[column] for column in (*keys, *named))))
-    return made
-
-
-def read_cells(cells: Mapping[str, Sequence[Any]], n_rows: np.ndarray, how: Reading) -> Labels:
-    """What the labels of counted combinations mean."""
-    found: dict[str, dict[Any, int]] = {}
-    for column in (*how.verdict, how.truth):
-        seen: dict[Any, int] = {}
-        for cell, n in zip(cells[column], n_rows.tolist(), strict=True):
-            if cell is not None:
-                seen[cell] = seen.get(cell, 0) + n
-        found[column] = seen
-    return meanings_of(found, how.meanings, how.classes, how.subject)
-
-
-def _settled(
-    cells: Mapping[str, Sequence[Any]], n_rows: np.ndarray, labels: Labels, how: Reading
-) -> tuple[np.ndarray, tuple[str, ...], np.ndarray]:
-    """The verdicts, what they can be, and where there was one, after `unparsed` had its say."""
-    response = np.column_stack([labels.of(column, cells[column]) for column in how.verdict])
-    parsed = response != MISSING
-    lost = {
-        column: n
-        for column, there in zip(how.verdict, parsed.T, strict=True)
-        if (n := int(n_rows[~there].sum()))
-    }
-    require_settled(lost, how)
-    if how.unparsed == "fail":
-        return np.where(parsed, response, 0), labels.classes, parsed
-    if how.unparsed == "verdict" and lost:
-        response = np.where(parsed, response, len(labels.classes))
-        return response, (*labels.classes, UNPARSED), np.ones_like(parsed)
-    return response, labels.classes, parsed
-
-
-def require_settled(lost: Mapping[str, int], how: Reading) -> None:
-    """Ask what rows without a verdict are, if there are any; `lost` are their numbers by column."""
-    ways = "unparsed='verdict' (one more verdict, whose classes the labels tell)"
-    if how.classes is None:
-        ways = f"unparsed='fail' ({not_passed(how.meanings[0])}, and calibration corrects that)"
-    one = len(how.verdict) == 1
-    with checking(f"column {how.verdict[0]!r}" if one else "table") as require:
-        for column, n in lost.items():
-            where = "" if one else f"column {column!r}: "
-            told = f"{how_many(n, 'row', 'have')} no verdict; say what they are: {ways}"
-            words = f"{where}{told} or unparsed='drop'"
-            require(how.unparsed, Problem(words, "no-verdict", "unparsed", n))
+    def require_settled(self, lost: Mapping[str, int]) -> None:
+        """Ask what rows without a verdict are, if there are any, by column."""
+        ways = "unparsed='verdict' (one more verdict, whose classes the labels tell)"
+        if self.classes is None:
+            ways = f"unparsed='fail' ({not_passed(self.pass_value)}, and calibration corrects that)"
+        one = len(self.verdict) == 1
+        with checking(f"column {self.verdict[0]!r}" if one else "table") as require:
+            for column, n in lost.items():
+                where = "" if one else f"column {column!r}: "
+                told = f"{how_many(n, 'row', 'have')} no verdict; say what they are: {ways}"
+                words = f"{where}{told} or unparsed='drop'"
+                require(not n or self.unparsed, Problem(words, "no-verdict", "unparsed", n))
 
 
 def not_passed(passes: Any) -> str:
@@ -224,50 +172,141 @@ def not_passed(passes: Any) -> str:
     return f"the judge did not call them {name!r}" if name else "the judge did not pass them"
 
 
-def _asked_fails(
-    cells: Mapping[str, Sequence[Any]], n_rows: np.ndarray, labels: Labels, how: Reading
-) -> str:
+# A row an output ---------------------------------------------------------------------------------
+
+
+def read_verdicts(table: Any, how: Reading, *, guess_items: bool = False) -> Verdicts:
+    """Count the rows of a table with a column a judge and a row an output.
+
+    `guess_items` looks at a column that names items by custom, if none is named, and lets the
+    table remember its items.
+    """
+    if how.propensity:
+        _require_few(table, how.propensity)
+    if how.item is not None:
+        require_distinct(table, *how.keys, how.item, remedy=REPEATED)
+    custom = item_columns(table, how) if guess_items else []
+    for column in custom:
+        require_distinct(table, *how.keys, column, remedy=REPEATED, optional=True)
+    source = Combinations(table, *how.labels, names=how.keys)
+    named = [how.item] if how.item else custom[:1]
+    made = _counted(source, how, _Groups(how, source.cells), distinct=bool(named)).collapsed()
+    if guess_items and named and is_in_memory(table):
+        rows = read_rows(table, names=how.keys, optional=named).dropna()
+        keep_keys(made, hash_items(*(rows[column] for column in (*how.keys, *named))))
+    return made
+
+
+def read_wide(table: Any, how: Reading) -> Verdicts:
+    """Votes of several judges, a column each; of a table in memory, which items they are of."""
+    if how.item:
+        require_distinct(table, *how.keys, how.item, remedy="keep one row for each item")
+    if is_counted_in_place(table):
+        source: Combinations | Rows = Combinations(table, *how.labels, *how.keys)
+        return _counted(source, how, _Groups.by_name(source, how)).collapsed()
+    made, items, of_item = wide_in_memory(table, how)
+    return collapsed_by_item(made, items if how.item else None, of_item)
+
+
+def wide_in_memory(table: Any, how: Reading) -> tuple[Verdicts, np.ndarray, np.ndarray]:
+    """A pattern a row, the items' names, and the pattern of each item."""
+    names = [*([how.item] if how.item else []), *how.keys]
+    source = Rows(table, *how.labels, names=names)
+    made = _counted(source, how, _Groups.by_name(source, how))
+    rows = np.arange(len(source.frame))
+    return made, source.frame[how.item].to_numpy() if how.item else rows, rows
+
+
+def _counted(
+    source: Combinations | Rows, how: Reading, groups: _Groups, distinct: bool = True
+) -> Verdicts:
+    """The table of counted combinations, or of rows."""
+    labels = how.meanings(source)
+    response = np.column_stack([source.places(labels, column) for column in how.verdict])
+    parsed = response != MISSING
+    lost = (~parsed).T @ source.count
+    how.require_settled(dict(zip(how.verdict, lost.tolist(), strict=True)))
+    responses, kept = labels.classes, parsed[:, 0] | (len(how.verdict) > 1)
+    if how.unparsed == "fail":
+        response, kept = np.where(parsed, response, 0), np.ones_like(kept)
+    if how.unparsed == "verdict" and lost.any():
+        response, kept = np.where(parsed, response, len(responses)), np.ones_like(kept)
+        responses, parsed = (*responses, UNPARSED), np.ones_like(parsed)
+    unparsed = np.zeros((len(groups.names), len(how.verdict)), np.int64)
+    if how.unparsed != KEPT:
+        for judge, there in enumerate(parsed.T):
+            np.add.at(unparsed[:, judge], groups.of_row[~there], source.count[~there])
+    return Verdicts(
+        response[kept],
+        source.places(labels, how.truth)[kept],
+        groups.of_row[kept],
+        source.count[kept],
+        how.calibration,
+        groups=groups.names,
+        judges=how.verdict,
+        classes=labels.classes,
+        responses=responses,
+        dim="system" if how.kind in ("", "by") else "stratum",
+        propensity=groups.propensity,
+        covariates=groups.covariates,
+        unparsed=unparsed,
+        distinct=distinct,
+        spelling=labels.spelling + _asked_fails(source, labels, how),
+        pass_name=pass_name_of(how.pass_value, labels.spelling),
+    )
+
+
+def _asked_fails(source: Combinations | Rows, labels: Labels, how: Reading) -> str:
     """How many verdicts are fails only because that was asked for, beside the judge's own."""
-    asked = {folded(one): spell(one) for one in listed(how.meanings[1]) or ()}
+    asked = {folded(one): spell(one) for one in listed(how.fail_value) or ()}
     told: list[str] = []
-    for column in how.verdict:
-        said = np.array([folded(cell) for cell in cells[column]], object)
-        own = (labels.of(column, cells[column]) == 0) & ~np.isin(said, list(asked))
-        counts = {word: int(n_rows[said == one].sum()) for one, word in asked.items()}
-        words = [f"{n:,} {word}" for word, n in counts.items() if n and own.any()]
-        if words:
-            told.append(f"; of the verdicts {', '.join(words)}, read as fail")
+    for column in how.verdict if asked and how.unparsed != KEPT else ():
+        found = source.found(column)
+        fails = {cell for cell in found if labels.places[column].get(cell) == 0}
+        if any(folded(cell) not in asked for cell in fails):
+            n = {
+                word: sum(found[x] for x in found if folded(x) == one)
+                for one, word in asked.items()
+            }
+            words = ", ".join(f"{many:,} {word}" for word, many in n.items() if many)
+            told += [f"; of the verdicts {words}, read as fail"] if words else []
     return "".join(told)
 
 
 class _Groups:
     """Systems or strata: their names in order, that of each counted row, and what they have."""
 
-    def __init__(
-        self, kind: str, keys: Sequence[str], cells: Mapping[str, Sequence[Any]], subject: str
-    ):
+    def __init__(self, how: Reading, cells: Mapping[str, Sequence[Any]]):
         self.propensity: np.ndarray | None = None
         self.covariates: dict[str, tuple[Any, ...]] | None = None
-        size = len(next(iter(cells.values())))
-        if not keys:
-            self.names: tuple[str, ...] = ("",)
-            self.of_row = np.zeros(size, np.int64)
-            return
-        rows = list(zip(*(cells[key] for key in keys), strict=True))
-        if kind == "propensity":
-            self.propensity, self.of_row = np.unique(_chances(cells[keys[0]]), return_inverse=True)
+        self.names: tuple[str, ...] = ("",)
+        self.of_row = np.zeros(len(next(iter(cells.values()))), np.int64)
+        rows = list(zip(*(cells[key] for key in how.keys), strict=True))
+        if how.propensity:
+            self.propensity, self.of_row = np.unique(
+                _chances([name for (name,) in rows]), return_inverse=True
+            )
             self.names = tuple(f"{x:g}" for x in self.propensity)
-            return
-        labels = [row[0] for row in rows]
-        if kind == "covariates":  # for example topic=law, length=120
-            pairs = [zip(keys, row, strict=True) for row in rows]
-            labels = [", ".join(f"{key}={value}" for key, value in each) for each in pairs]
-        found = np.unique(np.array(labels, object), return_index=True, return_inverse=True)
-        names, first, self.of_row = found
-        self.names = tuple(names.tolist())
-        if kind == "covariates":
-            columns = zip(*(rows[i] for i in first), strict=True)
-            self.covariates = dict(zip(keys, columns, strict=True))
+        elif how.keys:
+            labels = [row[0] for row in rows]
+            if how.covariates is not None:  # for example topic=law, length=120
+                pairs = [zip(how.keys, row, strict=True) for row in rows]
+                labels = [", ".join(f"{key}={value}" for key, value in each) for each in pairs]
+            names, first, self.of_row = np.unique(
+                np.array(labels, object), return_index=True, return_inverse=True
+            )
+            self.names = tuple(names.tolist())
+            if how.covariates is not None:
+                columns = zip(*(rows[i] for i in first), strict=True)
+                self.covariates = dict(zip(how.keys, columns, strict=True))
+
+    @classmethod
+    def by_name(cls, source: Combinations | Rows, how: Reading) -> _Groups:
+        """As a column names them: of rows in memory, in the order in which they occur."""
+        made = cls(replace(how, by=None), {"": source.count.tolist()})
+        if how.by:
+            made.names, made.of_row = source.groups(how.by)
+        return made
 
 
 def _chances(names: Sequence[str]) -> np.ndarray:
@@ -321,7 +360,7 @@ def item_columns(table: Any, how: Reading) -> list[str]:
     """Columns that identify items by custom, if none is named and they are not read otherwise."""
     if how.item is not None:
         return []
-    read = {*how.verdict, how.truth, *how.grouped_by[1]}
+    read = {*how.labels, *how.keys}
     return [c for c in columns_of(table) if c.lower() in ITEM_COLUMNS and c not in read]
 
 
@@ -331,19 +370,282 @@ def other_systems(tables: Sequence[Any], how: Reading) -> tuple[str, ...]:
     Labels in the first table count if they are not of the items asked about, those in others do.
     """
     column = next((c for c in columns_of(tables[0]) if c.lower() in SYSTEM_COLUMNS), None)
-    if how.grouped_by[0] or column is None or column in (*how.verdict, how.truth):
+    if how.kind or column is None or column in how.labels:
         return ()
     apart = not design_of(how.calibration).same_items
+    one = replace(how, verdict=how.verdict[0])  # labels are the same for all judges
     asked: set[str] = set()
     labels: set[str] = set()
     for part in tables:
         if column not in columns_of(part):
             continue
-        # labels are the same for all judges
-        one = replace(how, verdict=how.verdict[:1])
-        cells, n_rows = count_cells(part, *one.verdict, how.truth, column)
-        truth = read_cells(cells, n_rows, one).of(how.truth, cells[how.truth])
-        for name, label in zip(cells[column], truth, strict=True):
+        source = Combinations(part, *one.labels, column)
+        truth = source.places(one.meanings(source), one.truth)
+        for name, label in zip(source.cells[column], truth, strict=True):
             elsewhere = part is not tables[0] or (apart and label != MISSING)
             (labels if elsewhere else asked).add(str(name))
     return tuple(sorted(labels - asked))
+
+
+# Several rows an item ----------------------------------------------------------------------------
+
+
+class ItemCells(NamedTuple):
+    """Rows by item: of each pattern by system, truth and verdict, and the items of each."""
+
+    cells: np.ndarray
+    n_items: np.ndarray
+    systems: tuple[str, ...]
+    unparsed: int
+    spelling: str
+
+
+def read_item_cells(table: Any, how: Reading, repeats: str | None) -> ItemCells:
+    """Count rows that share items; with ``repeats="judge"`` those of an output have one truth."""
+    (verdict,), item = how.verdict, str(how.item)
+    in_place = is_counted_in_place(table)
+    if in_place:
+        source: Combinations | Rows = Combinations(table, *how.labels, *how.keys)
+    else:
+        source = Rows(table, *how.labels, names=[item, *how.keys], in_order=True)
+    labels = how.meanings(source)
+    lost = int(source.count[source.places(labels, verdict) == MISSING].sum())
+    how.require_settled({verdict: lost})
+    if isinstance(source, Combinations):
+        systems, found = _cells_in_engine(table, source, labels, how, repeats)
+    else:
+        systems, found = _cells_in_memory(source, labels, how, repeats)
+    seen = found.rows.any(axis=1)
+    cells = found.rows[seen].reshape(-1, len(systems), TRUTHS, VERDICTS)
+    return ItemCells(cells, found.n_items[seen], systems, lost, labels.spelling)
+
+
+def _cells_in_memory(
+    source: Rows, labels: Labels, how: Reading, repeats: str | None
+) -> tuple[tuple[str, ...], Patterns]:
+    verdict, truth = (source.places(labels, column) for column in how.labels)
+    item, items = source.coded(str(how.item))
+    systems, system = source.groups(how.by) if how.by else (("system",), np.zeros_like(verdict))
+    if how.unparsed == "fail":
+        verdict = np.where(verdict == MISSING, 0, verdict)
+    if repeats == "judge":
+        _, output = np.unique(item * len(systems) + system, return_inverse=True)
+        truth, torn = _one_truth(output, truth)
+        _require_one_truth(int(torn.sum()))
+    told = verdict != MISSING
+    kind = (system * TRUTHS + np.where(truth == MISSING, UNLABELLED, truth)) * VERDICTS + verdict
+    item, kind = item[told], kind[told]
+    packing = Packing(len(systems) * TRUTHS * VERDICTS, int(np.bincount(item).max(initial=1)))
+    numbers = packing.packed(item, kind, len(items))
+    return systems, Patterns.of(packing, numbers, np.zeros((len(items), 0), np.int64))
+
+
+def _cells_in_engine(
+    table: Any, source: Combinations, labels: Labels, how: Reading, repeats: str | None
+) -> tuple[tuple[str, ...], Patterns]:
+    import narwhals as nw
+
+    systems, place = source.named(how.by) if how.by else (("system",), {})
+    verdict, truth = (code_of(column, labels.known(column)) for column in how.labels)
+    if how.unparsed == "fail":
+        verdict = verdict.fill_null(0)
+    n = {f"n_{v}": (verdict == v).cast(nw.Int64).fill_null(0) for v in range(VERDICTS)}
+    rows = nw.from_native(table).lazy().select(
+        nw.col(str(how.item)).alias("item"),
+        (code_of(how.by, place) if how.by else nw.lit(0, nw.Int64)).alias("system"),
+        truth.alias("truth"),
+        nw.lit(0, nw.Int64).alias("torn"),
+        **n,
+    )  # fmt: skip
+    if repeats == "judge":  # one row an output, of several verdicts
+        label = nw.col("truth")
+        rows = rows.group_by("item", "system").agg(
+            label.max().alias("truth"),
+            (label.max() - label.min()).fill_null(0).alias("torn"),
+            *(total(nw.col(name)).alias(name) for name in n),
+        )
+    known = nw.col("truth").fill_null(UNLABELLED)
+    kind = (nw.col("system") * TRUTHS + known) * VERDICTS
+    rows = rows.select("item", "torn", kind.alias("kind"), *n)
+    packing = Packing(len(systems) * TRUTHS * VERDICTS, most_rows(rows, ["item"], VERDICTS))
+    others = {"torn": total(nw.col("torn"))}
+    found, _ = patterns_in_engine(
+        rows, ["item"], packing, others, several=VERDICTS, called=str(how.item)
+    )
+    _require_one_truth(int(found.n_items @ found.others[:, 0]))
+    return systems, found
+
+
+def _one_truth(unit: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The truth of each row's output, if one of its rows has it; and where rows have another."""
+    most = np.full(int(unit.max(initial=-1)) + 1, MISSING)
+    np.maximum.at(most, unit, truth)
+    torn = np.zeros(len(most), bool)
+    torn[unit[(truth != MISSING) & (truth != most[unit])]] = True
+    return most[unit], torn
+
+
+def _require_one_truth(torn: int) -> None:
+    with checking("prevalence.items") as require:
+        require(
+            torn == 0,
+            f"{how_many(torn, 'output', 'have')} rows labelled good and rows labelled bad; "
+            "repeats='judge' means one truth for all verdicts on an output, repeats='system' a "
+            "truth for each row",
+        )
+
+
+# A row a vote ------------------------------------------------------------------------------------
+
+
+def read_long(table: Any, how: Reading) -> Verdicts:
+    """Votes of several judges, a row each; of a table in memory, which items they are of."""
+    if is_counted_in_place(table):
+        return _long_in_engine(table, how).collapsed()
+    return collapsed_by_item(*long_in_memory(table, how))
+
+
+def long_in_memory(table: Any, how: Reading) -> tuple[Verdicts, np.ndarray, np.ndarray]:
+    """The patterns of votes, the items' names, and the pattern of each item."""
+    (vote,), judge, item = how.verdict, str(how.judge), str(how.item)
+    # an engine's names have no order, and are counted in this one
+    in_order = is_counted_in_place(table)
+    names = [item, *how.keys]
+    source = Rows(table, *how.labels, names=names, optional=[judge], in_order=in_order)
+    labels = how.meanings(source)
+    given, truth = source.places(labels, vote), source.places(labels, how.truth)
+    judges, by = source.groups(judge)
+    group = _Groups.by_name(source, how)
+    judged = by != MISSING  # a row without a judge is an item that nobody voted on
+    _require_judges(judge, judges, int((given[~judged] != MISSING).sum()), how)
+    code, items = source.coded(item)
+    key, unit = np.unique(group.of_row * len(items) + code, return_inverse=True)
+    one, torn = _one_truth(unit, truth)
+    _refuse_two_truths(items[code][torn[unit]], how)
+    votes = np.bincount(unit[judged] * len(judges) + by[judged])
+    if how.repeated == "error" and votes.max(initial=0) > 1:
+        again = source.frame.loc[judged, [*how.keys, item, judge]]
+        again = again[again.duplicated()][[item, judge]]
+        _refuse_two_votes(len(again), again.head(3).to_dict("records"), how)
+    kinds = len(labels.classes) + 1
+    packing = Packing(len(judges) * kinds, int(votes.max(initial=1)))
+    numbers = packing.packed(unit[judged], (by * kinds + given + 1)[judged], len(key))
+    others = np.zeros((len(key), 2), np.int64)
+    others[unit] = np.column_stack([group.of_row, one])
+    found = Patterns.of(packing, numbers, others)
+    made = _of_votes(found, judges, group.names, labels, how)
+    return made, items[key % len(items)], found.of_item
+
+
+def _long_in_engine(table: Any, how: Reading) -> Verdicts:
+    import narwhals as nw
+
+    (vote,), judge, item = how.verdict, str(how.judge), str(how.item)
+    source = Combinations(table, *how.labels, judge, *how.keys)
+    labels = how.meanings(source)
+    judges, place = source.named(judge, optional=True)
+    nobody = np.array([cell not in place for cell in source.cells[judge]])
+    given = source.places(labels, vote) != MISSING
+    _require_judges(judge, judges, int(source.count[nobody & given].sum()), how)
+    groups, of_group = source.named(how.by) if how.by else (("",), {})
+    kinds = len(labels.classes) + 1
+    said = code_of(vote, labels.known(vote)).fill_null(MISSING) + 1
+    by = code_of(judge, place)
+    truth = nw.lit(None, nw.Int64)
+    if how.truth:
+        truth = code_of(how.truth, labels.known(how.truth))
+    frame = nw.from_native(table).lazy().select(
+        nw.col(item).alias("item"),
+        (code_of(how.by, of_group) if how.by else nw.lit(0, nw.Int64)).alias("group"),
+        nw.col(judge).alias("by"),
+        (by * kinds + said).alias("kind"),
+        (~by.is_null()).cast(nw.Int64).alias("n_0"),
+        truth.alias("truth"),
+    )  # fmt: skip
+    keys, keep = ["group", "item"], how.repeated == "keep"
+    most = most_rows(frame, keys, 1) if keep else len(judges)
+    packing = Packing(len(judges) * kinds, most)
+    others = {"least": nw.col("truth").min(), "most": nw.col("truth").max()}
+    found, each = patterns_in_engine(frame, keys, packing, others, called=item)
+    group, least, told, over = found.others.T
+    if (least != told).any():
+        torn = each.filter(nw.col("least") != nw.col("most"))
+        shown = torn.select("item").sort("item").head(3).collect()["item"].to_list()
+        _refuse_two_truths(shown, how)
+    if not keep and (over.any() or _by_judge(found, judges).sum(axis=2).max() > 1):
+        by_judge = frame.filter(nw.col("n_0") > 0).group_by(*keys, "by")
+        again = by_judge.agg(nw.len().alias("n")).filter(nw.col("n") > 1)
+        times = again.select(total(nw.col("n") - 1)).collect().to_numpy()[0, 0]
+        head = again.sort(*keys, "by").head(3).select("item", "by").collect()
+        shown = [dict(zip((item, judge), row, strict=True)) for row in head.rows()]
+        _refuse_two_votes(times, shown, how)
+    found = found._replace(others=np.column_stack([group, told]))
+    return _of_votes(found, judges, groups, labels, how)
+
+
+def _by_judge(found: Patterns, judges: Sequence[str]) -> np.ndarray:
+    """How often each judge gave no vote, and each vote, by pattern."""
+    return found.rows.reshape(len(found.rows), len(judges), -1)
+
+
+def _of_votes(
+    found: Patterns, judges: Sequence[str], groups: Sequence[str], labels: Labels, how: Reading
+) -> Verdicts:
+    """As many columns a judge as it voted at most on one item: the last class first."""
+    columns, of_column = [], []
+    by_judge = _by_judge(found, judges)
+    for judge in range(len(judges)):
+        ends = np.cumsum(by_judge[:, judge, ::-1], axis=1)
+        for turn in range(int(ends[:, -1].max(initial=0))):
+            later = (ends <= turn).sum(axis=1)
+            columns.append(np.maximum(len(labels.classes) - 1 - later, MISSING))
+            of_column.append(judge)
+    group, truth = found.others.T
+    return Verdicts(
+        np.column_stack(columns),
+        truth,
+        group,
+        found.n_items,
+        how.calibration,
+        groups=groups,
+        judges=judges,
+        classes=labels.classes,
+        judge_of_column=of_column,
+        distinct=True,
+        spelling=labels.spelling,
+        pass_name=pass_name_of(how.pass_value, labels.spelling),
+    )
+
+
+def collapsed_by_item(made: Verdicts, items: np.ndarray | None, of_item: np.ndarray) -> Verdicts:
+    """Collapse a table that was read from memory, and let it remember each item's pattern."""
+    found, place = made.collapsed_with_places()
+    if items is not None:
+        of_item = place[of_item]
+        names = np.array(found.groups, object)[found.group[of_item]]
+        keep_keys(found, hash_items(names, items), of_item)
+    return found
+
+
+def _require_judges(column: str, judges: Sequence[str], lost: int, how: Reading) -> None:
+    with checking(how.subject) as require:
+        require(len(judges) > 0, f"column {column!r} names no judge")
+        told = how_many(lost, "vote", "have")
+        require(not lost, f"{told} no judge in column {column!r}")
+
+
+def _refuse_two_votes(times: int, shown: Sequence[Any], how: Reading) -> None:
+    with checking(how.subject) as require:
+        require(
+            False,
+            f"a judge voted more than once on an item ({times} times), for example {shown}; keep "
+            "one, or pass repeated='keep'"
+            + ("" if how.by else ", or name what made each item: generator='…'"),
+        )
+
+
+def _refuse_two_truths(items: Sequence[Any], how: Reading) -> None:
+    shown = list(dict.fromkeys(items))[:3]
+    with checking(how.subject) as require:
+        words = f"items {shown} have more than one truth; keep one for each"
+        require(not shown, words)

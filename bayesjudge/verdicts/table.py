@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayesjudge.core.counting import collapse
+from bayesjudge.core.counting import distinct
 from bayesjudge.core.errors import checking
 from bayesjudge.core.label_design import LabelDesign, design_of
 from bayesjudge.core.names import require_names
@@ -284,15 +284,32 @@ class Verdicts:
         Verdicts
             In the order of group, truth and verdicts.
         """
-        keep = self.count > 0
-        blocks = np.zeros(len(keep), np.int64) if self.item is None else self.item
-        keys = np.column_stack([blocks, self.group, self.truth + 1, self.about, self.response + 1])[
-            keep
-        ].astype(np.int64)
-        first, count = collapse(keys, self.count[keep])
-        rows = {
-            name: getattr(self, name)[keep][first]
-            for name in ("response", "truth", "group", "about")
-        }
-        item = None if self.item is None else self.item[keep][first]
-        return replace(self, **rows, count=count, item=item)
+        return self.collapsed_with_places()[0]
+
+    def collapsed_with_places(self) -> tuple[Self, np.ndarray]:
+        """Join equal patterns; and the new place of each.
+
+        Returns
+        -------
+        Verdicts
+            In the order of group, truth and verdicts.
+        numpy.ndarray of int, shape (n_patterns,)
+            -1 where there was no output.
+        """
+        kept = np.flatnonzero(self.count > 0)
+        blocks = np.zeros(len(self.count), np.int64) if self.item is None else self.item
+        columns = blocks, self.group, self.truth + 1, self.about, self.response + 1
+        first, place = distinct(np.column_stack(columns).astype(np.int64)[kept])
+        count = np.zeros(len(first), np.int64)
+        np.add.at(count, place, self.count[kept])
+        named = (
+            "response",
+            "truth",
+            "group",
+            "about",
+            *(("item",) if self.item is not None else ()),
+        )
+        rows = {name: getattr(self, name)[kept][first] for name in named}
+        places = np.full(len(self.count), MISSING)
+        places[kept] = place
+        return replace(self, **rows, count=count), places

@@ -20,6 +20,7 @@ from bayesjudge.prevalence import Counts, classes
 from bayesjudge.prevalence.items import Items
 from bayesjudge.prevalence.scores import Scores, _counting
 from bayesjudge.repeats import Scores as Repeated
+from bayesjudge.verdicts import by_item
 
 RNG = np.random.default_rng(4)
 N = 600
@@ -88,7 +89,7 @@ def no_rows_are_pulled(request, monkeypatch):
         assert isinstance(table, pd.DataFrame), "rows are pulled"
         return read_rows(table, *columns, **how)
 
-    for module in (tables, bj.panel._reading, bj.prevalence.items._counting):
+    for module in (tables, by_item):
         monkeypatch.setattr(module, "read_rows", of_memory_only)
 
 

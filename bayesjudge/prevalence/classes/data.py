@@ -29,7 +29,7 @@ from bayesjudge.core.randomization import same_shares
 from bayesjudge.core.screen import NAMES, few, fitted, how_many
 from bayesjudge.core.screen import rows as aligned
 from bayesjudge.prevalence.cautions import SHIFT_P
-from bayesjudge.verdicts.reading import read_verdicts, reading
+from bayesjudge.verdicts.reading import Reading, read_verdicts
 from bayesjudge.verdicts.table import MISSING, Verdicts
 
 if TYPE_CHECKING:
@@ -341,8 +341,8 @@ class ClassCounts(ReadAtOnce):
             If a column is missing, a row lacks a verdict and `unparsed` is not given, or a label
             is not among `classes`.
         """
-        how = reading(
-            "prevalence.ClassCounts.from_frame",
+        how = Reading(
+            subject="prevalence.ClassCounts.from_frame",
             calibration=declared(calibration),
             verdict=verdict,
             truth=truth,
@@ -350,7 +350,7 @@ class ClassCounts(ReadAtOnce):
             stratum=stratum,
             propensity=propensity,
             item=item,
-            classes=() if classes is None else classes,
+            classes=() if classes is None else tuple(classes),
             missing_value=missing_value,
             unparsed=unparsed,
         )
@@ -453,8 +453,8 @@ class ClassCounts(ReadAtOnce):
         with checking("prevalence.ClassCounts.from_pairs") as require:
             require(len(classes) == 3, f"classes are win, tie and loss, got {list(classes)}")
             require(unparsed in (None, "drop"), f"unparsed={unparsed!r}: pairs can be dropped only")
-        how = reading(
-            "prevalence.ClassCounts.from_pairs",
+        how = Reading(
+            subject="prevalence.ClassCounts.from_pairs",
             calibration=declared(calibration),
             verdict=(verdict, swapped),
             truth=truth,

@@ -9,7 +9,7 @@ from scipy.stats import hypergeom
 
 from bayesjudge.core.randomization import ROUNDING, p_value, samples_for
 from bayesjudge.prevalence.cautions import SHIFT_P
-from bayesjudge.prevalence.items._counting import UNLABELLED
+from bayesjudge.verdicts.reading import UNLABELLED
 
 #: A sum so many standard deviations from its mean, or nearer, is not drawn: it is not rare.
 NOT_RARE = 1.96

@@ -30,9 +30,9 @@ from bayesjudge.prevalence.cautions import SHIFT_P, of_one_kind, unparsed_words,
 from bayesjudge.prevalence.closed_form import LEE
 from bayesjudge.prevalence.items import _clusters as by_item
 from bayesjudge.prevalence.items._clusters import Clusters, EffectiveCounts, Spread
-from bayesjudge.prevalence.items._counting import UNLABELLED
 from bayesjudge.prevalence.items._same_labels import same_labels
 from bayesjudge.prevalence.items.data import INDEPENDENT_ITEMS, Items
+from bayesjudge.verdicts.reading import UNLABELLED
 
 CLUSTERED = "Binder (1983), Int. Stat. Rev. 51, 279-292; Korn & Graubard (1998)"
 #: With fewer labelled items, t intervals by item are reported with a caution.

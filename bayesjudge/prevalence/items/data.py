@@ -10,33 +10,27 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 
 from bayesjudge.core.counting import collapse
-from bayesjudge.core.errors import Problem, checking
+from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.label_design import LabelDesign, declared, design_of, suited_design
 from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.names import require_names
 from bayesjudge.core.screen import how_many
-from bayesjudge.core.tables import is_counted_in_place
 from bayesjudge.prevalence.cautions import shift_p_value
 from bayesjudge.prevalence.data import Counts
-from bayesjudge.prevalence.items._counting import (
+from bayesjudge.prevalence.items._shift import p_values
+from bayesjudge.verdicts.reading import (
     BAD,
     GOOD,
+    REPEATS,
     UNLABELLED,
-    RowsInMemory,
-    RowsInPlace,
+    Reading,
+    read_item_cells,
 )
-from bayesjudge.prevalence.items._shift import p_values
-from bayesjudge.verdicts.reading import not_passed
 from bayesjudge.verdicts.table import Verdicts
 
 Repeats = Literal["system", "judge"]
-#: What repeats where rows share an item and a system, for messages and reports.
-REPEATS: dict[str, str] = {
-    "system": "each row is a new output of the system for the item, with a truth of its own",
-    "judge": "the judge looked several times at one output, which has one truth",
-}
 #: Label designs that rows of an item can have.
 CALIBRATIONS = ("random", "by_truth", "separate", "by_verdict")
 INDEPENDENT_ITEMS = Assumption(
@@ -375,21 +369,22 @@ class Items(ReadAtOnce):
             If a column is missing, labels are not understood, or `repeats` or `unparsed` is
             required and was not given.
         """
-        calibration = declared(calibration)
-        design_of(calibration)
-        kind = RowsInPlace if is_counted_in_place(table) else RowsInMemory
-        meanings = (pass_value, fail_value, missing_value)
-        rows = kind(table, (verdict, truth), item, by, meanings)
+        suited_design(calibration, "Items", known=CALIBRATIONS)
         with checking("prevalence.items") as require:
-            require(unparsed in (None, "fail", "drop"), f"unparsed={unparsed!r}: fail or drop")
             require(repeats in (None, *REPEATS), f"repeats={repeats!r}: expected one of {REPEATS}")
-            words = (
-                f"{how_many(rows.n_missing, 'row', 'have')} no verdict; say what they are: "
-                f"unparsed='fail' ({not_passed(pass_value)}, and calibration corrects that) or "
-                "unparsed='drop'"
-            )
-            some = Problem(words, "no-verdict", "unparsed", rows.n_missing)
-            require(rows.n_missing == 0 or unparsed, some)
-        cells, count, systems = rows.cells(unparsed, repeats)
-        told = rows.n_missing, rows.spelling, pass_name_of(pass_value, rows.spelling)
-        return cls(cells, count, systems, calibration, repeats, *told)
+        how = Reading(
+            subject="prevalence.items",
+            calibration=declared(calibration),
+            verdict=verdict,
+            truth=truth,
+            item=item,
+            by=by,
+            pass_value=pass_value,
+            fail_value=fail_value,
+            missing_value=missing_value,
+            unparsed=unparsed,
+        )
+        read = read_item_cells(table, how, repeats)
+        name = pass_name_of(pass_value, read.spelling)
+        about = how.calibration, repeats, read.unparsed, read.spelling, name
+        return cls(read.cells, read.n_items, read.systems, *about)
