@@ -684,7 +684,7 @@ def test_a_verdict_that_could_not_be_read_is_a_verdict_or_dropped():
 
 
 def test_pass_and_fail_functions_name_the_road_of_classes():
-    for name in ("exact", "compare", "closed_forms"):
+    for name in ("exact", "closed_forms"):
         with pytest.raises(bj.InputError, match=rf"ClassCounts.*prevalence\.classes\.{name}"):
             getattr(P, name)(COUNTS)
 
