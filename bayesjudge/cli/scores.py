@@ -13,13 +13,12 @@ import bayesjudge as bj
 from bayesjudge.cli.options import Shared, needed
 from bayesjudge.cli.output import Story, present
 from bayesjudge.cli.source import Source
-from bayesjudge.core.answer import Answer, otherwise
+from bayesjudge.core.answer import Answer, how_chosen, otherwise
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate, of_passes
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import how_many
-from bayesjudge.prevalence.answer import CHOSEN
 from bayesjudge.render.page import Section
 
 if TYPE_CHECKING:
@@ -131,7 +130,7 @@ def answer_systems(
     del about[0]["bins of the score"]  # each system has its own
     summed = {name: sum(one[name] for one in about) for name in ("items", "labelled", "unscored")}
     systems = {kind_of(scores, several=True): ", ".join(scores)}
-    chosen = CHOSEN.get(first.design.name, first.design.meaning)
+    chosen = how_chosen(first.design)
     noun = "item" if paired is None else "output"
     basis = f"{how_many(summed['items'], noun)}, {summed['labelled']:,} of them labelled "
     basis += f"({chosen}); "

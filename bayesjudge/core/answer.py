@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,9 @@ from bayesjudge.core.estimate import (
     pass_name_in,
 )
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.label_design import LabelDesign
 from bayesjudge.core.methods import Method
+from bayesjudge.core.screen import how_many
 from bayesjudge.core.version import __version__
 
 #: An interval as wide as this part of the range that is possible says next to nothing.
@@ -35,6 +37,14 @@ MOST_BETWEEN = 2
 #: pairs of systems .993 and .894 of such claims are right, and .977 and .836 if systems differ by
 #: less than labels tell (``benchmarks/prevalence/claims.py``).
 SURE, PROBABLE = 0.975, 0.9
+#: How labels were chosen, after "of them labelled".
+CHOSEN = {
+    "random": "at random",
+    "by_truth": "a fixed number of good and of bad ones",
+    "separate": "from another data set or run",
+    "by_verdict": "a fixed number of the judge's passes and of its fails",
+    "known_propensity": "each with a known probability",
+}
 #: Kinds of interval that hold a posterior probability.
 CREDIBLE = {*INTERVALS.values(), "equal-tailed, at the quantiles asked for"}
 
@@ -219,6 +229,50 @@ def preferred(made: Sequence[Estimate], quantity: str, rank: Callable[[Estimate]
     return min(having, key=order)
 
 
+class Quoted(NamedTuple):
+    """What an answer is made of: the estimate to quote, and the judge's own beside it."""
+
+    #: With all that it says, and of the quantity that answers.
+    whole: Estimate
+    shares: Estimate
+    judge: Estimate | None
+    #: Of the quantity that answers, by the names of systems, say.
+    rows: dict[str, Row]
+    own: dict[str, Row]
+    #: Whether it is the judge's own number, which no label corrects.
+    uncorrected: bool
+    #: Whether no row says more than next to nothing.
+    unknown: bool
+
+
+def quote(
+    made: Sequence[Estimate],
+    quantity: str,
+    judge: Method,
+    *,
+    judge_of: Callable[[], Estimate | None] = lambda: None,
+    rank: Callable[[Estimate], Any] = lambda one: one.method.rank,
+    named: Callable[[dict[str, Any]], str] = lambda at: ", ".join(map(str, at.values())),
+    span: float = 1.0,
+) -> Quoted:
+    """The estimate to quote, the first by `rank`, with the `judge`'s own, which may be computed."""
+    whole = preferred(made, quantity, rank)
+    beside = next((one for one in made if one.method == judge), None) or judge_of()
+    shares, beside = whole.only(quantity), beside and beside.only(quantity)
+    rows, own = (
+        {} if one is None else {named(at): row for _, at, row in one.rows()}
+        for one in (shares, beside)
+    )
+    uncorrected = whole.method == judge
+    unknown = uncorrected or all(says_little(row, span) for row in rows.values())
+    return Quoted(whole, shares, beside, rows, own, uncorrected, unknown)
+
+
+def data_of[T](made: Sequence[Estimate], kind: type[T]) -> T | None:
+    """The data that estimates were computed from, if they are of this kind."""
+    return next((one.data for one in made if isinstance(one.data, kind)), None)
+
+
 def is_bounded(row: Row) -> bool:
     """Whether data give bounds and no value."""
     return math.isnan(row.value) and not math.isnan(row.low)
@@ -385,6 +439,40 @@ def owned(name: str) -> str:
 def would_pass(what: str, name: str = "") -> str:
     """``People would pass 39 % of these outputs``; or call them what was read as pass."""
     return f"People would call {what} '{name}'" if name else f"People would pass {what}"
+
+
+def share_words(row: Row, whose: str, ci_prob: float | None, name: str = "") -> str:
+    """``People would pass 39 % of outputs like these (31 to 47 %, 95 % interval)``."""
+    share, _, interval = percents(row, ci_prob).partition(" (")
+    return would_pass(f"{share} of {whose}", name) + (f" ({interval}" if interval else "")
+
+
+def each_share(rows: Mapping[str, Row], names: Sequence[str], ci_prob: float | None) -> list[str]:
+    """``39 % (31 to 47 %, 95 % interval) of gpt's`` and so on; the level is told once."""
+    return [
+        f"{percents(rows[name], None if i else ci_prob)} of {owned(name)}"
+        for i, name in enumerate(names)
+    ]
+
+
+def own_shares(own: Mapping[str, Row], names: Sequence[str], name: str = "") -> str:
+    """``; the judge passes 59 % and 63 %``, if all of them are known."""
+    if not names or any(one not in own for one in names):
+        return ""
+    return f"; {judge_passes(listed([f'{100 * own[one].value:.0f} %' for one in names]), name)}"
+
+
+def how_chosen(design: LabelDesign, words: Mapping[str, str] | None = None) -> str:
+    """How labels were chosen, after "of them labelled"."""
+    return {**CHOSEN, **(words or {})}.get(design.name, design.meaning)
+
+
+def labelled_words(labelled: int, rest: int, design: LabelDesign) -> str:
+    """``450 items, 100 of them labelled (at random)``; labels of other items are told apart."""
+    chosen = how_chosen(design)
+    if design.same_items:
+        return f"{how_many(labelled + rest, 'item')}, {labelled:,} of them labelled ({chosen})"
+    return f"{how_many(rest, 'item')} without a label, and {labelled:,} labelled ones ({chosen})"
 
 
 def judge_passes(shares: str, name: str = "") -> str:

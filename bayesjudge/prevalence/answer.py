@@ -1,9 +1,10 @@
-"""The answer of the module: what share of outputs people would pass."""
+"""The answer of the module: what people would say of the outputs, of every table of one judge."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from functools import singledispatch
 from statistics import NormalDist
 from typing import Any
 
@@ -14,16 +15,19 @@ from bayesjudge.core.answer import (
     MOST_NAMED,
     Answer,
     as_estimates,
+    data_of,
+    each_share,
     entries,
     few_of,
     is_bounded,
-    judge_passes,
+    labelled_words,
     listed,
+    own_shares,
     owned,
     percent_of,
     percents,
-    preferred,
-    says_little,
+    quote,
+    share_words,
     would_pass,
 )
 from bayesjudge.core.comparing import contrasts, with_value
@@ -50,14 +54,6 @@ UNTESTED = (
 MUCH = 0.25
 #: Whose rates of the judge are told, if not those of the quoted method.
 BY = {methods.ROGAN_GLADEN.id: "On the labelled items alone the judge"}
-#: How labels were chosen, after "of them labelled".
-CHOSEN = {
-    "random": "at random",
-    "by_truth": "a fixed number of good and of bad ones",
-    "separate": "from another data set or run",
-    "by_verdict": "a fixed number of the judge's passes and of its fails",
-    "known_propensity": "each with a known probability",
-}
 
 
 def answer(
@@ -66,20 +62,28 @@ def answer(
     interval: Interval | None = None,
     target: Target | None = None,
 ) -> Answer:
-    """Say what share of outputs people would pass, and quote the method that suits the labels.
+    """Say what people would say of the outputs, and quote the method that suits the labels.
 
-    Quoted is a sampled model that pools systems or strata, if there is one; otherwise the exact
-    posterior, the sampled one, or the closed form of the label design. In settings drawn at random
-    the posterior's interval score is 1.02 to 1.08 times that of the best method of each setting,
-    which nobody knows beforehand (``benchmarks/prevalence/advice.py``).
+    Of `Counts`: what share they would pass. Quoted is a sampled model that pools systems or strata,
+    if there is one; otherwise the exact posterior, the sampled one, or the closed form of the label
+    design. In settings drawn at random the posterior's interval score is 1.02 to 1.08 times that of
+    the best method of each setting, which nobody knows beforehand
+    (``benchmarks/prevalence/advice.py``). If data and declared label design are all but impossible
+    together (``contradiction``), the answer says so, and no number: ``known`` is then False.
 
-    If data and declared label design are all but impossible together (``contradiction``), the
-    answer says so, and no number: ``known`` is then False.
+    Of `Items`: which system is better, by how much and how surely, on the items that they share. If
+    rows repeat an item, the closed form of the label design is quoted, with variances by item,
+    whose coverage was studied (``benchmarks/prevalence/items.py``). Of `ClassCounts`: the share of
+    each class, or how often ours wins. Of `Scores`: what people would give or pass on average, by
+    the difference estimator, whose coverage and width were studied
+    (``benchmarks/prevalence/scores.py``); with labels by truth, by Rogan-Gladen on mean scores,
+    which the design leaves; of several systems by `scores.by_system` and `paired_difference` or
+    `unpaired_difference`.
 
     Parameters
     ----------
     *results : Estimate or Fit
-        Of one `Counts`, for example all of `closed_forms` and a fit.
+        Of one table, for example all of `closed_forms` and a fit.
     ci_prob : float, default 0.95
         Probability of the intervals; an estimate must have been made at it.
     interval : {"eti", "hdi", "eti_bounded"}, optional
@@ -95,7 +99,7 @@ def answer(
     Raises
     ------
     InputError
-        If nothing was given, or no result has a prevalence.
+        If nothing was given, or no result has the quantity that answers.
 
     Examples
     --------
@@ -105,49 +109,62 @@ def answer(
     People would pass 38 % of outputs like these (30 to 46 %, 95 % interval); the judge passes 58 %.
     """
     made = as_estimates(results, ci_prob, interval, target)
+    known = [one.data for one in made if told_of.dispatch(type(one.data)) is not of_counts]
+    return told_of(known[0] if known else data_of(made, Counts), made, results, ci_prob)
+
+
+@singledispatch
+def told_of(
+    counts: Any, made: Sequence[Estimate], results: Sequence[Estimate | Fit], ci_prob: float
+) -> Answer:
+    """What results of one kind of table say; of no table, what counts would."""
     strata = any(OVERALL in one for one in made)
     quantity = OVERALL if strata else "prevalence"
-
-    quoted = preferred(made, quantity, _place)
-    counts = next((one.data for one in made if isinstance(one.data, Counts)), None)
+    found = quote(
+        made,
+        quantity,
+        methods.JUDGE,
+        judge_of=lambda: None if counts is None else naive(counts, ci_prob=ci_prob),
+        rank=lambda one: PLACES.get(one.method.id, one.method.rank),
+    )
     name = "" if counts is None else counts.pass_name
-    judge = _judge(made, counts, quoted)
-    shares = quoted.only(quantity)
-    rows = {"".join(map(str, at.values())): row for _, at, row in shares.rows()}
-    uncorrected = quoted.method == methods.JUDGE
-    unknown = uncorrected or all(says_little(row) for row in rows.values())
-    bounds = any(is_bounded(row) for row in rows.values())
-    whose = "these outputs" if quoted.target == "items" else "outputs like these"
+    quoted = found.whole
+    bounds = any(is_bounded(row) for row in found.rows.values())
     against = _contradicted(quoted, counts)
-    rows = {name: row for name, row in rows.items() if name not in against}
+    rows = {name: row for name, row in found.rows.items() if name not in against}
     wrong = bool(against) and (strata or not rows)
     if wrong:
         text = _contradictory((), counts)
-    elif unknown and not bounds:
-        text = _unknown({} if uncorrected else rows, counts, name)
-    elif len(shares.quantities[quantity].labels) == 1:
-        text = _one(next(iter(rows.values())), judge, quantity, whose, ci_prob, name)
+    elif found.unknown and not bounds:
+        text = _unknown({} if found.uncorrected else rows, counts, name)
+    elif len(found.rows) == 1:
+        whose = "these outputs" if quoted.target == "items" else "outputs like these"
+        text = share_words(next(iter(rows.values())), whose, ci_prob, name)
+        text += f"{own_shares(found.own, list(found.own), name)}."
     else:
-        text = _several(rows, judge, "" if counts is None else counts.dim, ci_prob, name)
+        text = _several(rows, found.own, "" if counts is None else counts.dim, ci_prob, name)
     if against and not wrong:
         text = f"{_contradictory(against, counts)} {text}"
-    elif counts is not None and not (unknown or wrong) and untested(counts).all():
+    elif counts is not None and not (found.unknown or wrong) and untested(counts).all():
         text = f"{UNTESTED} If it does, {text[:1].lower()}{text[1:]}"
-    why = _why(quoted, counts)
     notes = (
-        *labels_to_buy({} if uncorrected else rows, counts),
+        *labels_to_buy({} if found.uncorrected else rows, counts),
         *_rates(made, quoted, counts, name),
         *_added(made, counts, rows),
     )
     return Answer(
         text,
         basis=_basis(counts),
-        why=f"Shown: {quoted.method}, not to be quoted." if wrong else why,
-        quoted=shares,
-        judge=judge and judge.only(quantity),
+        why=f"Shown: {quoted.method}, not to be quoted." if wrong else _why(quoted, counts),
+        quoted=found.shares,
+        judge=found.judge,
         notes=() if wrong else notes,
-        known=not (unknown or wrong),
+        known=not (found.unknown or wrong),
     )
+
+
+#: What the answer of a table is that has none of its own.
+of_counts = told_of.dispatch(object)
 
 
 def labels_to_buy(rows: Mapping[str, Row], counts: Counts | None) -> tuple[str, ...]:
@@ -221,42 +238,8 @@ def _contradictory(systems: Sequence[str], counts: Counts | None) -> str:
     return text
 
 
-def _place(one: Estimate) -> float:
-    return PLACES.get(one.method.id, one.method.rank)
-
-
-def _judge(made: Sequence[Estimate], counts: Counts | None, quoted: Estimate) -> Estimate | None:
-    found = next((one for one in made if one.method == methods.JUDGE), None)
-    if found is None and counts is not None:
-        return naive(counts, ci_prob=quoted.ci_prob)
-    return found
-
-
-def _one(
-    row: Row,
-    judge: Estimate | None,
-    quantity: str,
-    of: str,
-    ci_prob: float,
-    name: str,
-) -> str:
-    share, _, interval = percents(row, ci_prob).partition(" (")
-    text = would_pass(f"{share} of {of}", name) + (f" ({interval}" if interval else "")
-    if judge is not None and quantity in judge:
-        (own,) = entries(judge.only(quantity)).values()  # of one system, named or not
-        text += f"; {judge_passes(f'{100 * own.value:.0f} %', name)}"
-    return f"{text}."
-
-
-def _several(
-    rows: dict[str, Row],
-    judge: Estimate | None,
-    dim: str,
-    ci_prob: float,
-    name: str,
-) -> str:
+def _several(rows: dict[str, Row], own: dict[str, Row], dim: str, ci_prob: float, name: str) -> str:
     names, between = few_of(rows)
-    own = {} if judge is None else {key[-1]: row for key, row in entries(judge).items()}
     if dim == "judge":  # of the same outputs
         parts = [
             f"{percents(rows[one], None if i else ci_prob)} by {owned(one)} verdicts (which "
@@ -264,14 +247,8 @@ def _several(
             for i, one in enumerate(names)
         ]
         return f"{would_pass(listed(parts), name)}{between}."
-    parts = [
-        f"{percents(rows[one], None if i else ci_prob)} of {owned(one)}"
-        for i, one in enumerate(names)
-    ]
-    text = f"{would_pass(f'{listed(parts)} outputs', name)}{between}"
-    if all(one in own for one in names):
-        text += f"; {judge_passes(listed([f'{100 * own[n].value:.0f} %' for n in names]), name)}"
-    return f"{text}."
+    text = would_pass(f"{listed(each_share(rows, names, ci_prob))} outputs", name)
+    return f"{text}{between}{own_shares(own, names, name)}."
 
 
 def _unknown(rows: dict[str, Row], counts: Counts | None, name: str) -> str:
@@ -294,15 +271,9 @@ def _basis(counts: Counts | None) -> str:
     if counts is None:
         return ""
     labelled, rest = int(np.sum(counts.labelled_n)), int(np.sum(counts.test_n))
-    chosen = CHOSEN.get(counts.design.name, counts.design.meaning)
-    if not labelled:
-        text = f"{how_many(rest, 'item')}, none of them labelled."
-    elif counts.design.same_items:
-        text = f"{how_many(labelled + rest, 'item')}, {labelled:,} of them labelled ({chosen})."
-    else:
-        text = (
-            f"{how_many(rest, 'item')} without a label, and {labelled:,} labelled ones ({chosen})."
-        )
+    text = f"{how_many(rest, 'item')}, none of them labelled."
+    if labelled:
+        text = f"{labelled_words(labelled, rest, counts.design)}."
     if counts.dim == "stratum":
         text = f"{text[:-1]}, in {len(counts.places)} strata."
     unparsed = int(np.sum(counts.unparsed))

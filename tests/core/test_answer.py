@@ -189,3 +189,10 @@ def test_one_system_that_is_named_answers_as_one_that_is_not(kind):
     named = bj.prevalence.Counts(*([n] for n in six), calibration="random", systems=["a"], dim=kind)
     told = [bj.prevalence.answer(*bj.prevalence.closed_forms(one)).text for one in (alone, named)]
     assert told[0] == told[1]
+
+
+def test_one_answer_and_one_comparison_take_every_table_of_one_judge():
+    for module in (P.items, P.classes, P.scores):
+        assert module.answer is P.answer
+        assert module.compare is P.compare
+        assert "contrasts" not in vars(module) or module.contrasts is P.contrasts

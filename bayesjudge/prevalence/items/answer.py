@@ -13,125 +13,76 @@ from bayesjudge.core import methods
 from bayesjudge.core.answer import (
     MOST_NAMED,
     Answer,
-    as_estimates,
+    Quoted,
     difference_words,
+    each_share,
     few_of,
+    how_chosen,
     is_bounded,
-    judge_passes,
     listed,
     otherwise,
-    owned,
-    percents,
-    preferred,
-    says_little,
+    own_shares,
+    quote,
+    share_words,
     would_pass,
 )
 from bayesjudge.core.comparing import contrasts, with_value
-from bayesjudge.core.estimate import Estimate, Interval, Row
+from bayesjudge.core.estimate import Estimate, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import how_many
-from bayesjudge.prevalence.answer import CHOSEN, labels_to_buy
+from bayesjudge.prevalence.answer import answer as answer  # of every table of one judge
+from bayesjudge.prevalence.answer import labels_to_buy, told_of
 from bayesjudge.prevalence.items._same_labels import same_labels
 from bayesjudge.prevalence.items.closed_form import contrast, naive
 from bayesjudge.prevalence.items.data import Items
 
 
-def answer(
-    *results: Estimate | Fit, ci_prob: float = 0.95, interval: Interval | None = None
+@told_of.register(Items)
+def _answer(
+    items: Items, made: Sequence[Estimate], results: Sequence[Estimate | Fit], ci_prob: float
 ) -> Answer:
-    """Say which system is better, by how much and how surely, on the items that they share.
-
-    If rows are independent within each system, the exact posterior is quoted; if rows repeat an
-    item, the closed form of the label design with variances by item, whose coverage was studied
-    (``benchmarks/prevalence/items.py``).
-
-    Parameters
-    ----------
-    *results : Estimate or Fit
-        Of one `Items`, for example all of `closed_forms` and a fit.
-    ci_prob : float, default 0.95
-        Probability of the intervals; an estimate must have been made at it.
-    interval : {"eti", "hdi", "eti_bounded"}, optional
-        Kind of interval of the fits.
-
-    Returns
-    -------
-    Answer
-        ``str(answer)`` is the text; ``answer.quoted`` the numbers.
-
-    Raises
-    ------
-    InputError
-        If nothing was given, or no result has a prevalence.
-    """
-    made = as_estimates(results, ci_prob, interval)
-    items = next((one.data for one in made if isinstance(one.data, Items)), None)
-    name = "" if items is None else items.pass_name
-    quoted = preferred(made, "prevalence", lambda one: one.method.rank)
-    judge = next((one for one in made if one.method == methods.JUDGE), None)
-    if judge is None and items is not None:
-        judge = naive(items, ci_prob=ci_prob)
-    rows = _named(quoted)
-    unknown = quoted.method == methods.JUDGE or all(says_little(row) for row in rows.values())
-    found = differences(*results, ci_prob=ci_prob)
-    alike = "" if items is None else _alike(items)
-    told = not (unknown or alike)
-    if unknown and not any(is_bounded(row) for row in rows.values()):
+    found = quote(
+        made,
+        "prevalence",
+        methods.JUDGE,
+        judge_of=lambda: naive(items, ci_prob=ci_prob),
+        named=lambda at: " judged by ".join(str(at[d]) for d in ("system", "judge") if d in at),
+    )
+    gaps, alike, name = differences(*results, ci_prob=ci_prob), _alike(items), items.pass_name
+    unknown = found.unknown
+    if unknown and not any(is_bounded(row) for row in found.rows.values()):
         would = f"call {name!r}" if name else "pass"
         text = f"These data cannot tell what share of outputs people would {would}. "
         text += "Labels on a random sample of these items would tell."
     else:
-        found = [] if alike else found
-        text = alike + _told(rows, judge, found, ci_prob, name)
+        gaps = [] if alike else gaps
+        text = alike + _told(found, gaps, ci_prob, name)
+    bought = () if found.uncorrected else labels_to_buy(found.rows, items.pooled())
+    against = otherwise(gaps, partial(difference_words, name=name))
     return Answer(
         text,
         basis=_basis(items),
-        why=_why(quoted, items, found if len(rows) == 2 and not unknown else []),
-        quoted=quoted.only("prevalence"),
-        judge=judge and judge.only("prevalence"),
-        notes=(
-            *(
-                ()
-                if items is None or quoted.method == methods.JUDGE
-                else labels_to_buy(rows, items.pooled())
-            ),
-            *(otherwise(found, partial(difference_words, name=name)) if told else ()),
-        ),
+        why=_why(found, items, gaps if len(found.rows) == 2 and not unknown else []),
+        quoted=found.shares,
+        judge=found.judge,
+        notes=(*bought, *(() if unknown or alike else against)),
         known=not unknown,
     )
 
 
-def _told(
-    rows: dict[str, Row],
-    judge: Estimate | None,
-    found: Sequence[dict[str, Any]],
-    ci_prob: float,
-    called: str,
-) -> str:
+def _told(found: Quoted, gaps: Sequence[dict[str, Any]], ci_prob: float, called: str) -> str:
+    rows = found.rows
     names, between = few_of(rows)
-    own = {} if judge is None else {name: row.value for name, row in _named(judge).items()}
     if len(rows) == 1:
-        share, _, interval = percents(rows[names[0]], ci_prob).partition(" (")
-        text = f"{would_pass(f'{share} of outputs like these', called)} ({interval}"
-    elif len(rows) == 2 and found:
-        lead = difference_words(found[0], ci_prob, name=called)
-        lead += _not_subtracted(found[0], rows)
-        parts = [f"{percents(rows[name])} of {owned(name)}" for name in names]
-        people = would_pass(f"{listed(parts)} outputs", called)
-        text = f"{lead}; {people[:1].lower()}{people[1:]}"
-    else:
-        parts = [
-            f"{percents(rows[name], None if i else ci_prob)} of {owned(name)}"
-            for i, name in enumerate(names)
-        ]
-        text = f"{would_pass(f'{listed(parts)} outputs', called)}{between}"
-    if len(rows) == 1 and judge is not None:
-        text += f"; {judge_passes(f'{100 * next(iter(own.values())):.0f} %', called)}"
-    elif all(name in own for name in names):
-        shares = listed([f"{100 * own[name]:.0f} %" for name in names])
-        text += f"; {judge_passes(shares, called)}"
-    return f"{text}."
+        text = share_words(rows[names[0]], "outputs like these", ci_prob, called)
+        return f"{text}{own_shares(found.own, list(found.own)[:1], called)}."
+    lead = difference_words(gaps[0], ci_prob, name=called) if len(rows) == 2 and gaps else ""
+    parts = each_share(rows, names, None if lead else ci_prob)
+    text = would_pass(f"{listed(parts)} outputs", called)
+    if lead:
+        text = f"{lead}{_not_subtracted(gaps[0], rows)}; {text[:1].lower()}{text[1:]}"
+    return f"{text}{'' if lead else between}{own_shares(found.own, names, called)}."
 
 
 def _not_subtracted(found: dict[str, Any], rows: dict[str, Row]) -> str:
@@ -157,24 +108,13 @@ def _alike(items: Items) -> str:
     )
 
 
-def _named(made: Estimate) -> dict[str, Row]:
-    """Rows by system, and by judge if there are several."""
-    return {
-        " judged by ".join(str(at[d]) for d in ("system", "judge") if d in at): row
-        for _, at, row in made.only("prevalence").rows()
-    }
-
-
-def _basis(items: Items | None) -> str:
-    if items is None:
-        return ""
+def _basis(items: Items) -> str:
     labelled = round(float(sum(items.count @ items.rows(s).labelled for s in items.systems)))
-    chosen = CHOSEN.get(items.design.name, items.design.meaning)
     several = len(items.systems)
     systems = f" of {several} {kind_of(items.systems, several=True)}" if several > 1 else ""
     return (
         f"{how_many(items.n_items, 'item')}, {how_many(items.n_rows, 'output')}{systems}, "
-        f"{labelled:,} of them labelled ({chosen}){_shared(items)}."
+        f"{labelled:,} of them labelled ({how_chosen(items.design)}){_shared(items)}."
     )
 
 
@@ -198,16 +138,17 @@ def share_items(items: Items) -> bool:
     return bool((np.sum(there, axis=0) > 1).any())
 
 
-def _why(quoted: Estimate, items: Items | None, found: Sequence[dict[str, Any]]) -> str:
-    if quoted.method == methods.JUDGE:
-        return f"Shown: {quoted.method}, which no label corrects."
-    of = "; of the difference" * bool(found)
-    of += " and its probability" * bool(found and "probability" in found[0])
-    of += f": {found[0]['method']}" if found else ""
-    kind = "system" if items is None else kind_of(items.systems)
-    if items is not None and items.repeated:
-        return f"Quoted: {quoted.method}, with variances by item, since rows repeat items{of}."
-    return f"Quoted: {quoted.method}, which takes verdicts and labels of each {kind} together{of}."
+def _why(found: Quoted, items: Items, gaps: Sequence[dict[str, Any]]) -> str:
+    method = found.whole.method
+    if found.uncorrected:
+        return f"Shown: {method}, which no label corrects."
+    of = "; of the difference" * bool(gaps)
+    of += " and its probability" * bool(gaps and "probability" in gaps[0])
+    of += f": {gaps[0]['method']}" if gaps else ""
+    if items.repeated:
+        return f"Quoted: {method}, with variances by item, since rows repeat items{of}."
+    kind = kind_of(items.systems)
+    return f"Quoted: {method}, which takes verdicts and labels of each {kind} together{of}."
 
 
 def differences(*results: Estimate | Fit, ci_prob: float = 0.95) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,22 +11,21 @@ import numpy as np
 from bayesjudge.core import methods
 from bayesjudge.core.answer import (
     Answer,
-    as_estimates,
+    Quoted,
     difference_words,
-    entries,
+    how_chosen,
     listed,
     numbers,
     percents,
     points,
-    preferred,
-    says_little,
-    would_pass,
+    quote,
+    share_words,
 )
-from bayesjudge.core.estimate import Estimate, Interval, Row, pass_name_in
-from bayesjudge.core.fit import Fit
+from bayesjudge.core.estimate import Estimate, Row, pass_name_in
 from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import how_many
-from bayesjudge.prevalence.answer import CHOSEN
+from bayesjudge.prevalence.answer import answer as answer  # of every table of one judge
+from bayesjudge.prevalence.answer import told_of
 from bayesjudge.prevalence.scores.closed_form import judge_bias, judge_mean
 from bayesjudge.prevalence.scores.data import Scores
 from bayesjudge.prevalence.scores.paired import PairedScores
@@ -38,80 +37,48 @@ MOST_NAMED = 5
 NONE = Row(np.nan, np.nan, np.nan)
 
 
-def answer(
-    *results: Estimate | Fit, ci_prob: float = 0.95, interval: Interval | None = None
+@told_of.register(Scores)
+@told_of.register(dict)
+def _answer(
+    data: Scores | dict[str, Scores],
+    made: Sequence[Estimate],
+    results: Sequence[Any],
+    ci_prob: float,
 ) -> Answer:
-    """Say what people would give or pass on average, and quote the method that suits the labels.
-
-    The difference estimator is quoted, whose coverage and width were studied
-    (``benchmarks/prevalence/scores.py``); with labels by truth, Rogan-Gladen on mean scores, which
-    the design leaves.
-
-    Parameters
-    ----------
-    *results : Estimate or Fit
-        Of one `Scores`, for example all of `closed_forms` and a fit; or of several systems,
-        `by_system` and `paired_difference` or `unpaired_difference`.
-    ci_prob : float, default 0.95
-        Probability of the intervals; an estimate must have been made at it.
-    interval : {"eti", "hdi", "eti_bounded"}, optional
-        Kind of interval of the fits.
-
-    Returns
-    -------
-    Answer
-        ``str(answer)`` is the text; ``answer.quoted`` the numbers.
-
-    Raises
-    ------
-    InputError
-        If nothing was given.
-    """
-    made = as_estimates(results, ci_prob, interval)
-    scores = next((one.data for one in made if isinstance(one.data, Scores)), None)
+    scores = data if isinstance(data, Scores) else None
     quantity = next((q for one in made for q in ("mean_score", "prevalence") if q in one), "")
-
-    quoted = preferred(made, quantity, lambda one: one.method.rank).only(quantity)
-    if "system" in quoted.quantities[quantity].dims:
+    span = 1.0 if scores is None else float(np.ptp([scores.in_units(x) for x in (0.0, 1.0)]))
+    found = quote(
+        made,
+        quantity,
+        methods.JUDGE_SCORE,
+        judge_of=lambda: None if scores is None else judge_mean(scores, ci_prob=ci_prob),
+        span=span,
+    )
+    if scores is None:
         compared = next((one for one in made if "difference" in one), None)
-        own_means = next(
-            (one.only(quantity) for one in made if one.method == methods.JUDGE_SCORE), None
-        )
-        name = pass_name_in(made)
-        return _of_systems(quoted, own_means, quantity, ci_prob, compared, name)
-    judge = next((one for one in made if one.method == methods.JUDGE_SCORE), None)
-    if judge is None and scores is not None:
-        judge = judge_mean(scores, ci_prob=ci_prob)
-    own = None if judge is None else entries(judge).get((quantity,))
-    row = quoted[quantity]
-    numeric = quantity == "mean_score"
-    span = 1.0
-    if scores is not None:
-        span = float(np.ptp([scores.in_units(x) for x in (0.0, 1.0)]))
-    unknown = quoted.method == methods.JUDGE_SCORE or says_little(row, span)
-    if unknown:
+        return _of_systems(found, quantity, ci_prob, compared, pass_name_in(made))
+    (row,), own = found.rows.values(), found.own.get("")
+    said = "" if own is None else _own(scores, own)
+    if found.unknown:
         text = "These data cannot tell what people would say on average. Labels on a random sample "
         text += "of these items would tell."
-    elif numeric:
+    elif quantity == "mean_score":
         text = f"People would give outputs like these {numbers(row, ci_prob)} on average"
-        text += _on_scale(scores.truth_scale) if scores is not None else ""
-        text += "." if scores is None or own is None else f"; the judge gives {_own(scores, own)}."
+        text += _on_scale(scores.truth_scale) + (f"; the judge gives {said}." if said else ".")
     else:
-        share, _, ends = percents(row, ci_prob).partition(" (")
-        name = "" if scores is None else scores.pass_name
-        text = f"{would_pass(f'{share} of outputs like these', name)} ({ends}"
-        said = None if scores is None or own is None else _own(scores, own)
-        text += (
-            "." if said is None else f"; the judge's scores average {said}{_way_up(scores, own)}."
-        )
+        text = share_words(row, "outputs like these", ci_prob, scores.pass_name)
+        way = f"; the judge's scores average {said}{_way_up(scores, own)}."
+        text += way if said else "."
     return Answer(
         text,
         basis=_basis(scores),
-        why=f"Quoted: {quoted.method}, which corrects the judge's scores by the labelled items.",
-        quoted=quoted,
-        judge=judge and judge.only(quantity),
-        notes=() if scores is None or unknown else _bias(scores, ci_prob),
-        known=not unknown,
+        why=f"Quoted: {found.whole.method}, which corrects the judge's scores by the labelled "
+        "items.",
+        quoted=found.shares,
+        judge=found.judge,
+        notes=() if found.unknown else _bias(scores, ci_prob),
+        known=not found.unknown,
     )
 
 
@@ -191,15 +158,10 @@ def _way_up(scores: Scores | None, row: Row | None) -> str:
 
 
 def _of_systems(
-    quoted: Estimate,
-    judge: Estimate | None,
-    quantity: str,
-    ci_prob: float,
-    compared: Estimate | None,
-    name: str,
+    whole: Quoted, quantity: str, ci_prob: float, compared: Estimate | None, name: str
 ) -> Answer:
     """Each system's estimate, the highest first; of two, after their difference."""
-    numeric = quantity == "mean_score"
+    quoted, numeric = whole.shares, quantity == "mean_score"
     words = numbers if numeric else percents
     rows = [(where["system"], row) for _, where, row in quoted.rows()]
     known = [one for one in rows if not np.isnan(one[1].value)]
@@ -226,7 +188,7 @@ def _of_systems(
         basis=f"{len(rows)} {kinds}, {_compared(compared)}.",
         why=f"{why}.",
         quoted=quoted,
-        judge=judge if numeric else None,  # else it is no share of passes
+        judge=whole.judge if numeric else None,  # else it is no share of passes
         notes=_bias_of_systems(quoted.data, ci_prob) if known else (),
         known=bool(known),
     )
@@ -268,11 +230,9 @@ def _compared(compared: Estimate | None) -> str:
     return text
 
 
-def _basis(scores: Scores | None) -> str:
-    if scores is None:
-        return ""
+def _basis(scores: Scores) -> str:
     labelled = int(scores.n[scores.known].sum())
-    chosen = CHOSEN.get(scores.design.name, scores.design.meaning)
+    chosen = how_chosen(scores.design)
     text = f"{how_many(int(scores.n.sum()), 'item')}, {labelled:,} of them labelled ({chosen})"
     text += f"; {scores.rows:,} rows, which count by item." if scores.rows else "."
     return text + (
