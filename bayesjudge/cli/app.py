@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import atexit
 import gc
-import inspect
 import os
 import re
 import shlex
@@ -135,8 +134,9 @@ def _as_options(text: str, app: App, tokens: Sequence[str]) -> str:
     command = step.default_command
     for words, option in getattr(command, "spelled", {}).items():
         text = text.replace(words, option)
-    for name in inspect.signature(command).parameters if command else ():
-        option = "--" + name.replace("_", "-")
+    arguments = step.assemble_argument_collection(parse_docstring=False) if command else ()
+    for option in [one.names[0] for one in arguments if one.names]:
+        name = re.escape(option.removeprefix("--").replace("-", "_"))
         text = re.sub(rf"\b{name}=(\[[^][]*\])(, (?=\w+=\[))?", partial(_as_words, option), text)
         text = re.sub(rf"\b{name}s?=('[^']*'|\"[^\"]*\")", partial(_as_word, option), text)
         text = re.sub(rf"\b{name}s?=(?=[,)]|$)", option, text)

@@ -17,7 +17,16 @@ from bayesjudge import decide
 from bayesjudge.bias import certificates
 from bayesjudge.bias.answer import points_of
 from bayesjudge.cli.bias_shape import Shape, open_table
-from bayesjudge.cli.options import DATA, MODEL, OUTPUT, Shared, needed, table_option
+from bayesjudge.cli.options import (
+    FIRST,
+    OF_MODEL,
+    OF_TABLE,
+    OUTPUT,
+    SEVERAL,
+    Shared,
+    needed,
+    table_option,
+)
 from bayesjudge.cli.output import Story, present, tell, write_csv
 from bayesjudge.cli.repeats import read_scale
 from bayesjudge.core.errors import checking
@@ -32,9 +41,6 @@ if TYPE_CHECKING:
 
 bias = App(name="bias")
 
-_DATA = Parameter(group=DATA, negative="")
-_LIST = Parameter(group=DATA, negative="", consume_multiple=True)
-_MODEL = Parameter(group=MODEL, negative="")
 
 WORDS = {
     "repeat_noise": "how far a score moves that is judged again unchanged, as a root mean square"
@@ -295,19 +301,19 @@ def shifts(
     table: Annotated[Path, table_option("One row a score, or one row an item")],
     /,
     *,
-    scale: Annotated[str, _DATA],
-    design: Annotated[Literal["item", "batch"], _DATA],
-    item: Annotated[str | None, _DATA] = None,
-    variant: Annotated[str | None, _DATA] = None,
-    score: Annotated[list[str] | None, _LIST] = None,
-    judge: Annotated[str | None, _DATA] = None,
-    baseline: Annotated[str | None, _DATA] = None,
-    rerun: Annotated[list[str] | None, _DATA] = None,
-    repeats: Annotated[Literal["mean", "neighbours"] | None, _DATA] = None,
-    missing: Annotated[Literal["drop", "worst"] | None, _DATA] = None,
-    factor: Annotated[list[str] | None, _DATA] = None,
-    step: Annotated[float | None, _MODEL] = None,
-    unit: Annotated[float | None, _MODEL] = None,
+    scale: Annotated[str, OF_TABLE, FIRST],
+    design: Annotated[Literal["item", "batch"], OF_TABLE, FIRST],
+    item: Annotated[str | None, OF_TABLE, FIRST] = None,
+    variant: Annotated[str | None, OF_TABLE] = None,
+    score: Annotated[list[str] | None, SEVERAL, FIRST] = None,
+    judge: Annotated[str | None, OF_TABLE] = None,
+    baseline: Annotated[str | None, OF_TABLE] = None,
+    rerun: Annotated[list[str] | None, OF_TABLE] = None,
+    repeats: Annotated[Literal["mean", "neighbours"] | None, OF_TABLE] = None,
+    missing: Annotated[Literal["drop", "worst"] | None, OF_TABLE] = None,
+    factor: Annotated[list[str] | None, OF_TABLE] = None,
+    step: Annotated[float | None, OF_MODEL] = None,
+    unit: Annotated[float | None, OF_MODEL] = None,
     limit: Annotated[float | None, _LIMITED] = None,
     at_most: Annotated[float | None, _LIMITED] = None,
     promise: Promise = Promise(),

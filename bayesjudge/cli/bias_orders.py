@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from cyclopts import Parameter
-
 from bayesjudge import bias as module
 from bayesjudge.cli.bias import bias
 from bayesjudge.cli.glossary import TERMS
-from bayesjudge.cli.options import DATA, Shared, table_option
+from bayesjudge.cli.options import FIRST, OF_TABLE, Shared, table_option
 from bayesjudge.cli.output import Story, present
 from bayesjudge.cli.source import open_source
 from bayesjudge.core.errors import InputError, Problem, checking
@@ -22,7 +20,6 @@ from bayesjudge.core.side_by_side import side_by_side
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_DATA = Parameter(group=DATA, negative="")
 #: Of a log of pairs, whose answers 1 and 2 are.
 SYSTEMS = ("the system", "the baseline")
 LONG = (
@@ -42,17 +39,17 @@ def orders(
     table: Annotated[Path, table_option("One row a pair, or one row a verdict")],
     /,
     *,
-    first: Annotated[str, _DATA] = "order1",
-    second: Annotated[str, _DATA] = "order2",
-    judge: Annotated[list[str] | None, _DATA] = None,
-    item: Annotated[str | None, _DATA] = None,
-    shown_first: Annotated[str | None, _DATA] = None,
-    shown_second: Annotated[str | None, _DATA] = None,
-    verdict: Annotated[str | None, _DATA] = None,
-    winner: Annotated[list[str] | None, _DATA] = None,
-    tie_value: Annotated[list[str] | None, _DATA] = None,
-    missing: Annotated[Literal["drop"] | None, _DATA] = None,
-    metric: Annotated[str | None, _DATA] = None,
+    first: Annotated[str, OF_TABLE, FIRST] = "order1",
+    second: Annotated[str, OF_TABLE, FIRST] = "order2",
+    judge: Annotated[list[str] | None, OF_TABLE, FIRST] = None,
+    item: Annotated[str | None, OF_TABLE] = None,
+    shown_first: Annotated[str | None, OF_TABLE] = None,
+    shown_second: Annotated[str | None, OF_TABLE] = None,
+    verdict: Annotated[str | None, OF_TABLE] = None,
+    winner: Annotated[list[str] | None, OF_TABLE, FIRST] = None,
+    tie_value: Annotated[list[str] | None, OF_TABLE] = None,
+    missing: Annotated[Literal["drop"] | None, OF_TABLE] = None,
+    metric: Annotated[str | None, OF_TABLE] = None,
     shared: Shared = Shared(),
 ) -> None:
     r"""Tell position bias: does the winner change when two answers swap places?

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-from cyclopts import Parameter
-
 import bayesjudge as bj
-from bayesjudge.cli.options import BY, DATA, LOGS, OUTPUT, check_page, table_option
+from bayesjudge.cli.options import (
+    FIRST,
+    LOGS,
+    OF_OUTPUT,
+    OF_TABLE,
+    SEVERAL,
+    By,
+    Html,
+    Json,
+    LabelFile,
+    Meanings,
+    Metric,
+    NamedItem,
+    Verdict,
+    check_page,
+    table_option,
+)
 from bayesjudge.cli.output import deliver, say
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.calls import called
@@ -20,31 +34,25 @@ from bayesjudge.render.page import Section
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_DATA = Parameter(group=DATA)
-_LIST = Parameter(group=DATA, negative="", consume_multiple=True)
-_OUTPUT = Parameter(group=OUTPUT, negative="")
-
 
 def drift(
     old: Annotated[Path, table_option("Verdicts of the old judge, one row a verdict", LOGS)],
-    new: Annotated[Path, _DATA],
+    new: Annotated[Path, OF_TABLE],
     /,
     *,
-    item: Annotated[str, _DATA] = "item",
-    verdict: Annotated[str, _DATA] = "verdict",
-    truth: Annotated[str | None, _DATA] = None,
-    labels: Annotated[Path | None, _DATA] = None,
-    by: Annotated[str | None, BY] = None,
-    pass_value: Annotated[list[str] | None, _LIST] = None,
-    fail_value: Annotated[list[str] | None, _LIST] = None,
-    missing_value: Annotated[list[str] | None, _LIST] = None,
-    metric: Annotated[str | None, _DATA] = None,
-    judge: Annotated[list[str] | None, _LIST] = None,
-    change: Annotated[float, _OUTPUT] = 0.03,
-    ci_prob: Annotated[float, _OUTPUT] = 0.95,
-    fail: Annotated[bool, _OUTPUT] = False,
-    html: Annotated[Path | None, _OUTPUT] = None,
-    json: Annotated[bool, _OUTPUT] = False,
+    item: Annotated[NamedItem, FIRST] = "item",
+    verdict: Annotated[Verdict, FIRST] = "verdict",
+    truth: Annotated[str | None, OF_TABLE, FIRST] = None,
+    labels: LabelFile = None,
+    by: Annotated[By, FIRST] = None,
+    meanings: Meanings = Meanings(),
+    metric: Metric = None,
+    judge: Annotated[list[str] | None, SEVERAL] = None,
+    change: Annotated[float, OF_OUTPUT] = 0.03,
+    ci_prob: Annotated[float, OF_OUTPUT] = 0.95,
+    fail: Annotated[bool, OF_OUTPUT] = False,
+    html: Html = None,
+    json: Json = False,
 ) -> int:
     r"""Compare two judges, or two versions of one: verdicts that flip, and what they move.
 
@@ -59,25 +67,8 @@ def drift(
         Verdicts of the old judge, one row a verdict, or a log.
     new : Path
         Verdicts of the new one on the same outputs, with the same columns.
-    item : str
-        Column that identifies the item.
-    verdict : str
-        Column with the verdict.
     truth : str
         Column with the human label, empty where there is none; it may be in one log only.
-    labels : Path
-        Table with the human labels, if they are in another file (--item and --by name its columns,
-        or the logs').
-    by : str
-        Column that names the system of each row.
-    pass_value : list[str]
-        Label that means pass. May be repeated.
-    fail_value : list[str]
-        Label that means fail. May be repeated.
-    missing_value : list[str]
-        Label that means that there is none. May be repeated.
-    metric : str
-        Of logs, the scorer or assertion whose verdicts are meant, if they have several.
     judge : list[str]
         Of logs, the judge who is meant, if several gave verdicts; or the old and the new one.
     change : float
@@ -86,11 +77,6 @@ def drift(
         Probability of every interval, and of calling nothing a drift if there is none.
     fail : bool
         Exit with 1 if a drift was seen.
-    html : Path
-        Write one page with the finding, its picture and its table; it needs no other file.
-    json : bool
-        Print one JSON document instead of text (schema bayesjudge/2): `seen`, `flips`, `estimates`,
-        `power`.
 
     Raises
     ------
@@ -125,9 +111,7 @@ def drift(
         verdict=verdict,
         truth=truth,
         by=by,
-        pass_value=pass_value,
-        fail_value=fail_value,
-        missing_value=missing_value,
+        **asdict(meanings),
         ci_prob=ci_prob,
     )
     inputs = {"old": str(old), "new": str(new)}

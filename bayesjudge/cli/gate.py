@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import numpy as np
-from cyclopts import Group, Parameter
+from cyclopts import Parameter
 
 import bayesjudge as bj
 from bayesjudge.cli.options import (
     BY,
-    DATA,
+    FIRST,
+    GATE,
     LESSON,
     LOGS,
-    OUTPUT,
+    OF_OUTPUT,
+    OF_TABLE,
+    Html,
+    Item,
+    Json,
+    LabelFile,
+    LogJudge,
+    Meanings,
+    Metric,
+    Sure,
+    Truth,
+    Unparsed,
+    Verdict,
     check_page,
     needed,
     table_option,
@@ -33,10 +46,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Repeats = Literal["system", "judge"] | None
-_DATA = Parameter(group=DATA)
-_LIST = Parameter(group=DATA, negative="", consume_multiple=True)
-_GATE = Parameter(group=Group("The gate", sort_key=2))
-_OUTPUT = Parameter(group=OUTPUT, negative="")
+_GATE = Parameter(group=GATE)
 #: Names of the two logs, if a baseline comes as a file.
 NEW, BASELINE = "candidate", "baseline"
 
@@ -45,29 +55,27 @@ def gate(
     table: Annotated[Path, table_option("One row a verdict", LOGS)],
     /,
     *,
-    calibration: Annotated[str, _DATA],
-    truth: Annotated[str | None, _DATA] = None,
-    labels: Annotated[Path | None, _DATA] = None,
-    verdict: Annotated[str, _DATA] = "verdict",
-    item: Annotated[str | None, _DATA] = None,
+    calibration: Annotated[str, OF_TABLE, FIRST],
+    truth: Annotated[Truth, FIRST] = None,
+    labels: LabelFile = None,
+    verdict: Annotated[Verdict, FIRST] = "verdict",
+    item: Item = None,
     by: Annotated[str | None, BY] = None,
-    repeats: Annotated[Repeats, _DATA] = None,
-    pass_value: Annotated[list[str] | None, _LIST] = None,
-    fail_value: Annotated[list[str] | None, _LIST] = None,
-    missing_value: Annotated[list[str] | None, _LIST] = None,
-    unparsed: Annotated[Literal["fail", "drop"] | None, _DATA] = None,
-    metric: Annotated[str | None, _DATA] = None,
-    judge: Annotated[str | None, _DATA] = None,
-    at_least: Annotated[float | None, _GATE] = None,
+    repeats: Annotated[Repeats, OF_TABLE] = None,
+    meanings: Meanings = Meanings(),
+    unparsed: Unparsed = None,
+    metric: Metric = None,
+    judge: LogJudge = None,
+    at_least: Annotated[float | None, _GATE, FIRST] = None,
     at_most: Annotated[float | None, _GATE] = None,
-    probability: Annotated[float, _GATE] = 0.95,
+    probability: Sure = 0.95,
     against: Annotated[str | None, _GATE] = None,
     margin: Annotated[float, _GATE] = 0.0,
     unknown: Annotated[Literal["pass", "fail"] | None, _GATE] = None,
-    html: Annotated[Path | None, _OUTPUT] = None,
-    summary: Annotated[Path | None, _OUTPUT] = None,
-    junit: Annotated[Path | None, _OUTPUT] = None,
-    json: Annotated[bool, _OUTPUT] = False,
+    html: Html = None,
+    summary: Annotated[Path | None, OF_OUTPUT] = None,
+    junit: Annotated[Path | None, OF_OUTPUT] = None,
+    json: Json = False,
 ) -> int:
     r"""Decide whether the share of good outputs meets a threshold: pass, fail or unknown.
 
@@ -86,39 +94,15 @@ def gate(
         One row a verdict, or a log.
     calibration : str
         How the labelled items were chosen: random, by_truth, separate or by_verdict.
-    truth : str
-        Column with the human label, empty where there is none.
-    labels : Path
-        Table with the human labels, if they are in another file: of these items (--item and --by
-        name its columns, or the log's), or labelled rows with a verdict each.
-        A baseline's are in its own file.
-    verdict : str
-        Column with the judge's verdict.
-    item : str
-        Column that identifies the item of a row.
     by : str
         Column that names the system of each row; each has to pass.
     repeats : str
         What repeats if an item has several rows of one system: system or judge.
-    pass_value : list[str]
-        Label that means pass. May be repeated.
-    fail_value : list[str]
-        Label that means fail. May be repeated.
-    missing_value : list[str]
-        Label that means that there is none. May be repeated.
-    unparsed : str
-        What a row without a verdict is: the judge's fail, or dropped.
-    metric : str
-        Of a log, the scorer or assertion whose verdicts are meant, if it has several.
-    judge : str
-        Of a log, the judge who is meant, if several gave verdicts.
     at_least : float
         The share that is wanted.
     at_most : float
         The share that is allowed, of what --pass-value names: such as `--pass-value unsafe
         --at-most 0.05`.
-    probability : float
-        How sure a pass, or a fail, must be.
     against : str
         A baseline to be no worse than: another log with the same columns, compared item by item
         with --item; or the name of a system of this log (--by, --item).
@@ -127,15 +111,10 @@ def gate(
     unknown : str
         Take an unknown for a pass or a fail; by default it is neither (exit code 3). Numbers that
         mean nothing, such as those of a contradiction, never pass.
-    html : Path
-        Write one page with the decision, its picture and its table; it needs no other file.
     summary : Path
         Append Markdown to this file, such as "$GITHUB_STEP_SUMMARY".
     junit : Path
         Write JUnit XML.
-    json : bool
-        Print one JSON document instead of text (schema bayesjudge/2): `outcome`, `checks`,
-        `cautions`.
 
     Raises
     ------
@@ -171,14 +150,8 @@ def gate(
         require(alone, "--against FILE compares two logs of one system: leave --by")
         needs_item = against is not None and not is_file and item is None
         require(not needs_item, "--against NAME compares item by item: name the column, --item")
-    meanings = {
-        "pass_value": pass_value,
-        "fail_value": fail_value,
-        "missing_value": missing_value,
-        "unparsed": unparsed,
-    }
     how: dict[str, Any] = {"truth": truth, "verdict": verdict, "calibration": calibration}
-    how |= meanings
+    how |= {**asdict(meanings), "unparsed": unparsed}
     columns = [verdict, truth, *(c for c in (item, by) if c is not None)]
     read = source.table(columns)
     baseline = open_source(Path(str(against)), metric, judge=judge) if is_file else None

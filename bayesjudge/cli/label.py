@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from cyclopts import Group, Parameter
+from cyclopts import Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.options import DATA, LOGS, OUTPUT, check_page, table_option
+from bayesjudge.cli.options import (
+    DATA,
+    FIRST,
+    GATE,
+    LOGS,
+    OF_OUTPUT,
+    OF_TABLE,
+    SEVERAL,
+    Html,
+    LogJudge,
+    Meanings,
+    Metric,
+    Sure,
+    check_page,
+    table_option,
+)
 from bayesjudge.cli.output import deliver, say, tell
 from bayesjudge.cli.source import open_source
 from bayesjudge.core.calls import called
@@ -17,38 +33,33 @@ from bayesjudge.core.screen import how_many
 from bayesjudge.decide.labelling import QUESTION, read_sheets, write_form, write_sheet
 from bayesjudge.decide.pages import decision_page
 
-_DATA = Parameter(group=DATA)
-_LIST = Parameter(group=DATA, negative="", consume_multiple=True)
-_GATE = Parameter(group=Group("The gate", sort_key=2))
-_OUTPUT = Parameter(group=OUTPUT, negative="")
+_GATE = Parameter(group=GATE)
 
 
 def label(
     table: Annotated[Path, table_option("One row a verdict", LOGS)],
     /,
     *,
-    gate: Annotated[float, Parameter(name=["--gate", "--at-least"], group=_GATE.group)],
-    item: Annotated[str, _DATA] = "item",
-    verdict: Annotated[str | None, _DATA] = None,
-    show: Annotated[list[str] | None, _LIST] = None,
+    gate: Annotated[float, Parameter(name=["--gate", "--at-least"], group=GATE), FIRST],
+    item: Annotated[str, OF_TABLE, FIRST] = "item",
+    verdict: Annotated[str | None, OF_TABLE, FIRST] = None,
+    show: Annotated[list[str] | None, SEVERAL, FIRST] = None,
     show_verdict: Annotated[bool, Parameter(group=DATA, negative="")] = False,
-    pass_value: Annotated[list[str] | None, _LIST] = None,
-    fail_value: Annotated[list[str] | None, _LIST] = None,
-    missing_value: Annotated[list[str] | None, _LIST] = None,
-    metric: Annotated[str | None, _DATA] = None,
-    judge: Annotated[str | None, _DATA] = None,
-    read: Annotated[list[Path] | None, _LIST] = None,
+    meanings: Meanings = Meanings(),
+    metric: Metric = None,
+    judge: LogJudge = None,
+    read: Annotated[list[Path] | None, SEVERAL] = None,
     n: Annotated[int, _GATE] = 20,
-    probability: Annotated[float, _GATE] = 0.95,
+    probability: Sure = 0.95,
     strategy: Annotated[Literal["random", "by_verdict", "uncertain"], _GATE] = "random",
     most_labels: Annotated[int | None, _GATE] = None,
-    question: Annotated[str, _OUTPUT] = QUESTION,
-    state: Annotated[Path | None, _OUTPUT] = None,
-    sheet: Annotated[Path | None, _OUTPUT] = None,
-    form: Annotated[Path | None, _OUTPUT] = None,
-    picture: Annotated[Path | None, _OUTPUT] = None,
-    html: Annotated[Path | None, _OUTPUT] = None,
-    seed: Annotated[int | None, _OUTPUT] = None,
+    question: Annotated[str, OF_OUTPUT] = QUESTION,
+    state: Annotated[Path | None, OF_OUTPUT] = None,
+    sheet: Annotated[Path | None, OF_OUTPUT] = None,
+    form: Annotated[Path | None, OF_OUTPUT] = None,
+    picture: Annotated[Path | None, OF_OUTPUT] = None,
+    html: Html = None,
+    seed: Annotated[int | None, OF_OUTPUT] = None,
 ) -> int:
     r"""Choose which outputs a person labels next, and stop as soon as a threshold is decided.
 
@@ -76,23 +87,11 @@ def label(
         Column that a person needs to see. May be repeated.
     show_verdict : bool
         Show the verdict too; who sees it tends to agree.
-    pass_value : list[str]
-        Label that means pass. May be repeated.
-    fail_value : list[str]
-        Label that means fail. May be repeated.
-    missing_value : list[str]
-        Label that means that there is none. May be repeated.
-    metric : str
-        Of a log, the scorer or assertion whose verdicts are meant, if it has several.
-    judge : str
-        Of a log, the judge who is meant, if several gave verdicts.
     read : list[Path]
         A sheet that was filled in. May be repeated: of several people, the share that call an item
         good counts, and their agreement is told.
     n : int
         Items of the next batch.
-    probability : float
-        How sure a pass, or a fail, must be.
     strategy : str
         How items are drawn: random, by_verdict (half passes, half fails) or uncertain (what is hard
         to predict more often).
@@ -109,8 +108,6 @@ def label(
         HTML form to write; by default beside the table.
     picture : Path
         Draw the sequence, in the format that the file's name ends in.
-    html : Path
-        Write one page with where the gate stands and the sequence; it needs no other file.
     seed : int
         Same seed, same draws; of the first call.
 
@@ -148,9 +145,7 @@ def label(
         rows,
         item=item,
         verdict=verdict,
-        pass_value=pass_value,
-        fail_value=fail_value,
-        missing_value=missing_value,
+        **asdict(meanings),
         target="population" if most_labels else "items",
         **settings,
     )

@@ -12,7 +12,8 @@ from cyclopts import Group, Parameter
 from bayesjudge.core.answer import listed
 from bayesjudge.core.errors import Problem, check_ci_prob, checking
 
-#: Headings of the help, in this order.
+#: Headings of the help, in this order: what is needed first, then the rest by what it is about.
+NEEDED = Group("What is needed first", sort_key=0)
 DATA = Group("The table", sort_key=1)
 #: What TABLE can be, in the help of every command.
 FORMATS = (
@@ -25,6 +26,78 @@ BY = Parameter(name=["--by", "--generator"], group=DATA)
 GENERATOR = Parameter(name=["--generator", "--by"], group=DATA)
 MODEL = Group("The model", sort_key=2)
 OUTPUT = Group("Output", sort_key=3)
+FIRST = Parameter(group=NEEDED)
+OF_TABLE = Parameter(group=DATA, negative="")
+SEVERAL = Parameter(group=DATA, negative="", consume_multiple=True)
+OF_MODEL = Parameter(group=MODEL, negative="")
+OF_OUTPUT = Parameter(group=OUTPUT, negative="")
+
+
+def helped(text: str, group: Group = DATA, **more: Any) -> Parameter:
+    """An option with its help."""
+    return Parameter(group=group, negative="", help=text, **more)
+
+
+Truth = Annotated[str | None, helped("Column with the human label, empty where there is none.")]
+LabelFile = Annotated[
+    Path | None,
+    helped(
+        "Table with the human labels, if they are in another file: of these items (--item and --by "
+        "name its columns, or the log's), or labelled rows with a verdict each."
+    ),
+]
+Verdict = Annotated[str, helped("Column with the judge's verdict.")]
+Item = Annotated[str | None, helped("Column that identifies the item of a row.")]
+NamedItem = Annotated[str, helped("Column that identifies the item of a row.")]
+By = Annotated[str | None, BY, helped("Column that names the system of each row.")]
+Metric = Annotated[
+    str | None,
+    helped("Of a log, the scorer or assertion whose verdicts are meant, if it has several."),
+]
+LogJudge = Annotated[
+    str | None, helped("Of a log, the judge who is meant, if several gave verdicts.")
+]
+Unparsed = Annotated[
+    Literal["fail", "drop"] | None,
+    helped("What a row without a verdict is: the judge's fail, or dropped."),
+]
+WhichItems = Annotated[
+    Literal["population", "items"],
+    helped(
+        "What the answer is about: population (the process that the items come from), or items "
+        "(these very items, of which the labelled ones are known).",
+        MODEL,
+    ),
+]
+GATE = Group("The gate", sort_key=2)
+Sure = Annotated[float, helped("How sure a pass, or a fail, must be.", GATE)]
+Html = Annotated[
+    Path | None,
+    helped("Write one page with answer, pictures and tables; it needs no other file.", OUTPUT),
+]
+Json = Annotated[
+    bool, helped("Print one JSON document instead of text (schema bayesjudge/2).", OUTPUT)
+]
+
+
+@Parameter(name="*", group=DATA, negative="")
+@dataclass(frozen=True)
+class Meanings:
+    """What labels mean.
+
+    Parameters
+    ----------
+    pass_value : list[str]
+        Labels that mean pass, if they are not 1, true, yes, pass, good, correct or C.
+    fail_value : list[str]
+        Labels that mean fail, such as I P.
+    missing_value : list[str]
+        Labels that mean that there is none, such as INVALID.
+    """
+
+    pass_value: Annotated[list[str] | None, SEVERAL] = None
+    fail_value: Annotated[list[str] | None, SEVERAL] = None
+    missing_value: Annotated[list[str] | None, SEVERAL] = None
 
 
 def table_option(rows: str, logs: str = "") -> Parameter:

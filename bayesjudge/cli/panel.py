@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from bayesjudge.cli.options import DATA, GENERATOR, MODEL, OUTPUT, Shared, table_option
+from bayesjudge.cli.options import (
+    FIRST,
+    GENERATOR,
+    OF_MODEL,
+    OF_TABLE,
+    OUTPUT,
+    SEVERAL,
+    LabelFile,
+    Meanings,
+    Metric,
+    Shared,
+    Truth,
+    WhichItems,
+    table_option,
+)
 from bayesjudge.cli.output import Story, meanwhile, present, tell, write_csv
 from bayesjudge.cli.source import Source, open_source, repeating
 from bayesjudge.core.answer import Answer
@@ -32,9 +46,6 @@ if TYPE_CHECKING:
 
 #: Most generators that a line names.
 MOST_NAMED = 10
-_DATA = Parameter(group=DATA)
-_LIST = Parameter(group=DATA, negative="", consume_multiple=True)
-_MODEL = Parameter(group=MODEL, negative="")
 
 
 def panel(
@@ -43,27 +54,27 @@ def panel(
     ],
     /,
     *,
-    judges: Annotated[list[str] | None, _LIST] = None,
-    item: Annotated[str | None, _DATA] = "item",
-    generator: Annotated[str | None, GENERATOR] = None,
-    judge: Annotated[str, _DATA] = "judge",
-    vote: Annotated[str, _DATA] = "vote",
-    truth: Annotated[str | None, _DATA] = None,
-    labels: Annotated[Path | None, _DATA] = None,
-    metric: Annotated[str | None, _DATA] = None,
-    pass_value: Annotated[list[str] | None, _LIST] = None,
-    fail_value: Annotated[list[str] | None, _LIST] = None,
-    missing_value: Annotated[list[str] | None, _LIST] = None,
-    classes: Annotated[list[str] | None, _LIST] = None,
+    judges: Annotated[list[str] | None, SEVERAL, FIRST] = None,
+    item: Annotated[str | None, OF_TABLE] = "item",
+    generator: Annotated[str | None, GENERATOR, FIRST] = None,
+    judge: Annotated[str, OF_TABLE] = "judge",
+    vote: Annotated[str, OF_TABLE] = "vote",
+    truth: Annotated[Truth, FIRST] = None,
+    labels: LabelFile = None,
+    metric: Metric = None,
+    meanings: Meanings = Meanings(),
+    classes: Annotated[list[str] | None, SEVERAL] = None,
     calibration: Annotated[
-        Literal["random", "by_generator", "by_truth", "separate", "by_verdict"] | None, _DATA
+        Literal["random", "by_generator", "by_truth", "separate", "by_verdict"] | None,
+        OF_TABLE,
+        FIRST,
     ] = None,
     model: Annotated[
-        Literal["auto", "dawid_skene", "correlated", "bias_pooling", "vote_regression"], _MODEL
+        Literal["auto", "dawid_skene", "correlated", "bias_pooling", "vote_regression"], OF_MODEL
     ] = "auto",
-    missing: Annotated[Literal["skip", "response"], _MODEL] = "skip",
-    target: Annotated[Literal["population", "items"], _MODEL] = "population",
-    width: Annotated[float | None, _MODEL] = None,
+    missing: Annotated[Literal["skip", "response"], OF_MODEL] = "skip",
+    target: WhichItems = "population",
+    width: Annotated[float | None, OF_MODEL] = None,
     items: Annotated[Path | None, Parameter(group=OUTPUT, negative="")] = None,
     shared: Shared = Shared(),
 ) -> None:
@@ -91,19 +102,6 @@ def panel(
         Column that names the judge, in a long table.
     vote : str
         Column with the vote, in a long table.
-    truth : str
-        Column with the human label, empty if there is none.
-    labels : Path
-        Table with the human labels, if they are in another file (--item and --generator name its
-        columns, or the log's).
-    metric : str
-        Of a log, the scorer or assertion whose votes are meant, if it has several.
-    pass_value : list[str]
-        Labels that mean pass, if they are not 1, true, yes, pass, good, correct or C.
-    fail_value : list[str]
-        Labels that mean fail, such as I P.
-    missing_value : list[str]
-        Labels that mean that there is none, such as INVALID.
     classes : list[str]
         What can be voted, if that is not pass and fail.
     calibration : str
@@ -114,9 +112,6 @@ def panel(
         What to sample; auto takes what suits the votes and labels.
     missing : str
         Leave a missing vote out, or let it be one more response (dawid_skene and correlated).
-    target : str
-        What the answer is about: population (the process that the items come from), or items
-        (these very items, of which the labelled ones are known).
     width : float
         Say how many labels are needed for intervals of this width, from the lower to the upper end
         (of 0.1 with --details).
@@ -154,9 +149,8 @@ def panel(
     columns = [column for column in named if column is not None]
     reading: dict[str, Any] = {
         **{"judges": judges, "item": item, "generator": generator, "judge": judge, "vote": vote},
-        **{"truth": truth, "pass_value": pass_value, "fail_value": fail_value},
-        **{"missing_value": missing_value, "classes": classes, "calibration": calibration},
-        "repeated": repeated,
+        **{"truth": truth, "classes": classes, "calibration": calibration, "repeated": repeated},
+        **asdict(meanings),
     }
     with source.counted(columns, quiet=shared.quiet) as read:
         votes = Votes.from_frame(read, **reading)

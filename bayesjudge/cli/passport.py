@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from cyclopts import App, Parameter
+from cyclopts import App
 
 import bayesjudge as bj
-from bayesjudge.cli.options import BY, DATA, OUTPUT
+from bayesjudge.cli.options import (
+    FIRST,
+    OF_OUTPUT,
+    OF_TABLE,
+    By,
+    Item,
+    LabelFile,
+    Meanings,
+    Metric,
+    Truth,
+    Unparsed,
+    Verdict,
+)
 from bayesjudge.cli.output import say, tell
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.answer import chance
@@ -24,32 +37,26 @@ passport = App(
     "`show` it, `check` a later run against it and correct that run.",
 )
 
-_DATA = Parameter(group=DATA)
-_LIST = Parameter(group=DATA, negative="")
-_OUTPUT = Parameter(group=OUTPUT, negative="")
-
 
 @passport.command
 def make(
-    table: Annotated[Path, _DATA],
+    table: Annotated[Path, OF_TABLE],
     /,
     *,
-    calibration: Annotated[str, _DATA],
-    out: Annotated[Path, _OUTPUT],
-    truth: Annotated[str | None, _DATA] = None,
-    labels: Annotated[Path | None, _DATA] = None,
-    judge: Annotated[str | None, _DATA] = None,
-    metric: Annotated[str | None, _DATA] = None,
-    verdict: Annotated[str, _DATA] = "verdict",
-    by: Annotated[str | None, BY] = None,
-    item: Annotated[str | None, _DATA] = None,
-    prompt: Annotated[Path | None, _DATA] = None,
-    rubric: Annotated[Path | None, _DATA] = None,
-    source: Annotated[str, _DATA] = "",
-    pass_value: Annotated[list[str] | None, _LIST] = None,
-    fail_value: Annotated[list[str] | None, _LIST] = None,
-    missing_value: Annotated[list[str] | None, _LIST] = None,
-    unparsed: Annotated[Literal["fail", "drop"], _DATA] = "fail",
+    calibration: Annotated[str, OF_TABLE, FIRST],
+    out: Annotated[Path, OF_OUTPUT, FIRST],
+    truth: Annotated[Truth, FIRST] = None,
+    labels: LabelFile = None,
+    judge: Annotated[str | None, OF_TABLE, FIRST] = None,
+    metric: Metric = None,
+    verdict: Verdict = "verdict",
+    by: By = None,
+    item: Item = None,
+    prompt: Annotated[Path | None, OF_TABLE] = None,
+    rubric: Annotated[Path | None, OF_TABLE] = None,
+    source: Annotated[str, OF_TABLE] = "",
+    meanings: Meanings = Meanings(),
+    unparsed: Unparsed = "fail",
 ) -> None:
     r"""Write down what the labels of a run say of its judge.
 
@@ -66,35 +73,14 @@ def make(
         How the labelled items were chosen: random, by_truth or separate.
     out : Path
         Where to write it.
-    truth : str
-        Column with the human label, empty where there is none.
-    labels : Path
-        Table with the human labels, if they are in another file: of these items (--item and --by
-        name its columns, or the log's), or labelled rows with a verdict each.
     judge : str
         The judge's name and version; of a log, by default the one that it names.
-    metric : str
-        Of a log, the scorer or assertion whose verdicts are meant, if it has several.
-    verdict : str
-        Column with the judge's verdict.
-    by : str
-        Column that names the system of each row.
-    item : str
-        Column that identifies the item of a row.
     prompt : Path
         The judge's prompt; its SHA-256 is kept, not its text.
     rubric : Path
         The judge's rubric, likewise.
     source : str
         Where the items come from.
-    pass_value : list[str]
-        Label that means pass. May be repeated.
-    fail_value : list[str]
-        Label that means fail. May be repeated.
-    missing_value : list[str]
-        Label that means that there is none. May be repeated.
-    unparsed : str
-        What a row without a verdict is: the judge's fail, or dropped.
 
     Raises
     ------
@@ -103,13 +89,13 @@ def make(
     """
     with checking("options") as require:
         require(out.parent.is_dir(), f"--out: there is no folder {str(out.parent)!r}")
-    meanings = (pass_value, fail_value, missing_value, unparsed)
+    read = {**asdict(meanings), "unparsed": unparsed}
     opened = _opened(table, metric, judge)
     judge = judge or opened.judge
     if judge is None:
         raise InputError("options", ["--judge is needed: the judge's name and version"])
     truth = opened.truth(truth, labels)
-    counts = _counts(opened, truth, labels, calibration, verdict, by, item, meanings)
+    counts = _counts(opened, truth, labels, calibration, verdict, by, item, read)
     texts = {"prompt": _text(prompt), "rubric": _text(rubric)}
     made = bj.decide.Passport.make(counts, judge=judge, source=source or table.name, **texts)
     made.save(out)
@@ -118,7 +104,7 @@ def make(
 
 
 @passport.command
-def show(path: Annotated[Path, _DATA], /) -> None:
+def show(path: Annotated[Path, OF_TABLE], /) -> None:
     """Tell what a passport says.
 
     Parameters
@@ -136,25 +122,23 @@ def show(path: Annotated[Path, _DATA], /) -> None:
 
 @passport.command
 def check(
-    path: Annotated[Path, _DATA],
-    table: Annotated[Path, _DATA],
+    path: Annotated[Path, OF_TABLE],
+    table: Annotated[Path, OF_TABLE],
     /,
     *,
-    verdict: Annotated[str, _DATA] = "verdict",
-    truth: Annotated[str | None, _DATA] = None,
-    labels: Annotated[Path | None, _DATA] = None,
-    calibration: Annotated[str, _DATA] = "separate",
-    by: Annotated[str | None, BY] = None,
-    item: Annotated[str | None, _DATA] = None,
-    judge: Annotated[str | None, _DATA] = None,
-    metric: Annotated[str | None, _DATA] = None,
-    prompt: Annotated[Path | None, _DATA] = None,
-    rubric: Annotated[Path | None, _DATA] = None,
-    pass_value: Annotated[list[str] | None, _LIST] = None,
-    fail_value: Annotated[list[str] | None, _LIST] = None,
-    missing_value: Annotated[list[str] | None, _LIST] = None,
-    unparsed: Annotated[Literal["fail", "drop"], _DATA] = "fail",
-    fail: Annotated[bool, _OUTPUT] = False,
+    verdict: Verdict = "verdict",
+    truth: Annotated[str | None, OF_TABLE, FIRST] = None,
+    labels: LabelFile = None,
+    calibration: Annotated[str, OF_TABLE, FIRST] = "separate",
+    by: By = None,
+    item: Item = None,
+    judge: Annotated[str | None, OF_TABLE, FIRST] = None,
+    metric: Metric = None,
+    prompt: Annotated[Path | None, OF_TABLE] = None,
+    rubric: Annotated[Path | None, OF_TABLE] = None,
+    meanings: Meanings = Meanings(),
+    unparsed: Unparsed = "fail",
+    fail: Annotated[bool, OF_OUTPUT] = False,
 ) -> int:
     r"""Hold a later run against a passport, and correct its pass rate with it.
 
@@ -168,35 +152,16 @@ def check(
         The passport.
     table : Path
         The later run, one row an item; or a log.
-    verdict : str
-        Column with the judge's verdict.
     truth : str
         Column with human labels of this run, if it has some.
-    labels : Path
-        Table with human labels, if they are in another file: of these items (--item and --by
-        name its columns, or the log's), or labelled rows with a verdict each.
     calibration : str
         How those were chosen; not needed without.
-    by : str
-        Column that names the system of each row.
-    item : str
-        Column that identifies the item of a row.
     judge : str
         The judge's name and version now; of a log, by default the one that it names.
-    metric : str
-        Of a log, the scorer or assertion whose verdicts are meant, if it has several.
     prompt : Path
         Its prompt now.
     rubric : Path
         Its rubric now.
-    pass_value : list[str]
-        Label that means pass. May be repeated.
-    fail_value : list[str]
-        Label that means fail. May be repeated.
-    missing_value : list[str]
-        Label that means that there is none. May be repeated.
-    unparsed : str
-        What a row without a verdict is: the judge's fail, or dropped.
     fail : bool
         Exit with 1 if the passport is stale or does not carry over.
 
@@ -206,10 +171,10 @@ def check(
         If an option, a column or a value is not understood.
     """
     known = bj.decide.Passport.load(path)
-    meanings = (pass_value, fail_value, missing_value, unparsed)
+    read = {**asdict(meanings), "unparsed": unparsed}
     opened = _opened(table, metric, judge)
     truth = opened.truth(truth, labels) if labels else truth or opened.own_truth
-    counts = _counts(opened, truth, labels, calibration, verdict, by, item, meanings)
+    counts = _counts(opened, truth, labels, calibration, verdict, by, item, read)
     judge = judge or opened.judge
     cautions = known.check(counts, judge=judge, prompt=_text(prompt), rubric=_text(rubric))
     made = known.estimate(counts)
@@ -260,7 +225,7 @@ def _counts(
     verdict: str,
     by: str | None,
     item: str | None,
-    meanings: tuple[Any, Any, Any, Any],
+    meanings: dict[str, Any],
 ) -> bj.prevalence.Counts:
     item, by = source.keys(item, by)
     if labels is not None and truth is not None:
@@ -288,10 +253,7 @@ def _counts(
         calibration=calibration,
         by=by,
         item=item,
-        pass_value=meanings[0],
-        fail_value=meanings[1],
-        missing_value=meanings[2],
-        unparsed=meanings[3],
+        **meanings,
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from cyclopts import Group, Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.options import OUTPUT
+from bayesjudge.cli.options import OF_OUTPUT
 from bayesjudge.cli.output import deliver, say, tell
 from bayesjudge.cli.plan_pass import Judge, by_split, judge_of, page_of_plan, plan_pass
 from bayesjudge.core.errors import InputError, checking
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 _ASSUMED = Parameter(group=Group("What is assumed to be true", sort_key=1))
 _WANTED = Parameter(group=Group("What is wanted", sort_key=0), negative="")
-_OUTPUT = Parameter(group=OUTPUT, negative="")
 #: Numbers of labels that are compared if none are given.
 LABELS = (50, 100, 200, 400)
 CI_PROB, PROBABILITY, POWER = 0.95, 0.95, 0.8
@@ -40,9 +39,9 @@ def plan(
     sensitivity: Annotated[float | None, _ASSUMED] = None,
     specificity: Annotated[float | None, _ASSUMED] = None,
     items: Annotated[int, _ASSUMED] = 1000,
-    seed: Annotated[int, _OUTPUT] = 1,
-    picture: Annotated[Path | None, _OUTPUT] = None,
-    json: Annotated[bool, _OUTPUT] = False,
+    seed: Annotated[int, OF_OUTPUT] = 1,
+    picture: Annotated[Path | None, OF_OUTPUT] = None,
+    json: Annotated[bool, OF_OUTPUT] = False,
 ) -> None:
     r"""Say how many human labels to buy, to show that a threshold is met or for an interval.
 

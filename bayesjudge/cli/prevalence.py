@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -15,12 +15,21 @@ import bayesjudge as bj
 from bayesjudge.cli.classes import answer_classes
 from bayesjudge.cli.options import (
     BY,
-    DATA,
+    FIRST,
     LESSON,
     LOGS,
     MODEL,
+    OF_MODEL,
+    OF_TABLE,
+    SEVERAL,
     TRUTH,
+    LabelFile,
+    LogJudge,
+    Meanings,
+    Metric,
     Shared,
+    Truth,
+    WhichItems,
     are,
     needed,
     table_option,
@@ -49,9 +58,6 @@ if TYPE_CHECKING:
 
     PrevalenceModel = ErrorRates | PooledErrorRates | PredictiveValues
 
-_DATA = Parameter(group=DATA)
-_LIST = Parameter(group=DATA, negative="", consume_multiple=True)
-_MODEL = Parameter(group=MODEL, negative="")
 
 #: What takes the place of strata where a judge gives scores.
 STRATA_OF_SCORES = (
@@ -77,37 +83,35 @@ def prevalence(
     table: Annotated[Path, table_option("One row an item", LOGS)],
     /,
     *,
-    truth: Annotated[str | None, _DATA] = None,
-    calibration: Annotated[str | None, _DATA] = None,
-    verdict: Annotated[list[str] | None, _LIST] = None,
-    score: Annotated[str | None, _DATA] = None,
-    scale: Annotated[str | None, _DATA] = None,
-    truth_scale: Annotated[str | None, _DATA] = None,
-    truth_from: Annotated[float | None, _DATA] = None,
-    pass_from: Annotated[float | None, _DATA] = None,
-    edges: Annotated[str | None, _DATA] = None,
-    by: Annotated[str | None, BY] = None,
-    stratum: Annotated[str | None, _DATA] = None,
-    propensity: Annotated[str | None, _DATA] = None,
-    external_labels: Annotated[Path | None, _DATA] = None,
-    labels: Annotated[Path | None, _DATA] = None,
-    classes: Annotated[list[str] | None, _LIST] = None,
-    swapped: Annotated[str | None, _DATA] = None,
-    item: Annotated[str | None, _DATA] = None,
-    repeats: Annotated[Literal["system", "judge"] | None, _DATA] = None,
-    pass_value: Annotated[list[str] | None, _LIST] = None,
-    fail_value: Annotated[list[str] | None, _LIST] = None,
-    missing_value: Annotated[list[str] | None, _LIST] = None,
-    unparsed: Annotated[Literal["fail", "verdict", "drop"] | None, _DATA] = None,
-    metric: Annotated[str | None, _DATA] = None,
-    judge: Annotated[str | None, _DATA] = None,
-    prior: Annotated[Literal["flat", "jeffreys"] | None, _MODEL] = None,
-    prior_sensitivity: Annotated[str | None, _MODEL] = None,
-    prior_specificity: Annotated[str | None, _MODEL] = None,
+    truth: Annotated[Truth, FIRST] = None,
+    calibration: Annotated[str | None, OF_TABLE, FIRST] = None,
+    verdict: Annotated[list[str] | None, SEVERAL, FIRST] = None,
+    score: Annotated[str | None, OF_TABLE] = None,
+    scale: Annotated[str | None, OF_TABLE] = None,
+    truth_scale: Annotated[str | None, OF_TABLE] = None,
+    truth_from: Annotated[float | None, OF_TABLE] = None,
+    pass_from: Annotated[float | None, OF_TABLE] = None,
+    edges: Annotated[str | None, OF_TABLE] = None,
+    by: Annotated[str | None, BY, FIRST] = None,
+    stratum: Annotated[str | None, OF_TABLE] = None,
+    propensity: Annotated[str | None, OF_TABLE] = None,
+    external_labels: Annotated[Path | None, OF_TABLE] = None,
+    labels: LabelFile = None,
+    classes: Annotated[list[str] | None, SEVERAL] = None,
+    swapped: Annotated[str | None, OF_TABLE] = None,
+    item: Annotated[str | None, OF_TABLE] = None,
+    repeats: Annotated[Literal["system", "judge"] | None, OF_TABLE] = None,
+    meanings: Meanings = Meanings(),
+    unparsed: Annotated[Literal["fail", "verdict", "drop"] | None, OF_TABLE] = None,
+    metric: Metric = None,
+    judge: LogJudge = None,
+    prior: Annotated[Literal["flat", "jeffreys"] | None, OF_MODEL] = None,
+    prior_sensitivity: Annotated[str | None, OF_MODEL] = None,
+    prior_specificity: Annotated[str | None, OF_MODEL] = None,
     better_than_chance: Annotated[bool, Parameter(group=MODEL)] = True,
-    pooling: Annotated[Literal["separate", "partial", "full"] | None, _MODEL] = None,
-    target: Annotated[Literal["population", "items"], _MODEL] = "population",
-    all_methods: Annotated[bool, _MODEL] = False,
+    pooling: Annotated[Literal["separate", "partial", "full"] | None, OF_MODEL] = None,
+    target: WhichItems = "population",
+    all_methods: Annotated[bool, OF_MODEL] = False,
     shared: Shared = Shared(),
 ) -> None:
     r"""Estimate what share of outputs people would pass, from verdicts and a few human labels.
@@ -124,8 +128,6 @@ def prevalence(
     ----------
     table : Path
         One row an item, or a log.
-    truth : str
-        Column with the human label, empty where there is none.
     calibration : str
         How the labelled items were chosen: random (a random sample of these items; or every fourth,
         say, if their order has nothing to do with what they are), by_truth (a fixed number of good
@@ -155,10 +157,6 @@ def prevalence(
     external_labels : Path
         Table with more labelled rows, chosen by truth or from another run: they tell how the judge
         errs and nothing else.
-    labels : Path
-        Table with the human labels, if they are in another file: of these items (--item and --by
-        name its columns, or the log's), or labelled rows with a verdict each, such as those of
-        another run (separate).
     classes : list[str]
         Classes that verdict and truth can be, if they are more than pass and fail, in the order
         wanted. With --swapped: win, tie and loss, in the table's words.
@@ -171,19 +169,9 @@ def prevalence(
     repeats : str
         What repeats if an item has several rows of one system: system (each row is a new output),
         or judge (one output, judged several times). Needs --item.
-    pass_value : list[str]
-        Labels that mean pass, if they are not 1, true, yes, pass, good, correct or C.
-    fail_value : list[str]
-        Labels that mean fail, such as I P.
-    missing_value : list[str]
-        Labels that mean that there is none, such as INVALID.
     unparsed : str
         What a row without a verdict is: the judge's fail, a verdict of its own (with --classes), or
         dropped.
-    metric : str
-        Of a log, the scorer or assertion whose verdicts are meant, if it has several.
-    judge : str
-        Of a log, the judge who is meant, if several gave verdicts.
     prior : str
         Prior of every rate: flat, or Jeffreys', which is the default for labels by verdict.
     prior_sensitivity : str
@@ -197,9 +185,6 @@ def prevalence(
         How far several systems share the judge's error rates: separate, partial (a system without
         labels borrows from the others), full (one judge who treats all alike). If not said,
         systems are separate and strata partially pooled.
-    target : str
-        What the answer is about: population (the process that the items come from), or items
-        (these very items, of which the labelled ones are known).
     all_methods : bool
         All estimators of the literature, each with what it assumes and which cautions contradict
         that.
@@ -236,6 +221,8 @@ def prevalence(
     priors = Priors(prior, beliefs, better_than_chance)
     if calibration not in bj.prevalence.DESIGNS:
         raise InputError("options", [unknown_calibration(calibration)])
+    binary = {"--pass-value": meanings.pass_value, "--fail-value": meanings.fail_value}
+    missing = meanings.missing_value or []
     # what the models of scores and of classes have no use for
     about_items = {"--target": target == "items"}
     rates = dict.fromkeys(priors.asked, True) | {"--all-methods": all_methods} | about_items
@@ -248,13 +235,12 @@ def prevalence(
         given |= {"--swapped": swapped, "--classes": classes, "--external-labels": external_labels}
         given |= {"--repeats": repeats, "--pooling": pooling, **rates} if pass_from is None else {}
         numeric = truth_scale is not None or truth_from is not None
-        given |= {"--pass-value": pass_value, "--fail-value": fail_value} if numeric else {}
+        given |= binary if numeric else {}
         with checking("options") as require:
             refused = _given(given)
             require(not refused, f"{are(refused)} not for scores; take a part of the table first")
             require(unparsed in (None, "drop"), "--unparsed: rows without a score can be dropped")
-        values: dict[str, Any] = {"pass_value": pass_value, "fail_value": fail_value}
-        values |= {"missing_value": missing_value, "truth_from": truth_from}
+        values: dict[str, Any] = {**asdict(meanings), "truth_from": truth_from}
         names: dict[str, Any] = {"score": score, "truth": truth}
         how: dict[str, Any] = {"calibration": calibration, "propensity": propensity, **values}
         how |= {"scale": scale, "truth_scale": truth_scale, "edges": edges, "unscored": unparsed}
@@ -263,7 +249,7 @@ def prevalence(
         if pass_from is None and by is None:
             note = ""
             if item is None and calibration == "random":
-                note = _whole_groups(source, truth, [score], missing_value or [], "")
+                note = _whole_groups(source, truth, [score], missing, "")
             answer_scores(read[""], shared, source, note)
             return
         if pass_from is None:
@@ -283,13 +269,13 @@ def prevalence(
     verdict = verdict or []
     if classes or swapped:
         given = {"--external-labels": external_labels, "--repeats": repeats, **rates}
-        given |= {"--pass-value": pass_value, "--fail-value": fail_value}
+        given |= binary
         with checking("options") as require:
             require(not _given(given), f"{are(_given(given))} not for classes")
             require(len(verdict) == 1, "classes take one --verdict")
         names = {"verdict": verdict[0], "truth": truth, "calibration": calibration}
         more: dict[str, Any] = {"by": by, "stratum": stratum, "propensity": propensity}
-        more |= {"item": item, "missing_value": missing_value, "unparsed": unparsed}
+        more |= {"item": item, "missing_value": meanings.missing_value, "unparsed": unparsed}
         more |= {"pooling": pooling}
         answer_classes(source, shared, classes=classes, swapped=swapped, **names, **more)
         return
@@ -310,9 +296,7 @@ def prevalence(
             calibration=calibration,
             truth=truth,
             by=by,
-            pass_value=pass_value,
-            fail_value=fail_value,
-            missing_value=missing_value,
+            **asdict(meanings),
             unparsed=unparsed,
         )
         return
@@ -330,9 +314,7 @@ def prevalence(
                 propensity=propensity,
                 item=item,
                 external_labels=external,
-                pass_value=pass_value,
-                fail_value=fail_value,
-                missing_value=missing_value,
+                **asdict(meanings),
                 unparsed=unparsed,  # type: ignore[arg-type]
             )
     except InputError as error:
@@ -345,7 +327,7 @@ def prevalence(
     shared.check_sampled(*([f"--pooling {pooling}"] if pooling in ("partial", "full") else []))
     note = ""
     if item is None and calibration == "random":
-        note = _whole_groups(source, truth, verdict, missing_value or [])
+        note = _whole_groups(source, truth, verdict, missing)
     asked: dict[str, Any] = {"all_methods": all_methods, "target": target, "note": note}
     answer(counts, model, shared, source=source, **asked)
 

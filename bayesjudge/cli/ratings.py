@@ -8,11 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from cyclopts import Parameter
 
 from bayesjudge import ratings as module
 from bayesjudge.cli import options
-from bayesjudge.cli.options import DATA, LOGS, MODEL, Shared, table_option
+from bayesjudge.cli.options import (
+    FIRST,
+    LOGS,
+    OF_MODEL,
+    OF_TABLE,
+    Metric,
+    NamedItem,
+    Shared,
+    table_option,
+)
 from bayesjudge.cli.output import Story, present, tell
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.errors import InputError, checking
@@ -28,8 +36,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.axes import Axes
 
-_DATA = Parameter(group=DATA, negative="")
-_MODEL = Parameter(group=MODEL, negative="")
 
 #: Definitions by which the screen says who is best, and the page who is under other priors.
 MAIN = {("hit_rate", "hard", "hard"), ("mse", "srs", "srs")}
@@ -51,25 +57,25 @@ def ratings(
     ],
     /,
     *,
-    positive: Annotated[str | None, _DATA] = None,
-    judge: Annotated[list[str] | None, _DATA] = None,
-    item: Annotated[str, _DATA] = "item",
-    rater: Annotated[str, _DATA] = "rater",
-    choice: Annotated[str | None, _DATA] = None,
-    response_set: Annotated[str | None, _DATA] = None,
-    separator: Annotated[str | None, _DATA] = None,
-    option: Annotated[list[str] | None, _DATA] = None,
-    missing_value: Annotated[list[str] | None, _DATA] = None,
-    recode: Annotated[list[str] | None, _DATA] = None,
-    repeated: Annotated[Literal["error", "one"], _DATA] = "error",
-    metric: Annotated[str | None, _DATA] = None,
-    people: Annotated[list[str] | None, _DATA] = None,
-    cutoff: Annotated[float, _MODEL] = 0.5,
-    shift_from: Annotated[str | None, _MODEL] = None,
-    pseudo_count: Annotated[float, _MODEL] = 0.5,
-    ties: Annotated[Literal["share", "first"], _MODEL] = "share",
-    epsilon: Annotated[float, _MODEL] = 0.1,
-    error: Annotated[str | None, _MODEL] = None,
+    positive: Annotated[str | None, OF_TABLE, FIRST] = None,
+    judge: Annotated[list[str] | None, OF_TABLE, FIRST] = None,
+    item: Annotated[NamedItem, FIRST] = "item",
+    rater: Annotated[str, OF_TABLE] = "rater",
+    choice: Annotated[str | None, OF_TABLE] = None,
+    response_set: Annotated[str | None, OF_TABLE] = None,
+    separator: Annotated[str | None, OF_TABLE] = None,
+    option: Annotated[list[str] | None, OF_TABLE] = None,
+    missing_value: Annotated[list[str] | None, OF_TABLE] = None,
+    recode: Annotated[list[str] | None, OF_TABLE] = None,
+    repeated: Annotated[Literal["error", "one"], OF_TABLE] = "error",
+    metric: Metric = None,
+    people: Annotated[list[str] | None, OF_TABLE, FIRST] = None,
+    cutoff: Annotated[float, OF_MODEL] = 0.5,
+    shift_from: Annotated[str | None, OF_MODEL] = None,
+    pseudo_count: Annotated[float, OF_MODEL] = 0.5,
+    ties: Annotated[Literal["share", "first"], OF_MODEL] = "share",
+    epsilon: Annotated[float, OF_MODEL] = 0.1,
+    error: Annotated[str | None, OF_MODEL] = None,
     shared: Shared = Shared(),
 ) -> None:
     r"""Say which judge agrees with people, also if several answers are right.
@@ -93,8 +99,6 @@ def ratings(
     judge : list[str]
         Name of a judge in the column of raters; all other raters are people. May be repeated. With
         --people, column with a judge's answers. Of a log, all its judges if none is named.
-    item : str
-        Column with the item.
     rater : str
         Column with who rated it.
     choice : str
@@ -114,8 +118,6 @@ def ratings(
     repeated : {"error", "one"}
         What several rows of a person and an item are: an error, or copies of one answer where all
         say the same.
-    metric : str
-        Of a log, the scorer or assertion whose verdicts are meant, if it has several.
     people : list[str]
         Column with the answers of one person, where each grader has a column of their own. May be
         repeated. Of a log, by default what people graded by the metric's name.

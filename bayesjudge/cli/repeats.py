@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -18,7 +18,19 @@ from cyclopts import App, Parameter
 
 from bayesjudge import repeats as module
 from bayesjudge.cli.asking import asked_of
-from bayesjudge.cli.options import DATA, MODEL, OUTPUT, Shared, needed, table_option
+from bayesjudge.cli.options import (
+    DATA,
+    FIRST,
+    MODEL,
+    OF_TABLE,
+    OUTPUT,
+    Meanings,
+    Metric,
+    NamedItem,
+    Shared,
+    needed,
+    table_option,
+)
 from bayesjudge.cli.output import Story, present, say, tell, write_csv
 from bayesjudge.cli.roles import JUDGES, SYSTEMS
 from bayesjudge.cli.source import Source, open_source
@@ -43,8 +55,6 @@ repeats = App(
     "known well enough; `report` says what repeated scores tell.",
 )
 
-_DATA = Parameter(group=DATA)
-_LIST = Parameter(group=DATA, consume_multiple=True, negative="")
 _SCORE = Parameter(name=["--score", "--verdict"], group=DATA, consume_multiple=True, negative="")
 Cutpoints = Literal["shared", "by_judge"]
 Noise = Literal["constant", "by_level"]
@@ -61,22 +71,20 @@ def report(
     ],
     /,
     *,
-    scale: Annotated[str | None, _DATA] = None,
-    score: Annotated[list[str] | None, _SCORE] = None,
-    item: Annotated[str, _DATA] = "item",
+    scale: Annotated[str | None, OF_TABLE, FIRST] = None,
+    score: Annotated[list[str] | None, _SCORE, FIRST] = None,
+    item: Annotated[NamedItem, FIRST] = "item",
     one_item: Annotated[bool, Parameter(group=DATA, negative="")] = False,
-    judge: Annotated[str | None, _DATA] = None,
-    order: Annotated[str | None, _DATA] = None,
-    pass_value: Annotated[list[str] | None, _LIST] = None,
-    fail_value: Annotated[list[str] | None, _LIST] = None,
-    missing_value: Annotated[list[str] | None, _LIST] = None,
-    flips_at_most: Annotated[float, _DATA] = 0.05,
-    half_width: Annotated[float | None, _DATA] = None,
-    cost_per_call: Annotated[float | None, _DATA] = None,
+    judge: Annotated[str | None, OF_TABLE, FIRST] = None,
+    order: Annotated[str | None, OF_TABLE] = None,
+    meanings: Meanings = Meanings(),
+    flips_at_most: Annotated[float, OF_TABLE] = 0.05,
+    half_width: Annotated[float | None, OF_TABLE] = None,
+    cost_per_call: Annotated[float | None, OF_TABLE] = None,
     items: Annotated[Path | None, Parameter(group=OUTPUT, negative="")] = None,
     cutpoints: Annotated[Cutpoints, Parameter(group=MODEL)] = "shared",
     noise: Annotated[Noise, Parameter(group=MODEL)] = "constant",
-    metric: Annotated[str | None, _DATA] = None,
+    metric: Metric = None,
     shared: Shared = Shared(),
 ) -> None:
     """Tell how many calls an item needs, from repeated scores or verdicts.
@@ -107,8 +115,6 @@ def report(
     score : list[str]
         Column of scores, or of verdicts; an empty cell is an answer that could not be read. Of a
         wide table all columns with an answer, in the order asked. By default score.
-    item : str
-        Column that names the item.
     one_item : bool
         All rows are about one item: the table has no column of items.
     judge : str
@@ -116,12 +122,6 @@ def report(
     order : str
         Column that says when an answer was asked for, in numbers or ISO times; the order of the
         rows if not said, or of the columns of a wide table.
-    pass_value : list[str]
-        Verdicts that mean pass; words such as P, pass, yes and true are read without.
-    fail_value : list[str]
-        Verdicts that mean fail.
-    missing_value : list[str]
-        Verdicts that mean that there is none.
     flips_at_most : float
         Of verdicts: how often the majority of an item's calls may flip if they are made again.
     half_width : float
@@ -136,8 +136,6 @@ def report(
         Whether judges use the scale alike but for a shift, or each has its own cutpoints.
     noise : {"constant", "by_level"}
         Whether answers are as noisy at every level, or the noise depends on it.
-    metric : str
-        Of a log, the scorer or assertion whose scores are meant, if it has several.
 
     Raises
     ------
@@ -152,7 +150,7 @@ def report(
     column = None if one_item else item
     columns = [c for c in (column, judge, order) if c is not None]
     values = None if scale is None else read_scale(scale)
-    meant = {"pass_value": pass_value, "fail_value": fail_value, "missing_value": missing_value}
+    meant = asdict(meanings)
     in_columns = len(score or ()) > 1
     rows, answers = (
         _read_wide(source, score or (), column, judge, order)
@@ -207,10 +205,10 @@ report.spelled = {  # type: ignore[attr-defined]
 
 @repeats.command
 def run(
-    config: Annotated[Path, _DATA],
+    config: Annotated[Path, OF_TABLE],
     /,
     *,
-    arm: Annotated[str | None, _DATA] = None,
+    arm: Annotated[str | None, OF_TABLE] = None,
     out: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
     quiet: Annotated[bool, Parameter(group=OUTPUT, negative="")] = False,
 ) -> None:
