@@ -23,11 +23,12 @@ from bayesjudge.core.estimate import Quantity
 from bayesjudge.core.intervals import wilson
 from bayesjudge.panel import _em
 from bayesjudge.panel._summaries import Summary
-from bayesjudge.prevalence import _formulas, closed_form
+from bayesjudge.prevalence import closed_form
 from bayesjudge.prevalence._boundary import extended
 from bayesjudge.prevalence.cautions import shift_p_value
 from bayesjudge.readers import read_table
 from bayesjudge.repeats.closed_form import _alone, _difference
+from bayesjudge.truth import inversion
 from bayesjudge.verdicts import reading
 
 P = bj.prevalence
@@ -321,11 +322,11 @@ def test_lang_reiczigel_intervals_are_nested_with_few_labels():
     """Three labels of a kind: the published ends turn back between the 90 and the 99.9 % level."""
     z = np.linspace(0.1, 4, 40)
     for p, q0, q1 in ((0.6, 1.0, 2 / 3), (0.2, 2 / 3, 1.0), (0.9, 1.0, 1 / 3), (0.5, 1.0, 1.0)):
-        ends = [_formulas.lang_reiczigel(p, q0, q1, 60, 3, 3, x)[1:] for x in z]
+        ends = [inversion.lang_reiczigel(p, q0, q1, 60, 3, 3, x)[1:] for x in z]
         low, high = np.array(ends).T
         assert (np.diff(low) < 1e-9).all()
         assert (np.diff(high) > -1e-9).all()
-    published = [_formulas._lang_reiczigel(0.6, 1.0, 2 / 3, 60, 3, 3, x, 1.0, False) for x in z]
+    published = [inversion._lang_reiczigel(0.6, 1.0, 2 / 3, 60, 3, 3, x) for x in z]
     turned = [np.diff([one.low for one in published]).max(), -np.diff([o.high for o in published])]
     assert max(turned[0], turned[1].max()) > 0
 

@@ -202,10 +202,10 @@ def prevalence_closed(name: str, counts: Any) -> Iterator[Job]:
         "rogan_gladen.80": partial(P.rogan_gladen, ci_prob=0.8),
         "conditional_calibration": partial(P.conditional_calibration),
         "difference.tuned": partial(P.difference),
-        "difference.plain": partial(P.difference, tuned=False),
+        "difference.plain": partial(P.difference, g="identity"),
         "post_stratified": partial(P.post_stratified),
         "propensity_weighted.tuned": partial(P.propensity_weighted),
-        "propensity_weighted.plain": partial(P.propensity_weighted, tuned=False),
+        "propensity_weighted.plain": partial(P.propensity_weighted, g="identity"),
     }
     for function, call in calls.items():
         yield Job(name, function, partial(call, counts))
@@ -372,7 +372,7 @@ def prevalence_classes(table: pd.DataFrame) -> Iterator[Job]:
             yield Job(name, "read", partial(raising, error))
             continue
         for method in ("least_squares", "inverse"):
-            call = partial(C.class_shares, counts, method=method)
+            call = partial(P.rogan_gladen, counts, method=method)
             yield Job(name, f"class_shares.{method}", call)
         if (judge, system) == ("gpt4_label", "llama2new"):
             call = partial(C.fit, counts, C.Confusions(right=2.0), **DRAWS)
@@ -384,7 +384,7 @@ def prevalence_classes(table: pd.DataFrame) -> Iterator[Job]:
     pairs = pd.DataFrame({"verdict": words[told[0]], "swapped": words[told[1]]})
     pairs["truth"] = np.where(np.arange(300) < 120, words[truth], None)
     counts = C.ClassCounts.from_pairs(pairs, calibration="random")
-    yield Job("prevalence/pairs simulated", "class_shares", partial(C.class_shares, counts))
+    yield Job("prevalence/pairs simulated", "class_shares", partial(P.rogan_gladen, counts))
     call = partial(C.fit, counts, **DRAWS)
     yield Job("prevalence/pairs simulated", "fit", call, "nuts")
 

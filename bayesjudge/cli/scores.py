@@ -192,7 +192,7 @@ def _compared(
     module = bj.prevalence.scores
     if paired is not None:
         few = not paired.differences
-        return [] if few else [module.paired_difference(paired, ci_prob=shared.ci_prob)]
+        return [] if few else [bj.prevalence.paired_difference(paired, ci_prob=shared.ci_prob)]
     try:
         return [module.unpaired_difference(scores, ci_prob=shared.ci_prob)]
     except InputError:  # fewer than two systems have an interval

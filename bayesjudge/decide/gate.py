@@ -422,7 +422,8 @@ def _contrasts(
 
 
 def _paired(items: Items, against: str, probability: float) -> Iterator[Limits]:
-    from bayesjudge.prevalence.items import exact, paired_difference
+    from bayesjudge.prevalence import paired_difference
+    from bayesjudge.prevalence.items import exact
 
     with checking("gate") as require:
         known = against in items.systems

@@ -173,11 +173,11 @@ def items_wanted(
     probability: float,
 ) -> list[Need]:
     """Labelled items, or repeats of them, from the parts of the variance by item."""
-    from bayesjudge.prevalence.items import _clusters as by_item
-    from bayesjudge.prevalence.items.closed_form import agreement, rows_per_output
+    from bayesjudge.prevalence.items.closed_form import agreement, clusters_of, rows_per_output
+    from bayesjudge.truth import by_item
 
     half, distance = _reach(*row, threshold)
-    clusters = by_item.clusters_of(items, system)
+    clusters = clusters_of(items, system)
     if distance <= 0 or not np.isfinite(half):
         return [Need("labelled items", clusters.labelled, np.inf)]
     weight, parts = by_item.best_weight(clusters), by_item.parts_of(clusters)

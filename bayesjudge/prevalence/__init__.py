@@ -13,15 +13,17 @@ from bayesjudge.prevalence.answer import answer
 from bayesjudge.prevalence.change import ChangePoint, change_point
 from bayesjudge.prevalence.closed_form import (
     bootstrap,
+    closed_forms,
     conditional_calibration,
     difference,
     human_only,
     naive,
+    paired_difference,
     post_stratified,
     propensity_weighted,
     rogan_gladen,
 )
-from bayesjudge.prevalence.compare import closed_forms, compare, compare_designs
+from bayesjudge.prevalence.compare import compare, compare_designs
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.exact import exact
 from bayesjudge.prevalence.model import (
@@ -73,6 +75,7 @@ __all__ = [
     "human_only",
     "items",
     "naive",
+    "paired_difference",
     "plot_correction",
     "plot_plan",
     "plot_posterior",

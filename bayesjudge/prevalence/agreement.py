@@ -11,7 +11,7 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.core.intervals import FEW, wilson, z_score
 from bayesjudge.core.label_design import RANDOM_LABELS
-from bayesjudge.prevalence.closed_form import described
+from bayesjudge.prevalence._samples import described, sample_of, table_of
 from bayesjudge.prevalence.data import Counts
 
 
@@ -75,12 +75,7 @@ def agreement(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
     [0.94, -0.02, 0.94]
     """
     z = z_score(ci_prob)
-    table = Table(
-        counts.correct_pass,
-        counts.correct_n - counts.correct_pass,
-        counts.incorrect_n - counts.incorrect_fail,
-        counts.incorrect_fail,
-    )
+    table = Table(*table_of(counts))
     with checking("prevalence.agreement") as require:
         require(np.all(counts.labelled_n > 0), "an item needs a human label; label some of each")
     good, hits, bad, caught = counts.rate_labels.values()
@@ -103,7 +98,7 @@ def agreement(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
         if np.isnan(value)
     ]
     return described(
-        counts,
+        sample_of(counts),
         made,
         method=methods.AGREEMENT,
         ci_prob=ci_prob,

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesjudge.core.comparing import compare
-from bayesjudge.core.errors import UninformativeJudgeError, checking
-from bayesjudge.core.estimate import Caution, Estimate, Target
+from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import Estimate, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.label_design import DESIGNS, LabelDesign
 from bayesjudge.core.side_by_side import compare_results
-from bayesjudge.prevalence import closed_form
 from bayesjudge.prevalence.cautions import OVERALL
-from bayesjudge.prevalence.closed_form import (
-    bootstrap,
-    conditional_calibration,
-    difference,
-    human_only,
-    naive,
-    post_stratified,
-    rogan_gladen,
-)
-from bayesjudge.prevalence.data import Counts, require_counts
+from bayesjudge.prevalence.closed_form import closed_forms
+from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.exact import exact
 from bayesjudge.prevalence.model import PredictiveValues, PrevalenceModel
 
@@ -35,92 +25,6 @@ if TYPE_CHECKING:
 
 #: Designs that need no more than counts.
 PLAIN = ("random", "by_truth", "separate", "by_verdict")
-
-
-def _classical(counts: Counts, *, ci_prob: float = 0.95, target: Target = "population") -> Estimate:
-    """PPI (weight 1 on the judge)."""
-    return difference(counts, ci_prob=ci_prob, tuned=False, target=target)
-
-
-def _bootstrap(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
-    """The bootstrap, always with the same resamples."""
-    return bootstrap(counts, ci_prob=ci_prob, random_seed=1)
-
-
-#: The five estimators of source 1, Table 1, with their relatives.
-EVERY: tuple[Callable[..., Estimate], ...] = (
-    *(naive, human_only, _classical, difference, conditional_calibration, post_stratified),
-    *(rogan_gladen, _bootstrap),
-)
-
-
-def closed_forms(
-    counts: Counts,
-    *,
-    ci_prob: float = 0.95,
-    mismatched: bool = False,
-    target: Target = "population",
-) -> tuple[Estimate, ...]:
-    """Make the closed forms that suit the declared design, the naive one first.
-
-    Parameters
-    ----------
-    counts : Counts
-        Verdicts and labels.
-    ci_prob : float, default 0.95
-        Coverage that the intervals aim at.
-    mismatched : bool, default False
-        Make all of source 1's Table 1 and their relatives; those that the design does not support
-        have a caution ``design-mismatch``.
-    target : {"population", "items"}
-        About the process that the items come from, or about these very items. Then closed forms
-        that answer for the population alone are left out, each with a caution.
-
-    Returns
-    -------
-    tuple of Estimate
-        Ready for `bayesjudge.side_by_side`. A closed form that refuses is left out, and its reason
-        is a caution of the first estimate.
-
-    Raises
-    ------
-    InputError
-        If `ci_prob` is out of range, or `target` unknown.
-
-    Examples
-    --------
-    Half of the items are labelled: their share of good ones is not in doubt.
-
-    >>> counts = Counts(200, 152, 140, 126, 60, 42, calibration="random")
-    >>> for target in ("population", "items"):
-    ...     value, low, high = closed_forms(counts, target=target)[1]["prevalence"]
-    ...     print(f"{target}: {value:.2f} ({low:.3f}, {high:.3f})")
-    population: 0.70 (0.633, 0.759)
-    items: 0.70 (0.653, 0.743)
-    """
-    require_counts(counts, "closed_forms")
-    chosen = tuple(
-        one if callable(one) else getattr(closed_form, one) for one in counts.design.closed_forms
-    )
-    if counts.external_labels is not None and rogan_gladen not in chosen:
-        chosen += (rogan_gladen,)
-    if mismatched:
-        chosen = EVERY + tuple(one for one in chosen if one not in EVERY)
-    made, refused = [], []
-    for method in chosen:
-        asked: dict[str, Any] = {} if target == "population" else {"target": target}
-        if asked and "target" not in inspect.signature(method).parameters:
-            name = method.__name__.removeprefix("_")
-            text = f"{name} answers for target='population' only, and is left out"
-            refused.append(Caution("population-only", text))
-            continue
-        try:
-            made.append(method(counts, ci_prob=ci_prob, **asked))
-        except UninformativeJudgeError as error:
-            refused.append(Caution("no-better-than-chance", error.told))
-    first = made[0]
-    made[0] = replace(first, cautions=(*first.cautions, *refused))
-    return tuple(made)
 
 
 @compare.register(Counts)

@@ -11,7 +11,7 @@ from bayesjudge.core.answer import judge_passes, owned, percents, would_pass
 from bayesjudge.core.estimate import Row, in_words, pass_name_in
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.plots import COLOURS, new_axes, plain_text, write_title
-from bayesjudge.prevalence.closed_form import passes_of_all
+from bayesjudge.prevalence._samples import passes_of_all
 
 if TYPE_CHECKING:
     import pandas as pd

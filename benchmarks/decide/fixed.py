@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from bayesjudge import prevalence
 from bayesjudge.decide._posterior import posterior
 from bayesjudge.decide.gate import LESS, MORE
 from bayesjudge.prevalence import Counts, difference, items, post_stratified
@@ -90,7 +91,7 @@ def repeated(seed, theta, youden, labels):
         random_seed=seed,
     )
     read = items.Items.from_frame(log, calibration="random", repeats="system")
-    made = items.difference(read, ci_prob=0.68)["prevalence"]
+    made = prevalence.difference(read, ci_prob=0.68)["prevalence"]
     return decided_at(theta, *made, counts_of(read, read.systems[0], 2 * PROBABILITY - 1))
 
 

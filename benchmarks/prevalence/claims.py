@@ -58,7 +58,7 @@ def on_items(gap: float, labelled: int, rng: np.random.Generator) -> dict[str, A
         table = {"item": np.arange(ITEMS), "system": name, "verdict": verdict.astype(int)}
         tables.append(pd.DataFrame({**table, "truth": np.where(known, truth, np.nan)}))
     read = items.Items.from_frame(pd.concat(tables), by="system", calibration="random")
-    (found,) = item_differences(items.paired_difference(read))
+    (found,) = item_differences(prevalence.paired_difference(read))
     return found
 
 
@@ -91,7 +91,7 @@ def on_scores(gap: float, labelled: int, rng: np.random.Generator) -> dict[str, 
         pd.concat(tables), by="system", item="item", calibration="random",
         scale=(1, 5), truth_scale=(1, 5),
     )  # fmt: skip
-    (found,) = score_differences(scores.paired_difference(read))
+    (found,) = score_differences(prevalence.paired_difference(read))
     return found
 
 

@@ -29,7 +29,7 @@ import pandas as pd
 from bayesjudge import panel
 from bayesjudge.core.intervals import FEW, z_score
 from bayesjudge.panel import closed_form
-from bayesjudge.prevalence import _formulas as formulas
+from bayesjudge.truth import influence
 
 RESULTS = Path(__file__).parent / "results"
 ITEMS, GENERATORS, SEED = 1000, 20, 20_281
@@ -61,8 +61,9 @@ def of_prevalence(runs: int) -> pd.DataFrame:
         cells = rng.multinomial(labels, shares, runs).T
         rate = rng.binomial(ITEMS, good - failed + passed, runs) / ITEMS
         for (rule, few), weight in itertools.product(RULES.items(), (None, 1.0)):
-            with patch.object(formulas, "FEW", few):
-                found, _ = formulas.difference(rate, ITEMS, cells, z_score(0.95), weight)
+            with patch.object(influence, "FEW", few):
+                patterns = influence.of_verdicts(ITEMS * rate, ITEMS, cells)
+                found, _ = influence.difference(*patterns, z_score(0.95), weight=weight)
             value, low, high = (np.clip(x, 0, 1) for x in found)
             # a weight of 0 and labels all good are exactly right where all items are
             held = (low <= good + 1e-12) & (good - 1e-12 <= high)

@@ -49,7 +49,7 @@ import pandas as pd
 from scipy.special import gammaln, xlog1py, xlogy
 
 from bayesjudge.core.intervals import wilson, z_score
-from bayesjudge.prevalence import _formulas as formulas
+from bayesjudge.truth import inversion
 
 RESULTS = Path(__file__).parent / "results"
 CI_PROB = 0.95
@@ -299,7 +299,7 @@ def closed_forms(k: int, n: int, lab: Labels) -> dict[str, np.ndarray]:
     q1, q0 = np.meshgrid(lab.hits / lab.size, lab.refusals / lab.size, indexing="ij")
     q1, q0 = q1.ravel(), q0.ravel()
     with np.errstate(invalid="ignore"):  # where sensitivity + specificity = 1
-        _, *ends = formulas.lang_reiczigel(k / n, q0, q1, n, lab.size, lab.size, z_score(CI_PROB))
+        _, *ends = inversion.lang_reiczigel(k / n, q0, q1, n, lab.size, lab.size, z_score(CI_PROB))
     ends = np.where(q0 + q1 > 1, np.clip(ends, 0, 1), np.nan)
     naive = np.array(wilson(k, n, CI_PROB)[1:])[:, None] + np.zeros(q0.size)
     return {"naive": naive, "lang_reiczigel": ends}

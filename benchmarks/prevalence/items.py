@@ -142,7 +142,7 @@ def paired_ppi(items: Items) -> tuple[float, float, float]:
 
 def _unpaired(items: Items) -> tuple[float, float, float]:
     """Two separate estimates, as if of different items."""
-    a, b = (module.difference(items)["prevalence", name] for name in items.systems)
+    a, b = (prevalence.difference(items)["prevalence", name] for name in items.systems)
     half = np.hypot(a.high - a.low, b.high - b.low) / 2
     return a.value - b.value, a.value - b.value - half, a.value - b.value + half
 
@@ -152,7 +152,7 @@ def paired(how: dict[str, Any], runs: int) -> Iterator[dict[str, Any]]:
     methods: dict[str, Callable[[Items], Any]] = {
         "unpaired": _unpaired,
         "paired PPI++ (published)": paired_ppi,
-        "paired difference": lambda x: module.paired_difference(x)["difference", "a", "b"],
+        "paired difference": lambda x: prevalence.paired_difference(x)["difference", "a", "b"],
     }
     rng = np.random.default_rng(SEED)
     logs = [log_of(rng, how) for _ in range(runs)]
@@ -169,7 +169,9 @@ def twenty(runs: int) -> Iterator[dict[str, Any]]:
     for _ in range(runs):
         items = log_of(rng, how)
         for together, found in held.items():
-            made = module.paired_difference(items, simultaneous=together).quantities["difference"]
+            made = prevalence.paired_difference(items, simultaneous=together).quantities[
+                "difference"
+            ]
             gaps = np.array([rates[a] - rates[b] for a, b in made.labels])
             inside = (made.low <= gaps) & (gaps <= made.high)
             found.append((inside.all(), inside.mean(), (made.high - made.low).mean()))
@@ -199,10 +201,10 @@ def _pooled(items: Items) -> Any:
 
 METHODS: dict[str, Callable[[Items], Any]] = {
     "pooled (exact)": _pooled,
-    "judge's pass rate": module.naive,
-    "labels only": module.human_only,
-    "PPI++ by item": module.difference,
-    "Rogan-Gladen by item": module.rogan_gladen,
+    "judge's pass rate": prevalence.naive,
+    "labels only": prevalence.human_only,
+    "PPI++ by item": prevalence.difference,
+    "Rogan-Gladen by item": prevalence.rogan_gladen,
     "effective counts (exact)": module.exact,
 }
 

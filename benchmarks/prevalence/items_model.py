@@ -25,6 +25,7 @@ import numpy as np
 import pandas as pd
 from items import TRUTH, log_of, settings, summary
 
+from bayesjudge import prevalence
 from bayesjudge.lab import Nuts
 from bayesjudge.prevalence import items as module
 
@@ -41,7 +42,7 @@ def one(name: str, how: dict[str, Any], log: int) -> list[dict[str, Any]]:
     draws = np.ravel(found.values["prevalence"])
     rows = {
         "model": (draws.mean(), *np.quantile(draws, [0.025, 0.975])),
-        "PPI++ by item": module.difference(items)["prevalence"],
+        "PPI++ by item": prevalence.difference(items)["prevalence"],
     }
     about = {"setting": name, "log": log, "divergent": found.divergent}
     ends = ("value", "low", "high")

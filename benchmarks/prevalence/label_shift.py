@@ -97,7 +97,9 @@ def alarms(reading: str, rows: pd.DataFrame, about: Mapping[str, Any]) -> bool:
         made = [prevalence.naive(prevalence.Counts.from_frame(rows, by="system", **asked))]
     elif reading == "items":
         repeats = about["of"] if about["repeats"] > 1 else None
-        made = [items.naive(items.Items.from_frame(rows, by="system", repeats=repeats, **asked))]
+        made = [
+            prevalence.naive(items.Items.from_frame(rows, by="system", repeats=repeats, **asked))
+        ]
     elif reading == "classes":
         three = np.array(["no", "yes", "very"])
         sure = np.random.default_rng(len(rows)).integers(0, 2, len(rows))
@@ -106,13 +108,13 @@ def alarms(reading: str, rows: pd.DataFrame, about: Mapping[str, Any]) -> bool:
         known = rows["truth"].notna()
         told.loc[known, "truth"] = three[(rows["truth"][known] * (1 + sure[known])).astype(int)]
         counts = classes.ClassCounts.from_frame(told, by="system", classes=list(three), **asked)
-        made = [classes.judge_shares(counts)]
+        made = [prevalence.naive(counts)]
     else:
         noise = np.random.default_rng(len(rows)).integers(0, 3, len(rows))
         read = scores.read_systems(
             rows.assign(score=1 + noise + 2 * rows["verdict"]), by="system", scale=(1, 5), **asked
         )
-        made = [scores.judge_mean(one) for one in read.values()]
+        made = [prevalence.naive(one) for one in read.values()]
     return any(c.name == "label-shift" for one in made for c in one.cautions)
 
 

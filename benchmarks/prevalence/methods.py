@@ -137,7 +137,7 @@ def five() -> dict[str, Callable[..., Estimate]]:
     made: dict[str, Callable[..., Estimate]] = {
         "(i) judge's pass rate": prevalence.naive,
         "(ii) labels only": prevalence.human_only,
-        "(iii) difference, PPI": partial(prevalence.difference, tuned=False),
+        "(iii) difference, PPI": partial(prevalence.difference, g="identity"),
         "(iii) difference, PPI++": prevalence.difference,
         "(iv) conditional calibration": prevalence.conditional_calibration,
         "(v) Rogan-Gladen": prevalence.rogan_gladen,

@@ -27,7 +27,9 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 
-from bayesjudge.prevalence.items import Items, closed_form, paired_difference
+from bayesjudge.prevalence import paired_difference
+from bayesjudge.prevalence.items import Items
+from bayesjudge.truth import by_item
 
 RESULTS = Path(__file__).parent / "results"
 SEED, GOOD, RIGHT = 20_301, 0.7, 0.85
@@ -36,15 +38,15 @@ SIZES = ((200, 60), (400, 100), (1000, 200))
 APART = ((0.0, 0.7), (0.02, 0.9), (0.05, 0.9), (0.1, 0.9), (0.3, 0.8))
 
 
-def by_errors(both: Any) -> bool:
+def by_errors(first: by_item.Clusters, second: by_item.Clusters) -> bool:
     """The rule without its first part."""
-    r, s = (one.rows for one in both)
-    seen = (r.labelled > 0) & (s.labelled > 0)
+    labels = [one.rows @ by_item.LABELLED for one in (first, second)]
+    gap = by_item.LABELLED * (by_item.GOOD - by_item.PASSED)
     with np.errstate(divide="ignore", invalid="ignore"):
-        truth = r.good / r.labelled - s.good / s.labelled
-        passed = r.labelled_pass / r.labelled - s.labelled_pass / s.labelled
+        truth, passed = first.rows @ gap / labels[0], second.rows @ gap / labels[1]
     apart = np.abs(truth - passed) > 1e-9
-    return bool(both[0].count[seen & apart].sum() < closed_form.FEW)
+    seen = first.has_label & second.has_label
+    return bool(first.count[seen & apart].sum() < by_item.FEW)
 
 
 def log_of(items: int, labelled: int, anew: float, good: float, rng: Any) -> Items:
@@ -68,7 +70,7 @@ def log_of(items: int, labelled: int, anew: float, good: float, rng: Any) -> Ite
 
 def study(runs: int) -> pd.DataFrame:
     """Coverage and width under both rules."""
-    rules: dict[str, Callable[..., bool]] = {"errors": by_errors, "both": closed_form._few_apart}
+    rules: dict[str, Callable[..., bool]] = {"errors": by_errors, "both": by_item.few_apart}
     rows, rng = [], np.random.default_rng(SEED)
     for items, labelled in SIZES:
         for anew, good in APART:
@@ -76,7 +78,7 @@ def study(runs: int) -> pd.DataFrame:
             for _ in range(runs):
                 read = log_of(items, labelled, anew, good, rng)
                 for name, rule in rules.items():
-                    with patch.object(closed_form, "_few_apart", rule):
+                    with patch.object(by_item, "few_apart", rule):
                         made = paired_difference(read)["difference", "a", "b"]
                     held = made.low - 1e-12 <= gap <= made.high + 1e-12
                     found[name].append((held, made.high - made.low))

@@ -40,7 +40,7 @@ import pandas as pd
 
 from bayesjudge import prevalence
 from bayesjudge.core.intervals import z_score
-from bayesjudge.prevalence import _formulas as formulas
+from bayesjudge.truth import influence, inversion
 
 exact_module = importlib.import_module("bayesjudge.prevalence.exact")
 
@@ -83,7 +83,7 @@ def tables(setting: tuple[str, float, float, float], strata: int, unlike: bool) 
         yield Table(counts, float(good.mean()))
 
 
-def rogan_gladen(c: prevalence.Counts) -> formulas.Interval:
+def rogan_gladen(c: prevalence.Counts) -> influence.Interval:
     """Make the overall row of `prevalence.rogan_gladen`, not clipped."""
     p, q0, q1 = (
         c.test_pass / c.test_n,
@@ -91,41 +91,47 @@ def rogan_gladen(c: prevalence.Counts) -> formulas.Interval:
         c.correct_pass / c.correct_n,
     )
     sizes = (c.test_n, c.incorrect_n, c.correct_n)
-    raw = np.where(q0 + q1 > 1, formulas.invert(p, q0, q1), np.nan)
-    _, low, high = formulas.lang_reiczigel(p, q0, q1, *sizes, Z, c.shares)
-    bias = formulas.ratio_bias(c.shares, p, q0, q1, c.incorrect_n, c.correct_n)
-    return formulas.Interval(*(x - bias for x in formulas.weighed(c.shares, raw, low, high)))
+    raw = np.where(q0 + q1 > 1, inversion.invert(p, q0, q1), np.nan)
+    _, low, high = inversion.lang_reiczigel(p, q0, q1, *sizes, Z, c.shares)
+    bias = inversion.ratio_bias(c.shares, p, q0, q1, c.incorrect_n, c.correct_n)
+    return influence.Interval(*(x - bias for x in influence.weighed(c.shares, raw, low, high)))
 
 
-def difference(c: prevalence.Counts) -> formulas.Interval:
+def difference(c: prevalence.Counts) -> influence.Interval:
     """Make the overall row of `prevalence.difference`, not clipped."""
-    parts, _ = formulas.difference(c.test_pass / c.test_n, c.test_n, _labels(c), Z, None, c.shares)
-    return formulas.weighed(c.shares, *parts)
+    patterns = influence.of_verdicts(c.test_pass, c.test_n, _labels(c))
+    parts, _ = influence.difference(*patterns, Z, shares=c.shares)
+    return influence.weighed(c.shares, *parts)
 
 
-def post_stratified(c: prevalence.Counts) -> formulas.Interval:
+def post_stratified(c: prevalence.Counts) -> influence.Interval:
     """Make the overall row of `prevalence.post_stratified`, not clipped."""
-    n1, n0, items = c.labelled_pass, c.labelled_n - c.labelled_pass, c.test_n + c.labelled_n
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ppv, npv = c.correct_pass / n1, c.incorrect_fail / n0
-    p = (c.test_pass + n1) / items
-    parts = formulas.post_stratified(p, ppv, npv, items, n1, n0, Z, c.shares)
-    return formulas.weighed(c.shares, *parts)
+    passed, labelled = c.labelled_pass, c.labelled_n
+    items, labels, good = (
+        np.stack([passes, whole - passes], axis=-1)
+        for passes, whole in (
+            (c.test_pass + passed, c.test_n + labelled),
+            (passed, labelled),
+            (c.correct_pass, c.correct_n),
+        )
+    )
+    parts = influence.post_stratified(items, labels, good, good, Z, share=c.shares)
+    return influence.weighed(c.shares, *parts)
 
 
-def before_rogan_gladen(c: prevalence.Counts) -> formulas.Interval:
+def before_rogan_gladen(c: prevalence.Counts) -> influence.Interval:
     """Each stratum clipped, then weighed."""
     p, q0, q1 = (
         c.test_pass / c.test_n,
         c.incorrect_fail / c.incorrect_n,
         c.correct_pass / c.correct_n,
     )
-    raw = np.where(q0 + q1 > 1, formulas.invert(p, q0, q1), np.nan)
-    found = formulas.lang_reiczigel(p, q0, q1, c.test_n, c.incorrect_n, c.correct_n, Z)
+    raw = np.where(q0 + q1 > 1, inversion.invert(p, q0, q1), np.nan)
+    found = inversion.lang_reiczigel(p, q0, q1, c.test_n, c.incorrect_n, c.correct_n, Z)
     return _mover(c.shares, raw, found.low, found.high)
 
 
-def before_difference(c: prevalence.Counts) -> formulas.Interval:
+def before_difference(c: prevalence.Counts) -> influence.Interval:
     """Each stratum weighed by its own labels and clipped, then all weighed."""
     n, m = c.test_n, c.labelled_n
     p, passed, good = c.test_pass / n, c.labelled_pass / m, c.correct_n / m
@@ -142,11 +148,11 @@ def before_difference(c: prevalence.Counts) -> formulas.Interval:
     return _mover(c.shares, value, value - half, value + half)
 
 
-def _mover(shares: Any, *columns: Any) -> formulas.Interval:
+def _mover(shares: Any, *columns: Any) -> influence.Interval:
     value, low, high = (np.clip(x, 0, 1) for x in columns)
     below, above = (np.sqrt(np.sum((shares * (value - end)) ** 2)) for end in (low, high))
     whole = np.sum(shares * value)
-    return formulas.Interval(whole, whole - below, whole + above)
+    return influence.Interval(whole, whole - below, whole + above)
 
 
 def _labels(c: prevalence.Counts) -> tuple[Any, ...]:
@@ -154,12 +160,12 @@ def _labels(c: prevalence.Counts) -> tuple[Any, ...]:
     return c.correct_pass, missed, passed, c.incorrect_fail
 
 
-def exact(c: prevalence.Counts) -> formulas.Interval:
+def exact(c: prevalence.Counts) -> influence.Interval:
     """Make the overall row of `prevalence.exact`."""
-    return formulas.Interval(*prevalence.exact(c)["overall_prevalence"])
+    return influence.Interval(*prevalence.exact(c)["overall_prevalence"])
 
 
-METHODS: dict[str, dict[str, Callable[[prevalence.Counts], formulas.Interval]]] = {
+METHODS: dict[str, dict[str, Callable[[prevalence.Counts], influence.Interval]]] = {
     "by_truth": {
         "Rogan-Gladen, before": before_rogan_gladen,
         "Rogan-Gladen": rogan_gladen,

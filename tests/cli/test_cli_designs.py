@@ -142,7 +142,7 @@ def test_pairs_in_both_orders_give_a_win_rate(ask, tables):
     counts = P.classes.ClassCounts.from_pairs(
         pairs, calibration="random", verdict="first", swapped="second", truth="human"
     )
-    expected = P.classes.difference(counts)["win_rate"].value
+    expected = P.difference(counts)["win_rate"].value
     assert found["win_rate", "Difference (PPI++)"] == pytest.approx(expected)
     out = ask(*asked, "--no-nuts", "--details")
     assert "position-bias: of 200 pairs judged in both orders" in out

@@ -44,7 +44,7 @@ def test_each_system_and_the_paired_difference(log, capsys):
     code, said = run(capsys, *asked, "--repeats", "system", "--json")
     document = json.loads(said.out)
     (gap,) = document["differences"]
-    made = items.paired_difference(
+    made = prevalence.paired_difference(
         items.Items.from_frame(
             items.simulate(items=80, repeats=3, labelled=30, random_seed=1),
             by="system",

@@ -135,7 +135,7 @@ def test_systems_on_the_same_items_are_compared(ask):
         both.drop(columns="score"), score="judge_score", by="bot", item="n", calibration="random",
         scale=(1, 5), truth_scale=(1, 5),
     )  # fmt: skip
-    expected = S.paired_difference(read)["difference", "x", "y"]
+    expected = bj.prevalence.paired_difference(read)["difference", "x", "y"]
     assert [found[name] for name in ("value", "low", "high")] == pytest.approx([*expected])
     assert found["shared"] == len(other) - 3
     assert found["not_shared"] == 3

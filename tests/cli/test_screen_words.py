@@ -486,7 +486,7 @@ def test_one_comparison_is_given_by_one_method(monkeypatch):
     assert len(section.lines) == 2
     assert not any("Sampled" in line for line in section.lines)
     assert sum("(Sampled)" in line for line in section.further) == 3
-    made = prevalence.items.difference(items)
+    made = prevalence.difference(items)
     (caution,) = (c for c in made.cautions if c.name == "design-effect")
     assert "the largest of 3 systems" in caution.text
 

@@ -417,7 +417,7 @@ def test_repeats_are_clusters_and_comparisons_are_paired():
     found = gate(read, against="old", margin=0.1)
     (check,) = found.checks
     assert check.where == {"first": "new", "second": "old"}
-    made = items.paired_difference(read, ci_prob=0.9)["difference", "new", "old"]
+    made = bj.prevalence.paired_difference(read, ci_prob=0.9)["difference", "new", "old"]
     assert (check.value, check.low, check.high) == pytest.approx(tuple(made))
     # the other way round
     (turned,) = gate(read, against="new", margin=0.1).checks
@@ -468,7 +468,7 @@ def test_few_items_near_the_end_of_the_range_do_not_pass_by_a_normal_limit():
     log["truth"] = log["truth"].map({True: 1, False: 0})
     read = items.Items.from_frame(log, calibration="random", repeats="system")
     (check,) = gate(read, at_least=0.92).checks
-    normal = items.difference(read, ci_prob=0.9)["prevalence"]
+    normal = bj.prevalence.difference(read, ci_prob=0.9)["prevalence"]
     assert check.low < normal.low
     assert check.low > 0.75
 

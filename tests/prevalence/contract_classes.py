@@ -2,6 +2,7 @@
 
 from contract import Module
 
+from bayesjudge import prevalence
 from bayesjudge.prevalence import classes
 
 
@@ -17,7 +18,7 @@ def models():
 CONTRACT = Module(
     module=classes,
     read=lambda table: classes.ClassCounts.from_frame(table, calibration="random"),
-    closed_form=classes.class_shares,
+    closed_form=prevalence.rogan_gladen,
     truth={("prevalence", "a"): 0.5, ("prevalence", "c"): 0.2, ("confusion", "a", "a"): 0.8},
     models=models,
     of_the_text=True,

@@ -2,6 +2,7 @@
 
 from contract import Module
 
+from bayesjudge import prevalence
 from bayesjudge.prevalence import scores
 
 
@@ -27,7 +28,7 @@ def models():
 CONTRACT = Module(
     module=scores,
     read=lambda table: scores.Scores.from_frame(table, calibration="random", scale=(0, 1)),
-    closed_form=scores.difference,
+    closed_form=prevalence.difference,
     truth={("prevalence",): 2 / 7},
     mirrored=("score", "truth"),
     leaning={"Binned scores": "bins are cut from the lowest score on, and hold their lower edges"},

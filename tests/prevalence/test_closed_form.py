@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 
 import bayesjudge as bj
 from bayesjudge.core.intervals import z_score
-from bayesjudge.prevalence import _formulas as formulas
+from bayesjudge.truth import influence, inversion
 
 P = bj.prevalence
 COUNTS = P.Counts(
@@ -88,9 +88,9 @@ def test_every_reference_case():
     for case in cases:
         i = case["inputs"]
         args = [i[name] for name in ("p", "q0", "q1", "n", "m0", "m1")]
-        found = formulas.lang_reiczigel(*args, z_score(1 - i["alpha"]))
+        found = inversion.lang_reiczigel(*args, z_score(1 - i["alpha"]))
         assert_allclose(np.clip(found[1:], 0, 1), case["ci_eq6"], rtol=0, atol=1e-10)
-        assert_allclose(formulas.invert(*args[:3]), case["point_unclipped"], rtol=0, atol=1e-10)
+        assert_allclose(inversion.invert(*args[:3]), case["point_unclipped"], rtol=0, atol=1e-10)
         whole = np.array([i["p"] * i["n"], i["q1"] * i["m1"], i["q0"] * i["m0"]])
         if np.abs(whole - whole.round()).max() > 1e-9:
             continue  # a case with 166.6 passes cannot be counted
@@ -112,7 +112,7 @@ def test_raw_value_is_kept_beside_the_clipped_one():
 
 @pytest.mark.parametrize("rate", [0.0, 0.3, 1.0])
 def test_a_perfect_judge_needs_no_correction(rate):
-    assert_allclose(formulas.invert(rate, 1.0, 1.0), rate)
+    assert_allclose(inversion.invert(rate, 1.0, 1.0), rate)
 
 
 def test_swapping_the_labels_mirrors_the_answer():
@@ -172,11 +172,11 @@ def test_interval_covers_by_the_equation_and_not_by_the_printed_listing(theta, f
     rng = np.random.default_rng(20_261)
     p = rng.binomial(n, theta * q1 + (1 - theta) * (1 - q0), runs) / n
     q0_hat, q1_hat = rng.binomial(m, q0, runs) / m, rng.binomial(m, q1, runs) / m
-    value, low, high = formulas.lang_reiczigel(p, q0_hat, q1_hat, n, m, m, 1.959964)
+    value, low, high = inversion.lang_reiczigel(p, q0_hat, q1_hat, n, m, m, 1.959964)
     if formula == "listing":  # source 1, Figure 8
         youden = (m * q0_hat + 1) / (m + 2) + (m * q1_hat + 1) / (m + 2) - 1
         half = (high - low) / 2 * np.sqrt(youden)
-        centre = formulas.invert(
+        centre = inversion.invert(
             (n * p + 1.92) / (n + 3.84), (m * q0_hat + 1) / (m + 2), (m * q1_hat + 1) / (m + 2)
         )
         low, high = value - half, 2 * centre - value + half
@@ -204,7 +204,7 @@ def test_difference_is_the_authors_own(counts, ci_prob):
         ppi_py = pytest.importorskip("ppi_py")
     truth, verdict, test = items_of(counts)
     tuned = P.difference(counts, ci_prob=ci_prob)
-    plain = P.difference(counts, ci_prob=ci_prob, tuned=False)
+    plain = P.difference(counts, ci_prob=ci_prob, g="identity")
     for ours, weight in ((tuned, None), (plain, 1)):
         ends = ppi_py.ppi_mean_ci(truth, verdict, test, alpha=1 - ci_prob, lam=weight)
         point = ppi_py.ppi_mean_pointestimate(truth, verdict, test, lam=weight)
@@ -221,7 +221,7 @@ def mirrored(c):
     )
 
 
-@pytest.mark.parametrize("tuned", [True, False])
+@pytest.mark.parametrize("g", ["linear", "identity"])
 @pytest.mark.parametrize(
     "cells",
     [
@@ -232,16 +232,16 @@ def mirrored(c):
         (400_000, 364_860, 55, 53, 4, 4),
     ],
 )
-def test_labels_without_an_error_do_not_say_that_there_is_none(cells, tuned):
+def test_labels_without_an_error_do_not_say_that_there_is_none(cells, g):
     """With as many errors as would go unseen one time in twenty, the interval is not surprised."""
     counts = P.Counts(*cells, calibration="random")
-    value, low, high = P.difference(counts, tuned=tuned)["prevalence"]
+    value, low, high = P.difference(counts, g=g)["prevalence"]
     assert 0 <= low < value <= high <= 1
     unseen = 1 - 0.05 ** (1 / counts.labelled_n)
     assert high - low > 0.6 * unseen
     if counts.labelled_n > 1:
         assert high - low < 6 / counts.labelled_n + 0.1
-    mirror = P.difference(mirrored(counts), tuned=tuned)["prevalence"]
+    mirror = P.difference(mirrored(counts), g=g)["prevalence"]
     assert_allclose([value, low, high], [1 - mirror[0], 1 - mirror[2], 1 - mirror[1]], atol=1e-12)
 
 
@@ -254,14 +254,15 @@ FEW_ERRORS = [
 ]
 
 
-@pytest.mark.parametrize("tuned", [True, False])
-def test_difference_covers_with_few_labels_and_few_errors(tuned):
+@pytest.mark.parametrize("g", ["linear", "identity"])
+def test_difference_covers_with_few_labels_and_few_errors(g):
     rng, runs, n = np.random.default_rng(7), 4000, 1000
     covered = []
     for labels, good, failed, passed in FEW_ERRORS:
         cells = rng.multinomial(labels, [good - failed, failed, passed, 1 - good - passed], runs)
         rate = rng.binomial(n, good - failed + passed, runs) / n
-        found, _ = formulas.difference(rate, n, cells.T, 1.959964, None if tuned else 1.0)
+        patterns = influence.of_verdicts(n * rate, n, cells.T)
+        found, _ = influence.difference(*patterns, 1.959964, weight=None if g == "linear" else 1.0)
         covered.append(np.mean((found.low <= good) & (good <= found.high)))
     noise = 5 * np.sqrt(0.95 * 0.05 / runs)
     assert min(covered) > 0.93 - noise, dict(zip(FEW_ERRORS, covered, strict=True))
@@ -270,7 +271,7 @@ def test_difference_covers_with_few_labels_and_few_errors(tuned):
 
 def test_difference_without_tuning_by_hand():
     # .76 + mean(truth - verdict) = .76 + (140 - 144) / 200
-    assert_allclose(P.difference(SAMPLE, tuned=False)["prevalence"].value, 0.74, rtol=1e-12)
+    assert_allclose(P.difference(SAMPLE, g="identity")["prevalence"].value, 0.74, rtol=1e-12)
 
 
 def test_a_judge_that_never_fails_is_given_no_weight():

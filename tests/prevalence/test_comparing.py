@@ -25,7 +25,7 @@ def test_one_call_shows_every_estimator_with_its_assumption():
     assert table.index.tolist() == TABLE_1
     assert table["suited"].tolist() == [True] + [False] * 5 + [True] * 3
     assert_allclose(table.loc["Difference (PPI)", ["value", "low", "high"]].astype(float),
-                    P.difference(counts, tuned=False)["prevalence"])  # fmt: skip
+                    P.difference(counts, g="identity")["prevalence"])  # fmt: skip
     assert_allclose(table["width"], table["high"] - table["low"])
     assert table.loc["Judge's pass rate", "assumes"] == (
         "the judge never errs, or its errors cancel; "
@@ -149,7 +149,7 @@ ESTIMATORS = {
     "exact eti": lambda c: P.exact(c, interval="eti"),
     "exact hdi": lambda c: P.exact(c, interval="hdi"),
     "difference": P.difference,
-    "difference classical": lambda c: P.difference(c, tuned=False),
+    "difference classical": lambda c: P.difference(c, g="identity"),
     "post_stratified": P.post_stratified,
     "conditional_calibration": P.conditional_calibration,
 }
@@ -159,11 +159,13 @@ def test_no_public_estimator_is_left_out_of_the_loop():
     made_of_counts = {"naive", "human_only", "rogan_gladen", "bootstrap", "exact", "difference"}
     made_of_counts |= {"post_stratified", "conditional_calibration"}
     others = {"propensity_weighted", "closed_forms", "compare", "compare_designs", "fit"}
+    others |= {"paired_difference"}
     others |= {"agreement", "build_model", "check_prior", "change_point"}
     takes = {
         name
         for name in P.__all__
-        if "counts" in getattr(getattr(P, name), "__annotations__", {}) and name not in others
+        if {"counts", "data"} & {*getattr(getattr(P, name), "__annotations__", {})}
+        and name not in others
     }
     assert takes == made_of_counts
     assert {name.split()[0] for name in ESTIMATORS} == made_of_counts
@@ -196,7 +198,7 @@ def test_a_weak_judge_of_classes_is_named():
     labelled = [[5, 5, 5], [6, 4, 5], [1, 2, 12]]
     counts = classes.ClassCounts([40, 35, 25], labelled, classes="abc", calibration="by_truth")
     for method in ("inverse", "least_squares"):
-        made = classes.class_shares(counts, method=method)
+        made = P.rogan_gladen(counts, method=method)
         (caution,) = [c for c in made.cautions if c.name == "weak-judge"]
         assert "tells 'a' from 'b'" in caution.text
         table = made.table

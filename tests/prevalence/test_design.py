@@ -11,8 +11,8 @@ from numpy.testing import assert_allclose
 from oracles import flat_model, prevalence_moments
 
 import bayesjudge as bj
-from bayesjudge.prevalence import _formulas as formulas
 from bayesjudge.prevalence.budget.expected_width import _drawn
+from bayesjudge.truth import inversion
 from bayesjudge.truth.quadrature import posterior_of
 
 P = bj.prevalence
@@ -115,7 +115,7 @@ def test_regime_is_proposition_6_1():
 def test_regime_is_where_the_variances_cross(q1, q0, m, n):
     def gain(theta):
         rate = theta * q1 + (1 - theta) * (1 - q0)
-        judged = formulas.delta_variance(rate, q0, q1, n, m * (1 - theta), m * theta)
+        judged = inversion.delta_variance(rate, q0, q1, n, m * (1 - theta), m * theta)
         return theta * (1 - theta) / m - judged
 
     low, high = budget.judge_regime(q1, q0, labelled=m, items=n)
@@ -137,7 +137,7 @@ def test_regime_holds_for_simulated_estimates():
         good = rng.binomial(m, theta, runs)
         q1, q0 = rng.binomial(good, judge[0]) / good, rng.binomial(m - good, judge[1]) / (m - good)
         rate = theta * judge[0] + (1 - theta) * (1 - judge[1])
-        judged = formulas.invert(rng.binomial(n, rate, runs) / n, q0, q1)
+        judged = inversion.invert(rng.binomial(n, rate, runs) / n, q0, q1)
         ratio = judged.var() / (good / m).var()
         # each variance has a relative error of about sqrt(2 / runs)
         assert (ratio < 1) == better

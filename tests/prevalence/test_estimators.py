@@ -37,7 +37,7 @@ def test_every_estimator_has_the_limit_that_its_assumption_gives_it():
         made = {
             "naive": P.naive(counts),
             "calibration_only": P.human_only(counts),
-            "difference": P.difference(counts, tuned=False),
+            "difference": P.difference(counts, g="identity"),
             "conditional": P.conditional_calibration(counts),
             "misclassification": P.rogan_gladen(counts),
         }

@@ -18,7 +18,8 @@ from bayesjudge import prevalence
 from bayesjudge.core.fit import Fit
 from bayesjudge.prevalence import items as module
 from bayesjudge.prevalence.items import ItemEffects, Items
-from bayesjudge.prevalence.items import _clusters as by_item
+from bayesjudge.prevalence.items.closed_form import clusters_of
+from bayesjudge.truth import by_item
 
 
 def read(calibration="random", by=None, **how):
@@ -135,23 +136,26 @@ def test_one_row_an_item_is_part_1(name, calibration):
     items = read(calibration, items=400, repeats=1, labelled=90)
     if name == "exact" and calibration != "random":
         pytest.skip("quadrature is checked once")
-    ours, theirs = (getattr(m, name)(x) for m, x in ((module, items), (prevalence, items.pooled())))
+    form = getattr(prevalence, name)
+    ours = (module.exact if name == "exact" else form)(items)
+    theirs = form(items.pooled())
     assert_allclose(ours["prevalence"], theirs["prevalence"], atol=1e-12)
 
 
 @pytest.mark.parametrize(
-    "spread",
+    "values",
     [
-        lambda c: by_item.naive_spread(c, True),
-        lambda c: by_item.rate_spreads(c)[0],
-        by_item.inverted_spread,
-        by_item.stratified_spread,
+        lambda totals: by_item.of_pass_rate(totals, True),
+        lambda totals: by_item.of_rates(totals)[0],
+        by_item.of_inversion,
+        by_item.of_strata,
     ],
 )
-def test_variances_by_item_of_single_rows_are_those_of_independent_ones(spread):
+def test_variances_by_item_of_single_rows_are_those_of_independent_ones(values):
     """Taylor's variance of single rows is the binomial one: design effects are 1."""
     items = single(items=400, labelled=90)
-    found = spread(by_item.clusters_of(items, "system"))
+    clusters = clusters_of(items, "system")
+    found = by_item.spread_of(clusters, values(clusters.totals))
     assert found.variance > 0
     assert found.design_effect == pytest.approx(1, abs=1e-12)
 
@@ -179,6 +183,10 @@ def test_two_systems_labelled_throughout_are_mcnemars_table():
 # Variances by item -------------------------------------------------------------------------------
 
 
+def inverted_spread(clusters):
+    return by_item.spread_of(clusters, by_item.of_inversion(clusters.totals))
+
+
 def rows_of(log, dropped):
     return Items.from_frame(
         log[log["item"] != dropped], calibration="random", repeats="system", by="system"
@@ -201,16 +209,16 @@ def test_variances_are_those_of_the_jackknife_over_items():
         parts = [v - v.mean() for v in (values[known], values[~known])]
         return sum((len(p) - 1) / len(p) * (p**2).sum() for p in parts)
 
-    clusters = by_item.clusters_of(items, "a")
+    clusters = clusters_of(items, "a")
     weight = by_item.best_weight(clusters)
     found = by_item.difference_spread(clusters, weight).variance
-    value = [module.difference(one)["prevalence", "a"].value for one in each]
+    value = [prevalence.difference(one)["prevalence", "a"].value for one in each]
     assert found == pytest.approx(jackknife(value), rel=0.1)
-    value = [module.rogan_gladen(one)["prevalence", "a"].value for one in each]
-    found = by_item.inverted_spread(clusters).variance
+    value = [prevalence.rogan_gladen(one)["prevalence", "a"].value for one in each]
+    found = inverted_spread(clusters).variance
     assert found == pytest.approx(jackknife(value), rel=0.15)
-    value = [module.post_stratified(one)["prevalence", "a"].value for one in each]
-    found = by_item.stratified_spread(clusters).variance
+    value = [prevalence.post_stratified(one)["prevalence", "a"].value for one in each]
+    found = by_item.spread_of(clusters, by_item.of_strata(clusters.totals)).variance
     assert found == pytest.approx(jackknife(value), rel=0.15)
     value = [module.closed_form.contrast(one, "a", "b").value for one in each]
     found = module.closed_form.contrast(items, "a", "b").variance
@@ -225,23 +233,22 @@ def test_a_judge_exactly_at_chance_has_no_rogan_gladen_estimate():
     log["truth"] = pd.to_numeric(log["truth"], errors="coerce")
     items = Items.from_frame(log, calibration="random", repeats="system")
     with pytest.raises(bj.UninformativeJudgeError, match="does no better than chance"):
-        module.rogan_gladen(items)
+        prevalence.rogan_gladen(items)
 
 
 def test_rogan_gladens_variance_is_that_of_its_numeric_influence():
     """Its value differentiated by the weight of each pattern: signs of covariances count."""
-    clusters = by_item.clusters_of(read(items=80, repeats=3, labelled=40, leniency=2), "system")
+    clusters = clusters_of(read(items=80, repeats=3, labelled=40, leniency=2), "system")
 
     def value(count):
-        t = clusters._replace(count=count).totals
-        q1, wrong = t.good_pass / t.good, t.labelled_pass - t.good_pass
-        q0 = 1 - wrong / (t.labelled - t.good)
-        return (t.test_pass / t.test + q0 - 1) / (q1 + q0 - 1)
+        hits, missed, wrong, caught, passes, fails = clusters._replace(count=count).totals
+        q1, q0 = hits / (hits + missed), caught / (wrong + caught)
+        return (passes / (passes + fails) + q0 - 1) / (q1 + q0 - 1)
 
     steps = 1e-5 * np.eye(clusters.count.size)
     slopes = [(value(clusters.count + d) - value(clusters.count - d)) / 2e-5 for d in steps]
     expected = clusters.count @ np.square(slopes)
-    assert by_item.inverted_spread(clusters).variance == pytest.approx(expected, rel=1e-6)
+    assert inverted_spread(clusters).variance == pytest.approx(expected, rel=1e-6)
 
 
 def test_rows_of_identical_truths_and_verdicts_tell_no_more_than_one():
@@ -250,9 +257,9 @@ def test_rows_of_identical_truths_and_verdicts_tell_no_more_than_one():
     copied = pd.concat([once] * 10)
     one = Items.from_frame(once, calibration="random")
     ten = Items.from_frame(copied, calibration="random", repeats="system")
-    spread = by_item.inverted_spread(by_item.clusters_of(ten, "system"))
+    spread = inverted_spread(clusters_of(ten, "system"))
     assert spread.design_effect == pytest.approx(10, rel=1e-9)
-    widths = [np.diff(module.human_only(x)["prevalence"][1:])[0] for x in (one, ten)]
+    widths = [np.diff(prevalence.human_only(x)["prevalence"][1:])[0] for x in (one, ten)]
     assert widths[1] == pytest.approx(widths[0], rel=0.03)  # t for 100 items, not z
     assert module.agreement(ten)["icc"].value == pytest.approx(1, abs=1e-9)
     assert module.agreement(ten)["effective_items"].value == pytest.approx(300)
@@ -298,9 +305,9 @@ def test_a_judge_asked_again_makes_verdicts_more_precise_and_labels_not_more():
         systems=0.7, items=400, repeats=5, of="judge", labelled=100, random_seed=5
     )
     five = Items.from_frame(log, calibration="random", repeats="judge")
-    labels = [np.diff(module.human_only(x)["prevalence"][1:])[0] for x in (one, five)]
+    labels = [np.diff(prevalence.human_only(x)["prevalence"][1:])[0] for x in (one, five)]
     assert labels[1] == pytest.approx(labels[0], rel=0.1)
-    both = [np.diff(module.rogan_gladen(x)["prevalence"][1:])[0] for x in (one, five)]
+    both = [np.diff(prevalence.rogan_gladen(x)["prevalence"][1:])[0] for x in (one, five)]
     assert both[1] < 0.9 * both[0]
 
 
@@ -308,16 +315,16 @@ def test_labels_that_are_no_random_sample_of_items_are_told():
     log = module.simulate(systems=0.7, items=200, repeats=5, labelled=200, random_seed=1)
     passes = log.groupby("item")["verdict"].transform("mean")
     shifted = log.assign(truth=log["truth"].where((passes > 0.7) & (log["item"] < 120)))
-    found = module.difference(Items.from_frame(shifted, calibration="random", repeats="system"))
+    found = prevalence.difference(Items.from_frame(shifted, calibration="random", repeats="system"))
     assert "label-shift" in {c.name for c in found.cautions}
     assert found.assumptions[0].contradicted_by == ("label-shift",)
-    fair = module.difference(read(items=200, repeats=5, labelled=60))
+    fair = prevalence.difference(read(items=200, repeats=5, labelled=60))
     assert {c.name for c in fair.cautions} == {"design-effect"}
 
 
 def test_a_design_that_does_not_suit_is_named():
     items = read("by_truth", items=100, repeats=3, labelled=40)
-    names = {c.name for c in module.difference(items).cautions}
+    names = {c.name for c in prevalence.difference(items).cautions}
     assert "design-mismatch" in names
     assert [e.method.title for e in module.closed_forms(items)] == [
         "Judge's pass rate",
@@ -329,7 +336,7 @@ def test_simultaneous_intervals_are_wider_and_of_two_systems_the_same():
     rates = {name: 0.6 + 0.02 * i for i, name in enumerate("abcdefgh")}
     items = read(by="system", systems=rates, items=200, repeats=2, labelled=80)
     one, all_ = (
-        module.paired_difference(items, simultaneous=s).quantities["difference"]
+        prevalence.paired_difference(items, simultaneous=s).quantities["difference"]
         for s in (False, True)
     )
     ratio = (all_.high - all_.low) / (one.high - one.low)
@@ -337,7 +344,8 @@ def test_simultaneous_intervals_are_wider_and_of_two_systems_the_same():
     assert 1.4 < ratio[0] < 1.9
     two = read(by="system", systems={"a": 0.8, "b": 0.7}, items=200, repeats=2, labelled=80)
     one, all_ = (
-        module.paired_difference(two, simultaneous=s)["difference", "a", "b"] for s in (False, True)
+        prevalence.paired_difference(two, simultaneous=s)["difference", "a", "b"]
+        for s in (False, True)
     )
     assert all_.high - all_.low == pytest.approx(one.high - one.low, rel=0.05)
 
@@ -349,7 +357,7 @@ def test_several_judges_of_several_systems_stand_side_by_side_and_point_to_panel
     read = {name: Items.from_frame(t, **how) for name, t in {"x": log, "y": other}.items()}
     found = module.by_judge(read)
     assert found.dims == ("judge", "system")
-    assert found["prevalence", "y", "b"] == module.difference(read["y"])["prevalence", "b"]
+    assert found["prevalence", "y", "b"] == prevalence.difference(read["y"])["prevalence", "b"]
     caution = next(c for c in found.cautions if c.name == "several-judges")
     assert "panel" in caution.text
 
@@ -360,7 +368,9 @@ def test_few_labelled_items_tell_more_with_the_judge_than_alone():
     held, widths = [], []
     for seed in range(40):
         items = read(items=300, repeats=5, labelled=5, random_seed=seed)
-        found = [made(items)["prevalence"] for made in (module.difference, module.human_only)]
+        found = [
+            made(items)["prevalence"] for made in (prevalence.difference, prevalence.human_only)
+        ]
         held.append(found[0].low <= 0.7 <= found[0].high)
         widths.append([one.high - one.low for one in found])
     with_judge, alone = np.mean(widths, axis=0)
@@ -374,7 +384,10 @@ def test_pooled_rows_do_not_cover_and_items_do():
     for seed in range(150):
         items = read(items=100, repeats=10, labelled=20, random_seed=seed)
         pooled = prevalence.difference(items.pooled())["prevalence"]
-        found = module.difference(items)["prevalence"], module.rogan_gladen(items)["prevalence"]
+        found = (
+            prevalence.difference(items)["prevalence"],
+            prevalence.rogan_gladen(items)["prevalence"],
+        )
         for name, (_, low, high) in zip(covered, (pooled, *found), strict=True):
             covered[name].append(low <= 0.7 <= high)
     noise = 4 * np.sqrt(0.05 * 0.95 / 150)
@@ -868,7 +881,7 @@ def test_systems_that_labels_cannot_tell_apart_have_an_interval_of_some_width():
     ]
     both = Items.from_frame(pd.concat(rows).astype({"verdict": int}), by="system",
                             calibration="random")  # fmt: skip
-    value, low, high = module.paired_difference(both)["difference", "a", "b"]
+    value, low, high = prevalence.paired_difference(both)["difference", "a", "b"]
     # four imaginary items of 64, two of them apart: more than the standard error of these two alone
     assert low < value < high
     assert high - low > 2 * 2 * np.sqrt(2) / 64

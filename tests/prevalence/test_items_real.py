@@ -10,8 +10,9 @@ from conftest import shared
 from numpy.testing import assert_allclose
 
 from bayesjudge import prevalence
-from bayesjudge.prevalence import items as module
-from bayesjudge.prevalence.items import Items, _clusters
+from bayesjudge.prevalence.items import Items
+from bayesjudge.prevalence.items.closed_form import clusters_of
+from bayesjudge.truth import by_item
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +46,7 @@ def test_eight_scores_of_a_response_are_one_label(composo):
         items = labelled(composo, known)
         found = prevalence.difference(items.pooled())["prevalence"]
         covered["rows"].append(found.low <= truth <= found.high)
-        found = module.difference(items)["prevalence"]
+        found = prevalence.difference(items)["prevalence"]
         covered["items"].append(found.low <= truth <= found.high)
     assert np.mean(covered["rows"]) < 0.7
     noise = np.sqrt(0.95 * 0.05 / 100)
@@ -65,7 +66,7 @@ def test_both_orders_of_a_pair_are_one_output():
     labels = int((table["item"] < 40).sum())
     rows = items.rows(items.systems[0])
     assert items.count @ rows.labelled == labels  # one truth for both orders
-    found = module.difference(items)["prevalence"]
+    found = prevalence.difference(items)["prevalence"]
     share = (table["gold"] == 1).mean()
     assert found.low < share < found.high
     rowwise = prevalence.difference(items.pooled())["prevalence"]
@@ -90,7 +91,7 @@ def test_three_epochs_of_a_log():
     how = {"item": "id", "calibration": "random", "pass_value": "C", "fail_value": ["I", "P"]}
     items = Items.from_frame(log, repeats="system", unparsed="fail", **how)
     assert (items.n_items, items.n_rows, items.unparsed) == (3, 9, 1)
-    assert "few-labelled-items" in {c.name for c in module.difference(items).cautions}
+    assert "few-labelled-items" in {c.name for c in prevalence.difference(items).cautions}
     # with every row labelled the error is that of Inspect's stderr(cluster="id")
     full = Items.from_frame(
         log.assign(truth=log["verdict"]), repeats="system", unparsed="drop", **how
@@ -99,5 +100,6 @@ def test_three_epochs_of_a_log():
     y = (graded["verdict"] == "C").to_numpy(float)
     sums = pd.Series(y - y.mean()).groupby(graded["id"].to_numpy()).sum()
     clustered = np.sqrt((sums**2).sum()) / y.size
-    spread = _clusters.rate_spreads(_clusters.clusters_of(full, "system"))[0]
+    clusters = clusters_of(full, "system")
+    spread = by_item.spread_of(clusters, by_item.of_rates(clusters.totals)[0])
     assert_allclose(np.sqrt(spread.variance), clustered, rtol=1e-12)

@@ -27,7 +27,7 @@ def by_counts(log):
 
 def by_items(log):
     read = items.Items.from_frame(log, by="system", repeats="system", **RANDOM)
-    return alarms(items.naive(read))
+    return alarms(prevalence.naive(read))
 
 
 def by_classes(log):
@@ -37,19 +37,19 @@ def by_classes(log):
     truth = np.where(log["truth"].isna(), None, names[(log["truth"].fillna(0) * two).astype(int)])
     table = log.assign(verdict=names[log["verdict"] * two], truth=truth)
     read = classes.ClassCounts.from_frame(table, by="system", classes=names, **RANDOM)
-    return alarms(classes.judge_shares(read))
+    return alarms(prevalence.naive(read))
 
 
 def by_scores(log):
     table = log.assign(score=1 + noise(log, 3) + 2 * log["verdict"])
     read = scores.read_systems(table, by="system", scale=(1, 5), **RANDOM)
-    return any(alarms(scores.judge_mean(one)) for one in read.values())
+    return any(alarms(prevalence.naive(one)) for one in read.values())
 
 
 def by_pairs(log):
     table = log.assign(score=1 + noise(log, 3) + 2 * log["verdict"])
     read = scores.PairedScores.from_frame(table, by="system", item="item", scale=(1, 5), **RANDOM)
-    return alarms(scores.paired_difference(read))
+    return alarms(prevalence.paired_difference(read))
 
 
 RANDOM = {"calibration": "random"}
@@ -128,9 +128,9 @@ def test_few_labels_that_all_pass_are_no_shift():
     single = [[[0, 0], [0, 1], [0, 0]], [[0, 0], [0, 0], [0, 1]], [[0, 0], [0, 0], [1, 0]]]
     twice = 2 * np.array(single)
     for cells, repeats in ((single, None), (twice, "system"), (twice, "judge")):
-        made = items.naive(read(cells, [10, 85, 5], repeats))
+        made = prevalence.naive(read(cells, [10, 85, 5], repeats))
         assert not alarms(made)
-        made = items.naive(read(cells, [200, 100, 100], repeats))
+        made = prevalence.naive(read(cells, [200, 100, 100], repeats))
         assert alarms(made)
 
 

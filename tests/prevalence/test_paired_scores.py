@@ -12,6 +12,7 @@ from bayesjudge.core.errors import InputError
 from bayesjudge.prevalence.scores.paired import contrast
 from bayesjudge.prevalence.scores.unpaired import differences
 
+P = bj.prevalence
 S = bj.prevalence.scores
 NAN = float("nan")
 ENDS = {"scale": (0, 100), "truth_scale": (0, 100)}
@@ -49,8 +50,8 @@ def test_it_is_the_difference_estimator_of_a_table_of_differences(table):
     ends = {"scale": (-100, 100), "truth_scale": (-100, 100)}
     alone = S.Scores.from_frame(by_hand, calibration="random", **ends)
     for ci_prob in (0.8, 0.95):
-        expected = S.difference(alone, ci_prob=ci_prob)["mean_score"]
-        made = S.paired_difference(paired(table), ci_prob=ci_prob)["difference", "x", "y"]
+        expected = P.difference(alone, ci_prob=ci_prob)["mean_score"]
+        made = P.paired_difference(paired(table), ci_prob=ci_prob)["difference", "x", "y"]
         assert [*made] == pytest.approx([*expected], rel=1e-9)
 
 
@@ -58,7 +59,7 @@ def test_all_labelled_it_is_the_paired_t_test():
     table = simulated(np.random.default_rng(2), n=40, labelled=40)
     wide = table.pivot(index="item", columns="system", values="truth")
     gap = wide["x"] - wide["y"]
-    made = S.paired_difference(paired(table))
+    made = P.paired_difference(paired(table))
     value, low, high = made["difference", "x", "y"]
     half = t.ppf(0.975, 39) * sem(gap)
     assert [value, low, high] == pytest.approx([gap.mean(), gap.mean() - half, gap.mean() + half])
@@ -68,7 +69,7 @@ def test_all_labelled_it_is_the_paired_t_test():
 
 def test_names_turned_round_turn_the_sign(table):
     turned = table.assign(system=table["system"].map({"x": "y", "y": "x"}))
-    (one,), (other,) = (differences(S.paired_difference(paired(each))) for each in (table, turned))
+    (one,), (other,) = (differences(P.paired_difference(paired(each))) for each in (table, turned))
     assert one["value"] == pytest.approx(-other["value"])
     assert [one["low"], one["high"]] == pytest.approx([-other["high"], -other["low"]])
     assert one["probability"] == pytest.approx(1 - other["probability"])
@@ -80,16 +81,16 @@ def test_other_scales_are_only_other_units(table, ends):
         return ends[0] + (ends[1] - ends[0]) * x / 100
 
     other = table.assign(score=moved(table["score"]), truth=moved(table["truth"]))
-    made = S.paired_difference(paired(other, scale=ends, truth_scale=ends))["difference", "x", "y"]
-    expected = np.array(S.paired_difference(paired(table))["difference", "x", "y"])
+    made = P.paired_difference(paired(other, scale=ends, truth_scale=ends))["difference", "x", "y"]
+    expected = np.array(P.paired_difference(paired(table))["difference", "x", "y"])
     assert [*made] == pytest.approx([*expected / 10])
 
 
 def test_passes_and_fails_are_compared_as_shares(table):
     passes = table.assign(truth=(table["truth"] >= 60).where(table["truth"].notna()).astype(float))
     made = [
-        S.paired_difference(paired(passes, truth_scale=None)),
-        S.paired_difference(paired(table, truth_scale=None, truth_from=60)),
+        P.paired_difference(paired(passes, truth_scale=None)),
+        P.paired_difference(paired(table, truth_scale=None, truth_from=60)),
     ]
     assert made[0].table.equals(made[1].table)
     wide = passes.pivot(index="item", columns="system", values=["score", "truth"])
@@ -108,7 +109,7 @@ def test_only_shared_items_count(table):
     found = paired(pd.concat([table, more, more.iloc[:1].assign(item=1003)]))
     assert found.shared == {("x", "y"): 200}
     assert found.alone == {("x", "y"): 3}
-    assert S.paired_difference(found).table.equals(S.paired_difference(paired(table)).table)
+    assert P.paired_difference(found).table.equals(P.paired_difference(paired(table)).table)
     without = table.copy()
     without.loc[(table["system"] == "y") & (table["item"] == 7), "score"] = NAN
     assert paired(without).shared == {("x", "y"): 199}
@@ -121,7 +122,7 @@ def test_labels_of_one_system_alone_count_as_none(table):
     items = torn.loc[first, "item"]
     both = torn.copy()
     both.loc[both["item"].isin(items), "truth"] = NAN
-    made = [S.paired_difference(paired(each)) for each in (torn, both)]
+    made = [P.paired_difference(paired(each)) for each in (torn, both)]
     assert made[0].table.equals(made[1].table)
     assert paired(torn).labelled == {("x", "y"): 40}
 
@@ -136,7 +137,7 @@ def test_what_cannot_be_compared_is_refused_with_its_reason(table):
     single.loc[single["item"] == first + 1, "truth"] = [50.0, NAN]  # of one system
     assert paired(single).labelled == {}
     with pytest.raises(InputError, match="fewer than 2 items have labels of both; label the out"):
-        S.paired_difference(paired(lone))
+        P.paired_difference(paired(lone))
     by_bin = paired(table, calibration="by_verdict")
     assert "differences on shared items are not told by labels if" in by_bin.refusal
     with pytest.raises(InputError, match="needs two systems or more"):
@@ -150,8 +151,8 @@ def test_three_systems_are_compared_by_two(table):
     found = paired(pd.concat([table, third]))
     assert [*found.shared] == [*itertools.combinations("xyz", 2)]
     assert found.shared["x", "z"] == 100
-    two = S.paired_difference(paired(table))["difference", "x", "y"]
-    assert S.paired_difference(found)["difference", "x", "y"] == two
+    two = P.paired_difference(paired(table))["difference", "x", "y"]
+    assert P.paired_difference(found)["difference", "x", "y"] == two
 
 
 def gaps_of(table, cut=None):
@@ -190,7 +191,7 @@ def test_intervals_cover_the_difference(labelled, steps, cut, exact):
     )
     runs, covered = 600, 0
     for _ in range(runs):
-        made = S.paired_difference(gaps_of(simulated(rng, labelled=labelled, steps=steps), cut))
+        made = P.paired_difference(gaps_of(simulated(rng, labelled=labelled, steps=steps), cut))
         _, low, high = made["difference", "x", "y"]
         covered += low <= truth <= high
     error = 3.5 * np.sqrt(0.95 * 0.05 / runs)
@@ -202,9 +203,9 @@ def test_what_is_common_to_both_systems_cancels():
     rng, ratios = np.random.default_rng(4), []
     for _ in range(5):
         table = simulated(rng)
-        _, low, high = S.paired_difference(paired(table))["difference", "x", "y"]
+        _, low, high = P.paired_difference(paired(table))["difference", "x", "y"]
         apart = S.read_systems(table, by="system", calibration="random", **ENDS)
-        each = [S.difference(one)["mean_score"] for one in apart.values()]
+        each = [P.difference(one)["mean_score"] for one in apart.values()]
         ratios.append(np.hypot(*(one.high - one.low for one in each)) / (high - low))
     assert min(ratios) > 1.1
 
@@ -216,5 +217,5 @@ def test_rare_differences_have_intervals_that_do_not_vanish():
     one = contrast(paired(table).differences["x", "y"])
     assert one.value == pytest.approx(0, abs=1e-9)
     assert one.error > 0
-    value, low, high = S.paired_difference(paired(table))["difference", "x", "y"]
+    value, low, high = P.paired_difference(paired(table))["difference", "x", "y"]
     assert low < value < high

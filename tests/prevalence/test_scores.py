@@ -51,17 +51,11 @@ def read(**how):
 )
 def test_two_scores_are_the_closed_forms_of_pass_and_fail(counts):
     scores = two(counts)
-    pairs = {
-        S.judge_mean: P.naive,
-        S.human_mean: P.human_only,
-        S.difference: P.difference,
-        S.binned: P.post_stratified,
-    }
-    for ours, theirs in pairs.items():
-        expected = theirs(counts)["prevalence"]
-        assert_allclose(ours(scores)["prevalence"], expected, rtol=1e-12, err_msg=str(ours))
-    classical = P.difference(counts, tuned=False)["prevalence"]
-    assert_allclose(S.difference(scores, g="identity")["prevalence"], classical, rtol=1e-12)
+    for form in (P.naive, P.human_only, P.difference, P.post_stratified):
+        expected = form(counts)["prevalence"]
+        assert_allclose(form(scores)["prevalence"], expected, rtol=1e-12, err_msg=str(form))
+    classical = P.difference(counts, g="identity")["prevalence"]
+    assert_allclose(P.difference(scores, g="identity")["prevalence"], classical, rtol=1e-12)
 
 
 @pytest.mark.parametrize("interval", ["lang_reiczigel", "delta"])
@@ -69,7 +63,7 @@ def test_two_scores_by_truth_are_rogan_gladen(interval):
     counts = P.Counts(1000, 620, 100, 90, 80, 56, calibration="by_truth")
     expected = P.rogan_gladen(counts, interval=interval)["prevalence"]
     for scores in (two(counts), two(counts, (1, 5), (2, 4))):
-        found = S.rogan_gladen(scores, interval=interval)["prevalence"]
+        found = P.rogan_gladen(scores, interval=interval)["prevalence"]
         assert_allclose(found, expected, rtol=1e-12)
     made = {one.method.title: one for one in S.closed_forms(two(counts))}
     assert list(made) == ["Judge's mean score", "Rogan-Gladen (mean score)"]
@@ -79,7 +73,7 @@ def test_two_scores_by_truth_are_rogan_gladen(interval):
 
 def test_two_scores_by_score_are_post_stratified():
     counts = P.Counts(900, 650, 62, 46, 38, 34, calibration="by_verdict")
-    found = S.binned(two(counts))["prevalence"]
+    found = P.post_stratified(two(counts))["prevalence"]
     assert_allclose(found, P.post_stratified(counts)["prevalence"], rtol=1e-12)
 
 
@@ -99,9 +93,9 @@ def test_two_scores_with_propensities_are_the_weighted_difference():
             rows += [(s, t, n, p) for s, t, n in zip((1, 0) * 3, truths, cells, strict=True) if n]
         score, truth, n, p = np.array(rows).T
         scores = S.Scores(score, truth, n, "known_propensity", (0, 1), propensity=p)
-        for g, tuned in (("linear", True), ("identity", False)):
-            expected = P.propensity_weighted(counts, tuned=tuned)["overall_prevalence"]
-            assert_allclose(S.difference(scores, g=g)["prevalence"], expected, rtol=1e-12)
+        for g in ("linear", "identity"):
+            expected = P.propensity_weighted(counts, g=g)["overall_prevalence"]
+            assert_allclose(P.difference(scores, g=g)["prevalence"], expected, rtol=1e-12)
 
 
 # Many scores -------------------------------------------------------------------------------------
@@ -124,7 +118,7 @@ def test_linear_scores_are_ppi_plus_plus(numeric):
     known = table["truth"].notna()
     f, y = table["score"].to_numpy(), table["truth"].to_numpy()
     expected = ppi_plus_plus(f[known], y[known], f[~known])
-    value, low, high = S.difference(scores)[scores.answer]
+    value, low, high = P.difference(scores)[scores.answer]
     width = expected[2] - expected[1]
     assert abs(value - expected[0]) < 0.02 * width
     assert abs((high - low) / width - 1) < 0.02
@@ -143,7 +137,7 @@ def test_scales_change_nothing():
     odds = kept.assign(score=np.log(kept["score"] / (1 - kept["score"])))
     one = S.Scores.from_frame(odds, calibration="random", scale="log_odds")
     other = S.Scores.from_frame(kept, calibration="random", scale=(0, 1))
-    assert_allclose(S.difference(one)["prevalence"], S.difference(other)["prevalence"], rtol=1e-9)
+    assert_allclose(P.difference(one)["prevalence"], P.difference(other)["prevalence"], rtol=1e-9)
 
 
 def cross_fitted(f, y, f_test, folds, seed):
@@ -175,7 +169,7 @@ def test_isotonic_is_cross_fitting_by_hand():
     f, y = (np.repeat(x[known], n[known]) for x in (scores.unit, scores.truth))
     f, y = (x[np.lexsort((y, f))] for x in (f, y))
     expected = cross_fitted(f, y, np.repeat(scores.unit[~known], n[~known]), 5, 1)
-    assert_allclose(S.difference(scores, g="isotonic")["prevalence"].value, expected, rtol=1e-9)
+    assert_allclose(P.difference(scores, g="isotonic")["prevalence"].value, expected, rtol=1e-9)
 
 
 def simple_truth(shape, numeric):
@@ -227,14 +221,14 @@ def test_the_judges_bias_is_its_mean_less_the_estimate_of_the_truth():
     """Labels of some items, one weight for both: what PPI++ takes out is what the judge adds."""
     scores = read(items=300, labelled=80, random_seed=3, numeric=True)
     row = S.judge_bias(scores)["judge_less_people"]
-    judge, people = S.judge_mean(scores)["mean_score"], S.difference(scores)["mean_score"]
+    judge, people = P.naive(scores)["mean_score"], P.difference(scores)["mean_score"]
     assert row.value == pytest.approx(judge.value - people.value, abs=1e-12)
     rng = np.random.default_rng(1)  # people use more of the scale than the judge: weight above 1
     truth = np.clip(np.round(rng.normal(3, 1.2, 200)), 1, 5)
     flat = np.round(3 + 0.4 * (truth - 3) + rng.normal(0, 0.2, 200), 1)
     labels = np.where(np.arange(200) < 60, truth, np.nan)
     own = S.Scores(flat, labels, np.ones(200, int), "random", (1, 5), truth_scale=(1, 5))
-    gap = S.judge_mean(own)["mean_score"].value - S.difference(own)["mean_score"].value
+    gap = P.naive(own)["mean_score"].value - P.difference(own)["mean_score"].value
     assert S.judge_bias(own)["judge_less_people"].value == pytest.approx(gap, abs=1e-12)
     known = own.known
     assert gap != pytest.approx(4 * (own.unit - own.unit_truth)[known].mean(), abs=1e-3)
@@ -303,7 +297,7 @@ def test_the_share_above_a_human_threshold():
     scores = S.Scores.from_frame(table, truth_scale=(1, 5), **words)
     high = S.Scores.from_frame(table, truth_from=4, **words)
     for g in ("linear", "isotonic"):
-        one, other = S.difference(scores.at_least(4), g=g), S.difference(high, g=g)
+        one, other = P.difference(scores.at_least(4), g=g), P.difference(high, g=g)
         assert_allclose(one["prevalence"], other["prevalence"], rtol=1e-9)
     counts = high.to_counts(pass_from=0.6)
     passed = table["score"] >= 0.6
@@ -322,7 +316,7 @@ def test_the_interval_of_a_mean_score_is_as_wide_as_scores_vary():
         [2, 3, 4, 3, 3], [NAN] * 3 + [0, 1], [3000, 5000, 2000, 5, 5], "random", (1, 5)
     )
     f = np.repeat(scores.unit, scores.n)
-    value, low, high = S.judge_mean(scores)["prevalence"]
+    value, low, high = P.naive(scores)["prevalence"]
     assert_allclose(value, f.mean())
     assert_allclose(high - low, 2 * 1.959964 * sem(f), rtol=1e-3)
 
@@ -334,10 +328,10 @@ def test_an_interval_of_human_numbers_is_students():
     known = table["truth"].notna()
     errors = (table["truth"][known] - 1) / 4 - table["score"][known]
     variance = errors.var() / 12 + table["score"][~known].var() / 300
-    value, low, high = S.difference(scores, g="identity")["mean_score"]
+    value, low, high = P.difference(scores, g="identity")["mean_score"]
     assert_allclose((value - 1) / 4, errors.mean() + table["score"][~known].mean())
     assert_allclose(high - low, 8 * t.ppf(0.975, 11) * np.sqrt(variance))
-    rows = S.binned(scores), S.binned(scores, ci_prob=0.5)
+    rows = P.post_stratified(scores), P.post_stratified(scores, ci_prob=0.5)
     wide, narrow = (np.ptp([one["mean_score"].low, one["mean_score"].high]) for one in rows)
     free = 12 - len(scores.bins)
     assert_allclose(wide / narrow, t.ppf(0.975, free) / t.ppf(0.75, free))
@@ -346,7 +340,7 @@ def test_an_interval_of_human_numbers_is_students():
 def test_labels_without_an_error_do_not_prove_a_judge_without_errors():
     score, truth = [1, 3, 5] * 2, [1, 3, 5] + [NAN] * 3
     scores = S.Scores(score, truth, [4, 4, 4, 50, 50, 50], "random", (1, 5), truth_scale=(1, 5))
-    _, low, high = S.difference(scores, g="identity")["mean_score"]
+    _, low, high = P.difference(scores, g="identity")["mean_score"]
     of_test = np.sqrt(np.var([1, 3, 5]) / 149)
     assert high - low > 1.5 * 2 * t.ppf(0.975, 11) * of_test
 
@@ -362,16 +356,16 @@ def test_a_judge_who_is_the_wrong_way_round_gets_no_weight():
         score, truth, np.ones(3000), "known_propensity", (0, 1), propensity=propensity
     )
     expected = np.average(truth[known], weights=1 / propensity[known])
-    assert_allclose(S.difference(scores)["prevalence"].value, expected)
+    assert_allclose(P.difference(scores)["prevalence"].value, expected)
     assert "Human labels only" not in {one.method.title for one in S.closed_forms(scores)}
     cells = pd.DataFrame({"bin": scores.bin_of, "p": propensity, "y": truth}).groupby(["bin", "p"])
     mean = (cells["y"].mean() * cells.size()).sum() / 3000
-    assert_allclose(S.binned(scores)["prevalence"].value, mean)
+    assert_allclose(P.post_stratified(scores)["prevalence"].value, mean)
 
 
 def test_an_estimate_ends_where_its_range_does():
     scores = S.Scores([0.9, 1, 0.97], [1, 1, NAN], [20, 20, 400], "random", (0, 1))
-    made = S.difference(scores, g="identity")
+    made = P.difference(scores, g="identity")
     assert made.quantities["prevalence"].raw > 1
     value, low, high = made["prevalence"]
     assert low < value == high == 1
@@ -382,16 +376,16 @@ def test_what_a_design_or_an_empty_bin_does_not_tell_is_said():
         return {c.name for c in made.cautions}
 
     by_score = two(P.Counts(900, 650, 62, 46, 38, 34, calibration="by_verdict"))
-    assert "design-mismatch" in names(S.difference(by_score))
-    assert "design-mismatch" not in names(S.binned(by_score))
+    assert "design-mismatch" in names(P.difference(by_score))
+    assert "design-mismatch" not in names(P.post_stratified(by_score))
     empty = S.Scores([1, 2, 3, 3], [0, 1, NAN, NAN], [9, 9, 40, 40], "random", (1, 3),
                      edges=(1.5, 2.5))  # fmt: skip
-    made = S.binned(empty)
+    made = P.post_stratified(empty)
     assert np.isnan(made["prevalence"].value)
     assert "empty-bin" in names(made)
     single = S.Scores([1, 1, 3, 3], [2, 4, 5, NAN], [4, 3, 1, 40], "random", (1, 3),
                       truth_scale=(1, 5))  # fmt: skip
-    made = S.binned(single)
+    made = P.post_stratified(single)
     assert np.isnan(made["mean_score"][1:]).all()
     assert "no-interval" in names(made)
     few = S.Scores([1, 2, 3], [0, 1, NAN], [9, 10, 400], "random", (1, 3))
@@ -430,7 +424,7 @@ def test_numeric_truths_of_labels_by_truth_are_refused_with_the_reason():
     kept = S.Scores.from_frame(
         lost, calibration="random", scale=(0, 1), truth_scale=(1, 5), unscored="drop"
     )
-    assert "unscored" in {c.name for c in S.difference(kept).cautions}
+    assert "unscored" in {c.name for c in P.difference(kept).cautions}
 
 
 def test_bins_hold_labels_and_equal_scores_stay_together():
@@ -454,12 +448,12 @@ def test_a_mean_of_human_numbers_has_students_interval():
     scores = read(random_seed=1, numeric=True, labelled=12)
     y = np.repeat(scores.truth[scores.known], scores.n[scores.known])
     low, high = t.interval(0.95, y.size - 1, y.mean(), sem(y))
-    assert_allclose(S.human_mean(scores)["mean_score"], (y.mean(), low, high), rtol=1e-9)
+    assert_allclose(P.human_only(scores)["mean_score"], (y.mean(), low, high), rtol=1e-9)
 
 
 def test_cautions_name_what_speaks_against_the_numbers():
     def names(scores):
-        return {c.name for c in S.difference(scores).cautions}
+        return {c.name for c in P.difference(scores).cautions}
 
     fine = read(random_seed=1)
     assert not names(fine)
@@ -467,13 +461,13 @@ def test_cautions_name_what_speaks_against_the_numbers():
     high = table["truth"].isna() | (table["score"] > 0.5)
     biased = S.Scores.from_frame(table[high], calibration="random", scale=(0, 1))
     assert {"outside-labelled-range", "label-shift"} <= names(biased)
-    declared = S.difference(biased).assumptions[0]
+    declared = P.difference(biased).assumptions[0]
     assert declared.contradicted_by == ("label-shift",)
     shuffled = table.assign(score=np.random.default_rng(1).permutation(table["score"]))
     weak = S.Scores.from_frame(shuffled, calibration="random", scale=(0, 1))
     assert "weak-judge" in names(weak)
     lenient = read(random_seed=1, lenience=2)
-    told = S.judge_mean(lenient)
+    told = P.naive(lenient)
     assert told.assumptions[0].contradicted_by == ("errors-do-not-cancel",)
     known = table["truth"].notna()
     p_value = mannwhitneyu(table["score"][known], table["score"][~known], use_continuity=False,
@@ -483,12 +477,12 @@ def test_cautions_name_what_speaks_against_the_numbers():
     known = coarse["truth"].notna()
     p_value = mannwhitneyu(coarse["score"][known], coarse["score"][~known], use_continuity=False,
                            method="asymptotic").pvalue  # fmt: skip
-    tied = S.difference(S.Scores.from_frame(coarse, calibration="random", scale=(0, 2)))
+    tied = P.difference(S.Scores.from_frame(coarse, calibration="random", scale=(0, 2)))
     shift = next(c.text for c in tied.cautions if c.name == "label-shift")
     assert f"probability {p_value:.1e}" in shift
     worse = two(P.Counts(100, 60, 20, 8, 20, 9, calibration="by_truth"))
     with pytest.raises(UninformativeJudgeError, match="scores that are not higher"):
-        S.rogan_gladen(worse)
+        P.rogan_gladen(worse)
     assert "no-better-than-chance" in {c.name for c in S.closed_forms(worse)[0].cautions}
 
 
@@ -580,7 +574,7 @@ def test_scores_that_fall_as_the_truth_rises_are_weak_without_a_warning():
     )
     for score in ([0.1, 0.1, 0.9, 0.9, 0.2, 0.5], [0.1, 0.1, 0.7, 0.7, 0.2, 0.5]):
         scores = S.Scores.from_frame(table.assign(score=score), calibration="random", scale=(0, 1))
-        assert "weak-judge" in {c.name for c in S.human_mean(scores).cautions}
+        assert "weak-judge" in {c.name for c in P.human_only(scores).cautions}
 
 
 @pytest.mark.study

@@ -10,6 +10,7 @@ import pytest
 import bayesjudge as bj
 from bayesjudge.cli import main
 
+P = bj.prevalence
 S = bj.prevalence.scores
 HOW = {"calibration": "random", "scale": (1, 5), "truth_scale": (1, 5)}
 
@@ -60,7 +61,7 @@ def test_systems_are_compared_item_by_item():
     both = pd.concat([first.assign(system="a"), first.assign(system="b", **better)])
     single = pd.concat(by_hand(one).assign(system=name) for name, one in both.groupby("system"))
     found, alone = (
-        S.paired_difference(S.PairedScores.from_frame(rows, by="system", item="item", **HOW))
+        P.paired_difference(S.PairedScores.from_frame(rows, by="system", item="item", **HOW))
         for rows in (both, single)
     )
     pd.testing.assert_frame_equal(found.table, alone.table)
@@ -97,14 +98,14 @@ def test_what_items_with_several_rows_cannot_be():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["difference", "human_mean", "binned"])
+@pytest.mark.parametrize("method", ["difference", "human_only", "post_stratified"])
 def test_intervals_by_item_hold_and_those_by_row_do_not(method):
     truth = epochs(np.random.default_rng(0), items=400_000, labelled=400_000)["truth"].mean()
     draws, held, width = 200, [], []
     for seed in range(draws):
         table = epochs(np.random.default_rng(100 + seed))
         rows = [
-            getattr(S, method)(S.Scores.from_frame(table, item=item, **HOW))["mean_score"]
+            getattr(P, method)(S.Scores.from_frame(table, item=item, **HOW))["mean_score"]
             for item in ("item", None)
         ]
         held.append([row.low <= truth <= row.high for row in rows])

@@ -171,7 +171,7 @@ SPLIT = {
     "by_truth": (P.naive, P.rogan_gladen, bootstrap),
     "random": (
         *(P.naive, P.human_only, P.difference, P.post_stratified, P.conditional_calibration),
-        *(lambda c: P.difference(c, tuned=False), lambda c: P.human_only(c, interval="exact")),
+        *(lambda c: P.difference(c, g="identity"), lambda c: P.human_only(c, interval="exact")),
     ),
     "by_verdict": (P.naive, P.post_stratified),
 }
@@ -233,11 +233,11 @@ def test_thin_strata_have_an_interval_about_the_value_or_say_why_not():
                 assert value - 1e-12 <= high <= 1, made.method
 
 
-@pytest.mark.parametrize("tuned", [True, False])
-def test_strata_share_the_imaginary_items(tuned):
+@pytest.mark.parametrize("g", ["linear", "identity"])
+def test_strata_share_the_imaginary_items(g):
     counts = P.Counts(20_000, 6000, 60, 60, 140, 140, calibration="random")
-    value, low, high = P.difference(counts, tuned=tuned)["prevalence"]
-    found = P.difference(split(counts, 20), tuned=tuned)["overall_prevalence"]
+    value, low, high = P.difference(counts, g=g)["prevalence"]
+    found = P.difference(split(counts, 20), g=g)["overall_prevalence"]
     assert_allclose(found, [value, low, high], atol=(high - low) / 20)
 
 
@@ -438,7 +438,9 @@ def test_the_weighted_estimate_is_a_mean_over_items(power):
     rows = rows_of(PROPENSITY)
     verdict, known = rows["verdict"].to_numpy(), rows["truth"].notna().to_numpy()
     truth, weight = rows["truth"].fillna(0).to_numpy(), known / rows["p"].to_numpy()
-    made = P.propensity_weighted(PROPENSITY, tuned=power is None)["overall_prevalence"]
+    made = P.propensity_weighted(PROPENSITY, g="linear" if power is None else "identity")[
+        "overall_prevalence"
+    ]
 
     def estimate(lam):
         gap = np.sum(weight * (truth - lam * verdict)) / weight.sum()
@@ -488,8 +490,8 @@ def test_propensities_are_corrected_for():
     assert covered / runs > 0.95 - 0.015 - 5 * np.sqrt(0.95 * 0.05 / runs)
 
 
-@pytest.mark.parametrize("tuned", [True, False])
-def test_weighted_labels_without_an_error_do_not_say_that_there_is_none(tuned):
+@pytest.mark.parametrize("g", ["linear", "identity"])
+def test_weighted_labels_without_an_error_do_not_say_that_there_is_none(g):
     counts = P.Counts(
         *([2000, 3000], [1400, 1200], [13, 12], [13, 12], [7, 18], [7, 18]),
         calibration="known_propensity",
@@ -497,7 +499,7 @@ def test_weighted_labels_without_an_error_do_not_say_that_there_is_none(tuned):
         dim="stratum",
         propensity=[0.010, 0.011],
     )
-    value, low, high = P.propensity_weighted(counts, tuned=tuned)["overall_prevalence"]
+    value, low, high = P.propensity_weighted(counts, g=g)["overall_prevalence"]
     # of 50 items without an error as many as 6 in 100 may be misjudged
     assert low < value - 0.8 * 0.058
     assert value + 0.8 * 0.058 < high < value + 0.15
@@ -569,8 +571,8 @@ def test_a_class_that_is_labelled_throughout_is_what_its_labels_say():
         dim="stratum",
         propensity=[1, 0.2],
     )
-    for tuned in (True, False):
-        made = P.difference(counts, tuned=tuned)
+    for g in ("linear", "identity"):
+        made = P.difference(counts, g=g)
         assert made["prevalence", "1"].value == pytest.approx(30 / 40)
         assert np.isfinite(made["overall_prevalence"]).all()
     assert np.isfinite(P.propensity_weighted(counts)["overall_prevalence"]).all()

@@ -412,8 +412,8 @@ def test_it_is_said_that_labelled_items_do_not_count_if_they_are_others(calibrat
     how = {"calibration": calibration}
     counts = P.Counts.from_frame(rows, **how)
     items = P.items.Items.from_frame(named, **how, pass_value="1", fail_value="0")
-    found = [*P.closed_forms(counts)[-1:], P.exact(counts), P.items.rogan_gladen(items)]
-    found += [P.scores.rogan_gladen(P.scores.Scores.from_frame(scored, scale=(0, 1), **how))]
+    found = [*P.closed_forms(counts)[-1:], P.exact(counts), P.rogan_gladen(items)]
+    found += [P.rogan_gladen(P.scores.Scores.from_frame(scored, scale=(0, 1), **how))]
     for one in found:
         told = [a.text for a in one.assumptions if a.id == "same-judge"]
         said = [text for text in told if "labelled ones do not count" in text]

@@ -6,9 +6,11 @@ from scipy.stats import norm, t, ttest_ind
 
 import bayesjudge as bj
 from bayesjudge.core.errors import InputError
-from bayesjudge.prevalence.scores.closed_form import TInterval
-from bayesjudge.prevalence.scores.unpaired import differences, less
+from bayesjudge.prevalence._samples import row_of
+from bayesjudge.prevalence.scores.unpaired import differences
+from bayesjudge.truth.influence import Errors
 
+P = bj.prevalence
 S = bj.prevalence.scores
 ENDS = {"scale": (0, 1), "truth_scale": (1, 5)}
 
@@ -41,7 +43,7 @@ def test_all_labelled_it_is_welchs_test():
 def test_of_passes_and_fails_normal_errors_are_added():
     two = {"x": drawn(1, numeric=False), "y": drawn(2, "skewed", numeric=False)}
     made = S.unpaired_difference(two)
-    each = [S.difference(one)["prevalence"] for one in two.values()]
+    each = [P.difference(one)["prevalence"] for one in two.values()]
     value, low, high = made["difference", "x", "y"]
     half = np.hypot(*((one.high - one.low) / 2 for one in each))
     assert value == pytest.approx(each[0].value - each[1].value)
@@ -53,9 +55,9 @@ def test_of_passes_and_fails_normal_errors_are_added():
 @pytest.mark.parametrize(
     ("design", "numeric", "method", "name"),
     [
-        ("by_verdict", True, S.binned, "binned scores"),
-        ("by_verdict", False, S.binned, "binned scores"),
-        ("by_truth", False, S.rogan_gladen, "Rogan-Gladen"),
+        ("by_verdict", True, P.post_stratified, "binned scores"),
+        ("by_verdict", False, P.post_stratified, "binned scores"),
+        ("by_truth", False, P.rogan_gladen, "Rogan-Gladen"),
     ],
 )
 def test_each_label_design_has_the_errors_of_its_own_method(design, numeric, method, name):
@@ -97,9 +99,9 @@ def test_names_turned_round_turn_the_sign():
 
 
 def test_an_end_stays_on_the_scale():
-    one = TInterval(3.5, 3.5, 2.0, 9.0)
-    assert one.row(0.95, 4.0).high == 4
-    assert less(one, TInterval(0.0, 0.0, 0.0, np.inf)) == pytest.approx(one)
+    one = Errors(3.5, 3.5, 2.0, 9.0)
+    assert row_of(one, 0.95, 4.0).high == 4
+    assert one.less(Errors(0.0, 0.0, 0.0, np.inf)) == pytest.approx(one)
 
 
 def test_what_cannot_be_compared_is_left_out_or_refused():

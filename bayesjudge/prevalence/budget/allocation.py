@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.intervals import z_score
-from bayesjudge.prevalence import _formulas as formulas
+from bayesjudge.truth import inversion
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -198,7 +198,7 @@ def interval_width(
     check_rates("interval_width", **rates)
     n = np.minimum(items, ENDLESS)
     sizes = (n, np.asarray(incorrect_n, float), np.asarray(correct_n, float))
-    _, low, high = formulas.lang_reiczigel(
+    _, low, high = inversion.lang_reiczigel(
         np.asarray(pass_rate, float),
         np.asarray(specificity, float),
         np.asarray(sensitivity, float),

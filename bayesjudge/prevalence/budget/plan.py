@@ -11,7 +11,6 @@ from scipy.special import betaincinv, ndtr
 
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.intervals import wilson, z_score
-from bayesjudge.prevalence import _formulas as formulas
 from bayesjudge.prevalence.budget.allocation import (
     Allocation,
     allocate,
@@ -20,6 +19,7 @@ from bayesjudge.prevalence.budget.allocation import (
 )
 from bayesjudge.prevalence.budget.expected_width import Expected, expected_width
 from bayesjudge.prevalence.model import ErrorRates, PredictiveValues
+from bayesjudge.truth import influence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -202,11 +202,13 @@ def _expected(name: str, m: int, *, rates: dict[str, float], items: int, z: floa
         [good * hit, good * (1 - hit), (1 - good) * (1 - caught), (1 - good) * caught]
     )
     if name == "random sample":
-        return _clipped(formulas.difference(pass_rate, items, m * shares, z)[0])
+        return _clipped(
+            influence.difference(*influence.of_verdicts(items * pass_rate, items, m * shares), z)[0]
+        )
     n1, n0 = (m + 1) // 2, m // 2
     with np.errstate(invalid="ignore"):
         ppv, npv = np.divide(shares[0], pass_rate), np.divide(shares[3], 1 - pass_rate)
-    return _clipped(formulas.post_stratified(pass_rate, ppv, npv, items + m, n1, n0, z))
+    return _clipped(_by_verdict(pass_rate, ppv, npv, items + m, n1, n0, z))
 
 
 def _ways(
@@ -241,7 +243,7 @@ def _ways(
     shares = np.array(
         [good * hit, good * (1 - hit), (1 - good) * (1 - caught), (1 - good) * caught]
     )
-    found, _ = formulas.difference(pass_rate, items, m * shares, z)
+    found, _ = influence.difference(*influence.of_verdicts(items * pass_rate, items, m * shares), z)
     width = _clipped(found)
     yield _Way("random sample", "random", mixture, width, posterior("random", m))
     splits = {
@@ -254,7 +256,7 @@ def _ways(
     n1, n0 = (m + 1) // 2, m // 2
     with np.errstate(invalid="ignore"):
         ppv, npv = np.divide(shares[0], pass_rate), np.divide(shares[3], 1 - pass_rate)
-    found = formulas.post_stratified(pass_rate, ppv, npv, items + m, n1, n0, z)
+    found = _by_verdict(pass_rate, ppv, npv, items + m, n1, n0, z)
     kinds = Allocation(n1 * ppv + n0 * (1 - npv), n1 * (1 - ppv) + n0 * npv)
     yield _Way("by verdict", "by_verdict", kinds, _clipped(found), posterior("by_verdict", m))
 
@@ -271,5 +273,14 @@ def _people(
     return Expected(float(widths.mean()), sd, sd / float(np.sqrt(repeats)))
 
 
-def _clipped(found: formulas.Interval) -> float:
+def _by_verdict(
+    rate: float, ppv: Any, npv: Any, items: float, n1: float, n0: float, z: float
+) -> influence.Interval:
+    """Post-stratification at the shares of good ones among passes and fails."""
+    good = np.array([n1 * ppv, n0 * (1 - npv)])
+    bins = items * np.array([rate, 1 - rate]), np.array([n1, n0]), good, good
+    return influence.post_stratified(*bins, z)
+
+
+def _clipped(found: influence.Interval) -> float:
     return float(np.clip(found.high, 0, 1) - np.clip(found.low, 0, 1))

@@ -1,16 +1,10 @@
 """What share of outputs is of each class, when the judge mixes classes up?"""
 
+import bayesjudge.prevalence.classes.closed_form  # noqa: F401  # so that closed forms know classes
 from bayesjudge.core.fitting import build_model, fit
 from bayesjudge.core.prior_check import check_prior
 from bayesjudge.prevalence.classes.answer import answer
-from bayesjudge.prevalence.classes.closed_form import (
-    class_shares,
-    difference,
-    human_shares,
-    judge_shares,
-    post_stratified,
-)
-from bayesjudge.prevalence.classes.compare import closed_forms, compare
+from bayesjudge.prevalence.classes.compare import compare
 from bayesjudge.prevalence.classes.data import ClassCounts
 from bayesjudge.prevalence.classes.exact import exact
 from bayesjudge.prevalence.classes.model import (
@@ -18,6 +12,7 @@ from bayesjudge.prevalence.classes.model import (
     PredictiveShares,
 )
 from bayesjudge.prevalence.classes.simulate import simulate
+from bayesjudge.prevalence.closed_form import closed_forms
 
 __all__ = [
     "ClassCounts",
@@ -26,15 +21,10 @@ __all__ = [
     "answer",
     "build_model",
     "check_prior",
-    "class_shares",
     "closed_forms",
     "compare",
-    "difference",
     "exact",
     "fit",
-    "human_shares",
-    "judge_shares",
-    "post_stratified",
     "simulate",
 ]
 

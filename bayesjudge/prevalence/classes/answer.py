@@ -14,8 +14,8 @@ from bayesjudge.core.estimate import Estimate, Row
 from bayesjudge.prevalence.answer import answer as answer  # of every table of one judge
 from bayesjudge.prevalence.answer import told_of
 from bayesjudge.prevalence.cautions import OVERALL
-from bayesjudge.prevalence.classes.closed_form import judge_shares
 from bayesjudge.prevalence.classes.data import ClassCounts
+from bayesjudge.prevalence.closed_form import naive
 
 #: Most classes or systems in the sentence.
 MOST = 4
@@ -31,7 +31,7 @@ def _answer(
         made,
         quantity,
         methods.JUDGE_SHARES,
-        judge_of=lambda: judge_shares(counts, ci_prob=ci_prob),
+        judge_of=lambda: naive(counts, ci_prob=ci_prob),
     )
     parts = []
     for i, (name, row) in enumerate(found.rows.items()):

@@ -3,18 +3,13 @@
 from bayesjudge.core.comparing import contrasts, ranking
 from bayesjudge.core.fitting import build_model, fit
 from bayesjudge.core.prior_check import check_prior
+from bayesjudge.prevalence.closed_form import closed_forms
 from bayesjudge.prevalence.items.answer import answer
 from bayesjudge.prevalence.items.closed_form import (
     agreement,
     by_judge,
-    difference,
-    human_only,
-    naive,
-    paired_difference,
-    post_stratified,
-    rogan_gladen,
 )
-from bayesjudge.prevalence.items.compare import closed_forms, compare
+from bayesjudge.prevalence.items.compare import compare
 from bayesjudge.prevalence.items.data import REPEATS, Items
 from bayesjudge.prevalence.items.exact import exact
 from bayesjudge.prevalence.items.model import ItemEffects
@@ -32,15 +27,9 @@ __all__ = [
     "closed_forms",
     "compare",
     "contrasts",
-    "difference",
     "exact",
     "fit",
-    "human_only",
-    "naive",
-    "paired_difference",
-    "post_stratified",
     "ranking",
-    "rogan_gladen",
     "simulate",
 ]
 

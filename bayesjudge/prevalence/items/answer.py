@@ -33,8 +33,9 @@ from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.answer import answer as answer  # of every table of one judge
 from bayesjudge.prevalence.answer import labels_to_buy, told_of
+from bayesjudge.prevalence.closed_form import naive
 from bayesjudge.prevalence.items._same_labels import same_labels
-from bayesjudge.prevalence.items.closed_form import contrast, naive
+from bayesjudge.prevalence.items.closed_form import contrast
 from bayesjudge.prevalence.items.data import Items
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,18 @@ from bayesjudge.core.periods import kind_of
 from bayesjudge.core.prior_check import conflicts_of_parts
 from bayesjudge.prevalence._boundary import depths_of, extended
 from bayesjudge.prevalence._bounds import bounded
+from bayesjudge.prevalence._samples import described
 from bayesjudge.prevalence.cautions import contradictions
-from bayesjudge.prevalence.items import _clusters as by_item
-from bayesjudge.prevalence.items._clusters import Clusters, EffectiveCounts, Spread
-from bayesjudge.prevalence.items.closed_form import CLUSTERED, _described, effective_counts
+from bayesjudge.prevalence.items.closed_form import (
+    CLUSTERED,
+    EffectiveCounts,
+    ItemsSample,
+    effective_counts,
+)
 from bayesjudge.prevalence.items.data import Items
 from bayesjudge.prevalence.model import SOURCE, ErrorRates, PredictiveValues
+from bayesjudge.truth import by_item
+from bayesjudge.truth.by_item import Clusters, Spread
 from bayesjudge.truth.quadrature import NotIntegrated, posterior_of
 
 EFFECTIVE = Assumption(
@@ -104,10 +111,11 @@ def exact(
         rows.append(bounded((posterior.mean, *ends), one.counts, own, ci_prob, "population"))
         told += _contradicting(one, own, items)
     told += conflicts_of_parts({one.name: (model.of_system(one.name), one.counts) for one in found})
-    return _described(
-        items,
-        found,
-        {"prevalence": rows},
+    sample = ItemsSample(items, found)
+    columns = np.transpose(rows) if sample.coords else np.array(rows[0])
+    return described(
+        sample,
+        {"prevalence": tuple(columns)},
         method=methods.EXACT_EFFECTIVE if items.repeated else methods.EXACT,
         ci_prob=ci_prob,
         source=f"{SOURCE}; quadrature; {CLUSTERED}",
@@ -134,22 +142,14 @@ def counts_of(items: Items, system: str, ci_prob: float) -> EffectiveCounts:
     return next(one.counts for one in found if one.name == system)
 
 
-def _spread_of(items: Items, predictive: bool) -> Any:
-    """Design effect of the closed form that is the posterior's counterpart."""
-    if predictive:
-        return by_item.stratified_spread
-    if "prevalence" not in items.design.identifies:
-        return by_item.inverted_spread
-    return _of_difference
+def _spread_of(items: Items, predictive: bool) -> Callable[[Clusters], Spread]:
+    """Variance by item of the closed form that is the posterior's counterpart."""
 
+    def spread(clusters: Clusters) -> Spread:
+        if predictive:
+            return by_item.spread_of(clusters, by_item.of_strata(clusters.totals))
+        if "prevalence" not in items.design.identifies:
+            return by_item.spread_of(clusters, by_item.of_inversion(clusters.totals))
+        return by_item.difference_spread(clusters, by_item.independent_weight(clusters))
 
-def _of_difference(clusters: Clusters) -> Spread:
-    """With the weight that independent rows would have, as in the posterior."""
-    total = clusters.totals
-    if total.test <= 0:
-        return by_item.difference_spread(clusters, 0.0)
-    good, passed, p = by_item._means(total)
-    covariance = total.good_pass / total.labelled - good * passed
-    cost = p * (1 - p) * (1 + total.labelled / total.test)
-    weight = float(np.clip(covariance / cost, 0, 1)) if cost > 0 else 0.0
-    return by_item.difference_spread(clusters, weight)
+    return spread

@@ -26,7 +26,8 @@ from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.answer import answer as answer  # of every table of one judge
 from bayesjudge.prevalence.answer import told_of
-from bayesjudge.prevalence.scores.closed_form import judge_bias, judge_mean
+from bayesjudge.prevalence.closed_form import naive
+from bayesjudge.prevalence.scores.closed_form import judge_bias
 from bayesjudge.prevalence.scores.data import Scores
 from bayesjudge.prevalence.scores.paired import PairedScores
 from bayesjudge.prevalence.scores.unpaired import differences
@@ -52,7 +53,7 @@ def _answer(
         made,
         quantity,
         methods.JUDGE_SCORE,
-        judge_of=lambda: None if scores is None else judge_mean(scores, ci_prob=ci_prob),
+        judge_of=lambda: None if scores is None else naive(scores, ci_prob=ci_prob),
         span=span,
     )
     if scores is None:

@@ -10,15 +10,15 @@ from typing import Any, Self
 import numpy as np
 
 from bayesjudge.core import methods
-from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.estimate import Estimate, Quantity
-from bayesjudge.core.intervals import FEW
+from bayesjudge.core.errors import checking
 from bayesjudge.core.label_design import RANDOM_LABELS, LabelDesign, declared, suited_design
 from bayesjudge.core.tables import read_rows
-from bayesjudge.prevalence import _formulas as formulas
-from bayesjudge.prevalence.scores.closed_form import PPI, TInterval, _corners, _Items
+from bayesjudge.prevalence._samples import PPI, Pairs, Words, pairs_of
+from bayesjudge.prevalence.scores.closed_form import ScoresSample
 from bayesjudge.prevalence.scores.compare import joined
 from bayesjudge.prevalence.scores.data import Scores, as_numbers, by_item, judged, read_cells
+from bayesjudge.truth import influence
+from bayesjudge.truth.influence import Errors
 
 #: Fewest items with labels of both systems of which a difference is told.
 LEAST_LABELLED = 2
@@ -202,88 +202,37 @@ def _paired(
     return made
 
 
-def contrast(scores: Scores) -> TInterval:
-    """The linear difference estimator of differences of one pair."""
-    rows = _Items.of(scores)
-    made, _ = formulas.linear_difference(
-        (rows.f, rows.y, rows.n),
-        (rows.f_test, rows.n_test),
+def contrast(scores: Scores) -> Errors:
+    """The difference estimator of differences of one pair."""
+    sample = ScoresSample(scores)
+    labelled, others = sample.patterns()
+    few_apart = float(influence.few_differ(labelled.y, labelled.n))
+    corners = max(sample.corners(labelled), few_apart)
+    made, _ = influence.difference(
+        labelled,
+        others,
         1.0,  # ends one standard error away
-        corners=max(_corners(scores, rows), _few_apart(rows)),
-        free=1.0,
+        corners=corners,
+        most=np.inf,
+        lost=1.0,
     )
     value, low, high = (float(scores.in_units(x)) for x in made)
-    return TInterval(value, (low + high) / 2, (high - low) / 2, int(rows.n.sum()) - 1)
+    return Errors(value, (low + high) / 2, (high - low) / 2, int(labelled.n.sum()) - 1)
 
 
-def _few_apart(rows: _Items) -> float:
-    """1 if few labelled differences are other than the commonest one."""
-    _, which = np.unique(np.round(rows.y, 9), return_inverse=True)
-    return float(rows.n.sum() - np.bincount(which, rows.n).max() < FEW)
-
-
-def paired_difference(paired: PairedScores, *, ci_prob: float = 0.95) -> Estimate:
-    """Compare every two systems on the items that they share (paired PPI++).
-
-    `difference` of the differences: what makes an item easy for both systems cancels, in the
-    scores and in the labels.
-
-    Parameters
-    ----------
-    paired : PairedScores
-        Two systems or more.
-    ci_prob : float, default 0.95
-        Coverage that each interval aims at.
-
-    Returns
-    -------
-    Estimate
-        ``difference`` by ``first`` and ``second``, on the truths' scale, or of shares; pairs that
-        are not compared are absent. The judge has the weight that suits the difference best, so
-        that it may differ from the difference of two separate estimates, and so do the items.
-
-    Raises
-    ------
-    InputError
-        If `ci_prob` is out of range, or no two systems share items with labels of both.
-
-    Notes
-    -----
-    Where fewer than five labelled differences, or errors of their prediction, are other than the
-    commonest, one imaginary item of each of the four extreme kinds joins the interval, as in
-    `difference`.
-
-    References
-    ----------
-    Miller (2024), arXiv:2411.00640; Angelopoulos, Duchi & Zrnic (2023), arXiv:2311.01453.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> log = pd.DataFrame({"system": ["x", "y"] * 3, "item": [1, 1, 2, 2, 3, 3],
-    ...                     "score": [4, 2, 5, 3, 3, 3], "truth": [5, 2, 4, 3, None, None]})
-    >>> paired = PairedScores.from_frame(log, by="system", item="item", calibration="random",
-    ...                                  scale=(1, 5), truth_scale=(1, 5))
-    >>> f"{paired_difference(paired)['difference', 'x', 'y'].value:.2f}"
-    '1.94'
-    """
-    check_ci_prob(ci_prob)
+@pairs_of.register
+def _(paired: PairedScores) -> Pairs:
     with checking("paired_difference") as require:
         require(paired.differences, f"no two systems can be compared: {paired.refusal}")
-    rows, assumptions, cautions = {}, [], []
+    assumptions, cautions = [], []
     for (first, second), scores in paired.differences.items():
-        one = contrast(scores)
-        rows[first, second] = one.row(ci_prob, (scores.truth_scale or (-1, 1))[1])
         assumed, told = judged(scores, (RANDOM_LABELS,))
         assumptions.append(assumed)
         cautions += [c._replace(text=f"{first} less {second}: {c.text}") for c in told]
-    return Estimate(
-        {"difference": Quantity.of_rows(rows, ("first", "second"))},
-        method=methods.PAIRED,
-        ci_prob=ci_prob,
-        source=f"Miller (2024); {PPI}",
-        interval="t",
-        assumptions=joined(assumptions),
-        cautions=tuple(dict.fromkeys(cautions)),
-        data=paired,
+    return Pairs(
+        {pair: contrast(scores) for pair, scores in paired.differences.items()},
+        (paired.truth_scale or (0.0, 1.0))[1] - (paired.truth_scale or (0.0, 1.0))[0],
+        Words(methods.PAIRED, f"Miller (2024); {PPI}", "t", RANDOM_LABELS),
+        joined(assumptions),
+        tuple(dict.fromkeys(cautions)),
     )

@@ -11,10 +11,12 @@ import numpy as np
 from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
 from bayesjudge.core.estimate import Estimate, Quantity
 from bayesjudge.core.methods import Method
-from bayesjudge.prevalence.scores.closed_form import PPI, TInterval, standard_error
+from bayesjudge.prevalence._samples import PPI, row_of
+from bayesjudge.prevalence.scores.closed_form import ScoresSample
 from bayesjudge.prevalence.scores.compare import joined
 from bayesjudge.prevalence.scores.data import Scores, judged
 from bayesjudge.prevalence.scores.paired import PairedScores, contrast
+from bayesjudge.truth.influence import Errors
 
 
 def unpaired_difference(scores: Mapping[str, Scores], *, ci_prob: float = 0.95) -> Estimate:
@@ -36,9 +38,9 @@ def unpaired_difference(scores: Mapping[str, Scores], *, ci_prob: float = 0.95) 
     -------
     Estimate
         ``difference`` by ``first`` and ``second``, on the truths' scale, or of shares: of
-        `difference` (PPI++), `binned` or `rogan_gladen`, whichever suits the label design. A system
-        without an interval is absent. Systems that share items are as a rule closer than this
-        interval says: `paired_difference` compares them item by item.
+        `difference` (PPI++), `post_stratified` or `rogan_gladen`, whichever suits the label design.
+        A system without an interval is absent. Systems that share items are as a rule closer than
+        this interval says: `paired_difference` compares them item by item.
 
     Raises
     ------
@@ -67,7 +69,7 @@ def unpaired_difference(scores: Mapping[str, Scores], *, ci_prob: float = 0.95) 
         require(len(each) > 1, few)
     least, most = next(iter(scores.values())).truth_scale or (0.0, 1.0)
     rows = {
-        (first, second): less(each[first], each[second]).row(ci_prob, most - least)
+        (first, second): row_of(each[first].less(each[second]), ci_prob, most - least)
         for first, second in itertools.combinations(each, 2)
     }
     about = {name: judged(scores[name]) for name in each}
@@ -85,30 +87,18 @@ def unpaired_difference(scores: Mapping[str, Scores], *, ci_prob: float = 0.95) 
     )
 
 
-def _each(scores: Mapping[str, Scores], ci_prob: float) -> tuple[set[Method], dict[str, TInterval]]:
+def _each(scores: Mapping[str, Scores], ci_prob: float) -> tuple[set[Method], dict[str, Errors]]:
     """Estimates of each system that has an interval, and the method's name."""
     names, found = set(), {}
     for system, one in scores.items():
         try:
-            name, made = standard_error(one, ci_prob)
+            name, made = ScoresSample(one).errors(ci_prob)
         except UninformativeJudgeError:
             continue
         names.add(name)
         if np.isfinite(made.error):
             found[system] = made
     return names, found
-
-
-def less(one: TInterval, other: TInterval) -> TInterval:
-    """The first less the second, which is independent of it."""
-    parts = np.array([one.error, other.error]) ** 2
-    total, each = parts.sum(), (parts**2 / [one.df, other.df]).sum()
-    return TInterval(
-        one.value - other.value,
-        one.centre - other.centre,
-        float(np.sqrt(total)),
-        float(total**2 / each) if each > 0 else np.inf,
-    )
 
 
 def differences(made: Estimate) -> list[dict[str, Any]]:
@@ -125,7 +115,7 @@ def differences(made: Estimate) -> list[dict[str, Any]]:
             counted["not_shared"] = data.alone[pair]
             start: tuple[str, ...] = (f"{first} less {second}: ",)
         else:
-            gap = less(each[first], each[second])
+            gap = each[first].less(each[second])
             counted = {"labelled": sum(int(data[k].n[data[k].known].sum()) for k in pair)}
             start = (f"{first}: ", f"{second}: ")
         found.append(
