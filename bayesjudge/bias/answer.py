@@ -18,6 +18,7 @@ from bayesjudge.core.answer import (
     as_estimates,
     chance,
     claim,
+    data_of,
     entries,
     listed,
     numbers,
@@ -82,7 +83,7 @@ def answer(
     made = as_estimates(rest, ci_prob, interval)
     if (found := next((one for one in made if isinstance(one.data, Orders)), None)) is not None:
         return _orders(found, ci_prob)
-    shifts = next((one.data for one in made if isinstance(one.data, Shifts)), None)
+    shifts = data_of(made, Shifts)
     heavy = any(c.name == "heavy-tailed-shifts" for one in made for c in one.cautions)
 
     def rank(one: Estimate) -> float:

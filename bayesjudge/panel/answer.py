@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from bayesjudge.core import methods
@@ -9,18 +11,21 @@ from bayesjudge.core.answer import (
     PROBABLE,
     SURE,
     Answer,
+    Quoted,
     as_estimates,
     chance,
     claim,
+    data_of,
     difference_words,
+    each_share,
     entries,
     few_of,
+    how_chosen,
     listed,
-    owned,
     percents,
     points,
-    preferred,
-    says_little,
+    quote,
+    share_words,
     would_pass,
 )
 from bayesjudge.core.estimate import Estimate, Interval, Row, Target
@@ -43,12 +48,10 @@ BARRED = {
 NO_INTERVAL = " (no interval)"
 #: Most judges that are listed beside the best.
 MOST_JUDGES = 6
-#: How labels were chosen, after "of them labelled".
+#: How labels of a panel were chosen, after "of them labelled".
 CHOSEN = {
     "random": "at random within each generator",
     "by_generator": "whole generators",
-    "by_truth": "a fixed number of good and of bad ones",
-    "separate": "from another data set or run",
     "by_verdict": "by the votes on them",
 }
 
@@ -88,45 +91,45 @@ def answer(
         If nothing was given, or no result has a share of good outputs.
     """
     made = as_estimates(results, ci_prob, interval, target)
-    votes = next((one.data for one in made if isinstance(one.data, Votes)), None)
+    votes = data_of(made, Votes)
     quantity = "share" if all("prevalence" not in one for one in made) else "prevalence"
-    fits = [one for one in results if isinstance(one, Fit)]
-    sampled = {one.method for one in fits}
+    fits = {one.method: one for one in reversed(results) if isinstance(one, Fit)}
     order = _order(votes)
 
     def rank(one: Estimate) -> tuple[bool, bool, bool, int]:
         place = order.index(one.method) if one.method in order else len(order)
-        last = -1 if one.method in sampled else place + _is_bare(one, quantity)
+        last = -1 if one.method in fits else place + _is_bare(one, quantity)
         # what no label corrects is quoted after corrected numbers about other items
         return _is_barred(one), one.method == methods.PANEL_MEAN, one.target != target, last
 
-    whole = preferred(made, quantity, rank)
-    quoted = whole.only(quantity)
-    judge = next((one for one in made if one.method == methods.PANEL_MEAN), None)
-    if judge is None and votes is not None and votes.n_classes == 2:
-        judge = panel_mean(votes, ci_prob=ci_prob)
-    rows = {", ".join(map(str, key[1:])): row for key, row in entries(quoted).items()}
-    unknown = quoted.method == methods.PANEL_MEAN or all(says_little(row) for row in rows.values())
+    def mean() -> Estimate | None:
+        if votes is None or votes.n_classes != 2:
+            return None
+        return panel_mean(votes, ci_prob=ci_prob)
+
+    found = quote(made, quantity, methods.PANEL_MEAN, judge_of=mean, rank=rank)
+    fit = fits.get(found.whole.method)
     one = votes is not None and votes._unnamed
-    if unknown:
+    name = "" if votes is None else votes.pass_name
+    if found.unknown:
         what, whose = ("outputs", "them") if one else ("generators", "each generator's outputs")
         text = f"These votes cannot tell how good the {what} are. Labels on a random sample of "
         text += f"{whose} would tell."
     else:
-        name = "" if votes is None else votes.pass_name
-        text = _told(rows, judge, quoted, ci_prob, name, one)
+        text = _told(found, quantity, ci_prob, name, one)
     return Answer(
         text,
         basis=_basis(votes),
-        why=_why(quoted, order[0], [one for one in made if one.method in sampled]),
-        quoted=quoted,
-        judge=judge and judge.only(quantity),
+        why=_why(found, order[0], [one for one in made if one.method in fits]),
+        quoted=found.shares,
+        judge=found.judge,
         notes=(
-            *(() if unknown else _best(rows, whole, fits, votes, ci_prob)),
-            *_trusted(whole, made, votes, fits),
-            *_together(whole, votes, fits, ci_prob),
+            *(() if found.unknown or fit is None else _best(found, fit, name, ci_prob)),
+            *_trusted(found.whole, made, votes, fits),
+            # what the judges are worth together, and each beside the others, by the quoted model
+            *(() if fit is None or votes is None else what_each_adds(fit, votes, ci_prob)),
         ),
-        known=not unknown,
+        known=not found.unknown,
     )
 
 
@@ -146,21 +149,9 @@ def _is_bare(one: Estimate, quantity: str) -> bool:
     return bool(np.isnan(made.high - made.low).all())
 
 
-def _told(
-    rows: dict[str, Row],
-    judge: Estimate | None,
-    quoted: Estimate,
-    ci_prob: float,
-    called: str,
-    unnamed: bool,
-) -> str:
-    (quantity,) = quoted.quantities
+def _told(found: Quoted, quantity: str, ci_prob: float, called: str, unnamed: bool) -> str:
+    rows, own = found.rows, found.own
     names, between = few_of(rows)
-    own = {} if judge is None else entries(judge)
-    parts = [
-        f"{percents(rows[name], None if i else ci_prob)} of {owned(name)}"
-        for i, name in enumerate(names)
-    ]
     if quantity == "share":
         parts = [
             f"{name}: {percents(rows[name], None if i else ci_prob)}"
@@ -169,19 +160,19 @@ def _told(
         ]
         whose = "outputs" if unnamed else "generators' outputs"
         return f"Shares of {whose} by class: {listed(parts)}."
-    these = quoted.target == "items"
+    these = found.whole.target == "items"
     if unnamed:
         whose = "these outputs" if these else "outputs like these"
-        share, _, ends = percents(rows[names[0]], ci_prob).partition(" (")
-        text = would_pass(f"{share} of {whose}", called) + (f" ({ends}" if ends else "")
+        text = share_words(rows[names[0]], whose, ci_prob, called)
     else:
         whose = "outputs in these data" if these else "outputs like these"
+        parts = each_share(rows, names, ci_prob)
         text = f"{would_pass(f'{listed(parts)} {whose}', called)}{between}"
     bare = all(np.isnan(row.high - row.low) for row in rows.values())
     if bare:
         text = f"If judges err independently, {text[:1].lower()}{text[1:]}"
         text = text.replace(NO_INTERVAL, "")
-    votes = [own.get((quantity, name)) for name in names]
+    votes = [own.get(name) for name in names]
     if all(row is not None and not np.isnan(row.value) for row in votes):
         said = [f"{100 * row.value:.0f} %" for row in votes if row is not None]
         text += f"; of the judges' votes {listed(said)} are {repr(called) if called else 'passes'}"
@@ -191,22 +182,19 @@ def _told(
     return f"{text}.{more if bare else ''}"
 
 
-def _best(
-    rows: dict[str, Row], quoted: Estimate, fits: list[Fit], votes: Votes | None, ci_prob: float
-) -> tuple[str, ...]:
+def _best(found: Quoted, fit: Fit, name: str, ci_prob: float) -> tuple[str, ...]:
     """``g1 is the best with probability 0.907``, by the draws of the model that is quoted."""
-    fit = next((fit for fit in fits if fit.method == quoted.method), None)
-    if fit is None or "prevalence" not in quoted or len(rows) < 2:
+    rows = found.rows
+    if "prevalence" not in found.whole or len(rows) < 2:
         return ()
-    draws = fit._drawn_for(quoted.target)["prevalence"].transpose("chain", "draw", ...).to_numpy()
-    draws = draws.reshape(-1, len(rows))
+    drawn = fit._drawn_for(found.whole.target)["prevalence"].transpose("chain", "draw", ...)
+    draws = drawn.to_numpy().reshape(-1, len(rows))
     first = max(rows, key=lambda name: np.nan_to_num(rows[name].value, nan=-1.0))
     prob = float((draws.argmax(axis=1) == list(rows).index(first)).mean())
-    name = "" if votes is None else votes.pass_name
     second, gap = _next(draws, list(rows), first, ci_prob)
     if len(rows) == 2:
-        found = {**gap._asdict(), "first": first, "second": second, "probability": prob}
-        return (f"{difference_words(found, name=name)}.",)
+        lead = {**gap._asdict(), "first": first, "second": second, "probability": prob}
+        return (f"{difference_words(lead, name=name)}.",)
     told = f"{claim(prob, 'has', 'have')} the most {name!r} outputs"
     told = told if name else f"{claim(prob)} the best"
     return (
@@ -225,7 +213,7 @@ def _next(draws: np.ndarray, names: list[str], first: str, ci_prob: float) -> tu
 
 
 def _trusted(
-    quoted: Estimate, made: list[Estimate], votes: Votes | None, fits: list[Fit]
+    quoted: Estimate, made: list[Estimate], votes: Votes | None, fits: Mapping[Method, Fit]
 ) -> tuple[str, ...]:
     """Which judge errs least, and how surely, if judges' rates were estimated."""
     labelled = votes is None or votes.labelled.any()
@@ -249,8 +237,7 @@ def _trusted(
             rates, key=lambda j: -np.nan_to_num(rates[j][0].value + rates[j][1].value)
         )
         passes, fails = rates[best]
-        fit = next((fit for fit in fits if fit.method == one.method), None)
-        chances = _chances(best, rates, votes, fit)
+        chances = _chances(best, rates, votes, fits.get(one.method))
         by = _by_which(one, quoted)
         said = f"passes {percents(passes)} of good outputs and fails {percents(fails)} of bad ones"
         if votes is not None and votes.pass_name:
@@ -265,14 +252,6 @@ def _trusted(
         lines = (told, f"The others: {'; '.join(rest)}{more}.")
         return tuple(line.replace(NO_INTERVAL, "").replace(" ()", "") for line in lines)
     return ()
-
-
-def _together(
-    quoted: Estimate, votes: Votes | None, fits: list[Fit], ci_prob: float
-) -> tuple[str, ...]:
-    """What the judges are worth together, and each beside the others, by the quoted model."""
-    fit = next((fit for fit in fits if fit.method == quoted.method), None)
-    return () if fit is None or votes is None else what_each_adds(fit, votes, ci_prob)
 
 
 def _chances(
@@ -394,7 +373,7 @@ def _basis(votes: Votes | None) -> str:
     if votes is None:
         return ""
     labelled = int(votes.labelled.sum())
-    chosen = CHOSEN.get(votes.design.name, votes.design.meaning)
+    chosen = how_chosen(votes.design, CHOSEN)
     chosen = chosen.removesuffix(" within each generator") if votes._unnamed else chosen
     labels = f"{labelled:,} of them labelled ({chosen})" if labelled else "none of them labelled"
     of = "" if votes._unnamed else f" of {how_many(len(votes.generators), 'generator')}"
@@ -402,18 +381,19 @@ def _basis(votes: Votes | None) -> str:
     return f"{how_many(votes.n_items, 'output')}{of}, {labels}; votes of {judges}."
 
 
-def _why(quoted: Estimate, named: Method, sampled: list[Estimate]) -> str:
-    if quoted.method in {one.method for one in sampled}:
-        return f"Quoted: {quoted.method}, the model that was sampled."
+def _why(found: Quoted, named: Method, sampled: Sequence[Estimate]) -> str:
+    method = found.whole.method
+    if method in {one.method for one in sampled}:
+        return f"Quoted: {method}, the model that was sampled."
     left = [f"{one.method} {_against(one)} and is not quoted" for one in sampled if _is_barred(one)]
     others = f" {'; '.join(left)}." if left else ""
-    if quoted.method == methods.PANEL_MEAN:
-        return f"Shown: {quoted.method}, which no label corrects.{others}"
-    if quoted.method == named:
+    if found.uncorrected:
+        return f"Shown: {method}, which no label corrects.{others}"
+    if method == named:
         what = "the normal approximation of the model that suits these labels"
-        return f"Quoted: {quoted.method}, {what}.{others}"
+        return f"Quoted: {method}, {what}.{others}"
     more = "" if sampled else " A sampled model may use more of the votes and answer otherwise."
-    return f"Quoted: {quoted.method}, a closed form.{others}{more}"
+    return f"Quoted: {method}, a closed form.{others}{more}"
 
 
 def _against(one: Estimate) -> str:

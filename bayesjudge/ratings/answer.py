@@ -8,6 +8,7 @@ from bayesjudge.core.answer import (
     as_estimates,
     chance,
     claim,
+    data_of,
     entries,
     listed,
     percents,
@@ -61,7 +62,7 @@ def answer(
         If nothing was given.
     """
     made = as_estimates(results, ci_prob, interval)
-    ratings = next((one.data for one in made if isinstance(one.data, Ratings)), None)
+    ratings = data_of(made, Ratings)
     made = [*made, *_rates_of(made, ratings, ci_prob)]
     rate = next((name for name in RATES if any(name in one for one in made)), None)
     if rate is None:

@@ -7,7 +7,15 @@ from collections.abc import Sequence
 
 from scipy.special import ndtri
 
-from bayesjudge.core.answer import Answer, as_estimates, few_of, listed, percent_of, percents
+from bayesjudge.core.answer import (
+    Answer,
+    as_estimates,
+    data_of,
+    few_of,
+    listed,
+    percent_of,
+    percents,
+)
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
@@ -71,7 +79,7 @@ def answer(
     An item needs 20 calls (18 to 22, 95 % interval) until its mean score is known to ± 0.5 ...
     """
     made = as_estimates(results, ci_prob, interval)
-    scores = next((one.data for one in made if isinstance(one.data, Scores)), None)
+    scores = data_of(made, Scores)
     with checking("repeats.answer") as require:
         require(scores is not None, "no result says which scores it is of; give closed_forms")
     assert scores is not None
