@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -15,14 +15,26 @@ from bayesjudge.core.estimate import Assumption, Caution, Diagnosis, Interval, T
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.label_design import SAME_JUDGE, STRATUM_SHARES
 from bayesjudge.core.methods import Method
-from bayesjudge.core.model import BayesianModel, model_of
+from bayesjudge.core.model import model_of
 from bayesjudge.core.prior_check import prior_table
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence._boundary import depths_in_draws, depths_of, near_an_end
 from bayesjudge.prevalence._bounds import of_draws, of_sum
 from bayesjudge.prevalence._prior_check import informs, table_of
 from bayesjudge.prevalence.cautions import OVERALL, cautions_of, judged
-from bayesjudge.prevalence.data import LABELS, Counts, require_counts
+from bayesjudge.prevalence.data import Counts, require_counts
+from bayesjudge.truth.components import (
+    BetaShares,
+    Component,
+    Linear,
+    LinearErrors,
+    LinearShares,
+    PooledErrors,
+    PooledShares,
+    PredictiveRates,
+    SeparateErrors,
+)
+from bayesjudge.truth.model import OneJudge, shares_of_items, stratum_shares
 from bayesjudge.truth.quadrature import NotIntegrated, posterior_of
 
 if TYPE_CHECKING:
@@ -36,12 +48,19 @@ REFUSED = ("label-shift", "pass-rate-out-of-range")
 Prior = BetaPrior | Mapping[str, BetaPrior]
 
 
+class _By(NamedTuple):
+    """The dimension of systems or strata, and whose errors a judge's are."""
+
+    dim: str | None
+    by: Literal["group"] | None
+
+
 def _one_each(default: BetaPrior = BetaPrior()) -> Any:
     return field(default=default, metadata={"by": "system"})
 
 
 @dataclass(frozen=True)
-class _PrevalenceModel(BayesianModel):
+class _PrevalenceModel(OneJudge):
     """What the models have in common."""
 
     def _suits(self, counts: Counts, require: Any) -> None:
@@ -109,8 +128,8 @@ class _PrevalenceModel(BayesianModel):
     def _states_priors(self) -> bool:
         return any(informs(self, name) for name in vars(self))
 
-    def _build(self, data: Counts) -> pm.Model:
-        return self._graph(data, text=True)
+    def _coords(self, data: Counts) -> dict[str, Any]:
+        return {} if data.systems is None else {data.dim: data.systems}
 
     def _sampling_form(self, data: Counts) -> pm.Model | None:
         restricted = getattr(self, "better_than_chance", False)
@@ -120,75 +139,39 @@ class _PrevalenceModel(BayesianModel):
         with checking("prevalence.build_model") as require:
             own = data.design.likelihood is not None
             require(not own, f"design {data.design.name!r} has a likelihood of its own, by counts")
-        return self._graph(data, text=True, collapsed=False)
+        return super()._uncollapsed(data)
 
-    def _graph(self, counts: Counts, *, text: bool, collapsed: bool = True) -> pm.Model:
+    def _variables(self, data: Counts, text: bool) -> dict[str, Any]:
+        from bayesjudge.prevalence._pymc import with_pass_rate
+
+        return with_pass_rate(super()._variables(data, text), self._by(data).dim)
+
+    def _by(self, data: Counts) -> _By:
+        """What names the systems, if there are any, and whose errors those of a judge are."""
+        return _By(None, None) if data.systems is None else _By(data.dim, "group")
+
+    def _observe(self, data: Counts, values: Mapping[str, Any]) -> None:
+        from bayesjudge.prevalence._pymc import observed
+
+        observed(data, values, text=True)
+
+    def _add_density(self, data: Counts, values: Mapping[str, Any]) -> None:
+        from bayesjudge.prevalence._pymc import observed
+
+        observed(data, values, text=False)
+
+    def _derive(self, data: Counts, values: Mapping[str, Any]) -> None:
         import pymc as pm
 
-        from bayesjudge.prevalence import _pymc
-
-        coords = {} if counts.systems is None else {counts.dim: counts.systems}
-        with pm.Model(coords=coords) as model:
-            rates = getattr(_pymc, self._unknowns())(counts, self, text)
-            if collapsed:
-                _pymc.observed(counts, rates, text)
-            else:
-                _pymc.observed_by_item(counts, rates)
-            if counts.dim == "stratum":
-                _pymc.post_stratified(counts, rates["prevalence"])
-        return model
+        if data.dim == "stratum":  # of a covariate: weighed by the shares that the items have
+            shares = stratum_shares(data.verdicts, data.propensity, data.shares)
+            pm.Deterministic(OVERALL, (shares * values["prevalence"]).sum())
 
     def _item_log_likelihood(
         self, data: Counts, draws: xr.Dataset
     ) -> tuple[xr.DataArray, np.ndarray] | None:
-        """Of an unlabelled pass or fail, and of each kind of labelled item, in each system."""
-        import xarray as xr
-
-        if data.design.likelihood is not None:
-            return None
-        cells = self._cells(data, {name: draws[name] for name in ("pass_rate", *self._own)})
-        names, dims = list(cells), ("chain", "draw", "cell", *([data.dim] if data.systems else []))
-        extra = _share_of_items(data, draws)
-        logs = xr.concat([log + extra for log, _ in cells.values()], "cell").transpose(*dims)
-        items = np.array([n for _, n in cells.values()])
-        where = np.indices(items.shape).reshape(items.ndim, -1)
-        coords: dict[str, Any] = {"cell": ("kind", np.array(names)[where[0]])}
-        if data.systems is not None:
-            coords[data.dim] = ("kind", np.array(data.systems)[where[1]])
-        flat = logs.to_numpy().reshape(*logs.shape[:2], -1)
-        by_kind = xr.DataArray(flat, coords, dims=("chain", "draw", "kind"))
-        return by_kind.assign_coords(chain=draws.chain, draw=draws.draw), items.ravel()
-
-    @property
-    def _own(self) -> tuple[str, ...]:
-        """Unknowns that labels tell of."""
-        return ("prevalence", *self._rates)
-
-    def _cells(self, counts: Counts, rates: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-        """Log-likelihood of one item of each kind, and how many there are."""
-        rate, good, (one, other) = rates["pass_rate"], rates["prevalence"], self._rates
-        hit, caught = rates[one], rates[other]
-        own = [np.asarray(getattr(counts, name)) for name in LABELS]
-        sources = {"labelled": own}
-        if counts.external_labels is not None:
-            sources["external"] = list(counts.external_labels)
-        cells = {
-            "pass": (np.log(rate), counts.test_pass),
-            "fail": (np.log1p(-rate), counts.test_n - counts.test_pass),
-        }
-        for source, (n1, hits, n0, caught_n) in sources.items():
-            numbers = (hits, n1 - hits, n0 - caught_n, caught_n)
-            if self._rates[0] == "ppv":
-                first, second = rate, 1 - rate
-                chances = [first * hit, second * (1 - caught), first * (1 - hit), second * caught]
-            else:
-                tells = source == "labelled" and counts.labels_tell_prevalence
-                first, second = (good, 1 - good) if tells else (1.0, 1.0)
-                chances = [first * hit, first * (1 - hit), second * (1 - caught), second * caught]
-            kinds = ("good pass", "good fail", "bad pass", "bad fail")
-            for kind, chance, number in zip(kinds, chances, numbers, strict=True):
-                cells[f"{source} {kind}"] = (np.log(chance), number)
-        return cells
+        own = data.design.likelihood is not None
+        return None if own else super()._item_log_likelihood(data, draws)
 
     def _quantities(self, counts: Counts) -> tuple[str, ...]:
         first = (OVERALL,) if counts.dim == "stratum" else ()
@@ -204,10 +187,6 @@ class _PrevalenceModel(BayesianModel):
         if counts.covariates is not None:  # strata may be single items; labels may depend on them
             told = tuple(c for c in cautions_of(counts.merged()) if c.name != "label-shift")
         return assumptions, tuple(dict.fromkeys((*told, *raised)))
-
-    def _unknowns(self) -> str:
-        """Name the function of `_pymc` that makes the unknowns."""
-        raise NotImplementedError
 
     def _spreads(self, counts: Counts) -> tuple[str, ...]:
         return ()
@@ -271,29 +250,9 @@ class _PrevalenceModel(BayesianModel):
             return -np.inf, -np.inf
 
     def _about_items(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """Share of good items among these: the truths of unlabelled ones are one binomial more."""
-        counts, posterior = fit.data, fit.idata["posterior"]
-        theta, *rates = (
-            posterior[q].transpose("chain", "draw", ...).to_numpy()
-            for q in ("prevalence", *self._rates)
-        )
-        if rates[0].ndim < theta.ndim:
-            rates = [rate[..., None] for rate in rates]
-        if self._rates[0] == "ppv":
-            good_pass, good_fail = rates[0], 1 - rates[1]
-        else:
-            passes = theta * rates[0] + (1 - theta) * (1 - rates[1])
-            good_pass = theta * rates[0] / passes
-            good_fail = theta * (1 - rates[0]) / (1 - passes)
-        k, n = np.asarray(counts.test_pass), np.asarray(counts.test_n)
-        good_pass, good_fail = (np.clip(np.nan_to_num(p), 0, 1) for p in (good_pass, good_fail))
-        good = rng.binomial(k, good_pass) + rng.binomial(n - k, good_fail)
-        if counts.design.same_items:
-            good, n = good + counts.correct_n, n + counts.labelled_n
-        found = {"prevalence": good / n}
-        if counts.dim == "stratum":
-            found[OVERALL] = good.sum(axis=-1) / n.sum()
-        return found
+        """Share of good items among these."""
+        found = shares_of_items(fit.data, self._drawn_truths(fit, rng))
+        return {name: share[..., 1] for name, share in found.items()}
 
 
 @dataclass(frozen=True)
@@ -396,8 +355,19 @@ class ErrorRates(_PrevalenceModel):
         text = f"the judge has the same rates in every {counts.dim}"
         return (Assumption("same-rates", text),) if self._pools else ()
 
-    def _unknowns(self) -> str:
-        return "shared_rates" if self._pools else "separate_rates"
+    def _shares(self, data: Counts) -> Component:
+        return BetaShares(self.prevalence, self._by(data).dim)
+
+    def _errors(self, data: Counts) -> Component:
+        own = _By(None, None) if self._pools else self._by(data)
+        return SeparateErrors(self.sensitivity, self.specificity, self.better_than_chance, *own)
+
+    def _variables(self, data: Counts, text: bool) -> dict[str, Any]:
+        from bayesjudge.prevalence._pymc import separate_rates
+
+        if self._pools:
+            return super()._variables(data, text)
+        return separate_rates(self, self._by(data).dim, text)
 
 
 @dataclass(frozen=True)
@@ -479,8 +449,14 @@ class PooledErrorRates(_PrevalenceModel):
         text = f"the judge's rates in one {counts.dim} are exchangeable with those in the others"
         return (Assumption("exchangeable-rates", text),)
 
-    def _unknowns(self) -> str:
-        return "pooled_rates"
+    def _shares(self, data: Counts) -> Component:
+        if data.dim == "stratum":
+            return PooledShares(self.prevalence, data.dim, self.spread)
+        return BetaShares(self.prevalence, data.dim)
+
+    def _errors(self, data: Counts) -> Component:
+        typical = self.sensitivity, self.specificity, self.better_than_chance
+        return PooledErrors(*typical, data.dim, spread=self.spread)
 
 
 @dataclass(frozen=True)
@@ -560,8 +536,16 @@ class LinearErrorRates(_PrevalenceModel):
         text = f"prevalence and the judge's rates are linear in {self.formula}, as logits"
         return (Assumption("linear-logits", text),)
 
-    def _unknowns(self) -> str:
-        return "linear_rates"
+    def _shares(self, data: Counts) -> Component:
+        return LinearShares(self.prevalence, data.dim, self._linear(data))
+
+    def _errors(self, data: Counts) -> Component:
+        return LinearErrors(self.sensitivity, self.specificity, self._linear(data))
+
+    def _linear(self, data: Counts) -> Linear:
+        from bayesjudge.prevalence._covariates import design_of_strata
+
+        return Linear(*design_of_strata(self.formula, data), self.slope, data.dim)
 
 
 @dataclass(frozen=True)
@@ -631,8 +615,21 @@ class PredictiveValues(_PrevalenceModel):
             found[OVERALL] = of_sum(whole, parts, counts.shares, ci_prob)
         return found
 
-    def _unknowns(self) -> str:
-        return "predictive_values"
+    def _shares(self, data: Counts) -> None:
+        return None
+
+    def _errors(self, data: Counts) -> Component:
+        known = self.pass_rate, self.ppv, self.npv, self.better_than_chance
+        return PredictiveRates(*known, *self._by(data))
+
+    def _variables(self, data: Counts, text: bool) -> dict[str, Any]:
+        import pymc as pm
+
+        values = super(_PrevalenceModel, self)._variables(data, text)
+        rate, ppv, npv = (values[name] for name in ("pass_rate", *self._rates))
+        good = rate * ppv + (1 - rate) * (1 - npv)
+        dims = self._by(data).dim
+        return {**values, "prevalence": pm.Deterministic("prevalence", good, dims=dims)}
 
 
 PrevalenceModel = ErrorRates | PooledErrorRates | LinearErrorRates | PredictiveValues
@@ -671,11 +668,6 @@ def granted(counts: Counts) -> tuple[Assumption, ...]:
     more = () if counts.external_labels is None else (SAME_JUDGE,)
     strata = (STRATUM_SHARES,) if counts.dim == "stratum" and counts.propensity is None else ()
     return tuple(dict.fromkeys((counts.design.assumption, *more, *strata)))
-
-
-def _share_of_items(counts: Counts, draws: xr.Dataset) -> Any:
-    """Log of each stratum's share, if the data tell it: classes of propensity."""
-    return 0.0 if counts.propensity is None else np.log(draws["stratum_share"])
 
 
 def _require_rates(counts: Counts, require: Any) -> None:

@@ -11,15 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.priors import BetaPrior, NormalPrior
-
-if TYPE_CHECKING:
-    from bayesjudge.verdicts.table import Verdicts
 
 Values = Mapping[str, Any]
 Prior = BetaPrior | Mapping[str, BetaPrior]
@@ -39,13 +36,11 @@ class Component:
     #: Logarithms of the weights of a table's last axis, if it has one of quadrature nodes.
     log_weight: np.ndarray | None = None
 
-    def variables(self, table: Verdicts, text: bool) -> dict[str, Any]:
+    def variables(self, text: bool) -> dict[str, Any]:
         """Add the unknowns to the model in whose context this is called.
 
         Parameters
         ----------
-        table : Verdicts
-            Whose verdicts are modelled.
         text : bool
             Whether the variables are those of the text, or may be others with the same density in
             which NUTS takes fewer steps.
@@ -145,7 +140,7 @@ class BetaShares(Component):
     dim: str | None
     names: ClassVar[Sequence[str]] = ("prevalence",)
 
-    def variables(self, table: Verdicts, text: bool) -> dict[str, Any]:
+    def variables(self, text: bool) -> dict[str, Any]:
         """Beta variables."""
         import pymc as pm
 
@@ -156,6 +151,33 @@ class BetaShares(Component):
         """Of fail and pass."""
         good = values["prevalence"] if self.dim else values["prevalence"][..., None]
         return xp.stack([xp.log1p(-good), xp.log(good)], axis=-1)
+
+
+@dataclass(frozen=True)
+class PooledShares(BetaShares):
+    """Shares of good outputs some logits from a typical one, by how much the data say."""
+
+    spread: float = 1.0
+
+    def variables(self, text: bool) -> dict[str, Any]:
+        """A typical share, its groups' spread and their shares."""
+        from bayesjudge.core.distributions import beta_share
+
+        ends = prior_data("prevalence", self.prior)
+        typical = beta_share("typical_prevalence", *ends, text=text)
+        return {"prevalence": spread_out("prevalence", typical, self.spread, self.dim, text)}
+
+
+@dataclass(frozen=True, eq=False)
+class LinearShares(BetaShares):
+    """Shares of good outputs whose logits are linear in covariates."""
+
+    linear: Linear | None = None
+
+    def variables(self, text: bool) -> dict[str, Any]:
+        """The average item's share, and slopes."""
+        assert self.linear is not None
+        return {"prevalence": self.linear.rate("prevalence", self.prior)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +193,7 @@ class DirichletShares(Component):
         """Its own."""
         return (self.name,)
 
-    def variables(self, table: Verdicts, text: bool) -> dict[str, Any]:
+    def variables(self, text: bool) -> dict[str, Any]:
         """A row of shares for each group; for the sampler their logarithms."""
         import pymc as pm
         import pytensor.tensor as pt
@@ -218,12 +240,45 @@ class SeparateErrors(_Rates):
     dim: str | None
     by: Literal["judge", "group"] | None = "judge"
 
-    def variables(self, table: Verdicts, text: bool) -> dict[str, Any]:
+    def variables(self, text: bool) -> dict[str, Any]:
         """One pair for each entry of `dim`."""
         priors = [prior_data(name, getattr(self, name), self.dim) for name in self.names]
         about: dict[str, Any] = {"above_one": self.better_than_chance, "text": text}
         pair = pair_of_rates(self.names, priors, **about, dims=self.dim)
         return dict(zip(self.names, pair, strict=True))
+
+
+@dataclass(frozen=True)
+class PooledErrors(SeparateErrors):
+    """Rates of each group some logits from those of a typical one, by how much the data say."""
+
+    by: Literal["judge", "group"] | None = "group"
+    spread: float = 1.0
+
+    def variables(self, text: bool) -> dict[str, Any]:
+        """A typical pair, spreads, and the pair of each group."""
+        names = [f"typical_{name}" for name in self.names]
+        priors = [prior_data(name, getattr(self, name)) for name in self.names]
+        about: dict[str, Any] = {"above_one": self.better_than_chance, "text": text}
+        typical = pair_of_rates(names, priors, **about, dims=None)
+        return {
+            name: spread_out(name, centre, self.spread, self.dim, text)
+            for name, centre in zip(self.names, typical, strict=True)
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class LinearErrors(_Rates):
+    """Rates whose logits are linear in covariates."""
+
+    sensitivity: BetaPrior
+    specificity: BetaPrior
+    linear: Linear
+    by: Literal["judge", "group"] | None = "group"
+
+    def variables(self, text: bool) -> dict[str, Any]:
+        """The average item's rates, and slopes."""
+        return {name: self.linear.rate(name, getattr(self, name)) for name in self.names}
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,7 +293,7 @@ class PopulationErrors(Component):
     guesses: Callable[[], dict[str, tuple[np.ndarray, np.ndarray]]]
     names: ClassVar[Sequence[str]] = ("discrimination", "leniency")
 
-    def variables(self, table: Verdicts, text: bool) -> dict[str, Any]:
+    def variables(self, text: bool) -> dict[str, Any]:
         """Both parts of each judge, and its rates."""
         import pymc as pm
 
@@ -307,7 +362,7 @@ class SharedEffect(Component):
         """Of the nodes; the smallest of many are 0 in floating point, and may be."""
         return np.asarray(np.log(np.maximum(self._quadrature[1], 1e-300)))
 
-    def variables(self, table: Verdicts, text: bool) -> dict[str, Any]:
+    def variables(self, text: bool) -> dict[str, Any]:
         """Those of the judges, and the effect's standard deviation on bad and on good items."""
         values = self.judges.judges(text)
         return values | {"shared_effect": self.spread(values)[0]}
@@ -358,9 +413,9 @@ class Answering(Component):
         """Of the errors."""
         return self.errors.log_weight
 
-    def variables(self, table: Verdicts, text: bool) -> dict[str, Any]:
+    def variables(self, text: bool) -> dict[str, Any]:
         """Those of the errors, and the probability of a vote at all."""
-        values = self.errors.variables(table, text)
+        values = self.errors.variables(text)
         return values | self.answering()
 
     def answering(self) -> dict[str, Any]:
@@ -402,7 +457,7 @@ class DirichletErrors(Component):
         """Its own."""
         return (self.name,)
 
-    def variables(self, table: Verdicts, text: bool) -> dict[str, Any]:
+    def variables(self, text: bool) -> dict[str, Any]:
         """Dirichlet variables; for the sampler in coordinates of which it takes longer steps."""
         import pymc as pm
         import pytensor.tensor as pt
@@ -416,7 +471,7 @@ class DirichletErrors(Component):
                 weights = pt.ones((len(coords[self.dims[0]] or ()), 1, 1)) * weights
             return {self.name: pm.Dirichlet(self.name, weights, dims=self.dims)}
         k = len(self.weights)
-        logs = log_dirichlet(self.name, self.weights, np.arange(k), len(table.judges))
+        logs = log_dirichlet(self.name, self.weights, np.arange(k), len(coords[self.dims[0]] or ()))
         by_truth = logs.transpose(0, 2, 1)
         pm.Deterministic(self.name, pt.exp(by_truth), dims=self.dims)
         return {f"log_{self.name}": by_truth, self.name: pt.exp(by_truth)}
@@ -426,6 +481,150 @@ class DirichletErrors(Component):
         logs = values.get(f"log_{self.name}")
         logs = xp.log(values[self.name]) if logs is None else logs
         return logs if len(self.dims) == 3 else logs[..., None, :, :]
+
+
+@dataclass(frozen=True)
+class OrderedErrors(Component):
+    """Shares of the bins of a score whose likelihood ratio rises from bin to bin."""
+
+    concentration: float
+    rise: float
+    bins: int
+    by: Literal["judge", "group"] | None = None
+    names: ClassVar[Sequence[str]] = ("bin_share",)
+
+    def variables(self, text: bool) -> dict[str, Any]:
+        """Shares of bad items, and the increments that tilt them to those of good ones."""
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        even = np.full(self.bins, self.concentration / self.bins)
+        fails = pm.Dirichlet(
+            "fail_share", pm.Data("fail_share_prior", even, dims="bin"), dims="bin"
+        )
+        mean = pm.Data("increment_mean", np.array(self.rise / max(self.bins - 1, 1)))
+        steps = pm.Exponential("increment", scale=mean, dims="rise")
+        ratio = pt.concatenate([pt.zeros(1), pt.cumsum(steps)])
+        tilted = fails * pt.exp(ratio - ratio[-1])
+        both = pt.stack([fails, tilted / tilted.sum()])
+        return {"bin_share": pm.Deterministic("bin_share", both, dims=("truth", "bin"))}
+
+    def log_table(self, values: Values, xp: Any) -> Any:
+        """Of the bins, on bad and on good items."""
+        return xp.log(values["bin_share"])[..., None, :, :]
+
+
+# Truths given verdicts ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PredictiveRates(Component):
+    """What a pass and a fail are worth: a table of classes with verdicts, without shares."""
+
+    pass_rate: Prior
+    ppv: Prior
+    npv: Prior
+    better_than_chance: bool
+    dim: str | None
+    by: Literal["judge", "group"] | None = "group"
+    names: ClassVar[Sequence[str]] = ("pass_rate", "ppv", "npv")
+
+    def variables(self, text: bool) -> dict[str, Any]:
+        """A pass rate, and predictive values that may be known to be above chance."""
+        import pymc as pm
+
+        ends = prior_data("pass_rate", self.pass_rate, self.dim)
+        rate = pm.Beta("pass_rate", *ends, dims=self.dim)
+        priors = [prior_data(name, getattr(self, name), self.dim) for name in self.names[1:]]
+        about: dict[str, Any] = {"above_one": self.better_than_chance, "text": text}
+        pair = pair_of_rates(self.names[1:], priors, **about, dims=self.dim)
+        return {"pass_rate": rate, **dict(zip(self.names[1:], pair, strict=True))}
+
+    def log_table(self, values: Values, xp: Any) -> Any:
+        """Of bad and good items with fail and pass."""
+        one = (values[name] if self.dim else values[name][..., None] for name in self.names)
+        rate, ppv, npv = one
+        fail, passed = xp.log1p(-rate), xp.log(rate)
+        bad = xp.stack([fail + xp.log(npv), passed + xp.log1p(-ppv)], axis=-1)
+        good = xp.stack([fail + xp.log1p(-npv), passed + xp.log(ppv)], axis=-1)
+        return xp.stack([bad, good], axis=-2)
+
+
+@dataclass(frozen=True, eq=False)
+class PredictiveClasses(Component):
+    """Shares of the verdicts, and of the classes among the items of each."""
+
+    shares: np.ndarray  #: Dirichlet weights of the verdicts
+    weights: np.ndarray  #: of the classes, by verdict
+    dims: tuple[str, ...]  #: of groups, if there are any, of verdicts and of classes
+    by: Literal["judge", "group"] | None = "group"
+    names: ClassVar[Sequence[str]] = ("verdict_share", "class_share")
+
+    def variables(self, text: bool) -> dict[str, Any]:
+        """Dirichlet variables."""
+        one = DirichletShares("verdict_share", self.shares, self.dims[:-1])
+        other = DirichletErrors("class_share", self.weights, self.dims, by=self.by)
+        return one.variables(True) | other.variables(True)
+
+    def log_table(self, values: Values, xp: Any) -> Any:
+        """Of the classes with the verdicts."""
+        joint = values["verdict_share"][..., None] * values["class_share"]
+        joint = joint if len(self.dims) == 3 else joint[..., None, :, :]
+        return xp.log(xp.moveaxis(joint, -1, -2))
+
+
+# What components are made of ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """Columns of covariates by group, about the average item, and the prior of their slopes."""
+
+    names: Sequence[str]
+    columns: np.ndarray
+    slope: float
+    dim: str
+
+    def rate(self, name: str, prior: Any) -> Any:
+        """A rate by group, linear on the scale of logits."""
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        model = pm.modelcontext(None)
+        if "covariate" not in model.named_vars:
+            model.add_coord("coefficient", self.names)
+            pm.Data("covariate", self.columns, dims=(self.dim, "coefficient"))
+            pm.Data("slope_prior", np.array(self.slope))
+        typical = pm.Beta(f"typical_{name}", *prior_data(name, prior))
+        logits = pt.log(typical) - pt.log1p(-typical)
+        if self.names:
+            slopes = pm.Normal(f"{name}_slope", 0, model["slope_prior"], dims="coefficient")
+            logits = logits + model["covariate"] @ slopes
+        rates = pm.math.sigmoid(logits * pt.ones(len(self.columns)))
+        return pm.Deterministic(name, rates, dims=self.dim)
+
+
+def spread_out(name: str, typical: Any, scale: float, dim: str | None, text: bool) -> Any:
+    """Each group's rate, some logits from the typical one.
+
+    The sampler counts them in standard deviations (non-centred), since most groups have few
+    labels.
+    """
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    from bayesjudge.core.distributions import half_normal
+
+    model = pm.modelcontext(None)
+    if "spread_prior" not in model.named_vars:
+        pm.Data("spread_prior", np.array(scale))
+    spread = half_normal(f"{name}_spread", model["spread_prior"], text=text)
+    centre = pt.log(typical) - pt.log1p(-typical)
+    if text:
+        unbounded = pm.distributions.transforms.logodds  # which PyMC leaves out for this one
+        return pm.LogitNormal(name, centre, spread, dims=dim, default_transform=unbounded)
+    steps = pm.Normal(f"{name}_steps", dims=dim)
+    return pm.Deterministic(name, pm.math.sigmoid(centre + spread * steps), dims=dim)
 
 
 def logits_of_judges(values: Values, xp: Any) -> Any:

@@ -252,6 +252,60 @@ def with_nothing_told(table: Verdicts, log_share: Any) -> Any:
     return pt.concatenate([log_share, pt.zeros((1, len(table.classes)))])
 
 
+def binomial(name: str, successes: Any, trials: Any, rate: Any, dims: str | None) -> None:
+    """Counts that were seen; a single one is an array too, as ArviZ's plots ask."""
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    if dims is None:
+        dims = "outputs"
+        pm.modelcontext(None).add_coord(dims, ("",))
+    # as floats: PyMC makes whole numbers int32, which wraps around at 2,147,483,647 items
+    total = pm.Data(f"{name}_of", np.atleast_1d(np.asarray(trials, dtype=float)), dims=dims)
+    seen = pm.Data(f"{name}_seen", np.atleast_1d(np.asarray(successes, dtype=float)), dims=dims)
+    pm.Binomial(name, total.astype("int64"), pt.atleast_1d(rate), observed=seen, dims=dims)
+
+
+def add_binomial(name: str, successes: Any, trials: Any, rate: Any, dims: str | None) -> None:
+    """Their density for the sampler, without what does not depend on the rate."""
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    seen, failed = np.asarray(successes, float), np.asarray(trials, float) - successes
+    right = pm.Data(f"{name}_seen", seen, dims=dims)
+    wrong = pm.Data(f"{name}_failed", failed, dims=dims)
+    pm.Potential(name, (right * pt.log(rate) + wrong * pt.log1p(-rate)).sum())
+
+
+def multinomial(name: str, counts: Any, shares: Any, dims: tuple[str, ...]) -> None:
+    """Counts that were seen."""
+    import pymc as pm
+
+    counts = np.asarray(counts)
+    # as floats: PyMC makes whole numbers int32, which wraps around at 2,147,483,647 items
+    seen = pm.Data(f"{name}_seen", counts.astype(float), dims=dims)
+    of = np.asarray(counts.sum(axis=-1), float)
+    total = pm.Data(f"{name}_of", of, dims=dims[:-1] or None)
+    pm.Multinomial(name, total.astype("int64"), shares, observed=seen, dims=dims)
+
+
+def observe_given_truth(
+    counts: tuple[np.ndarray, np.ndarray], share: Any, rows: Any, dims: tuple[str, ...], told: bool
+) -> None:
+    """Verdicts of one judge on unlabelled items, on items of each class, and labels' classes.
+
+    `dims` are those of groups, if there are any, of classes and of verdicts; the last are seen only
+    if the share of a class among labels tells that among all items.
+    """
+    import pytensor.tensor as pt
+
+    (test, labelled), by = counts, dims[:-2]
+    multinomial("test", test, (share[..., None] * rows).sum(axis=-2), (*by, dims[-1]))
+    multinomial("labelled", labelled, pt.broadcast_to(rows, labelled.shape), dims)
+    if told:
+        multinomial("labelled_truth", labelled.sum(axis=-1), share, dims[:-1])
+
+
 def log_patterns(table: Verdicts, log_share: Any, log_errors: Any, errors: Component) -> Any:
     """Log probability of the responses and label of each pattern."""
     import pymc as pm
@@ -359,7 +413,13 @@ def observe_items(table: Verdicts, log_share: Any, values: Any, errors: Any) -> 
     sizes = {"unlabelled_item": ~known, "labelled_item": known}
     model.add_coords({dim: np.flatnonzero(mine) for dim, mine in sizes.items()})
     model.add_coords({"item": np.arange(rows.size), "verdict_of_item": np.arange(item.size)})
-    share = pt.exp(log_share)[table.group[rows]]
+    whose = _whose(table, errors.by)[0][rows]
+    if log_share is None:  # classes with verdicts: shares are sums of them
+        joint = errors.log_table(values, pt)
+        shares = pt.exp(pt.logsumexp(joint, axis=-1))
+        share, given = shares[whose[:, 0]], pt.exp(joint) / shares[..., None]
+    else:
+        share = pt.exp(log_share)[table.group[rows]]
     untold = np.flatnonzero(~table.tells[rows])
     if untold.size:  # what share of labelled items is good says nothing
         share = pt.set_subtensor(share[untold], 1 / len(table.classes))
@@ -369,11 +429,12 @@ def observe_items(table: Verdicts, log_share: Any, values: Any, errors: Any) -> 
             seen = truth[mine] if name == "item_label" else None
             at = np.flatnonzero(mine)
             z = pt.set_subtensor(z[at], pm.Categorical(name, share[at], observed=seen, dims=dim))
-    whose = _whose(table, errors.by)[0][rows][item, column]
-    if errors.log_weight is None:
-        logs = errors.log_table(values, pt)[whose, z[item]]
-    else:
+    whose = whose[item, column]
+    if errors.log_weight is not None:
         effect = pm.Normal("item_effect", dims="item")
-        logs = errors.at(values, pt, effect)[whose, z[item], :, item]
+        chance = pt.exp(errors.at(values, pt, effect))[whose, z[item], :, item]
+    else:
+        given = pt.exp(errors.log_table(values, pt)) if log_share is not None else given
+        chance = given[whose, z[item]]
     seen = codes[item, column]
-    pm.Categorical("item_verdict", pt.exp(logs), observed=seen, dims="verdict_of_item")
+    pm.Categorical("item_verdict", chance, observed=seen, dims="verdict_of_item")

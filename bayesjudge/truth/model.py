@@ -69,10 +69,9 @@ class LatentTruth(BayesianModel):
 
     def _variables(self, data: Any, text: bool) -> dict[str, Any]:
         """The unknowns of all components, by name."""
-        table = self._table(data)
         values: dict[str, Any] = {}
         for part in self._parts(data):
-            values |= part.variables(table, text)
+            values |= part.variables(text)
         return values
 
     def _log_tables(self, data: Any, values: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -169,3 +168,49 @@ class LatentTruth(BayesianModel):
             logs = likelihood.log_sum(logs + errors.log_weight)
         chance = np.exp(logs[..., : len(self._table(data).classes)])
         return np.asarray(chance / chance.sum(axis=-1, keepdims=True))
+
+
+@dataclass(frozen=True)
+class OneJudge(LatentTruth):
+    """A model of one verdict an item, counted by group, class and verdict."""
+
+    def _sampling_form(self, data: Any) -> pm.Model | None:
+        return None
+
+    def _item_log_likelihood(
+        self, data: Any, draws: xr.Dataset
+    ) -> tuple[xr.DataArray, np.ndarray] | None:
+        found = super()._item_log_likelihood(data, draws)
+        if found is None or "stratum_share" not in draws:
+            return found
+        # the share of a class of propensity is unknown, and the item tells it
+        share = likelihood.by_sample(draws, "stratum_share")[:, self._table(data).group]
+        logs, items = found
+        return logs + np.log(share).reshape(logs.shape), items
+
+
+def shares_of_items(data: Any, drawn: np.ndarray) -> dict[str, np.ndarray]:
+    """Shares by system or stratum, and of all strata's items, of `LatentTruth._drawn_truths`."""
+    with np.errstate(invalid="ignore"):  # no items, no share of them
+        share = drawn / drawn.sum(axis=-1, keepdims=True)
+    found = {"prevalence": share if data.systems is not None else share[..., 0, :]}
+    if data.dim == "stratum":
+        whole = drawn.sum(axis=-2)
+        found["overall_prevalence"] = whole / whole.sum(axis=-1, keepdims=True)
+    return found
+
+
+def stratum_shares(table: Verdicts, propensity: Any, shares: Any) -> Any:
+    """Strata's shares of the items: known, or of classes of propensity unknown.
+
+    Those are not of the user's making, so their shares in the population are unknown too.
+    """
+    import pymc as pm
+
+    if propensity is None:
+        return pm.Data("stratum_share", np.asarray(shares, float), dims="stratum")
+    items = np.bincount(table.group, table.count, len(table.groups))
+    flat = pm.Data("stratum_share_prior", np.ones(items.size), dims="stratum")
+    share = pm.Dirichlet("stratum_share", flat, dims="stratum")
+    likelihood.multinomial("stratum_items", items, share, ("stratum",))
+    return share

@@ -75,7 +75,6 @@ from bayesjudge.compiled import compiling
 from bayesjudge.core.prior_check import check_prior
 from bayesjudge.lab.uniformity import p_value
 from bayesjudge.prevalence.items._pymc import _verdicts
-from bayesjudge.prevalence.scores.model import _by_bin
 from bayesjudge.repeats.components import cutpoints
 
 sys.path.append(str(Path(__file__).parents[1] / "prevalence"))  # what its calibration draws
@@ -321,6 +320,12 @@ def binned_data(truths: Any, rng: np.random.Generator) -> prevalence.scores.Scor
     return sbc_items.scores_of({np.nan: test, **seen}, calibration="by_truth")
 
 
+def by_bin(data: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Items by bin, without a label, and with one by truth."""
+    counted = data.verdicts.counts[0, 0]
+    return counted[-1], counted[:-1]
+
+
 def highest(tables: tuple[np.ndarray, np.ndarray]) -> Statistics:
     """Of items by bin, and of labelled ones by truth and bin."""
     test, seen = (np.asarray(table) for table in tables)
@@ -413,7 +418,7 @@ CASES = {
         lambda fit, posterior, rng: highest(
             tuple(replicates(fit.model, posterior, rng, ["test", "labelled"]).values())
         ),
-        lambda scores: highest(_by_bin(scores)),
+        lambda scores: highest(by_bin(scores)),
     ),
     "ratings": Case(
         *(ratings, SETS, rating_truths, rating_data, drawn_of("ratings", choices)),

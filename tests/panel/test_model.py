@@ -481,9 +481,9 @@ def test_too_few_nodes_are_noticed():
     few, many = (
         fit_of_draws(votes, model, 40, **draws) for model in (Correlated(nodes=5), Correlated())
     )
-    (caution,) = few.spec._cautions(few)
+    (caution,) = few.spec._cautions_of_fit(few)
     assert caution.name == "too-few-nodes"
-    assert not many.spec._cautions(many)
+    assert not many.spec._cautions_of_fit(many)
 
 
 @pytest.mark.parametrize(

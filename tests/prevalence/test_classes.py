@@ -370,9 +370,11 @@ def test_labels_chosen_by_the_truth_tell_of_the_verdict_only(calibration, total)
         },
         coords={"class": list(counts.classes), "verdict": list(counts.responses)},
     )
-    test, labelled = classes.Confusions()._log_chances(counts, posterior)
-    assert_allclose(np.exp(test).sum(axis=-1), 1)
-    assert_allclose(np.exp(labelled).sum(axis=(-1, -2)), total)
+    counts = replace(counts, test=counts.test + 1, labelled=counts.labelled + 1)  # none is empty
+    logs, _ = classes.Confusions()._item_log_likelihood(counts, posterior)
+    known = counts.verdicts.is_labelled
+    assert_allclose(np.exp(logs[..., ~known]).sum(axis=-1), 1)
+    assert_allclose(np.exp(logs[..., known]).sum(axis=-1), total)
 
 
 def test_items_of_a_verdict_are_all_items_that_got_it():

@@ -50,7 +50,7 @@ def weighed_cells(counts, *, ci_prob=0.95):
 
 def likelihood(counts, rates):
     """Passes among all items of a stratum, and good items in each of its two cells."""
-    from bayesjudge.prevalence._pymc import binomial
+    from bayesjudge.truth.likelihood import binomial
 
     passed = counts.labelled_pass
     items, passes = counts.test_n + counts.labelled_n, counts.test_pass + passed

@@ -186,7 +186,7 @@ def test_summing_the_truths_out_gives_the_collapsed_model(name):
     counts, model = TINY[name]
     collapsed = P.build_model(counts, model)
     full = P.build_model(counts, model, collapsed=False)
-    (truth,) = [v for v in full.free_RVs if v.name == "truth"]
+    (truth,) = [v for v in full.free_RVs if v.name == "item_truth"]
     size = int(np.sum(counts.test_n))
     at = {
         "collapsed": collapsed.compile_logp(jacobian=False, mode="FAST_COMPILE"),

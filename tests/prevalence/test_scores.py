@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 from arviz_stats.base import array_stats
 from numpy.testing import assert_allclose
 from oracles import SIGMAS, assert_mc_mean, assert_mc_quantile
@@ -15,6 +14,7 @@ from scipy.stats import mannwhitneyu, sem, t
 
 import bayesjudge as bj
 from bayesjudge.core.errors import UninformativeJudgeError
+from bayesjudge.prevalence.scores.model import NumbersByBin
 from bayesjudge.truth.quadrature import posterior_of
 
 P = bj.prevalence
@@ -589,13 +589,8 @@ def test_bins_whose_labels_agree_have_no_walls():
 def test_a_bin_whose_numbers_are_alike_is_read_to_a_fifth_of_a_step():
     """Of five numbers, 1 to 5: a bin that lies on 3, and one a quarter of a step above 4."""
     levels = np.linspace(0, 1, 5)
-    posterior = xr.Dataset(
-        {
-            "location": (("chain", "draw", "bin"), [[[0.5, 0.8125]]]),
-            "bin_spread": (("chain", "draw", "bin"), [[[1e-9, 1e-9]]]),
-        }
-    )
-    on, above = S.RisingMean()._chances(posterior, levels)[0, 0]
+    values = {"location": np.array([0.5, 0.8125]), "bin_spread": np.full(2, 1e-9)}
+    on, above = NumbersByBin(None, 2.0, 1.0, 0.5, levels, None).chances(values, np)
     assert_allclose(on[2], 1 - 2 * ndtr(-0.5 / 0.2), rtol=1e-9)
     assert_allclose(above[3], ndtr(0.25 / 0.2) - ndtr(-0.75 / 0.2), rtol=1e-9)
 
@@ -613,8 +608,7 @@ def test_the_models_means_of_bins_are_those_that_draws_have():
     for unused in ("cell_share_simplex__", "typical_spread_log__"):
         del point[unused]
     found = dict(zip(names, run(point), strict=True))
-    posterior = xr.Dataset({n: (("chain", "draw", "bin"), v[None, None]) for n, v in found.items()})
-    chances = S.RisingMean()._chances(posterior, np.linspace(0, 1, 5))[0, 0]
+    chances = S.RisingMean()._errors(scores).chances(found, np)
     assert_allclose(chances @ np.arange(1, 6), found["bin_mean"], atol=1e-9)
 
 

@@ -37,6 +37,10 @@ def assert_moments(draws, mean, sd):
     assert abs(draws.std() - sd) < SIGMAS * error
 
 
+#: Of cells, which say nothing of the truths in each.
+EVEN = {"cell_share": (["cell"], [1 / 3] * 3)}
+
+
 def scored(calibration):
     score, truth = [1, 2, 3] * 3, [NAN] * 3 + [0] * 3 + [1] * 3
     edges = {"edges": (1.5, 2.5), "scale": (1, 3)}
@@ -47,7 +51,7 @@ def test_good_items_by_bin_are_beta_binomial():
     rng, a = np.random.default_rng(2), 2 / 3
     good = rng.beta(a + np.array(PASSES), a + np.array(FAILS), (DRAWS, 3))
     made = about_items(S.TruthGivenScore(monotone=False), scored("by_verdict"),
-                       pass_share=(["bin"], good))["prevalence"]  # fmt: skip
+                       pass_share=(["bin"], good), **EVEN)["prevalence"]  # fmt: skip
     parts = [betabinom(n, a + k, a + m) for n, k, m in zip(TEST, PASSES, FAILS, strict=True)]
     mean, sd = sum(p.mean() for p in parts), np.sqrt(sum(p.var() for p in parts))
     assert_moments(made, (16 + mean) / 128, sd / 128)
@@ -72,7 +76,7 @@ def test_numbers_of_these_items_are_on_their_scale():
                       truth_scale=(1, 5), edges=(1.5, 2.5))  # fmt: skip
     location, spread = np.array([0.2, 0.5, 1.1]), np.array([0.2, 0.4, 0.3])
     made = about_items(S.RisingMean(), scores, location=(["bin"], location),
-                       bin_spread=(["bin"], spread))["mean_score"]  # fmt: skip
+                       bin_spread=(["bin"], spread), **EVEN)["mean_score"]  # fmt: skip
     spread = np.hypot(spread, 0.2 / 4)  # people read a latent value to a fifth of a step
     latent = location + spread * np.random.default_rng(3).normal(size=(400_000, 3))
     numbers = 1 + np.clip(np.rint(4 * latent), 0, 4)
@@ -115,7 +119,8 @@ def test_classes_of_a_verdict_are_those_of_its_labels():
     counts = classes.ClassCounts(SEEN[0], KNOWN[0], "abc", "by_verdict")
     share = np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4]])
     made = about_items(classes.PredictiveShares(), counts,
-                       class_share=(["verdict", "class"], share))  # fmt: skip
+                       class_share=(["verdict", "class"], share),
+                       verdict_share=(["verdict"], [1 / 3] * 3))  # fmt: skip
     mean, variance = SEEN[0] @ share, SEEN[0] @ (share * (1 - share))
     for k in range(3):
         total = KNOWN[0].sum(axis=1)[k] + mean[k]

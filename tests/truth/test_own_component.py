@@ -21,7 +21,7 @@ class OneCoinErrors(Component):
     right: bj.BetaPrior
     names: ClassVar = ("right",)
 
-    def variables(self, table, text):
+    def variables(self, text):
         return {"right": pm.Beta("right", *self.right, dims="judge")}
 
     def log_table(self, values, xp):

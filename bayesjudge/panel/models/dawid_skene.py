@@ -288,7 +288,7 @@ class Correlated(PooledDawidSkene):
         spread, *nodes = effect.spread(values)
         values |= {"shared_effect": spread, "coordinates": judges, "quadrature": nodes}
         values |= errors.answering() if isinstance(errors, Answering) else {}
-        return values | self._shares(votes).variables(self._table(votes), text)
+        return values | self._shares(votes).variables(text)
 
     def _add_density(self, votes: Votes, values: Mapping[str, Any]) -> None:
         """Sum and slopes as one operation, with the judges' coordinates among its inputs."""

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from bayesjudge.core import methods
-from bayesjudge.core.draws import by_kind
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Diagnosis
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.model import BayesianModel, model_of
+from bayesjudge.core.model import model_of
 from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.classes.data import SOURCE, ClassCounts, judged
-
-if TYPE_CHECKING:
-    import pymc as pm
-    import xarray as xr
+from bayesjudge.truth.components import (
+    Component,
+    DirichletErrors,
+    DirichletShares,
+    PredictiveClasses,
+)
+from bayesjudge.truth.likelihood import multinomial, observe_given_truth
+from bayesjudge.truth.model import OneJudge, shares_of_items, stratum_shares
 
 
 @dataclass(frozen=True)
-class _ClassModel(BayesianModel):
+class _ClassModel(OneJudge):
     """What the models of several classes have in common."""
 
     #: Shares of cells without an item have a long tail towards 0 on the scale of the sampler.
@@ -55,15 +58,18 @@ class _ClassModel(BayesianModel):
             "Confusions(pooling='full')",
         )
 
-    def _derived(self, counts: ClassCounts, prevalence: Any) -> None:
+    def _coords(self, data: ClassCounts) -> dict[str, Any]:
+        return {**data.coords, "class": data.classes, "verdict": data.responses}
+
+    def _derive(self, counts: ClassCounts, values: Mapping[str, Any]) -> None:
         """Add the strata's weighed shares, and the mean credit."""
         import pymc as pm
         import pytensor.tensor as pt
 
-        whole, by = prevalence, tuple(counts.coords)
+        whole, by = values["prevalence"], tuple(counts.coords)
         if counts.dim == "stratum":
-            shares = _stratum_shares(counts)
-            whole = pm.Deterministic(OVERALL, pt.dot(shares, prevalence), dims=("class",))
+            shares = stratum_shares(counts.verdicts, counts.propensity, counts.shares)
+            whole = pm.Deterministic(OVERALL, pt.dot(shares, whole), dims=("class",))
             by = ()
         if counts.credit is not None:
             credit = pm.Data("credit", np.array(counts.credit, float), dims=("class",))
@@ -77,39 +83,13 @@ class _ClassModel(BayesianModel):
     _rates: ClassVar[tuple[str, ...]] = ()
 
     def _about_items(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """Shares of these items: the classes of the unlabelled ones of each verdict are drawn."""
+        """Shares of these items, and their credit."""
         counts = fit.data
-        chances = self._classes_of_verdicts(counts, fit.idata["posterior"].to_dataset())
-        drawn = rng.multinomial(counts.tests, chances).sum(axis=-2)
-        if counts.design.same_items:
-            drawn = drawn + counts.tables.sum(axis=2)
-        whole = drawn.sum(axis=2) / drawn[0, 0].sum()
-        shares = drawn / drawn.sum(axis=-1, keepdims=True)
-        found = {"prevalence": shares if counts.systems is not None else shares[..., 0, :]}
-        if counts.dim == "stratum":
-            found[OVERALL] = whole
+        found = shares_of_items(counts, self._drawn_truths(fit, rng))
         if counts.credit is not None:
-            credited = whole if counts.dim == "stratum" else found["prevalence"]
+            credited = found[OVERALL if counts.dim == "stratum" else "prevalence"]
             found["win_rate"] = credited @ np.asarray(counts.credit)
         return found
-
-    def _classes_of_verdicts(self, counts: ClassCounts, posterior: xr.Dataset) -> np.ndarray:
-        """Shares of the classes by verdict: axes chain, draw, system, verdict and class."""
-        raise NotImplementedError
-
-    def _item_log_likelihood(
-        self, data: ClassCounts, draws: xr.Dataset
-    ) -> tuple[xr.DataArray, np.ndarray]:
-        """Of an item of each verdict, and of each class and verdict if it is labelled."""
-        logs = list(self._log_chances(data, draws))
-        if data.propensity is not None:
-            (share,) = _by_place(data, draws, "stratum_share")
-            logs = [x + np.log(share.reshape(*share.shape, *[1] * (x.ndim - 3))) for x in logs]
-        return by_kind(draws, list(zip(logs, (data.tests, data.tables), strict=True)))
-
-    def _log_chances(self, data: ClassCounts, draws: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
-        """Log probability of a verdict, and of a class with its verdict, by place."""
-        raise NotImplementedError
 
     def _assumes(self, counts: ClassCounts) -> tuple[Assumption, ...]:
         return ()
@@ -117,15 +97,6 @@ class _ClassModel(BayesianModel):
     def _diagnosis(self, counts: ClassCounts) -> Diagnosis:
         assumptions, cautions = judged(counts)
         return (*assumptions, *self._assumes(counts)), cautions
-
-    def _build(self, data: ClassCounts) -> pm.Model:
-        return self._graph(data, collapsed=True)
-
-    def _uncollapsed(self, data: ClassCounts) -> pm.Model:
-        return self._graph(data, collapsed=False)
-
-    def _graph(self, data: ClassCounts, collapsed: bool) -> pm.Model:
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -197,48 +168,19 @@ class Confusions(_ClassModel):
     def _states_priors(self) -> bool:
         return replace(self, pooling="separate") != Confusions()
 
-    def _classes_of_verdicts(self, counts: ClassCounts, posterior: xr.Dataset) -> np.ndarray:
-        shares, rows = _by_place(counts, posterior, "prevalence", "confusion")
-        joint = np.swapaxes(shares[..., None] * rows, -1, -2) + 1e-300
-        return joint / joint.sum(axis=-1, keepdims=True)
+    def _shares(self, data: ClassCounts) -> Component:
+        return DirichletShares("prevalence", self._weights(data)[0], (*data.coords, "class"))
 
-    def _log_chances(self, data: ClassCounts, draws: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
-        shares, rows = _by_place(data, draws, "prevalence", "confusion")
-        joint = shares[..., None] * rows
-        return np.log(joint.sum(axis=-2)), np.log(joint if data.design.same_items else rows)
+    def _errors(self, data: ClassCounts) -> Component:
+        own = tuple(data.coords) if self.pooling == "separate" else ()
+        dims = (*own, "class", "verdict")
+        by: Any = "group" if own else None
+        return DirichletErrors("confusion", self._weights(data)[1], dims, by=by)
 
-    def _graph(self, data: ClassCounts, collapsed: bool) -> pm.Model:
-        import pymc as pm
-        import pytensor.tensor as pt
-
-        from bayesjudge.prevalence._pymc import categories_by_item, multinomial
-
-        shares, rows = self._weights(data)
-        by = tuple(data.coords)
-        own = by if self.pooling == "separate" else ()
-        coords = {**data.coords, "class": data.classes, "verdict": data.responses}
-        with pm.Model(coords=coords) as model:
-            prevalence = _dirichlet("prevalence", shares, (*by, "class"), data)
-            confusion = _dirichlet("confusion", rows, (*own, "class", "verdict"), data)
-            each = confusion if by == own else pt.broadcast_to(confusion, data.labelled.shape)
-            if not collapsed:
-                place, truth, verdict = data.by_item()
-                by_place = prevalence[place] if by else prevalence[None][np.zeros_like(place)]
-                rates = each if by else each[None]
-                told = np.full(truth.shape, data.design.same_items)
-                given = ("verdict", lambda z: rates[place, z], verdict)
-                categories_by_item(("truth", by_place, truth), given, told)
-                self._derived(data, prevalence)
-                return model
-            seen = (prevalence[..., None] * confusion).sum(axis=-2)
-            multinomial("test", data.test, seen, (*by, "verdict"))
-            multinomial("labelled", data.labelled, each, (*by, "class", "verdict"))
-            if data.design.same_items:
-                multinomial(
-                    "labelled_truth", data.labelled.sum(axis=-1), prevalence, (*by, "class")
-                )
-            self._derived(data, prevalence)
-        return model
+    def _observe(self, data: ClassCounts, values: Mapping[str, Any]) -> None:
+        dims, told = (*data.coords, "class", "verdict"), data.design.same_items
+        unknowns = values["prevalence"], values["confusion"]
+        observe_given_truth((data.test, data.labelled), *unknowns, dims, told)
 
 
 @dataclass(frozen=True)
@@ -292,41 +234,26 @@ class PredictiveShares(_ClassModel):
             f"calibration={counts.design.name!r} takes Confusions()",
         )
 
-    def _classes_of_verdicts(self, counts: ClassCounts, posterior: xr.Dataset) -> np.ndarray:
-        (shares,) = _by_place(counts, posterior, "class_share")
-        return shares / shares.sum(axis=-1, keepdims=True)
+    def _shares(self, data: ClassCounts) -> None:
+        return None
 
-    def _log_chances(self, data: ClassCounts, draws: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
-        verdicts, rows = _by_place(data, draws, "verdict_share", "class_share")
-        joint = np.swapaxes(verdicts[..., None] * rows, -1, -2)
-        return np.log(verdicts), np.log(joint)
+    def _errors(self, data: ClassCounts) -> Component:
+        by: Any = "group" if data.coords else None
+        return PredictiveClasses(*self._weights(data), (*data.coords, "verdict", "class"), by=by)
 
-    def _graph(self, data: ClassCounts, collapsed: bool) -> pm.Model:
+    def _variables(self, data: ClassCounts, text: bool) -> dict[str, Any]:
         import pymc as pm
 
-        from bayesjudge.prevalence._pymc import categories_by_item, multinomial
+        values = super()._variables(data, text)
+        mixed = (values["verdict_share"][..., None] * values["class_share"]).sum(axis=-2)
+        prevalence = pm.Deterministic("prevalence", mixed, dims=(*data.coords, "class"))
+        return values | {"prevalence": prevalence}
 
-        shares, rows = self._weights(data)
-        by = tuple(data.coords)
-        coords = {**data.coords, "class": data.classes, "verdict": data.responses}
-        with pm.Model(coords=coords) as model:
-            verdicts = _dirichlet("verdict_share", shares, (*by, "verdict"), data)
-            classes = _dirichlet("class_share", rows, (*by, "verdict", "class"), data)
-            if collapsed:
-                items = data.test + data.labelled.sum(axis=-2)
-                multinomial("verdicts", items, verdicts, (*by, "verdict"))
-                known = np.swapaxes(data.labelled, -1, -2)
-                multinomial("labelled", known, classes, (*by, "verdict", "class"))
-            else:
-                place, truth, verdict = data.by_item()
-                first = verdicts[place] if by else verdicts[None][np.zeros_like(place)]
-                rates = classes if by else classes[None]
-                given = ("truth", lambda v: rates[place, v], truth)
-                categories_by_item(("verdict", first, verdict), given, np.full(truth.shape, True))
-            mixed = (verdicts[..., None] * classes).sum(axis=-2)
-            prevalence = pm.Deterministic("prevalence", mixed, dims=(*by, "class"))
-            self._derived(data, prevalence)
-        return model
+    def _observe(self, data: ClassCounts, values: Mapping[str, Any]) -> None:
+        by, known = tuple(data.coords), np.swapaxes(data.labelled, -1, -2)
+        items = data.test + data.labelled.sum(axis=-2)
+        multinomial("verdicts", items, values["verdict_share"], (*by, "verdict"))
+        multinomial("labelled", known, values["class_share"], (*by, "verdict", "class"))
 
 
 ClassModel = Confusions | PredictiveShares
@@ -345,37 +272,3 @@ def suited(counts: ClassCounts, model: ClassModel | None, subject: str) -> Class
     with checking(subject) as require:
         model._suits(counts, require)
     return model
-
-
-def _by_place(counts: ClassCounts, posterior: xr.Dataset, *names: str) -> list[np.ndarray]:
-    """Draws with an axis of systems or strata behind those of the draws, even if there is none."""
-    return [
-        array if counts.dim in posterior[name].dims else array[:, :, None]
-        for name in names
-        for array in [posterior[name].transpose("chain", "draw", ...).to_numpy()]
-    ]
-
-
-def _stratum_shares(counts: ClassCounts) -> Any:
-    """Strata's shares; those of classes of propensity are unknown in the population."""
-    import pymc as pm
-
-    from bayesjudge.prevalence._pymc import multinomial
-
-    if counts.propensity is None:
-        return pm.Data("stratum_share", counts.shares, dims=("stratum",))
-    items = counts.tests.sum(axis=1) + counts.tables.sum(axis=(1, 2))
-    flat = pm.Data("stratum_share_prior", np.ones(items.size), dims=("stratum",))
-    shares = pm.Dirichlet("stratum_share", flat, dims=("stratum",))
-    multinomial("stratum_items", items, shares, ("stratum",))
-    return shares
-
-
-def _dirichlet(name: str, weights: np.ndarray, dims: tuple[str, ...], counts: ClassCounts) -> Any:
-    """One Dirichlet prior for each row, the same in every system."""
-    import pymc as pm
-
-    sizes = {**counts.coords, "class": counts.classes, "verdict": counts.responses}
-    shape = tuple(len(sizes[dim] or ()) for dim in dims)
-    each = pm.Data(f"{name}_prior", np.broadcast_to(weights, shape).copy(), dims=dims)
-    return pm.Dirichlet(name, each, dims=dims)

@@ -56,13 +56,6 @@ def nodes_of(spec: Any) -> dict[str, int]:
     return {"difficulty": n, "leniency": max(5, n // 2), "interaction": max(5, n // 3)}
 
 
-class Systems(NamedTuple):
-    """What the priors of part 1 ask of data."""
-
-    systems: Sequence[str] | None
-    dim: str = "system"
-
-
 def integrated(items: Items, spec: Any, text: bool) -> pm.Model:
     """Build the model with the effects integrated out: of the text, or in the sampler's form."""
     several = len(items.systems) > 1
@@ -254,8 +247,8 @@ def _verdicts(items: Items) -> _Verdicts:
 
 def _rates(items: Items, spec: Any, text: bool) -> list[Any]:
     """The same priors, and the same coordinates for the sampler, as of independent rows."""
-    counts: Any = Systems(items.systems if len(items.systems) > 1 else None)
-    made = part_1.separate_rates(counts, spec, text)
+    dim = "system" if len(items.systems) > 1 else None
+    made = part_1.separate_rates(spec, dim, text)
     return [pt.atleast_1d(made[name]) for name in RATES]
 
 

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import erfc
 
 from bayesjudge.core import methods
-from bayesjudge.core.draws import by_kind
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Diagnosis
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.model import BayesianModel, model_of
+from bayesjudge.core.model import model_of
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence.scores.data import Scores, judged
+from bayesjudge.truth.components import BetaShares, Component, DirichletErrors, OrderedErrors
+from bayesjudge.truth.likelihood import multinomial, observe_given_truth
+from bayesjudge.truth.model import OneJudge
+from bayesjudge.verdicts.table import Verdicts
 
 if TYPE_CHECKING:
     import pymc as pm
-    import xarray as xr
 
 SOURCE = "Lee et al. (2025), Sections 3-5, with bins of the score for verdicts"
 #: Numbers that people give are told apart to this share of their scale, if they are no integers.
@@ -31,10 +33,12 @@ UNEVEN = 0.5
 #: Standard deviation of giving a number, in steps of the truths' scale. With none the likelihood
 #: of bins whose labels agree has walls, as sharp as their spread is small: NUTS diverges there.
 GRAIN = 0.2
+#: Added to the probability of each number, so that none is 0 far from its location.
+LEAST = 1e-12
 
 
 @dataclass(frozen=True)
-class _ScoreModel(BayesianModel):
+class _ScoreModel(OneJudge):
     """What the models have in common."""
 
     def __post_init__(self) -> None:
@@ -66,21 +70,40 @@ class _ScoreModel(BayesianModel):
         fitting = "RisingMean()" if scores.numeric else "ScoreGivenTruth() or TruthGivenScore()"
         require(right, f"{name} is for truths that are {kind}, these are {other}: take {fitting}")
 
-    def _about_items(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """Mean truth of these items: truths of the unlabelled ones of each cell are drawn."""
-        scores, posterior = fit.data, fit.idata["posterior"]
-        cells = scores.tally()
-        drawn = self._drawn_truths(scores, posterior.to_dataset(), cells["test"], rng)
-        total, n = drawn.sum(axis=-1), cells["test"].sum()
-        if scores.design.same_items:
-            total, n = total + cells["sums"].sum(), n + cells["labels"].sum()
-        return {scores.answer: scores.in_units(total / n)}
+    def _coords(self, data: Scores) -> dict[str, Any]:
+        return {"bin": data.bins, "truth": ("fail", "pass")}
 
-    def _drawn_truths(
-        self, scores: Scores, posterior: xr.Dataset, items: np.ndarray, rng: np.random.Generator
-    ) -> np.ndarray:
-        """Sums of the truths in [0, 1] of so many items of each cell (chain, draw, cell)."""
-        raise NotImplementedError
+    def _about_items(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """Mean truth of these items."""
+        drawn = self._drawn_truths(fit, rng).sum(axis=2)
+        share = drawn[..., 1] / drawn.sum(axis=-1)
+        return {fit.data.answer: fit.data.in_units(share)}
+
+
+@dataclass(frozen=True)
+class _ByScore(_ScoreModel):
+    """The models of truths given scores: what is said of an item is its cell, of all cells one."""
+
+    share_concentration: float = 2.0
+    truth_concentration: float = 1.0
+
+    def _coords(self, data: Scores) -> dict[str, Any]:
+        cells = cells_of(data)
+        names = [", ".join(name) for name in product(*cells.coords.values())]
+        return {**cells.coords, "cell": names}
+
+    def _shares(self, data: Scores) -> None:
+        return None
+
+    def _table(self, data: Scores) -> Verdicts:
+        levels = _levels(data)
+        counted = np.vstack([_by_level(data, levels).T, data.tally()["test"]])
+        return Verdicts.from_counts(
+            counted,
+            calibration=data.design,
+            classes=tuple(levels.tolist()),
+            responses=range(data.n_cells),
+        )
 
 
 @dataclass(frozen=True)
@@ -131,77 +154,30 @@ class ScoreGivenTruth(_ScoreModel):
         words = "classes of propensity differ in their scores: take TruthGivenScore()"
         require(scores.propensity is None, words)
 
-    def _drawn_truths(
-        self, scores: Scores, posterior: xr.Dataset, items: np.ndarray, rng: np.random.Generator
-    ) -> np.ndarray:
-        theta, shares = _arrays(posterior, "prevalence", "bin_share")
-        good, bad = theta[..., None] * shares[..., 1, :], (1 - theta[..., None]) * shares[..., 0, :]
-        return rng.binomial(items.astype(int), np.clip(good / (good + bad), 0, 1))
+    def _coords(self, data: Scores) -> dict[str, Any]:
+        return {**super()._coords(data), "rise": data.bins[1:]}
 
-    def _item_log_likelihood(
-        self, data: Scores, draws: xr.Dataset
-    ) -> tuple[xr.DataArray, np.ndarray]:
-        theta, shares = _arrays(draws, "prevalence", "bin_share")
-        both = np.stack([1 - theta, theta], axis=-1)[..., None]
-        labelled = shares * both if data.design.same_items else shares
-        test, seen = _by_bin(data)
-        mixed = (shares * both).sum(axis=2)
-        return by_kind(draws, [(np.log(mixed), test), (np.log(labelled), seen)])
+    def _shares(self, data: Scores) -> Component:
+        return BetaShares(self.prevalence, None)
 
-    def _build(self, data: Scores) -> pm.Model:
-        return self._graph(data, collapsed=True)
+    def _errors(self, data: Scores) -> Component:
+        bins = len(data.bins)
+        if self.rise is not None:
+            return OrderedErrors(self.concentration, self.rise, bins)
+        even = np.full((2, bins), self.concentration / bins)
+        return DirichletErrors("bin_share", even, ("truth", "bin"), by=None)
 
-    def _uncollapsed(self, data: Scores) -> pm.Model:
-        return self._graph(data, collapsed=False)
-
-    def _graph(self, data: Scores, collapsed: bool) -> pm.Model:
-        import pymc as pm
+    def _observe(self, data: Scores, values: Mapping[str, Any]) -> None:
         import pytensor.tensor as pt
 
-        from bayesjudge.prevalence._pymc import (
-            PARAMETERS,
-            binomial,
-            categories_by_item,
-            multinomial,
-        )
-
-        bins, (test, seen) = len(data.bins), _by_bin(data)
-        coords: dict[str, Any] = {"bin": data.bins, "truth": ("fail", "pass"), **PARAMETERS}
-        coords["rise"] = data.bins[1:]
-        with pm.Model(coords=coords) as model:
-            prior = pm.Data("prevalence_prior", np.array(tuple(self.prevalence)), dims="parameter")
-            prevalence = pm.Beta("prevalence", prior[0], prior[1])
-            even = np.full(bins, self.concentration / bins)
-            if self.rise is None:
-                weights = pm.Data("bin_share_prior", np.array([even, even]), dims=("truth", "bin"))
-                shares = pm.Dirichlet("bin_share", weights, dims=("truth", "bin"))
-            else:
-                weights = pm.Data("fail_share_prior", even, dims=("bin",))
-                fails = pm.Dirichlet("fail_share", weights, dims=("bin",))
-                mean = pm.Data("increment_mean", np.array(self.rise / max(bins - 1, 1)))
-                steps = pm.Exponential("increment", scale=mean, dims="rise")
-                ratio = pt.concatenate([pt.zeros(1), pt.cumsum(steps)])
-                tilted = fails * pt.exp(ratio - ratio[-1])
-                shares = pm.Deterministic(
-                    "bin_share", pt.stack([fails, tilted / tilted.sum()]), dims=("truth", "bin")
-                )
-            if not collapsed:
-                cell, truth = _one_row_an_item(data, np.array([0.0, 1.0]))
-                chances = pt.stack([1 - prevalence, prevalence]) * np.ones((truth.size, 1))
-                told = np.full(truth.shape, data.design.same_items)
-                given = ("bin_of_item", lambda z: shares[z], cell)
-                categories_by_item(("item_truth", chances, truth), given, told)
-                return model
-            mixed = prevalence * shares[1] + (1 - prevalence) * shares[0]
-            multinomial("test", test, mixed, ("bin",))
-            multinomial("labelled", seen, shares, ("truth", "bin"))
-            if data.design.same_items:
-                binomial("good", seen[1].sum(), seen.sum(), prevalence, None)
-        return model
+        good, told = values["prevalence"], data.design.same_items
+        share, seen = pt.stack([1 - good, good]), data.verdicts.counts[0, 0]
+        dims = ("truth", "bin")
+        observe_given_truth((seen[-1], seen[:-1]), share, values["bin_share"], dims, told)
 
 
 @dataclass(frozen=True)
-class TruthGivenScore(_ScoreModel):
+class TruthGivenScore(_ByScore):
     r"""The truth, seen from bins of the score: the model of labels chosen by the score.
 
     With shares :math:`q_v` of the bins and :math:`p_v` of good items in each,
@@ -241,71 +217,46 @@ class TruthGivenScore(_ScoreModel):
     assumed
     """
 
-    share_concentration: float = 2.0
-    truth_concentration: float = 1.0
     monotone: bool = True
 
-    def _drawn_truths(
-        self, scores: Scores, posterior: xr.Dataset, items: np.ndarray, rng: np.random.Generator
-    ) -> np.ndarray:
-        (good,) = _arrays(posterior, "pass_share")
-        chances = np.clip(good.reshape(*good.shape[:2], -1), 0, 1)
-        return rng.binomial(items.astype(int), chances)
-
-    def _item_log_likelihood(
-        self, data: Scores, draws: xr.Dataset
-    ) -> tuple[xr.DataArray, np.ndarray]:
-        shares, good = _arrays(draws, "cell_share", "pass_share")
-        good = good.reshape(shares.shape)
-        cells = data.tally()
-        kinds = [(1.0, "test"), (good, "sums"), (1 - good, "fails")]
-        cells["fails"] = cells["labels"] - cells["sums"]
-        return by_kind(draws, [(np.log(shares * p), np.rint(cells[name])) for p, name in kinds])
-
-    def _build(self, data: Scores) -> pm.Model:
-        return self._graph(data, text=True)
+    def _errors(self, data: Scores) -> Component:
+        cells = cells_of(data)
+        weights = self.share_concentration, self.truth_concentration
+        return TruthByBin(cells, *weights, monotone=self.monotone)
 
     def _sampling_form(self, data: Scores) -> pm.Model | None:
         return self._graph(data, text=False) if self.monotone else None
 
-    def _uncollapsed(self, data: Scores) -> pm.Model:
-        return self._graph(data, text=True, collapsed=False)
+    def _observe(self, data: Scores, values: Mapping[str, Any]) -> None:
+        import pymc as pm
 
-    def _graph(self, data: Scores, text: bool, collapsed: bool = True) -> pm.Model:
-        """The model, of the text or for the sampler."""
+        cells = cells_of(data)
+        multinomial("items", cells.items.ravel(), values["cell_share"], ("cell",))
+        sums = pm.Data("good_seen", cells.sums, dims=cells.dims)
+        labels = pm.Data("good_of", cells.labels, dims=cells.dims)
+        truth = values["pass_share"]
+        pm.Binomial("good", labels.astype("int64"), truth, observed=sums, dims=cells.dims)
+
+    def _add_density(self, data: Scores, values: Mapping[str, Any]) -> None:
         import pymc as pm
         import pytensor.tensor as pt
 
-        cells = _by_class(data)
-        dims = tuple(cells["dims"])
-        bins = len(data.bins)
-        with pm.Model(coords=cells["coords"]) as model:
-            shares = _shares(cells, self.share_concentration, collapsed, text)
-            if self.monotone:
-                steps = _steps("truth", cells, self.truth_concentration, text)
-                truth = pt.cumsum(steps, axis=-1)[..., :-1]
-                pm.Deterministic("pass_share", truth, dims=dims)
-            else:
-                weight = pm.Data("pass_share_prior", np.array(2 * self.truth_concentration / bins))
-                truth = pm.Beta("pass_share", weight, weight, dims=dims)
-            if not text:  # a difference from 1 would lose digits near it
-                passed = pm.Data("good_seen", cells["sums"], dims=dims)
-                failed = pm.Data("bad_seen", cells["labels"] - cells["sums"], dims=dims)
-                bad = pt.cumsum(steps[..., ::-1], axis=-1)[..., -2::-1]
-                pm.Potential("good", (passed * pt.log(truth) + failed * pt.log(bad)).sum())
-            elif collapsed:
-                sums = pm.Data("good_seen", cells["sums"], dims=dims)
-                labels = pm.Data("good_of", cells["labels"], dims=dims)
-                pm.Binomial("good", labels.astype("int64"), truth, observed=sums, dims=dims)
-            else:
-                chances = pt.stack([1 - truth.ravel(), truth.ravel()], axis=1)
-                _truth_by_item(data, shares, chances, np.array([0.0, 1.0]))
-            pm.Deterministic("prevalence", (shares * truth).sum())
-        return model
+        cells, steps = cells_of(data), values["truth_steps"]
+        passed = pm.Data("good_seen", cells.sums, dims=cells.dims)
+        failed = pm.Data("bad_seen", cells.labels - cells.sums, dims=cells.dims)
+        bad = pt.cumsum(steps[..., ::-1], axis=-1)[..., -2::-1]  # 1 - truth loses digits near 1
+        of_labels = passed * pt.log(values["pass_share"]) + failed * pt.log(bad)
+        pm.Potential("good", of_labels.sum())
+
+    def _derive(self, data: Scores, values: Mapping[str, Any]) -> None:
+        import pymc as pm
+
+        truth = values["pass_share"].ravel()
+        pm.Deterministic("prevalence", (values["cell_share"] * truth).sum())
 
 
 @dataclass(frozen=True)
-class RisingMean(_ScoreModel):
+class RisingMean(_ByScore):
     r"""Numeric truths: their location rises with the score, and they end where their scale ends.
 
     An item in bin v of the score has a latent value :math:`N(\mu_v, \sigma_v)`, and people give the
@@ -347,8 +298,6 @@ class RisingMean(_ScoreModel):
     share concentration 2; truth concentration 1; spread of truths in a bin 0.3
     """
 
-    share_concentration: float = 2.0
-    truth_concentration: float = 1.0
     spread: float = 0.5
 
     _words: ClassVar[Mapping[str, str]] = {"spread": "spread of truths in a bin"}
@@ -357,82 +306,52 @@ class RisingMean(_ScoreModel):
     #: At .9 one fit in 20 of few labels has a divergence, at .95 one in 50.
     sampling: ClassVar[Mapping[str, Any]] = {"target_accept": 0.95}
 
-    def _drawn_truths(
-        self, scores: Scores, posterior: xr.Dataset, items: np.ndarray, rng: np.random.Generator
-    ) -> np.ndarray:
-        levels = _levels(scores)
-        return rng.multinomial(items.astype(int), self._chances(posterior, levels)) @ levels
+    def _about_items(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """Mean truth of these items; labels as people gave them, not at their level."""
+        scores, levels = fit.data, _levels(fit.data)
+        cells, drawn = scores.tally(), self._drawn_truths(fit, rng)[:, :, 0]
+        total = drawn @ levels
+        if scores.design.same_items:
+            total = total + cells["sums"].sum() - (_by_level(scores, levels) @ levels).sum()
+        return {scores.answer: scores.in_units(total / drawn.sum(axis=-1))}
 
-    def _item_log_likelihood(
-        self, data: Scores, draws: xr.Dataset
-    ) -> tuple[xr.DataArray, np.ndarray]:
-        (shares,), levels = _arrays(draws, "cell_share"), _levels(data)
-        chances = np.maximum(self._chances(draws, levels), 1e-12)
-        labelled = np.log(shares)[..., None] + np.log(chances)
-        return by_kind(
-            draws, [(np.log(shares), data.tally()["test"]), (labelled, _by_level(data, levels))]
-        )
+    def _coords(self, data: Scores) -> dict[str, Any]:
+        levels = [f"{data.in_units(x):g}" for x in _levels(data)]
+        return {**super()._coords(data), "level": levels, "threshold": levels[1:]}
 
-    def _chances(self, draws: xr.Dataset, levels: np.ndarray) -> np.ndarray:
-        """Chances of the numbers by cell."""
-        location, spread = (
-            x.reshape(*x.shape[:2], -1, 1) for x in _arrays(draws, "location", "bin_spread")
-        )
-        noise = np.hypot(spread, _grain(levels))
-        below = ndtr(((levels[1:] + levels[:-1]) / 2 - location) / noise)
-        return np.diff(below, axis=-1, prepend=0.0, append=1.0)
-
-    def _build(self, data: Scores) -> pm.Model:
-        return self._graph(data, text=True)
+    def _errors(self, data: Scores) -> NumbersByBin:
+        cells, levels = cells_of(data), _levels(data)
+        weights = self.share_concentration, self.truth_concentration
+        counted = _by_level(data, levels).reshape(*cells.labels.shape, levels.size)
+        return NumbersByBin(cells, *weights, self.spread, levels, counted)
 
     def _sampling_form(self, data: Scores) -> pm.Model:
         return self._graph(data, text=False)
 
-    def _uncollapsed(self, data: Scores) -> pm.Model:
-        return self._graph(data, text=True, collapsed=False)
+    def _observe(self, data: Scores, values: Mapping[str, Any]) -> None:
+        errors = self._errors(data)
+        multinomial("items", errors.cells.items.ravel(), values["cell_share"], ("cell",))
+        dims = (*errors.cells.dims, "level")
+        multinomial("truths", errors.counted, values["chances"], dims)
 
-    def _graph(self, data: Scores, text: bool, collapsed: bool = True) -> pm.Model:
-        """The model, of the text or for the sampler, whose spreads are steps from the typical."""
+    def _add_density(self, data: Scores, values: Mapping[str, Any]) -> None:
         import pymc as pm
         import pytensor.tensor as pt
 
-        from bayesjudge.prevalence._pymc import multinomial
-        from bayesjudge.prevalence.scores._pymc import LEAST, add_labels
+        from bayesjudge.prevalence.scores._pymc import add_labels
 
-        cells = _by_class(data)
-        dims, levels = tuple(cells["dims"]), _levels(data)
-        coords = {**cells["coords"], "level": [f"{data.in_units(x):g}" for x in levels]}
-        counted = _by_level(data, levels).reshape(*cells["labels"].shape, levels.size)
-        with pm.Model(coords=coords) as model:
-            shares = _shares(cells, self.share_concentration, collapsed, text)
-            steps = _steps("location", cells, self.truth_concentration, text)
-            rising = pt.cumsum(steps, axis=-1)[..., :-1]
-            location = pm.Deterministic("location", 2 * rising - 0.5, dims=dims)
-            typical = pm.HalfNormal(
-                "typical_spread", pm.Data("spread_prior", np.array(self.spread))
-            )
-            if text:
-                sigma = pm.LogNormal("bin_spread", pt.log(typical), UNEVEN, dims=dims)
-            else:
-                sigma = _uneven(typical, self.spread, counted, dims)
-            model.add_coord("threshold", coords["level"][1:])
-            middle = pm.Data("level_middle", (levels[1:] + levels[:-1]) / 2, dims="threshold")
-            noise = pt.sqrt(sigma**2 + _grain(levels) ** 2)
-            below = _normal_cdf((middle - location[..., None]) / noise[..., None])
-            none = pt.zeros_like(below[..., :1])
-            chances = pt.diff(pt.concatenate([none, below, none + 1], axis=-1), axis=-1)
-            chances = (chances + LEAST) / (1 + LEAST * levels.size)
-            if not text:
-                add_labels(counted, middle, location, noise)
-            elif collapsed:
-                multinomial("truths", counted, chances, (*dims, "level"))
-            else:
-                _truth_by_item(data, shares, chances.reshape((-1, levels.size)), levels)
-            least, most = data.truth_scale or (0.0, 1.0)
-            value = pm.Data("level_value", least + (most - least) * levels, dims=("level",))
-            mean = pm.Deterministic("bin_mean", (chances * value).sum(axis=-1), dims=dims)
-            pm.Deterministic("mean_score", (shares * mean).sum())
-        return model
+        errors = self._errors(data)
+        middle = pm.Data("level_middle", errors.middle, dims="threshold")
+        add_labels(errors.counted, middle, values["location"], errors.noise(values, pt))
+
+    def _derive(self, data: Scores, values: Mapping[str, Any]) -> None:
+        import pymc as pm
+
+        least, most = data.truth_scale or (0.0, 1.0)
+        value = pm.Data("level_value", least + (most - least) * _levels(data), dims="level")
+        mean = (values["chances"] * value).sum(axis=-1)
+        mean = pm.Deterministic("bin_mean", mean, dims=cells_of(data).dims)
+        pm.Deterministic("mean_score", (values["cell_share"] * mean.ravel()).sum())
 
 
 ScoreModel = ScoreGivenTruth | TruthGivenScore | RisingMean
@@ -455,31 +374,161 @@ def suited(scores: Scores, model: ScoreModel | None, subject: str) -> ScoreModel
     return model
 
 
-def _arrays(posterior: xr.Dataset, *names: str) -> list[np.ndarray]:
-    return [posterior[name].transpose("chain", "draw", ...).to_numpy() for name in names]
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Items by bin and, with known propensities, by class of propensity."""
+
+    coords: dict[str, Any]
+    test: np.ndarray
+    labels: np.ndarray
+    sums: np.ndarray  #: of the truths in [0, 1]
+
+    @property
+    def dims(self) -> tuple[str, ...]:
+        """Of each array."""
+        return tuple(self.coords)
+
+    @property
+    def items(self) -> np.ndarray:
+        """With and without a label."""
+        return self.test + self.labels
+
+    def shares(self, concentration: float, text: bool) -> Any:
+        """Shares of the cells among all items."""
+        import pymc as pm
+
+        from bayesjudge.core.distributions import dirichlet_by_halves
+
+        even = np.full(self.items.size, concentration / self.items.size)
+        if not text:  # nothing else is known about shares: their posterior is Dirichlet
+            return dirichlet_by_halves("cell_share", even + self.items.ravel(), "cell")
+        prior = pm.Data("cell_share_prior", even, dims="cell")
+        return pm.Dirichlet("cell_share", prior, dims="cell")
+
+    def steps(self, name: str, concentration: float, text: bool) -> Any:
+        """Dirichlet increments, from 0 to the number of the first bin, and so on up to 1."""
+        import pymc as pm
+
+        from bayesjudge.core.distributions import dirichlet_by_halves
+
+        shape = self.labels.shape
+        # three increments of two bins are flat at 1; more of them share the same weight
+        weights = np.full((*shape[:-1], shape[-1] + 1), 3 * concentration / (shape[-1] + 1))
+        dims = (*self.dims[:-1], "step")
+        pm.modelcontext(None).add_coord("step", np.arange(weights.shape[-1]))
+        if not text:
+            return dirichlet_by_halves(name, weights, dims)
+        return pm.Dirichlet(name, pm.Data(f"{name}_prior", weights, dims=dims), dims=dims)
+
+
+def cells_of(scores: Scores) -> Cells:
+    """Count the cells."""
+    coords: dict[str, Any] = {"bin": scores.bins}
+    if scores.propensity is not None:
+        classes = [f"{x:g}" for x in np.unique(scores.propensity)]
+        coords = {"propensity": classes, **coords}
+    shape = tuple(map(len, coords.values()))
+    tally = scores.tally()
+    return Cells(coords, *(tally[name].reshape(shape) for name in ("test", "labels", "sums")))
+
+
+@dataclass(frozen=True, eq=False)
+class TruthByBin(Component):
+    """Shares of the cells, and of good items in each."""
+
+    cells: Cells
+    share_concentration: float
+    truth_concentration: float
+    monotone: bool
+    by: Any = None
+    names: ClassVar[Sequence[str]] = ("cell_share", "pass_share")
+
+    def variables(self, text: bool) -> dict[str, Any]:
+        """Dirichlet shares, and shares of good items, rising by Dirichlet increments or not."""
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        values = {"cell_share": self.cells.shares(self.share_concentration, text)}
+        dims = self.cells.dims
+        if self.monotone:
+            steps = self.cells.steps("truth_steps", self.truth_concentration, text)
+            truth = pt.cumsum(steps, axis=-1)[..., :-1]
+            pm.Deterministic("pass_share", truth, dims=dims)
+            return values | {"truth_steps": steps, "pass_share": truth}
+        weight = 2 * self.truth_concentration / self.cells.labels.shape[-1]
+        prior = pm.Data("pass_share_prior", np.array(weight))
+        return values | {"pass_share": pm.Beta("pass_share", prior, prior, dims=dims)}
+
+    def log_table(self, values: Mapping[str, Any], xp: Any) -> Any:
+        """Of bad and good items with their cell."""
+        share = values["cell_share"]
+        good = values["pass_share"].reshape(share.shape)
+        logs = xp.stack([xp.log1p(-good), xp.log(good)], axis=-2)
+        return (logs + xp.log(share)[..., None, :])[..., None, :, :]
+
+
+@dataclass(frozen=True, eq=False)
+class NumbersByBin(Component):
+    """Shares of the cells, and what numbers people give to the items of each."""
+
+    cells: Cells
+    share_concentration: float
+    truth_concentration: float
+    spread: float
+    levels: np.ndarray  #: numbers that people can give, between 0 and 1
+    counted: np.ndarray  #: labelled items by cell and number
+    by: Any = None
+    names: ClassVar[Sequence[str]] = ("cell_share", "location", "bin_spread")
+
+    @property
+    def middle(self) -> np.ndarray:
+        """Between two numbers."""
+        return (self.levels[1:] + self.levels[:-1]) / 2
+
+    def variables(self, text: bool) -> dict[str, Any]:
+        """Locations that rise by Dirichlet increments, and spreads about a typical one.
+
+        The sampler counts spreads in steps from the typical one, or from a guess.
+        """
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        dims, values = self.cells.dims, {}
+        values["cell_share"] = self.cells.shares(self.share_concentration, text)
+        steps = self.cells.steps("location_steps", self.truth_concentration, text)
+        rising = pt.cumsum(steps, axis=-1)[..., :-1]
+        values["location"] = pm.Deterministic("location", 2 * rising - 0.5, dims=dims)
+        prior = pm.Data("spread_prior", np.array(self.spread))
+        typical = pm.HalfNormal("typical_spread", prior)
+        values["bin_spread"] = (
+            pm.LogNormal("bin_spread", pt.log(typical), UNEVEN, dims=dims)
+            if text
+            else _uneven(typical, self.spread, self.counted, dims)
+        )
+        return values | {"chances": self.chances(values, pt)}
+
+    def noise(self, values: Mapping[str, Any], xp: Any) -> Any:
+        """Standard deviation of the numbers of each cell."""
+        return xp.sqrt(values["bin_spread"] ** 2 + (GRAIN / (self.levels.size - 1)) ** 2)
+
+    def chances(self, values: Mapping[str, Any], xp: Any) -> Any:
+        """Chances of the numbers by cell."""
+        off = self.middle - values["location"][..., None]
+        normal = off / self.noise(values, xp)[..., None]
+        below = 0.5 * getattr(xp, "erfc", erfc)(-normal / np.sqrt(2))
+        none = xp.zeros_like(below[..., :1])
+        chances = xp.diff(xp.concatenate([none, below, none + 1], axis=-1), axis=-1)
+        return (chances + LEAST) / (1 + LEAST * self.levels.size)
+
+    def log_table(self, values: Mapping[str, Any], xp: Any) -> Any:
+        """Of the numbers with the cells."""
+        share = values["cell_share"][..., None]
+        chances = self.chances(values, xp)
+        chances = chances.reshape((*share.shape[:-1], self.levels.size))
+        return xp.moveaxis(xp.log(share) + xp.log(chances), -1, -2)[..., None, :, :]
 
 
 # Parts of the graphs -----------------------------------------------------------------------------
-
-
-def _by_class(scores: Scores) -> dict[str, Any]:
-    """Counts by bin and, with known propensities, by class of propensity."""
-    coords: dict[str, Any] = {"bin": scores.bins}
-    shape: tuple[int, ...] = (len(scores.bins),)
-    if scores.propensity is not None:
-        classes = [f"{x:g}" for x in np.unique(scores.propensity)]
-        coords, shape = {"propensity": classes, **coords}, (len(classes), *shape)
-    cells = {name: values.reshape(shape) for name, values in scores.tally().items()}
-    return {**cells, "coords": coords, "dims": list(coords)}
-
-
-def _by_bin(scores: Scores) -> tuple[np.ndarray, np.ndarray]:
-    """Items by bin, without a label, and with one by truth."""
-    kinds = [~scores.known, scores.truth == 0, scores.truth == 1]
-    test, *seen = (
-        np.bincount(scores.bin_of, scores.n * kind, minlength=len(scores.bins)) for kind in kinds
-    )
-    return test, np.array(seen)
 
 
 def _by_level(scores: Scores, levels: np.ndarray) -> np.ndarray:
@@ -488,62 +537,6 @@ def _by_level(scores: Scores, levels: np.ndarray) -> np.ndarray:
     nearest = np.abs(scores.unit_truth[scores.known, None] - levels).argmin(axis=1)
     np.add.at(counted, (scores.cells[scores.known], nearest), scores.n[scores.known])
     return counted
-
-
-def _one_row_an_item(scores: Scores, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cell of each item, and the place of its truth among the levels (-1: no label)."""
-    nearest = np.abs(np.nan_to_num(scores.unit_truth)[:, None] - levels).argmin(axis=1)
-    truth = np.where(scores.known, nearest, -1)
-    return np.repeat(scores.cells, scores.n), np.repeat(truth, scores.n)
-
-
-def _truth_by_item(scores: Scores, shares: Any, chances: Any, levels: np.ndarray) -> None:
-    """Cell of each item, and its truth given that."""
-    import pytensor.tensor as pt
-
-    from bayesjudge.prevalence._pymc import categories_by_item
-
-    cell, truth = _one_row_an_item(scores, levels)
-    first = ("cell_of_item", shares.ravel() * pt.ones((cell.size, 1)), cell)
-    given = ("item_truth", lambda z: chances[z], truth)
-    categories_by_item(first, given, np.full(cell.shape, True))
-
-
-def _shares(cells: dict[str, Any], concentration: float, collapsed: bool, text: bool) -> Any:
-    """Shares of the cells among all items."""
-    import pymc as pm
-
-    from bayesjudge.core.distributions import dirichlet_by_halves
-    from bayesjudge.prevalence._pymc import multinomial
-
-    items = cells["test"] + cells["labels"]
-    even = np.full(items.size, concentration / items.size)
-    parts = cells["coords"].values()
-    names = [", ".join(name) for name in product(*parts)]
-    pm.modelcontext(None).add_coord("cell", names)
-    if not text:  # nothing else is known about shares: their posterior is Dirichlet
-        return dirichlet_by_halves("cell_share", even + items.ravel(), "cell").reshape(items.shape)
-    shares = pm.Dirichlet("cell_share", pm.Data("cell_share_prior", even, dims="cell"), dims="cell")
-    if collapsed:
-        multinomial("items", items.ravel(), shares, ("cell",))
-    return shares.reshape(items.shape)
-
-
-def _steps(name: str, cells: dict[str, Any], concentration: float, text: bool) -> Any:
-    """Dirichlet increments, from 0 to the number of the first bin, and so on up to 1."""
-    import pymc as pm
-
-    from bayesjudge.core.distributions import dirichlet_by_halves
-
-    shape = cells["labels"].shape
-    # three increments of two bins are flat at 1; more of them share the same weight
-    weights = np.full((*shape[:-1], shape[-1] + 1), 3 * concentration / (shape[-1] + 1))
-    dims = (*cells["dims"][:-1], "step")
-    pm.modelcontext(None).add_coord("step", np.arange(weights.shape[-1]))
-    name = f"{name}_steps"
-    if not text:
-        return dirichlet_by_halves(name, weights, dims)
-    return pm.Dirichlet(name, pm.Data(f"{name}_prior", weights, dims=dims), dims=dims)
 
 
 def _uneven(typical: Any, guess: float, counted: np.ndarray, dims: Any) -> Any:
@@ -563,18 +556,10 @@ def _uneven(typical: Any, guess: float, counted: np.ndarray, dims: Any) -> Any:
     return pm.Deterministic("bin_spread", spread, dims=dims)
 
 
-def _normal_cdf(x: Any) -> Any:
-    import pytensor.tensor as pt
-
-    return 0.5 * pt.erfc(-x / np.sqrt(2))
-
-
-def _grain(levels: np.ndarray) -> float:
-    return GRAIN / (levels.size - 1)
-
-
 def _levels(scores: Scores) -> np.ndarray:
     """Numbers that people can give, between 0 and 1: integers, or hundredths of the scale."""
+    if not scores.numeric:
+        return np.array([0.0, 1.0])
     least, most = scores.truth_scale or (0.0, 1.0)
     known = scores.truth[scores.known]
     ends = np.array([least, most])
