@@ -26,11 +26,10 @@ def separate_rates(spec: Any, dim: str | None, text: bool) -> dict[str, Any]:
 
 
 def with_pass_rate(values: Mapping[str, Any], dims: str | None) -> dict[str, Any]:
-    """Add the judge's pass rate; each rate is one of each system."""
+    """Add the judge's pass rate."""
     good, (hit, right) = values["prevalence"], (values[name] for name in RATES)
     rate = pm.Deterministic("pass_rate", good * hit + (1 - good) * (1 - right), dims=dims)
-    each = {name: values[name] * pt.ones_like(good) for name in RATES}
-    return {**values, **each, "pass_rate": rate}
+    return {**values, "pass_rate": rate}
 
 
 def _dim(counts: Counts) -> str | None:
@@ -39,6 +38,9 @@ def _dim(counts: Counts) -> str | None:
 
 def observed(counts: Counts, values: Mapping[str, Any], text: bool) -> None:
     """Verdicts and labels, the unlabelled items' truths summed out."""
+    good = values["prevalence"]  # each rate is one of each system, though they share it
+    shared = {name: rate for name, rate in values.items() if rate.ndim < good.ndim}
+    values = {**values, **{name: rate * pt.ones_like(good) for name, rate in shared.items()}}
     if counts.design.likelihood is not None:
         return counts.design.likelihood(counts, values)
     dims, seen = _dim(counts), binomial if text else add_binomial

@@ -319,7 +319,10 @@ def log_patterns(table: Verdicts, log_share: Any, log_errors: Any, errors: Compo
     first, ballot = distinct(table.response + 1)
     model.add_coord("ballot", first)
     at = pm.Data("ballot_of_row", ballot.astype("int32"), dims="row")
-    given = pm.Data("given_responses", given_responses(rows_of(table, first)))
+    said = [f"{judge}: {response}" for judge in table.judges for response in table.responses or ()]
+    model.add_coord("judge_response", said)
+    given = given_responses(rows_of(table, first))
+    given = pm.Data("given_responses", given, dims=("ballot", "judge_response"))
     if errors.log_weight is None:
         by_class = given @ flat_table(log_errors)
     else:
