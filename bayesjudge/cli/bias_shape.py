@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesjudge.cli.output import tell
-from bayesjudge.cli.roles import roles_of
+from bayesjudge.cli.shapes.table import describe
 from bayesjudge.cli.source import Source
 from bayesjudge.core.errors import InputError, Problem, checking
 from bayesjudge.core.screen import how_many
@@ -100,6 +100,6 @@ def open_table(path: Path) -> Source:
 def _require_no_items(source: Source, scores: Sequence[str]) -> None:
     """Raise if a column seems to name the items: else rows are items."""
     others = [name for name in source.columns() if name not in scores]
-    found = roles_of(source.table_of_names(others)).item if others else None
+    found = describe(source.table_of_names(others)).item if others else None
     with checking("table") as require:
         require(found is None, f"no column 'item'; name the column of items: --item {found}")

@@ -71,10 +71,9 @@ def _mended(app: App, tokens: Sequence[str], problems: Sequence[Problem]) -> str
     known = have is not None and truth in have
     found = examine(path, truth if known or labels else None, labels)
     runs: list[list[str]] = []
-    for _, line in found.answers:
-        other, where, own = _parts(app, shlex.split(line)[1:])
-        if other == command and where == path:
-            meant = _options(app, command, own)
+    for line in (one.line for one in found.answers):
+        if line.command.split() == command and line.path == str(path):
+            meant = _options(app, command, line.words[len(command) + 1 :])
             ways = [_joined(given, meant, have, keep=keep) for keep in (KEPT, set[str]())]
             ways = ways if columns else [_with_values(given, meant)]
             runs += _first_that_runs([_words(command, path, one) for one in ways], runs)
@@ -85,7 +84,7 @@ def _mended(app: App, tokens: Sequence[str], problems: Sequence[Problem]) -> str
 
 def _first_that_runs(lines: Sequence[list[str]], known: Sequence[list[str]]) -> list[list[str]]:
     """The first line that runs, unless it is known."""
-    from bayesjudge.cli.proposals import run_line
+    from bayesjudge.cli.shapes.running import run_line
 
     for line in lines:
         if line in known:

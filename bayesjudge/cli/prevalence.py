@@ -350,12 +350,12 @@ def _whole_groups(
     size = source.path.stat().st_size if source.path.is_file() else MOST_BYTES + 1
     if source.log is not None or size > MOST_BYTES or source.counts_in_place:
         return ""
-    from bayesjudge.cli.roles import roles_of
+    from bayesjudge.cli.shapes.table import describe
 
     cells = source.table_of_names([*source.columns(), truth])
     cells[truth] = ["" if cell in missing else cell for cell in cells[truth]]
-    roles = replace(roles_of(cells, truth), verdicts=verdicts)
-    together = roles.labelled_together(truth)
+    table = describe(cells, truth).but(verdicts=verdicts)
+    together = table.labelled_together(truth)
     if together is None:
         return ""
     name, labelled, groups = together

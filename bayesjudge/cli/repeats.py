@@ -32,7 +32,7 @@ from bayesjudge.cli.options import (
     table_option,
 )
 from bayesjudge.cli.output import Story, present, say, tell, write_csv
-from bayesjudge.cli.roles import JUDGES, SYSTEMS
+from bayesjudge.cli.shapes.words import JUDGES, SYSTEMS
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.answer import Answer
 from bayesjudge.core.errors import InputError, checking

@@ -295,7 +295,10 @@ def _proposal(labels: list[str]) -> Problem:
 
 #: What a pass is called in other languages: a guess, for a person to correct.
 YES_ELSEWHERE = {"ja", "oui", "si", "sí", "sim", "tak", "vrai", "vero", "richtig", "korrekt",
-                 "bestanden", "gut", "correcto", "correcte", "juste", "bon", "bien"}  # fmt: skip
+                 "bestanden", "gut", "correcto", "correcte", "juste", "bon", "bien", "goed",
+                 "juist",
+                 "certo", "giusto", "rätt", "riktig", "rigtigt", "dobrze", "да", "верно",
+                 *("是", "对", "正确", "通过", "合格", "はい")}  # fmt: skip
 #: What stands where a verdict was to come and something went wrong.
 BROKEN = re.compile(r"\b(error|exception|time[d ]*out|timeout|traceback|unpars|invalid json)", re.I)
 

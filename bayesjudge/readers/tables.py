@@ -18,6 +18,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import reduce
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -358,6 +359,7 @@ def _parse(
     file: File, columns: list[str], numbers: set[str], encoding: str, point: str = "."
 ) -> pa.Table:
     import pyarrow as pa
+    import pyarrow.compute as pc
     from pyarrow import csv
 
     def opened(**more: Any) -> Any:
@@ -386,7 +388,27 @@ def _parse(
     )
     # block by block: read at once, Arrow holds the text of all columns
     with opened(convert_options=convert) as blocks:
-        return pa.Table.from_batches(list(blocks), blocks.schema)
+        table = pa.Table.from_batches(list(blocks), blocks.schema)
+    names = head.schema.names
+    if len(names) < 3 or not any(chunk.true_count for chunk in _empty_rows(table).chunks):
+        return table
+    # a row that is empty in all columns, as spreadsheets leave them, is none; of two columns it may
+    # be a verdict that failed, without a label
+    texts = dict.fromkeys(names, pa.string())
+    every = csv.ConvertOptions(
+        null_values=EMPTY, strings_can_be_null=True, column_types=texts, include_columns=[*texts]
+    )
+    with opened(convert_options=every) as blocks:
+        empty = pa.chunked_array([_empty_rows(block) for block in blocks], pa.bool_())
+    return table.filter(pc.invert(empty))
+
+
+def _empty_rows(table: pa.Table | pa.RecordBatch) -> pa.ChunkedArray:
+    """Which rows have nothing in any column."""
+    import pyarrow.compute as pc
+
+    nulls = [column.is_null() for column in table.columns]
+    return reduce(pc.and_, nulls)
 
 
 def _read_parquet(file: File, columns: list[str], numbers: set[str], inner: str) -> pa.Table:

@@ -15,7 +15,7 @@ import pytest
 from readers import logs
 
 from bayesjudge.cli import main
-from bayesjudge.cli.proposals import WANTED
+from bayesjudge.cli.shapes import WANTED
 
 TESTS = Path(__file__).parents[1]
 PLACES = [folder / "shared" / "data" / "log_formats" for folder in TESTS.parents]

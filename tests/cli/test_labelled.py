@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import chi2_contingency
 
 from bayesjudge.cli import main
-from bayesjudge.cli.labelled import UNEVEN_P, chance_of_rates, same_for_all, uneven
-from bayesjudge.cli.roles import Roles, roles_of
+from bayesjudge.cli.shapes.labelled import UNEVEN_P, chance_of_rates, same_for_all, uneven
+from bayesjudge.cli.shapes.table import Table, describe
 
 
 def _doctor(*paths_and_capsys):
@@ -59,7 +59,7 @@ def _parts(labelled, rows, **more):
     human = ["yes" if i < labelled[name] else "" for name, n in rows.items() for i in range(n)]
     columns = {"topic": topic, "human": human}
     columns |= {name: [str(cell(i)) for i in range(len(topic))] for name, cell in more.items()}
-    return Roles(columns, truths=["human"])
+    return Table(columns, truths=["human"])
 
 
 def test_the_largest_share_comes_first_and_not_the_most_labels():
@@ -86,7 +86,7 @@ def test_items_under_one_system_do_not_count_among_those_with_the_same_labels():
     order = [*range(160), *range(60)]
     columns = {"item": [str(i) for i in order], "by": ["v1"] * 160 + ["v2"] * 60}
     columns["human"] = ["yn"[i % 2] for i in order]
-    roles = Roles(columns, item="item", system="by", truths=["human"])
+    roles = Table(columns, item="item", system="by", truths=["human"])
     assert same_for_all(roles) == 60
 
 
@@ -98,7 +98,7 @@ def test_parts_too_small_to_test_are_not_tested():
                                              ({"billing": 0.2, "legal": 0.2}, False)])  # fmt: skip
 def test_topics_with_more_labels_are_seen(rates, told):
     table = _topics(rates)
-    roles = roles_of({name: [str(cell) for cell in cells] for name, cells in table.items()})
+    roles = describe({name: [str(cell) for cell in cells] for name, cells in table.items()})
     found = uneven(roles)
     assert (found is not None) == told
     if found is not None:

@@ -52,10 +52,9 @@ def test_people_s_scores_of_some_rows_are_found_by_name(who, judge, high, look):
     scale = f"1:{high}" if high != 4 else "1:5"
     line = ["prevalence", "t.csv", "--score", judge, "--scale", scale, "--truth", who]
     line += ["--truth-scale", scale, "--calibration", "random", "--item", "essay"]
-    assert found["answers"] == [
-        {"question": "What mean score would people give?",
-         "command": shlex.join(["bayesjudge", *line])}
-    ]  # fmt: skip
+    (answer,) = found["answers"]
+    assert answer["question"] == "What mean score would people give?"
+    assert answer["command"] == shlex.join(["bayesjudge", *line])
     assert found["labelling"] == []
 
 
@@ -247,20 +246,21 @@ def _truths(table, folder):
     from bayesjudge.cli.doctor import examine
 
     table.to_csv(folder / "t.csv", index=False)
-    lines = [shlex.split(line) for _, line in examine(folder / "t.csv").answers]
+    lines = [one.line.words for one in examine(folder / "t.csv").answers]
     return {line[line.index("--truth") + 1] for line in lines if "--truth" in line}
 
 
 @pytest.mark.slow
 def test_a_reviewer_s_name_is_seldom_taken_for_what_goes_with_verdicts():
     """Under a name that may be that of a label: one draw in a thousand, by Fisher's test."""
-    from bayesjudge.cli.roles import labels_first
+    from bayesjudge.cli.shapes.people import labels_first
+    from bayesjudge.cli.shapes.table import Column
 
     rng = np.random.default_rng(5)
     taken = 0
     for _ in range(2000):
-        cells = {"human_by": [*rng.choice(NAMES[:2], 60)]}
-        taken += bool(labels_first(["human_by"], cells, {"judge": [*rng.choice(["A", "B"], 60)]}))
+        who = Column("human_by", [*rng.choice(NAMES[:2], 60)])
+        taken += bool(labels_first([who], [Column("judge", [*rng.choice(["A", "B"], 60)])]))
     assert taken <= 8  # 2 expected at most; 8 or more has probability .001
 
 

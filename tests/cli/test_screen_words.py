@@ -23,7 +23,7 @@ from bayesjudge.cli.glossary import ASSUMPTIONS, CAUTIONS, TERMS
 from bayesjudge.cli.options import Shared
 from bayesjudge.cli.output import meanwhile
 from bayesjudge.cli.panel import panel
-from bayesjudge.cli.proposals import WANTED
+from bayesjudge.cli.shapes import WANTED
 from bayesjudge.core.answer import (
     Answer,
     chance,

@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from bayesjudge.cli import main
-from bayesjudge.cli.roles import roles_of
-from bayesjudge.cli.shapes import are_repeats, numbered, versions_in
+from bayesjudge.cli.shapes.of_bias import versions_in
+from bayesjudge.cli.shapes.of_repeats import are_repeats, numbered
+from bayesjudge.cli.shapes.table import describe
 
 
 def _votes(judge="juror", maker="checkpoint", seed=3, outputs=120):
@@ -77,22 +78,22 @@ def test_votes_and_an_expert_s_labels_are_one_line_whatever_columns_are_called(j
 def test_what_each_item_has_once_are_judges_only_if_something_says_so():
     table, _ = _votes()
     plain = table.drop(columns="checkpoint")
-    assert roles_of(_cells(table)).judge == "juror"
-    assert roles_of(_cells(table)).system == "checkpoint"
-    assert roles_of(_cells(plain)).judge == "juror"  # by its name
+    assert describe(_cells(table)).judge == "juror"
+    assert describe(_cells(table)).system == "checkpoint"
+    assert describe(_cells(plain)).judge == "juror"  # by its name
     unnamed = table.rename(columns={"juror": "who"})
-    assert roles_of(_cells(unnamed)).judge == "who"  # by what made the outputs
+    assert describe(_cells(unnamed)).judge == "who"  # by what made the outputs
     bare = _cells(unnamed.drop(columns="checkpoint"))
-    assert (roles_of(bare).judge, roles_of(bare).system) == (None, "who")
+    assert (describe(bare).judge, describe(bare).system) == (None, "who")
     items = {"output": [f"o{i}" for i in range(40)], "expert": ["good", "bad"] * 20}
-    assert roles_of(bare, None, items).judge == "who"  # by labels of an output whoever judged it
+    assert describe(bare, None, items).judge == "who"  # by labels of an output whoever judged it
     both = {**items, "by": [f"{name}" for name in ("ann", "bob") * 20]}
-    assert roles_of(bare, None, both).judge is None
+    assert describe(bare, None, both).judge is None
     for maker, topic in (("checkpoint", "topic"), ("setup", "gold"), ("run", "language")):
         systems = table.rename(columns={"juror": maker, "checkpoint": topic})
-        assert roles_of(_cells(systems)).judge is None, maker
+        assert describe(_cells(systems)).judge is None, maker
     own = table.assign(reviewer=["good", "bad"] * (len(table) // 2) + ["good"] * (len(table) % 2))
-    assert roles_of(_cells(own)).judge is None  # labels of one item differ: outputs do
+    assert describe(_cells(own)).judge is None  # labels of one item differ: outputs do
 
 
 @pytest.mark.slow
@@ -153,8 +154,8 @@ def test_judges_in_columns_that_are_counted_are_asked_about_and_no_repeats(look)
         table = _runs(runs=3).set_axis(["prompt", *names], axis=1).assign(model=["a", "b"] * 30)
         found = look(table)
         assert [shlex.split(one["command"])[1] for one in found["answers"]] == ["panel"], word
-        asked = any("that was asked 3 times? If of one" in told for told in found["odd"])
-        assert asked == (word == "verdict_")
+        asked = [one["columns"] for one in found["questions"]]
+        assert asked == [names] * (word == "verdict_")
 
 
 @pytest.mark.parametrize(
@@ -295,9 +296,9 @@ def test_scores_of_a_change_that_are_missing_are_told(look):
 def test_scores_of_two_systems_or_versions_are_asked_about(names, look):
     found = look(_changed(*names))
     assert found["answers"] == []
-    (told,) = [told for told in found["odd"] if "bayesjudge bias" in told]
-    assert "of two systems or judges, or of one output before and after" in told
-    line = shlex.split(told.partition("If of one output: bayesjudge ")[2])
+    (asked,) = found["questions"]
+    assert asked["columns"] == [*names]
+    line = shlex.split(asked["text"].partition("If of one output: bayesjudge ")[2])
     assert main([*line, "--no-nuts"]) == 0
 
 

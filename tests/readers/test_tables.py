@@ -434,3 +434,18 @@ def test_decimal_commas(cells, read, tmp_path):
     assert read_table(tmp_path / "t.csv", ["a", "b"])["a"].to_pylist() == read
     (tmp_path / "t.csv").write_text("a,b\n" + "".join(f'"{cell}",x\n' for cell in cells))
     assert read_table(tmp_path / "t.csv", ["a"])["a"].to_pylist() == cells
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_a_row_that_is_empty_in_all_columns_is_no_row(mark, tmp_path):
+    """As spreadsheets leave them; a row with an id is one, whatever else it lacks."""
+    rows = [
+        ["id", "verdict", "truth"],
+        ["1", "yes", ""],
+        ["", "", ""],
+        ["2", "", ""],
+        ["3", "no", ""],
+    ]
+    (tmp_path / "book.csv").write_text("\n".join(mark.join(row) for row in rows))
+    table = read_table(tmp_path / "book.csv", ["verdict", "truth"])
+    assert table["verdict"].to_pylist() == ["yes", None, "no"]

@@ -1,0 +1,150 @@
+"""Shapes of tables, a file each: which lines of the command line answer which question with one.
+
+Each module here with a function `matches` is a shape: of a `Table` it gives readings, questions and
+what is lacking. `doctor` sorts and runs them. A new shape is a new file.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+
+from bayesjudge.cli.shapes.table import Asked, Table
+from bayesjudge.core.screen import as_words
+
+#: Questions by the command that answers them, in the order of the screen.
+WANTED = {
+    "prevalence": "What share of outputs is good?",
+    "gate": "Is that share at least 0.9 (put your own number), as an exit code for CI?",
+    "panel": "How good is each system, how reliable each judge?",
+    "repeats report": "How often must the judge be asked?",
+    "bias orders": "Does the order of two answers change the verdict?",
+    "ratings": "Which judge agrees with people?",
+    "drift": "Do two judges, or two versions of one, agree?",
+    "bias": "How far does an irrelevant change move a score?",
+}
+#: What a question needs: with the question and the command, one line of 80 columns.
+NEEDS = {
+    "prevalence": "people's labels of some items",
+    "gate": "verdicts of pass and fail",
+    "panel": "several judges' votes on the same items",
+    "repeats report": "repeats by one judge",
+    "bias orders": "both orders",
+    "ratings": "several people's labels",
+    "drift": "a file of each",
+    "bias": "scores before and after it",
+}
+#: Options that take one value each time they are given.
+REPEATED = {"--people", "--judge", "--winner", "--tie-value", "--recode"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the command line: the command, the file and its options with their values."""
+
+    command: str
+    path: str
+    options: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    #: The file that is compared with it, if there is one.
+    other: str = ""
+
+    def __contains__(self, option: str) -> bool:
+        return option in self.options
+
+    def __str__(self) -> str:
+        return shlex.join(["bayesjudge", *self.words])
+
+    @property
+    def words(self) -> list[str]:
+        """What follows ``bayesjudge``."""
+        found = [*self.command.split(), self.path, *([self.other] if self.other else [])]
+        for name, values in self.options.items():
+            each = [[one] for one in values] if name in REPEATED else [values]
+            found += [word for own in each for word in as_words(name, own) or [name]]
+        return found
+
+    def plus(self, more: Mapping[str, Sequence[str]]) -> Line:
+        """The line with more options."""
+        return replace(self, options={**self.options, **more})
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A line that may answer a question of a table, and why it is proposed."""
+
+    line: Line
+    question: str = ""
+    #: How sure it is that the line is of this table, from 0 to 1.
+    score: float = 0.5
+    reasons: Sequence[str] = ()
+    #: What to tell if the line runs: guesses that it rests on.
+    told: Sequence[str] = ()
+    #: Endings, tried in turn until the line runs.
+    ways: Sequence[Mapping[str, Sequence[str]]] = ({},)
+    #: What must be so for the line to be right, if only who made the table knows.
+    condition: str = ""
+    #: What is told with an ending, by its first word.
+    told_of_way: Mapping[str, str] = field(default_factory=dict)
+    #: Whether the line of the gate follows.
+    gate: bool = False
+
+
+@dataclass(frozen=True)
+class Lacking:
+    """What a command needs that the table does not have."""
+
+    command: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Noted:
+    """What a table holds, or what is odd about it."""
+
+    text: str
+    odd: bool = False
+
+
+@dataclass(frozen=True)
+class Labelling:
+    """Two lines that add people's labels: one draws items into a sheet, one reads what they say."""
+
+    draw: Line
+    read: Line
+    #: What a person may write, and how to say it.
+    said: Sequence[str]
+    what: str = ""
+
+
+Match = Reading | Lacking | Noted | Asked | Labelling
+
+
+def options_in(words: Sequence[str]) -> dict[str, list[str]]:
+    """Options and their values, of words in the order of a line."""
+    found: dict[str, list[str]] = {}
+    name = ""
+    for word in words:
+        if word.startswith("--"):
+            name, tied, value = word.partition("=")
+            found.setdefault(name, []).extend([value] if tied else [])
+        else:
+            found[name].append(word)
+    return found
+
+
+def shapes() -> list[str]:
+    """Names of the modules that are shapes."""
+    return [one.name for one in pkgutil.iter_modules(__path__) if one.name.startswith("of_")]
+
+
+def matches(table: Table) -> Iterator[tuple[str, Match]]:
+    """What each shape finds in a table; one that fails says so, and the others go on."""
+    for name in shapes():
+        try:
+            for one in import_module(f"{__name__}.{name}").matches(table):
+                yield name, one
+        except Exception as error:  # a fault of ours: other shapes may answer
+            yield name, Noted(f"{name} could not look: {type(error).__name__}: {error}", odd=True)

@@ -1,0 +1,58 @@
+"""What several shapes say alike: options of scales, of labels and of rows that are lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bayesjudge.cli.shapes.coding import usual_scale, value_options
+from bayesjudge.cli.shapes.table import Table
+from bayesjudge.core.screen import few
+
+#: Judges of a table of whom a line each is shown.
+MOST_JUDGES = 5
+DROPPED = (
+    "items that lack a score are left out (--missing drop), which is right if scores go missing "
+    "whatever they are; to take each for the largest move: --missing worst"
+)
+#: What a table with some scores missing is tried with.
+WITH_MISSING: list[Mapping[str, Sequence[str]]] = [{}, {"--missing": ["drop"]}]
+
+
+def ends(table: Table, name: str, told: list[str]) -> str:
+    """Ends of the scale of a column; a guess, told as one."""
+    scale = table[name].scale
+    told.append(f"{name}: the scale {scale} is a guess from the numbers seen")
+    return scale
+
+
+def ends_of(numbers: Sequence[float]) -> str:
+    """Ends of the scale of numbers, with a dash."""
+    return usual_scale(numbers).replace(":", "-")
+
+
+def absent(table: Table, names: Sequence[str], told: list[str]) -> list[str]:
+    """What these columns have in place of empty cells; it is told."""
+    found = {name: table.absent[name] for name in names if name in table.absent}
+    for name, words in found.items():
+        told.append(f"{name}: {few([repr(w) for w in words])} is read as an empty cell")
+    return list(dict.fromkeys(word for words in found.values() for word in words))
+
+
+def values(table: Table, told: list[str]) -> list[str]:
+    """Options that say what the labels and verdicts mean."""
+    names = [*table.truths[:1], *table.verdicts]
+    empty = absent(table, names, told)
+    labels = {n: table[n].kinds for n in names if not table[n].numbers or table[n].binary}
+    return value_options(labels, told, table.where, empty) if table.verdicts else []
+
+
+def labelled(name: str, cells: Sequence[Any], outputs: Sequence[tuple[str, ...]] = ()) -> str:
+    """How many rows are labelled, and how; or how many `outputs`, if rows are votes on these."""
+    rows, what = ["" if c is None else str(c) for c in cells], "rows"
+    if outputs and len(outputs) == len(rows):  # of a large table only some rows were looked at
+        rows, what = list(dict(sorted(zip(outputs, rows, strict=True))).values()), "outputs"
+    kinds = Counter(filter(None, rows))
+    shown = few([f"{k} {n}" for k, n in kinds.most_common()], 10)
+    return f"people's labels in {name}: {kinds.total():,} of {len(rows):,} {what} ({shown})"

@@ -1,0 +1,116 @@
+"""Scores of the same items before and after a change that should not matter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from bayesjudge.cli.shapes import WANTED, Asked, Lacking, Line, Match, Noted, Reading
+from bayesjudge.cli.shapes.common import DROPPED, WITH_MISSING, ends, ends_of
+from bayesjudge.cli.shapes.table import Table
+from bayesjudge.cli.shapes.words import is_model, words_of
+from bayesjudge.core.screen import few
+
+#: What an unchanged version is called for certain, or perhaps, and what a changed one is called.
+UNCHANGED = {"before", "original", "orig", "unchanged", "unmodified", "unedited", "unperturbed"}
+PERHAPS = {"baseline", "base", "plain", "control", "pre", "a", "old"}
+CHANGED = {"after", "changed", "modified", "edited", "perturbed", "perturbation", "variant",
+           "altered", "rewritten", "rephrased", "paraphrased", "paraphrase", "reworded",
+           "reformatted", "reordered", "shuffled", "swapped", "noisy", "typo", "typos", "longer",
+           "shorter", "verbose", "padded", "translated"}  # fmt: skip
+#: What goes with such a name, and nothing else does.
+PARTNERS = {"before": "after", "pre": "post", "a": "b", "old": "new"}
+BATCH = ("and that items were changed and judged one at a time; if all were changed and judged "
+         "together: --design batch")  # fmt: skip
+
+
+class Versions(NamedTuple):
+    """Columns of one score of an item in several versions, the unchanged one's first."""
+
+    columns: list[str]
+    #: Whether names leave no doubt that an item was changed, and is no other system's.
+    sure: bool
+
+
+def matches(table: Table) -> Iterator[Match]:
+    """Versions in a column each, or in rows of a column that names them."""
+    seen = versions_of(table)
+    if table.log:
+        return
+    if seen is not None:
+        yield from _side_by_side(table, seen)
+        return
+    said = versions_in(table.verdicts)
+    if said is not None and said.sure:
+        names = few(said.columns, 3)
+        yield Lacking("bias", f"numbers in {names}: 1 for a pass and 0 for a fail")
+    scores = table.scores or table.verdicts  # of a changed item these are 1 and 0
+    if not (scores and table.item and table.variant and table.baseline):
+        return
+    told: list[str] = []
+    scale = ends(table, scores[0], told).replace(":", "-") if table.scores else "0,1"
+    options = {"--item": [table.item], "--variant": [table.variant], "--score": [scores[0]]}
+    options |= {"--judge": [table.judge]} if table.judge else {}
+    options |= {"--baseline": [table.baseline], "--scale": [scale], "--design": ["item"]}
+    told.append(f"bias: the line says that {table.baseline!r} is the unchanged version, {BATCH}")
+    yield Noted(f"versions in {table.variant}: {few([*table[table.variant].kinds], 5)}")
+    yield Reading(Line("bias", table.path, options), WANTED["bias"], 0.6,
+                  [f"each {table.item} has one score of each {table.variant}"], told,
+                  ways=WITH_MISSING, told_of_way={"drop": DROPPED})  # fmt: skip
+
+
+def _side_by_side(table: Table, seen: Versions) -> Iterator[Match]:
+    scale = ends_of([float(c) for n in seen.columns for c in table[n].kinds])
+    options = {"--item": [table.item]} if table.item else {}
+    options |= {"--score": seen.columns} | ({"--judge": [table.judge]} if table.judge else {})
+    options |= {"--scale": [scale], "--design": ["item"]}
+    names, line = few(seen.columns, 5), Line("bias", table.path, options)
+    if not seen.sure:
+        text = (f"{names}: of two systems or judges, or of one output before and after a change "
+                f"that should not matter? If of one output: {line}")  # fmt: skip
+        yield Asked((*seen.columns,), text)
+        return
+    unchanged = f"bias: the line says that {seen.columns[0]!r} is the unchanged version, {BATCH}"
+    told = [f"{names}: the scale {scale} is a guess from the numbers seen", unchanged]
+    yield Reading(line, WANTED["bias"], 0.6, [f"names of {names} say what was done to an item"],
+                  told, ways=WITH_MISSING, told_of_way={"drop": DROPPED})  # fmt: skip
+
+
+def versions_of(table: Table) -> Versions | None:
+    """Columns of scores of the same items before and after a change, on one scale."""
+    numeric = [*table.scores, *(n for n in table.verdicts if table[n].numeric)]
+    seen = versions_in(numeric)
+    if seen is None or table.variant or len({table[n].scale for n in seen.columns}) > 1:
+        return None
+    return None if any(map(is_model, seen.columns)) else seen
+
+
+def versions_in(names: Sequence[str]) -> Versions | None:
+    """Columns whose names are alike but for what was done to the item, such as before and after.
+
+    Examples
+    --------
+    >>> versions_in(["score_before", "score_after", "seconds"])
+    Versions(columns=['score_before', 'score_after'], sure=True)
+    >>> versions_in(["score_a", "score_b"]).sure
+    False
+    >>> versions_in(["helpfulness", "clarity"])
+    """
+    words = {name: words_of(name) for name in names}
+    for first, own in words.items():
+        said = next((word for word in own if word in UNCHANGED | PERHAPS), None)
+        if said is None:
+            continue
+        alike = {*own} - {said}
+        others = [n for n in names if n != first and alike < {*words[n]}]
+        partner = PARTNERS.get(said)
+        paired = [n for n in others if partner in words[n]]
+        changed = [n for n in others if {*words[n]} & CHANGED]
+        if said in PERHAPS and partner:
+            others = paired
+        elif not alike or paired:
+            others = paired or changed
+        if others:
+            sure = said in UNCHANGED or len(changed) == len(others)
+            return Versions([first, *others], sure)
+    return None

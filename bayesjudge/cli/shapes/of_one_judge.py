@@ -1,0 +1,265 @@
+"""Verdicts or scores of one judge, and people's labels: what share is good, or what mean score."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+
+from bayesjudge.cli.shapes import WANTED, Asked, Lacking, Line, Match, Noted, Reading, options_in
+from bayesjudge.cli.shapes.coding import ask_if_reversed, value_options
+from bayesjudge.cli.shapes.common import MOST_JUDGES, absent, ends, values
+from bayesjudge.cli.shapes.criteria import criteria
+from bayesjudge.cli.shapes.labelled import ALL_LABELLED, CHOSEN, label_design, uneven
+from bayesjudge.cli.shapes.of_panel import are_no_judges
+from bayesjudge.cli.shapes.people import ask_of_unit
+from bayesjudge.cli.shapes.table import Column, Table
+
+#: The same questions, of several systems, of classes or of scores.
+BETTER = "Which system is better?"
+CLASSES = "What share of outputs would people put into each class?"
+MEAN = "What mean score would people give?"
+BETTER_MEAN = "Which system is better, by the mean score that people would give?"
+#: Columns that may hold people's scores, of which a line each is shown.
+MOST_PERHAPS = 3
+
+Way = Mapping[str, Sequence[str]]
+
+
+def matches(table: Table) -> Iterator[Match]:
+    """A judge's column beside people's, or a pair of such columns a criterion."""
+    if table.verdicts and len(table.judges) > 1 and not table.log:  # a panel
+        return
+    if table.truths and not (table.verdicts or table.scores):
+        yield Lacking(
+            "prevalence",
+            "a column with the judge's verdicts (--verdict) or scores; if a log or another table "
+            f"has them: bayesjudge doctor THAT_FILE {shlex.quote(table.path)}",
+        )
+    elif table.truths:
+        asked = None if table.labels or table.log else ask_of_unit(table, table.truths[0])
+        if asked is not None:
+            yield asked
+            return
+        for one in criteria(table) or [table]:
+            yield from _with_labels(one)
+    elif table.perhaps:
+        yield from _perhaps(table)
+
+
+def _with_labels(table: Table) -> Iterator[Match]:
+    """Lines of one column of labels."""
+    if table.verdicts:
+        names = table.verdicts if table.labels else table.verdicts[:1]
+        several = len(table.verdicts) > 1
+        unclear = several and not table.labels and are_no_judges(table)
+        if unclear:
+            which = ", ".join(f"`{n}`" for n in table.verdicts)
+            text = f"which of {which} do the labels in `{table.truths[0]}` check? Say --verdict"
+            yield Asked((*table.verdicts,), text)
+            return
+        asked = BETTER if "--by" in _systems(table) else WANTED["prevalence"]
+        for name in names[:MOST_JUDGES]:
+            alone = several and (table.labels or len(table.systems) > 1)
+            question = f"{asked[:-1]}, by {name} alone?" if alone else ""
+            yield from _verdicts(table.but(verdicts=[name]), question, several)
+        return
+    several = len(table.truths) > 1 and len(table.scores) > 1
+    for name in table.scores[: MOST_JUDGES if several else 1]:
+        yield from _scores(table.but(scores=[name]))
+
+
+def _systems(table: Table) -> dict[str, list[str]]:
+    """Options of the system, where there are several."""
+    found = {name: [*own] for name, own in table.labels.items() if name == "--by"}
+    if table.log or table.labels:
+        return found
+    return {"--by": [str(table.system)]} if len(table.systems) > 1 else {}
+
+
+def _people(table: Table) -> dict[str, list[str]]:
+    """Options of people's labels, in the same file or another one."""
+    if table.labels:
+        return {name: [*own] for name, own in table.labels.items()}
+    return {"--truth": [table.truths[0]]}
+
+
+def _verdicts(table: Table, question: str, panel: bool) -> Iterator[Match]:
+    (name,), truth = table.verdicts, table.truths[0]
+    said, labels = table.columns[name], table.columns[truth]
+    told: list[str] = []
+    contents: list[str] = []
+    coded = values(table, told)
+    chosen = label_design(said, labels, told, contents)
+    told += filter(None, [ask_if_reversed(said, labels, coded)])
+    yield from map(Noted, contents)
+    options = {**options_in(table.about), **({} if table.log else {"--verdict": [name]})}
+    options |= _people(table)
+    options |= options_in([*coded, *chosen])
+    item, again = _clusters(table, told)
+    parts, preferred = _parts(table, chosen, "--stratum")
+    told += filter(None, [preferred])
+    if not (table.log or table.labels):
+        options |= _systems(table) | ({"--item": [item]} if item else {}) | parts
+    if not question:
+        question = CLASSES if "--classes" in options else WANTED["prevalence"]
+        question = BETTER if "--by" in options and "--classes" not in options else question
+    lost = _lost(coded, panel)
+    why = [f"{name} is of a judge, and {truth} of people, in words that both use"]
+    random = chosen[-1] == "random" and ALL_LABELLED not in contents and not preferred
+    yield Reading(
+        Line("prevalence", table.path, options),
+        question,
+        0.8,
+        why,
+        [*told, *([CHOSEN] if random else [])],
+        ways=[{}, *lost, *again, *({**a, **b} for a in again for b in lost)],
+        told_of_way={"drop": DROP, "fail": FAIL},
+        gate=not {"--classes", "--stratum"} & {*options},
+    )
+
+
+DROP = ("rows without a verdict are left out (--unparsed drop); to count each as a fail: "
+        "--unparsed fail")  # fmt: skip
+FAIL = ("rows without a verdict count as fails (--unparsed fail); to leave them out: "
+        "--unparsed drop")  # fmt: skip
+
+
+def _lost(coded: Sequence[str], panel: bool) -> list[Way]:
+    """What can be done with rows without a verdict: what is read as missing is left out.
+
+    A panel leaves missing votes out, so that a line beside it does the same.
+    """
+    fail, drop = {"--unparsed": ["fail"]}, {"--unparsed": ["drop"]}
+    missing = panel or any(word.startswith("--missing-value") for word in coded)
+    return [drop, fail] if missing else [fail, drop]
+
+
+def _scores(table: Table) -> Iterator[Match]:
+    """Lines of a column of scores and one of people's labels, or of their scores."""
+    (name,), truth = table.scores, table[table.truths[0]]
+    told: list[str] = []
+    contents: list[str] = []
+    chosen = label_design([], truth.cells, told, contents)
+    yield from map(Noted, contents)
+    empty = absent(table, [truth.name], told)
+    options = {**options_in(table.about), "--score": [name], "--scale": [ends(table, name, told)]}
+    options |= _people(table)
+    if truth.numbers:
+        options["--truth-scale"] = [ends(table, truth.name, told)]
+        options |= {"--missing-value": empty} if empty else {}
+    else:
+        options |= options_in(value_options({truth.name: truth.kinds}, told, "", empty))
+    options |= options_in(chosen)
+    by, preferred = _parts(table, chosen, "--by")
+    told += filter(None, [preferred])
+    if not (table.log or table.labels):
+        item, _ = _clusters(table, told)
+        by = _systems(table) | ({"--item": [item]} if item else {}) | by
+    random = chosen[-1] == "random" and ALL_LABELLED not in contents and not preferred
+    told += [CHOSEN] if random else []
+    cut = _threshold(table[name], truth, empty) if preferred else ""
+    why = [f"{name} has a judge's scores, and {truth.name} what people said"]
+    drop: list[Way] = [{}, {"--unparsed": ["drop"]}]
+    ways = {"drop": DROP}
+    line = Line("prevalence", table.path, options)
+    if cut and not table.systems and not truth.numbers:
+        guess = (
+            f"--pass-from {cut} is a guess, half-way between the mean scores of people's two "
+            "labels; with another one the answer is right too, and may be less sure"
+        )
+        more = {"--pass-from": [cut], "--stratum": by["--by"]}
+        yield Reading(line.plus(more), WANTED["prevalence"], 0.8, why, [*told, guess], drop,
+                      told_of_way=ways)  # fmt: skip
+    several = "--by" in by and not preferred
+    question = MEAN if truth.numbers else WANTED["prevalence"]
+    if "--by" in by and not several:
+        question = f"{question[:-1]}, in each {by['--by'][0]}?"
+    elif several or "--by" in table.labels:
+        question = BETTER_MEAN if truth.numbers else BETTER
+    yield Reading(line.plus(by), question, 0.8, why, told, drop, told_of_way=ways)
+
+
+def _perhaps(table: Table) -> Iterator[Match]:
+    """Numbers on the scale of the judge's in some rows, which people may have given."""
+    judge = next((n for n in table.scores if n not in table.perhaps), "")
+    for name in [n for n in table.perhaps if n not in table.again][:MOST_PERHAPS]:
+        if judge in table.again or not judge:
+            return
+        filled, rows = table[name].kinds.total(), len(table[name].cells)
+        told = f"{name} has numbers like those of {judge}, in {filled:,} of {rows:,} rows: if"
+        yield Noted(f"{told} people gave them, the line below is theirs; else it is not", odd=True)
+        for one in _scores(table.but(truths=[name], scores=[judge])):
+            if isinstance(one, Reading):
+                condition = f"If {name} holds people's scores"
+                yield Reading(one.line, one.question, 0.3, one.reasons, one.told, one.ways,
+                              condition, one.told_of_way)  # fmt: skip
+
+
+def _threshold(scores: Column, labels: Column, empty: Sequence[str]) -> str:
+    """The lowest score beyond the middle of the mean scores of two labels; empty if not two."""
+    by_label: dict[str, list[float]] = {}
+    for score, label in zip(scores.cells, labels.cells, strict=True):
+        if score and label and label not in empty:
+            by_label.setdefault(label, []).append(float(score))
+    if len(by_label) != 2:
+        return ""
+    middle = sum(sum(own) / len(own) for own in by_label.values()) / 2
+    return min((score for score in scores.kinds if float(score) >= middle), key=float)
+
+
+def _parts(table: Table, chosen: Sequence[str], option: str) -> tuple[dict[str, list[str]], str]:
+    """The option for a column of whose parts some have more labels, and what to tell of it."""
+    elsewhere = table.log or table.labels or chosen[-1] != "random"
+    seen = None if elsewhere else uneven(table)
+    if seen is None:
+        return {}, ""
+    known = "--calibration known_propensity --propensity COLUMN"
+    text = f"{seen}, which is no random sample: "
+    if len(table.systems) > 1 or table.repeats:
+        return {}, (
+            f"{text}the line is wrong unless it answers for one {seen.column}; with a column of "
+            f"each row's probability of a label: {known}"
+        )
+    if option == "--stratum":
+        text += (
+            f"the line takes labels as random within each {seen.column}, and weighs these by their "
+            f"rows; if each row had a known probability of a label: {known}"
+        )
+    else:
+        text += (
+            f"the line answers for each {seen.column} by itself; for all together, a column with "
+            f"each row's probability of a label (here the share labelled of its {seen.column}) in "
+            f"place of --by {shlex.quote(seen.column)}: {known}"
+        )
+    return {option: [seen.column]}, text
+
+
+def _clusters(table: Table, told: list[str]) -> tuple[str | None, list[Way]]:
+    """The column of the item, and what several rows of one may be.
+
+    Where labels cover whole groups of rows, such as conversations, a group is the item.
+    """
+    judge: Way = {"--repeats": ["judge"]}
+    outputs: Way = {"--repeats": ["system"]}
+    if table.log or table.labels:
+        return None, [judge, outputs]
+    item = table.item
+    again: list[Way] = [judge, outputs] if table.repeats else [outputs] if table.part else []
+    together = table.labelled_together(table.truths[0])
+    if together is not None:
+        name, labelled, groups = together
+        alone = item is None or len(table[item].kinds) == len(table[item].cells)
+        item, again = (name, [outputs]) if alone else (item, again)
+        told.append(
+            f"labels cover whole groups of {name}: {labelled:,} of {groups:,} have one on every "
+            "row, the others on none, so that rows are no independent draws"
+            + (f": the line says --item {name}, and would be too sure without" * (item == name))
+        )
+    if item and again == [outputs]:
+        rows = f", counted by {table.part}," if table.part else ""
+        told.append(f"rows of one {item}{rows} are taken for outputs of their own "
+                    "(--repeats system)")  # fmt: skip
+    if item and not table[item].full:
+        told.append(f"rows without a name in {item} are left out of the line: it does not name it")
+        return None, []
+    return item, again

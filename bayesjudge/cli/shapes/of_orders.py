@@ -1,0 +1,107 @@
+"""One row a verdict on two answers, which change places within an item."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from bayesjudge.cli.shapes import WANTED, Lacking, Line, Match, Reading
+from bayesjudge.cli.shapes.common import WITH_MISSING
+from bayesjudge.cli.shapes.table import MOSTLY, Column, Table
+from bayesjudge.cli.shapes.words import says_judge
+from bayesjudge.core.labels import folded
+
+#: What is said of two answers: the place that won, in the order of the places, or a tie.
+PLACES = {("a", "b"), ("1", "2"), ("first", "second"), ("left", "right")}
+TIES = {"tie", "tied", "draw", "equal", "same", "both", "neither", "c", "0", "0.5"}
+#: Names of answers from which a column is of something else.
+MOST_ANSWERS = 50
+
+
+class Orders(NamedTuple):
+    """Columns of a table with one row a verdict on two answers, shown in both orders."""
+
+    item: str
+    first: str
+    second: str
+    verdict: str
+    #: Verdicts for the first answer, for the second, and ties.
+    places: tuple[str, str]
+    ties: tuple[str, ...]
+
+
+def matches(table: Table) -> Iterator[Match]:
+    """Both orders of two answers, by what the columns hold; or ``order1`` and ``order2``."""
+    if {"order1", "order2"} <= {*table.columns}:
+        yield Reading(Line("bias orders", table.path), WANTED["bias orders"], 0.6,
+                      ["columns order1 and order2"], ways=WITH_MISSING)  # fmt: skip
+    pair = pair_in(table)
+    if pair is None:
+        return
+    seen = in_both_orders(table)
+    if seen is None:
+        yield Lacking("bias orders", f"both orders of {pair[0]} and {pair[1]}, which are battles")
+        return
+    others = (seen.item, seen.first, seen.second, seen.verdict)
+    judge = [table.judge] if table.judge and table.judge not in others else []
+    options = {"--item": [seen.item], "--shown-first": [seen.first],
+               "--shown-second": [seen.second], "--verdict": [seen.verdict],
+               "--winner": seen.places, "--tie-value": seen.ties, "--judge": judge}  # fmt: skip
+    yield Reading(
+        Line("bias orders", table.path, {name: own for name, own in options.items() if own}),
+        WANTED["bias orders"],
+        0.6,
+        [f"{seen.first} and {seen.second} change places within each {seen.item}"],
+        [f"bias orders: the line says that {seen.first} was shown first, and that "
+         f"{seen.places[0]} in {seen.verdict} is for it"],
+        ways=WITH_MISSING,
+    )  # fmt: skip
+
+
+def pair_in(table: Table) -> tuple[str, str] | None:
+    """Two columns of the same few names that differ in every row: battles of two."""
+    called = [c for c in table if 2 <= len(c.kinds) <= MOST_ANSWERS and c.full]
+    for first, second in combinations(called, 2):
+        if {*first.kinds} == {*second.kinds} and not any(
+            a == b for a, b in zip(first.cells, second.cells, strict=True)
+        ):
+            return first.name, second.name
+    return None
+
+
+def in_both_orders(table: Table) -> Orders | None:
+    """Columns of two answers that change places within an item, and of which place won."""
+    pair = pair_in(table)
+    if pair is None:
+        return None
+    shown = table.rows(pair)
+    judged = [c for c in table if c.name not in pair and _places(c)]
+    judged.sort(key=lambda c: not says_judge(c.name))
+    items = [c for c in table if c.name not in pair and c not in judged]
+    swap = [c for c in items if _change_places(c, shown)]
+    won = _places(judged[0]) if judged else None
+    if won is None or not swap:
+        return None
+    item = max(swap, key=lambda c: len(c.kinds))
+    return Orders(item.name, *pair, judged[0].name, *won)
+
+
+def _places(column: Column) -> tuple[tuple[str, str], tuple[str, ...]] | None:
+    """The words of the first place and of the second, and those of a tie."""
+    if not column.labels:
+        return None
+    spelled = {folded(kind): kind for kind in column.kinds}
+    ties = tuple(kind for word, kind in spelled.items() if word in TIES)
+    found = sorted(word for word in spelled if word not in TIES)
+    if len(found) != 2 or tuple(re.sub(r"^[a-z]+[ _-]", "", word) for word in found) not in PLACES:
+        return None
+    return (spelled[found[0]], spelled[found[1]]), ties
+
+
+def _change_places(item: Column, shown: Sequence[tuple[str, ...]]) -> bool:
+    """Whether most pairs of answers to an item occur in both orders."""
+    pairs = {(one, *both) for one, both in zip(item.cells, shown, strict=True)}
+    back = sum((one, b, a) in pairs for one, a, b in pairs)
+    return item.full and len(item.kinds) > 4 and back > (1 - MOSTLY) * len(pairs)

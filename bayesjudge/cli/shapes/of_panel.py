@@ -1,0 +1,80 @@
+"""Votes of several judges: a column of each, or one row a vote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bayesjudge.cli.shapes import WANTED, Lacking, Line, Match, Reading, options_in
+from bayesjudge.cli.shapes.common import values
+from bayesjudge.cli.shapes.criteria import criteria
+from bayesjudge.cli.shapes.labelled import CHOSEN
+from bayesjudge.cli.shapes.table import Table
+from bayesjudge.cli.shapes.words import CRITERIA, VARIANTS, is_model, says_judge, words_of
+from bayesjudge.core.screen import few
+
+ONE_SYSTEM = "How reliable is each judge, and what share of outputs is good?"
+#: Words of columns of verdicts on two releases, which are no judges of one output.
+RELEASES = {"v", "old", "new", "candidate", "baseline", "prod", "current", "previous", "before",
+            "after", "control", "treatment"} | VARIANTS  # fmt: skip
+
+
+def matches(table: Table) -> Iterator[Match]:
+    """Judges of the same outputs, by their names or by a column that names them."""
+    wide = len(table.verdicts) > 1
+    if not (wide or (len(table.judges) > 1 and table.verdicts)) or table.log or criteria(table):
+        return
+    why = are_no_judges(table) if wide else ""
+    if why:
+        yield Lacking("panel", why)
+        return
+    options: dict[str, list[str]] = {"--judges": [*table.verdicts]}
+    if not wide:
+        options = {"--judge": [str(table.judge)], "--vote": [*table.verdicts]}
+    options |= {"--truth": [*table.truths[:1]]} if table.truths and not table.labels else {}
+    names = {"item": table.item, "generator": table.system}
+    if table.labels:
+        own = {name: [*value] for name, value in table.labels.items()}
+        names["item"], *_ = own.pop("--item")
+        names["generator"] = next(iter(own.pop("--by", [])), table.system)
+        options |= own
+    needed = ["item"] if table.truths else list(names)  # of one system with labels
+    absent = [f"the {option} (--{option})" for option in needed if not names[option]]
+    if absent:
+        yield Lacking("panel", f"a column that names {' and '.join(absent)}")
+        return
+    told: list[str] = []
+    options |= {f"--{option}": [name] for option, name in names.items() if name}
+    options |= options_in(values(table, told))
+    whole = table.truths and table[table.truths[0]].full
+    by_name = [n for n in table.verdicts if says_judge(n)]
+    how = f"{few(by_name, 5)} are called judges" if wide else f"{table.judge} names judges"
+    yield Reading(
+        Line("panel", table.path, options),
+        WANTED["panel"] if names["generator"] else ONE_SYSTEM,
+        0.9,
+        [f"{how}, who judged the same outputs"],
+        told,
+        ways=[{}, {"--calibration": ["random"]}],
+        told_of_way={} if whole else {"--calibration": CHOSEN},
+    )
+    if table.judge and not wide:
+        by = ", by generator" if names["generator"] else ""
+        yield Lacking("prevalence", f"the line of the panel has it{by}")
+        yield Lacking("gate", "verdicts of one judge")
+
+
+def are_no_judges(table: Table) -> str:
+    """Why columns of verdicts are not those of several judges; empty if they may be."""
+    names = table.verdicts
+    words = {n: {*words_of(n)} for n in names}
+    if any(map(is_model, names)):
+        return ""
+    if all(own & CRITERIA for own in words.values()):
+        return f"votes of several judges: {few(names, 4)} are called criteria of one"
+    released = [n for n, own in words.items() if own & RELEASES]
+    if len(released) == len(names) == 2:
+        return f"votes on one output: is it one judge on two releases in {few(names, 4)}?"
+    judged = [n for n in names if says_judge(n)]
+    if len(judged) < len(names) and not table.truths and not table.system:
+        return f"votes of several judges: nothing says that {few(names, 4)} are"
+    return ""

@@ -1,0 +1,280 @@
+"""Which columns hold what people said of the outputs: by explicit rules, or as a question.
+
+A column is taken for people's labels if it says what a judge says (its words, pass and fail,
+numbers of its scale), and is called after people, or fills a sample of the rows. Never a constant,
+an id, a date, a person's name or a model's. Two that differ in more than who spoke are a question.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bayesjudge.cli.shapes.table import BY_CHANCE, Asked, Column, Table
+from bayesjudge.cli.shapes.words import (
+    CRITERIA,
+    NO_SCORES,
+    PEOPLE,
+    REFERENCES,
+    SCORES,
+    is_id,
+    is_person,
+    names_labellers,
+    says_judge,
+    says_person,
+)
+from bayesjudge.core.labels import folded
+from bayesjudge.core.screen import few
+
+
+@dataclass
+class Seen:
+    """Columns of people's labels, those that may be some, and what was asked or guessed."""
+
+    truths: list[str] = field(default_factory=list)
+    perhaps: list[str] = field(default_factory=list)
+    #: Columns that are called after people, whatever they hold.
+    people: list[str] = field(default_factory=list)
+    guessed: list[str] = field(default_factory=list)
+    asked: list[Asked] = field(default_factory=list)
+
+
+def find_labels(
+    table: Table,
+    truth: str | None,
+    labels: Sequence[str],
+    scores: Sequence[str],
+    numbers: Sequence[str],
+) -> Seen:
+    """Find people's labels among columns of a few words and columns of numbers."""
+    people = [n for n in (*labels, *numbers) if says_person(n)]
+    if truth:
+        return Seen([truth], people=[truth, *people])
+    judged = [table[n] for n in (*labels, *numbers) if n not in people]
+    truths = labels_first([table[n] for n in people], judged)
+    guessed = [told for n in people if (told := all_alike(n, table.columns[n]))]
+    if truths:
+        asked = _two_candidates(table, truths, labels)
+        kept = [n for n in truths if not any(n in one.columns for one in asked)]
+        more = [n for one in asked for n in one.columns]
+        return Seen([] if asked else kept, [], [*people, *more], guessed, asked)
+    rest = [table[n] for n in labels if n not in people]
+    like = _like_a_judge([table[n] for n in scores])
+    perhaps = [c.name for c in like if c.lacks and not c.words & CRITERIA]
+    ways = (
+        ("read as people's scores, by its name",
+         [c for c in like if names_labellers(c.name) and not c.constant]),
+        ("empty in most rows, and read as people's labels", _of_a_sample(rest, bool(scores))),
+        ("read as people's labels, by its name",
+         [c for c in rest if _says_what_a_judge_says(c, rest)]),
+        ("the numbers of the judges, and read as people's",
+         _graded_like([table[n] for n in scores])
+         if not any(says_judge(c.name) or c.binary for c in rest) else []),
+    )  # fmt: skip
+    for why, found in ways:
+        if found:
+            names = [c.name for c in found]
+            verb = "is" if len(names) == 1 else "are"
+            return Seen(names, [], people, [*guessed, f"{few(names, 5)} {verb} {why}"])
+    return Seen([], perhaps, people, guessed)
+
+
+def labels_first(
+    candidates: Sequence[Column], judged: Sequence[Column], beside: bool = True
+) -> list[str]:
+    """Of columns called after people those that may hold what they said, the surest first.
+
+    Pass and fail and a judge's own words are said of outputs; so are numbers of a judge's scale,
+    and two words that go with a judge's past any chance. If what is judged is not `beside` them, in
+    the same rows, other words are too, but names of models, dates, and words of a column that is
+    called a person.
+    """
+    free = [c for c in candidates if not (c.constant or is_id(c.name) or c.dates)]
+    free = [c for c in free if not (c.numbers and c.words & NO_SCORES)]
+    sure = [c.name for c in free if _says(c, judged)]
+    beside = beside and bool(judged)
+    return [*sure, *(c.name for c in free if c.name not in sure and _may_say(c, judged, beside))]
+
+
+def _says(column: Column, judged: Sequence[Column]) -> bool:
+    """Whether cells say pass and fail, or what a judge says."""
+    theirs: set[str | bool] = set().union(*(c.meanings for c in judged if len(c.kinds) < 50))
+    shared = bool(column.meanings & theirs - {True, False}) if len(column.kinds) < 50 else False
+    return column.binary or (shared and not column.numbers)
+
+
+def _may_say(column: Column, judged: Sequence[Column], beside: bool) -> bool:
+    """Whether words or numbers that are not a judge's may be said of outputs all the same."""
+    if column.numbers:
+        like = [c for c in judged if c.numbers and column.within(c)]
+        like += [c for c in judged if len(column.grades) > 2 and column.grades <= c.grades]
+        sure = not is_person(column.name)
+        return any(sure or not beside or _rise_together(column, c) for c in like) or (
+            not judged and sure
+        )
+    if is_person(column.name) or column.models or column.times or not column.labels:
+        return False
+    if not beside:
+        return True
+    if len(column.said) != 2:
+        return False
+    two, scores = [c for c in judged if len(c.said) == 2], [c for c in judged if c.numbers]
+    return any(go_together(column, c) for c in two) or (
+        not any(c.labels for c in judged if says_judge(c.name))
+        and any(_tells_apart(column, c) for c in scores)
+    )
+
+
+def _two_candidates(table: Table, truths: Sequence[str], labels: Sequence[str]) -> list[Asked]:
+    """The question which column is meant, unless they differ only in who, or in what was graded."""
+    first = table[truths[0]]
+    rivals = [n for n in truths if n == first.name or table[n].meanings & first.meanings]
+    # what was expected of an output is in the same words, and nobody said it of one
+    rivals += [n for n in labels if n not in truths and not says_judge(n) and not first.lacks
+               and table[n].words & REFERENCES and table[n].meanings == first.meanings
+               and not table[n].constant]  # fmt: skip
+    called = [table[n].words - {"label", "labels"} for n in rivals]
+    same = set.intersection(*called) if called else set()
+    people = [n for n in rivals if names_labellers(n) or is_person(n)]
+    judges = [c.words for c in table if c.name not in rivals]
+    graded = all(any(own & theirs for theirs in judges) for own in called)
+    if len(rivals) < 2 or same or graded or (len(people) == len(rivals) and first.numbers):
+        return []
+    which = " or ".join(f"`{n}`" for n in rivals)
+    text = (
+        f"is {which} what people said of the outputs? They are in the same words: name it with "
+        f"--truth, for example --truth {shlex.quote(rivals[0])}"
+    )
+    return [Asked((*rivals,), text)]
+
+
+def all_alike(name: str, cells: Sequence[Any]) -> str:
+    """What to tell of a column that says one thing in all of several rows; else nothing."""
+    kinds = Counter(str(cell) for cell in cells if cell not in (None, ""))
+    if len({*map(folded, kinds)}) != 1 or kinds.total() == 1:
+        return ""
+    filled = " that it fills" * (kinds.total() < len(cells))
+    return (
+        f"{name} says {next(iter(kinds))} in all {kinds.total():,} rows{filled}: hardly what "
+        f"people said of the outputs; if it is: --truth {shlex.quote(name)}"
+    )
+
+
+def _rise_together(one: Column, other: Column) -> bool:
+    """Whether numbers rise with others by more than chance."""
+    from scipy.stats import spearmanr
+
+    pairs = zip(one.cells, other.cells, strict=True)
+    both = [(float(a), float(b)) for a, b in pairs if a and b]
+    if len(both) < 3 or any(len({*side}) < 2 for side in zip(*both, strict=True)):
+        return False
+    tested = spearmanr(*zip(*both, strict=True))
+    return bool(tested.statistic > 0 and tested.pvalue < BY_CHANCE)
+
+
+def go_together(labels: Column, verdicts: Column) -> bool:
+    """Whether two kinds of labels go with two kinds of verdicts, by Fisher's exact test."""
+    from scipy.stats import fisher_exact
+
+    if len(labels.cells) != len(verdicts.cells):
+        return False
+    pairs = Counter(zip(labels.cells, verdicts.cells, strict=True))
+    seen: Counter[tuple[str, str]] = Counter()
+    for (a, b), n in pairs.items():
+        seen[folded(a), folded(b)] += n
+    table = [[seen[a, b] for b in sorted(verdicts.said)] for a in sorted(labels.said)]
+    return bool(fisher_exact(table).pvalue < BY_CHANCE)
+
+
+def _tells_apart(labels: Column, scores: Column) -> bool:
+    """Whether scores differ between two kinds of labels by more than chance."""
+    from scipy.stats import mannwhitneyu
+
+    if len(labels.cells) != len(scores.cells):
+        return False
+    own: dict[str, list[float]] = {}
+    for label, score in zip(labels.cells, scores.cells, strict=True):
+        if folded(label) in labels.said and score:
+            own.setdefault(folded(label), []).append(float(score))
+    return len(own) == 2 and bool(mannwhitneyu(*own.values()).pvalue < BY_CHANCE)
+
+
+def _of_a_sample(labels: Sequence[Column], scored: bool) -> list[Column]:
+    """Columns that most rows lack, of labels like a judge's: somebody labelled a sample.
+
+    They say pass and fail, or the words of a column that has them in every row, or two words that
+    go with those of such a column, past any chance.
+    """
+    full = [c for c in labels if not c.lacks and len(c.said) > 1]
+    binary = [c for c in full if c.binary]
+    some = [c for c in labels if c.lacks and not says_judge(c.name) and not c.constant]
+    return [
+        c for c in some
+        if (c.binary and (scored or binary))
+        or any(c.said == own.said for own in full)
+        or (len(c.said) == 2 and any(go_together(c, own) for own in binary))
+    ]  # fmt: skip
+
+
+def _says_what_a_judge_says(column: Column, labels: Sequence[Column]) -> bool:
+    """Whether a column that names people says what a column that names a judge says."""
+    judges = [c for c in labels if c is not column and says_judge(c.name)]
+    said = any(column.said == c.said or (column.binary and c.binary) for c in judges)
+    return names_labellers(column.name) and not says_judge(column.name) and said and (
+        len(column.said) > 1
+    )  # fmt: skip
+
+
+def _like_a_judge(scores: Sequence[Column]) -> list[Column]:
+    """Columns of numbers on the scale of a column that has them in every row, not a judge's own.
+
+    In some rows only; in all rows if a judge is named and the column names people.
+    """
+    full = [c for c in scores if not c.lacks and not names_labellers(c.name)]
+    judges = [c for c in full if says_judge(c.name)]
+    some = [c for c in scores if not says_judge(c.name)
+            and (c.lacks or (judges and names_labellers(c.name)))]  # fmt: skip
+    called = judges or [c for c in full if c.words & SCORES] or full[: len(full) == 1]
+    return [c for c in some if any(c.within(judge) for judge in called)]
+
+
+def _graded_like(scores: Sequence[Column]) -> list[Column]:
+    """Columns of the whole numbers that several judges give, which rise with theirs: people's."""
+    judges = [c for c in scores if says_judge(c.name)]
+    grades: set[float] = set().union(*(c.grades for c in judges))
+    if len(judges) < 2 or not all(c.grades for c in judges):
+        return []
+    others = [c for c in scores if c not in judges and not c.words & (SCORES | CRITERIA)]
+    others = [c for c in others if len(c.grades) > 2 and c.grades <= grades]
+    return [c for c in others if _rise_together(c, judges[0])]
+
+
+def tell_if_whole(table: Table, truth: str) -> str:
+    """What to tell of a column that labels every row, unless its name says that people did."""
+    if not table[truth].full or any(word in truth.lower() for word in PEOPLE):
+        return ""
+    return (
+        f"{truth} has a label for every row: right if people judged the outputs; an expected "
+        "answer, or a class that came with the test, says nothing of them"
+    )
+
+
+def ask_of_unit(table: Table, truth: str) -> Asked | None:
+    """Whether labels are of items where verdicts are of their parts: it is asked."""
+    if table.judge or table.counter or len(table.systems) > 1:  # of one output, or of several
+        return None
+    together = table.labelled_together(truth)
+    group = table.item if table.several else together and together[0]
+    if not group or not table.but(item=group).one_label_an_item(truth):
+        return None
+    parts = table.part or "rows"
+    return Asked(
+        (truth, group),
+        f"is `{truth}` of each {group}, or of each of its {parts}? All rows of one {group} have "
+        f"one label, and verdicts on them differ. If a label is of the {group}, keep one row of "
+        f"each with a verdict on all of it; if of each row: --truth {shlex.quote(truth)} --item "
+        f"{shlex.quote(str(group))}",
+    )
