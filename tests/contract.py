@@ -109,7 +109,7 @@ def graph_of(model: Any) -> tuple[str, list[tuple[Any, ...]]]:
     """
     from pytensor.graph.traversal import ancestors
 
-    from bayesjudge.compiled.structure import named, structure
+    from bayesjudge.compiled.fast import named, structure
 
     data = {str(v.name): v for v in model.data_vars}
     logp, kept = model.logp(), named(model)  # made once: half of what this costs

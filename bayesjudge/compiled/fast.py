@@ -10,6 +10,7 @@ same code. What a process pays if the code is there is building the model, and r
 from __future__ import annotations
 
 import gc
+import hashlib
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
@@ -17,15 +18,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
-from unittest import mock
 
 import numpy as np
 
 from bayesjudge.compiled.compile_folder import left
 from bayesjudge.compiled.nutpie_draws import import_nutpie
-from bayesjudge.compiled.settings import compiling
-from bayesjudge.compiled.structure import named, structure
-from bayesjudge.compiled.telling import tell
+from bayesjudge.compiled.settings import compiling, tell
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -51,6 +49,8 @@ Point = dict[str, np.ndarray]
 @contextmanager
 def _wide_loops() -> Iterator[None]:
     """Let operations be one loop however many arrays they read: half the time of some gradients."""
+    from unittest import mock
+
     from pytensor.tensor.rewriting import elemwise
 
     name = "elemwise_max_operands_fct"
@@ -115,7 +115,7 @@ def _read(key: str) -> dict[str, Callback] | None:
 
 
 def _rebuilt(kept: bytes, arrays: tuple[Array, ...]) -> Callback:
-    from bayesjudge.compiled.callbacks import rebuilt
+    from bayesjudge.compiled.compiler import rebuilt
 
     return rebuilt(kept, arrays)
 
@@ -128,6 +128,75 @@ def _write(key: str, callbacks: dict[str, Callback]) -> None:
 
 
 # What code is compiled from ---------------------------------------------------------------------
+
+
+def named(model: pm.Model) -> list[Any]:
+    """What a reader knows by name: free variables on their own scale, and what is derived."""
+    names = {v.name for v in model.unobserved_RVs}
+    return [v for v in model.unobserved_value_vars if v.name in names]
+
+
+def structure_of(model: pm.Model) -> str:
+    """Hash the graphs of the log-density and of what is derived, with all names, but no data."""
+    return structure(model, model.logp(), named(model))
+
+
+def structure(model: pm.Model, logp: Any, kept: Sequence[Any]) -> str:
+    """Hash graphs that were made before."""
+    digest = hashlib.sha256()
+    for part in _described([logp, *kept]):
+        digest.update(part)
+        digest.update(b"\0")
+    for v in (*model.value_vars, *kept):
+        digest.update(f"{v.name} {v.type!r}\n".encode())
+    return digest.hexdigest()
+
+
+def _described(outputs: Sequence[Any], inputs: Sequence[Any] = ()) -> Iterator[bytes]:
+    """Every operation of a graph with its options, its inputs and their types."""
+    from pytensor.graph.basic import Constant
+    from pytensor.graph.op import HasMultipleInnerGraph
+    from pytensor.graph.traversal import toposort
+
+    numbers = {v: i for i, v in enumerate(inputs)}
+
+    def numbered(v: Any) -> int:
+        return numbers.setdefault(v, len(numbers))
+
+    def describe(v: Any) -> Iterator[bytes]:
+        if v.owner is None and v not in numbers:
+            if isinstance(v, Constant):
+                data = np.asarray(v.data)
+                yield repr((v.type, data.dtype, data.shape)).encode() + data.tobytes()
+            else:
+                yield repr((v.name, v.type)).encode()
+
+    for node in toposort(outputs):
+        for v in node.inputs:
+            yield from describe(v)
+            numbered(v)
+        op, options = node.op, _options_of(node.op)
+        places = [numbered(v) for v in (*node.inputs, *node.outputs)]
+        types = [v.type for v in node.outputs]
+        yield repr((type(op), str(op), options, places, types)).encode()
+        for inner in (op, *options.values()):
+            if isinstance(inner, HasMultipleInnerGraph):
+                for graph in inner.inner_graphs.values():
+                    yield repr([v.type for v in graph.inputs]).encode()
+                    yield from _described(graph.outputs, graph.inputs)
+    for v in outputs:
+        yield from describe(v)
+        yield str(numbered(v)).encode()
+
+
+def _options_of(op: Any) -> dict[str, Any]:
+    from pytensor.scalar.basic import ScalarOp
+
+    if hasattr(op, "_props_dict"):
+        return op._props_dict()
+    # types and names of scalar operations say all; of others nothing is left out, so that one that
+    # cannot be written in words is compiled in each process
+    return {} if isinstance(op, ScalarOp) else dict(vars(op))
 
 
 def key_of(model: pm.Model, logp: Any, kept: Sequence[Any], point: Point) -> str:
@@ -162,7 +231,7 @@ def _compile(model: pm.Model, logp: Any, kept: Sequence[Any], point: Point) -> d
     from pytensor.graph import clone_replace, rewrite_graph
 
     from bayesjudge.compiled import native
-    from bayesjudge.compiled.callbacks import Translated, make_code, translate_callback
+    from bayesjudge.compiled.compiler import Translated, make_code, translate_callback
 
     rewrites = ["canonicalize", "stabilize"]
     if not model.check_bounds:
@@ -196,11 +265,11 @@ def _compile(model: pm.Model, logp: Any, kept: Sequence[Any], point: Point) -> d
         try:
             from pytensor.link.numba.dispatch import elemwise
 
-            from bayesjudge.compiled import lean
+            from bayesjudge.compiled.compiler import make_callbacks
 
-            return lean.make_callbacks(translate, (elemwise, "_gemm"))
+            return make_callbacks(translate, (elemwise, "_gemm"))
         except Exception:  # whatever happens if Numba is built otherwise
-            _log.debug("compiling takes twice as long: lean.py failed", exc_info=True)
+            _log.debug("compiling takes twice as long: make_callbacks failed", exc_info=True)
             return make_code(translate())
 
 

@@ -9,7 +9,7 @@ right or not found.
 
 A file is read if it is this user's alone, and so is its folder, and if it begins with what it was
 asked for; names stand in JSON, apart from the code. That runs without Numba, which takes as long to
-import as many a fit: LLVM links it to the C functions that Numba brings along. `callbacks.py` makes
+import as many a fit: LLVM links it to the C functions that Numba brings along. `compiler.py` makes
 it.
 """
 
@@ -46,7 +46,7 @@ FORMAT = b"bayesjudge machine code 4\n"
 #: Bytes of code that a folder may hold: what was used longest ago goes first.
 LARGEST = 400_000_000
 #: Files whose functions make the code.
-MAKERS = ("callbacks.py", "lean.py")
+MAKERS = ("compiler.py",)
 #: Settings of Numba that change code, and what they are unless somebody asks.
 SETTINGS = {"OPT": 3, "BOUNDSCHECK": None, "CPU_NAME": None, "CPU_FEATURES": None}
 #: Settings that depend on the processor, unless somebody asks.

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from bayesjudge.compiled.settings import compiling, own_settings
-from bayesjudge.compiled.telling import tell_of_failure
+from bayesjudge.compiled.settings import compiling, own_settings, tell_of_failure
 
 if TYPE_CHECKING:
     import pymc as pm

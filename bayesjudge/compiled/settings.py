@@ -1,22 +1,34 @@
-"""PyTensor's settings, and what compilers say, wherever the package makes or compiles a graph."""
+"""What PyTensor and Numba are told wherever the package makes or compiles a graph, and users of it.
+
+To tell Numba of operations of our own at once would import it, and PyTensor's part for it: half a
+second that a process does not need if it finds its code on disk.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import sys
+import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, cast
 
 from bayesjudge.compiled.compile_folder import tell_of_compile_folder
-from bayesjudge.compiled.operations import tell_numba
 
+Function = Callable[..., Any]
 #: PyTensor's settings wherever something is compiled: without a C++ compiler, and without the lines
 #: that made each variable, which take two fifths of making a graph.
 SETTINGS = {"cxx": "", "traceback__limit": 0}
 #: The user's settings, once for each block in which they are put aside.
 _put_aside: list[dict[str, Any]] = []
 _changing = Lock()
+#: What Numba will be told before it compiles anything.
+_waiting: list[Callable[[], Any]] = []
+#: Lines that were printed.
+_told: set[str] = set()
 
 
 @contextmanager
@@ -74,3 +86,97 @@ def _set(settings: dict[str, Any]) -> None:
 
     for name, value in settings.items():
         setattr(config, name, value)
+
+
+# Operations and functions of our own, in Numba ---------------------------------------------------
+
+
+def before_compiling(tell: Callable[[], Any]) -> None:
+    """Call `tell` before anything is compiled: at once, if PyTensor has imported Numba."""
+    if "pytensor.link.numba.dispatch" in sys.modules:
+        tell()
+    else:
+        _waiting.append(tell)
+
+
+def tell_numba() -> None:
+    """Call what waits: wherever something may be compiled after this."""
+    with _told_if_it_fails():
+        import pytensor.link.numba.dispatch  # noqa: F401
+
+    while _waiting:
+        with _told_if_it_fails():
+            _waiting.pop(0)()
+
+
+@contextmanager
+def _told_if_it_fails() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # of a version that is told otherwise
+        tell_of_failure(error, "Python runs an operation in the place of Numba, slowly")
+
+
+def in_numba(operation: type) -> Callable[[Function], Function]:
+    """Register what Numba does for an operation, and that its properties tell it from others."""
+
+    def register(function: Function) -> Function:
+        def tell() -> None:
+            from pytensor.link.numba.dispatch.basic import register_funcify_default_op_cache_key
+
+            register_funcify_default_op_cache_key(operation)(function)
+
+        before_compiling(tell)
+        return function
+
+    return register
+
+
+def jitable[F: Callable[..., Any]](function: F) -> F:
+    """Let functions that Numba compiles call this one."""
+
+    def tell() -> None:
+        from numba.extending import register_jitable
+
+        register_jitable(function)
+
+    before_compiling(tell)
+    return function
+
+
+def compile_function(function: Callable[..., Any], file: Path) -> Callable[..., Any]:
+    """Compile a function of `file` when it is called, and keep it where PyTensor keeps its own.
+
+    Numba keeps a function by its own text; here the whole file's counts, as it may call others.
+    """
+    import numba
+
+    tell_numba()
+    text = hashlib.sha256(file.read_bytes()).hexdigest()
+    try:
+        from pytensor.link.numba.cache import CACHED_SRC_FUNCTIONS
+
+        CACHED_SRC_FUNCTIONS[function] = f"{function.__module__}_{function.__name__}_{text}"
+        made = numba.njit(cache=True, nogil=True)(function)
+    except Exception as error:
+        tell_of_failure(error, "each process compiles it anew")
+        made = numba.njit(nogil=True)(function)
+    return cast("Callable[..., Any]", made)
+
+
+# Lines on stderr, each once a process ------------------------------------------------------------
+
+
+def tell(text: str) -> None:
+    """Print one line, once a process."""
+    if text not in _told:
+        _told.add(text)
+        print(f"bayesjudge: {text}", file=sys.stderr)
+
+
+def tell_of_failure(error: Exception, instead: str) -> None:
+    """Name what of this package failed, and what is done instead."""
+    own = str(Path(__file__).parent)
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(own)]
+    place = f"{Path(frames[-1].filename).stem}.{frames[-1].name}"
+    tell(f"{place} failed ({type(error).__name__}: {error}): {instead}")

@@ -30,15 +30,14 @@ from numba.core.errors import NumbaPerformanceWarning
 import bayesjudge as bj
 from bayesjudge.compiled import (
     compile_model,
+    compiler,
     compiling,
     fast,
-    lean,
     native,
+    settings,
     structure_of,
-    telling,
 )
-from bayesjudge.compiled.fast import _start_of
-from bayesjudge.compiled.structure import named, structure
+from bayesjudge.compiled.fast import _start_of, named, structure
 from bayesjudge.core import sampling
 from bayesjudge.core.progress import Progress
 
@@ -226,7 +225,7 @@ def code(tmp_path, monkeypatch):
     real = fast._compile
     monkeypatch.setattr(fast, "_compile", lambda *given: once(real, *given))
     monkeypatch.setattr(fast, "_folder", lambda: one.folder)
-    monkeypatch.setattr(telling, "_told", set())
+    monkeypatch.setattr(settings, "_told", set())
     return one
 
 
@@ -289,8 +288,8 @@ def test_what_was_translated_serves_the_next_model(code, monkeypatch):
         "_compile_core",
         lambda *given: translated.append(given[0].py_func.__name__) or compile_core(*given),
     )
-    monkeypatch.setattr(lean, "_operations", {})
-    monkeypatch.setattr(lean, "_functions", WeakKeyDictionary())
+    monkeypatch.setattr(compiler, "_operations", {})
+    monkeypatch.setattr(compiler, "_functions", WeakKeyDictionary())
     functions = []
     for more in (0.0, 1.0):
         code.folder, model = code.folder.with_name(f"code {more}"), small_model()
@@ -305,7 +304,7 @@ def test_what_was_translated_serves_the_next_model(code, monkeypatch):
     assert code.compiled == 2
     first, second = functions
     assert second < first / 2
-    assert not any(one.overloads for one in lean._functions)  # Python compiles its own
+    assert not any(one.overloads for one in compiler._functions)  # Python compiles its own
 
 
 @pytest.mark.slow
@@ -317,7 +316,7 @@ def test_a_product_of_matrices_is_numpys(layout):
 
     @numba.njit(matrix(matrix, matrix, matrix))
     def product(x, y, out):
-        return lean._multiply(x, y, out)
+        return compiler._multiply(x, y, out)
 
     rng = np.random.default_rng(1)
 
@@ -338,10 +337,10 @@ def test_where_numba_is_built_otherwise_compiling_takes_longer(code, monkeypatch
     caplog.set_level("DEBUG", fast.__name__)
     _compiled.clear()
     before = Dispatcher.add_overload
-    monkeypatch.setattr(lean, "JITCodeLibrary", object)  # has nothing of what is changed
+    monkeypatch.setattr(compiler, "JITCodeLibrary", object)  # has nothing of what is changed
     np.testing.assert_allclose(density_of(code(small_model()), POINT), expected_density())
     (record,) = caplog.records
-    assert "lean.py failed" in record.message
+    assert "make_callbacks failed" in record.message
     assert record.exc_info[0] is AttributeError
     assert Dispatcher.add_overload is before
     assert numba.njit(lambda x: x + 1)(1) == 2
@@ -668,7 +667,7 @@ def test_code_is_linked_to_the_functions_that_numba_has():
 def test_code_that_calls_python_finds_again_what_it_knows(code, monkeypatch):
     """Numba's ordinary road leaves such parts in it."""
     _compiled.clear()
-    monkeypatch.setattr(lean, "JITCodeLibrary", object)
+    monkeypatch.setattr(compiler, "JITCodeLibrary", object)
     first = density_of(code(small_model()), POINT)
     _compiled.clear()
     assert b'"dtype' in code.file.read_bytes()

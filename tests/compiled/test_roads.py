@@ -9,17 +9,13 @@ from arviz_stats import mcse
 
 import bayesjudge as bj
 from bayesjudge.compiled import (
-    callbacks,
+    compiler,
     fast,
-    lean,
     native,
     nutpie_draws,
-    operations,
     roads,
     runnable,
     settings,
-    structure,
-    telling,
 )
 
 BY_NUTPIE = roads._by_nutpie  # before the tests' own settings replace it
@@ -65,7 +61,7 @@ def plain(monkeypatch):
             lambda model: asked.append(model) or compiled_by_nutpie(name),
         )
         monkeypatch.setattr(roads, "_by_nutpie", BY_NUTPIE)
-        monkeypatch.setattr(telling, "_told", set())
+        monkeypatch.setattr(settings, "_told", set())
         return asked
 
     return use
@@ -79,13 +75,13 @@ def compiled_anew(monkeypatch):
 
 #: What is switched off, and whether it is needed only where nothing is kept yet.
 PARTS = {
-    "structure": (structure, "structure", False),
+    "structure": (fast, "structure", False),
     "machine": (native, "machine", False),
     "reading": (fast, "_read", False),
     "starts": (fast, "_start_of", False),
     "data": (fast, "_data_of", False),
-    "callbacks": (callbacks, "translate_callback", True),
-    "machine code": (callbacks, "make_code", True),
+    "callbacks": (compiler, "translate_callback", True),
+    "machine code": (compiler, "make_code", True),
     "names": (fast, "_shapes_of", False),
     "model": (runnable.Runnable, "_make_model", False),
     "addresses": (native.Callback, "addresses", False),
@@ -122,7 +118,7 @@ def test_any_part_may_fail(name, part, plain, monkeypatch, capfd):
     else:
         monkeypatch.setattr(fast, "_kept", OrderedDict())
     monkeypatch.setattr(owner, function, broken)
-    for other in (fast, lean):  # which have it under their own name
+    for other in (fast, compiler):  # which have it under their own name
         if hasattr(other, function) and other is not owner:
             monkeypatch.setattr(other, function, broken)
     capfd.readouterr()
@@ -142,7 +138,7 @@ def test_code_that_cannot_be_kept_is_no_reason_to_leave_the_fast_road(
     """Nor is the short cut through Numba, nor PyTensor without a setting of ours."""
     expected, asked = fitted(name), plain(name)
     compiled_anew(monkeypatch)
-    monkeypatch.setattr(lean, "make_callbacks", broken)
+    monkeypatch.setattr(compiler, "make_callbacks", broken)
     monkeypatch.setattr(settings, "SETTINGS", {**settings.SETTINGS, "no such setting": 1})
     found = fit(name)
     assert not asked
@@ -152,9 +148,9 @@ def test_code_that_cannot_be_kept_is_no_reason_to_leave_the_fast_road(
 
 def test_an_operation_that_numba_cannot_be_told_of_runs_in_python(monkeypatch, capfd):
     told = []
-    monkeypatch.setattr(operations, "_waiting", [broken, lambda: told.append(1)])
-    monkeypatch.setattr(telling, "_told", set())
-    operations.tell_numba()
+    monkeypatch.setattr(settings, "_waiting", [broken, lambda: told.append(1)])
+    monkeypatch.setattr(settings, "_told", set())
+    settings.tell_numba()
     assert told == [1]
     (line,) = capfd.readouterr().err.splitlines()
     assert "failed (Broken: built otherwise): Python runs an operation" in line
