@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from bayesjudge.core.priors import BetaPrior
     from bayesjudge.core.side_by_side import side_by_side
     from bayesjudge.render.page import report
+    from bayesjudge.verdicts.table import Verdicts
 
 choose_compile_folder()  # here, since PyTensor reads its settings when a model first imports it
 
@@ -57,6 +58,7 @@ __all__ = [
     "Method",
     "Quantity",
     "UninformativeJudgeError",
+    "Verdicts",
     "bias",
     "decide",
     "load",
@@ -91,6 +93,7 @@ _HOMES = {
     "prior_sensitivity": "core.predictive",
     "report": "render.page",
     "side_by_side": "core.side_by_side",
+    "Verdicts": "verdicts.table",
 }
 
 

@@ -176,6 +176,15 @@ def _of_scores(data: Any) -> dict[Any, Any]:
     return cells | {"unparsed": data.unparsed.sum()}
 
 
+def _of_verdicts(table: Any) -> dict[Any, Any]:
+    """Outputs by judge, group, truth and verdict."""
+    return {
+        (judge, group): table.counts[table.judge_of_column == j].sum(axis=0)[g]
+        for j, judge in enumerate(table.judges)
+        for g, group in enumerate(table.groups)
+    }
+
+
 def _of_paired(data: Any) -> dict[Any, Any]:
     gaps = {(*pair, "gap"): [d.score.sum(), np.nansum(d.truth)] for pair, d in
             data.differences.items()}  # fmt: skip
@@ -241,7 +250,20 @@ def readings() -> dict[str, Reading]:
     counts, of_counts = prevalence.Counts.from_frame, _forms(prevalence)
     drop = {**random, "unparsed": "drop"}
     scale = {"scale": (0, 1)}
+    verdicts = bj.Verdicts.from_frame
+    long = {"verdict": "vote", "judge": "judge", "item": "item", "by": "generator"}
     return {
+        "Verdicts": Reading(verdicts, log, {**of_log, "by": "system"}, drop, _of_verdicts),
+        "Verdicts of votes": Reading(
+            verdicts, votes, {**long, "truth": "truth"}, random, _of_verdicts
+        ),
+        "Verdicts by item": Reading(
+            verdicts,
+            log,
+            {**of_log, "by": "system", "item": "case"},
+            {**drop, "repeats": "system"},
+            _of_verdicts,
+        ),
         "Counts": Reading(counts, log, of_log, drop, of_counts),
         "Counts by": Reading(counts, log, {**of_log, "by": "system"}, drop, of_counts),
         "Counts of items": Reading(

@@ -20,14 +20,7 @@ from bayesjudge.core.screen import how_many
 from bayesjudge.panel.label_design import find_design
 from bayesjudge.verdicts.by_item import Rows
 from bayesjudge.verdicts.labels import PASS_OR_FAIL
-from bayesjudge.verdicts.reading import (
-    KEPT,
-    Reading,
-    long_in_memory,
-    read_long,
-    read_wide,
-    wide_in_memory,
-)
+from bayesjudge.verdicts.reading import KEPT, Reading, long_in_memory, wide_in_memory
 from bayesjudge.verdicts.table import MISSING, Verdicts
 
 #: What generators and classes are called where no column, or no argument, names them.
@@ -599,8 +592,7 @@ class Votes:
             judges, item, generator, judge, vote, truth, pass_value, fail_value, missing_value,
             classes, repeated,
         )  # fmt: skip
-        verdicts = read_wide(table, how) if judges is not None else read_long(table, how)
-        return cls.of(verdicts, calibration=calibration)
+        return cls.of(Verdicts.read(table, how), calibration=calibration)
 
     @classmethod
     def of(cls, verdicts: Verdicts, calibration: str | LabelDesign | None = None) -> Self:
@@ -691,11 +683,11 @@ def _in_words(verdicts: Verdicts) -> dict[str, tuple[str, ...]]:
 def read_items(table: Any, **reading: Any) -> tuple[dict[str, Any], np.ndarray]:
     """Fields of `Votes` with one row an item, and the items' names; as `Votes.from_frame` reads."""
     how = _reading(**reading)
-    read = wide_in_memory if how.judge is None else long_in_memory
-    made, names, of_item = read(table, how)
-    fields = {"votes": made.response, "truth": made.truth, "generator": made.group}
-    each = {name: field[of_item] for name, field in fields.items()}
-    return each | {"judges": made.judges} | _in_words(made), names
+    read = (wide_in_memory if how.judge is None else long_in_memory)(table, how)
+    made, of_item = Verdicts(**read.fields), read.of_item
+    each = {"votes": made.response, "truth": made.truth, "generator": made.group}
+    fields: dict[str, Any] = {name: field[of_item] for name, field in each.items()}
+    return fields | {"judges": made.judges} | _in_words(made), np.asarray(read.items)
 
 
 def _keys(votes: np.ndarray, truth: np.ndarray, generator: np.ndarray) -> np.ndarray:

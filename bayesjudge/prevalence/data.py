@@ -16,12 +16,7 @@ from bayesjudge.core.label_design import Identified, LabelDesign, declared, desi
 from bayesjudge.core.names import require_names, to_names
 from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import ROWS, fitted, how_many, rows
-from bayesjudge.verdicts.reading import (
-    Reading,
-    as_plain_design,
-    other_systems,
-    read_verdicts,
-)
+from bayesjudge.verdicts.reading import Reading, other_systems
 from bayesjudge.verdicts.table import Verdicts
 
 #: External labels, in this order.
@@ -154,6 +149,22 @@ def _require_labelled(
     require(rows == 0, f"{told} no human label; leave them out: they tell nothing")
     strange = sorted(set(names or ()) - set(wanted or ()))
     require(not strange, f"{strange} {words} {list(wanted or ())}")
+
+
+def _as_plain_design(verdicts: Verdicts) -> Verdicts:
+    """Known propensities that are no more than another design, as that one.
+
+    One propensity is a random sample; one for passes and one for fails are labels by verdict.
+    """
+    if verdicts.propensity is None:
+        return verdicts
+    counts = verdicts.counts[0].sum(axis=1)
+    share = counts[:, 1] / counts.sum(axis=1)
+    if verdicts.propensity.size == 1:
+        return replace(verdicts.merged(), calibration="random")
+    if verdicts.propensity.size == 2 and {*share.tolist()} == {0, 1}:
+        return replace(verdicts.merged(), calibration="by_verdict")
+    return verdicts
 
 
 def _by_truth(bad: Any, caught: Any, good: Any, hits: Any, *test: Any) -> np.ndarray:
@@ -562,7 +573,7 @@ class Counts:
             )
         subject = "prevalence.Counts.with_labels"
         how = Reading(subject=subject, calibration=self.calibration, **settings)
-        read = read_verdicts(labels, how, guess_items=True)
+        read = Verdicts.read(labels, how, guess_items=True)
         names = _names_of(read)
         with checking(subject) as require:
             _require_labelled(read, names, self.systems, "are not among", require)
@@ -737,10 +748,10 @@ class Counts:
         with checking(how.subject) as require:
             mixed = propensity is not None and external_labels is not None
             require(not mixed, "known propensities take no external labels")
-        verdicts = read_verdicts(table, how, guess_items=True)
+        verdicts = Verdicts.read(table, how, guess_items=True)
         if external_labels is None:
             return cls.of(verdicts, label_systems=other_systems([table], how))
-        external = read_verdicts(external_labels, how, guess_items=True)
+        external = Verdicts.read(external_labels, how, guess_items=True)
         systems = other_systems([table, external_labels], how)
         return cls.of(verdicts, external, label_systems=systems)
 
@@ -778,7 +789,7 @@ class Counts:
             require(two, f"expected passes and fails, got classes {list(verdicts.classes)}")
             one = verdicts.response.shape[1] == 1 or len(verdicts.groups) == 1
             require(one, "several groups and several judges: take a part of them")
-        plain = as_plain_design(verdicts)
+        plain = _as_plain_design(verdicts)
         names, values = _names_of(plain), _six_counts(plain)
         external = None if external_labels is None else _labels_alone(external_labels, names)
         made = cls(

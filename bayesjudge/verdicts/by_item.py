@@ -15,8 +15,7 @@ import numpy as np
 from bayesjudge.core.counting import distinct
 from bayesjudge.core.names import names_of
 from bayesjudge.core.tables import count_cells, no_name, read_rows, require_named, total
-from bayesjudge.verdicts.labels import Labels
-from bayesjudge.verdicts.table import MISSING
+from bayesjudge.verdicts.labels import MISSING, Labels
 
 if TYPE_CHECKING:
     import narwhals as nw

@@ -18,8 +18,9 @@ from bayesjudge.core.labels import (
     respelled,
     spell,
 )
-from bayesjudge.verdicts.table import MISSING
 
+#: Stands for a verdict that was not given, and for a truth that nobody established.
+MISSING = -1
 #: What labels can mean if no classes are named.
 PASS_OR_FAIL = ("fail", "pass")
 #: More labels than this are no classes, unless they are named.

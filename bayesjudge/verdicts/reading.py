@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bayesjudge.core.errors import Problem, checking
-from bayesjudge.core.item_keys import hash_items, keep_keys
+from bayesjudge.core.item_keys import hash_items
 from bayesjudge.core.label_design import LabelDesign, design_of
 from bayesjudge.core.labels import folded, listed, pass_name_of, spell
 from bayesjudge.core.numbers import number_of
@@ -33,8 +33,7 @@ from bayesjudge.verdicts.by_item import (
     most_rows,
     patterns_in_engine,
 )
-from bayesjudge.verdicts.labels import Labels, meanings_of
-from bayesjudge.verdicts.table import MISSING, Verdicts
+from bayesjudge.verdicts.labels import MISSING, Labels, meanings_of
 
 if TYPE_CHECKING:
     pass
@@ -175,12 +174,28 @@ def not_passed(passes: Any) -> str:
 # A row an output ---------------------------------------------------------------------------------
 
 
-def read_verdicts(table: Any, how: Reading, *, guess_items: bool = False) -> Verdicts:
-    """Count the rows of a table with a column a judge and a row an output.
+class Read(NamedTuple):
+    """Fields of a table of verdicts before it is collapsed, and of which items its rows are.
+
+    If `items` is given `of_item` has the row of each; else hashes are of items somewhere in it.
+    """
+
+    fields: dict[str, Any]
+    items: np.ndarray | None = None
+    of_item: np.ndarray | None = None
+    hashes: np.ndarray | None = None
+
+
+def read_table(table: Any, how: Reading, guess_items: bool = False) -> Read:
+    """Read a row a vote, a column of each of several judges, or a verdict a row.
 
     `guess_items` looks at a column that names items by custom, if none is named, and lets the
     table remember its items.
     """
+    if how.judge is not None:
+        return (_long_in_engine if is_counted_in_place(table) else long_in_memory)(table, how)
+    if how.unparsed == KEPT:
+        return _wide(table, how)
     if how.propensity:
         _require_few(table, how.propensity)
     if how.item is not None:
@@ -190,37 +205,36 @@ def read_verdicts(table: Any, how: Reading, *, guess_items: bool = False) -> Ver
         require_distinct(table, *how.keys, column, remedy=REPEATED, optional=True)
     source = Combinations(table, *how.labels, names=how.keys)
     named = [how.item] if how.item else custom[:1]
-    made = _counted(source, how, _Groups(how, source.cells), distinct=bool(named)).collapsed()
-    if guess_items and named and is_in_memory(table):
-        rows = read_rows(table, names=how.keys, optional=named).dropna()
-        keep_keys(made, hash_items(*(rows[column] for column in (*how.keys, *named))))
-    return made
+    fields = _counted(source, how, _Groups(how, source.cells), distinct=bool(named))
+    if not (guess_items and named and is_in_memory(table)):
+        return Read(fields)
+    rows = read_rows(table, names=how.keys, optional=named).dropna()
+    return Read(fields, hashes=hash_items(*(rows[column] for column in (*how.keys, *named))))
 
 
-def read_wide(table: Any, how: Reading) -> Verdicts:
-    """Votes of several judges, a column each; of a table in memory, which items they are of."""
+def _wide(table: Any, how: Reading) -> Read:
     if how.item:
         require_distinct(table, *how.keys, how.item, remedy="keep one row for each item")
     if is_counted_in_place(table):
-        source: Combinations | Rows = Combinations(table, *how.labels, *how.keys)
-        return _counted(source, how, _Groups.by_name(source, how)).collapsed()
-    made, items, of_item = wide_in_memory(table, how)
-    return collapsed_by_item(made, items if how.item else None, of_item)
+        source = Combinations(table, *how.labels, *how.keys)
+        return Read(_counted(source, how, _Groups.by_name(source, how)))
+    read = wide_in_memory(table, how)
+    return read if how.item else Read(read.fields)
 
 
-def wide_in_memory(table: Any, how: Reading) -> tuple[Verdicts, np.ndarray, np.ndarray]:
-    """A pattern a row, the items' names, and the pattern of each item."""
+def wide_in_memory(table: Any, how: Reading) -> Read:
+    """A pattern a row, of a table with a column a judge."""
     names = [*([how.item] if how.item else []), *how.keys]
     source = Rows(table, *how.labels, names=names)
-    made = _counted(source, how, _Groups.by_name(source, how))
+    fields = _counted(source, how, _Groups.by_name(source, how))
     rows = np.arange(len(source.frame))
-    return made, source.frame[how.item].to_numpy() if how.item else rows, rows
+    return Read(fields, source.frame[how.item].to_numpy() if how.item else rows, rows)
 
 
 def _counted(
     source: Combinations | Rows, how: Reading, groups: _Groups, distinct: bool = True
-) -> Verdicts:
-    """The table of counted combinations, or of rows."""
+) -> dict[str, Any]:
+    """The fields of a table of counted combinations, or of rows."""
     labels = how.meanings(source)
     response = np.column_stack([source.places(labels, column) for column in how.verdict])
     parsed = response != MISSING
@@ -236,24 +250,24 @@ def _counted(
     if how.unparsed != KEPT:
         for judge, there in enumerate(parsed.T):
             np.add.at(unparsed[:, judge], groups.of_row[~there], source.count[~there])
-    return Verdicts(
-        response[kept],
-        source.places(labels, how.truth)[kept],
-        groups.of_row[kept],
-        source.count[kept],
-        how.calibration,
-        groups=groups.names,
-        judges=how.verdict,
-        classes=labels.classes,
-        responses=responses,
-        dim="system" if how.kind in ("", "by") else "stratum",
-        propensity=groups.propensity,
-        covariates=groups.covariates,
-        unparsed=unparsed,
-        distinct=distinct,
-        spelling=labels.spelling + _asked_fails(source, labels, how),
-        pass_name=pass_name_of(how.pass_value, labels.spelling),
-    )
+    return {
+        "response": response[kept],
+        "truth": source.places(labels, how.truth)[kept],
+        "group": groups.of_row[kept],
+        "count": source.count[kept],
+        "calibration": how.calibration,
+        "groups": groups.names,
+        "judges": how.verdict,
+        "classes": labels.classes,
+        "responses": responses,
+        "dim": "system" if how.kind in ("", "by") else "stratum",
+        "propensity": groups.propensity,
+        "covariates": groups.covariates,
+        "unparsed": unparsed,
+        "distinct": distinct,
+        "spelling": labels.spelling + _asked_fails(source, labels, how),
+        "pass_name": pass_name_of(how.pass_value, labels.spelling),
+    }
 
 
 def _asked_fails(source: Combinations | Rows, labels: Labels, how: Reading) -> str:
@@ -340,22 +354,6 @@ def _too_many(distinct: int) -> str:
     )
 
 
-def as_plain_design(verdicts: Verdicts) -> Verdicts:
-    """Known propensities that are no more than another design, as that one.
-
-    One propensity is a random sample; one for passes and one for fails are labels by verdict.
-    """
-    if verdicts.propensity is None:
-        return verdicts
-    counts = verdicts.counts[0].sum(axis=1)
-    share = counts[:, 1] / counts.sum(axis=1)
-    if verdicts.propensity.size == 1:
-        return replace(verdicts.merged(), calibration="random")
-    if verdicts.propensity.size == 2 and {*share.tolist()} == {0, 1}:
-        return replace(verdicts.merged(), calibration="by_verdict")
-    return verdicts
-
-
 def item_columns(table: Any, how: Reading) -> list[str]:
     """Columns that identify items by custom, if none is named and they are not read otherwise."""
     if how.item is not None:
@@ -390,17 +388,7 @@ def other_systems(tables: Sequence[Any], how: Reading) -> tuple[str, ...]:
 # Several rows an item ----------------------------------------------------------------------------
 
 
-class ItemCells(NamedTuple):
-    """Rows by item: of each pattern by system, truth and verdict, and the items of each."""
-
-    cells: np.ndarray
-    n_items: np.ndarray
-    systems: tuple[str, ...]
-    unparsed: int
-    spelling: str
-
-
-def read_item_cells(table: Any, how: Reading, repeats: str | None) -> ItemCells:
+def read_item_cells(table: Any, how: Reading, repeats: str | None) -> dict[str, Any]:
     """Count rows that share items; with ``repeats="judge"`` those of an output have one truth."""
     (verdict,), item = how.verdict, str(how.item)
     in_place = is_counted_in_place(table)
@@ -409,15 +397,23 @@ def read_item_cells(table: Any, how: Reading, repeats: str | None) -> ItemCells:
     else:
         source = Rows(table, *how.labels, names=[item, *how.keys], in_order=True)
     labels = how.meanings(source)
-    lost = int(source.count[source.places(labels, verdict) == MISSING].sum())
-    how.require_settled({verdict: lost})
+    lost = source.places(labels, verdict) == MISSING
+    how.require_settled({verdict: int(source.count[lost].sum())})
     if isinstance(source, Combinations):
         systems, found = _cells_in_engine(table, source, labels, how, repeats)
     else:
         systems, found = _cells_in_memory(source, labels, how, repeats)
+    system = source.groups(how.by)[1] if how.by else np.zeros(len(lost), np.int64)
     seen = found.rows.any(axis=1)
     cells = found.rows[seen].reshape(-1, len(systems), TRUTHS, VERDICTS)
-    return ItemCells(cells, found.n_items[seen], systems, lost, labels.spelling)
+    return {
+        "cells": cells,
+        "items": found.n_items[seen],
+        "groups": systems,
+        "unparsed": np.bincount(system[lost], source.count[lost], len(systems))[:, None],
+        "spelling": labels.spelling,
+        "pass_name": pass_name_of(how.pass_value, labels.spelling),
+    }
 
 
 def _cells_in_memory(
@@ -498,15 +494,8 @@ def _require_one_truth(torn: int) -> None:
 # A row a vote ------------------------------------------------------------------------------------
 
 
-def read_long(table: Any, how: Reading) -> Verdicts:
-    """Votes of several judges, a row each; of a table in memory, which items they are of."""
-    if is_counted_in_place(table):
-        return _long_in_engine(table, how).collapsed()
-    return collapsed_by_item(*long_in_memory(table, how))
-
-
-def long_in_memory(table: Any, how: Reading) -> tuple[Verdicts, np.ndarray, np.ndarray]:
-    """The patterns of votes, the items' names, and the pattern of each item."""
+def long_in_memory(table: Any, how: Reading) -> Read:
+    """The patterns of votes of a table with a row a vote."""
     (vote,), judge, item = how.verdict, str(how.judge), str(how.item)
     # an engine's names have no order, and are counted in this one
     in_order = is_counted_in_place(table)
@@ -533,11 +522,11 @@ def long_in_memory(table: Any, how: Reading) -> tuple[Verdicts, np.ndarray, np.n
     others = np.zeros((len(key), 2), np.int64)
     others[unit] = np.column_stack([group.of_row, one])
     found = Patterns.of(packing, numbers, others)
-    made = _of_votes(found, judges, group.names, labels, how)
-    return made, items[key % len(items)], found.of_item
+    fields = _of_votes(found, judges, group.names, labels, how)
+    return Read(fields, items[key % len(items)], found.of_item)
 
 
-def _long_in_engine(table: Any, how: Reading) -> Verdicts:
+def _long_in_engine(table: Any, how: Reading) -> Read:
     import narwhals as nw
 
     (vote,), judge, item = how.verdict, str(how.judge), str(how.item)
@@ -580,7 +569,7 @@ def _long_in_engine(table: Any, how: Reading) -> Verdicts:
         shown = [dict(zip((item, judge), row, strict=True)) for row in head.rows()]
         _refuse_two_votes(times, shown, how)
     found = found._replace(others=np.column_stack([group, told]))
-    return _of_votes(found, judges, groups, labels, how)
+    return Read(_of_votes(found, judges, groups, labels, how))
 
 
 def _by_judge(found: Patterns, judges: Sequence[str]) -> np.ndarray:
@@ -590,7 +579,7 @@ def _by_judge(found: Patterns, judges: Sequence[str]) -> np.ndarray:
 
 def _of_votes(
     found: Patterns, judges: Sequence[str], groups: Sequence[str], labels: Labels, how: Reading
-) -> Verdicts:
+) -> dict[str, Any]:
     """As many columns a judge as it voted at most on one item: the last class first."""
     columns, of_column = [], []
     by_judge = _by_judge(found, judges)
@@ -601,30 +590,20 @@ def _of_votes(
             columns.append(np.maximum(len(labels.classes) - 1 - later, MISSING))
             of_column.append(judge)
     group, truth = found.others.T
-    return Verdicts(
-        np.column_stack(columns),
-        truth,
-        group,
-        found.n_items,
-        how.calibration,
-        groups=groups,
-        judges=judges,
-        classes=labels.classes,
-        judge_of_column=of_column,
-        distinct=True,
-        spelling=labels.spelling,
-        pass_name=pass_name_of(how.pass_value, labels.spelling),
-    )
-
-
-def collapsed_by_item(made: Verdicts, items: np.ndarray | None, of_item: np.ndarray) -> Verdicts:
-    """Collapse a table that was read from memory, and let it remember each item's pattern."""
-    found, place = made.collapsed_with_places()
-    if items is not None:
-        of_item = place[of_item]
-        names = np.array(found.groups, object)[found.group[of_item]]
-        keep_keys(found, hash_items(names, items), of_item)
-    return found
+    return {
+        "response": np.column_stack(columns),
+        "truth": truth,
+        "group": group,
+        "count": found.n_items,
+        "calibration": how.calibration,
+        "groups": groups,
+        "judges": judges,
+        "classes": labels.classes,
+        "judge_of_column": of_column,
+        "distinct": True,
+        "spelling": labels.spelling,
+        "pass_name": pass_name_of(how.pass_value, labels.spelling),
+    }
 
 
 def _require_judges(column: str, judges: Sequence[str], lost: int, how: Reading) -> None:

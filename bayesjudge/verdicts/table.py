@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from bayesjudge.core.counting import distinct
 from bayesjudge.core.errors import checking
-from bayesjudge.core.label_design import LabelDesign, design_of
+from bayesjudge.core.item_keys import hash_items, keep_keys
+from bayesjudge.core.label_design import LabelDesign, declared, design_of
 from bayesjudge.core.names import require_names
-
-#: Stands for a verdict that was not given, and for a truth that nobody established.
-MISSING = -1
+from bayesjudge.verdicts.labels import MISSING, PASS_OR_FAIL
+from bayesjudge.verdicts.reading import (
+    KEPT,
+    REPEATS,
+    TRUTHS,
+    UNLABELLED,
+    VERDICTS,
+    Reading,
+    read_item_cells,
+    read_table,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +97,7 @@ class Verdicts:
     calibration: str | LabelDesign
     groups: Sequence[str] = ("",)
     judges: Sequence[str] = ("judge",)
-    classes: Sequence[Any] = ("fail", "pass")
+    classes: Sequence[Any] = PASS_OR_FAIL
     responses: Sequence[Any] | None = None
     judge_of_column: Any = None
     about: Any = None
@@ -164,6 +173,195 @@ class Verdicts:
             names = getattr(self, name)
             if names != ("",):
                 require_names(names, name, require)
+
+    @classmethod
+    def from_frame(
+        cls,
+        table: Any,
+        *,
+        calibration: str | LabelDesign | None = None,
+        verdict: str | Sequence[str] = "verdict",
+        truth: str | None = "truth",
+        judge: str | None = None,
+        item: str | None = None,
+        repeats: Literal["system", "judge"] | None = None,
+        repeated: Literal["error", "keep"] = "error",
+        by: str | None = None,
+        stratum: str | None = None,
+        covariates: Sequence[str] | None = None,
+        propensity: str | None = None,
+        classes: Sequence[Any] | None = None,
+        pass_value: Any = None,
+        fail_value: Any = None,
+        missing_value: Any = None,
+        unparsed: Literal["fail", "drop", "verdict"] | None = None,
+    ) -> Self:
+        """Read a table of any kind of verdicts, where it lives.
+
+        Parameters
+        ----------
+        table : dataframe
+            pandas, polars, Arrow, DuckDB or Spark. What an engine holds (DuckDB, Spark, polars
+            lazily) is counted there.
+        calibration : str or LabelDesign
+            How the labelled outputs were chosen: the name of one of
+            `bayesjudge.prevalence.DESIGNS`, or a design of your own.
+        verdict : str or sequence of str
+            Column with the judge's verdict; of several judges of the same outputs a column each, in
+            which a verdict may be missing; with `judge` the column of votes.
+        truth : str, optional
+            Column with the human label, empty where there is none; None if there are no labels.
+        judge : str, optional
+            Column that names the judge, of a table with a row a vote; it takes `item`.
+        item : str, optional
+            Column that identifies the item of a row.
+        repeats : {"system", "judge"}, optional
+            That rows may share items, and what repeats: the system, so that each row is an output
+            with a truth of its own, or the judge, who saw one output several times.
+        repeated : {"error", "keep"}, default "error"
+            What to do with several votes of a judge on one output, of a row a vote.
+        by, stratum : str, optional
+            Column that names the system, or the stratum, of each row.
+        covariates : sequence of str, optional
+            Columns of numbers or classes: rows that agree in all of them are one stratum.
+        propensity : str, optional
+            With ``calibration="known_propensity"``: column with the probability with which each row
+            was to be labelled.
+        classes : sequence, optional
+            What can be true, if it is not pass and fail; an empty one takes the labels that occur.
+        pass_value, fail_value, missing_value : scalar or list, optional
+            Labels that mean pass, fail and none. 1/0, true/false, yes/no, pass/fail, good/bad,
+            correct/incorrect and C/I are understood without, in any case; others are refused.
+        unparsed : {"fail", "drop", "verdict"}, optional
+            What rows without a verdict of the only judge are; required where there are any. Fails
+            (of passes and fails), a verdict of their own (of classes), or left out.
+
+        Returns
+        -------
+        Verdicts
+            Collapsed to patterns.
+
+        Raises
+        ------
+        InputError
+            If a column is missing, labels are not understood, or an argument is required and was
+            not given.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> log = pd.DataFrame({"verdict": [1, 0, 1, 1, 0], "truth": [1, 0, 0, None, None]})
+        >>> table = Verdicts.from_frame(log, calibration="random")
+        >>> table.labelled_n, table.unlabelled_n
+        (3, 2)
+        """
+        several = judge is not None or not isinstance(verdict, str)
+        how = Reading(
+            subject="Verdicts.from_frame",
+            calibration=declared(calibration),
+            verdict=verdict,
+            truth=truth,
+            judge=judge,
+            item=item,
+            by=by,
+            stratum=stratum,
+            covariates=covariates,
+            propensity=propensity,
+            classes=None if classes is None else tuple(classes),
+            pass_value=pass_value,
+            fail_value=fail_value,
+            missing_value=missing_value,
+            unparsed=KEPT if several and unparsed is None else unparsed,
+            repeated=repeated,
+        )
+        with checking(how.subject) as require:
+            require(repeats in (None, *REPEATS), f"repeats={repeats!r}: expected one of {REPEATS}")
+            require(
+                repeats is None or (item is not None and not several and classes is None),
+                "repeats= is about passes and fails of one judge, and takes item=",
+            )
+        return cls.read(table, how, repeats=repeats)
+
+    @classmethod
+    def read(
+        cls, table: Any, how: Reading, *, guess_items: bool = False, repeats: str | None = None
+    ) -> Self:
+        """Read a table as arguments say that were checked: `from_frame` makes them.
+
+        Parameters
+        ----------
+        table : object
+            As for `from_frame`.
+        how : Reading
+            Which columns say what.
+        guess_items : bool, default False
+            Whether columns that name items by custom are looked at.
+        repeats : {"system", "judge"}, optional
+            What repeats if rows share items.
+
+        Returns
+        -------
+        Verdicts
+            Collapsed to patterns.
+        """
+        if repeats is not None:
+            found = read_item_cells(table, how, repeats)
+            return cls.from_item_cells(repeats=repeats, calibration=how.calibration, **found)
+        read = read_table(table, how, guess_items)
+        made, place = cls(**read.fields).collapsed_with_places()
+        if read.hashes is not None:
+            keep_keys(made, read.hashes)
+        if read.items is not None and read.of_item is not None:
+            of_item = place[read.of_item]
+            names = np.array(made.groups, object)[made.group[of_item]]
+            keep_keys(made, hash_items(names, read.items), of_item)
+        return made
+
+    @classmethod
+    def from_item_cells(
+        cls, cells: np.ndarray, items: np.ndarray, *, repeats: str | None, **about: Any
+    ) -> Self:
+        """Take rows of one judge counted by kind of item.
+
+        Parameters
+        ----------
+        cells : array_like of int, shape (n_kinds, n_groups, 3, 2)
+            Rows of an item by group, truth (bad, good, no label) and verdict (fail, pass).
+        items : array_like of int, shape (n_kinds,)
+            Items of each kind.
+        repeats : {"system", "judge"}, optional
+            What repeats. If it is the judge, a pattern is an output with all that was said of it.
+        **about
+            Other fields of `Verdicts`.
+
+        Returns
+        -------
+        Verdicts
+            Of all groups.
+        """
+        if repeats != "judge":
+            item, group, truth, given = np.nonzero(cells)
+            count = cells[cells > 0]
+        else:
+            item, group, truth = np.nonzero(cells.sum(axis=-1))
+            fails, passes = cells[item, group, truth].T
+            looks = np.arange(int((fails + passes).max(initial=1)))
+            given = np.where(looks < passes[:, None], 1, 0)
+            given = np.where(looks < (fails + passes)[:, None], given, MISSING)
+            count = np.ones(len(item), np.int64)
+            about["judge_of_column"] = np.zeros(len(looks))
+        truth = np.where(truth == UNLABELLED, MISSING, truth)
+        return cls(given, truth, group, count, item=item, items=items, **about)
+
+    @property
+    def item_cells(self) -> np.ndarray:
+        """Rows by kind of item, group, truth (bad, good, none) and verdict."""
+        cells = np.zeros((len(self.items), len(self.groups), TRUTHS, VERDICTS), np.int64)
+        for response in self.response.T:
+            seen = response != MISSING
+            at = self.item[seen], self.group[seen], self.truth[seen], response[seen]
+            np.add.at(cells, at, self.count[seen])
+        return cells
 
     @classmethod
     def from_counts(

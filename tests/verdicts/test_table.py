@@ -1,11 +1,16 @@
 """The table of verdicts: what each view is of, and the same numbers by every view."""
 
+from dataclasses import replace
+
+import duckdb
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
 from bayesjudge import panel, prevalence
 from bayesjudge.core.errors import InputError
+from bayesjudge.core.label_design import DESIGNS
 from bayesjudge.prevalence import classes, items, scores
 from bayesjudge.verdicts.table import MISSING, Verdicts
 
@@ -90,3 +95,97 @@ def test_impossible_counts_are_refused():
         Verdicts.from_counts([1, 2], calibration="random")
     with pytest.raises(InputError, match="0 or more"):
         Verdicts.from_counts([[1, 2], [3, 4], [-1, 2]], calibration="random")
+
+
+# The same numbers by every view ------------------------------------------------------------------
+
+
+def rows_of_a_judge(n=400, seed=3):
+    rng = np.random.default_rng(seed)
+    truth = rng.random(n) < 0.6
+    verdict = np.where(rng.random(n) < 0.85, truth, ~truth)
+    table = pd.DataFrame({"item": [f"q{i}" for i in range(n)], "verdict": verdict.astype(int)})
+    table["truth"] = np.where(rng.random(n) < 0.4, truth.astype(float), np.nan)
+    return table
+
+
+@pytest.mark.parametrize("design", ["random", "by_truth", "by_verdict"])
+def test_one_table_has_the_same_numbers_by_every_view(design):
+    rows = rows_of_a_judge()
+    table = Verdicts.from_frame(rows, calibration=design)
+    by_item = Verdicts.from_frame(rows, calibration=design, item="item", repeats="system")
+    counts = prevalence.Counts.of(table)
+    views = {
+        "items": (items, items.Items.of(by_item, "system"), None),
+        "classes": (classes, classes.ClassCounts.of(table), "pass"),
+    }
+    known = {made.method.id: made for made in prevalence.closed_forms(counts)}
+    compared = 0
+    for name, (module, data, label) in views.items():
+        assert_array_equal(dense(data.verdicts), dense(table), err_msg=name)
+        shared = [made for made in closed_forms_of(module, data) if made.method.id in known]
+        compared += len(shared)
+        for made in shared:
+            found = made["prevalence"] if label is None else made["prevalence", label]
+            expected = known[made.method.id]["prevalence"]
+            assert found[0] == pytest.approx(expected[0], rel=1e-9), (name, made.method.id)
+    assert compared >= 2
+    judges = Verdicts.from_frame(rows, calibration=design, verdict=["verdict"])
+    votes = panel.Votes.of(judges, calibration=design)
+    assert_array_equal(votes.verdicts.counts, table.counts)
+    assert_array_equal(panel.Votes.of(table, calibration=design).votes, votes.votes)
+
+
+def closed_forms_of(module, data):
+    return getattr(module, "closed_forms", prevalence.closed_forms)(data)
+
+
+def test_rows_of_an_item_come_back_as_they_were():
+    rows = pd.concat([rows_of_a_judge(80), rows_of_a_judge(80, seed=4)])
+    rows["truth"] = rows.groupby("item")["truth"].transform("first")
+    for repeats in ("system", "judge"):
+        table = Verdicts.from_frame(rows, calibration="random", item="item", repeats=repeats)
+        again = items.Items.of(table, repeats)
+        read = items.Items.from_frame(rows, calibration="random", repeats=repeats)
+        assert_array_equal(again.cells, read.cells)
+        assert_array_equal(again.count, read.count)
+
+
+def test_votes_in_rows_and_in_columns_are_one_table():
+    wide = pd.DataFrame({"item": list("pqrs"), "a": [1, 0, 1, None], "b": [1, 1, 0, 0]})
+    wide["truth"] = [1, None, 0, None]
+    long = wide.melt(["item", "truth"], ["a", "b"], "judge", "vote")
+    columns = Verdicts.from_frame(wide, calibration="random", verdict=["a", "b"], item="item")
+    how = {"verdict": "vote", "judge": "judge", "item": "item"}
+    for table in (long, duckdb.from_df(long)):
+        rows = Verdicts.from_frame(table, calibration="random", **how)
+        for name in ("response", "truth", "count", "judges"):
+            assert_array_equal(getattr(rows, name), getattr(columns, name))
+
+
+def test_a_design_of_ones_own_is_honoured_by_every_view():
+    built_in = DESIGNS["random"]
+    own = replace(built_in, name="every_tenth", meaning="each tenth output was labelled")
+    rows = rows_of_a_judge()
+    for module, view in ((prevalence, prevalence.Counts), (classes, classes.ClassCounts)):
+        made = [view.of(Verdicts.from_frame(rows, calibration=one)) for one in (own, "random")]
+        assert made[0].design is own
+        for one, other in zip(*(closed_forms_of(module, data) for data in made), strict=True):
+            assert one.method.id == other.method.id
+            assert_array_equal(one.table.to_numpy(), other.table.to_numpy())
+    table = Verdicts.from_frame(rows, calibration=own, item="item", repeats="system")
+    assert items.Items.of(table, "system").design is own
+    assert panel.Votes.of(table.collapsed(), calibration=own).design is own
+
+
+def test_what_does_not_go_together_is_refused():
+    rows = rows_of_a_judge(20)
+    with pytest.raises(InputError, match="takes item="):
+        Verdicts.from_frame(rows, calibration="random", repeats="judge")
+    with pytest.raises(InputError, match="how were the labelled items chosen"):
+        Verdicts.from_frame(rows)
+    with pytest.raises(InputError, match="needs a column that identifies the item"):
+        Verdicts.from_frame(rows, calibration="random", judge="item")
+    table = Verdicts.from_frame(rows, calibration="random")
+    with pytest.raises(InputError, match="not known by item"):
+        items.Items.of(table)

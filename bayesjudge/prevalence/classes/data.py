@@ -29,7 +29,7 @@ from bayesjudge.core.randomization import same_shares
 from bayesjudge.core.screen import NAMES, few, fitted, how_many
 from bayesjudge.core.screen import rows as aligned
 from bayesjudge.prevalence.cautions import SHIFT_P
-from bayesjudge.verdicts.reading import Reading, read_verdicts
+from bayesjudge.verdicts.reading import Reading
 from bayesjudge.verdicts.table import MISSING, Verdicts
 
 if TYPE_CHECKING:
@@ -354,7 +354,7 @@ class ClassCounts(ReadAtOnce):
             missing_value=missing_value,
             unparsed=unparsed,
         )
-        return cls.of(read_verdicts(table, how))
+        return cls.of(Verdicts.read(table, how))
 
     @classmethod
     def of(cls, verdicts: Verdicts, **more: Any) -> Self:
@@ -461,7 +461,7 @@ class ClassCounts(ReadAtOnce):
             classes=classes,
             unparsed="drop",
         )
-        both = read_verdicts(table, how)
+        both = Verdicts.read(table, how)
         ours, theirs = both.response.T
         seen = (both.response != MISSING).all(axis=1)
         dropped = int(both.count[~seen].sum())

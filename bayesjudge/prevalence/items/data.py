@@ -14,7 +14,6 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.label_design import LabelDesign, declared, design_of, suited_design
-from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.names import require_names
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.cautions import shift_p_value
@@ -185,20 +184,15 @@ class Items(ReadAtOnce):
 
         A verdict a row or, of a judge that repeats, all looks at one output.
         """
-        about: dict[str, Any] = {"groups": self.systems, "items": self.count}
-        if self.repeats != "judge":
-            item, group, truth, verdict = np.nonzero(self.cells)
-            truth = np.where(truth == UNLABELLED, -1, truth)
-            count = self.cells[self.cells > 0]
-            return Verdicts(verdict, truth, group, count, self.calibration, item=item, **about)
-        item, group, truth = np.nonzero(self.cells.sum(axis=-1))
-        fails, passes = self.cells[item, group, truth].T
-        looks = np.arange((fails + passes).max(initial=1))
-        given = np.where(looks < passes[:, None], 1, 0)
-        given = np.where(looks < (fails + passes)[:, None], given, -1)
-        truth = np.where(truth == UNLABELLED, -1, truth)
-        about |= {"judge_of_column": np.zeros(len(looks)), "item": item}
-        return Verdicts(given, truth, group, np.ones(len(item)), self.calibration, **about)
+        return Verdicts.from_item_cells(
+            self.cells,
+            self.count,
+            repeats=self.repeats,
+            calibration=self.calibration,
+            groups=self.systems,
+            spelling=self.spelling,
+            pass_name=self.pass_name,
+        )
 
     @property
     def n_items(self) -> int:
@@ -385,6 +379,43 @@ class Items(ReadAtOnce):
             unparsed=unparsed,
         )
         read = read_item_cells(table, how, repeats)
-        name = pass_name_of(pass_value, read.spelling)
-        about = how.calibration, repeats, read.unparsed, read.spelling, name
-        return cls(read.cells, read.n_items, read.systems, *about)
+        systems, cells, items = (read.pop(name) for name in ("groups", "cells", "items"))
+        unparsed_n = int(read.pop("unparsed").sum())
+        return cls(cells, items, systems, how.calibration, repeats, unparsed_n, **read)
+
+    @classmethod
+    def of(cls, verdicts: Verdicts, repeats: Repeats | None = None) -> Self:
+        """Take the passes and fails of one judge by item.
+
+        Parameters
+        ----------
+        verdicts : Verdicts
+            Of outputs that share items.
+        repeats : {"system", "judge"}, optional
+            What repeats; see `Items`.
+
+        Returns
+        -------
+        Items
+            Of the groups as systems.
+
+        Raises
+        ------
+        InputError
+            If no column said which item a row is of, or the rows allow no estimate.
+        """
+        with checking("prevalence.items.Items.of") as require:
+            require(verdicts.item is not None, "these verdicts are not known by item: name item=")
+            two = len(verdicts.classes) == len(verdicts.responses or ()) == 2
+            require(two, f"expected passes and fails, got classes {list(verdicts.classes)}")
+        systems = ("system",) if verdicts.groups == ("",) else verdicts.groups
+        return cls(
+            verdicts.item_cells,
+            verdicts.items,
+            systems,
+            verdicts.calibration,
+            repeats,
+            int(verdicts.unparsed.sum()),
+            verdicts.spelling,
+            verdicts.pass_name,
+        )
