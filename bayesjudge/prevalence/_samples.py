@@ -8,7 +8,7 @@ if there are any, and classes the second.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import singledispatch
 from typing import Any, Literal
 
@@ -72,6 +72,30 @@ class Words:
 
 LEE = "Lee et al. (2025), How to Correctly Report LLM-as-a-Judge Evaluations"
 PPI = "Angelopoulos et al. (2023); Angelopoulos, Duchi & Zrnic (2023)"
+FORMS: dict[Form, Words] = {
+    "naive": Words(methods.JUDGE, f"{LEE}, eq. (2); Wilson (1927)", "Wilson", ERRORS_CANCEL),
+    "human_only": Words(
+        methods.HUMAN_ONLY, f"{LEE}, Table 1 (ii); Wilson (1927)", "Wilson", RANDOM_LABELS
+    ),
+    "difference": Words(methods.PPI_TUNED, f"{LEE}, Table 1 (iii); {PPI}", "normal", RANDOM_LABELS),
+    "post_stratified": Words(
+        methods.POST_STRATIFIED,
+        f"{LEE}, Table 1 (iv); Tenenbein (1970); Cochran (1977), Section 5A.9",
+        "adjusted delta method",
+        RANDOM_BY_VERDICT,
+    ),
+    "rogan_gladen": Words(
+        methods.ROGAN_GLADEN,
+        f"{LEE}, eqs. (5)-(9); Rogan & Gladen (1978); Lang & Reiczigel (2014)",
+        "Lang-Reiczigel",
+        SAME_JUDGE,
+    ),
+}
+
+
+def worded(own: Mapping[Form, Mapping[str, Any]], words: Mapping[Form, Words] = FORMS) -> Any:
+    """What closed forms are called for a table that has words of its own for some."""
+    return {form: replace(one, **own.get(form, {})) for form, one in words.items()}
 
 
 @dataclass
@@ -100,7 +124,7 @@ class Sample:
     targets: tuple[Target, ...] = ("population",)
     predictions: tuple[Prediction, ...] = ("linear", "identity")
 
-    words: Mapping[Form, Words]
+    words: Mapping[Form, Words] = FORMS
     data: Any
     places: Sequence[str]
     coords: dict[str, Sequence[Any]]
@@ -240,35 +264,10 @@ def sample_of(data: Any) -> Sample:
 # Counts ------------------------------------------------------------------------------------------
 
 
-_WORDS_OF_COUNTS: Mapping[Form, Words] = {
-    "naive": Words(methods.JUDGE, f"{LEE}, eq. (2); Wilson (1927)", "Wilson", ERRORS_CANCEL),
-    "human_only": Words(methods.HUMAN_ONLY, f"{LEE}, Table 1 (ii)", "Wilson", RANDOM_LABELS),
-    "difference": Words(
-        methods.PPI_TUNED,
-        f"{LEE}, Table 1 (iii); Angelopoulos et al. (2023)",
-        "normal",
-        RANDOM_LABELS,
-    ),
-    "post_stratified": Words(
-        methods.POST_STRATIFIED,
-        f"{LEE}, Table 1 (iv); Tenenbein (1970)",
-        "adjusted delta method",
-        RANDOM_BY_VERDICT,
-    ),
-    "rogan_gladen": Words(
-        methods.ROGAN_GLADEN,
-        f"{LEE}, eqs. (5)-(9); Rogan & Gladen (1978); Lang & Reiczigel (2014)",
-        "",
-        SAME_JUDGE,
-    ),
-}
-
-
 class CountsSample(Sample):
     """Passes and fails of one or more systems, or of strata."""
 
     targets: tuple[Target, ...] = ("population", "items")
-    words = _WORDS_OF_COUNTS
 
     def __init__(self, counts: Counts) -> None:
         self.data = self.counts = counts

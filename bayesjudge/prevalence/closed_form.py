@@ -383,8 +383,7 @@ def rogan_gladen(
     sample, items = _asked(data, "rogan_gladen", ci_prob, target)
     made = sample.invert(ci_prob, interval, method, items)
     words = sample.words["rogan_gladen"]
-    named = {"lang_reiczigel": "Lang-Reiczigel", "delta": "delta method"}[interval]
-    kind = sample.kind_of_interval(words.interval or named)
+    kind = sample.kind_of_interval("delta method" if interval == "delta" else words.interval)
     by_quantity: Any = kind
     if made.rates or made.others:
         rates = dict.fromkeys((*made.rates, *made.others), sample.kind_of_interval("Wilson"))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, override
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from bayesjudge.core import methods
 from bayesjudge.core.errors import UninformativeJudgeError, checking
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis, Quantity, Target
 from bayesjudge.core.intervals import wilson, z_score
-from bayesjudge.core.label_design import ERRORS_CANCEL, RANDOM_BY_VERDICT, RANDOM_LABELS
 from bayesjudge.core.methods import Method
 from bayesjudge.prevalence._samples import (
     Columns,
@@ -20,45 +19,39 @@ from bayesjudge.prevalence._samples import (
     Inverted,
     Prediction,
     Sample,
-    Words,
     sample_of,
+    worded,
 )
 from bayesjudge.prevalence.classes.data import SAME_CONFUSIONS, SOURCE, ClassCounts, judged
 from bayesjudge.truth import influence, inversion
 from bayesjudge.truth.influence import Interval, Labelled, Others
 
-_WORDS: Mapping[Form, Words] = {
-    "naive": Words(methods.JUDGE_SHARES, "Wilson (1927)", "Wilson", ERRORS_CANCEL),
-    "human_only": Words(methods.HUMAN_ONLY, "Wilson (1927)", "Wilson", RANDOM_LABELS),
-    "difference": Words(
-        methods.PPI_TUNED,
-        "Angelopoulos et al. (2023); Angelopoulos, Duchi & Zrnic (2023)",
-        "normal",
-        RANDOM_LABELS,
-    ),
-    "post_stratified": Words(
-        methods.POST_STRATIFIED,
-        "Lee et al. (2025), Table 1 (iv); Tenenbein (1970)",
-        "adjusted delta method",
-        RANDOM_BY_VERDICT,
-    ),
-    "rogan_gladen": Words(methods.LEAST_SQUARES, SOURCE, "delta method", SAME_CONFUSIONS),
-}
+WORDS = worded(
+    {
+        "naive": {"method": methods.JUDGE_SHARES},
+        "rogan_gladen": {
+            "method": methods.LEAST_SQUARES,
+            "source": SOURCE,
+            "interval": "delta method",
+            "assumption": SAME_CONFUSIONS,
+        },
+    }
+)
 
 
-class ClassSample(Sample):
+class _ClassSample(Sample):
     """Each class against all others, along the second axis."""
 
     predictions = ("linear",)
-    words = _WORDS
-    credit: CreditSample | None = None
+    words = WORDS
+    credit: _CreditSample | None = None
 
     def __init__(self, counts: ClassCounts, values: np.ndarray | None = None) -> None:
         self.data = self.counts = counts
         self.places = counts.places
         self.coords = {**counts.coords, "class": counts.classes}
         self.shares = counts.shares[:, None] if counts.dim == "stratum" else None
-        self.credit = None if counts.credit is None else CreditSample(counts)
+        self.credit = None if counts.credit is None else _CreditSample(counts)
 
     @property
     def values(self) -> np.ndarray:
@@ -66,17 +59,14 @@ class ClassSample(Sample):
         return np.eye(len(self.counts.classes))
 
     @property
-    @override
     def entries(self) -> Sequence[str]:
         names = self.counts.classes
         return [f" of class {name!r}{place}" for place in self.places for name in names]
 
     @property
-    @override
     def whole_coords(self) -> dict[str, Sequence[Any]]:
         return {"class": self.counts.classes}
 
-    @override
     def forms(self, mismatched: bool) -> Iterator[tuple[Any, dict[str, Any]]]:
         counts = self.counts
         for name, _ in super().forms(mismatched):
@@ -101,18 +91,15 @@ class ClassSample(Sample):
             require(counts.named_verdicts, f"{words}{list(counts.classes)}")
         return counts.tests + (counts.tables.sum(axis=1) if counts.design.same_items else 0)
 
-    @override
     def said(self) -> tuple[Any, Any]:
         seen = self._said_of_classes()
         own = seen[:, self.counts.verdict_of_class]
         return own, np.broadcast_to(seen.sum(axis=1, keepdims=True), own.shape)
 
-    @override
     def truths(self, items: bool = False) -> tuple[Any, Any]:
         known = self.counts.tables.sum(axis=2)
         return known, np.broadcast_to(known.sum(axis=1, keepdims=True), known.shape)
 
-    @override
     def patterns(self) -> tuple[Labelled, Others]:
         self._said_of_classes()
         worth = self.values
@@ -142,7 +129,6 @@ class ClassSample(Sample):
         whole = influence.weighed(self.shares, *alike(self.shares))
         return (*found, found.value), (*whole, whole.value)
 
-    @override
     def bins(self) -> tuple[Any, Any, Any, Any]:
         tables = self.counts.tables
         labels = tables.sum(axis=1)
@@ -151,7 +137,6 @@ class ClassSample(Sample):
         )
         return (self.counts.tests + labels)[:, None], labels[:, None], sums, squares
 
-    @override
     def invert(self, ci_prob: float, interval: str, method: str, items: bool) -> Inverted:
         counts, z = self.counts, z_score(ci_prob)
         square = len(counts.classes) == len(counts.responses or ())
@@ -191,31 +176,27 @@ class ClassSample(Sample):
             method=methods.INVERSE if inverse else methods.LEAST_SQUARES,
         )
 
-    @override
     def credit_for(self, form: Form) -> Sample | None:
         # a difference needs the credit of every verdict
         missing = set(self.counts.responses or ()) != set(self.counts.classes)
         return None if form == "difference" and missing else self.credit
 
-    @override
     def diagnosis(self, assumptions: Sequence[Assumption], target: Target) -> Diagnosis:
         others = SAME_CONFUSIONS in assumptions and not self.design.same_items
         return judged(self.counts, () if others else assumptions)
 
-    @override
     def complete(self) -> Any:
         return np.repeat(
             self.counts.tests.sum(axis=1, keepdims=True) == 0, len(self.values), axis=1
         )
 
-    @override
     def unanswered(self, columns: Columns, method: Method) -> Iterator[Caution]:
         if np.isnan(columns[0]).any():
             text = f"{method} has no answer where a verdict occurs that no labelled "
             yield Caution("no-labels", text + "item has; label some of each verdict")
 
 
-class CreditSample(ClassSample):
+class _CreditSample(_ClassSample):
     """The mean credit of the classes, between the least and the most."""
 
     def __init__(self, counts: ClassCounts) -> None:
@@ -226,11 +207,9 @@ class CreditSample(ClassSample):
         self.least, self.width = min(counts.credit or ()), float(np.ptp(counts.credit or ()))
 
     @property
-    @override
     def values(self) -> np.ndarray:
         return (np.asarray(self.counts.credit, float)[None] - self.least) / self.width
 
-    @override
     def in_units(self, values: Any) -> Any:
         return self.least + self.width * np.asarray(values)
 
@@ -260,7 +239,7 @@ class CreditSample(ClassSample):
 
 @sample_of.register
 def _(counts: ClassCounts) -> Sample:
-    return ClassSample(counts)
+    return _ClassSample(counts)
 
 
 def _about(value: Any, raw: Any, error: Any, z: float) -> Columns:

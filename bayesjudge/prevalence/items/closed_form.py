@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple, override
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from bayesjudge.prevalence._samples import (
     described,
     pairs_of,
     sample_of,
+    worded,
 )
 from bayesjudge.prevalence.cautions import SHIFT_P, of_one_kind, unparsed_words, weak_words
 from bayesjudge.prevalence.closed_form import difference
@@ -140,7 +141,7 @@ def _least_effect(items: Items, system: str) -> float:
     return 1 / rows_per_output(items, system) if items.repeats == "judge" else 1.0
 
 
-class ItemsSample(CountsSample):
+class _ItemsSample(CountsSample):
     """Rows of systems that share items: as counts of independent ones."""
 
     targets = ("population",)
@@ -153,26 +154,25 @@ class ItemsSample(CountsSample):
             _counts_of(totals[0] if names is None else totals, items.design, systems=names)
         )
         self.data, self.effects = items, effects
-        words = {
-            form: replace(one, source=f"{one.source}; {CLUSTERED}")
-            for form, one in CountsSample.words.items()
-        }
-        kind = "t, by item (CR3)" if items.repeated else "normal"
-        self.words = words | {"difference": replace(words["difference"], interval=kind)}
+        by_student = {"interval": "t, by item (CR3)"} if items.repeated else {}
+        self.words = worded(
+            {
+                form: {"source": f"{words.source}; {CLUSTERED}"}
+                | (by_student if form == "difference" else {})
+                for form, words in self.words.items()
+            }
+        )
 
-    @override
     def forms(self, mismatched: bool) -> Iterator[tuple[Any, dict[str, Any]]]:
         yield from Sample.forms(self, mismatched)
         if self.coords and self.identifies("prevalence"):
             yield "paired_difference", {}
 
-    @override
     def kind_of_interval(self, words: str) -> str:
         by_student = words == self.words["difference"].interval
         return words if by_student else f"{words}, effective counts"
 
-    @override
-    def effective(self, form: Form, ci_prob: float) -> ItemsSample:
+    def effective(self, form: Form, ci_prob: float) -> _ItemsSample:
         same = self.data.design.same_items
         values: dict[Form, Callable[[np.ndarray], np.ndarray]] = {
             "naive": partial(by_item.of_pass_rate, with_labelled=same),
@@ -185,22 +185,19 @@ class ItemsSample(CountsSample):
         found = effective_counts(
             self.data, _spread(values[form]), ci_prob, by_labels=form != "naive"
         )
-        return ItemsSample(self.data, found)
+        return _ItemsSample(self.data, found)
 
-    @override
     def predictive_values(self, ci_prob: float) -> dict[str, Columns]:
         return {}
 
-    @override
     def rates(self, ci_prob: float) -> tuple[Columns, Columns]:
         def of_rate(place: int) -> tuple[Columns, Columns]:
             spread = _spread(lambda totals: by_item.of_rates(totals)[place])
             found = effective_counts(self.data, spread, ci_prob)
-            return CountsSample.rates(ItemsSample(self.data, found), ci_prob)
+            return CountsSample.rates(_ItemsSample(self.data, found), ci_prob)
 
         return of_rate(1)[0], of_rate(2)[1]
 
-    @override
     def difference(self, ci_prob: float, g: Prediction, items: bool, **folds: Any) -> Found:
         columns, _ = super().difference(ci_prob, g, items)
         rows, effects = np.transpose(np.atleast_2d(np.transpose(columns))).copy(), []
@@ -214,7 +211,6 @@ class ItemsSample(CountsSample):
         self.effects = effects
         return tuple(rows if self.coords else rows[:, 0]), None
 
-    @override
     def diagnosis(self, assumptions: Sequence[Assumption], target: Target) -> Diagnosis:
         items = self.data
         raised = tuple(cautions_of(items))
@@ -235,7 +231,7 @@ def _spread(values: Callable[[np.ndarray], np.ndarray]) -> Callable[[Clusters], 
 @sample_of.register
 def _(items: Items) -> Sample:
     own = [(name, own_clusters(items, name)) for name in items.systems]
-    return ItemsSample(items, [Effective(*one, 1.0, 1.0, np.inf, items.design) for one in own])
+    return _ItemsSample(items, [Effective(*one, 1.0, 1.0, np.inf, items.design) for one in own])
 
 
 # Likeness of rows --------------------------------------------------------------------------------

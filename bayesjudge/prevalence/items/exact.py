@@ -20,7 +20,7 @@ from bayesjudge.prevalence.cautions import contradictions
 from bayesjudge.prevalence.items.closed_form import (
     CLUSTERED,
     EffectiveCounts,
-    ItemsSample,
+    _ItemsSample,
     effective_counts,
 )
 from bayesjudge.prevalence.items.data import Items
@@ -111,7 +111,7 @@ def exact(
         rows.append(bounded((posterior.mean, *ends), one.counts, own, ci_prob, "population"))
         told += _contradicting(one, own, items)
     told += conflicts_of_parts({one.name: (model.of_system(one.name), one.counts) for one in found})
-    sample = ItemsSample(items, found)
+    sample = _ItemsSample(items, found)
     columns = np.transpose(rows) if sample.coords else np.array(rows[0])
     return described(
         sample,

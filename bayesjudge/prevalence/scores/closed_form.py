@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, override
+from typing import Any, Literal
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from bayesjudge.core import methods
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis, Estimate, Quantity, Target
 from bayesjudge.core.intervals import holding, wilson, z_score
-from bayesjudge.core.label_design import ERRORS_CANCEL, RANDOM_LABELS, STATED_PROPENSITIES
+from bayesjudge.core.label_design import RANDOM_LABELS, STATED_PROPENSITIES
 from bayesjudge.core.methods import Method
 from bayesjudge.prevalence._samples import (
     PPI,
@@ -20,9 +20,9 @@ from bayesjudge.prevalence._samples import (
     Inverted,
     Prediction,
     Sample,
-    Words,
     no_better_than_chance,
     sample_of,
+    worded,
 )
 from bayesjudge.prevalence.scores.data import RANDOM_BY_BIN, SAME_SCORES, Scores, judged
 from bayesjudge.truth import influence, inversion
@@ -32,7 +32,7 @@ from bayesjudge.truth.influence import Errors, Labelled, Moments, Others, t_quan
 ISOTONIC = 20
 
 
-class ScoresSample(Sample):
+class _ScoresSample(Sample):
     """Scores that predict a share or a mean number, all between 0 and 1."""
 
     predictions = ("linear", "identity", "isotonic")
@@ -41,45 +41,30 @@ class ScoresSample(Sample):
         self.data = self.scores = scores
         self.answer, self.places, self.coords = scores.answer, [""], {}
         self.lost = 1.0 if scores.numeric else 0.0
-        stated, numeric = scores.propensity is not None, scores.numeric
-        self.words = {
-            "naive": Words(methods.JUDGE_SCORE, "Wilson (1927)", "Wilson", ERRORS_CANCEL),
-            "human_only": Words(
-                methods.HUMAN_ONLY,
-                "Student (1908)" if numeric else "Wilson (1927)",
-                "t" if numeric else "Wilson",
-                RANDOM_LABELS,
-            ),
-            "difference": Words(
-                methods.PPI_TUNED,
-                PPI,
-                "t" if numeric else "normal",
-                STATED_PROPENSITIES if stated else RANDOM_LABELS,
-            ),
-            "post_stratified": Words(
-                methods.BINNED,
-                "Lee et al. (2025), Table 1 (iv); Cochran (1977), Section 5A.9",
-                "t" if numeric else "adjusted delta method",
-                STATED_PROPENSITIES if stated else RANDOM_BY_BIN,
-            ),
-            "rogan_gladen": Words(
-                methods.MEAN_SCORE,
-                "Rogan & Gladen (1978); Lang & Reiczigel (2014)",
-                "",
-                SAME_SCORES,
-            ),
-        }
+        by_student = {"interval": "t"} if scores.numeric else {}
+        drawn = None if scores.propensity is None else STATED_PROPENSITIES
+        self.words = worded(
+            {
+                "naive": {"method": methods.JUDGE_SCORE},
+                "human_only": by_student,
+                "difference": {"assumption": drawn or RANDOM_LABELS, **by_student},
+                "post_stratified": {
+                    "method": methods.BINNED,
+                    "assumption": drawn or RANDOM_BY_BIN,
+                    **by_student,
+                },
+                "rogan_gladen": {"method": methods.MEAN_SCORE, "assumption": SAME_SCORES},
+            }
+        )
 
     @property
     def how(self) -> dict[str, Any]:
         """Rules of scores: no largest weight, since they may be compressed."""
         return {"most": np.inf, "lost": self.lost}
 
-    @override
     def in_units(self, values: Any) -> Any:
         return self.scores.in_units(values)
 
-    @override
     def forms(self, mismatched: bool) -> Iterator[tuple[Any, dict[str, Any]]]:
         also = self.identifies("predictive_values") or mismatched
         suited = not self.scores.numeric and (mismatched or not self.identifies("prevalence"))
@@ -100,11 +85,9 @@ class ScoresSample(Sample):
             return np.inf
         return max(int(self.scores.n[self.scores.known].sum()) - means, 1)
 
-    @override
     def quantile(self, ci_prob: float) -> float:
         return t_quantile(self.free(), ci_prob)
 
-    @override
     def mean(
         self, of: Literal["said", "truths"], ci_prob: float, find: Any = wilson, items: bool = False
     ) -> Found:
@@ -117,7 +100,6 @@ class ScoresSample(Sample):
             return Errors(moments.y, moments.y, error, self.free()).interval(ci_prob), None
         return find(*influence.as_binomial(moments), ci_prob), None
 
-    @override
     def patterns(self) -> tuple[Labelled, Others]:
         scores, known = self.scores, self.scores.known
         n = scores.n.astype(float)
@@ -130,7 +112,6 @@ class ScoresSample(Sample):
             return float(influence.few_differ(labelled.y - labelled.f, labelled.n))
         return float(influence.few(labelled))
 
-    @override
     def difference(
         self,
         ci_prob: float,
@@ -173,12 +154,10 @@ class ScoresSample(Sample):
         )
         return (*found, found.value), None
 
-    @override
     def bins(self) -> tuple[Any, Any, Any, Any]:
         cells = self.scores.tally()
         return cells["test"] + cells["labels"], cells["labels"], cells["sums"], cells["squares"]
 
-    @override
     def post_stratify(self, ci_prob: float, items: bool, bins: Any = None) -> Found:
         z = t_quantile(self.free(len(self.scores.bins)), ci_prob)
         corners = 0.0 if self.lost else 4.0
@@ -233,11 +212,9 @@ class ScoresSample(Sample):
         error = (high - low) / 2 / t_quantile(self.free(means), ci_prob)
         return name, Errors(value, (low + high) / 2, error, self.free(means))
 
-    @override
     def diagnosis(self, assumptions: Sequence[Assumption], target: Target) -> Diagnosis:
         return judged(self.scores, assumptions)
 
-    @override
     def unanswered(self, columns: Columns, method: Method) -> Iterator[Caution]:
         if np.isnan(columns[0]).any():
             text = f"{method}: a bin of scores holds items and no label, so there is no value; "
@@ -251,7 +228,7 @@ class ScoresSample(Sample):
 
 @sample_of.register
 def _(scores: Scores) -> Sample:
-    return ScoresSample(scores)
+    return _ScoresSample(scores)
 
 
 def judge_bias(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
@@ -301,18 +278,16 @@ def judge_bias(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     with checking("judge_bias") as require:
         stated = scores.propensity is not None
         require(not stated, "labels with known propensities: there is no such estimate yet")
-    sample = ScoresSample(scores)
+    sample = _ScoresSample(scores)
     labelled, others = sample.patterns()
     z, corners, how = sample.quantile(ci_prob), sample.corners(labelled), sample.how
     _, weight = influence.difference(labelled, others, z, corners=corners, **how)
-    rest = others.n.sum() / (others.n.sum() + labelled.n.sum())
     # of the judge's mean of all items less PPI++'s of truths
-    how["weight"], against = abs(rest - weight), bool(rest < weight)
+    how["weight"] = others.n.sum() / (others.n.sum() + labelled.n.sum()) - weight
     errors = labelled._replace(y=labelled.f - labelled.y)
-    made, _ = influence.difference(*_turned(errors, others, against), z, corners=0.0, **how)
+    made, _ = influence.difference(errors, others, z, corners=0.0, **how)
     if corners:
-        joined = _joined(errors, others, corners)
-        wide, _ = influence.difference(*_turned(*joined, against), z, corners=0.0, **how)
+        wide, _ = influence.difference(*_joined(errors, others, corners), z, corners=0.0, **how)
         made = wide._replace(value=made.value)
     told, cautions = judged(scores, (RANDOM_LABELS,))
     method = methods.JUDGE_LESS_PEOPLE
@@ -364,20 +339,11 @@ def _isotonic(f: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndar
     return knots, isotonic_regression(np.bincount(which, weight * y) / total, weights=total).x
 
 
-def _turned(labelled: Labelled, others: Others, turned: bool) -> tuple[Labelled, Others]:
-    """Scores the other way round, if so: their weight is then taken away."""
-    if not turned:
-        return labelled, others
-    return labelled._replace(f=1 - labelled.f), others._replace(f=1 - others.f)
-
-
 def _joined(labelled: Labelled, others: Others, corners: float) -> tuple[Labelled, Others]:
     """Scores and differences from truths, joined by items of the four extreme kinds."""
     kinds = np.array([0.0, 0, 1, 1]), np.array([0.0, -1, 1, 0]), np.full(4, corners)
     ends = np.array([0.0, 1.0]), np.full(2, 2 * corners)
-    more = zip(labelled, kinds, strict=True)
-    return Labelled(*(np.concatenate(pair) for pair in more)), (
-        Others(*(np.concatenate(pair) for pair in zip(others, ends, strict=True)))
-        if others.n.sum()
-        else others
-    )
+    joined = Labelled(*(np.concatenate(pair) for pair in zip(labelled, kinds, strict=True)))
+    if not others.n.sum():
+        return joined, others
+    return joined, Others(*(np.concatenate(pair) for pair in zip(others, ends, strict=True)))

@@ -14,7 +14,7 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.label_design import RANDOM_LABELS, LabelDesign, declared, suited_design
 from bayesjudge.core.tables import read_rows
 from bayesjudge.prevalence._samples import PPI, Pairs, Words, pairs_of
-from bayesjudge.prevalence.scores.closed_form import ScoresSample
+from bayesjudge.prevalence.scores.closed_form import _ScoresSample
 from bayesjudge.prevalence.scores.compare import joined
 from bayesjudge.prevalence.scores.data import Scores, as_numbers, by_item, judged, read_cells
 from bayesjudge.truth import influence
@@ -204,7 +204,7 @@ def _paired(
 
 def contrast(scores: Scores) -> Errors:
     """The difference estimator of differences of one pair."""
-    sample = ScoresSample(scores)
+    sample = _ScoresSample(scores)
     labelled, others = sample.patterns()
     few_apart = float(influence.few_differ(labelled.y, labelled.n))
     corners = max(sample.corners(labelled), few_apart)
@@ -231,7 +231,7 @@ def _(paired: PairedScores) -> Pairs:
         cautions += [c._replace(text=f"{first} less {second}: {c.text}") for c in told]
     return Pairs(
         {pair: contrast(scores) for pair, scores in paired.differences.items()},
-        (paired.truth_scale or (0.0, 1.0))[1] - (paired.truth_scale or (0.0, 1.0))[0],
+        max((one.truth_scale or (-1.0, 1.0))[1] for one in paired.differences.values()),
         Words(methods.PAIRED, f"Miller (2024); {PPI}", "t", RANDOM_LABELS),
         joined(assumptions),
         tuple(dict.fromkeys(cautions)),

@@ -12,7 +12,7 @@ from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, check
 from bayesjudge.core.estimate import Estimate, Quantity
 from bayesjudge.core.methods import Method
 from bayesjudge.prevalence._samples import PPI, row_of
-from bayesjudge.prevalence.scores.closed_form import ScoresSample
+from bayesjudge.prevalence.scores.closed_form import _ScoresSample
 from bayesjudge.prevalence.scores.compare import joined
 from bayesjudge.prevalence.scores.data import Scores, judged
 from bayesjudge.prevalence.scores.paired import PairedScores, contrast
@@ -92,7 +92,7 @@ def _each(scores: Mapping[str, Scores], ci_prob: float) -> tuple[set[Method], di
     names, found = set(), {}
     for system, one in scores.items():
         try:
-            name, made = ScoresSample(one).errors(ci_prob)
+            name, made = _ScoresSample(one).errors(ci_prob)
         except UninformativeJudgeError:
             continue
         names.add(name)
