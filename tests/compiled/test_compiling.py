@@ -725,7 +725,8 @@ if before:
 names = {
     "repeats._pymc": ["LogDensity"],
     "prevalence.scores._pymc": ["LogLikelihood"],
-    "prevalence.items._marginal": ["LogLikelihood", "Centre"],
+    "prevalence.items._marginal": ["Rows"],
+    "truth.effects": ["Centre"],
     "prevalence.items._few": ["FewRows"],
     "ratings._marginal": ["LogProbabilities", "LogProbabilitiesGradient"],
     "panel._marginal": ["VotesByClass", "VotesByJudges"],

@@ -430,14 +430,15 @@ def case(name):
 
 
 def evaluated(items, spec, point, moved=None):
-    """Value and gradient of the compiled function, run as plain Python, at some logits."""
+    """Value of the operation and its slopes by logits of truth, of a pass on good and on bad."""
     from bayesjudge.prevalence.items import _marginal as m
     from bayesjudge.prevalence.items._pymc import nodes_of
+    from bayesjudge.truth import effects as e
 
     effects, judge = spec._effects(items), items.repeats == "judge" and items.repeated
     at, weight = {}, {}
     for name, n in nodes_of(spec).items():
-        points, weight[name] = m.quadrature(n) if name in effects else (np.zeros(1), np.ones(1))
+        points, weight[name] = e.quadrature(n) if name in effects else (np.zeros(1), np.ones(1))
         at[name] = points * (point[f"{name}_spread"] if name in effects else 0)
     none, one = np.zeros(1), np.ones(1)
     own, w = at["interaction"], weight["interaction"]
@@ -445,19 +446,25 @@ def evaluated(items, spec, point, moved=None):
     verdict = (at["leniency"], own if judge else none, weight["leniency"], w if judge else one)
     theta, q1, q0 = (np.atleast_1d(point[n]) for n in ("prevalence", "sensitivity", "specificity"))
     logits = [m._centred(theta, *truth), m._centred(q1, *verdict), m._centred(1 - q0, *verdict)]
+    answers = m.Answers.of(items)
+    if judge:
+        logits[0] = logits[0][:, :, 0]
+    else:
+        logits = [logits[0].transpose(0, 2, 1), *(y[:, :, 0] for y in logits[1:])]
     if moved is not None:
         logits[moved[0]][moved[1]] += moved[2]
-    answers = m.Answers.of(items)
+    logits = [np.ascontiguousarray(one) for one in logits]
     data = answers.cells, answers.system, answers.answer_of, answers.count.astype(float)
-    weights = truth[2], verdict[2], truth[3], verdict[3]
-    return m._evaluate(*logits, *weights, *data, items.design.same_items, judge)
+    run = m.Rows.function(e.plain, items.design.same_items, judge)
+    return run(*logits, truth[2], verdict[2], verdict[3] if judge else truth[3], *data)
 
 
 def of_few(items, spec, point, moved=None):
     """The same of few rows, by prevalences, rates and spreads."""
     from bayesjudge.prevalence.items import _few as few
-    from bayesjudge.prevalence.items import _marginal as m
+    from bayesjudge.prevalence.items._marginal import Answers
     from bayesjudge.prevalence.items._pymc import nodes_of
+    from bayesjudge.truth import effects as m
 
     effects = {n: k for n, k in nodes_of(spec).items() if n in spec._effects(items)}
     rules = [m.quadrature(effects[n]) if n in effects else (np.zeros(1), np.ones(1)) for n in NAMES]
@@ -466,9 +473,9 @@ def of_few(items, spec, point, moved=None):
     unknown = [theta.copy(), np.concatenate([q1, 1 - q0]), np.array(spreads)]
     if moved is not None:
         unknown[moved[0]][moved[1]] += moved[2]
-    terms = few.Terms.of(m.Answers.of(items), items.design.same_items)
+    terms = few.Terms.of(Answers.of(items), items.design.same_items)
     points, weights = zip(*rules, strict=True)
-    run = few._likelihood(*map(len, points), few._as_it_is)
+    run = few.FewRows.function(m.plain, *map(len, points))
     return run(*unknown, *points, *weights, *vars(terms).values())
 
 
@@ -513,8 +520,8 @@ def test_few_rows_have_the_likelihood_of_any_number_of_rows(name):
 
 def by_unknowns(items, spec, point):
     """Slopes of `evaluated` by prevalences, rates and spreads: chain rule through the centres."""
-    from bayesjudge.prevalence.items import _marginal as m
     from bayesjudge.prevalence.items._pymc import nodes_of
+    from bayesjudge.truth import effects as m
 
     effects = {n: k for n, k in nodes_of(spec).items() if n in spec._effects(items)}
     rules = {
@@ -525,13 +532,13 @@ def by_unknowns(items, spec, point):
     theta, q1, q0 = (np.atleast_1d(point[n]) for n in ("prevalence", "sensitivity", "specificity"))
     (pa, wa), (pb, wb), (pc, wc) = (rules[n] for n in NAMES)
     shift = (spread["difficulty"] * pa[:, None] + spread["interaction"] * pc).ravel()
-    _, by_share, by_shift, *_ = m._centres(theta, shift, np.outer(wa, wc).ravel())
-    flat = x_bar.reshape(theta.size, -1)
+    _, by_share, by_shift, *_ = m.centres(theta, shift, np.outer(wa, wc).ravel())
+    flat = x_bar.transpose(0, 2, 1).reshape(theta.size, -1)
     whole = flat.sum(axis=1)
     on_shift = (flat + whole[:, None] * by_shift).sum(axis=0).reshape(pa.size, pc.size)
     rates, lean = np.concatenate([q1, 1 - q0]), spread["leniency"] * pb
-    _, by_rate, by_lean, *_ = m._centres(rates, lean, wb)
-    verdicts = np.concatenate([y1_bar, y0_bar])[:, :, 0]
+    _, by_rate, by_lean, *_ = m.centres(rates, lean, wb)
+    verdicts = np.concatenate([y1_bar, y0_bar])
     judged = verdicts.sum(axis=1)
     on_lean = (verdicts + judged[:, None] * by_lean).sum(axis=0)
     spreads = [(on_shift.T @ pa).sum(), on_lean @ pb, (on_shift @ pc).sum()]
@@ -565,22 +572,22 @@ def test_an_item_of_many_labelled_rows_has_no_probability_of_0():
 
 @pytest.mark.parametrize("spread", [0.01, 1.0, 6.0])
 def test_a_solved_centre_has_the_mean_of_its_nodes_and_the_slopes_of_its_equation(spread):
-    from bayesjudge.prevalence.items import _marginal as m
+    from bayesjudge.truth import effects as m
 
     points, weights = m.quadrature(7)
     share, shift = np.array([1e-6, 0.02, 0.5, 0.9, 1 - 1e-6]), spread * points
-    found, by_share, by_shift, one, none = m._centres(share, shift, weights)
+    found, by_share, by_shift, one, none = m.centres(share, shift, weights)
     p = expit(found[:, None] + shift)
     assert_allclose(one, p, rtol=1e-12)
     assert_allclose(none, expit(-found[:, None] - shift), rtol=1e-12)
     assert_allclose(p @ weights, share, rtol=1e-10)
     assert_allclose((weights * expit(-found[:, None] - shift)).sum(axis=1), 1 - share, rtol=1e-9)
     step = 1e-5 * share * (1 - share)
-    up, down = (m._centres(share + x, shift, weights)[0] for x in (step, -step))
+    up, down = (m.centres(share + x, shift, weights)[0] for x in (step, -step))
     assert_allclose(by_share, (up - down) / (2 * step), rtol=1e-5)
     for i in range(points.size):
         move = 1e-5 * (np.arange(points.size) == i)
-        up, down = (m._centres(share, shift + x, weights)[0] for x in (move, -move))
+        up, down = (m.centres(share, shift + x, weights)[0] for x in (move, -move))
         assert_allclose(by_shift[:, i], (up - down) / 2e-5, rtol=1e-5, atol=1e-8)
 
 
@@ -633,7 +640,7 @@ def test_the_graph_has_the_likelihood_and_its_gradient_by_rates_and_spreads():
 
 @pytest.mark.parametrize("nodes", [5, 7, 15, 21])
 def test_effects_at_the_nodes_have_the_moments_of_a_normal(nodes):
-    from bayesjudge.prevalence.items._marginal import quadrature
+    from bayesjudge.truth.effects import quadrature
 
     points, weights = quadrature(nodes)
     assert_allclose([weights.sum(), weights @ points, weights @ points**2], [1, 0, 1], atol=1e-12)
@@ -770,8 +777,8 @@ def test_shares_of_the_population_are_the_models_prevalence():
     import pytensor
     import pytensor.tensor as pt
 
-    from bayesjudge.prevalence.items._marginal import quadrature
     from bayesjudge.prevalence.items._pymc import _centre, _logits, _solved_centre
+    from bayesjudge.truth.effects import quadrature
 
     points, weights = quadrature(15)
     for spread in (0.1, 2.0, 5.0):

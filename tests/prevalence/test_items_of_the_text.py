@@ -16,7 +16,7 @@ from bayesjudge import BetaPrior
 from bayesjudge.core.counting import draw_patterns
 from bayesjudge.core.predictive import draw_together
 from bayesjudge.prevalence import items as S
-from bayesjudge.prevalence.items._marginal import Answers, by_pattern, quadrature
+from bayesjudge.prevalence.items._marginal import Answers, by_pattern
 from bayesjudge.prevalence.items._pymc import (
     _shares,
     _verdicts,
@@ -25,6 +25,7 @@ from bayesjudge.prevalence.items._pymc import (
     nodes_of,
     one_row_a_verdict,
 )
+from bayesjudge.truth.effects import quadrature
 
 pytestmark = pytest.mark.slow
 #: Truth and verdict (2: no label) of each row, by system, of two items.

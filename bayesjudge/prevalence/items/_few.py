@@ -16,24 +16,19 @@ have a label has one term: a factor that depends on a, and one that depends on b
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from functools import cache
 from itertools import product
 from math import comb
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytensor.tensor as pt
-from pytensor.graph.basic import Apply
-from pytensor.graph.op import Op
 
-from bayesjudge.compiled import in_numba, jitable
+from bayesjudge.compiled import jitable
 from bayesjudge.core.counting import collapse, distinct
-from bayesjudge.prevalence.items._marginal import CODE as CENTRES
-from bayesjudge.prevalence.items._marginal import Answers, _centres
+from bayesjudge.prevalence.items._marginal import Answers
+from bayesjudge.truth.effects import Operation, by_factors, centres, summed_products
 
 #: Rows of an item and a system up to which powers of probabilities are multiplied, of at least:
 MOST_ROWS, LEAST = 8, float(np.exp(-40.0))
@@ -195,44 +190,14 @@ def _by_shares(nodes: int) -> Callable[..., Any]:
     return by_shares
 
 
-@cache
-def _together(nodes: int) -> Callable[..., Any]:
-    def together(rows: Any, shift: Any, weight: Any, of: Any, count: Any, bar: Any) -> Any:
-        """Log-likelihood of products of rows, summed over the nodes; adds slopes to `bar`.
-
-        Of each the logarithm is `shift` more.
-        """
-        n_systems = of.shape[1]
-        before, after = np.empty((n_systems + 1, nodes)), np.empty(nodes)
-        before[0] = weight
-        value, there = 0.0, np.empty(n_systems, np.int64)
-        for i in range(count.size):
-            n = 0
-            for s in range(n_systems):
-                if of[i, s] >= 0:
-                    there[n] = of[i, s]
-                    value += count[i] * shift[there[n]]
-                    n += 1
-            for s in range(n - 1):
-                k, now, then = np.uint64(there[s]), np.uint64(s), np.uint64(s + 1)
-                for e in range(nodes):
-                    before[then, e] = before[now, e] * rows[k, e]
-            k, now, total = np.uint64(there[n - 1]), np.uint64(n - 1), 0.0
-            for e in range(nodes):
-                total += before[now, e] * rows[k, e]
-            value += count[i] * np.log(total)
-            grown = count[i] / total
-            for e in range(nodes):
-                bar[k, e] += grown * before[now, e]
-                after[e] = grown * rows[k, e]
-            for s in range(n - 2, -1, -1):
-                k, now = np.uint64(there[s]), np.uint64(s)
-                for e in range(nodes):
-                    bar[k, e] += before[now, e] * after[e]
-                    after[e] *= rows[k, e]
-        return value
-
-    return together
+def _together(rows: Any, shift: Any, weight: Any, of: Any, count: Any, bar: Any) -> Any:
+    """Log-likelihood of products of rows, summed over the nodes; adds slopes to `bar`."""
+    value, found = summed_products(rows, rows[:0], shift, weight, of, count)
+    by_factors(rows, found)
+    for k in range(bar.shape[0]):
+        for e in range(bar.shape[1]):
+            bar[k, e] += found[k, e]
+    return value
 
 
 @cache
@@ -367,15 +332,14 @@ def _answers(na: int, nb: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
 
 @cache
 def _likelihood(na: int, nb: int, nc: int, njit: Callable[..., Any]) -> Callable[..., Any]:
-    wide, deep, centres = _filled(na), _filled(nb), njit(_centres)
+    wide, deep, solved = _filled(na), _filled(nb), njit(centres)
     of_truth, of_verdict = njit(_powers(nc * wide)), njit(_powers(deep))
     by_prevalence, by_rate = njit(_by_shares(nc * wide)), njit(_by_shares(deep))
     nodes, by_spread = map(njit, _nodes(na, nb, nc))
     moments, by_truth = map(njit, _truths(na, nc))
     products, by_verdict = map(njit, _verdicts(nb))
     answers, by_answers = map(njit, _answers(na, nb))
-    of_items, of_truths = njit(_together(nb * wide)), njit(_together(wide))
-    of_verdicts = njit(_together(deep))
+    together = njit(_together)
 
     def likelihood(
         prevalence, rates, spreads, pa, pb, pc, wa, wb, wc,
@@ -386,8 +350,8 @@ def _likelihood(na: int, nb: int, nc: int, njit: Callable[..., Any]) -> Callable
         n, most = prevalence.size, max(truths[:, 1:].max(), verdicts[:, 1:].max(), 1)
         points = pa, pb, pc
         on_truth, on_verdict, weight_a, weight = nodes(points, spreads, (wa, wb, wc))
-        _, theta_slope, shift_slope, good, bad = centres(prevalence, *on_truth)
-        _, rate_slope, lean_slope, passed, failed = centres(rates, *on_verdict)
+        _, theta_slope, shift_slope, good, bad = solved(prevalence, *on_truth)
+        _, rate_slope, lean_slope, passed, failed = solved(rates, *on_verdict)
         truth, verdict = of_truth(good, bad, most), of_verdict(passed, failed, most)
         moment, product = moments(truth, wc, truths, n), products(verdict, verdicts, n)
         n_answers = chances[-1, 0] + 1 if chances.shape[0] else 0
@@ -395,9 +359,9 @@ def _likelihood(na: int, nb: int, nc: int, njit: Callable[..., Any]) -> Callable
 
         f_bar, moment_bar = np.zeros(f.shape), np.zeros(moment.shape)
         product_bar, none = np.zeros(product.shape), np.zeros(max(len(moment), len(product)))
-        value = of_items(f, shift, weight, answers_of, answers_count, f_bar)
-        value += of_truths(moment, none, weight_a, truths_of, truths_count, moment_bar)
-        value += of_verdicts(product, none, on_verdict[1], verdicts_of, verdicts_count, product_bar)
+        value = together(f, shift, weight, answers_of, answers_count, f_bar)
+        value += together(moment, none, weight_a, truths_of, truths_count, moment_bar)
+        value += together(product, none, on_verdict[1], verdicts_of, verdicts_count, product_bar)
 
         by_answers(moment, chance, chances, ways, shift, f_bar, moment_bar, product_bar)
         truth_bar = by_truth(truth, wc, truths, moment_bar, n)
@@ -409,13 +373,7 @@ def _likelihood(na: int, nb: int, nc: int, njit: Callable[..., Any]) -> Callable
     return njit(likelihood)
 
 
-# Operation ----------------------------------------------------------------------------------------
-
-#: Compiled code is kept on disk by an operation's properties: new source must not find old code.
-CODE = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16] + CENTRES
-
-
-class FewRows(Op):
+class FewRows(Operation):
     """Log-likelihood of items with few rows, and its slopes by the first three inputs.
 
     These are the prevalence of each system; its share of passes on good outputs, then on bad ones;
@@ -423,40 +381,9 @@ class FewRows(Op):
     follow, weights of the three, and the arrays of `Terms`.
     """
 
-    __props__ = ("nodes", "code")
+    unknown = (1, 1, 1)
 
-    def __init__(self, *nodes: int) -> None:
-        self.nodes, self.code = nodes, CODE
-
-    def make_node(self, *inputs: Any) -> Apply:
-        variables = [pt.as_tensor_variable(x) for x in inputs]
-        return Apply(self, variables, [pt.dscalar(), *(pt.dvector() for _ in range(3))])
-
-    def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
-        found = _likelihood(*self.nodes, _as_it_is)(*inputs)
-        for storage, value in zip(output_storage, found, strict=True):
-            storage[0] = value
-
-    def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:
-        from pytensor.gradient import disconnected_type
-
-        bar = cotangents[0]
-        return [*(bar * slope for slope in outputs[1:]), *(disconnected_type() for _ in inputs[3:])]
-
-    def connection_pattern(self, node: Any) -> list[list[bool]]:
-        return [[i < 3, False, False, False] for i in range(len(node.inputs))]
-
-
-def _as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
-    return np.errstate(all="ignore")(function)
-
-
-def _njit(function: Callable[..., Any]) -> Callable[..., Any]:
-    from pytensor.link.numba.dispatch.basic import numba_njit
-
-    return numba_njit(function, error_model="numpy")
-
-
-@in_numba(FewRows)
-def _in_numba(op: Any, node: Any, **_: Any) -> Any:
-    return _likelihood(*op.nodes, _njit)
+    @staticmethod
+    def function(compiled: Callable[..., Any], *told: Any) -> Callable[..., Any]:
+        """Of so many nodes of each effect."""
+        return _likelihood(*told, compiled)

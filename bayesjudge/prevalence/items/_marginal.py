@@ -14,31 +14,21 @@ pattern, so that the cost grows with the distinct ones. Rows with a label split 
 
 from __future__ import annotations
 
-import hashlib
-import inspect
-import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pytensor.tensor as pt
-from pytensor.graph.basic import Apply
-from pytensor.graph.op import Op
-from scipy.special import expit, logsumexp
+from scipy.special import logsumexp
 
-from bayesjudge.compiled import in_numba, jitable
+from bayesjudge.compiled import jitable
 from bayesjudge.core.counting import collapse, distinct
 from bayesjudge.prevalence.items.data import UNLABELLED, Items
+from bayesjudge.truth.effects import Operation, by_factors, centre, quadrature, summed_products
 
 RATES = ("prevalence", "sensitivity", "specificity")
-#: Beyond so many standard deviations a normal effect is not integrated.
-REACH = 4.5
 #: Numbers of an array that `by_pattern` holds at once.
 LARGEST = 5_000_000
-#: Newton steps to a centre at most; a handful are taken.
-MOST_STEPS = 50
-#: Logits further out are as good as there: products of their exponentials are numbers.
-FAREST = 300.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,23 +62,6 @@ class Answers:
         return cls(rows[one, 1:], rows[one, 0], answer_of, count)
 
 
-def quadrature(nodes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points and weights of Gauss-Hermite quadrature, those of no weight left out.
-
-    A rule of higher order has its inner points closer together, and its outer ones where a normal
-    effect never is; without these, as many points resolve an item of many rows better.
-    """
-    order = max(nodes, int(np.ceil((nodes * np.pi / (2 * REACH)) ** 2)))
-    points, weights = np.polynomial.hermite_e.hermegauss(order)
-    inner = slice((order - nodes) // 2, (order - nodes) // 2 + nodes)
-    points, weights = points[inner], weights[inner]
-    # a normal effect of variance 1 whatever was left out
-    weights = weights / weights.sum()
-    points = points - weights @ points
-    spread = float(np.sqrt(weights @ points**2))
-    return points / spread, weights
-
-
 @jitable
 def _sigmoids(x):
     """Probabilities of 1 and of 0, and their logarithms."""
@@ -104,110 +77,82 @@ def _sigmoids(x):
 @jitable
 def _scaled_exp(out, a, x, b, y):
     """Set `out` to exp(a x + b y) over its largest value, and return the logarithm of that."""
-    most = -np.inf
     for i in range(out.size):
         out[i] = a * x[i] + b * y[i]
-        most = max(most, out[i])
+    most = out.max()
     for i in range(out.size):
         out[i] = np.exp(out[i] - most)
     return most
 
 
 @jitable
-def _dot(x, y):
-    """Sum of products, in four sums that do not wait for each other."""
-    one, two, three, four, whole = 0.0, 0.0, 0.0, 0.0, x.size // 4 * 4
-    for e in range(0, whole, 4):
-        one += x[e] * y[e]
-        two += x[e + 1] * y[e + 1]
-        three += x[e + 2] * y[e + 2]
-        four += x[e + 3] * y[e + 3]
-    for e in range(whole, x.size):
-        one += x[e] * y[e]
-    return (one + two) + (three + four)
+def _over_nodes(f, shift, wa, wb, answer_of, count):
+    """Log-likelihood of the patterns of items, and its slopes by `f`, their answers' factors.
+
+    Nodes are those of b, and for each those of a.
+    """
+    weight = np.empty(wb.size * wa.size)
+    for b in range(wb.size):
+        for a in range(wa.size):
+            weight[b * wa.size + a] = wb[b] * wa[a]
+    value, bar = summed_products(f, f[:0], shift, weight, answer_of, count)
+    by_factors(f, bar)
+    return value, bar
 
 
 @jitable
-def _over_items(f, shift, wa, wb, answer_of, count):
-    """Log-likelihood of the patterns of items, and its gradient by `f`, their answers' factors."""
-    n_systems, size = answer_of.shape[1], f.shape[1]
-    before, after = np.empty((n_systems + 1, size)), np.empty(size)
-    for e in range(size):
-        before[0, e] = wa[e // wb.size] * wb[e % wb.size]
-    value, f_bar, there = 0.0, np.zeros(f.shape), np.empty(n_systems, np.int64)
-    for i in range(count.size):
-        n = 0
-        for s in range(n_systems):
-            if answer_of[i, s] >= 0:
-                there[n] = answer_of[i, s]
-                value += count[i] * shift[there[n]]
-                n += 1
-        for s in range(n - 1):
-            k = there[s]
-            for e in range(size):
-                before[s + 1, e] = before[s, e] * f[k, e]
-        k = there[n - 1]
-        total = _dot(before[n - 1], f[k])
-        value += count[i] * np.log(total)
-        grown = count[i] / total
-        for e in range(size):
-            f_bar[k, e] += before[n - 1, e] * grown
-            after[e] = grown * f[k, e]
-        for s in range(n - 2, -1, -1):
-            k = there[s]
-            for e in range(size):
-                f_bar[k, e] += before[s, e] * after[e]
-                after[e] *= f[k, e]
-    return value, f_bar
+def _opened(cells, system):
+    """Distinct verdicts without a label: system, fails and passes, and which each answer has."""
+    of, rows, n = np.full(system.size, -1), np.empty((system.size, 3), np.int64), 0
+    for k in range(system.size):
+        if cells[k, 4] + cells[k, 5] == 0:
+            continue
+        for j in range(n):
+            same = rows[j, 0] == system[k] and rows[j, 1] == cells[k, 4]
+            if same and rows[j, 2] == cells[k, 5]:
+                of[k] = j
+                break
+        if of[k] < 0:
+            rows[n] = system[k], cells[k, 4], cells[k, 5]
+            of[k] = n
+            n += 1
+    return of, rows[:n]
 
 
 def _of_outputs(x, y1, y0, wa, wb, wc, cells, system, answer_of, count, tells):
-    """Log-likelihood of outputs judged once, and its gradient by the logits `x`, `y1` and `y0`.
+    """Log-likelihood of outputs judged once, and its slopes by the logits `x`, `y1` and `y0`.
 
-    The logits are those of a good output (system, a, c), and of a pass on a good and on a bad one
-    (system, b).
+    The logits are those of a good output (system, c, a), and of a pass on a good and on a bad one
+    (system, b). Nodes are those of c, for each those of b, for each those of a.
     """
-    n_systems, na, nc = x.shape
-    nb, nac, n_answers = y1.shape[1], na * nc, system.size
-    lp, lp1, p, p1 = _sigmoids(x.copy().reshape((n_systems, nac)))
+    n_systems, nc, na = x.shape
+    nb, nca, n_answers = y1.shape[1], na * nc, system.size
+    nba, size = nb * na, nc * nb * na
+    lp, lp1, p, p1 = _sigmoids(x.copy().reshape((n_systems, nca)))
     (lh, lh1, h, h1), (lw, lw1, w, w1) = _sigmoids(y1), _sigmoids(y0)
-
-    # verdicts without a label, by distinct numbers of fails and passes of a system
-    open_of, opened, n_open = np.full(n_answers, -1), np.empty((n_answers, 3), np.int64), 0
-    for k in range(n_answers):
-        if cells[k, 4] + cells[k, 5] == 0:
-            continue
-        for j in range(n_open):
-            same = opened[j, 0] == system[k] and opened[j, 1] == cells[k, 4]
-            if same and opened[j, 2] == cells[k, 5]:
-                open_of[k] = j
-                break
-        if open_of[k] < 0:
-            opened[n_open] = system[k], cells[k, 4], cells[k, 5]
-            open_of[k] = n_open
-            n_open += 1
-    size = nac * nb
-    passed, failed = np.empty((n_systems, size)), np.empty((n_systems, size))
-    log_passed, log_failed = np.empty((n_systems, size)), np.empty((n_systems, size))
+    open_of, opened = _opened(cells, system)
+    n_open = opened.shape[0]
+    passed, failed = np.ones((n_systems, size)), np.ones((n_systems, size))
     for s in range(n_systems if n_open > 0 else 0):
-        for at in range(size):  # no logarithm of 0, however far a sampler strays
-            i, b = at // nb, at % nb
-            passed[s, at] = p[s, i] * h[s, b] + p1[s, i] * w[s, b] + 1e-300
-            failed[s, at] = p[s, i] * h1[s, b] + p1[s, i] * w1[s, b] + 1e-300
-            log_passed[s, at], log_failed[s, at] = np.log(passed[s, at]), np.log(failed[s, at])
+        for c in range(nc):
+            for b in range(nb):
+                for a in range(na):  # no logarithm of 0, however far a sampler strays
+                    i, at = c * na + a, c * nba + b * na + a
+                    passed[s, at] = p[s, i] * h[s, b] + p1[s, i] * w[s, b] + 1e-300
+                    failed[s, at] = p[s, i] * h1[s, b] + p1[s, i] * w1[s, b] + 1e-300
+    log_passed, log_failed = np.log(passed), np.log(failed)
     open_f, open_shift = np.empty((n_open, size)), np.zeros(n_open)
-    alone = np.zeros((n_open, na * nb))  # answers without a label
+    alone = np.zeros((n_open, nba))  # answers without a label
     for j in range(n_open):
         s, fails, passes = opened[j, 0], opened[j, 1], opened[j, 2]
         open_shift[j] = _scaled_exp(open_f[j], fails, log_failed[s], passes, log_passed[s])
-        for i in range(nac):
-            for b in range(nb):
-                alone[j, i // nc * nb + b] += wc[i % nc] * open_f[j, i * nb + b]
+        for c in range(nc):
+            for e in range(nba):
+                alone[j, e] += wc[c] * open_f[j, c * nba + e]
 
     # answers at the nodes of difficulty and leniency
-    part_a, part_b = np.empty((n_answers, nac)), np.empty((n_answers, nb))
-    sums_a = np.empty((n_answers, na))
-    f, shift = np.empty((n_answers, na * nb)), np.zeros(n_answers)
+    part_a, part_b = np.empty((n_answers, nca)), np.empty((n_answers, nb))
+    f, shift = np.zeros((n_answers, nba)), np.zeros(n_answers)
     for k in range(n_answers):
         s, j = system[k], open_of[k]
         bad, good = cells[k, 0] + cells[k, 1], cells[k, 2] + cells[k, 3]
@@ -223,57 +168,45 @@ def _of_outputs(x, y1, y0, wa, wb, wc, cells, system, answer_of, count, tells):
             part_b[k, b] = np.exp(part_b[k, b] - most)
         told = 1.0 if tells else 0.0
         shift[k] = most + _scaled_exp(part_a[k], told * good, lp[s], told * bad, lp1[s])
-        sums_a[k, :] = 0.0
-        for i in range(nac):
-            part_a[k, i] *= wc[i % nc]
-            sums_a[k, i // nc] += part_a[k, i]
-        if j < 0:  # every row has a label: a product
+        if j >= 0:
+            shift[k] += open_shift[j]
+        for c in range(nc):
             for a in range(na):
-                for b in range(nb):
-                    f[k, a * nb + b] = sums_a[k, a] * part_b[k, b]
-            continue
-        shift[k] += open_shift[j]
-        f[k, :] = 0.0
-        for i in range(nac):
+                part_a[k, c * na + a] *= wc[c]
             for b in range(nb):
-                both = part_a[k, i] * part_b[k, b]
-                f[k, i // nc * nb + b] += both * open_f[j, i * nb + b]
+                for a in range(na):
+                    both = part_a[k, c * na + a] * part_b[k, b]
+                    f[k, b * na + a] += both * open_f[j, c * nba + b * na + a] if j >= 0 else both
 
-    value, f_bar = _over_items(f, shift, wa, wb, answer_of, count)
+    value, f_bar = _over_nodes(f, shift, wa, wb, answer_of, count)
 
     # backwards
-    x_bar = np.zeros((n_systems, nac))
+    x_bar = np.zeros((n_systems, nca))
     y1_bar, y0_bar = np.zeros((n_systems, nb)), np.zeros((n_systems, nb))
-    alone_bar, open_bar = np.zeros((n_open, na * nb)), np.zeros((n_open, size))
-    a_bar, b_bar = np.empty(nac), np.empty(nb)
+    open_bar = np.zeros((n_open, size))
+    a_bar, b_bar = np.empty(nca), np.empty(nb)
     for k in range(n_answers):
         s, j = system[k], open_of[k]
         bad, good = cells[k, 0] + cells[k, 1], cells[k, 2] + cells[k, 3]
         if good + bad == 0:
-            for e in range(na * nb):
-                alone_bar[j, e] += f_bar[k, e]
+            for c in range(nc):
+                for e in range(nba):
+                    open_bar[j, c * nba + e] += wc[c] * f_bar[k, e]
             continue
         a_bar[:], b_bar[:] = 0.0, 0.0
-        if j < 0:
-            for a in range(na):
-                inner = 0.0
-                for b in range(nb):
-                    g = f_bar[k, a * nb + b]
-                    inner += g * part_b[k, b]
-                    b_bar[b] += g * sums_a[k, a]
-                for i in range(a * nc, (a + 1) * nc):
-                    a_bar[i] = inner
-        else:
-            for i in range(nac):
-                inner = 0.0
-                for b in range(nb):
-                    g, at = f_bar[k, i // nc * nb + b], i * nb + b
-                    inner += g * part_b[k, b] * open_f[j, at]
-                    b_bar[b] += g * part_a[k, i] * open_f[j, at]
-                    open_bar[j, at] += g * part_a[k, i] * part_b[k, b]
-                a_bar[i] = inner
+        for c in range(nc):
+            for b in range(nb):
+                of_b, total = part_b[k, b], 0.0
+                for a in range(na):
+                    i, e, g = c * na + a, b * na + a, f_bar[k, b * na + a]
+                    if j >= 0:
+                        open_bar[j, c * nba + e] += g * part_a[k, i] * of_b
+                        g *= open_f[j, c * nba + e]
+                    a_bar[i] += g * of_b
+                    total += g * part_a[k, i]
+                b_bar[b] += total
         if tells:
-            for i in range(nac):
+            for i in range(nca):
                 x_bar[s, i] += a_bar[i] * part_a[k, i] * (good - (good + bad) * p[s, i])
         for b in range(nb):
             grown = b_bar[b] * part_b[k, b]
@@ -281,21 +214,25 @@ def _of_outputs(x, y1, y0, wa, wb, wc, cells, system, answer_of, count, tells):
             y0_bar[s, b] += grown * (cells[k, 1] - bad * w[s, b])
     pass_bar, fail_bar = np.zeros((n_systems, size)), np.zeros((n_systems, size))
     for j in range(n_open):
-        s, fails, passes = opened[j, 0], opened[j, 1], opened[j, 2]
+        s, fails, passes = opened[j, 0], float(opened[j, 1]), float(opened[j, 2])
         for at in range(size):
-            i, b = at // nb, at % nb
-            g = open_bar[j, at] + wc[i % nc] * alone_bar[j, i // nc * nb + b]
-            pass_bar[s, at] += passes * g * open_f[j, at]
-            fail_bar[s, at] += fails * g * open_f[j, at]
+            g = open_bar[j, at] * open_f[j, at]
+            pass_bar[s, at] += passes * g
+            fail_bar[s, at] += fails * g
     for s in range(n_systems if n_open > 0 else 0):
-        for at in range(size):
-            i, b = at // nb, at % nb
-            g, e = pass_bar[s, at], fail_bar[s, at]
-            good_if_pass = p[s, i] * h[s, b] / passed[s, at]
-            good_if_fail = p[s, i] * h1[s, b] / failed[s, at]
-            x_bar[s, i] += g * (good_if_pass - p[s, i]) + e * (good_if_fail - p[s, i])
-            y1_bar[s, b] += g * good_if_pass * h1[s, b] - e * good_if_fail * h[s, b]
-            y0_bar[s, b] += g * (1 - good_if_pass) * w1[s, b] - e * (1 - good_if_fail) * w[s, b]
+        for c in range(nc):
+            for b in range(nb):
+                on_good, on_bad = 0.0, 0.0
+                for a in range(na):
+                    i, at = c * na + a, c * nba + b * na + a
+                    g, e = pass_bar[s, at] / passed[s, at], fail_bar[s, at] / failed[s, at]
+                    # by the probabilities of a good output, and of a pass on good and on bad
+                    by_truth = g * (h[s, b] - w[s, b]) + e * (h1[s, b] - w1[s, b])
+                    x_bar[s, i] += by_truth * p[s, i] * p1[s, i]
+                    on_good += (g - e) * p[s, i]
+                    on_bad += (g - e) * p1[s, i]
+                y1_bar[s, b] += on_good * h[s, b] * h1[s, b]
+                y0_bar[s, b] += on_bad * w[s, b] * w1[s, b]
     return value, x_bar.reshape(x.shape), y1_bar, y0_bar
 
 
@@ -332,9 +269,9 @@ def _of_verdicts(x, y1, y0, wa, wb, wd, cells, system, answer_of, count, tells):
             chance1[k, a] = 0.0 if is_good else 1.0 if known else p1[s, a]
             for b in range(nb):
                 both = chance[k, a] * sums_good[k, b] + chance1[k, a] * sums_bad[k, b]
-                f[k, a * nb + b] = both
+                f[k, b * na + a] = both
 
-    value, f_bar = _over_items(f, shift, wa, wb, answer_of, count)
+    value, f_bar = _over_nodes(f, shift, wa, wb, answer_of, count)
 
     x_bar = np.zeros((n_systems, na))
     y1_bar, y0_bar = np.zeros((n_systems, nbd)), np.zeros((n_systems, nbd))
@@ -346,7 +283,7 @@ def _of_verdicts(x, y1, y0, wa, wb, wd, cells, system, answer_of, count, tells):
         for b in range(nb):
             good, bad = 0.0, 0.0
             for a in range(na):
-                g = f_bar[k, a * nb + b]
+                g = f_bar[k, b * na + a]
                 good += g * chance[k, a]
                 bad += g * chance1[k, a]
                 if tells or not (is_good or is_bad):
@@ -359,155 +296,30 @@ def _of_verdicts(x, y1, y0, wa, wb, wd, cells, system, answer_of, count, tells):
     return value, x_bar, y1_bar.reshape(y1.shape), y0_bar.reshape(y0.shape)
 
 
-def _evaluate(x, y1, y0, wa, wb, wc, wd, cells, system, answer_of, count, tells, judge):
-    """Log-likelihood, and its gradient by the logits of truth and of a pass on good and bad.
+class Rows(Operation):
+    """Log-likelihood of items, and its slopes by the logits of truths and of passes.
 
-    Shapes: x (systems, a, c), y1 and y0 (systems, b, d). The interaction is either c or d.
+    Of outputs that are judged once these are of a good output (system, c, a), and of a pass on a
+    good and on a bad one (system, b); of outputs judged again and again (system, a), and (system,
+    b, d). Weights of the nodes of a, b, and c or d follow, and the arrays of `Answers`.
     """
-    given = cells, system, answer_of, count, tells
-    if judge:
-        value, *slopes = _of_verdicts(x[:, :, 0], y1, y0, wa, wb, wd, *given)
-    else:
-        value, *slopes = _of_outputs(x, y1[:, :, 0], y0[:, :, 0], wa, wb, wc, *given)
-    return value, *(slope.reshape(v.shape) for slope, v in zip(slopes, (x, y1, y0), strict=True))
-
-
-#: Compiled code is kept on disk by an operation's properties: new source must not find old code.
-CODE = hashlib.sha256(inspect.getsource(sys.modules[__name__]).encode()).hexdigest()[:16]
-
-
-class LogLikelihood(Op):
-    """Log-likelihood of items, with its gradient by the three arrays of logits.
-
-    Inputs are those of `_evaluate`, but for its two flags, which are properties.
-    """
-
-    __props__ = ("tells", "judge", "code")
 
     def __init__(self, tells: bool, judge: bool) -> None:
-        self.tells, self.judge, self.code = tells, judge, CODE
+        super().__init__(tells, judge)
+        self.unknown = (2, 3, 3) if judge else (3, 2, 2)
 
-    def make_node(self, *inputs: Any) -> Apply:
-        variables = [pt.as_tensor_variable(x) for x in inputs]
-        return Apply(self, variables, [pt.dscalar(), *(pt.dtensor3() for _ in range(3))])
+    @staticmethod
+    def function(compiled: Callable[..., Any], *told: Any) -> Callable[..., Any]:
+        """Of labels that tell the truths or do not, and a judge that repeats or does not."""
+        tells, judge = told
+        of_items = compiled(_of_verdicts if judge else _of_outputs)
 
-    def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
-        found = _evaluate(*inputs, self.tells, self.judge)  # type: ignore[call-arg]
-        for storage, value in zip(output_storage, found, strict=True):
-            storage[0] = np.asarray(value)
+        def of_rows(x, y1, y0, wa, wb, others, cells, system, answer_of, count):
+            given = cells, system, answer_of, count, tells
+            value, x_bar, y1_bar, y0_bar = of_items(x, y1, y0, wa, wb, others, *given)
+            return np.asarray(value), x_bar, y1_bar, y0_bar
 
-    def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:
-        from pytensor.gradient import disconnected_type
-
-        bar = cotangents[0]
-        return [*(bar * slope for slope in outputs[1:]), *(disconnected_type() for _ in inputs[3:])]
-
-    def connection_pattern(self, node: Any) -> list[list[bool]]:
-        return [[i < 3, False, False, False] for i in range(len(node.inputs))]
-
-
-@in_numba(LogLikelihood)
-def _numba_likelihood(op: Any, node: Any, **_: Any) -> Any:
-    from pytensor.link.numba.dispatch.basic import numba_njit
-
-    tells, evaluate = op.tells, numba_njit(_of_verdicts if op.judge else _of_outputs)
-
-    @numba_njit
-    def of_verdicts(x, y1, y0, wa, wb, wc, wd, cells, system, answer_of, count):
-        given = cells, system, answer_of, count, tells
-        found = evaluate(x[:, :, 0].copy(), y1, y0, wa, wb, wd, *given)
-        return np.asarray(found[0]), found[1].reshape(x.shape), found[2], found[3]
-
-    @numba_njit
-    def of_outputs(x, y1, y0, wa, wb, wc, wd, cells, system, answer_of, count):
-        given = cells, system, answer_of, count, tells
-        found = evaluate(x, y1[:, :, 0].copy(), y0[:, :, 0].copy(), wa, wb, wc, *given)
-        y1_bar, y0_bar = found[2].reshape(y1.shape), found[3].reshape(y0.shape)
-        return np.asarray(found[0]), found[1], y1_bar, y0_bar
-
-    return of_verdicts if op.judge else of_outputs
-
-
-def _centres(share, shift, weight):
-    """Logits of an average item, by Newton's method, and their slopes by `share` and by `shift`.
-
-    Also the probabilities of 1 and of 0 at each node. On the logit scale the mean over the nodes is
-    all but linear in the centre. An exponential at each node serves all steps.
-    """
-    size = share.size, shift.size
-    centre, by_share, by_shift = np.empty(share.size), np.empty(share.size), np.empty(size)
-    one, none, variance = np.empty(size), np.empty(size), 0.0
-    odds = np.empty(shift.size)  # of a bad output, where the centre is 0
-    for i in range(shift.size):
-        variance += weight[i] * shift[i] ** 2
-        odds[i] = np.exp(-min(max(shift[i], -FAREST), FAREST))
-    for s in range(share.size):
-        wanted = np.log(share[s]) - np.log1p(-share[s])
-        at = wanted * np.sqrt(1 + 0.346 * variance)  # logistic by normal: Zeger et al. (1988)
-        step, steps = 1.0, 0
-        while abs(step) > 1e-7 and steps < MOST_STEPS:  # the next one would be of its square
-            good, bad, slope, scale = 0.0, 0.0, 0.0, np.exp(-min(max(at, -FAREST), FAREST))
-            for i in range(shift.size):
-                p = 1 / (1 + scale * odds[i])
-                q = scale * odds[i] * p
-                good += weight[i] * p
-                bad += weight[i] * q
-                slope += weight[i] * p * q
-            step = (np.log(good) - np.log(bad) - wanted) * good * bad / slope
-            at -= step
-            steps += 1
-        slope, scale = 0.0, np.exp(-min(max(at, -FAREST), FAREST))
-        for i in range(shift.size):
-            one[s, i] = 1 / (1 + scale * odds[i])
-            none[s, i] = scale * odds[i] * one[s, i]
-            by_shift[s, i] = -weight[i] * one[s, i] * none[s, i]
-            slope -= by_shift[s, i]
-        centre[s], by_share[s] = at, 1 / slope
-        by_shift[s] /= slope
-    return centre, by_share, by_shift, one, none
-
-
-class Centre(Op):
-    """Logits of an average item whose mean over the nodes is a share, by system.
-
-    Inputs are the shares, and effects and weights at the nodes. The gradient is that of the
-    equation that the centre solves, not of the steps to it.
-    """
-
-    __props__ = ("code",)
-
-    def __init__(self) -> None:
-        self.code = CODE
-
-    def make_node(self, *inputs: Any) -> Apply:
-        variables = [pt.as_tensor_variable(x) for x in inputs]
-        return Apply(self, variables, [pt.dvector(), pt.dvector(), pt.dmatrix()])
-
-    def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
-        for storage, value in zip(output_storage, _centres(*inputs)[:3], strict=True):
-            storage[0] = value
-
-    def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:
-        from pytensor.gradient import disconnected_type
-
-        bar, (_, by_share, by_shift) = cotangents[0], outputs
-        return [bar * by_share, (bar[:, None] * by_shift).sum(axis=0), disconnected_type()]
-
-    def connection_pattern(self, node: Any) -> list[list[bool]]:
-        return [[i < 2, False, False] for i in range(3)]
-
-
-@in_numba(Centre)
-def _numba_centre(op: Any, node: Any, **_: Any) -> Any:
-    from pytensor.link.numba.dispatch.basic import numba_njit
-
-    centres = numba_njit(_centres)
-
-    @numba_njit
-    def centre(share, shift, weight):
-        return centres(share, shift, weight)[:3]
-
-    return centre
+        return compiled(of_rows)
 
 
 def evaluate_numpy(items: Items, spec: Any, point: dict[str, Any], nodes: dict[str, int]) -> float:
@@ -591,13 +403,3 @@ def _centred(
     """
     shift = (first[..., :, None] + second[..., None, :])[..., None, :, :]
     return centre(share, shift, w[:, None] * v[None, :])[..., None, None] + shift
-
-
-def centre(share: np.ndarray, shift: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Logits of an average item, by bisection: the mean over the last two axes is `share`."""
-    low, high = np.full(share.shape, -60.0), np.full(share.shape, 60.0)
-    for _ in range(70):
-        middle = (low + high) / 2
-        mean = (weight * expit(middle[..., None, None] + shift)).sum(axis=(-2, -1))
-        low, high = np.where(mean < share, middle, low), np.where(mean < share, high, middle)
-    return (low + high) / 2

@@ -17,15 +17,9 @@ from bayesjudge.core.predictive import draw_together, observed_values
 from bayesjudge.core.prior_check import Key, count_in_draws
 from bayesjudge.prevalence import _pymc as part_1
 from bayesjudge.prevalence.items._few import MOST_ROWS, FewRows, Terms
-from bayesjudge.prevalence.items._marginal import (
-    RATES,
-    Answers,
-    Centre,
-    LogLikelihood,
-    centre,
-    quadrature,
-)
+from bayesjudge.prevalence.items._marginal import RATES, Answers, Rows
 from bayesjudge.prevalence.items.data import UNLABELLED, Items
+from bayesjudge.truth.effects import Centre, centre, quadrature
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -310,9 +304,17 @@ def _add_likelihood(items: Items, answers: Answers, nodes: _Nodes) -> None:
     """The likelihood with its gradient, for the sampler."""
     held = _held(items, answers)
     count = pm.Data("pattern_count", np.asarray(answers.count, float), dims="seen_pattern")
-    weights = (effect[1] for effect in (nodes.a, nodes.b, nodes.c, nodes.d))
-    one = LogLikelihood(items.design.same_items, _judge_repeats(items))
-    pm.Potential("rows", one(*nodes[:3], *weights, *held, count)[0])
+    judge = _judge_repeats(items)
+    if judge:
+        logits, own = (nodes.good[:, :, 0], nodes.hit, nodes.wrong), nodes.d
+    else:
+        logits, own = (
+            (nodes.good.transpose(0, 2, 1), nodes.hit[:, :, 0], nodes.wrong[:, :, 0]),
+            nodes.c,
+        )
+    weights = (effect[1] for effect in (nodes.a, nodes.b, own))
+    found = Rows(items.design.same_items, judge)(*logits, *weights, *held, count)
+    pm.Potential("rows", found[0])
 
 
 def _are_few(items: Items, answers: Answers) -> bool:
@@ -356,32 +358,40 @@ def _observe_patterns(items: Items, answers: Answers, nodes: _Nodes) -> None:
 
 def _log_chances(items: Items, held: Sequence[Any], nodes: _Nodes) -> Any:
     """Log probability of the rows of an item of each pattern, in one order."""
-    cells, system, answer_of = held
-    n = [cells[:, i, None, None, None, None] for i in range(len(CELLS))]
-    good = nodes.good[system][:, :, :, None, None]  # answer, a, c, b, d
-    truth = [pt.log(pt.sigmoid(-good)), pt.log(pt.sigmoid(good))]
-    logits = [part[system][:, None, None] for part in (nodes.wrong, nodes.hit)]
-    passed, failed = ([pt.log(pt.sigmoid(k * x)) for x in logits] for k in (1, -1))
+    answers = _log_answers(items, held[0], held[1], nodes)
+    none = pt.zeros_like(answers[:1])  # -1 is the answer of a system without a row
+    joint = pt.concatenate([answers, none])[held[2]].sum(axis=1)
+    return pt.logsumexp(joint + pt.log(nodes.a[1])[:, None] + pt.log(nodes.b[1]), axis=(1, 2))
+
+
+def _log_answers(items: Items, cells: Any, system: Any, nodes: _Nodes) -> Any:
+    """Log probability of each answer at the nodes of a and b."""
+    n = [cells[:, i, None, None] for i in range(len(CELLS))]
+    # by truth: of it (answer, a, c), and of a pass and a fail (answer, b, d)
+    truth = [-pt.softplus(sign * nodes.good)[system] for sign in (1, -1)]
+    passed, failed = (
+        [-pt.softplus(sign * part)[system] for part in (nodes.wrong, nodes.hit)] for sign in (-1, 1)
+    )
     known, tells = [n[0] + n[1], n[2] + n[3]], int(items.design.same_items)
     if _judge_repeats(items):  # one truth for all verdicts, which a label tells
         fails, passes = n[0] + n[2] + n[4], n[1] + n[3] + n[5]
         asked = pt.maximum(pt.eq(known[0] + known[1], 0), tells)
-        each = [
-            fails * failed[z] + passes * passed[z] + asked * truth[z]
-            + pt.where(known[1 - z] > 0, RULED_OUT, 0.0)
+        ruled_out = [pt.where(known[1 - z] > 0, RULED_OUT, 0.0) for z in (0, 1)]
+        log_d = pt.log(nodes.d[1])
+        of_truth = [(asked * truth[z] + ruled_out[z])[:, :, 0, None] for z in (0, 1)]
+        given = [
+            pt.logsumexp(fails * failed[z] + passes * passed[z] + log_d, axis=2)[:, None]
             for z in (0, 1)
-        ]  # fmt: skip
-        rows = pt.logaddexp(*each)
-    else:
-        rows = n[4] * pt.logaddexp(truth[0] + failed[0], truth[1] + failed[1])
-        rows += n[5] * pt.logaddexp(truth[0] + passed[0], truth[1] + passed[1])
-        for z in (0, 1):
-            rows += n[2 * z] * failed[z] + n[2 * z + 1] * passed[z] + known[z] * truth[z] * tells
-    log = {name: pt.log(getattr(nodes, name)[1]) for name in "abcd"}
-    answers = pt.logsumexp(rows + log["c"][:, None, None] + log["d"], axis=(2, 4))
-    none = pt.zeros_like(answers[:1])  # -1 is the answer of a system without a row
-    joint = pt.concatenate([answers, none])[answer_of].sum(axis=1)
-    return pt.logsumexp(joint + log["a"][:, None] + log["b"], axis=(1, 2))
+        ]
+        return pt.logaddexp(*(one + other for one, other in zip(of_truth, given, strict=True)))
+    wide = [one[:, :, :, None] for one in truth]  # answer, a, c, b
+    fail, a_pass = ([one[:, None, None, :, 0] for one in part] for part in (failed, passed))
+    rows = n[4][..., None] * pt.logaddexp(wide[0] + fail[0], wide[1] + fail[1])
+    rows += n[5][..., None] * pt.logaddexp(wide[0] + a_pass[0], wide[1] + a_pass[1])
+    for z in (0, 1):
+        rows += n[2 * z][..., None] * fail[z] + n[2 * z + 1][..., None] * a_pass[z]
+        rows += (known[z] * tells)[..., None] * wide[z]
+    return pt.logsumexp(rows + pt.log(nodes.c[1])[:, None], axis=2)
 
 
 def _judge_repeats(items: Items) -> bool:
