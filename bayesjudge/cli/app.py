@@ -27,6 +27,7 @@ from bayesjudge.cli.options import needed
 from bayesjudge.core.calls import note_call
 from bayesjudge.core.errors import ConvergenceError, InputError, Problem
 from bayesjudge.core.screen import as_wide_as, as_words, read_no_more
+from bayesjudge.render.words import glossary
 
 #: Exit codes.
 OK, NOT_CONVERGED, BAD_INPUT = 0, 1, 2
@@ -156,45 +157,6 @@ def _as_words(option: str, found: re.Match[str]) -> str:
     return shlex.join(as_words(option, values)) + (" " if found[2] else "")
 
 
-#: What people write for an option that goes by another name.
-MEANT = {
-    "--by": ("--system", "--systems", "--model", "--models", "--group", "--generators"),
-    "--generator": ("--system", "--systems", "--models", "--generators", "--group"),
-    "--variant": ("--by", "--versions", "--condition", "--change", "--perturbation"),
-    "--truth": ("--label", "--labels", "--human", "--gold", "--reference", "--people"),
-    "--people": ("--truth", "--human", "--labels", "--annotator", "--annotators"),
-    "--verdict": ("--judge", "--prediction", "--predicted", "--score", "--vote", "--choice"),
-    "--judges": ("--verdict", "--verdicts", "--votes", "--jurors"),
-    "--vote": ("--verdict", "--choice", "--score", "--label"),
-    "--choice": ("--verdict", "--vote", "--score", "--answer", "--label", "--rating"),
-    "--rater": ("--judges", "--raters", "--annotator", "--grader"),
-    "--judge": ("--judges", "--judge-column", "--rater"),
-    "--score": ("--scores", "--rating", "--vote", "--verdict", "--after", "--value"),
-    "--baseline": ("--before", "--original", "--control", "--reference"),
-    "--against": ("--baseline", "--reference", "--than"),
-    "--item": ("--id", "--items", "--key", "--question", "--index"),
-    "--calibration": ("--design", "--label-design", "--labelling", "--sampling"),
-    "--ci-prob": ("--confidence", "--level", "--alpha", "--ci", "--probability"),
-    "--probability": ("--ci-prob", "--confidence", "--level", "--alpha"),
-    "--html": ("--output", "--out", "--report", "--pdf"),
-    "--out": ("--output", "--save", "--file"),
-    "--no-nuts": ("--fast", "--no-sampling", "--closed-form"),
-    "--details": ("--verbose", "--full"),
-    "--scale": ("--range", "--score-scale", "--judge-scale"),
-    "--half-width": ("--width", "--precision", "--margin"),
-    "--width": ("--half-width", "--precision"),
-    "--at-least": ("--gate", "--threshold", "--minimum", "--min"),
-    "--missing": ("--unparsed", "--na"),
-    "--unparsed": ("--missing", "--na"),
-    "--missing-value": ("--missing-values", "--na-value", "--na-values", "--none-value"),
-    "--order": ("--time", "--timestamp", "--date"),
-    "--tie-value": ("--tie", "--ties"),
-    "--response-set": ("--response-sets", "--set", "--sets", "--accepts"),
-    "--pass-value": ("--positive", "--positive-label", "--pass-label", "--pass", "--good"),
-    "--fail-value": ("--negative", "--negative-label", "--fail-label", "--fail", "--bad"),
-}
-
-
 def _usage(error: CycloptsError, app: App, tokens: Sequence[str]) -> str:
     """What is wrong with the command line, and which help to read."""
     message = str(error)
@@ -234,7 +196,7 @@ def _meant(error: UnknownOptionError, message: str) -> str:
     """Name the option that goes by another word here."""
     said = (error.token.keyword or error.token.value).partition("=")[0]
     there = {one.names[0] for one in error.argument_collection if one.names}
-    meant = [name for name, words in MEANT.items() if said in words and name in there]
+    meant = [name for name, other in glossary("options").items() if said in other and name in there]
     return f"Unknown option: {said}. Did you mean {' or '.join(meant)}?" if meant else message
 
 

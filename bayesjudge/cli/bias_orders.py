@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from bayesjudge import bias as module
 from bayesjudge.cli.bias import bias
-from bayesjudge.cli.glossary import TERMS
 from bayesjudge.cli.options import FIRST, OF_TABLE, Shared, table_option
 from bayesjudge.cli.output import Story, present
 from bayesjudge.cli.source import open_source
@@ -16,6 +15,7 @@ from bayesjudge.core.errors import InputError, Problem, checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.side_by_side import side_by_side
+from bayesjudge.render.words import glossary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -158,7 +158,7 @@ def orders(
             "pairs": int(read.pairs.sum()),
             "left out": int(read.missing.sum()),
         },
-        words={name: TERMS[name.replace("_", " ")] for name in (ANSWER, *_PICTURES)},
+        words={name: glossary("terms")[name.replace("_", " ")] for name in (ANSWER, *_PICTURES)},
         tell=lambda made: module.answer(*made, ci_prob=shared.ci_prob),
     )
     present([module.position_bias(read, ci_prob=shared.ci_prob)], None, shared, story, draw=_draw)

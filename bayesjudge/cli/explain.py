@@ -10,9 +10,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from bayesjudge.cli.glossary import ASSUMPTIONS, CAUTIONS, TERMS
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.screen import width_of
+from bayesjudge.render.words import glossary
 
 
 def explain(*term: Annotated[str, Parameter(negative="")]) -> None:
@@ -34,23 +34,23 @@ def explain(*term: Annotated[str, Parameter(negative="")]) -> None:
     """
     lines = min(width_of(sys.stdout) - 1, 110)
     if not term:
-        _list("Terms", TERMS, lines)
-        _list("Cautions", CAUTIONS, lines)
-        _list("Assumptions, as --json names them", ASSUMPTIONS, lines)
+        _list("Terms", glossary("terms"), lines)
+        _list("Cautions", glossary("cautions"), lines)
+        _list("Assumptions, as --json names them", glossary("assumptions"), lines)
         return
     asked = " ".join(term)
     found = meaning(asked)
     if found is None:
-        every = [*TERMS, *CAUTIONS, *ASSUMPTIONS]
+        every = [*glossary("terms"), *glossary("cautions"), *glossary("assumptions")]
         known = get_close_matches(spelled(asked), every, n=3, cutoff=0.5)
         hint = f"did you mean {', '.join(known)}?" if known else "bayesjudge explain lists all"
         raise InputError("explain", [f"{asked!r} is not explained; {hint}"])
     print(textwrap.fill(f"{asked}: {found}", lines))
 
 
-def _list(heading: str, glossary: dict[str, str], lines: int) -> None:
+def _list(heading: str, known: dict[str, str], lines: int) -> None:
     print(heading)
-    for name, text in sorted(glossary.items()):
+    for name, text in sorted(known.items()):
         print(textwrap.fill(f"  {name}: {text}", lines, subsequent_indent=" " * 6))
 
 
@@ -64,7 +64,8 @@ def meaning(term: str) -> str | None:
 
     Also of several (``votes``), and of a model as Python names it (``VoteRegression``).
     """
-    by_name = {spelled(name): text for name, text in (ASSUMPTIONS | CAUTIONS | TERMS).items()}
+    known = glossary("assumptions") | glossary("cautions") | glossary("terms")
+    by_name = {spelled(name): text for name, text in known.items()}
     apart = spelled(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", term))
     for plain in dict.fromkeys((spelled(term), apart, apart.replace(" ", "-"))):
         starts = [

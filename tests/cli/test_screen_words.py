@@ -19,7 +19,6 @@ from bayesjudge.bias import Shifts, answer, closed_forms, simulate
 from bayesjudge.bias.answer import _directions
 from bayesjudge.cli import main
 from bayesjudge.cli.explain import meaning
-from bayesjudge.cli.glossary import ASSUMPTIONS, CAUTIONS, TERMS
 from bayesjudge.cli.options import Shared
 from bayesjudge.cli.output import meanwhile
 from bayesjudge.cli.panel import panel
@@ -41,7 +40,9 @@ from bayesjudge.core.side_by_side import records
 from bayesjudge.prevalence.cautions import cautions_of
 from bayesjudge.prevalence.items.answer import _not_subtracted
 from bayesjudge.render.screen import Style, open_console, quoted_lines, table
+from bayesjudge.render.words import glossary
 
+TERMS, CAUTIONS, ASSUMPTIONS = map(glossary, ("terms", "cautions", "assumptions"))
 PACKAGE = Path(bayesjudge.__file__).parent
 GOLDEN = Path(__file__).parent / "golden"
 SHARES = {"a": Row(0.8, 0.75, 0.85), "b": Row(0.6, 0.5, 0.7)}
@@ -225,9 +226,9 @@ def emitted(kind):
     return found
 
 
-@pytest.mark.parametrize(("kind", "glossary"), [("Caution", CAUTIONS), ("Assumption", ASSUMPTIONS)])
-def test_every_caution_and_assumption_is_explained_and_no_other(kind, glossary):
-    assert emitted(kind) == set(glossary)
+@pytest.mark.parametrize(("kind", "known"), [("Caution", CAUTIONS), ("Assumption", ASSUMPTIONS)])
+def test_every_caution_and_assumption_is_explained_and_no_other(kind, known):
+    assert emitted(kind) == set(known)
 
 
 def test_rates_of_another_method_are_told_as_such():
