@@ -28,8 +28,9 @@ from bayesjudge.core.label_design import (
     LabelDesign,
 )
 from bayesjudge.core.methods import Method
-from bayesjudge.prevalence.cautions import OVERALL, cautions_of, judged
+from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.data import Counts
+from bayesjudge.prevalence.diagnosis import diagnose
 from bayesjudge.truth import influence, inversion
 from bayesjudge.truth.by_item import ROUNDING
 from bayesjudge.truth.influence import Errors, Labelled, Others
@@ -162,7 +163,7 @@ class Sample:
 
     def diagnosis(self, assumptions: Sequence[Assumption], target: Target) -> Diagnosis:
         """Assumptions with what contradicts them, and what the data say against an estimate."""
-        raise NotImplementedError
+        return diagnose(self.data, assumptions, target)
 
     def effective(self, form: Form, ci_prob: float) -> Sample:
         """The sample of independent rows that tells as much to a closed form."""
@@ -314,10 +315,6 @@ class CountsSample(Sample):
         labels = by_verdict(c.labelled_pass, c.labelled_n)
         good = by_verdict(c.correct_pass, c.correct_n)
         return by_verdict(passes, items), labels, good, good
-
-    def diagnosis(self, assumptions: Sequence[Assumption], target: Target) -> Diagnosis:
-        marked, raised = judged(self.counts, assumptions)
-        return marked, (*cautions_of(self.counts, target), *raised)
 
     def complete(self) -> Any:
         return self.counts.test_n == 0

@@ -11,10 +11,11 @@ import numpy as np
 from bayesjudge.core.answer import MOST_NAMED, listed
 from bayesjudge.core.estimate import Assumption, Caution, Target
 from bayesjudge.core.intervals import wilson, z_score
-from bayesjudge.core.label_design import ROWS_ARE_ITEMS, about_others
+from bayesjudge.core.label_design import SAME_JUDGE, STRATUM_SHARES
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence._bounds import bounds_words, judged_so, verdicts_without_label
 from bayesjudge.prevalence.data import PLURALS, Counts
+from bayesjudge.prevalence.diagnosis import AGAINST, contradictory, findings, granted
 
 #: Of several strata: their prevalences weighed by their shares of the items.
 OVERALL = "overall_prevalence"
@@ -79,12 +80,20 @@ BORROW = (
 BORROW_EACH = BORROW.replace("read", "take one judge's column, read", 1)
 
 
-def cautions_of(counts: Counts, target: Target = "population") -> tuple[Caution, ...]:
-    """List what a reader should know before believing an estimate from these counts."""
+@findings.register
+def _of_counts(counts: Counts, target: Target) -> Iterator[Caution]:
     # that every item is labelled is good news if the answer is about these items
     complete = () if target == "items" else (_complete,)
-    groups = (_weak, *complete, _surprising, _drawn_otherwise, _unparsed, _transported)
-    return tuple(caution for group in groups for caution in group(counts))
+    for group in (_weak, *complete, _surprising, _drawn_otherwise, _unparsed, _transported):
+        yield from group(counts)
+
+
+@granted.register
+def _assumed(counts: Counts) -> tuple[Assumption, ...]:
+    """What the declared design, and external labels, assume."""
+    more = () if counts.external_labels is None else (SAME_JUDGE,)
+    strata = (STRATUM_SHARES,) if counts.dim == "stratum" and counts.propensity is None else ()
+    return tuple(dict.fromkeys((counts.design.assumption, *more, *strata)))
 
 
 def untested(counts: Counts) -> np.ndarray:
@@ -260,21 +269,7 @@ def _surprising(counts: Counts) -> Iterator[Caution]:
         yield from _shifted(counts)
 
 
-def judged(
-    counts: Counts, assumptions: Sequence[Assumption]
-) -> tuple[tuple[Assumption, ...], list[Caution]]:
-    """Assumptions, each with the names of the cautions that contradict it, and these cautions."""
-    found = _contradicted(counts)
-    raised = [caution for one in assumptions for caution in found.get(one.id, ())]
-    marked = tuple(
-        about_others(counts.design, one)._replace(
-            contradicted_by=tuple(dict.fromkeys(c.name for c in found.get(one.id, ())))
-        )
-        for one in (*assumptions, *(() if counts.distinct else (ROWS_ARE_ITEMS,)))
-    )
-    return marked, raised
-
-
+@contradictory.register
 def _contradicted(counts: Counts) -> dict[str, tuple[Caution, ...]]:
     """What contradicts each assumption, by its id, whatever design was declared."""
     shifted = tuple(_shifted(counts))
@@ -286,7 +281,7 @@ def _contradicted(counts: Counts) -> dict[str, tuple[Caution, ...]]:
         # labels by verdict differ in their pass rate by design
         "random-labels-by-verdict": () if by_verdict else shifted,
         "same-judge": (
-            *(c for c in _weak(counts) if c.name in ("weak-judge", "inverted-judge")),
+            *(c for c in _weak(counts) if c.name in AGAINST["same-judge"]),
             *(() if counts.predictive else _out_of_range(counts)),
         ),
         "errors-cancel": tuple(_lopsided(counts)),

@@ -36,8 +36,9 @@ from bayesjudge.prevalence._samples import (
     row_of,
     sample_of,
 )
-from bayesjudge.prevalence.cautions import OVERALL, cautions_of, judged
+from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.data import Counts
+from bayesjudge.prevalence.diagnosis import diagnose
 from bayesjudge.truth import influence, inversion
 
 PREDICTIONS: dict[Prediction, Method] = {
@@ -525,7 +526,7 @@ def propensity_weighted(
     )
     value, *ends = made.interval(ci_prob)
     cut = holding(*(np.clip(x, 0, 1) for x in (value, *ends)))
-    assumptions, raised = judged(counts, (STATED_PROPENSITIES,))
+    assumptions, cautions = diagnose(counts, (STATED_PROPENSITIES,), target)
     return Estimate(
         {OVERALL: Quantity.over((*cut, value))},
         method=methods.PROPENSITY,
@@ -533,7 +534,7 @@ def propensity_weighted(
         source="Hájek (1971); Zrnic & Candès (2024)",
         interval="normal",
         assumptions=assumptions,
-        cautions=tuple(dict.fromkeys((*raised, *cautions_of(counts, target)))),
+        cautions=cautions,
         target=target,
         data=counts,
     )

@@ -23,14 +23,14 @@ from bayesjudge.core.prior_check import conflicts
 from bayesjudge.prevalence._boundary import depths_of, extended
 from bayesjudge.prevalence._bounds import bounded
 from bayesjudge.prevalence._unlabelled import NotEnumerated, good_items
-from bayesjudge.prevalence.cautions import OVERALL, cautions_of, contradictions, judged
+from bayesjudge.prevalence.cautions import OVERALL, contradictions
 from bayesjudge.prevalence.data import Counts, require_counts
+from bayesjudge.prevalence.diagnosis import diagnose
 from bayesjudge.prevalence.model import (
     SOURCE,
     ErrorRates,
     PredictiveValues,
     PrevalenceModel,
-    granted,
 )
 from bayesjudge.truth.quadrature import NotIntegrated, Posterior, posterior_of
 
@@ -138,10 +138,9 @@ def exact(
         bounded(row, *_of_system(counts, model, name), ci_prob, target)
         for name, row in zip(counts.systems or ("",), rows, strict=True)
     ]
-    assumptions, raised = judged(counts, granted(counts))
+    assumptions, cautions = diagnose(counts, target=target)
     better = getattr(model, "better_than_chance", False)
-    told = [*refused, *contradictions(counts, better), *raised]
-    told += [*cautions_of(counts, target), *conflicts(model, counts)]
+    told = [*refused, *contradictions(counts, better), *cautions, *conflicts(model, counts)]
     told += model._rests_on_priors(counts)
     coords = None if counts.systems is None else {counts.dim: counts.systems}
     quantities: dict[str, Any] = {"prevalence": Quantity.over(tuple(np.transpose(rows)), coords)}

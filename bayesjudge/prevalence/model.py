@@ -13,7 +13,6 @@ from bayesjudge.core import methods
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis, Interval, Target
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.label_design import SAME_JUDGE, STRATUM_SHARES
 from bayesjudge.core.methods import Method
 from bayesjudge.core.model import model_of
 from bayesjudge.core.prior_check import prior_table
@@ -21,8 +20,9 @@ from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence._boundary import depths_in_draws, depths_of, near_an_end
 from bayesjudge.prevalence._bounds import of_draws, of_sum
 from bayesjudge.prevalence._prior_check import informs, table_of
-from bayesjudge.prevalence.cautions import OVERALL, cautions_of, judged
+from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.data import Counts, require_counts
+from bayesjudge.prevalence.diagnosis import cautions_of, diagnose, granted
 from bayesjudge.truth.components import (
     BetaShares,
     Component,
@@ -182,11 +182,13 @@ class _PrevalenceModel(OneJudge):
     _interval: ClassVar[Interval] = "eti_bounded"
 
     def _diagnosis(self, counts: Counts) -> Diagnosis:
-        assumptions, raised = judged(counts, (*self._assumes(counts), *granted(counts)))
-        told = cautions_of(counts)
+        assumed = (*self._assumes(counts), *granted(counts))
+        assumptions, told = diagnose(counts, assumed)
         if counts.covariates is not None:  # strata may be single items; labels may depend on them
-            told = tuple(c for c in cautions_of(counts.merged()) if c.name != "label-shift")
-        return assumptions, tuple(dict.fromkeys((*told, *raised)))
+            against = {name for one in assumptions for name in one.contradicted_by}
+            merged = tuple(c for c in cautions_of(counts.merged()) if c.name != "label-shift")
+            told = (*merged, *(c for c in told if c.name in against))
+        return assumptions, tuple(dict.fromkeys(told))
 
     def _spreads(self, counts: Counts) -> tuple[str, ...]:
         return ()
@@ -661,13 +663,6 @@ def suited(counts: Counts, model: PrevalenceModel | None, subject: str) -> Preva
     with checking(subject) as require:
         model._suits(counts, require)
     return model
-
-
-def granted(counts: Counts) -> tuple[Assumption, ...]:
-    """What the declared design, and external labels, assume."""
-    more = () if counts.external_labels is None else (SAME_JUDGE,)
-    strata = (STRATUM_SHARES,) if counts.dim == "stratum" and counts.propensity is None else ()
-    return tuple(dict.fromkeys((counts.design.assumption, *more, *strata)))
 
 
 def _require_rates(counts: Counts, require: Any) -> None:

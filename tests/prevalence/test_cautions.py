@@ -11,9 +11,9 @@ from bayesjudge.prevalence.cautions import (
     _at_most,
     _normal,
     above_chance,
-    cautions_of,
     shift_p_value,
 )
+from bayesjudge.prevalence.diagnosis import cautions_of
 from bayesjudge.prevalence.items import Items, exact
 from bayesjudge.prevalence.model import REFUSED
 

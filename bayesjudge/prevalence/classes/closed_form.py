@@ -22,7 +22,9 @@ from bayesjudge.prevalence._samples import (
     sample_of,
     worded,
 )
-from bayesjudge.prevalence.classes.data import SAME_CONFUSIONS, SOURCE, ClassCounts, judged
+from bayesjudge.prevalence.classes.cautions import SAME_CONFUSIONS
+from bayesjudge.prevalence.classes.data import SOURCE, ClassCounts
+from bayesjudge.prevalence.diagnosis import diagnose
 from bayesjudge.truth import influence, inversion
 from bayesjudge.truth.influence import Interval, Labelled, Others
 
@@ -183,7 +185,7 @@ class _ClassSample(Sample):
 
     def diagnosis(self, assumptions: Sequence[Assumption], target: Target) -> Diagnosis:
         others = SAME_CONFUSIONS in assumptions and not self.design.same_items
-        return judged(self.counts, () if others else assumptions)
+        return diagnose(self.counts, () if others else assumptions, target)
 
     def complete(self) -> Any:
         return np.repeat(

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from scipy.special import bdtr
 
 from bayesjudge.core.errors import Problem, checking
-from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.label_design import (
-    STRATUM_SHARES,
     LabelDesign,
-    about_others,
-    checked,
     declared,
     design_of,
     suited_design,
 )
 from bayesjudge.core.names import require_names
-from bayesjudge.core.randomization import same_shares
 from bayesjudge.core.screen import NAMES, few, fitted, how_many
 from bayesjudge.core.screen import rows as aligned
-from bayesjudge.prevalence.cautions import SHIFT_P
 from bayesjudge.verdicts.reading import Reading
 from bayesjudge.verdicts.table import MISSING, Verdicts
 
@@ -36,11 +28,6 @@ if TYPE_CHECKING:
     pass
 
 SOURCE = "Lee et al. (2025), Section 9 and Appendix B.3; Buonaccorsi (2010)"
-#: Two classes whose verdicts differ no more surely than this are not told apart.
-WEAK_P = 0.05
-SAME_CONFUSIONS = Assumption(
-    "same-judge", "the judge has the same confusions on labelled and on test items"
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -484,104 +471,3 @@ class ClassCounts(ReadAtOnce):
         better = ours < theirs, ours > theirs  # shown first, and shown second
         first, second = (int(both.count[seen & where].sum()) for where in better)
         return cls.of(made, credit=(1, 0.5, 0), leanings=(first, second))
-
-
-def judged(
-    counts: ClassCounts, assumptions: Sequence[Assumption] = ()
-) -> tuple[tuple[Assumption, ...], tuple[Caution, ...]]:
-    """Assumptions, each with the cautions that contradict it, and all cautions.
-
-    By default those of the declared label design.
-    """
-    cautions = tuple(dict.fromkeys(class_cautions(counts)))
-    names = tuple(dict.fromkeys(c.name for c in cautions))
-    own = counts.design.assumption if counts.design.same_items else SAME_CONFUSIONS
-    by_name = {"same-judge": {"weak-judge"}}
-    if counts.design.check is not None:
-        by_name[counts.design.assumption.id] = {c.name for c in checked(counts.design, counts)}
-    marked = []
-    for one in tuple(assumptions) or (own,):
-        against = by_name.get(one.id, {"label-shift"})
-        told = about_others(counts.design, one)
-        marked.append(told._replace(contradicted_by=tuple(n for n in names if n in against)))
-    if counts.dim == "stratum" and counts.propensity is None:
-        marked.append(STRATUM_SHARES)
-    return tuple(marked), cautions
-
-
-def class_cautions(counts: ClassCounts) -> Iterator[Caution]:
-    """What a reader should know before believing an estimate from these counts."""
-    yield from checked(counts.design, counts)
-    for place, test, labelled in zip(counts.places, counts.tests, counts.tables, strict=True):
-        yield from _empty(counts, labelled, place)
-        if counts.design.is_sample or counts.propensity is not None:
-            yield from _shifted(test, labelled, place, SHIFT_P / len(counts.places))
-    yield from _weak(counts)
-    yield from _leaning(counts)
-    if counts.unparsed:
-        yield Caution(
-            "unparsed-verdicts",
-            f"{how_many(counts.unparsed, 'verdict')} could not be read and left out; if classes "
-            "differ in how often that happens, count them as a verdict (unparsed='verdict')",
-        )
-
-
-def _empty(counts: ClassCounts, labelled: np.ndarray, place: str) -> Iterator[Caution]:
-    """Classes or, of labels by verdict, verdicts without a label."""
-    by_verdict = counts.design.identifies == {"predictive_values"}
-    names = (counts.responses if by_verdict else counts.classes) or ()
-    empty = [
-        x for x, n in zip(names, labelled.sum(axis=0 if by_verdict else 1), strict=True) if not n
-    ]
-    if empty:
-        what = "verdict" if by_verdict else "truth"
-        yield Caution(
-            "empty-class",
-            f"no labelled item has the {what} {', '.join(map(repr, empty))}{place}, so its "
-            "confusions are not known; label some, or merge classes",
-        )
-
-
-def _weak(counts: ClassCounts) -> Iterator[Caution]:
-    """Classes whose verdicts the labels do not show to differ; of strata, in all together."""
-    tables = counts.tables.sum(axis=0)[None] if counts.dim == "stratum" else counts.tables
-    places = [""] if counts.dim == "stratum" else counts.places
-    for place, labelled in zip(places, tables, strict=True):
-        for i, j in itertools.combinations(range(len(counts.classes)), 2):
-            seen = labelled[[i, j]]
-            if seen.sum(axis=1).all() and not same_shares(seen, WEAK_P) <= WEAK_P:
-                yield Caution(
-                    "weak-judge",
-                    f"the labelled items do not show that the judge tells {counts.classes[i]!r} "
-                    f"from {counts.classes[j]!r}{place}: their shares are known together at best; "
-                    "merge them, or use a better judge or more labels",
-                )
-
-
-def _shifted(test: np.ndarray, labelled: np.ndarray, place: str, level: float) -> Iterator[Caution]:
-    seen = np.array([test, labelled.sum(axis=0)])
-    if not seen.sum(axis=1).all() or not (p_value := same_shares(seen, level)) < level:
-        return
-    yield Caution(
-        "label-shift",
-        f"the judge's verdicts on labelled items differ from those on the others{place} by more "
-        f"than a random sample's would (probability {p_value:.1e}): declare how the labelled items "
-        "were drawn",
-    )
-
-
-def _leaning(counts: ClassCounts) -> Iterator[Caution]:
-    if counts.leanings is None:
-        return
-    first, second = counts.leanings
-    if 2 * bdtr(min(first, second), first + second, 0.5) >= SHIFT_P:
-        return
-    total = int(counts.test.sum() + counts.labelled.sum())
-    more, fewer = max(first, second), min(first, second)
-    where = ("first", "second") if first > second else ("second", "first")
-    yield Caution(
-        "position-bias",
-        f"of {total} pairs judged in both orders, the verdict was better for the answer shown "
-        f"{where[0]} in {more} and for the one shown {where[1]} in {fewer}: the judge looks at the "
-        "order; differing verdicts count as ties",
-    )

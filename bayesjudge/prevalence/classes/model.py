@@ -14,7 +14,8 @@ from bayesjudge.core.estimate import Assumption, Diagnosis
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import model_of
 from bayesjudge.prevalence.cautions import OVERALL
-from bayesjudge.prevalence.classes.data import SOURCE, ClassCounts, judged
+from bayesjudge.prevalence.classes.data import SOURCE, ClassCounts
+from bayesjudge.prevalence.diagnosis import diagnose
 from bayesjudge.truth.components import (
     Component,
     DirichletErrors,
@@ -95,7 +96,7 @@ class _ClassModel(OneJudge):
         return ()
 
     def _diagnosis(self, counts: ClassCounts) -> Diagnosis:
-        assumptions, cautions = judged(counts)
+        assumptions, cautions = diagnose(counts)
         return (*assumptions, *self._assumes(counts)), cautions
 
 

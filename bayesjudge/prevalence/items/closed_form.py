@@ -15,10 +15,8 @@ from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis, Estimate, Quantity, Target
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.label_design import (
-    RANDOM_BY_VERDICT,
     RANDOM_LABELS,
     LabelDesign,
-    about_others,
     checked,
 )
 from bayesjudge.core.periods import kind_of
@@ -41,6 +39,7 @@ from bayesjudge.prevalence._samples import (
 from bayesjudge.prevalence.cautions import SHIFT_P, of_one_kind, unparsed_words, weak_words
 from bayesjudge.prevalence.closed_form import difference
 from bayesjudge.prevalence.data import Counts
+from bayesjudge.prevalence.diagnosis import diagnose, findings, granted
 from bayesjudge.prevalence.items._same_labels import same_labels
 from bayesjudge.prevalence.items.data import INDEPENDENT_ITEMS, Items
 from bayesjudge.truth import by_item
@@ -212,16 +211,8 @@ class _ItemsSample(CountsSample):
         return tuple(rows if self.coords else rows[:, 0]), None
 
     def diagnosis(self, assumptions: Sequence[Assumption], target: Target) -> Diagnosis:
-        items = self.data
-        raised = tuple(cautions_of(items))
-        shifted = tuple(c.name for c in raised if c.name == "label-shift")
-        marked = tuple(
-            a._replace(contradicted_by=shifted)
-            if a.id in (RANDOM_LABELS.id, RANDOM_BY_VERDICT.id)
-            else about_others(items.design, a)
-            for a in assumptions
-        )
-        return (*marked, INDEPENDENT_ITEMS), (*_effects(self.effects), *raised)
+        marked, raised = diagnose(self.data, (*assumptions, INDEPENDENT_ITEMS), target)
+        return marked, (*_effects(self.effects), *raised)
 
 
 def _spread(values: Callable[[np.ndarray], np.ndarray]) -> Callable[[Clusters], Spread]:
@@ -421,20 +412,13 @@ def _effects(found: Sequence[Effective]) -> Iterator[Caution]:
         )
 
 
-def cautions_of(items: Items) -> Iterator[Caution]:
-    """List what a reader should know before believing an estimate from these items.
+@granted.register
+def _assumed(items: Items) -> tuple[Assumption, ...]:
+    return (items.design.assumption, INDEPENDENT_ITEMS)
 
-    Parameters
-    ----------
-    items : Items
-        Verdicts and labels.
 
-    Yields
-    ------
-    Caution
-        ``same-labels``, ``few-labelled-items``, ``label-shift`` (by item), ``empty-class``,
-        ``weak-judge``, ``unparsed-verdicts``.
-    """
+@findings.register
+def _findings(items: Items, target: Target) -> Iterator[Caution]:
     yield from checked(items.design, items)
     same = same_labels(items)
     if same is not None:

@@ -10,7 +10,6 @@ import numpy as np
 from bayesjudge.core import methods
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import INTERVALS, Assumption, Caution, Estimate, Interval
-from bayesjudge.core.label_design import about_others
 from bayesjudge.core.periods import kind_of
 from bayesjudge.core.prior_check import conflicts_of_parts
 from bayesjudge.prevalence._boundary import depths_of, extended
@@ -120,10 +119,7 @@ def exact(
         ci_prob=ci_prob,
         source=f"{SOURCE}; quadrature; {CLUSTERED}",
         interval=INTERVALS[interval],
-        assumptions=(
-            about_others(items.design, items.design.assumption),
-            *((EFFECTIVE,) if items.repeated else ()),
-        ),
+        assumptions=(items.design.assumption, *((EFFECTIVE,) if items.repeated else ())),
         more=told,
     )
 

@@ -12,13 +12,13 @@ from bayesjudge.core import methods
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis, Interval, Target
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.label_design import SAME_JUDGE, about_others, checked
 from bayesjudge.core.model import BayesianModel, model_of
 from bayesjudge.core.prior_check import prior_table
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence._boundary import depths_in_draws, near_an_end
 from bayesjudge.prevalence._bounds import of_draws
-from bayesjudge.prevalence.items.closed_form import cautions_of, rows_per_output
+from bayesjudge.prevalence.diagnosis import diagnose
+from bayesjudge.prevalence.items.closed_form import rows_per_output
 from bayesjudge.prevalence.items.data import INDEPENDENT_ITEMS, Items
 from bayesjudge.prevalence.items.exact import counts_of
 from bayesjudge.prevalence.model import PredictiveValues
@@ -137,14 +137,8 @@ class ItemEffects(BayesianModel):
                 require(not strange, f"{name} has priors for {strange}: {list(items.systems)}")
 
     def _diagnosis(self, items: Items) -> Diagnosis:
-        cautions = tuple(cautions_of(items))
-        against = {"label-shift", *(c.name for c in checked(items.design, items))}
-        shifted = tuple(c.name for c in cautions if c.name in against)
-        assumed = items.design.assumption._replace(contradicted_by=shifted)
-        if assumed.id == SAME_JUDGE.id:
-            assumed = about_others(items.design, SAME_JUDGE)
         effects = (NORMAL_EFFECTS,) if self._effects(items) else ()
-        return (assumed, INDEPENDENT_ITEMS, *effects), cautions
+        return diagnose(items, (items.design.assumption, INDEPENDENT_ITEMS, *effects))
 
     def _cautions_of_fit(self, fit: Fit) -> tuple[Caution, ...]:
         return tuple(_unresolved(fit))

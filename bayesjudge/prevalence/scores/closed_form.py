@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
 
 from bayesjudge.core import methods
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.estimate import Assumption, Caution, Diagnosis, Estimate, Quantity, Target
+from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.core.intervals import holding, wilson, z_score
 from bayesjudge.core.label_design import RANDOM_LABELS, STATED_PROPENSITIES
 from bayesjudge.core.methods import Method
@@ -24,7 +24,9 @@ from bayesjudge.prevalence._samples import (
     sample_of,
     worded,
 )
-from bayesjudge.prevalence.scores.data import RANDOM_BY_BIN, SAME_SCORES, Scores, judged
+from bayesjudge.prevalence.diagnosis import diagnose
+from bayesjudge.prevalence.scores.cautions import RANDOM_BY_BIN, SAME_SCORES
+from bayesjudge.prevalence.scores.data import Scores
 from bayesjudge.truth import influence, inversion
 from bayesjudge.truth.influence import Errors, Labelled, Moments, Others, t_quantile
 
@@ -212,9 +214,6 @@ class _ScoresSample(Sample):
         error = (high - low) / 2 / t_quantile(self.free(means), ci_prob)
         return name, Errors(value, (low + high) / 2, error, self.free(means))
 
-    def diagnosis(self, assumptions: Sequence[Assumption], target: Target) -> Diagnosis:
-        return judged(self.scores, assumptions)
-
     def unanswered(self, columns: Columns, method: Method) -> Iterator[Caution]:
         if np.isnan(columns[0]).any():
             text = f"{method}: a bin of scores holds items and no label, so there is no value; "
@@ -289,7 +288,7 @@ def judge_bias(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     if corners:
         wide, _ = influence.difference(*_joined(errors, others, corners), z, corners=0.0, **how)
         made = wide._replace(value=made.value)
-    told, cautions = judged(scores, (RANDOM_LABELS,))
+    told, cautions = diagnose(scores, (RANDOM_LABELS,))
     method = methods.JUDGE_LESS_PEOPLE
     if "prevalence" not in scores.design.identifies:
         text = f"{method} is not valid if {scores.design.meaning}"

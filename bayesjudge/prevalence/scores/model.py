@@ -16,7 +16,8 @@ from bayesjudge.core.estimate import Diagnosis
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import model_of
 from bayesjudge.core.priors import BetaPrior
-from bayesjudge.prevalence.scores.data import Scores, judged
+from bayesjudge.prevalence.diagnosis import diagnose
+from bayesjudge.prevalence.scores.data import Scores
 from bayesjudge.truth.components import BetaShares, Component, DirichletErrors, OrderedErrors
 from bayesjudge.truth.likelihood import multinomial, observe_given_truth
 from bayesjudge.truth.model import OneJudge
@@ -58,7 +59,7 @@ class _ScoreModel(OneJudge):
         return (scores.answer,)
 
     def _diagnosis(self, scores: Scores) -> Diagnosis:
-        return judged(scores)
+        return diagnose(scores)
 
     def _suits(self, scores: Scores, require: Any) -> None:
         """Note why the model cannot be had from these scores."""

@@ -14,9 +14,10 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.label_design import RANDOM_LABELS, LabelDesign, declared, suited_design
 from bayesjudge.core.tables import read_rows
 from bayesjudge.prevalence._samples import PPI, Pairs, Words, pairs_of
+from bayesjudge.prevalence.diagnosis import diagnose
 from bayesjudge.prevalence.scores.closed_form import _ScoresSample
 from bayesjudge.prevalence.scores.compare import joined
-from bayesjudge.prevalence.scores.data import Scores, as_numbers, by_item, judged, read_cells
+from bayesjudge.prevalence.scores.data import Scores, as_numbers, by_item, read_cells
 from bayesjudge.truth import influence
 from bayesjudge.truth.influence import Errors
 
@@ -226,7 +227,7 @@ def _(paired: PairedScores) -> Pairs:
         require(paired.differences, f"no two systems can be compared: {paired.refusal}")
     assumptions, cautions = [], []
     for (first, second), scores in paired.differences.items():
-        assumed, told = judged(scores, (RANDOM_LABELS,))
+        assumed, told = diagnose(scores, (RANDOM_LABELS,))
         assumptions.append(assumed)
         cautions += [c._replace(text=f"{first} less {second}: {c.text}") for c in told]
     return Pairs(

@@ -12,9 +12,10 @@ from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, check
 from bayesjudge.core.estimate import Estimate, Quantity
 from bayesjudge.core.methods import Method
 from bayesjudge.prevalence._samples import PPI, row_of
+from bayesjudge.prevalence.diagnosis import diagnose
 from bayesjudge.prevalence.scores.closed_form import _ScoresSample
 from bayesjudge.prevalence.scores.compare import joined
-from bayesjudge.prevalence.scores.data import Scores, judged
+from bayesjudge.prevalence.scores.data import Scores
 from bayesjudge.prevalence.scores.paired import PairedScores, contrast
 from bayesjudge.truth.influence import Errors
 
@@ -72,7 +73,7 @@ def unpaired_difference(scores: Mapping[str, Scores], *, ci_prob: float = 0.95) 
         (first, second): row_of(each[first].less(each[second]), ci_prob, most - least)
         for first, second in itertools.combinations(each, 2)
     }
-    about = {name: judged(scores[name]) for name in each}
+    about = {name: diagnose(scores[name]) for name in each}
     return Estimate(
         {"difference": Quantity.of_rows(rows, ("first", "second"))},
         method=names.pop(),
