@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from html import escape
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,11 +12,11 @@ import numpy as np
 from bayesjudge.core.errors import checking
 from bayesjudge.core.item_keys import items_differ, keep_keys, keys_of
 from bayesjudge.core.label_design import Identified, LabelDesign, declared, design_of
-from bayesjudge.core.names import require_names, to_names
-from bayesjudge.core.periods import kind_of
+from bayesjudge.core.names import to_names
 from bayesjudge.core.screen import ROWS, fitted, how_many, rows
 from bayesjudge.verdicts.reading import Reading, other_systems
 from bayesjudge.verdicts.table import Verdicts
+from bayesjudge.verdicts.view import View
 
 #: External labels, in this order.
 LABELS = ("correct_n", "correct_pass", "incorrect_n", "incorrect_fail")
@@ -92,21 +91,11 @@ def _require_possible(counts: Counts, require: Any) -> None:
 
 
 def _require_names(counts: Counts, require: Any) -> None:
-    require(counts.dim in DIMS, f"dim must be one of {list(DIMS)}, got {counts.dim!r}")
-    if counts.systems is not None:
-        require_names(counts.systems, "systems", require)
+    counts._require_groups(DIMS, require)
     if counts.covariates is not None:
         sizes = {name: len(values) for name, values in counts.covariates.items()}
         right = counts.dim == "stratum" and set(sizes.values()) == {len(counts.systems or ())}
         require(right, f"covariates have one value for each stratum (dim='stratum'), got {sizes}")
-    known = counts.design.name == "known_propensity"
-    words = "calibration='known_propensity' and propensity= come together, with strata"
-    require(known == (counts.propensity is not None), words)
-    if counts.propensity is not None:
-        right = counts.dim == "stratum" and counts.propensity.shape == np.shape(counts.test_n)
-        require(right, f"{words}: one for each stratum")
-        inside = (counts.propensity > 0) & (counts.propensity <= 1)
-        require(inside.all(), f"propensities must lie in (0, 1], got {counts.propensity.tolist()}")
 
 
 def require_counts(counts: Any, function: str) -> None:
@@ -210,7 +199,7 @@ def _spread_over(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Counts:
+class Counts(View):
     """Verdicts on unlabelled test items, and on calibration items that people labelled.
 
     Every count is one number, or one number a system.
@@ -289,7 +278,7 @@ class Counts:
         object.__setattr__(self, "label_systems", tuple(map(str, self.label_systems)))
         shape = () if systems is None else (len(systems),)
         if self.propensity is not None:
-            object.__setattr__(self, "propensity", np.array(self.propensity, float))
+            self._set(propensity=np.array(self.propensity, float))
         if self.covariates is not None:
             read = {str(name): _numbers_or_names(v) for name, v in self.covariates.items()}
             object.__setattr__(self, "covariates", read)
@@ -319,14 +308,6 @@ class Counts:
         spelled = [self.spelling] if self.spelling else []
         return fitted([", ".join([head, *more]), *spelled, *rows(cells, len(names))])
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>"
-
-    @property
-    def design(self) -> LabelDesign:
-        """How the labelled items were chosen."""
-        return design_of(self.calibration)
-
     @cached_property
     def verdicts(self) -> Verdicts:
         """The patterns of verdicts and labels that these counts are of."""
@@ -344,17 +325,6 @@ class Counts:
             groups=self.systems or ("",),
             dim=self.dim,
         )
-
-    @cached_property
-    def places(self) -> list[str]:
-        """Where each entry is, for a sentence: ``" in system 'x'"``, or ``""`` of one entry."""
-        word = "of" if self.dim == "judge" else "in"
-        return [f" {word} {self.kind} {s!r}" for s in self.systems or ()] or [""]
-
-    @property
-    def kind(self) -> str:
-        """What `systems` are in a sentence: `dim`, or ``"period"`` if they are weeks, dates …"""
-        return kind_of(self.systems or ()) if self.dim == "system" else self.dim
 
     @property
     def all_labels(self) -> dict[str, Any]:
@@ -454,10 +424,7 @@ class Counts:
         InputError
             If there is no such system.
         """
-        systems = self.systems or ()
-        with checking("prevalence.Counts") as require:
-            require(name in systems, f"no system {name!r}; there are {list(systems)}")
-        i = list(systems).index(name)
+        i = self._place(name)
         return self._reduced(lambda values: values[..., i])
 
     def __add__(self, other: Self) -> Self:

@@ -5,24 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
 from bayesjudge.core.errors import Problem, checking
-from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.label_design import (
     LabelDesign,
     declared,
-    design_of,
     suited_design,
 )
-from bayesjudge.core.names import require_names
 from bayesjudge.core.screen import NAMES, few, fitted, how_many
 from bayesjudge.core.screen import rows as aligned
 from bayesjudge.verdicts.reading import Reading
 from bayesjudge.verdicts.table import MISSING, Verdicts
+from bayesjudge.verdicts.view import View
 
 if TYPE_CHECKING:
     pass
@@ -31,7 +28,7 @@ SOURCE = "Lee et al. (2025), Section 9 and Appendix B.3; Buonaccorsi (2010)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClassCounts(ReadAtOnce):
+class ClassCounts(View):
     """Verdicts of a judge who puts each item into one of several classes.
 
     Parameters
@@ -100,7 +97,7 @@ class ClassCounts(ReadAtOnce):
             value = self.classes if value is None and name == "responses" else value
             object.__setattr__(self, name, None if value is None else tuple(map(str, value)))
         if self.propensity is not None:
-            object.__setattr__(self, "propensity", np.array(self.propensity, float))
+            self._set(propensity=np.array(self.propensity, float))
         subject = "prevalence.ClassCounts"
         with checking(subject) as require:
             self._check_names(require)
@@ -121,29 +118,16 @@ class ClassCounts(ReadAtOnce):
         more = [f"… {size - NAMES} more classes"] if size > NAMES else []
         return fitted([head, *aligned(cells, len(cells) - 2), *more])
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>"
-
     def _check_names(self, require: Callable[[object, str], None]) -> None:
         for name, most in (("classes", self.classes), ("responses", self.responses or ())):
             differ = len(most) >= 2 and len(set(most)) == len(most)
             require(differ, f"{name} must be two or more that differ, got {most}")
-        require(self.dim in ("system", "stratum"), f"dim must be system or stratum: {self.dim!r}")
-        if self.systems is not None:
-            require_names(self.systems, "systems", require)
+        self._require_groups(("system", "stratum"), require)
         if self.credit is not None:
             credit = tuple(map(float, self.credit))
             object.__setattr__(self, "credit", credit)
             words = f"credit needs a finite number for each class, got {credit}"
             require(len(credit) == len(self.classes) and np.all(np.isfinite(credit)), words)
-        known = self.design.name == "known_propensity"
-        words = "calibration='known_propensity' and propensity= come together, with strata"
-        require(known == (self.propensity is not None), words)
-        if self.propensity is not None:
-            right = self.dim == "stratum" and self.propensity.shape == (len(self.systems or ()),)
-            require(right, f"{words}: one for each stratum")
-            inside = (self.propensity > 0) & (self.propensity <= 1)
-            require(inside.all(), f"propensity must lie in (0, 1], got {self.propensity.tolist()}")
 
     def _check_arrays(self, require: Callable[[object, str], None]) -> None:
         lead = () if self.systems is None else (len(self.systems),)
@@ -155,20 +139,13 @@ class ClassCounts(ReadAtOnce):
             wrong = array[~whole].tolist()
             require(not wrong, f"{name} must be whole numbers, 0 or more, got {wrong[:3]}")
             if not wrong:
-                frozen = array.astype(np.int64)
-                frozen.flags.writeable = False
-                object.__setattr__(self, name, frozen)
+                self._set(**{name: array.astype(np.int64)})
 
     def _check_items(self, require: Callable[[object, str], None]) -> None:
         require(self.labelled.sum() > 0, "no item has a human label; label some")
         for place, test, labelled in zip(self.places, self.tests, self.tables, strict=True):
             about = test.sum() + (labelled.sum() if self.design.same_items else 0)
             require(about > 0, f"there are no test items{place}")
-
-    @property
-    def design(self) -> LabelDesign:
-        """How the labelled items were chosen."""
-        return design_of(self.calibration)
 
     @cached_property
     def verdicts(self) -> Verdicts:
@@ -191,11 +168,6 @@ class ClassCounts(ReadAtOnce):
     def tables(self) -> np.ndarray:
         """Labelled items by system, class and verdict, with a system's axis even of one."""
         return self.labelled.reshape(-1, len(self.classes), len(self.responses or ()))
-
-    @property
-    def places(self) -> list[str]:
-        """Where each entry is, for a sentence: ``" in system 'x'"``, or ``""`` of one entry."""
-        return [f" in {self.dim} {name!r}" for name in self.systems or ()] or [""]
 
     @property
     def shares(self) -> np.ndarray:
@@ -260,10 +232,7 @@ class ClassCounts(ReadAtOnce):
         InputError
             If there is no such system.
         """
-        systems = list(self.systems or ())
-        with checking("prevalence.ClassCounts") as require:
-            require(name in systems, f"no {self.dim} {name!r}; there are {systems}")
-        i = systems.index(name)
+        i = self._place(name)
         # within a stratum of one propensity, labels are a random sample
         return type(self)(
             self.test[i],

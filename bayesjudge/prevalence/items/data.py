@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
 from bayesjudge.core.counting import collapse
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption
-from bayesjudge.core.item_keys import ReadAtOnce
-from bayesjudge.core.label_design import LabelDesign, declared, design_of, suited_design
+from bayesjudge.core.label_design import LabelDesign, declared, suited_design
 from bayesjudge.core.names import require_names
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.cautions import shift_p_value
@@ -28,6 +27,7 @@ from bayesjudge.verdicts.reading import (
     read_item_cells,
 )
 from bayesjudge.verdicts.table import Verdicts
+from bayesjudge.verdicts.view import View
 
 Repeats = Literal["system", "judge"]
 #: Label designs that rows of an item can have.
@@ -62,7 +62,7 @@ class Rows(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Items(ReadAtOnce):
+class Items(View):
     """Verdicts and labels by item: rows of one item are not independent.
 
     Items with the same rows are one pattern. A system that has no row of an item did not see it.
@@ -106,6 +106,7 @@ class Items(ReadAtOnce):
     3 items, 5 rows, 1 item labelled (2 rows); the system repeats
     """
 
+    dim: ClassVar[str] = "system"
     cells: Any
     count: Any
     systems: Sequence[str]
@@ -118,9 +119,7 @@ class Items(ReadAtOnce):
     def __post_init__(self) -> None:
         object.__setattr__(self, "systems", tuple(map(str, self.systems)))
         for name in ("cells", "count"):
-            frozen = np.array(getattr(self, name))
-            frozen.flags.writeable = False
-            object.__setattr__(self, name, frozen)
+            self._set(**{name: np.asarray(getattr(self, name))})
         suited_design(self.calibration, "Items", known=CALIBRATIONS)
         with checking("prevalence.items") as require:
             shape = (len(self.count), len(self.systems), 3, 2)
@@ -172,11 +171,6 @@ class Items(ReadAtOnce):
             f"{self.n_items} items, {self.n_rows} rows{several}, {labelled} {noun} labelled "
             f"({n_labels} rows){told}"
         )
-
-    @property
-    def design(self) -> LabelDesign:
-        """How the labelled items or rows were chosen."""
-        return design_of(self.calibration)
 
     @cached_property
     def verdicts(self) -> Verdicts:
@@ -283,11 +277,6 @@ class Items(ReadAtOnce):
     @cached_property
     def _parts(self) -> dict[tuple[str, ...], Self]:
         return {}
-
-    def _place(self, name: str) -> int:
-        with checking("prevalence.items") as require:
-            require(name in self.systems, f"no system {name!r}; there are {list(self.systems)}")
-        return self.systems.index(name)
 
     def pooled(self) -> Counts:
         """Count rows as if each were an item of its own: right if no item repeats.

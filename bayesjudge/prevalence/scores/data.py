@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
@@ -13,7 +12,6 @@ import numpy as np
 from scipy.special import expit
 
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.label_design import (
     LabelDesign,
     declared,
@@ -28,6 +26,7 @@ from bayesjudge.core.tables import count_cells, has_repeats, read_rows, require_
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.scores._counting import count_scores
 from bayesjudge.verdicts.table import Verdicts
+from bayesjudge.verdicts.view import View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +39,7 @@ NO_SCORE = "missing_value= names what stands for none"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Scores(ReadAtOnce):
+class Scores(View):
     """A judge's scores of items, some of which people labelled; equal rows are counted.
 
     Parameters
@@ -120,9 +119,7 @@ class Scores(ReadAtOnce):
         for name in ("score", "truth", "n", "propensity"):
             value = getattr(self, name)
             if value is not None:
-                frozen = np.array(value, np.int64 if name == "n" else float)
-                frozen.flags.writeable = False
-                object.__setattr__(self, name, frozen)
+                self._set(**{name: np.array(value, np.int64 if name == "n" else float)})
         subject = "prevalence.Scores"
         with checking(subject) as require:
             shapes = {x.shape for x in (self.score, self.truth, self.n)}
@@ -191,14 +188,6 @@ class Scores(ReadAtOnce):
                 f"scores from {low:g} to {high:g} on {self.scale}, {len(self.bins)} bins",
             ]
         )
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>"
-
-    @property
-    def design(self) -> LabelDesign:
-        """How the labelled items were chosen."""
-        return design_of(self.calibration)
 
     @cached_property
     def verdicts(self) -> Verdicts:

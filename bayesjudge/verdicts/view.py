@@ -1,0 +1,74 @@
+"""`View`: what the data of every question share that is asked of a table of verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from bayesjudge.core.errors import checking
+from bayesjudge.core.item_keys import ReadAtOnce
+from bayesjudge.core.label_design import LabelDesign, design_of
+from bayesjudge.core.names import require_names
+from bayesjudge.core.periods import kind_of
+from bayesjudge.core.public import public_name
+
+
+class View(ReadAtOnce):
+    """Numbers of a table of verdicts, by system or stratum, and the table's label design."""
+
+    calibration: Any
+    systems: Any
+    dim: Any
+    propensity: Any
+
+    @property
+    def design(self) -> LabelDesign:
+        """How the labelled items were chosen."""
+        return design_of(self.calibration)
+
+    @property
+    def kind(self) -> str:
+        """What `systems` are in a sentence: `dim`, or ``"period"`` if they are weeks, dates …"""
+        return kind_of(self.systems or ()) if self.dim == "system" else str(self.dim)
+
+    @property
+    def places(self) -> list[str]:
+        """Where each entry is, for a sentence: ``" in system 'x'"``, or ``""`` of one entry."""
+        word = "of" if self.dim == "judge" else "in"
+        return [f" {word} {self.kind} {name!r}" for name in self.systems or ()] or [""]
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
+
+    def _place(self, name: str) -> int:
+        """Where a system is, or an error that names those that there are."""
+        names: Sequence[str] = self.systems or ()
+        with checking(public_name(type(self))) as require:
+            require(name in names, f"no {self.dim} {name!r}; there are {list(names)}")
+        return list(names).index(name)
+
+    def _set(self, **values: Any) -> None:
+        """Set fields of a frozen value; arrays become read-only."""
+        for name, value in values.items():
+            if isinstance(value, np.ndarray):
+                value = value.copy()
+                value.flags.writeable = False
+            object.__setattr__(self, name, value)
+
+    def _require_groups(self, dims: Sequence[str], require: Callable[[object, str], None]) -> None:
+        """Note what names of systems, and propensities of strata, cannot be."""
+        require(self.dim in dims, f"dim must be one of {list(dims)}, got {self.dim!r}")
+        if self.systems is not None:
+            require_names(self.systems, "systems", require)
+        stated = self.design.name == "known_propensity"
+        words = "calibration='known_propensity' and propensity= come together, with strata"
+        require(stated == (self.propensity is not None), words)
+        if self.propensity is not None:
+            right = self.dim == "stratum" and np.shape(self.propensity) == np.shape(self.systems)
+            require(right, f"{words}: one for each stratum")
+            inside = (self.propensity > 0) & (self.propensity <= 1)
+            told = self.propensity.tolist()
+            require(inside.all(), f"propensities must lie in (0, 1], got {told}")
