@@ -47,7 +47,8 @@ class View(ReadAtOnce):
         """Where a system is, or an error that names those that there are."""
         names: Sequence[str] = self.systems or ()
         with checking(public_name(type(self))) as require:
-            require(name in names, f"no {self.dim} {name!r}; there are {list(names)}")
+            dim = getattr(self, "dim", "system")
+            require(name in names, f"no {dim} {name!r}; there are {list(names)}")
         return list(names).index(name)
 
     def _set(self, **values: Any) -> None:

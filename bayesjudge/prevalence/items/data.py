@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -106,7 +106,6 @@ class Items(View):
     3 items, 5 rows, 1 item labelled (2 rows); the system repeats
     """
 
-    dim: ClassVar[str] = "system"
     cells: Any
     count: Any
     systems: Sequence[str]
