@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -20,9 +20,6 @@ from bayesjudge.core.screen import rows as aligned
 from bayesjudge.verdicts.reading import Reading
 from bayesjudge.verdicts.table import MISSING, Verdicts
 from bayesjudge.verdicts.view import View
-
-if TYPE_CHECKING:
-    pass
 
 SOURCE = "Lee et al. (2025), Section 9 and Appendix B.3; Buonaccorsi (2010)"
 
