@@ -173,7 +173,11 @@ def items_wanted(
     probability: float,
 ) -> list[Need]:
     """Labelled items, or repeats of them, from the parts of the variance by item."""
-    from bayesjudge.prevalence.items.closed_form import agreement, clusters_of, rows_per_output
+    from bayesjudge.prevalence.items.closed_form import (
+        agreement_within,
+        clusters_of,
+        rows_per_output,
+    )
     from bayesjudge.truth import by_item
 
     half, distance = _reach(*row, threshold)
@@ -197,7 +201,7 @@ def items_wanted(
         needs.append(Need("items, labelled in the same share", most, float(np.ceil(most * total))))
     repeats = rows_per_output(items, system)
     if items.repeats == "system" and repeats > 1:
-        icc = agreement(replace(items), ci_prob=0.95)
+        icc = agreement_within(replace(items), ci_prob=0.95)
         found: Quantity = icc.quantities["icc"]
         place = items.systems.index(system) if len(items.systems) > 1 else 0
         rho = float(found.value[place])

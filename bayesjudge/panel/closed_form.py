@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
@@ -12,7 +12,7 @@ from scipy.special import expit, logit, stdtrit
 
 from bayesjudge.core import methods
 from bayesjudge.core.errors import InputError, UninformativeJudgeError, check_ci_prob, checking
-from bayesjudge.core.estimate import TARGETS, Caution, Estimate, Quantity, Target
+from bayesjudge.core.estimate import TARGETS, Assumption, Caution, Estimate, Quantity, Target
 from bayesjudge.core.intervals import FEW, holding, wilson, z_score
 from bayesjudge.core.methods import Method
 from bayesjudge.core.screen import how_many
@@ -45,6 +45,7 @@ from bayesjudge.panel.voting import (
     true_prevalence,
     verdicts,
 )
+from bayesjudge.truth import inversion
 
 JAIN = "Jain et al. (2025), Beyond Consensus"
 #: Votes for each rate of a judge from which on it is not asked whether judges can be told apart.
@@ -86,24 +87,36 @@ def panel_mean(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
     summary = Summary.of(asked)
     n = summary.labelled_n + summary.other_n
     error = summary.spread / np.sqrt(n)
-    assumptions, cautions = check_assumptions(votes, ERRORS_CANCEL)
+    cautions: tuple[Caution, ...] = ()
     if votes.is_labelled.any():
         half = z_score(ci_prob) * error
         ends = [np.clip(summary.rate + s * half, 0, 1) for s in (-1, 1)]
     else:
         ends, told = _ends_by_prior(summary.rate, error, asked.items, ci_prob)
-        cautions = (told, *cautions)
-    cautions = (*_without_votes(votes, summary.rate), *cautions)
-    return Estimate(
+        cautions = (told,)
+    return _described(
+        votes,
         {"prevalence": _by_generator(votes, (summary.rate, *ends))},
+        ERRORS_CANCEL,
         method=methods.PANEL_MEAN,
         ci_prob=ci_prob,
         source=f"{JAIN}, Section 3",
         interval="normal, by item" if votes.is_labelled.any() else BIAS_PRIOR,
-        assumptions=assumptions,
-        cautions=cautions,
-        data=votes,
+        cautions=(*_without_votes(votes, summary.rate), *cautions),
     )
+
+
+def _described(
+    votes: Votes,
+    made: dict[str, Quantity],
+    *assumed: Assumption,
+    cautions: Iterable[Caution] = (),
+    **about: Any,
+) -> Estimate:
+    """Make the `Estimate`, with what contradicts its assumptions."""
+    assumptions, against = check_assumptions(votes, *assumed)
+    told = (*cautions, *against)
+    return Estimate(made, assumptions=assumptions, cautions=told, data=votes, **about)
 
 
 def _ends_by_prior(
@@ -125,16 +138,14 @@ def _human_only(votes: Votes, *, ci_prob: float) -> Estimate:
     n = votes.labelled.sum(axis=1)
     good = np.array([votes.count[(votes.generator == g) & (votes.truth == 1)].sum()
                      for g in range(len(n))])  # fmt: skip
-    assumptions, cautions = check_assumptions(votes, RANDOM_LABELS)
-    return Estimate(
+    return _described(
+        votes,
         {"prevalence": _by_generator(votes, wilson(good, n, ci_prob))},
+        RANDOM_LABELS,
         method=methods.HUMAN_ONLY,
         ci_prob=ci_prob,
         source="Wilson (1927)",
         interval="Wilson",
-        assumptions=assumptions,
-        cautions=cautions,
-        data=votes,
     )
 
 
@@ -262,26 +273,19 @@ def dawid_skene_em(
         value, centre = getattr(best.rates, name), logit(getattr(inner.rates, name))
         low, high = expit(centre - z * error), expit(centre + z * error)
         parts.append((value, np.minimum(low, value), np.maximum(high, value)))
-    assumptions, cautions = check_assumptions(
-        votes, INDEPENDENT, SAME_ERRORS, BETTER_THAN_CHANCE, RANDOM_LABELS
-    )
-    cautions = (
-        *_without_interval_by_em(votes, *errors),
-        *_sparse(votes, best, prior_count),
-        *cautions,
-    )
+    cautions = [*_without_interval_by_em(votes, *errors), *_sparse(votes, best, prior_count)]
     if not best.converged:
         text = f"the likelihood still grew after {best.iterations} iterations"
-        cautions = (Caution("not-converged", text), *cautions)
-    return Estimate(
+        cautions.insert(0, Caution("not-converged", text))
+    return _described(
+        votes,
         _rates(votes, *parts),
+        *(INDEPENDENT, SAME_ERRORS, BETTER_THAN_CHANCE, RANDOM_LABELS),
         method=methods.EM_MODE if prior_count else methods.EM_LIKELIHOOD,
         ci_prob=ci_prob,
         source="Dawid & Skene (1979)",
         interval="penalised Wald" if votes.is_labelled.any() else "none",
-        assumptions=assumptions,
         cautions=cautions,
-        data=votes,
     )
 
 
@@ -366,20 +370,19 @@ def _laplace(votes: Votes, model: PanelModel, *, ci_prob: float, target: Target)
         require(target in TARGETS, f"target must be one of {list(TARGETS)}, got {target!r}")
     model._check(votes)
     columns = share_estimate(votes, model, ci_prob, target)
-    assumptions, cautions = check_assumptions(votes, *model._assumptions)
     told: tuple[Caution, ...] = ()
     if isinstance(model, BiasPooling) and not votes.is_labelled.any():
         told = (model.rests_on_prior(ci_prob),)
-    return Estimate(
+    return _described(
+        votes,
         {"prevalence": _by_generator(votes, columns)},
+        *model._assumptions,
         method=model._method_by("laplace"),
         ci_prob=ci_prob,
         source=model._source,
         interval="normal on the logit scale",
-        assumptions=assumptions,
-        cautions=(*told, *_without_votes(votes, columns[0]), *cautions),
+        cautions=(*told, *_without_votes(votes, columns[0])),
         target=target,
-        data=votes,
     )
 
 
@@ -448,7 +451,8 @@ def rogan_gladen(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
         raise UninformativeJudgeError(
             "panel.rogan_gladen", ["no judge has sensitivity + specificity above 1; use others"]
         )
-    by_judge = (known.rates + known.specificity - 1)[:, usable] / gain[usable]
+    judges = known.rates[:, usable], known.specificity[usable], known.sensitivity[usable]
+    by_judge = inversion.invert(*judges)
     seen = np.isfinite(by_judge).any(axis=1)
     raw, empty = np.full((2, len(seen)), np.nan)
     raw[seen] = np.nanmean(by_judge[seen], axis=1)
@@ -459,16 +463,16 @@ def rogan_gladen(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
     }
     made = {"prevalence": _by_generator(votes, (np.clip(raw, 0, 1), empty, empty, raw))}
     made |= {name: _by_judge(votes, columns) for name, columns in rates.items()}
-    assumptions, contradictions = check_assumptions(votes, SAME_ERRORS, RANDOM_LABELS)
-    return Estimate(
+    return _described(
+        votes,
         made,
+        SAME_ERRORS,
+        RANDOM_LABELS,
         method=methods.JUDGE_BY_JUDGE,
         ci_prob=ci_prob,
         source="Rogan & Gladen (1978)",
         interval=dict.fromkeys(rates, "Wilson"),
-        assumptions=assumptions,
-        cautions=(*cautions, *contradictions),
-        data=votes,
+        cautions=cautions,
     )
 
 
@@ -549,16 +553,15 @@ def regression(
     made["sensitivity"] = _by_judge(votes, _without_interval(found.sensitivity))
     made["specificity"] = _by_judge(votes, _without_interval(found.specificity))
     early = Caution("stops-early", "the published optimiser halts before the minimum of its loss")
-    assumptions, contradictions = check_assumptions(votes, SAME_ERRORS)
-    return Estimate(
+    return _described(
+        votes,
         made,
+        SAME_ERRORS,
         method=methods.PASS_RATES.variant(solver, f"{solver} solver", also_brief=True),
         ci_prob=0.95,
         source=f"{JAIN}, eqs. (1)-(3)",
         interval="none",
-        assumptions=assumptions,
-        cautions=(*((early,) if solver == "source" else ()), *contradictions),
-        data=votes,
+        cautions=(early,) if solver == "source" else (),
     )
 
 
@@ -629,17 +632,16 @@ def logit_shift(
         half = stdtrit(k - 1, (1 + ci_prob) / 2) * bias[others].std(ddof=1) * np.sqrt(1 + 1 / k)
         ends = level - bias[others].mean() + np.array([0, -half, half])
         rows[name] = tuple(float(x) for x in back(ends))
-    assumptions, against = check_assumptions(votes, EXCHANGEABLE, RANDOM_LABELS)
-    cautions = (*_without_votes(votes, rates), *_few_others(rows), *against)
-    return Estimate(
+    return _described(
+        votes,
         {"prevalence": Quantity.of_rows(rows, ("generator",))},
+        EXCHANGEABLE,
+        RANDOM_LABELS,
         method=methods.LOGIT_SHIFT if scale == "logit" else methods.OTHER_GENERATORS,
         ci_prob=ci_prob,
         source="Pooled bias of labelled generators; closed form of BiasPooling",
         interval="Student prediction",
-        assumptions=assumptions,
-        cautions=cautions,
-        data=votes,
+        cautions=(*_without_votes(votes, rates), *_few_others(rows)),
     )
 
 
@@ -717,17 +719,16 @@ def difference(votes: Votes, *, ci_prob: float = 0.95, target: Target = "items")
         ends = np.clip([rate[i] + mean, centre - half, centre + half], 0, 1)
         value, low, high = (float(x) for x in holding(*ends))
         rows[name] = (value, low, high)
-    assumptions, against = check_assumptions(votes, RANDOM_LABELS)
-    return Estimate(
+    return _described(
+        votes,
         {"prevalence": Quantity.of_rows(rows, ("generator",))},
+        RANDOM_LABELS,
         method=methods.OWN_LABELS,
         ci_prob=ci_prob,
         source="Särndal et al. (1992), Section 6.3; prediction-powered inference",
         interval="normal",
-        assumptions=assumptions,
-        cautions=(*cautions, *against),
+        cautions=cautions,
         target=target,
-        data=votes,
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import singledispatch
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -107,7 +108,6 @@ class Inverted:
     rates: dict[str, Columns] = field(default_factory=dict)
     others: dict[str, Quantity] = field(default_factory=dict)
     cautions: Sequence[Caution] = ()
-    win_rate: Columns | None = None
     method: Method | None = None
 
 
@@ -443,7 +443,7 @@ def described(
     assumptions: tuple[Assumption, ...],
     overall: Columns | None = None,
     win_rate: Columns | None = None,
-    others: dict[str, Quantity] | None = None,
+    others: Mapping[str, Quantity] = MappingProxyType({}),
     needs: Identified | None = None,
     more: Sequence[Caution] = (),
     known: Any = False,
@@ -487,7 +487,7 @@ def described(
             one = tuple(map(sample.in_units, one))
         made[name] = Quantity.over(one, sample.coords)
     return Estimate(
-        made | (others or {}),
+        {**made, **others},
         method=method,
         interval=interval,
         assumptions=told,

@@ -6,8 +6,9 @@ The arithmetic is in `bayesjudge.truth`; what each table has to say to it, in it
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -382,30 +383,19 @@ def rogan_gladen(
         known = method in ("inverse", "least_squares")
         require(known, f"method must be inverse or least_squares, got {method!r}")
     sample, items = _asked(data, "rogan_gladen", ci_prob, target)
-    made = sample.invert(ci_prob, interval, method, items)
-    words = sample.words["rogan_gladen"]
-    kind = sample.kind_of_interval("delta method" if interval == "delta" else words.interval)
-    by_quantity: Any = kind
-    if made.rates or made.others:
-        rates = dict.fromkeys((*made.rates, *made.others), sample.kind_of_interval("Wilson"))
-        by_quantity = {sample.answer: kind, **rates}
-        if made.win_rate is not None:
-            by_quantity["win_rate"] = kind
-    found, overall = made.found
-    return described(
+    asked = ci_prob, interval, method, items
+    made = sample.invert(*asked)
+    return _estimate(
         sample,
-        {sample.answer: found, **made.rates},
-        overall=overall,
-        win_rate=made.win_rate,
-        others=made.others,
-        method=made.method or words.method,
+        "rogan_gladen",
+        lambda one: made.found if one is sample else one.invert(*asked).found,
+        method=made.method,
         ci_prob=ci_prob,
-        source=words.source,
-        interval=by_quantity,
-        assumptions=(words.assumption,),
+        interval="delta method" if interval == "delta" else None,
+        rates=made.rates,
+        others=made.others,
         needs="error_rates",
         more=made.cautions,
-        known=items & np.asarray(sample.complete()),
         target=target,
     )
 
@@ -706,7 +696,8 @@ def _estimate(
     method: Method | None = None,
     source: str = "",
     interval: str | None = None,
-    rates: dict[str, Columns] | None = None,
+    rates: Mapping[str, Columns] = MappingProxyType({}),
+    others: Mapping[str, Quantity] = MappingProxyType({}),
     known: Any = None,
     target: Target = "population",
     **about: Any,
@@ -720,11 +711,14 @@ def _estimate(
         each, whole = estimate(credit)
         win_rate = each if whole is None else whole
     kind: Any = sample.kind_of_interval(interval or words.interval)
-    if rates:
-        kind = {sample.answer: kind, **dict.fromkeys(rates, "Wilson")}
+    if rates or others:
+        more = dict.fromkeys(("win_rate",) if win_rate is not None else (), kind)
+        wilsons = dict.fromkeys((*rates, *others), sample.kind_of_interval("Wilson"))
+        kind = {sample.answer: kind, **more, **wilsons}
     return described(
         sample,
-        {sample.answer: found, **(rates or {})},
+        {sample.answer: found, **rates},
+        others=others,
         overall=overall,
         win_rate=win_rate,
         method=method or words.method,

@@ -10,7 +10,7 @@ from bayesjudge.prevalence import items
 
 def closed_form(data):
     """Rates and prevalence by Rogan-Gladen, and how alike rows of an item are."""
-    rates, alike = prevalence.rogan_gladen(data), items.agreement(data)
+    rates, alike = prevalence.rogan_gladen(data), items.agreement_within(data)
     kinds = {**rates.interval, **dict.fromkeys(alike.quantities, alike.interval)}
     return replace(rates, quantities={**rates.quantities, **alike.quantities}, interval=kinds)
 

@@ -261,8 +261,8 @@ def test_rows_of_identical_truths_and_verdicts_tell_no_more_than_one():
     assert spread.design_effect == pytest.approx(10, rel=1e-9)
     widths = [np.diff(prevalence.human_only(x)["prevalence"][1:])[0] for x in (one, ten)]
     assert widths[1] == pytest.approx(widths[0], rel=0.03)  # t for 100 items, not z
-    assert module.agreement(ten)["icc"].value == pytest.approx(1, abs=1e-9)
-    assert module.agreement(ten)["effective_items"].value == pytest.approx(300)
+    assert module.agreement_within(ten)["icc"].value == pytest.approx(1, abs=1e-9)
+    assert module.agreement_within(ten)["effective_items"].value == pytest.approx(300)
 
 
 @pytest.mark.slow
@@ -295,7 +295,7 @@ def test_icc_is_the_correlation_of_pairs_of_labels():
         ]
         products += own * int(count)
     expected = np.mean(products) / (theta * (1 - theta))
-    assert module.agreement(items)["icc"].value == pytest.approx(expected, rel=1e-9)
+    assert module.agreement_within(items)["icc"].value == pytest.approx(expected, rel=1e-9)
 
 
 def test_a_judge_asked_again_makes_verdicts_more_precise_and_labels_not_more():

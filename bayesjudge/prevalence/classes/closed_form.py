@@ -155,27 +155,26 @@ class _ClassSample(Sample):
         value = np.clip(raw, 0, 1)
         if method == "least_squares":
             value = np.array([inversion.projected(*pair) for pair in pairs])
-        errors = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
-        overall = None
-        solved = value, raw, covariances
+
+        def about(value: np.ndarray, raw: np.ndarray, covariance: np.ndarray) -> Columns:
+            """The best value inside [0, 1], and an interval about the one that may lie outside."""
+            worth = self.values
+            half = z * np.sqrt(np.einsum("ci,...ij,cj->...c", worth, covariance, worth))
+            centre = raw @ worth.T
+            return value @ worth.T, centre - half, centre + half, centre
+
+        overall, shares = None, counts.shares
         if self.shares is not None:
-            spread = np.einsum("s,sij->ij", counts.shares**2, covariances)
-            solved = (counts.shares @ value)[None], (counts.shares @ raw)[None], spread[None]
-            overall = _about(solved[0][0], solved[1][0], np.sqrt(np.diag(spread)), z)
-        win_rate = None
-        if self.credit is not None:
-            credit = self.credit.values[0]
-            error = np.sqrt(np.einsum("i,sij,j->s", credit, solved[2], credit))
-            win_rate = _about(solved[0] @ credit, solved[1] @ credit, error, z)
+            spread = np.einsum("s,sij->ij", shares**2, covariances)
+            overall = about(shares @ value, shares @ raw, spread)
         sizes = np.broadcast_to(counts.labelled.sum(axis=-1, keepdims=True), counts.labelled.shape)
-        coords: dict[str, Any] = {**self.coords, "verdict": counts.responses}
-        inverse = method == "inverse"
+        confusion = wilson(counts.labelled, sizes, ci_prob)
+        coords = {**counts.coords, "class": counts.classes, "verdict": counts.responses or ()}
         return Inverted(
-            (_about(value, raw, errors, z), overall),
-            others={"confusion": Quantity.over(wilson(counts.labelled, sizes, ci_prob), coords)},
+            (about(value, raw, covariances), overall),
+            others={"confusion": Quantity.over(confusion, coords)},
             cautions=_outside(counts, raw) if square else (),
-            win_rate=win_rate,
-            method=methods.INVERSE if inverse else methods.LEAST_SQUARES,
+            method=methods.INVERSE if method == "inverse" else methods.LEAST_SQUARES,
         )
 
     def credit_for(self, form: Form) -> Sample | None:
@@ -242,11 +241,6 @@ class _CreditSample(_ClassSample):
 @sample_of.register
 def _(counts: ClassCounts) -> Sample:
     return _ClassSample(counts)
-
-
-def _about(value: Any, raw: Any, error: Any, z: float) -> Columns:
-    """The best value inside [0, 1], and an interval about the one that may lie outside."""
-    return value, raw - z * error, raw + z * error, raw
 
 
 def _require_invertible(counts: ClassCounts) -> None:

@@ -6,7 +6,7 @@ from bayesjudge.core.prior_check import check_prior
 from bayesjudge.prevalence.closed_form import closed_forms
 from bayesjudge.prevalence.items.answer import answer
 from bayesjudge.prevalence.items.closed_form import (
-    agreement,
+    agreement_within,
     by_judge,
 )
 from bayesjudge.prevalence.items.compare import compare
@@ -19,7 +19,7 @@ __all__ = [
     "REPEATS",
     "ItemEffects",
     "Items",
-    "agreement",
+    "agreement_within",
     "answer",
     "build_model",
     "by_judge",

@@ -228,7 +228,7 @@ def _(items: Items) -> Sample:
 # Likeness of rows --------------------------------------------------------------------------------
 
 
-def agreement(items: Items, *, ci_prob: float = 0.95) -> Estimate:
+def agreement_within(items: Items, *, ci_prob: float = 0.95) -> Estimate:
     """Tell how alike the truths of rows of one item are, and what that costs.
 
     Parameters
@@ -257,7 +257,7 @@ def agreement(items: Items, *, ci_prob: float = 0.95) -> Estimate:
     >>> from bayesjudge.prevalence import items
     >>> log = items.simulate(systems=0.7, items=400, repeats=5, labelled=200, random_seed=1)
     >>> read = items.Items.from_frame(log, calibration="random", repeats="system")
-    >>> round(items.agreement(read)["icc"].value, 1)
+    >>> round(items.agreement_within(read)["icc"].value, 1)
     0.4
     """
     check_ci_prob(ci_prob)
