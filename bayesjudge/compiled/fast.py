@@ -9,7 +9,6 @@ same code. What a process pays if the code is there is building the model, and r
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import logging
 from collections import OrderedDict
@@ -67,7 +66,7 @@ def runnable_of(model: pm.Model, on_compile: Callable[[], None]) -> Runnable:
         found = _read(key)
         if found is None:
             on_compile()
-            with compiling(), _without_collector():
+            with compiling():
                 found = _compile(model, logp, kept, point)
             _write(key, found)
         _kept[key] = found
@@ -75,18 +74,6 @@ def runnable_of(model: pm.Model, on_compile: Callable[[], None]) -> Runnable:
             _kept.popitem(last=False)
     _kept.move_to_end(key)
     return _runnable(model, _kept[key], kept, start)
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Compiling makes millions of objects that live as long as it does."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 # What is kept on disk ---------------------------------------------------------------------------
