@@ -188,31 +188,8 @@ class Votes:
             )
         differ = items_differ(self, other)
         whole = designs == ["by_generator"] and not any(one._partly_labelled for one in parts)
-        names: dict[str, Any] = {
-            name: tuple(dict.fromkeys((*getattr(self, name), *getattr(other, name))))
-            for name in ("generators", "judges")
-        }
-        times = np.max([one._columns_by_judge(names["judges"]) for one in parts], axis=0)
-        spread = [one._spread(**names, times=times) for one in parts]
-        joined: dict[str, Any] = {
-            name: np.concatenate([one[name] for one in spread]) for name in spread[0]
-        }
-        made = type(self)(
-            **joined,
-            **names,
-            classes=self.classes,
-            judge_of_column=np.repeat(np.arange(times.size), times),
-            calibration=None if whole or not designs else known[0],
-            spelling="; ".join(dict.fromkeys(one.spelling for one in parts if one.spelling)),
-            pass_name=self.pass_name or other.pass_name,
-            distinct=differ and self.distinct and other.distinct,
-        )
-        mine, theirs = keys_of(self), keys_of(other)
-        if mine is not None and theirs is not None:
-            rows = np.concatenate([mine.places, theirs.places + len(self.count)])
-            items = {name: joined[name][rows] for name in ("votes", "truth", "generator")}
-            made._keep_keys(np.concatenate([mine.hashes, theirs.hashes]), **items)
-        return made
+        table = self.verdicts.joined(other.verdicts, "panel.Votes", differ, sort=False)
+        return type(self).of(table, None if whole or not designs else known[0])
 
     def _keep_keys(self, hashes: np.ndarray, **items: np.ndarray) -> None:
         """Remember which pattern each item has, given its fields."""
@@ -351,25 +328,6 @@ class Votes:
         known = np.unique(self.generator[self.is_labelled])
         return bool(np.isin(self.generator[~self.is_labelled], known).any())
 
-    def _columns_by_judge(self, judges: Sequence[str]) -> np.ndarray:
-        """How many columns each of some judges has here."""
-        place = np.array([judges.index(name) for name in self.judges])
-        return np.bincount(place[self.judge_of_column], minlength=len(judges))
-
-    def _spread(
-        self, *, generators: Sequence[str], judges: Sequence[str], times: np.ndarray
-    ) -> dict[str, np.ndarray]:
-        """Arrays by the names of a larger panel, with so many columns of each judge."""
-        votes = np.full((len(self.count), int(times.sum())), MISSING)
-        used = np.cumsum(times) - times
-        for column, judge in enumerate(self.judge_of_column):
-            j = judges.index(self.judges[judge])
-            votes[:, used[j]] = self.votes[:, column]
-            used[j] += 1
-        place = np.array([generators.index(name) for name in self.generators])
-        own = {"generator": place[self.generator], "truth": self.truth, "count": self.count}
-        return {"votes": votes, **own}
-
     def __repr__(self) -> str:
         counted = {
             "item": self.n_items,
@@ -408,7 +366,7 @@ class Votes:
     @cached_property
     def verdicts(self) -> Verdicts:
         """The table that these votes are of."""
-        return Verdicts(
+        made = Verdicts(
             self.votes,
             self.truth,
             self.generator,
@@ -419,7 +377,14 @@ class Votes:
             self.classes,
             judge_of_column=self.judge_of_column,
             dim="generator",
+            distinct=self.distinct,
+            spelling=self.spelling,
+            pass_name=self.pass_name,
         )
+        keys = keys_of(self)
+        if keys is not None:
+            keep_keys(made, keys.hashes, keys.places)
+        return made
 
     @property
     def is_labelled(self) -> np.ndarray:

@@ -156,10 +156,9 @@ def _as_plain_design(verdicts: Verdicts) -> Verdicts:
     return verdicts
 
 
-def _by_truth(bad: Any, caught: Any, good: Any, hits: Any, *test: Any) -> np.ndarray:
+def _by_truth(bad: Any, caught: Any, good: Any, hits: Any, test: Any, passed: Any) -> np.ndarray:
     """Counts as an array by system, truth (bad, good, no label) and verdict (fail, pass)."""
-    rows = [(caught, bad - caught), (good - hits, hits)]
-    rows += [(test[0] - test[1], test[1])] if test else []
+    rows = [(caught, bad - caught), (good - hits, hits), (test - passed, passed)]
     return np.moveaxis(np.array(rows), -1, 0)
 
 
@@ -172,15 +171,6 @@ WITH_LABELS = {
     *("verdict", "truth", "item", "by", "stratum"),
     *("pass_value", "fail_value", "missing_value", "unparsed"),
 }
-
-
-def _united(one: Sequence[str] | None, other: Sequence[str] | None) -> tuple[str, ...] | None:
-    """All names, in order if both are (as a table is read)."""
-    if one is None or other is None:
-        return None
-    names = tuple(dict.fromkeys((*one, *other)))
-    in_order = [*one] == sorted(one) and [*other] == sorted(other)
-    return tuple(sorted(names)) if in_order else names
 
 
 def _spread_over(
@@ -311,20 +301,30 @@ class Counts(View):
     @cached_property
     def verdicts(self) -> Verdicts:
         """The patterns of verdicts and labels that these counts are of."""
+        own, external = self._tables
+        return own if self.external_labels is None else own.with_others(external)
+
+    @property
+    def _tables(self) -> tuple[Verdicts, Verdicts]:
+        """The items that the estimate is about, with those labelled, and the external labels."""
         good, hits, bad, caught = (np.atleast_1d(getattr(self, name)) for name in LABELS)
         test, passed = np.atleast_1d(self.test_n), np.atleast_1d(self.test_pass)
-        cells = _by_truth(bad, caught, good, hits, test, passed)
-        external = None
+        own = _by_truth(bad, caught, good, hits, test, passed)
+        external = np.zeros((len(LABELS), len(test)), np.int64)
         if self.external_labels is not None:
-            good, hits, bad, caught = self.external_labels.reshape(len(LABELS), -1)
-            external = _by_truth(bad, caught, good, hits)
-        return Verdicts.from_counts(
-            cells,
-            calibration=self.calibration,
-            external=external,
-            groups=self.systems or ("",),
-            dim=self.dim,
-        )
+            external = self.external_labels.reshape(external.shape)
+        good, hits, bad, caught = external
+        others = _by_truth(bad, caught, good, hits, 0 * test, 0 * test)
+        about: dict[str, Any] = {"groups": self.systems or ("",), "dim": self.dim}
+        about |= {"calibration": self.calibration, "propensity": self.propensity}
+        about |= {"covariates": self.covariates, "distinct": self.distinct}
+        told: dict[str, Any] = {"spelling": self.spelling, "pass_name": self.pass_name}
+        told["unparsed"] = np.reshape(self.unparsed, (-1, 1))
+        made = Verdicts.from_counts(own, **about, **told)
+        keys = keys_of(self)
+        if keys is not None:
+            keep_keys(made, keys.hashes)
+        return made, Verdicts.from_counts(others, **about)
 
     @property
     def all_labels(self) -> dict[str, Any]:
@@ -436,53 +436,18 @@ class Counts(View):
         if not isinstance(other, Counts):
             return NotImplemented
         with checking("prevalence.Counts") as require:
-            for name in ("calibration", "dim"):
-                mine, theirs = str(getattr(self, name)), str(getattr(other, name))
-                require(mine == theirs, f"{name} must be the same, got {mine!r} and {theirs!r}")
-            one = (self.systems is None) == (other.systems is None)
-            require(one, "one has systems, the other has not")
-            known = self.propensity is not None
-            same = not known or np.array_equal(self.propensity, other.propensity)
-            require(same, "propensities must be the same")
-            given = [one.covariates and sorted(one.covariates) for one in (self, other)]
-            require(given[0] == given[1], f"covariates must be the same, got {given}")
+            mine, theirs = str(self.calibration), str(other.calibration)
+            require(mine == theirs, f"calibration must be the same, got {mine!r} and {theirs!r}")
             judges = self.dim != "judge" or self.systems == other.systems
             require(judges, f"judges must be the same, got {self.systems} and {other.systems}")
         differ = items_differ(self, other)
-        systems = _united(self.systems, other.systems)
-        parts = [part._spread(systems) for part in (self, other)]
-        values = {name: parts[0][name] + parts[1][name] for name in parts[0]}
-        external = values.pop("external_labels")
-        if self.external_labels is None and other.external_labels is None:
-            external = None
-        spellings = dict.fromkeys(one.spelling for one in (self, other) if one.spelling)
-        made = type(self)(
-            **values,
-            calibration=self.calibration,
-            systems=systems,
-            dim=self.dim,
-            external_labels=external,
-            propensity=self.propensity,
-            distinct=differ and self.distinct and other.distinct,
-            spelling="; ".join(spellings),
-            pass_name=self.pass_name or other.pass_name,
-            covariates=self._covariates_with(other, systems),
-            label_systems=tuple(dict.fromkeys((*self.label_systems, *other.label_systems))),
+        (own, external), (others, more) = (one._tables for one in (self, other))
+        asked = self.external_labels is not None or other.external_labels is not None
+        return type(self).of(
+            own.joined(others, "prevalence.Counts", differ),
+            external.joined(more, "prevalence.Counts", differ) if asked else None,
+            tuple(dict.fromkeys((*self.label_systems, *other.label_systems))),
         )
-        keys = [found for part in (self, other) if (found := keys_of(part)) is not None]
-        if len(keys) == 2:
-            keep_keys(made, np.concatenate([found.hashes for found in keys]))
-        return made
-
-    def _covariates_with(self, other: Self, systems: Sequence[str] | None) -> Any:
-        """Of all strata of two tables."""
-        if self.covariates is None or other.covariates is None:
-            return None
-        rows: dict[str, tuple[Any, ...]] = {}
-        for names, values in ((self.systems, self.covariates), (other.systems, other.covariates)):
-            rows |= zip(names or (), zip(*values.values(), strict=True), strict=True)
-        columns = zip(*(rows[name] for name in systems or ()), strict=True)
-        return dict(zip(self.covariates, columns, strict=True))
 
     def with_labels(self, labels: Any, *, of_counted_items: bool, **columns: Any) -> Self:
         """Add a batch of labelled items.
@@ -555,17 +520,6 @@ class Counts(View):
             total["test_pass"] = mine["test_pass"] - passed
             total["unparsed"] = mine["unparsed"]
         return replace(self, **total)
-
-    def _spread(self, systems: Sequence[str] | None) -> dict[str, Any]:
-        """Counts by name, with zeros for systems that these counts have not."""
-        values = {name: np.asarray(getattr(self, name)) for name in (*FIELDS, "unparsed")}
-        external = self.external_labels
-        values["external_labels"] = (
-            np.zeros((len(LABELS), *np.shape(self.test_n)), int)
-            if external is None
-            else np.asarray(external)
-        )
-        return _spread_over(values, self.systems, systems)
 
     def merged(self) -> Self:
         """Add all systems or strata up.

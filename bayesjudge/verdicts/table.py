@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesjudge.core.counting import distinct
 from bayesjudge.core.errors import checking
-from bayesjudge.core.item_keys import hash_items, keep_keys
+from bayesjudge.core.item_keys import hash_items, items_differ, keep_keys, keys_of
 from bayesjudge.core.label_design import LabelDesign, declared, design_of
 from bayesjudge.core.names import require_names
 from bayesjudge.verdicts.labels import MISSING, PASS_OR_FAIL
@@ -24,6 +24,9 @@ from bayesjudge.verdicts.reading import (
     read_item_cells,
     read_table,
 )
+
+#: What each pattern has.
+ROWS = ("response", "truth", "group", "count", "about")
 
 
 @dataclass(frozen=True, eq=False)
@@ -369,7 +372,6 @@ class Verdicts:
         counts: Any,
         *,
         calibration: str | LabelDesign,
-        external: Any = None,
         **coordinates: Any,
     ) -> Self:
         """Take outputs counted by group, truth and verdict of one judge.
@@ -381,10 +383,8 @@ class Verdicts:
             its axis can be left out.
         calibration : str or LabelDesign
             How the labelled outputs were chosen.
-        external : array_like of int, shape (n_groups, n_classes, n_responses), optional
-            Labelled outputs that the estimate is not about: of another data set, for example.
         **coordinates
-            `groups`, `classes`, `responses`, `judges` and `dim`, as in `Verdicts`.
+            `groups`, `classes`, `responses` and other fields of `Verdicts`.
 
         Returns
         -------
@@ -402,18 +402,32 @@ class Verdicts:
         >>> table.unlabelled_n, table.labelled_n
         (1000, 200)
         """
-        blocks = [np.asarray(each) for each in (counts, external) if each is not None]
-        blocks = [each[None] if each.ndim == 2 else each for each in blocks]
+        cells = np.asarray(counts)
+        cells = cells[None] if cells.ndim == 2 else cells
         with checking("Verdicts.from_counts") as require:
-            right = all(each.ndim == 3 for each in blocks)
-            require(right, "counts need the axes group, truth and verdict")
-        rows = [np.array(np.nonzero(each)) for each in blocks]
-        group, truth, response = np.concatenate(rows, axis=1)
-        count = np.concatenate([each[each != 0] for each in blocks])
-        own = np.repeat([True, False][: len(rows)], [each.shape[1] for each in rows])
-        truth = np.where(own & (truth == blocks[0].shape[1] - 1), MISSING, truth)
-        made = cls(response, truth, group, count, calibration, **coordinates)
-        return made if external is None else replace(made, about=made.about & own)
+            require(cells.ndim == 3, "counts need the axes group, truth and verdict")
+        group, truth, response = np.nonzero(cells)
+        truth = np.where(truth == cells.shape[1] - 1, MISSING, truth)
+        return cls(response, truth, group, cells[cells != 0], calibration, **coordinates)
+
+    def with_others(self, labelled: Self) -> Self:
+        """Add outputs that the estimate is not about: labels of another data set, for example.
+
+        Parameters
+        ----------
+        labelled : Verdicts
+            Of the same groups, judges and classes.
+
+        Returns
+        -------
+        Verdicts
+            In which `about` tells them apart.
+        """
+        rows: dict[str, Any] = {
+            name: np.concatenate([getattr(self, name), getattr(labelled, name)]) for name in ROWS
+        }
+        rows["about"] = np.concatenate([self.about, np.zeros(len(labelled.count), bool)])
+        return replace(self, **rows)
 
     @property
     def design(self) -> LabelDesign:
@@ -455,6 +469,113 @@ class Verdicts:
             at = self.group[given], self.truth[given], response[given]
             np.add.at(found[column], at, self.times[given])
         return found
+
+    def __add__(self, other: Self) -> Self:
+        """Add outputs that are not among these, of these groups and judges or of new ones."""
+        if not isinstance(other, Verdicts):
+            return NotImplemented
+        designs = [str(one.calibration) for one in (self, other)]
+        with checking("Verdicts") as require:
+            require(designs[0] == designs[1], f"calibration must be the same, got {designs}")
+        return self.joined(other, "Verdicts", items_differ(self, other))
+
+    def joined(self, other: Self, subject: str, differ: bool, *, sort: bool = True) -> Self:
+        """Take the outputs of two tables together.
+
+        Parameters
+        ----------
+        other : Verdicts
+            Of other outputs, with the same classes.
+        subject : str
+            What errors are about.
+        differ : bool
+            Whether it is known that no output is in both.
+        sort : bool, default True
+            Whether groups stay in order if those of both are; else new ones come last.
+
+        Returns
+        -------
+        Verdicts
+            Of the groups and judges of both, with this one's label design.
+
+        Raises
+        ------
+        InputError
+            If the two are not of one kind.
+        """
+        parts = (self, other)
+        with checking(subject) as require:
+            for name in ("dim", "classes", "responses"):
+                mine, theirs = getattr(self, name), getattr(other, name)
+                require(mine == theirs, f"{name} must be the same, got {mine!r} and {theirs!r}")
+            one = (self.groups == ("",)) == (other.groups == ("",))
+            require(one, "one has systems, the other has not")
+            require(self.item is None is other.item, "rows that share items are read at once")
+            given = [one.covariates and sorted(one.covariates) for one in parts]
+            require(given[0] == given[1], f"covariates must be the same, got {given}")
+            chances = [np.asarray(one.propensity, float) for one in parts]
+            same = np.array_equal(chances[0], chances[1], equal_nan=True)
+            require(same, "propensities must be the same")
+        groups, judges = (
+            tuple(dict.fromkeys((*getattr(self, name), *getattr(other, name))))
+            for name in ("groups", "judges")
+        )
+        if sort and all(list(one.groups) == sorted(one.groups) for one in parts):
+            groups = tuple(sorted(groups))
+        times = np.max([one._looks(judges) for one in parts], axis=0)
+        spread = [one._spread(groups, judges, times) for one in parts]
+        rows: dict[str, Any] = {n: np.concatenate([one[n] for one in spread]) for n in ROWS}
+        made, place = replace(
+            self,
+            **rows,
+            groups=groups,
+            judges=judges,
+            judge_of_column=np.repeat(np.arange(len(judges)), times),
+            unparsed=spread[0]["unparsed"] + spread[1]["unparsed"],
+            covariates=self._covariates_with(other, groups),
+            distinct=differ and self.distinct and other.distinct,
+            spelling="; ".join(dict.fromkeys(one.spelling for one in parts if one.spelling)),
+            pass_name=self.pass_name or other.pass_name,
+        ).collapsed_with_places()
+        mine, theirs = keys_of(self), keys_of(other)
+        if mine is not None and theirs is not None:
+            at = np.concatenate([mine.places, theirs.places + len(self.count)])
+            hashes = np.concatenate([mine.hashes, theirs.hashes])
+            keep_keys(made, hashes, place[at] if len(at) == len(hashes) else None)
+        return made
+
+    def _looks(self, judges: Sequence[str]) -> np.ndarray:
+        """How many columns each of some judges has here."""
+        place = np.array([judges.index(name) for name in self.judges])
+        return np.bincount(place[self.judge_of_column], minlength=len(judges))
+
+    def _spread(
+        self, groups: Sequence[str], judges: Sequence[str], times: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        """Arrays by the names of a larger table, with so many columns of each judge."""
+        group = np.array([groups.index(name) for name in self.groups])
+        free, columns = np.cumsum(times) - times, []
+        for judge in self.judge_of_column:
+            j = judges.index(self.judges[judge])
+            columns.append(free[j])
+            free[j] += 1
+        response = np.full((len(self.count), int(times.sum())), MISSING)
+        response[:, columns] = self.response
+        unparsed = np.zeros((len(groups), response.shape[1]), np.int64)
+        unparsed[np.ix_(group, columns)] = self.unparsed
+        own = {"truth": self.truth, "count": self.count, "about": self.about}
+        return {"response": response, "group": group[self.group], "unparsed": unparsed, **own}
+
+    def _covariates_with(self, other: Self, groups: Sequence[str]) -> Any:
+        """Of all strata of two tables."""
+        if self.covariates is None or other.covariates is None:
+            return None
+        of_group: dict[str, tuple[Any, ...]] = {}
+        for one in (self, other):
+            values = (one.covariates or {}).values()
+            of_group |= zip(one.groups, zip(*values, strict=True), strict=True)
+        columns = zip(*(of_group[name] for name in groups), strict=True)
+        return dict(zip(self.covariates, columns, strict=True))
 
     def merged(self) -> Self:
         """Take all groups for one, as if no column had named them.

@@ -20,6 +20,9 @@ SIX = {
 }  # fmt: skip
 
 
+RANDOM = {"calibration": "random"}
+
+
 def dense(table):
     """Outputs by group, truth (last: no label) and response of the only judge."""
     shape = (len(table.groups), len(table.classes) + 1, len(table.responses))
@@ -47,6 +50,22 @@ def test_external_labels_are_of_the_table_and_not_about_its_items():
     table = counts.verdicts
     assert table.times[~table.about].sum() == more[[0, 2]].sum()
     assert table.labelled_n == sum(sum(SIX[name]) for name in ("correct_n", "incorrect_n")) + 29
+
+
+def test_parts_of_a_table_add_up_to_the_whole():
+    rows = rows_of_a_judge()
+    rows["second"], rows["system"] = 1 - rows["verdict"], np.where(rows.index % 3, "a", "b")
+    how = {"calibration": "random", "by": "system"}
+    whole = Verdicts.from_frame(rows, **how)
+    parts = [Verdicts.from_frame(rows[at], **how) for at in (rows.index < 99, rows.index >= 99)]
+    assert_array_equal((parts[0] + parts[1]).counts, whole.counts)
+    one, two = (Verdicts.from_frame(rows[["verdict", "second", "truth"]], verdict=v, **RANDOM)
+                for v in (["verdict"], ["second"]))  # fmt: skip
+    both = one + two
+    assert both.judges == ("verdict", "second")
+    assert_array_equal(both.counts[:1], one.counts)
+    with pytest.raises(InputError, match="calibration must be the same"):
+        one + Verdicts.from_frame(rows, calibration="by_truth", verdict=["verdict"])
 
 
 def test_the_other_data_of_one_judge_are_of_patterns():
