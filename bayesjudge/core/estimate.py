@@ -80,10 +80,13 @@ class Caution(NamedTuple):
         Short and stable, for example ``"weak-judge"``: what code and tests look for.
     text : str
         A sentence with the numbers, and what to do.
+    where : tuple of str
+        Systems, strata or periods that it is about; none if it is about all of them.
     """
 
     name: str
     text: str
+    where: tuple[str, ...] = ()
 
 
 class Assumption(NamedTuple):

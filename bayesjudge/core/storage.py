@@ -308,8 +308,8 @@ def _words_of(header: Mapping[str, Any], kind: type) -> dict[str, Any]:
             f"the data are of {data!r}, the model is not",
         )
     types = get_type_hints(kind, localns={"xr": SimpleNamespace(DataTree=Any)})
-    plain: dict[str, Any] = {"cautions": tuple[tuple[str, str], ...], "method": str}
-    plain["assumptions"] = tuple[tuple[str, str, tuple[str, ...]], ...]
+    told = tuple[tuple[str, str, tuple[str, ...]], ...]
+    plain: dict[str, Any] = {"assumptions": told, "cautions": told, "method": str}
     _check_types("fit", words, types | plain)
     method = words["spec"]._method
     with checking("fit") as require:

@@ -186,9 +186,7 @@ def _is_about(caution: Caution, one: Limits) -> bool:
         return False
     if caution.name == "not-identified":
         return one.quantity in ENDORSED
-    named = [f"in {dim} {at!r}" for dim, at in one.where.items()]
-    names_one = any(f"in {dim} '" in caution.text for dim in one.where)
-    return not names_one or any(name in caution.text for name in named)
+    return not caution.where or not {*map(str, one.where.values())}.isdisjoint(caution.where)
 
 
 # Limits of each kind of result ------------------------------------------------------------------

@@ -212,11 +212,10 @@ def _added(
 
 def _contradicted(quoted: Estimate, counts: Counts | None) -> tuple[str, ...]:
     """Systems whose data and declared design contradict each other; ``""`` of one entry."""
-    texts = [c.text for c in quoted.cautions if c.name == "contradiction"]
-    if counts is None:
+    told = [set(c.where) for c in quoted.cautions if c.name == "contradiction"]
+    if counts is None or not told:
         return ()
-    named = zip(counts.systems or ("",), counts.places, strict=True)
-    return tuple(name for name, at in named if any(f"{at}:" in text for text in texts))
+    return tuple(name for name in counts.systems or ("",) if {name} in told or set() in told)
 
 
 def _contradictory(systems: Sequence[str], counts: Counts | None) -> str:

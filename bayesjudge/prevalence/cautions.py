@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -111,6 +111,7 @@ def _transported(counts: Counts) -> Iterator[Caution]:
                 "untested-rates",
                 f"no item{where} has a human label of this run: that the judge errs here as it did "
                 "where the labels come from cannot be told; label some of these items",
+                where.names,
             )
     if counts.label_systems:
         shown = ", ".join(counts.label_systems[:3]) + (", …" if counts.label_systems[3:] else "")
@@ -158,6 +159,7 @@ def contradictions(counts: Counts, better_than_chance: bool) -> Iterator[Caution
                     f"{text} with probability {p_value:.1e}{where}: labels, verdicts and declared "
                     "design contradict each other, and the numbers describe none of them; check "
                     "the data",
+                    where.names,
                 )
 
 
@@ -171,9 +173,20 @@ def _rarely_less(one: tuple[Any, Any], other: tuple[Any, Any]) -> Any:
     return _normal((angles[0] - angles[1]) / np.sqrt(variance))
 
 
+class Place(NamedTuple):
+    """Where a number is: for a caution, and for its sentence (``" in system 'x'"``, or ``""``)."""
+
+    names: tuple[str, ...]
+    words: str
+
+    def __str__(self) -> str:
+        return self.words
+
+
 def _each(counts: Counts, *values: Any) -> Iterator[tuple[Any, ...]]:
-    """``(" in system 'x'" or "", value, …)`` for each system."""
-    places = counts.places
+    """``(place, value, …)`` for each system."""
+    names: Sequence[tuple[str, ...]] = [(name,) for name in counts.systems or ()] or [()]
+    places = list(map(Place, names, counts.places))
     columns = [np.broadcast_to(np.atleast_1d(v), (len(places),)) for v in values]
     yield from zip(places, *columns, strict=True)
 
@@ -189,24 +202,26 @@ def _weak(counts: Counts) -> Iterator[Caution]:
     rows = _each(counts, *above_chance(counts), *bounds, *sizes)
     for where, value, low, high, passes, fails, n1, n0, *own in rows:
         good, hits, bad, caught = own
-        alike = of_one_kind(good, hits, bad, caught, where)
+        alike = of_one_kind(good, hits, bad, caught, str(where))
         if n1 == 0 and n0 == 0:
             yield Caution(
                 "no-labels",
                 f"no item has a human label{where}: only priors of the judge's rates, or a model "
                 "that borrows them from other systems (PooledErrorRates()), give an answer",
+                where.names,
             )
         elif passes or fails:
             those = judged_so("pass" if passes else "fail", counts.pass_name)
-            yield Caution("empty-class", bounds_words(those, where))
+            yield Caution("empty-class", bounds_words(those, str(where)), where.names)
         elif alike is not None:
-            yield alike
+            yield alike._replace(where=where.names)
         elif n1 == 0 or n0 == 0:
             if not by_verdict:  # there are no such items
                 yield Caution(
                     "empty-class",
                     f"no labelled item is {'good' if n1 == 0 else 'bad'}{where}, so the labels "
                     "do not tell one of the judge's two error rates; label more items",
+                    where.names,
                 )
         elif high < 0:
             yield Caution(
@@ -214,9 +229,10 @@ def _weak(counts: Counts) -> Iterator[Caution]:
                 f"{what} - 1 is {value:.2f} ({low:.2f} to {high:.2f}){where}, clearly below 0: the "
                 f"verdicts go against the labels; is one of the two columns coded the other way "
                 "round, so that 1 means fail? Then say which label means pass, and which fail",
+                where.names,
             )
         elif low <= 0:
-            weak.append((where, f"{value:.2f} ({low:.2f} to {high:.2f})"))
+            weak.append((str(where), f"{value:.2f} ({low:.2f} to {high:.2f})"))
     if weak:
         of = len(counts.places), PLURALS[counts.kind]
         yield Caution("weak-judge", weak_words(what, weak, *of))
@@ -259,6 +275,7 @@ def _complete(counts: Counts) -> Iterator[Caution]:
                 f"every item has a human label{where}: the judge adds nothing, and the share of "
                 "good ones among these very items is known (target='items'); how good the judge is "
                 "says prevalence.agreement",
+                where.names,
             )
 
 
@@ -310,6 +327,7 @@ def _drawn_otherwise(counts: Counts) -> Iterator[Caution]:
                 f"{labelled} of {total} items have a label{where}, where each was to have one with "
                 f"probability {expected:g} (p = {p_value:.1e}): the propensities are not those "
                 "with which labels were drawn",
+                where.names,
             )
 
 
@@ -331,6 +349,7 @@ def _lopsided(counts: Counts) -> Iterator[Caution]:
                 "errors-do-not-cancel",
                 f"the judge {_wrong(passes, fails, counts.pass_name)} of the labelled items"
                 f"{where}, so that {OWN_RATE}",
+                where.names,
             )
 
 
@@ -368,6 +387,7 @@ def _lopsided_by_kind(counts: Counts, wrong_passes: Any, wrong_fails: Any) -> It
                 "errors-do-not-cancel",
                 f"weighed by its verdicts the judge {errs} of 1,000 items{where}, so that "
                 f"{OWN_RATE}",
+                where.names,
             )
 
 
@@ -408,6 +428,7 @@ def _out_of_range(counts: Counts) -> Iterator[Caution]:
                 f"[{start:.3f}, {end:.3f}], the range that the labelled items allow, by "
                 f"{sds:.1f} standard errors: the judge treats labelled items differently from the "
                 f"others{remedy}",
+                where.names,
             )
 
 
@@ -426,6 +447,7 @@ def _shifted(counts: Counts) -> Iterator[Caution]:
                 f"the judge passed {own:.1%} of the labelled items and {other:.1%} of the others"
                 f"{where}; a random sample would differ so with probability {p_value:.1e}: the "
                 "labelled items were not drawn at random; declare how they were drawn",
+                where.names,
             )
 
 
@@ -436,7 +458,9 @@ def _unparsed(counts: Counts) -> Iterator[Caution]:
         return
     seen.sort(key=lambda one: -one[0])
     several = len(seen) > 1
-    where = f": {', '.join(f'{n}{place}' for n, place, _ in seen[:3])}" if several else seen[0][1]
+    where = str(seen[0][1])
+    if several:
+        where = f": {', '.join(f'{n}{place}' for n, place, _ in seen[:3])}"
     where += ", …" if len(seen) > 3 else ""
     count, total = int(sum(one[0] for one in seen)), int(np.sum(items) if several else seen[0][2])
     yield Caution("unparsed-verdicts", unparsed_words(count, where, total))

@@ -24,7 +24,7 @@ def to_json(page: Page) -> str:
         "inputs": page.inputs,
         **page.fields(),
         **{section.key: section.fields for section in page.sections if section.key},
-        "cautions": [caution._asdict() for caution in page.cautions],
+        "cautions": [{"name": caution.name, "text": caution.text} for caution in page.cautions],
         **page.methods(),
     }
     return json.dumps(_plain(document), indent=2, ensure_ascii=False, allow_nan=False) + "\n"

@@ -34,7 +34,8 @@ from bayesjudge.decide import (
 )
 from bayesjudge.decide.decision import UNDECIDABLE
 from bayesjudge.prevalence import Counts, items
-from bayesjudge.prevalence.cautions import RANGE_P, cautions_of
+from bayesjudge.prevalence.cautions import RANGE_P
+from bayesjudge.prevalence.diagnosis import cautions_of
 
 pytest_plugins = ["pytester"]
 

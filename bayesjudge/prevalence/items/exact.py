@@ -128,7 +128,8 @@ def _contradicting(one: Any, model: Any, items: Items) -> list[Caution]:
     """Contradictions of one system's counts, by its name."""
     place = f" in {kind_of(items.systems)} {one.name!r}" if len(items.systems) > 1 else ""
     told = contradictions(one.counts, getattr(model, "better_than_chance", False))
-    return [c._replace(text=c.text.replace(": ", f"{place}: ", 1)) for c in told]
+    own = (one.name,) if place else ()
+    return [c._replace(text=c.text.replace(": ", f"{place}: ", 1), where=own) for c in told]
 
 
 def counts_of(items: Items, system: str, ci_prob: float) -> EffectiveCounts:

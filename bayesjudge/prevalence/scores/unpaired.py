@@ -82,7 +82,9 @@ def unpaired_difference(scores: Mapping[str, Scores], *, ci_prob: float = 0.95) 
         interval="Welch's t" if kinds == ["mean_score"] else "normal",
         assumptions=joined(assumed for assumed, _ in about.values()),
         cautions=tuple(
-            c._replace(text=f"{name}: {c.text}") for name, (_, told) in about.items() for c in told
+            c._replace(text=f"{name}: {c.text}", where=(name,))
+            for name, (_, told) in about.items()
+            for c in told
         ),
         data=dict(scores),
     )
@@ -114,11 +116,9 @@ def differences(made: Estimate) -> list[dict[str, Any]]:
             gap = contrast(data.differences[pair])
             counted = {"shared": data.shared[pair], "labelled": data.labelled[pair]}
             counted["not_shared"] = data.alone[pair]
-            start: tuple[str, ...] = (f"{first} less {second}: ",)
         else:
             gap = each[first].less(each[second])
             counted = {"labelled": sum(int(data[k].n[data[k].known].sum()) for k in pair)}
-            start = (f"{first}: ", f"{second}: ")
         found.append(
             {
                 **at,
@@ -128,7 +128,11 @@ def differences(made: Estimate) -> list[dict[str, Any]]:
                 **({"pass_name": about.pass_name} if about.pass_name else {}),
                 "probability": gap.probability,
                 **counted,
-                "cautions": [c._asdict() for c in made.cautions if c.text.startswith(start)],
+                "cautions": [
+                    {"name": c.name, "text": c.text}
+                    for c in made.cautions
+                    if c.where and {*c.where} <= {*pair}
+                ],
             }
         )
     return found
