@@ -26,6 +26,7 @@ from bayesjudge.core.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from bayesjudge import bias, decide, panel, prevalence, ratings, repeats
+    from bayesjudge.cli.frames import doctor
     from bayesjudge.core.answer import Answer
     from bayesjudge.core.errors import (
         ConvergenceError,
@@ -61,6 +62,7 @@ __all__ = [
     "Verdicts",
     "bias",
     "decide",
+    "doctor",
     "load",
     "panel",
     "plot_answer",
@@ -86,6 +88,7 @@ _HOMES = {
     "Method": "core.methods",
     "Quantity": "core.estimate",
     "UninformativeJudgeError": "core.errors",
+    "doctor": "cli.frames",
     "load": "core.fit",
     "Answer": "core.answer",
     "plot_answer": "core.plots",

@@ -11,6 +11,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 
 from cyclopts import (
     App,
@@ -21,7 +22,7 @@ from cyclopts import (
 )
 
 import bayesjudge
-from bayesjudge.cli.commands import build_app
+from bayesjudge.cli.commands import COMMANDS, build_app
 from bayesjudge.cli.mending import mended
 from bayesjudge.cli.options import needed
 from bayesjudge.core.calls import note_call
@@ -53,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal that cannot show "–" gets "?"
-    tokens = list(sys.argv[1:] if arguments is None else arguments)
+    tokens = _of_a_file(list(sys.argv[1:] if arguments is None else arguments))
     app = build_app(tokens)
     code = None
     note_call(tokens)
@@ -93,6 +94,12 @@ def _mute() -> None:
     """
     sys.stderr.flush()
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+
+
+def _of_a_file(tokens: list[str]) -> list[str]:
+    """``bayesjudge FILE`` is ``bayesjudge doctor FILE``."""
+    named = bool(tokens) and tokens[0] not in COMMANDS and not tokens[0].startswith("-")
+    return ["doctor", *tokens] if named and Path(tokens[0].partition("::")[0]).exists() else tokens
 
 
 def _with_stdin(tokens: Sequence[str]) -> list[str]:

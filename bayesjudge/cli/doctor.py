@@ -10,7 +10,6 @@ import csv
 import json
 import shlex
 import sys
-import tempfile
 import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -225,41 +224,6 @@ def _with_labels(path: str) -> str:
 
 def _wrapped(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, width, initial_indent="  - ", subsequent_indent="    ")
-
-
-def look(data: Any, labels: Any = None, **columns: str) -> Diagnosis:
-    """Look at a data frame, with people's labels in another one if they are."""
-    named = {"item": columns.get("item"), "system": columns.get("generator"),
-             "judge": columns.get("judge")}  # fmt: skip
-    with tempfile.TemporaryDirectory() as folder:
-        files = [_written(one, folder, name) for one, name in ((data, "table"), (labels, "labels"))]
-        assert files[0] is not None
-        roles = {role: name for role, name in named.items() if name}
-        found = examine(files[0], columns.get("truth"), files[1], roles)
-    shorter = {str(path): path.name for path in files if path is not None}
-    found.path = shorter[str(files[0])]
-    found.answers = [replaced(one, shorter) for one in found.answers]
-    return found
-
-
-def _written(data: Any, folder: str, name: str) -> Path | None:
-    """A data frame as a file; a path as it is."""
-    if data is None or isinstance(data, str | Path):
-        return None if data is None else Path(data)
-    import narwhals as nw
-
-    path = Path(folder) / f"{name}.parquet"
-    nw.from_native(data, eager_only=True).write_parquet(path)
-    return path
-
-
-def replaced(answer: Answer, names: Mapping[str, str]) -> Answer:
-    """An answer whose line has other names of files."""
-    line = answer.line
-    options = {k: [names.get(v, v) for v in values] for k, values in line.options.items()}
-    path, other = names.get(line.path, line.path), names.get(line.other, line.other)
-    return Answer(answer.question, Line(line.command, path, options, other), answer.shape,
-                  answer.score, answer.reasons, answer.condition)  # fmt: skip
 
 
 def examine(

@@ -623,7 +623,7 @@ def test_all_of_one_verdict_labelled_and_spellings_of_two_answers(tmp_path, exam
     line = found["answers"][0]["command"]
     assert line.endswith(
         "--pass-value Safe --fail-value UNSAFE --missing-value 'ERROR: timeout' "
-        "--calibration by_verdict --unparsed drop"
+        "--calibration by_verdict --item 'Case No' --unparsed drop"
     )
     assert [shlex.split(a["command"])[1] for a in found["answers"]] == ["prevalence", "gate"]
     n = (rows["guard verdict"] == "UNSAFE").sum()

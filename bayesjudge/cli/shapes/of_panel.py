@@ -31,7 +31,7 @@ def matches(table: Table) -> Iterator[Match]:
     if not wide:
         options = {"--judge": [str(table.judge)], "--vote": [*table.verdicts]}
     options |= {"--truth": [*table.truths[:1]]} if table.truths and not table.labels else {}
-    names = {"item": table.item, "generator": table.system}
+    names = {"item": table.row_name, "generator": table.system}
     if table.labels:
         own = {name: [*value] for name, value in table.labels.items()}
         names["item"], *_ = own.pop("--item")
@@ -74,7 +74,6 @@ def are_no_judges(table: Table) -> str:
     released = [n for n, own in words.items() if own & RELEASES]
     if len(released) == len(names) == 2:
         return f"votes on one output: is it one judge on two releases in {few(names, 4)}?"
-    judged = [n for n in names if says_judge(n)]
-    if len(judged) < len(names) and not table.truths and not table.system:
+    if not any(map(says_judge, names)):
         return f"votes of several judges: nothing says that {few(names, 4)} are"
     return ""

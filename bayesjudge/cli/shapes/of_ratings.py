@@ -106,10 +106,10 @@ def _wide(table: Table) -> Iterator[Match]:
         people = [n for n in others if answers_like(n, judges, answers, table)]
     if not judges or len(people) < 2 or table.asked or criteria(table):
         return
-    if table.item is None:
+    if table.row_name is None:
         yield Lacking("ratings", "a column that names the item (--item)")
         return
-    options = {"--item": [table.item], "--people": people, "--judge": judges}
+    options = {"--item": [table.row_name], "--people": people, "--judge": judges}
     options |= {"--separator": [between]} if between else {}
     said = {n: set().union(*(parts_of(c, between) for c in table[n].kinds))
             for n in (*people, *judges)}  # fmt: skip

@@ -76,8 +76,7 @@ def _verdicts(table: Table, about: Mapping[str, list[str]]) -> Iterator[Match]:
 
 def _side_by_side(table: Table, names: Sequence[str]) -> Iterator[Match]:
     """Answers of one judge in a column each."""
-    item = table.item or next((c.name for c in table if c.full and c.name not in names
-                               and len(c.kinds) == len(c.cells)), None)  # fmt: skip
+    item = table.row_name
     if item is None or len(table.systems) > 1:
         why = "a column that names the item (--item)" if item is None else "one system"
         yield Lacking("repeats report", f"of {few(names, 3)}: {why}")

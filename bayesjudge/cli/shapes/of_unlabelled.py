@@ -19,7 +19,7 @@ def matches(table: Table) -> Iterator[Match]:
     if len(table.judges) > 1 or pair_in(table):
         return
     told: list[str] = []
-    item = table.item
+    item = table.row_name
     if item is None or len({*table.columns[item]}) < len(table.columns[item]):
         several = f": {item} names several" if item else ""
         if item is None or table.verdicts:

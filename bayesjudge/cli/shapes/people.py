@@ -57,6 +57,8 @@ def find_labels(
     truths = labels_first([table[n] for n in people], judged)
     guessed = [told for n in people if (told := all_alike(n, table.columns[n]))]
     if truths:
+        truths = _the_same_for_judges(table, truths)
+        people = [n for n in people if n in truths or n not in labels or not table.judge]
         asked = _two_candidates(table, truths, labels)
         kept = [n for n in truths if not any(n in one.columns for one in asked)]
         more = [n for one in asked for n in one.columns]
@@ -68,6 +70,9 @@ def find_labels(
         ("read as people's scores, by its name",
          [c for c in like if names_labellers(c.name) and not c.constant]),
         ("empty in most rows, and read as people's labels", _of_a_sample(rest, bool(scores))),
+        ("read as people's labels, by its name and since it goes with a judge's",
+         [c for c in rest if names_labellers(c.name) and c.lacks and len(c.said) == 2 and any(
+             len(own.said) == 2 and go_together(c, own) for own in rest if not own.lacks)]),
         ("read as people's labels, by its name",
          [c for c in rest if _says_what_a_judge_says(c, rest)]),
         ("the numbers of the judges, and read as people's",
@@ -126,6 +131,15 @@ def _may_say(column: Column, judged: Sequence[Column], beside: bool) -> bool:
         not any(c.labels for c in judged if says_judge(c.name))
         and any(_tells_apart(column, c) for c in scores)
     )
+
+
+def _the_same_for_judges(table: Table, truths: Sequence[str]) -> list[str]:
+    """Of columns beside one that names judges those that say one thing of an item: no votes."""
+    if not table.item or not table.judge or len(truths) < 2:
+        return [*truths]
+    items = len(table[table.item].kinds)
+    once = [n for n in truths if len({*table.rows([table.item, n])}) == items]
+    return once or [*truths]
 
 
 def _two_candidates(table: Table, truths: Sequence[str], labels: Sequence[str]) -> list[Asked]:

@@ -22,6 +22,7 @@ from bayesjudge.cli.shapes.words import (
     LLMS,
     MAKERS,
     NO_SCORES,
+    NUMBERED,
     OTHER_COUNTS,
     PEOPLE,
     RATERS,
@@ -52,6 +53,7 @@ FEWEST_GROUPS = 10
 MOST_JUDGES, MOST_MAKERS = 12, 50
 #: Words that stand for an empty cell where most cells say so; a dash always does.
 NOTHING = {"na", "n/a", "nan", "null", "#n/a"}
+ROW_NAME = re.compile(r"[^\d.]{0,12}\d+")
 DATES = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}$")
 
 
@@ -267,6 +269,13 @@ class Table:
         called = [kind for kind in kinds if {*words_of(kind)} & BASELINES]
         return next(iter([*called, *kinds]), None)
 
+    @property
+    def row_name(self) -> str | None:
+        """The column of the item, or the first one that names each row by a number of its own."""
+        names = (c.name for c in self if c.full and len(c.kinds) == len(c.cells) > 4
+                 and not c.words & NO_SCORES and all(map(ROW_NAME.fullmatch, c.kinds)))  # fmt: skip
+        return self.item or next(names, None)
+
     def rows(self, names: Iterable[str]) -> list[tuple[str, ...]]:
         """The cells of some columns, row by row."""
         return [*zip(*(self.columns[n] for n in names), strict=True)]
@@ -372,12 +381,10 @@ def describe(
         order = next((n for n in twins if table[n].numeric), None)
         return found.but(columns=table.columns, order=order, counter=counter, again=twins,
                          guessed=[f"{told} the repeat"])  # fmt: skip
-    plain = _by_names(table, truth, None, people)
-    arms = plain.system in twins and {*words_of(str(plain.system))} & REPEATS
+    plain = _by_names(table, truth, item, people)
     return plain.but(
         scores=[n for n in plain.scores if n != counter],
-        system=None if arms else plain.system,
-        counter=counter if arms else None,
+        counter=counter if table[counter].words & REPEATS else None,
     )
 
 
@@ -407,20 +414,27 @@ def _by_names(
     scores = [c.name for c in numbers
               if c.name not in taken and not c.index and not says_person(c.name)]  # fmt: skip
     scores.sort(key=lambda n: not (table[n].words & SCORES or says_judge(n)))
-    seen = find_labels(table, truth, [n for n in labels if n not in taken], scores,
-                       [c.name for c in numbers if c.name not in taken])  # fmt: skip
+    few = [n for n in labels if n not in taken]
+    many = [c.name for c in numbers if c.name not in taken]
+    seen = find_labels(table.but(item=item, judge=judge), truth, few, scores, many)
     truths, scores = seen.truths, [n for n in scores if n not in seen.truths]
     scores.sort(key=seen.perhaps.__contains__)
     rest = [n for n in labels if n not in {*taken, *truths, *seen.people}]
-    verdicts = [n for n in rest if says_judge(n)] or [n for n in rest if table[n].binary]
+    usable = [c for c in map(table.__getitem__, rest)
+              if not c.constant or (c.binary and says_judge(c.name))]  # fmt: skip
+    verdicts = [c.name for c in usable if says_judge(c.name)]
+    verdicts = verdicts or [c.name for c in usable if c.binary]
     if not verdicts and truths:
         said = table[truths[0]].said
-        verdicts = [n for n in rest if len(said) > 1 and table[n].said == said]
+        verdicts = [c.name for c in usable if len(said) > 1 and c.said == said]
+        verdicts = verdicts or _gone_with(table[truths[0]], usable)
     names = _names_among(table, verdicts, truths)
     names = [n for n in names if len(table[n].kinds) != 2 or _arm(table, item, [n])]
-    verdicts = [n for n in verdicts if n not in names and not table[n].constant]
+    verdicts = [n for n in verdicts if n not in names]
     system = system or named([n for n in rest if n in names], LLMS)
-    free, guessed = [n for n in rest if n not in verdicts], [*seen.guessed]
+    counting = {c.name for c in table if c.numeric and c.words & (OTHER_COUNTS | REPEATS)}
+    free = [n for n in rest if n not in verdicts and n not in counting]
+    guessed = [*seen.guessed]
     jury = None
     if item and judge is None and len(verdicts) == 1 and _one_label_each(table, item, truths):
         jury = jury_in(table, item, system, free, people)
@@ -442,6 +456,15 @@ def _by_names(
         guessed=guessed,
         asked=seen.asked,
     )
+
+
+def _gone_with(truth: Column, columns: Sequence[Column]) -> list[str]:
+    """The one column of two words that go with people's past any chance."""
+    from bayesjudge.cli.shapes.people import go_together
+
+    two = [c for c in columns if len(c.said) == len(truth.said) == 2 and not c.lacks]
+    found = [c.name for c in two if go_together(truth, c)]
+    return found if len(found) == 1 else []
 
 
 def _labels(table: Table) -> list[str]:
@@ -495,7 +518,8 @@ def _item_of(table: Table) -> str | None:
     ids = [c.name for c in table if is_id(c.name) and not (says_person(c.name) and c.labels)
            and c.name.lower() not in (*SYSTEMS, *JUDGES)]  # fmt: skip
     ids = [n for n in ids if not table[n].words & {"annotator", "reviewer", "user", "rater", "run"}]
-    called = [c.name for c in table if c.words and c.words <= ITEMS and len(c.kinds) > 4]
+    called = [c.name for c in table if c.words & ITEMS and c.words <= ITEMS | NUMBERED
+              and len(c.kinds) > 4 and not (c.numeric and c.words & OTHER_COUNTS)]  # fmt: skip
     coming = [n for n in [*usual, *ids, *called] if not table[n].counts_to]
     return next(iter([*coming, *usual, *ids, *called]), None)
 

@@ -32,7 +32,9 @@ OF_JUDGES = ("judge", "judge_model", "judge_name")
 GRADERS = (*JUDGES, "reviewer", "labeler", "labeller", "worker", "coder")
 #: Columns whose numbers are names of raters, and no scores.
 RATERS = ("rater", "annotator", "evaluator", *OF_JUDGES[1:])
-VERDICTS = ("verdict", "judge", "vote", "grade", "pred", "auto")
+VERDICTS = ("verdict", "judge", "vote", "grade", "pred", "auto", "urteil", "jugement", "veredicto")
+#: Words of a judge's column, beside another word.
+MACHINES = {"bot", "ai", "ki", "ia", "machine", "evaluator", "juror"}
 #: Language models that judge, by parts of their names, and by how names begin.
 FAMOUS = ("llm", "gpt", "claude", "gemini")
 MODELS = ("llama", "mistral", "mixtral", "qwen", "deepseek",
@@ -44,7 +46,9 @@ CHOICES = ("choice", "answer", "label", "rating", "verdict", "response", "vote")
 ITEMS = {"item", "question", "prompt", "ticket", "pair", "doc", "document", "conversation", "case",
          "sample", "example", "task", "query", "instance", "problem", "dialogue", "trace",
          "record", "request", "essay", "message", "comment", "post", "article", "story", "email",
-         "claim"}  # fmt: skip
+         "claim", "thread", "session", "chat", "frage", "pregunta", "vraag"}  # fmt: skip
+#: What may stand beside such a word.
+NUMBERED = {"no", "nr", "number", "id", "key", "ref", "name"}
 #: What a score may be called, and a number that is none.
 SCORES = {"score", "rating", "quality", "grade", "points", "stars", "mark", "helpfulness"}
 NO_SCORES = {"ms", "latency", "tokens", "token", "cost", "price", "seconds", "duration", "time",
@@ -104,7 +108,9 @@ def says_judge(name: str) -> bool:
         return machine
     if any(word in lower for word in ("review", "gold", "truth")):
         return machine or bool({*words_of(name)} & {"judge", "auto", "autorater"})
-    return machine or any(word in lower for word in VERDICTS)
+    words = {*words_of(name)}
+    called = any(word in lower for word in VERDICTS) or bool(len(words) > 1 and words & MACHINES)
+    return machine or called
 
 
 def is_model(name: str) -> bool:
