@@ -71,6 +71,32 @@ def test_two_scores_by_truth_are_rogan_gladen(interval):
     assert_allclose(judge, P.naive(counts)["prevalence"], rtol=1e-12)
 
 
+@pytest.mark.parametrize("interval", ["lang_reiczigel", "delta"])
+def test_scores_between_the_ends_vary_less_than_passes_and_fails(interval):
+    """Eqs. (6)-(9) with variances of scores, written out; half of what joins is at either end."""
+    rng, z = np.random.default_rng(4), 1.959964
+    sizes, shares = (
+        (400, 60, 70),
+        ([0.2, 0.2, 0.2, 0.4], [0.5, 0.3, 0.1, 0.1], [0.1, 0.1, 0.2, 0.6]),
+    )
+    drawn = [rng.multinomial(n, p) for n, p in zip(sizes, shares, strict=True)]
+    steps = np.array([1.0, 2.0, 4.0, 5.0])
+    truth = np.repeat([NAN, 0.0, 1.0], 4)
+    scores = S.Scores(np.tile(steps, 3), truth, np.concatenate(drawn), "by_truth", (1, 5))
+    extra = (0, 0, 0) if interval == "delta" else (z**2, 2, 2)
+    moments = []
+    for n, more in zip(drawn, extra, strict=True):
+        f, weight = np.append((steps - 1) / 4, [0, 1]), np.append(n, [more / 2] * 2)
+        mean = np.average(f, weights=weight)
+        moments.append((mean, np.average((f - mean) ** 2, weights=weight) / weight.sum()))
+    (p, var), (wrong, var0), (hit, var1) = moments
+    theta = (p - wrong) / (hit - wrong)
+    shift = 0 if interval == "delta" else 2 * z**2 * (theta * var1 - (1 - theta) * var0)
+    half = z * np.sqrt(var + (1 - theta) ** 2 * var0 + theta**2 * var1) / (hit - wrong)
+    found = P.rogan_gladen(scores, interval=interval)["prevalence"]
+    assert_allclose(found[1:], (theta + shift - half, theta + shift + half), rtol=1e-6)
+
+
 def test_two_scores_by_score_are_post_stratified():
     counts = P.Counts(900, 650, 62, 46, 38, 34, calibration="by_verdict")
     found = P.post_stratified(two(counts))["prevalence"]
