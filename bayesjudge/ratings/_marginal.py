@@ -19,20 +19,16 @@ share the counts below their own, and items with the same ratings are one patter
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytensor.tensor as pt
-from pytensor.graph.basic import Apply
-from pytensor.graph.op import Op
+from pytensor.gradient import disconnected_type
 from scipy.special import gammaln
 
-from bayesjudge.compiled import in_numba
+from bayesjudge.truth.effects import Operation
 
 #: Additions that one evaluation may cost: about a millisecond. NUTS needs some hundred thousand.
 MOST_ADDITIONS = 250_000
@@ -409,11 +405,7 @@ def _backward(sets: int) -> Callable[..., Any]:
     return backward
 
 
-#: Compiled code is kept on disk by an operation's properties: new source must not find old code.
-CODE = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]
-
-
-class LogProbabilities(Op):
+class LogProbabilities(Operation):
     """Logarithms of the probabilities of patterns, of so many response sets.
 
     Inputs are Dirichlet weights by group (n_groups, Q), probabilities of each kind of rating
@@ -421,67 +413,29 @@ class LogProbabilities(Op):
     what `_forward` found of the rows, of which the gradient is made.
     """
 
-    __props__ = ("sets", "code")
+    value, unknown, beside = 1, (2, 2), (2,)
 
-    def __init__(self, sets: int) -> None:
-        self.sets, self.code = sets, CODE
+    @staticmethod
+    def function(compiled: Callable[..., Any], *told: Any) -> Callable[..., Any]:
+        """Of so many sets."""
+        forward = compiled(_forward(*told))
 
-    def make_node(self, *inputs: Any) -> Apply:
-        variables = [pt.as_tensor_variable(x) for x in inputs]
-        return Apply(self, variables, [pt.dvector(), pt.dmatrix()])
+        def logs(mine, seen, group, step_start, steps, last):
+            p, more = forward(mine, seen, group, step_start, steps, last)
+            return np.log(p), more
 
-    def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
-        p, more = _forward(self.sets)(*inputs)
-        for storage, value in zip(output_storage, (np.log(p), more), strict=True):
-            storage[0] = value
+        return compiled(logs)
 
     def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:
-        from pytensor.gradient import disconnected_type
-
-        mine_bar, seen_bar = LogProbabilitiesGradient(self.sets)(*inputs, cotangents[0], outputs[1])
+        mine_bar, seen_bar = _Gradient(*self.told)(*inputs, cotangents[0], outputs[1])
         return [mine_bar, seen_bar, *(disconnected_type() for _ in inputs[2:])]
 
-    def connection_pattern(self, node: Any) -> list[list[bool]]:
-        return [[i < 2, False] for i in range(len(node.inputs))]
 
+class _Gradient(Operation):
+    """Of `LogProbabilities`: of its inputs, the gradient by its logarithms, and what is beside."""
 
-class LogProbabilitiesGradient(Op):
-    """Gradient of `LogProbabilities`: takes its inputs, the gradient by its logarithms, the rest.
+    value, unknown, beside = 2, (), (2,)
 
-    The rest is what `_forward` found.
-    """
-
-    __props__ = ("sets", "code")
-
-    def __init__(self, sets: int) -> None:
-        self.sets, self.code = sets, CODE
-
-    def make_node(self, *inputs: Any) -> Apply:
-        variables = [pt.as_tensor_variable(x) for x in inputs]
-        return Apply(self, variables, [pt.dmatrix(), pt.dmatrix()])
-
-    def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
-        found = _backward(self.sets)(*inputs)
-        for storage, value in zip(output_storage, found, strict=True):
-            storage[0] = value
-
-
-@in_numba(LogProbabilities)
-def _numba_value(op: Any, node: Any, **_: Any) -> Any:
-    from pytensor.link.numba.dispatch.basic import numba_njit
-
-    forward = numba_njit(_forward(op.sets))
-
-    @numba_njit
-    def value(mine, seen, group, step_start, steps, last):
-        p, more = forward(mine, seen, group, step_start, steps, last)
-        return np.log(p), more
-
-    return value
-
-
-@in_numba(LogProbabilitiesGradient)
-def _numba_gradient(op: Any, node: Any, **_: Any) -> Any:
-    from pytensor.link.numba.dispatch.basic import numba_njit
-
-    return numba_njit(_backward(op.sets))
+    @staticmethod
+    def function(compiled: Callable[..., Any], *told: Any) -> Callable[..., Any]:
+        return compiled(_backward(*told))

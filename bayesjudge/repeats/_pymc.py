@@ -13,24 +13,19 @@ cutpoints and the noise.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pytensor.tensor as pt
-from pytensor.graph.basic import Apply
-from pytensor.graph.op import Op
 
-from bayesjudge.compiled import in_numba, jitable
+from bayesjudge.compiled import jitable
 from bayesjudge.repeats.data import Scores
+from bayesjudge.truth.effects import Operation
 
 if TYPE_CHECKING:
     import pymc as pm
 
-#: Compiled code is kept on disk by an operation's properties: new source must not find old code.
-CODE = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]
 #: Logits whose exponentials can be multiplied; exponent up to which there is one.
 TAME, LARGEST = 300.0, 700.0
 #: A product of numbers between 1/2 and 1 that has come down here has its logarithm taken.
@@ -517,40 +512,17 @@ def _answers(terms, gaps, eta, cuts, noise, by_level):
 # As an operation ----------------------------------------------------------------------------------
 
 
-class LogDensity(Op):
+class LogDensity(Operation):
     """What `_evaluate` finds, as one operation."""
 
-    __props__ = ("code",)
+    unknown = (1,)
 
-    def __init__(self) -> None:
-        self.code = CODE
+    @staticmethod
+    def function(compiled: Callable[..., Any], *told: Any) -> Callable[..., Any]:
+        evaluate = compiled(_evaluate)
 
-    def make_node(self, *inputs: Any) -> Apply:
-        variables = [pt.as_tensor_variable(x) for x in inputs]
-        return Apply(self, variables, [pt.dscalar(), pt.dvector()])
+        def density(x, places, priors, weights, item, judge, terms, gaps):
+            value, slope = evaluate(x, places, priors, weights, item, judge, terms, gaps)
+            return np.asarray(value), slope
 
-    def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
-        for storage, value in zip(output_storage, _evaluate(*inputs), strict=True):
-            storage[0] = np.asarray(value)
-
-    def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:
-        from pytensor.gradient import disconnected_type
-
-        return [cotangents[0] * outputs[1], *(disconnected_type() for _ in inputs[1:])]
-
-    def connection_pattern(self, node: Any) -> list[list[bool]]:
-        return [[i == 0, False] for i in range(len(node.inputs))]
-
-
-@in_numba(LogDensity)
-def _numba_density(op: Any, node: Any, **_: Any) -> Any:
-    from pytensor.link.numba.dispatch.basic import numba_njit
-
-    evaluate = numba_njit(_evaluate)
-
-    @numba_njit
-    def density(x, places, priors, weights, item, judge, terms, gaps):
-        value, slope = evaluate(x, places, priors, weights, item, judge, terms, gaps)
-        return np.asarray(value), slope
-
-    return density
+        return compiled(density)

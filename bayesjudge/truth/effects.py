@@ -52,6 +52,8 @@ class Operation(Op):
     #: Dimensions of the value, and of the inputs by which there are slopes.
     value: ClassVar[int] = 0
     unknown: tuple[int, ...]
+    #: Dimensions of what is found beside the value, if it is not these slopes.
+    beside: ClassVar[tuple[int, ...] | None] = None
 
     def __init__(self, *told: Any) -> None:
         #: Sizes and flags that the function is made for.
@@ -66,12 +68,12 @@ class Operation(Op):
     def make_node(self, *inputs: Any) -> Apply:
         """Add the operation to a graph."""
         variables = [pt.as_tensor_variable(x) for x in inputs]
-        dims = self.value, *self._slopes()
+        dims = self.value, *self._outputs_beside
         return Apply(self, variables, [pt.TensorType("float64", (None,) * n)() for n in dims])
 
-    def _slopes(self) -> tuple[int, ...]:
-        """Dimensions of the slopes."""
-        return self.unknown
+    @property
+    def _outputs_beside(self) -> tuple[int, ...]:
+        return self.unknown if self.beside is None else self.beside
 
     def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
         """Compute value and slopes in Python."""
@@ -89,7 +91,7 @@ class Operation(Op):
 
     def connection_pattern(self, node: Any) -> list[list[bool]]:
         """Say that the value depends on the first inputs, and that slopes have none."""
-        n, others = len(self.unknown), [False] * len(self._slopes())
+        n, others = len(self.unknown), [False] * len(self._outputs_beside)
         return [[i < n, *others] for i in range(len(node.inputs))]
 
 
@@ -241,7 +243,7 @@ class Centre(Operation):
     equation that the centre solves, not of the steps to it.
     """
 
-    value, unknown = 1, (1, 1)
+    value, unknown, beside = 1, (1, 1), (1, 2)
 
     @staticmethod
     def function(compiled: Callable[..., Any], *told: Any) -> Callable[..., Any]:
@@ -252,9 +254,6 @@ class Centre(Operation):
             return solved(share, shift, weight)[:3]
 
         return compiled(centre_of)
-
-    def _slopes(self) -> tuple[int, ...]:
-        return 1, 2
 
     def _pulled(self, bar: Any, slopes: Any) -> list[Any]:
         by_share, by_shift = slopes

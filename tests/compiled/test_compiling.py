@@ -728,7 +728,7 @@ names = {
     "prevalence.items._marginal": ["Rows"],
     "truth.effects": ["Centre"],
     "prevalence.items._few": ["FewRows"],
-    "ratings._marginal": ["LogProbabilities", "LogProbabilitiesGradient"],
+    "ratings._marginal": ["LogProbabilities", "_Gradient"],
     "panel._marginal": ["VotesByClass", "VotesByJudges"],
     "core.distributions": [],
 }
