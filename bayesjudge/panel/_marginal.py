@@ -16,22 +16,17 @@ most of its time on passing arrays on: one operation takes a third to a fifth of
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytensor.tensor as pt
-from pytensor.graph.basic import Apply
-from pytensor.graph.op import Op
 
-from bayesjudge.compiled import in_numba
 from bayesjudge.core.counting import distinct
 from bayesjudge.panel._em import Problem
 from bayesjudge.panel.data import MISSING, Votes
+from bayesjudge.truth.effects import Operation
 
 #: Probabilities below it are computed by logarithms; the product of two others is a normal number.
 TINY = 1e-150
@@ -445,49 +440,22 @@ def _of_judges(classes: int, nodes: int, njit: Callable[..., Any]) -> Callable[.
 
 # Operations ---------------------------------------------------------------------------------------
 
-#: Compiled code is kept on disk by an operation's properties: new source must not find old code.
-CODE = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]
+
+class VotesByClass(Operation):
+    """Log-likelihood of `Ballots`, which are the last inputs, and its slopes by the first two.
+
+    These are log probabilities of responses (column, class), and log shares (generator, class).
+    """
+
+    unknown = (2, 2)
+
+    @staticmethod
+    def function(compiled: Callable[..., Any], *told: Any) -> Callable[..., Any]:
+        """Of so many classes."""
+        return _of_classes(*told, 1, compiled)
 
 
-class _LogLikelihood(Op):
-    """Log-likelihood of `Ballots`, which are the last inputs, and its slopes by the first ones."""
-
-    __props__ = ("classes", "nodes", "code")
-    _loops: Any  #: makes the function
-    _unknown: tuple[int, ...]  #: dimensions of the inputs by which there are slopes
-
-    def __init__(self, classes: int, nodes: int = 1) -> None:
-        self.classes, self.nodes, self.code = classes, nodes, CODE
-
-    def make_node(self, *inputs: Any) -> Apply:
-        variables = [pt.as_tensor_variable(x) for x in inputs]
-        slopes = [pt.TensorType("float64", (None,) * n)() for n in self._unknown]
-        return Apply(self, variables, [pt.dscalar(), *slopes])
-
-    def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
-        found = type(self)._loops(self.classes, self.nodes, _as_it_is)(*inputs)
-        for storage, value in zip(output_storage, found, strict=True):
-            storage[0] = value
-
-    def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:
-        from pytensor.gradient import disconnected_type
-
-        slopes = [cotangents[0] * slope for slope in outputs[1:]]
-        return [*slopes, *(disconnected_type() for _ in inputs[len(slopes) :])]
-
-    def connection_pattern(self, node: Any) -> list[list[bool]]:
-        n = len(self._unknown)
-        return [[i < n, *([False] * n)] for i in range(len(node.inputs))]
-
-
-class VotesByClass(_LogLikelihood):
-    """Of log probabilities of responses (column, class), and log shares (generator, class)."""
-
-    _loops = staticmethod(_of_classes)
-    _unknown = (2, 2)
-
-
-class VotesByJudges(_LogLikelihood):
+class VotesByJudges(Operation):
     """Of two classes whose judges, of one population, share a normal effect on each item.
 
     With the log-density of the judges' own coordinates. Inputs are mean, spread and own coordinates
@@ -496,20 +464,9 @@ class VotesByJudges(_LogLikelihood):
     class); what is guessed of each judge and its error, for both; points and weights of the nodes.
     """
 
-    _loops = staticmethod(_of_judges)
-    _unknown = (0, 0, 1, 0, 0, 1, 1, 2, 2)
+    unknown = (0, 0, 1, 0, 0, 1, 1, 2, 2)
 
-
-def _as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
-    return np.errstate(divide="ignore", invalid="ignore")(function)
-
-
-def _njit(function: Callable[..., Any]) -> Callable[..., Any]:
-    from pytensor.link.numba.dispatch.basic import numba_njit
-
-    return numba_njit(function, error_model="numpy")
-
-
-@in_numba(_LogLikelihood)
-def _in_numba(op: Any, node: Any, **_: Any) -> Any:
-    return type(op)._loops(op.classes, op.nodes, _njit)
+    @staticmethod
+    def function(compiled: Callable[..., Any], *told: Any) -> Callable[..., Any]:
+        """Of so many classes and nodes."""
+        return _of_judges(*told, compiled)

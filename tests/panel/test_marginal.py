@@ -10,6 +10,7 @@ from scipy.stats import norm
 import bayesjudge as bj
 from bayesjudge.panel import Correlated, MulticlassDawidSkene, Votes, _marginal
 from bayesjudge.panel._marginal import Ballots, VotesByClass, VotesByJudges
+from bayesjudge.truth.effects import plain
 from bayesjudge.truth.likelihood import group_of_shares
 
 pytestmark = pytest.mark.usefixtures("uncompiled")
@@ -126,13 +127,13 @@ def of_judges(kind):
     return inputs, by_items(votes, table, share, np.log(WEIGHTS)) + density
 
 
-CASES = [(of_logits, _marginal._of_logits(2, NODES, _marginal._as_it_is), kind) for kind in KINDS]
+CASES = [(of_logits, _marginal._of_logits(2, NODES, plain), kind) for kind in KINDS]
 CASES += [
-    (of_judges, _marginal._of_judges(2, NODES, _marginal._as_it_is), kind)
+    (of_judges, _marginal._of_judges(2, NODES, plain), kind)
     for kind in ("ordinary", "sure judges", "very dependent")
 ]
 CASES += [
-    (of_classes, _marginal._of_classes(3, 1, _marginal._as_it_is), kind)
+    (of_classes, _marginal._of_classes(3, 1, plain), kind)
     for kind in ("ordinary", "sure judges", "no bad items")
 ]
 each_case = pytest.mark.parametrize(
@@ -188,7 +189,7 @@ def test_slopes_are_by_every_share_whoever_has_items(calibration):
     votes = Votes([[1, 0], [0, 0]], [-1, -1], [0, 0], ("g", "h"), "ab", calibration=calibration)
     ballots = Ballots.of(votes, "skip", group_of_shares(votes.verdicts), weighted=False)
     log_share = np.full((2 + (calibration == "separate"), 2), np.log(0.5))
-    likelihood = _marginal._of_classes(2, 1, _marginal._as_it_is)
+    likelihood = _marginal._of_classes(2, 1, plain)
     *_, slope = likelihood(np.full((4, 2), np.log(0.5)), log_share, *arrays(ballots))
     assert slope.shape == log_share.shape
     assert_allclose(slope.sum(), 2)
@@ -198,7 +199,7 @@ def test_one_judge_is_a_half():
     votes = Votes([[1], [0], [-1]], [1, -1, -1], [0, 0, 0], "g", "a", calibration="random")
     ballots = Ballots.of(votes, "skip", group_of_shares(votes.verdicts), weighted=False)
     table, share = np.log([[0.9, 0.3], [0.1, 0.7]]), np.log([[0.2, 0.8]])  # column, class
-    value, *_ = _marginal._of_classes(2, 1, _marginal._as_it_is)(table, share, *arrays(ballots))
+    value, *_ = _marginal._of_classes(2, 1, plain)(table, share, *arrays(ballots))
     assert_allclose(value, np.log(0.8 * 0.7) + np.log(0.2 * 0.9 + 0.8 * 0.3))
 
 
@@ -229,7 +230,7 @@ def test_machine_code_is_the_loops(op):
         with config.change_flags(cxx=""):
             variables = [pt.as_tensor(x).type() for x in inputs]
             run = function(variables, op(*sizes)(*variables), mode="NUMBA")
-        expected = op._loops(*(*sizes, 1)[:2], _marginal._as_it_is)(*inputs)
+        expected = op.function(plain, *sizes)(*inputs)
         for one, other in zip(run(*inputs), expected, strict=True):
             assert_allclose(one, other, rtol=1e-10, atol=1e-12)
 
