@@ -11,12 +11,8 @@ import pytest
 import xarray as xr
 from conftest import MODULES
 from contract import gaps_between, graph_of, items_and_likelihood, moved, some_draws
-from pymc.initial_point import make_initial_point_fn
-from pytensor.compile.mode import Mode
 
 import bayesjudge as bj
-from bayesjudge.compiled import compiling
-from bayesjudge.compiled.fast import _start_of
 from bayesjudge.core import predictive
 from bayesjudge.core.answer import Answer
 from bayesjudge.core.estimate import label
@@ -122,22 +118,6 @@ def test_the_sampler_runs_the_model_of_the_text(one):
         assert np.isfinite(gaps).all()
         assert np.ptp(gaps) < 1e-5, model
         assert off < 1e-9, model
-
-
-@pytest.mark.slow
-@each_module
-def test_chains_start_where_pymc_starts_them(one, monkeypatch):
-    """The same bits, if PyMC leaves the graph as it is: rewriting may swap generators of jitter."""
-    monkeypatch.setattr("pytensor.compile.mode.FAST_COMPILE", Mode(linker="py", optimizer=None))
-    for model, data in one.models():
-        form = model._sampling_form(data) or one.module.build_model(data, model)
-        with compiling():
-            start = _start_of(form)
-            theirs = make_initial_point_fn(model=form, jitter_rvs=set(form.free_RVs))
-            for seed in (1, 2):
-                mine, other = start(seed), theirs(seed)
-                assert list(mine) == list(other)
-                assert all(np.array_equal(mine[name], other[name]) for name in mine), model
 
 
 @pytest.mark.slow

@@ -327,32 +327,10 @@ def _data_of(model: pm.Model) -> dict[str, np.ndarray]:
 
 
 def _start_of(model: pm.Model) -> Callable[[int], Point]:
-    """Start at the priors' centres, jittered by at most 1 on the unconstrained scale.
+    """Start at the priors' centres, jittered by at most 1 on the unconstrained scale."""
+    from pymc.initial_point import make_initial_point_fn
 
-    As PyMC's ``make_initial_point_fn`` has it, without the rewriting of a graph that runs once a
-    chain: it takes longer than all starts, and may number the generators of jitter otherwise.
-    """
-    from pymc.initial_point import make_initial_point_expression
-    from pymc.pytensorf import compile as compile_graph
-    from pymc.pytensorf import find_rng_nodes, replace_rng_nodes, reseed_rngs
-    from pytensor.compile.mode import Mode
-
-    points = make_initial_point_expression(
-        free_rvs=model.free_RVs,
-        rvs_to_transforms=model.rvs_to_transforms,
-        initval_strategies=model.rvs_to_initial_values,
-        jitter_rvs=set(model.free_RVs),
-        return_transformed=True,
-    )
-    as_it_is = Mode(linker="py", optimizer=None)
-    run = compile_graph([], replace_rng_nodes(points), mode=as_it_is)
-    generators = find_rng_nodes(run.maker.fgraph.outputs)
-    names = [str(model.rvs_to_values[v].name) for v in model.free_RVs]
-
-    def make(seed: int) -> Point:
-        reseed_rngs(generators, seed)
-        return dict(zip(names, run(), strict=True))
-
+    make = make_initial_point_fn(model=model, jitter_rvs=set(model.free_RVs))
     one_at_a_time = Lock()  # chains begin together, and a PyTensor function serves one caller
 
     def start(seed: int) -> Point:
