@@ -12,6 +12,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from bayesjudge.panel.checks import subject, vote_weights
 from bayesjudge.panel.data import MISSING, Votes, patterns_of
+from bayesjudge.truth.likelihood import given_responses, missing_as_response
 
 #: Keeps a logarithm finite if a rate is estimated as 0.
 TINY = 1e-300
@@ -57,17 +58,8 @@ class Problem:
         k = votes.n_classes
         self.votes, self.n_classes = votes, k
         self.n_responses = k + (missing == "response")
-        codes = votes.votes.astype(int)
-        if missing == "response":
-            codes = np.where(codes == MISSING, k, codes)
-        patterns, columns = codes.shape
-        # one column for each (judge, response); a judge who voted twice counts twice
-        self.given = np.zeros((patterns, len(votes.judges) * self.n_responses))
-        rows = np.arange(patterns)
-        for column in range(columns):
-            seen = codes[:, column] != MISSING
-            at = votes.judge_of_column[column] * self.n_responses + codes[:, column]
-            np.add.at(self.given, (rows[seen], at[seen]), 1.0)
+        table = votes.verdicts
+        self.given = given_responses(missing_as_response(table) if missing == "response" else table)
         if judge_weights is not None:
             self.given *= np.repeat(judge_weights, self.n_responses)
         self.count = votes.count.astype(float)

@@ -9,7 +9,7 @@ import pymc as pm
 import pytensor.tensor as pt
 
 from bayesjudge.prevalence.data import Counts
-from bayesjudge.truth.components import BetaShares, SeparateErrors, prior_data
+from bayesjudge.truth.components import Apart, BetaShares, RateErrors, prior_data
 from bayesjudge.truth.likelihood import add_binomial, binomial
 
 RATES = ("sensitivity", "specificity")
@@ -20,7 +20,7 @@ def separate_rates(spec: Any, dim: str | None, text: bool) -> dict[str, Any]:
     if spec.better_than_chance and not text:
         return _around_the_pass_rate(spec, dim)
     rates = spec.sensitivity, spec.specificity, spec.better_than_chance
-    parts = BetaShares(spec.prevalence, dim), SeparateErrors(*rates, dim)
+    parts = BetaShares(spec.prevalence, Apart(dim)), RateErrors(*rates, Apart(dim))
     values = [part.variables(text) for part in parts]
     return with_pass_rate(values[0] | values[1], dim)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -24,15 +24,13 @@ from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.data import Counts, require_counts
 from bayesjudge.prevalence.diagnosis import cautions_of, diagnose, granted
 from bayesjudge.truth.components import (
+    Apart,
     BetaShares,
     Component,
     Linear,
-    LinearErrors,
-    LinearShares,
-    PooledErrors,
-    PooledShares,
+    Pooled,
     PredictiveRates,
-    SeparateErrors,
+    RateErrors,
 )
 from bayesjudge.truth.model import OneJudge, shares_of_items, stratum_shares
 from bayesjudge.truth.quadrature import NotIntegrated, posterior_of
@@ -46,13 +44,6 @@ SOURCE = "Lee et al. (2025), Sections 3-5, with Beta priors"
 #: With these, the data contradict the declared design.
 REFUSED = ("label-shift", "pass-rate-out-of-range")
 Prior = BetaPrior | Mapping[str, BetaPrior]
-
-
-class _By(NamedTuple):
-    """The dimension of systems or strata, and whose errors a judge's are."""
-
-    dim: str | None
-    by: Literal["group"] | None
 
 
 def _one_each(default: BetaPrior = BetaPrior()) -> Any:
@@ -144,11 +135,11 @@ class _PrevalenceModel(OneJudge):
     def _variables(self, data: Counts, text: bool) -> dict[str, Any]:
         from bayesjudge.prevalence._pymc import with_pass_rate
 
-        return with_pass_rate(super()._variables(data, text), self._by(data).dim)
+        return with_pass_rate(super()._variables(data, text), self._dim(data))
 
-    def _by(self, data: Counts) -> _By:
-        """What names the systems, if there are any, and whose errors those of a judge are."""
-        return _By(None, None) if data.systems is None else _By(data.dim, "group")
+    def _dim(self, data: Counts) -> str | None:
+        """What names the systems, if there are any."""
+        return None if data.systems is None else data.dim
 
     def _observe(self, data: Counts, values: Mapping[str, Any]) -> None:
         from bayesjudge.prevalence._pymc import observed
@@ -358,18 +349,18 @@ class ErrorRates(_PrevalenceModel):
         return (Assumption("same-rates", text),) if self._pools else ()
 
     def _shares(self, data: Counts) -> Component:
-        return BetaShares(self.prevalence, self._by(data).dim)
+        return BetaShares(self.prevalence, Apart(self._dim(data)))
 
     def _errors(self, data: Counts) -> Component:
-        own = _By(None, None) if self._pools else self._by(data)
-        return SeparateErrors(self.sensitivity, self.specificity, self.better_than_chance, *own)
+        vary = Apart(None if self._pools else self._dim(data))
+        return RateErrors(self.sensitivity, self.specificity, self.better_than_chance, vary)
 
     def _variables(self, data: Counts, text: bool) -> dict[str, Any]:
         from bayesjudge.prevalence._pymc import separate_rates
 
         if self._pools:
             return super()._variables(data, text)
-        return separate_rates(self, self._by(data).dim, text)
+        return separate_rates(self, self._dim(data), text)
 
 
 @dataclass(frozen=True)
@@ -452,13 +443,13 @@ class PooledErrorRates(_PrevalenceModel):
         return (Assumption("exchangeable-rates", text),)
 
     def _shares(self, data: Counts) -> Component:
-        if data.dim == "stratum":
-            return PooledShares(self.prevalence, data.dim, self.spread)
-        return BetaShares(self.prevalence, data.dim)
+        strata = data.dim == "stratum"
+        vary = Pooled(data.dim, self.spread) if strata else Apart(data.dim)
+        return BetaShares(self.prevalence, vary)
 
     def _errors(self, data: Counts) -> Component:
-        typical = self.sensitivity, self.specificity, self.better_than_chance
-        return PooledErrors(*typical, data.dim, spread=self.spread)
+        vary = Pooled(data.dim, self.spread)
+        return RateErrors(self.sensitivity, self.specificity, self.better_than_chance, vary)
 
 
 @dataclass(frozen=True)
@@ -539,15 +530,15 @@ class LinearErrorRates(_PrevalenceModel):
         return (Assumption("linear-logits", text),)
 
     def _shares(self, data: Counts) -> Component:
-        return LinearShares(self.prevalence, data.dim, self._linear(data))
+        return BetaShares(self.prevalence, self._linear(data))
 
     def _errors(self, data: Counts) -> Component:
-        return LinearErrors(self.sensitivity, self.specificity, self._linear(data))
+        return RateErrors(self.sensitivity, self.specificity, False, self._linear(data))
 
     def _linear(self, data: Counts) -> Linear:
         from bayesjudge.prevalence._covariates import design_of_strata
 
-        return Linear(*design_of_strata(self.formula, data), self.slope, data.dim)
+        return Linear(data.dim, *design_of_strata(self.formula, data), self.slope)
 
 
 @dataclass(frozen=True)
@@ -622,7 +613,7 @@ class PredictiveValues(_PrevalenceModel):
 
     def _errors(self, data: Counts) -> Component:
         known = self.pass_rate, self.ppv, self.npv, self.better_than_chance
-        return PredictiveRates(*known, *self._by(data))
+        return PredictiveRates(*known, self._dim(data))
 
     def _variables(self, data: Counts, text: bool) -> dict[str, Any]:
         import pymc as pm
@@ -630,7 +621,7 @@ class PredictiveValues(_PrevalenceModel):
         values = super(_PrevalenceModel, self)._variables(data, text)
         rate, ppv, npv = (values[name] for name in ("pass_rate", *self._rates))
         good = rate * ppv + (1 - rate) * (1 - npv)
-        dims = self._by(data).dim
+        dims = self._dim(data)
         return {**values, "prevalence": pm.Deterministic("prevalence", good, dims=dims)}
 
 

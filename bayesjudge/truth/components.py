@@ -129,6 +129,86 @@ def pair_of_rates(
     return first, pm.Deterministic(other, 1 - missed, dims=dims)
 
 
+# How rates vary -----------------------------------------------------------------------------------
+
+#: Makes the variables of some names and, unless it is None, of one dimension.
+Make = Callable[[Sequence[str], str | None], Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Each group, or judge, has rates of its own; without a dimension all have the same."""
+
+    dim: str | None = None
+
+    def over(self, names: Sequence[str], make: Make, text: bool) -> dict[str, Any]:
+        """The rates by name."""
+        return dict(zip(names, make(names, self.dim), strict=True))
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """Rates of each group lie some logits from those of a typical one, by how much the data say."""
+
+    dim: str
+    spread: float
+
+    def over(self, names: Sequence[str], make: Make, text: bool) -> dict[str, Any]:
+        """The rates by name.
+
+        The sampler counts them in standard deviations (non-centred), since most groups have few
+        labels.
+        """
+        import pymc as pm
+
+        from bayesjudge.core.distributions import half_normal
+
+        if "spread_prior" not in (model := pm.modelcontext(None)):
+            pm.Data("spread_prior", np.array(self.spread))
+        unbounded = pm.distributions.transforms.logodds  # which PyMC leaves out for this one
+        found, about = {}, {"dims": self.dim, "default_transform": unbounded}
+        for name, typical in zip(names, make([f"typical_{x}" for x in names], None), strict=True):
+            spread = half_normal(f"{name}_spread", model["spread_prior"], text=text)
+            centre = pm.math.log(typical) - pm.math.log1p(-typical)
+            if text:
+                found[name] = pm.LogitNormal(name, centre, spread, **about)
+                continue
+            rates = pm.math.sigmoid(centre + spread * pm.Normal(f"{name}_steps", dims=self.dim))
+            found[name] = pm.Deterministic(name, rates, dims=self.dim)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """Logits of the rates are linear in covariates, about those of the average item."""
+
+    dim: str
+    names: Sequence[str]  #: of the columns
+    columns: np.ndarray  #: by group
+    slope: float
+
+    def over(self, names: Sequence[str], make: Make, text: bool) -> dict[str, Any]:
+        """The rates by name."""
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        if "covariate" not in (model := pm.modelcontext(None)):
+            model.add_coord("coefficient", self.names)
+            pm.Data("covariate", self.columns, dims=(self.dim, "coefficient"))
+            pm.Data("slope_prior", np.array(self.slope))
+        found = {}
+        for name, typical in zip(names, make([f"typical_{x}" for x in names], None), strict=True):
+            logits = pt.log(typical) - pt.log1p(-typical) + pt.zeros(len(self.columns))
+            if self.names:
+                slopes = pm.Normal(f"{name}_slope", 0, model["slope_prior"], dims="coefficient")
+                logits = logits + model["covariate"] @ slopes
+            found[name] = pm.Deterministic(name, pm.math.sigmoid(logits), dims=self.dim)
+        return found
+
+
+Varying = Apart | Pooled | Linear
+
+
 # Shares -------------------------------------------------------------------------------------------
 
 
@@ -137,148 +217,101 @@ class BetaShares(Component):
     """The share of good outputs of each group, or of all."""
 
     prior: Prior
-    dim: str | None
+    vary: Varying
     names: ClassVar[Sequence[str]] = ("prevalence",)
 
     def variables(self, text: bool) -> dict[str, Any]:
-        """Beta variables."""
-        import pymc as pm
+        """Shares with a Beta prior, or about a typical one that has it."""
+        from bayesjudge.core.distributions import beta_share
 
-        ends = prior_data("prevalence", self.prior, self.dim)
-        return {"prevalence": pm.Beta("prevalence", *ends, dims=self.dim)}
+        def share(names: Sequence[str], dim: str | None) -> tuple[Any, ...]:
+            ends = prior_data("prevalence", self.prior, dim)
+            return (beta_share(names[0], *ends, text=text, dims=dim),)
+
+        return self.vary.over(self.names, share, text)
 
     def log_table(self, values: Values, xp: Any) -> Any:
         """Of fail and pass."""
-        good = values["prevalence"] if self.dim else values["prevalence"][..., None]
+        good = values["prevalence"] if self.vary.dim else values["prevalence"][..., None]
         return xp.stack([xp.log1p(-good), xp.log(good)], axis=-1)
 
 
-@dataclass(frozen=True)
-class PooledShares(BetaShares):
-    """Shares of good outputs some logits from a typical one, by how much the data say."""
-
-    spread: float = 1.0
-
-    def variables(self, text: bool) -> dict[str, Any]:
-        """A typical share, its groups' spread and their shares."""
-        from bayesjudge.core.distributions import beta_share
-
-        ends = prior_data("prevalence", self.prior)
-        typical = beta_share("typical_prevalence", *ends, text=text)
-        return {"prevalence": spread_out("prevalence", typical, self.spread, self.dim, text)}
-
-
 @dataclass(frozen=True, eq=False)
-class LinearShares(BetaShares):
-    """Shares of good outputs whose logits are linear in covariates."""
-
-    linear: Linear | None = None
-
-    def variables(self, text: bool) -> dict[str, Any]:
-        """The average item's share, and slopes."""
-        assert self.linear is not None
-        return {"prevalence": self.linear.rate("prevalence", self.prior)}
-
-
-@dataclass(frozen=True, eq=False)
-class DirichletShares(Component):
-    """Shares of several classes in each group, or in all."""
+class DirichletRows(Component):
+    """Rows of shares: of the classes by group, or of the responses by class: confusions."""
 
     name: str
-    weights: np.ndarray
-    dims: tuple[str, ...]
+    weights: np.ndarray  #: of one row, or of a row for each class
+    dims: tuple[str, ...]  #: of the weights, behind that of who has rows of its own, if anybody has
+    by: Literal["judge", "group"] | None = "judge"
 
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
         """Its own."""
         return (self.name,)
 
+    @property
+    def _several(self) -> bool:
+        return len(self.dims) > self.weights.ndim
+
     def variables(self, text: bool) -> dict[str, Any]:
-        """A row of shares for each group; for the sampler their logarithms."""
+        """Dirichlet variables; for the sampler in coordinates of which it takes longer steps."""
         import pymc as pm
         import pytensor.tensor as pt
 
         from bayesjudge.core.distributions import log_dirichlet
 
-        if text or len(self.dims) == 1:
-            weights = pm.Data(f"{self.name}_prior", self.weights, dims=self.dims[-1:])
+        if text or not self._several:
+            own = self.dims[-self.weights.ndim :]
+            weights = pm.Data(f"{self.name}_prior", self.weights, dims=own)
             return {self.name: pm.Dirichlet(self.name, weights, dims=self.dims)}
-        groups = len(pm.modelcontext(None).coords[self.dims[0]] or ())
-        logs = log_dirichlet(self.name, self.weights[None], np.zeros(1, int), groups)[:, :, 0]
-        pm.Deterministic(self.name, pt.exp(logs), dims=self.dims)
-        return {f"log_{self.name}": logs, self.name: pt.exp(logs)}
+        rows, many = np.atleast_2d(self.weights), pm.modelcontext(None).coords[self.dims[0]] or ()
+        logs = log_dirichlet(self.name, rows, np.arange(len(rows)), len(many))
+        logs = logs.transpose(0, 2, 1).reshape((len(many), *self.weights.shape))
+        shares = pm.Deterministic(self.name, pt.exp(logs), dims=self.dims)
+        return {f"log_{self.name}": logs, self.name: shares}
 
     def log_table(self, values: Values, xp: Any) -> Any:
-        """Of the classes."""
+        """Of the classes, or of the responses by class."""
         logs = values.get(f"log_{self.name}")
         logs = xp.log(values[self.name]) if logs is None else logs
-        return logs if len(self.dims) == 2 else logs[..., None, :]
+        return logs if self._several else logs[..., None, *[slice(None)] * self.weights.ndim]
 
 
 # A judge's errors ---------------------------------------------------------------------------------
 
 
-class _Rates(Component):
-    """Errors told by a sensitivity and a specificity."""
-
-    names: ClassVar[Sequence[str]] = ("sensitivity", "specificity")
-
-    def log_table(self, values: Values, xp: Any) -> Any:
-        """Of fail and pass, on bad and on good items."""
-        s, c = (values[name] if self.by else values[name][..., None] for name in self.names)
-        bad = xp.stack([xp.log(c), xp.log1p(-c)], axis=-1)
-        return xp.stack([bad, xp.stack([xp.log1p(-s), xp.log(s)], axis=-1)], axis=-2)
-
-
 @dataclass(frozen=True)
-class SeparateErrors(_Rates):
-    """Beta priors of a sensitivity and a specificity, which may be known to be above chance."""
+class RateErrors(Component):
+    """A sensitivity and a specificity, which may be known to be above chance."""
 
     sensitivity: Prior
     specificity: Prior
     better_than_chance: bool
-    dim: str | None
-    by: Literal["judge", "group"] | None = "judge"
+    vary: Varying
+    of: Literal["judge", "group"] = "group"
+    names: ClassVar[Sequence[str]] = ("sensitivity", "specificity")
+
+    @property
+    def by(self) -> Literal["judge", "group"] | None:  # type: ignore[override]
+        """Nobody has rates of its own if all have the same."""
+        return self.of if self.vary.dim else None
 
     def variables(self, text: bool) -> dict[str, Any]:
-        """One pair for each entry of `dim`."""
-        priors = [prior_data(name, getattr(self, name), self.dim) for name in self.names]
-        about: dict[str, Any] = {"above_one": self.better_than_chance, "text": text}
-        pair = pair_of_rates(self.names, priors, **about, dims=self.dim)
-        return dict(zip(self.names, pair, strict=True))
+        """Rates with Beta priors, or about typical ones that have them."""
 
+        def pair(names: Sequence[str], dim: str | None) -> tuple[Any, ...]:
+            priors = [prior_data(name, getattr(self, name), dim) for name in self.names]
+            above = self.better_than_chance
+            return pair_of_rates(names, priors, above_one=above, text=text, dims=dim)
 
-@dataclass(frozen=True)
-class PooledErrors(SeparateErrors):
-    """Rates of each group some logits from those of a typical one, by how much the data say."""
+        return self.vary.over(self.names, pair, text)
 
-    by: Literal["judge", "group"] | None = "group"
-    spread: float = 1.0
-
-    def variables(self, text: bool) -> dict[str, Any]:
-        """A typical pair, spreads, and the pair of each group."""
-        names = [f"typical_{name}" for name in self.names]
-        priors = [prior_data(name, getattr(self, name)) for name in self.names]
-        about: dict[str, Any] = {"above_one": self.better_than_chance, "text": text}
-        typical = pair_of_rates(names, priors, **about, dims=None)
-        return {
-            name: spread_out(name, centre, self.spread, self.dim, text)
-            for name, centre in zip(self.names, typical, strict=True)
-        }
-
-
-@dataclass(frozen=True, eq=False)
-class LinearErrors(_Rates):
-    """Rates whose logits are linear in covariates."""
-
-    sensitivity: BetaPrior
-    specificity: BetaPrior
-    linear: Linear
-    by: Literal["judge", "group"] | None = "group"
-
-    def variables(self, text: bool) -> dict[str, Any]:
-        """The average item's rates, and slopes."""
-        return {name: self.linear.rate(name, getattr(self, name)) for name in self.names}
+    def log_table(self, values: Values, xp: Any) -> Any:
+        """Of fail and pass, on bad and on good items."""
+        s, c = (values[name] if self.vary.dim else values[name][..., None] for name in self.names)
+        bad = xp.stack([xp.log(c), xp.log1p(-c)], axis=-1)
+        return xp.stack([bad, xp.stack([xp.log1p(-s), xp.log(s)], axis=-1)], axis=-2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -443,46 +476,6 @@ class Answering(Component):
         return xp.concatenate([verdicts + xp.log(answering), absent], axis=axis)
 
 
-@dataclass(frozen=True, eq=False)
-class DirichletErrors(Component):
-    """A row of shares of the responses for each class: confusions."""
-
-    name: str
-    weights: np.ndarray  #: class, response
-    dims: tuple[str, ...]  #: of who has them, if anybody does, of classes and of responses
-    by: Literal["judge", "group"] | None = "judge"
-
-    @property
-    def names(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Its own."""
-        return (self.name,)
-
-    def variables(self, text: bool) -> dict[str, Any]:
-        """Dirichlet variables; for the sampler in coordinates of which it takes longer steps."""
-        import pymc as pm
-        import pytensor.tensor as pt
-
-        from bayesjudge.core.distributions import log_dirichlet
-
-        coords = pm.modelcontext(None).coords
-        if text or self.by != "judge":
-            weights = pm.Data(f"{self.name}_prior", self.weights, dims=self.dims[-2:])
-            if len(self.dims) == 3:
-                weights = pt.ones((len(coords[self.dims[0]] or ()), 1, 1)) * weights
-            return {self.name: pm.Dirichlet(self.name, weights, dims=self.dims)}
-        k = len(self.weights)
-        logs = log_dirichlet(self.name, self.weights, np.arange(k), len(coords[self.dims[0]] or ()))
-        by_truth = logs.transpose(0, 2, 1)
-        pm.Deterministic(self.name, pt.exp(by_truth), dims=self.dims)
-        return {f"log_{self.name}": by_truth, self.name: pt.exp(by_truth)}
-
-    def log_table(self, values: Values, xp: Any) -> Any:
-        """Of the responses by class."""
-        logs = values.get(f"log_{self.name}")
-        logs = xp.log(values[self.name]) if logs is None else logs
-        return logs if len(self.dims) == 3 else logs[..., None, :, :]
-
-
 @dataclass(frozen=True)
 class OrderedErrors(Component):
     """Shares of the bins of a score whose likelihood ratio rises from bin to bin."""
@@ -526,8 +519,12 @@ class PredictiveRates(Component):
     npv: Prior
     better_than_chance: bool
     dim: str | None
-    by: Literal["judge", "group"] | None = "group"
     names: ClassVar[Sequence[str]] = ("pass_rate", "ppv", "npv")
+
+    @property
+    def by(self) -> Literal["group"] | None:  # type: ignore[override]
+        """All have the same without a dimension."""
+        return "group" if self.dim else None
 
     def variables(self, text: bool) -> dict[str, Any]:
         """A pass rate, and predictive values that may be known to be above chance."""
@@ -562,9 +559,9 @@ class PredictiveClasses(Component):
 
     def variables(self, text: bool) -> dict[str, Any]:
         """Dirichlet variables."""
-        one = DirichletShares("verdict_share", self.shares, self.dims[:-1])
-        other = DirichletErrors("class_share", self.weights, self.dims, by=self.by)
-        return one.variables(True) | other.variables(True)
+        one = DirichletRows("verdict_share", self.shares, self.dims[:-1])
+        other = DirichletRows("class_share", self.weights, self.dims)
+        return one.variables(text=True) | other.variables(text=True)
 
     def log_table(self, values: Values, xp: Any) -> Any:
         """Of the classes with the verdicts."""
@@ -574,57 +571,6 @@ class PredictiveClasses(Component):
 
 
 # What components are made of ----------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Linear:
-    """Columns of covariates by group, about the average item, and the prior of their slopes."""
-
-    names: Sequence[str]
-    columns: np.ndarray
-    slope: float
-    dim: str
-
-    def rate(self, name: str, prior: Any) -> Any:
-        """A rate by group, linear on the scale of logits."""
-        import pymc as pm
-        import pytensor.tensor as pt
-
-        model = pm.modelcontext(None)
-        if "covariate" not in model.named_vars:
-            model.add_coord("coefficient", self.names)
-            pm.Data("covariate", self.columns, dims=(self.dim, "coefficient"))
-            pm.Data("slope_prior", np.array(self.slope))
-        typical = pm.Beta(f"typical_{name}", *prior_data(name, prior))
-        logits = pt.log(typical) - pt.log1p(-typical)
-        if self.names:
-            slopes = pm.Normal(f"{name}_slope", 0, model["slope_prior"], dims="coefficient")
-            logits = logits + model["covariate"] @ slopes
-        rates = pm.math.sigmoid(logits * pt.ones(len(self.columns)))
-        return pm.Deterministic(name, rates, dims=self.dim)
-
-
-def spread_out(name: str, typical: Any, scale: float, dim: str | None, text: bool) -> Any:
-    """Each group's rate, some logits from the typical one.
-
-    The sampler counts them in standard deviations (non-centred), since most groups have few
-    labels.
-    """
-    import pymc as pm
-    import pytensor.tensor as pt
-
-    from bayesjudge.core.distributions import half_normal
-
-    model = pm.modelcontext(None)
-    if "spread_prior" not in model.named_vars:
-        pm.Data("spread_prior", np.array(scale))
-    spread = half_normal(f"{name}_spread", model["spread_prior"], text=text)
-    centre = pt.log(typical) - pt.log1p(-typical)
-    if text:
-        unbounded = pm.distributions.transforms.logodds  # which PyMC leaves out for this one
-        return pm.LogitNormal(name, centre, spread, dims=dim, default_transform=unbounded)
-    steps = pm.Normal(f"{name}_steps", dims=dim)
-    return pm.Deterministic(name, pm.math.sigmoid(centre + spread * steps), dims=dim)
 
 
 def logits_of_judges(values: Values, xp: Any) -> Any:

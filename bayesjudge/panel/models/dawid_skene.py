@@ -25,12 +25,12 @@ from bayesjudge.panel.label_design import RANDOM_LABELS
 from bayesjudge.panel.models._base import PanelModel
 from bayesjudge.truth.components import (
     Answering,
+    Apart,
     BetaShares,
     Component,
-    DirichletErrors,
-    DirichletShares,
+    DirichletRows,
     PopulationErrors,
-    SeparateErrors,
+    RateErrors,
     SharedEffect,
     around_guess,
 )
@@ -117,7 +117,7 @@ class LatentTruthPanel(_LatentTruth):
     )
 
     def _shares(self, votes: Votes) -> Component:
-        return BetaShares(self.prevalence, "generator")
+        return BetaShares(self.prevalence, Apart("generator"))
 
 
 def _answered(errors: Component, prior: BetaPrior | None) -> Component:
@@ -379,7 +379,7 @@ class DawidSkene(LatentTruthPanel):
 
     def _errors(self, votes: Votes) -> Component:
         rates = self.sensitivity, self.specificity, self.better_than_chance
-        return _answered(SeparateErrors(*rates, "judge"), self.answering)
+        return _answered(RateErrors(*rates, Apart("judge"), "judge"), self.answering)
 
 
 @dataclass(frozen=True)
@@ -443,10 +443,10 @@ class MulticlassDawidSkene(_LatentTruth):
 
     def _shares(self, votes: Votes) -> Component:
         weights = np.full(votes.n_classes, self.share_concentration)
-        return DirichletShares("share", weights, ("generator", "truth"))
+        return DirichletRows("share", weights, ("generator", "truth"))
 
     def _errors(self, votes: Votes) -> Component:
-        return DirichletErrors("confusion", self._weights(votes), ("judge", "truth", "vote"))
+        return DirichletRows("confusion", self._weights(votes), ("judge", "truth", "vote"))
 
     def _weights(self, votes: Votes) -> np.ndarray:
         """Dirichlet weights of a judge's votes by truth."""

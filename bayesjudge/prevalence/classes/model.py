@@ -18,8 +18,7 @@ from bayesjudge.prevalence.classes.data import SOURCE, ClassCounts
 from bayesjudge.prevalence.diagnosis import diagnose
 from bayesjudge.truth.components import (
     Component,
-    DirichletErrors,
-    DirichletShares,
+    DirichletRows,
     PredictiveClasses,
 )
 from bayesjudge.truth.likelihood import multinomial, observe_given_truth
@@ -170,13 +169,13 @@ class Confusions(_ClassModel):
         return replace(self, pooling="separate") != Confusions()
 
     def _shares(self, data: ClassCounts) -> Component:
-        return DirichletShares("prevalence", self._weights(data)[0], (*data.coords, "class"))
+        return DirichletRows("prevalence", self._weights(data)[0], (*data.coords, "class"))
 
     def _errors(self, data: ClassCounts) -> Component:
         own = tuple(data.coords) if self.pooling == "separate" else ()
         dims = (*own, "class", "verdict")
         by: Any = "group" if own else None
-        return DirichletErrors("confusion", self._weights(data)[1], dims, by=by)
+        return DirichletRows("confusion", self._weights(data)[1], dims, by=by)
 
     def _observe(self, data: ClassCounts, values: Mapping[str, Any]) -> None:
         dims, told = (*data.coords, "class", "verdict"), data.design.same_items

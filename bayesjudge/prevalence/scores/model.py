@@ -18,7 +18,7 @@ from bayesjudge.core.model import model_of
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence.diagnosis import diagnose
 from bayesjudge.prevalence.scores.data import Scores
-from bayesjudge.truth.components import BetaShares, Component, DirichletErrors, OrderedErrors
+from bayesjudge.truth.components import Apart, BetaShares, Component, DirichletRows, OrderedErrors
 from bayesjudge.truth.likelihood import multinomial, observe_given_truth
 from bayesjudge.truth.model import OneJudge
 from bayesjudge.verdicts.table import Verdicts
@@ -159,14 +159,14 @@ class ScoreGivenTruth(_ScoreModel):
         return {**super()._coords(data), "rise": data.bins[1:]}
 
     def _shares(self, data: Scores) -> Component:
-        return BetaShares(self.prevalence, None)
+        return BetaShares(self.prevalence, Apart())
 
     def _errors(self, data: Scores) -> Component:
         bins = len(data.bins)
         if self.rise is not None:
             return OrderedErrors(self.concentration, self.rise, bins)
         even = np.full((2, bins), self.concentration / bins)
-        return DirichletErrors("bin_share", even, ("truth", "bin"), by=None)
+        return DirichletRows("bin_share", even, ("truth", "bin"), by=None)
 
     def _observe(self, data: Scores, values: Mapping[str, Any]) -> None:
         import pytensor.tensor as pt
