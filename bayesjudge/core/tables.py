@@ -193,20 +193,11 @@ def read_rows(
 def count_rows(
     table: Any, *columns: str, names: Collection[str] = ()
 ) -> tuple[pd.DataFrame, np.ndarray]:
-    """Distinct combinations of `names` and `columns`, and how many rows have each."""
-    wanted = list(dict.fromkeys([*names, *columns]))
-    counted = _grouped(table, wanted, names).collect()
-    n = counted[N_ROWS].to_numpy().astype(np.int64)
-    cells = counted.drop(N_ROWS).rename(dict(zip(_own(wanted), wanted, strict=True)))
-    rows = _named(_to_pandas(cells, names), names)
-    # polars tells NaN from null, pandas does not: one empty cell is one empty cell
-    if rows.duplicated(wanted).any():
-        alike = rows.groupby(wanted, dropna=False, sort=False).ngroup().to_numpy()
-        rows = rows.iloc[np.unique(alike, return_index=True)[1]]
-        n = np.bincount(alike, n).astype(np.int64)
-    texts = list(zip(*(map(str, rows[c].astype(object)) for c in wanted), strict=True))
-    order = sorted(range(len(rows)), key=texts.__getitem__)
-    return rows.take(order).reset_index(drop=True), n[order]
+    """Distinct combinations of `names` and `columns`, and how many rows have each, as a frame."""
+    import pandas as pd
+
+    cells, n_rows = count_cells(table, *columns, names=names)
+    return pd.DataFrame(cells, dtype=object), n_rows
 
 
 def count_cells(
@@ -214,8 +205,7 @@ def count_cells(
 ) -> tuple[dict[str, list[Any]], np.ndarray]:
     """Count the rows of each distinct combination of few: cells by column, and the counts.
 
-    The same as `count_rows` where there are few combinations, without pandas, which takes longer
-    to load than a closed form to compute. An empty cell is None.
+    Without pandas, which takes longer to load than a closed form to compute. An empty cell is None.
     """
     wanted = list(dict.fromkeys([*names, *columns]))
     found = _counted_in_arrow(table, wanted) if _is_arrow(table) else None

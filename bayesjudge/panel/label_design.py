@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bayesjudge.core.estimate import Assumption
-from bayesjudge.core.label_design import LabelDesign, suited_design
+from bayesjudge.core.label_design import BUILT_IN, LabelDesign, suited_design
 
 RANDOM_LABELS = Assumption(
     "random-labels", "within each generator the labelled items are a random sample"
@@ -21,46 +23,33 @@ SAME_JUDGES = Assumption(
 )
 
 
+#: What a panel means by designs of the core, and by its own: what is known of whole generators is
+#: known of a random sample.
+WORDS = {
+    "random": (
+        "within each generator that has labels, they are a random sample of its items",
+        RANDOM_LABELS,
+    ),
+    "by_generator": (
+        "all items of some generators are labelled (or a random sample), and none of others",
+        WHOLE_GENERATORS,
+    ),
+    "by_truth": (BUILT_IN["by_truth"].meaning, SAME_JUDGES),
+    "separate": (
+        "labelled items come from another data set or run, under the same judges, and the "
+        "share of good ones may differ (label shift)",
+        SAME_JUDGES,
+    ),
+    "by_verdict": (
+        "items were chosen for labelling by the votes on them, for example by label_next",
+        RANDOM_BY_VERDICT,
+    ),
+}
 DESIGNS: dict[str, LabelDesign] = {
-    design.name: design
-    for design in (
-        LabelDesign(
-            "random",
-            "within each generator that has labels, they are a random sample of its items",
-            frozenset({"prevalence", "error_rates", "predictive_values"}),
-            same_items=True,
-            assumption=RANDOM_LABELS,
-        ),
-        LabelDesign(
-            "by_generator",
-            "all items of some generators are labelled (or a random sample), and none of others",
-            frozenset({"prevalence", "error_rates", "predictive_values"}),
-            same_items=True,
-            assumption=WHOLE_GENERATORS,
-        ),
-        LabelDesign(
-            "by_truth",
-            "a fixed number of good and of bad items was labelled (stratified by the human label)",
-            frozenset({"error_rates"}),
-            same_items=False,
-            assumption=SAME_JUDGES,
-        ),
-        LabelDesign(
-            "separate",
-            "labelled items come from another data set or run, under the same judges, and the "
-            "share of good ones may differ (label shift)",
-            frozenset({"error_rates"}),
-            same_items=False,
-            assumption=SAME_JUDGES,
-        ),
-        LabelDesign(
-            "by_verdict",
-            "items were chosen for labelling by the votes on them, for example by label_next",
-            frozenset({"predictive_values"}),
-            same_items=True,
-            assumption=RANDOM_BY_VERDICT,
-        ),
+    name: replace(
+        BUILT_IN.get(name, BUILT_IN["random"]), name=name, meaning=meaning, assumption=assumption
     )
+    for name, (meaning, assumption) in WORDS.items()
 }
 #: What a closed form or model needs the labels to tell, in words.
 TELLS = {

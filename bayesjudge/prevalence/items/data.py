@@ -24,7 +24,6 @@ from bayesjudge.verdicts.reading import (
     REPEATS,
     UNLABELLED,
     Reading,
-    read_item_cells,
 )
 from bayesjudge.verdicts.table import Verdicts
 from bayesjudge.verdicts.view import View
@@ -366,10 +365,7 @@ class Items(View):
             missing_value=missing_value,
             unparsed=unparsed,
         )
-        read = read_item_cells(table, how, repeats)
-        systems, cells, items = (read.pop(name) for name in ("groups", "cells", "items"))
-        unparsed_n = int(read.pop("unparsed").sum())
-        return cls(cells, items, systems, how.calibration, repeats, unparsed_n, **read)
+        return cls.of(Verdicts.read(table, how, repeats=repeats or "system"), repeats)
 
     @classmethod
     def of(cls, verdicts: Verdicts, repeats: Repeats | None = None) -> Self:
