@@ -17,6 +17,7 @@ from bayesjudge.core.answer import Answer, how_chosen, otherwise
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate, of_passes
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.methods import NUTS_SCORES
 from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import how_many
 from bayesjudge.render.page import Section
@@ -219,8 +220,8 @@ def _of_systems(
     heading += " on the items that they share" * shares
     made = [difference_section(rows, systems, heading, difference_of_scores)]
     if len(fits) > 2:
-        table = module.ranking(fits, ci_prob=shared.ci_prob)
-        made.append(rank_section(table, " (Bayesian (NUTS), scores)", first.pass_name))
+        table, title = module.ranking(fits, ci_prob=shared.ci_prob), NUTS_SCORES.title
+        made.append(rank_section(table, f" ({title})", first.pass_name))
     return made
 
 
@@ -232,7 +233,7 @@ def _rows_of(
 
     rows = [row for one in compared for row in differences(one)]
     if len(fits) > 1:
-        scale = {"scale": first.truth_scale, "method": "Bayesian (NUTS), scores"}
+        scale = {"scale": first.truth_scale, "method": NUTS_SCORES.title}
         scale |= {"pass_name": first.pass_name} if first.pass_name else {}
         drawn = bj.prevalence.scores.contrasts(fits, ci_prob=shared.ci_prob).to_dict("records")
         rows += [{**row, **scale} for row in drawn]
