@@ -24,6 +24,7 @@ from bayesjudge.cli.options import (
     OUTPUT,
     SEVERAL,
     Shared,
+    check_files,
     needed,
     table_option,
 )
@@ -218,8 +219,7 @@ class Released:
                 not asked or promise.tolerance is not None,
                 "scores are released under a certificate: give --tolerance too",
             )
-            folder = path is None or path.parent.is_dir()
-            require(folder, f"--release: there is no folder {str(path and path.parent)!r}")
+            check_files(require, release=path)
             needs = path is not None and promise.center != "mean" and promise.alpha != 1
             require(
                 not needs or self.center_at is not None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -21,10 +21,10 @@ from bayesjudge.cli.options import (
     Metric,
     NamedItem,
     Verdict,
-    check_page,
+    check_files,
     table_option,
 )
-from bayesjudge.cli.output import deliver, say
+from bayesjudge.cli.output import deliver
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import InputError, checking
@@ -87,9 +87,7 @@ def drift(
         require(0 < change < 1, f"--change must lie in (0, 1), got {change}")
         words = "--judge: name one for both logs, or the old and the new one"
         require(len(judge or []) < 3, words)
-        there = html is None or html.parent.is_dir()
-        require(there, f"--html: there is no folder {str(html and html.parent)!r}")
-        check_page(html, require)
+        check_files(require, html=html)
     named: list[str | None] = list(judge) if judge else [None]
     judges = (named[0], named[-1])
     sources = [
@@ -114,19 +112,19 @@ def drift(
         **asdict(meanings),
         ci_prob=ci_prob,
     )
-    inputs = {"old": str(old), "new": str(new)}
-    page = decision_page(
-        found, inputs=inputs, line=called("drift"), pictures=lambda: _picture(found)
-    )
+    told = [str(found)]
+    if change != 0.03:
+        told.append(f"a change of {change:g}: seen with probability {found.power(change):.2f}")
     power = Section("", (), "power", {"change": change, "power": found.power(change)})
-    if not json:
-        lines = [str(found)]
-        if change != 0.03:
-            lines.append(f"a change of {change:g}: seen with probability {found.power(change):.2f}")
-        say("\n".join([*lines, *(f"{c.name}: {c.text}" for c in found.estimate.cautions)]))
-    deliver(replace(page, sections=[power]), json=json)
-    named_judges = {"judges": ", ".join(judge)} if judge else {}
-    deliver(replace(page, inputs=inputs | named_judges), html=html)
+    page = decision_page(
+        found,
+        inputs={"old": str(old), "new": str(new), "judges": ", ".join(judge or ()) or None},
+        line=called("drift"),
+        sections=[power],
+        pictures=lambda: _picture(found),
+        said=[*told, *(f"{c.name}: {c.text}" for c in found.estimate.cautions)],
+    )
+    deliver(page, json=json, html=html)
     return int(fail and bool(found.seen))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
@@ -29,12 +29,12 @@ from bayesjudge.cli.options import (
     Truth,
     Unparsed,
     Verdict,
-    check_page,
+    check_files,
     needed,
     table_option,
     unknown_calibration,
 )
-from bayesjudge.cli.output import deliver, say, tell
+from bayesjudge.cli.output import deliver, tell
 from bayesjudge.cli.source import open_source, repeating
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import InputError, checking
@@ -140,10 +140,7 @@ def gate(
         require(len(shares) < 2, "--at-least and --at-most: give one of them")
         require(calibration != "known_propensity", "known_propensity: use bayesjudge.decide.gate")
         require(margin == 0 or against is not None, "--margin goes with --against")
-        for name, path in (("html", html), ("summary", summary), ("junit", junit)):
-            there = path is None or path.parent.is_dir()
-            require(there, f"--{name}: there is no folder {str(path and path.parent)!r}")
-        check_page(html, require)
+        check_files(require, html=html, summary=summary, junit=junit)
         named = against is None or is_file or by is not None
         require(named, f"--against {against}: there is no such file (and no --by to name a system)")
         alone = not (is_file and by)
@@ -174,7 +171,7 @@ def gate(
         "at_most": at_most,
         "probability": probability,
         "against": against,
-        "margin": margin,
+        "margin": None if against is None else margin,
     }
     page = decision_page(
         made,
@@ -183,14 +180,14 @@ def gate(
         inputs=inputs,
         line=called("gate"),
         pictures=lambda: _picture(made),
+        said=[
+            str(made),
+            *(f"{c.name}: {c.text}" for c in made.cautions),
+            _verdict(made, unknown),
+            *([KEEP] if shares else []),
+        ],
     )
-    if not json:
-        cautions = [f"{c.name}: {c.text}" for c in made.cautions]
-        say("\n".join([str(made), *cautions, _verdict(made, unknown), *([KEEP] if shares else [])]))
-    deliver(page, json=json)
-    asked = {k: v for k, v in inputs.items() if v is not None and (k != "margin" or against)}
-    page = replace(page, inputs={k.replace("_", " "): v for k, v in asked.items()})
-    deliver(page, html=html, junit=junit)
+    deliver(page, json=json, html=html, junit=junit)
     if summary is not None:
         with summary.open("a", encoding="utf-8") as file:
             file.write(to_markdown(page))

@@ -22,7 +22,7 @@ from bayesjudge.cli.options import (
     Meanings,
     Metric,
     Sure,
-    check_page,
+    check_files,
     table_option,
 )
 from bayesjudge.cli.output import deliver, say, tell
@@ -129,11 +129,7 @@ def label(
         verdict = verdict or "verdict"
     with checking("options") as require:
         require(n >= 1, f"--n must be 1 or more, got {n}")
-        check_page(html, require)
-        more = {"picture": picture, "html": html}
-        written = [*paths.items(), *((name, path) for name, path in more.items() if path)]
-        for name, path in written:
-            require(path.parent.is_dir(), f"--{name}: there is no folder {str(path.parent)!r}")
+        check_files(require, html=html, picture=picture, **paths)
         there = verdict is not None or not show_verdict
         require(there, "--show-verdict needs --verdict")
     _require_read(paths["sheet"], read or [])

@@ -174,14 +174,7 @@ class Shared:
         """
         check_ci_prob(self.ci_prob)
         with checking("options") as require:
-            for name in ("html", "markdown", "save"):
-                path = getattr(self, name)
-                if path in (None, "-"):
-                    continue
-                path = Path(path)
-                require(path.parent.is_dir(), f"--{name}: there is no folder {str(path.parent)!r}")
-                require(not path.is_dir(), f"--{name}: {str(path)!r} is a folder; name a file")
-            check_page(self.html, require)
+            check_files(require, html=self.html, markdown=self.markdown, save=self.save)
             twice = self.json and self.markdown == "-"
             require(not twice, "--json and --markdown - both write to stdout: take one")
             contradictory = self.no_nuts and self.save is not None
@@ -200,10 +193,21 @@ class Shared:
             require(not unused, f"{are(options)} of the sampled model: leave --no-nuts out")
 
 
-def check_page(path: Path | None, require: Callable[[object, str], None]) -> None:
-    """Refuse a page under the name of something else."""
-    page = path is None or path.suffix.lower() in (".html", ".htm")
-    words = f"--html {path}: expected a name that ends in .html; a browser prints the page as a PDF"
+def check_files(
+    require: Callable[[object, str], None],
+    *,
+    html: Path | None = None,
+    **others: Path | str | None,
+) -> None:
+    """Refuse files to write that are in no folder, are one, or are called like something else."""
+    for name, given in {"html": html, **others}.items():
+        if given is None or given == "-":
+            continue
+        path = Path(given)
+        require(path.parent.is_dir(), f"--{name}: there is no folder {str(path.parent)!r}")
+        require(not path.is_dir(), f"--{name}: {str(path)!r} is a folder; name a file")
+    page = html is None or html.suffix.lower() in (".html", ".htm")
+    words = f"--html {html}: expected a name that ends in .html; a browser prints the page as a PDF"
     require(page, words)
 
 

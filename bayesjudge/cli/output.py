@@ -121,6 +121,8 @@ def deliver(
     """Write a page in every format that was asked for."""
     if json:
         write(to_json(page))
+    elif page.said:
+        say("\n".join(page.said))
     if markdown == "-":
         write(to_markdown(page))
     elif markdown is not None:

@@ -23,6 +23,7 @@ from bayesjudge.cli.options import (
     Shared,
     Truth,
     WhichItems,
+    check_files,
     table_option,
 )
 from bayesjudge.cli.output import Story, meanwhile, present, tell, write_csv
@@ -127,7 +128,7 @@ def panel(
 
     shared.check()
     with checking("options") as require:
-        require(items is None or items.parent.is_dir(), f"--items: no folder for {str(items)!r}")
+        check_files(require, items=items)
         wrong = width is not None and not 0 < width < 1
         require(not wrong, f"--width={width}, expected a number inside (0, 1)")
     source = open_source(table, metric, judges=True)

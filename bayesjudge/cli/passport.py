@@ -22,6 +22,7 @@ from bayesjudge.cli.options import (
     Truth,
     Unparsed,
     Verdict,
+    check_files,
 )
 from bayesjudge.cli.output import say, tell
 from bayesjudge.cli.source import Source, open_source
@@ -88,7 +89,7 @@ def make(
         If an option, a column or a value is not understood.
     """
     with checking("options") as require:
-        require(out.parent.is_dir(), f"--out: there is no folder {str(out.parent)!r}")
+        check_files(require, out=out)
     read = {**asdict(meanings), "unparsed": unparsed}
     opened = _opened(table, metric, judge)
     judge = judge or opened.judge

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from cyclopts import Group, Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.options import OF_OUTPUT
+from bayesjudge.cli.options import OF_OUTPUT, check_files
 from bayesjudge.cli.output import deliver, say, tell
 from bayesjudge.cli.plan_pass import Judge, by_split, judge_of, page_of_plan, plan_pass
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.render.screen import open_console, opening, wrapped
+from bayesjudge.render.screen import columns, open_console, opening, wrapped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,8 +104,7 @@ def plan(
     given = {"labelled": labelled, "width": width, "ci_prob": ci_prob, "picture": picture}
     passing = {"probability": probability, "power": power}
     with checking("options") as require:
-        folder = picture is None or picture.parent.is_dir()
-        require(folder, f"--picture: there is no folder {str(picture and picture.parent)!r}")
+        check_files(require, picture=picture)
         require(width is None or 0 < width < 1, f"--width must lie in (0, 1), got {width}")
         for kind in (given, passing):
             other = at_least is not None if kind is given else at_least is None
@@ -230,23 +229,17 @@ def _answer(
 
 
 def _print(console: Console, table: pd.DataFrame) -> None:
-    from rich.table import Table
-
-    names = ["labels", "strategy", "--calibration", "good", "bad", "width", "expected", "± error"]
-    grid = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    for name in names:
-        justify: Any = "left" if name in ("strategy", "--calibration") else "right"
-        grid.add_column(name, justify=justify, no_wrap=True)
+    head = ["labels", "strategy", "--calibration", "good", "bad", "width", "expected", "± error"]
+    rows: list[list[str]] = []
     last = None
     for row in table.itertuples(index=False):
-        if last is not None and row.labelled != last:
-            grid.add_row()
+        rows += [[]] * (last is not None and row.labelled != last)
         cells = [f"{row.correct_n:.0f}", f"{row.incorrect_n:.0f}", f"{row.width:.3f}"]
         cells += [f"{row.expected_width:.3f}", f"{row.mc_error:.3f}"]
         size = "" if row.labelled == last else str(row.labelled)
-        grid.add_row(size, row.strategy, row.calibration, *cells)
+        rows.append([size, row.strategy, row.calibration, *cells])
         last = row.labelled
-    console.print("", grid, sep="\n")
+    columns(console, head, rows, left=("strategy", "--calibration"))
 
 
 def _say(regime: tuple[Any, Any], most: int) -> None:

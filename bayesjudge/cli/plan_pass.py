@@ -14,7 +14,7 @@ from bayesjudge.core.progress import progress
 from bayesjudge.core.screen import how_many
 from bayesjudge.decide.power import PEOPLE, STRATEGIES, items_to_pass
 from bayesjudge.render.page import Page
-from bayesjudge.render.screen import open_console, opening, wrapped
+from bayesjudge.render.screen import columns, open_console, opening, wrapped
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -294,24 +294,18 @@ def _answer_of_guesses(
 
 
 def _print(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
-    from rich.table import Table
-
     ranged = _are_ranged(rows)
     several = len({row["prevalence"] for row in rows}) > 1
-    names = ["people pass"] * several + ["strategy", "--calibration", "labels", "chance"]
-    grid = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    for name in [*names, *["range"] * ranged]:
-        justify: Any = "left" if name in ("strategy", "--calibration") else "right"
-        grid.add_column(name, justify=justify, no_wrap=True)
+    head = ["people pass"] * several + ["strategy", "--calibration", "labels", "chance"]
+    shown = []
     for row in rows:
         if row["split"]:
             continue
         every = _counts(rows, row["strategy"], row["prevalence"])
         cells = [_percent(row["prevalence"])] * several + [row["strategy"], row["calibration"]]
         cells += [_number(row["labelled"]), f"{row['chance']:.2f}"]
-        cells += [_ends(every)] * ranged
-        grid.add_row(*cells)
-    console.print("", grid, sep="\n")
+        shown.append(cells + [_ends(every)] * ranged)
+    columns(console, [*head, *["range"] * ranged], shown, left=("strategy", "--calibration"))
 
 
 def _number(labels: int | None) -> str:

@@ -28,6 +28,7 @@ from bayesjudge.cli.options import (
     Metric,
     NamedItem,
     Shared,
+    check_files,
     needed,
     table_option,
 )
@@ -177,8 +178,7 @@ def report(
     shared.check_sampled(*(name for name, given in of_model.items() if given))
     kind = module.JudgeCutpoints if cutpoints == "by_judge" else module.CumulativeLogit
     with checking("options") as require:
-        folder = items is None or items.parent.is_dir()
-        require(folder, f"--items: there is no folder {str(items and items.parent)!r}")
+        check_files(require, items=items)
         wide = half_width is None or half_width > 0
         require(wide, f"--half-width must be positive, got {half_width}")
     answer(
@@ -259,8 +259,7 @@ def run(
         If the file says what is not understood, or a model refuses for good.
     """
     with checking("options") as require:
-        folder = None if out is None else out.parent
-        require(folder is None or folder.is_dir(), f"--out: there is no folder {str(folder)!r}")
+        check_files(require, out=out)
     settings, items, judges = asked_of(config, arm)
     try:
         with warnings.catch_warnings():

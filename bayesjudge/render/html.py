@@ -30,7 +30,6 @@ def to_html(page: Page) -> str:
         .from_string(text)
         .render(
             page=page,
-            inputs=[(name, str(value)) for name, value in page.inputs.items()],
             figures=drawn,
             first=_legible(page.numbers, page.pass_name),
             others=_legible(page.others, page.pass_name),

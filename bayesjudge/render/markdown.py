@@ -32,7 +32,7 @@ def to_markdown(page: Page) -> str:
     sections = {
         "Cautions": [f"**{_literal(c.name)}**: {_literal(c.text)}" for c in page.cautions],
         **{_literal(s.heading): list(map(_literal, [*s.lines, *s.further])) for s in page.sections},
-        "What was read": [f"{_literal(k)}: {_literal(value)}" for k, value in page.inputs.items()],
+        "What was read": [f"{_literal(name)}: {_literal(value)}" for name, value in page.read],
         **{
             heading: [_literal(": ".join(pair)) for pair in pairs]
             for heading, pairs in named.items()

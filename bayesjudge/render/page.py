@@ -104,6 +104,8 @@ class Page:
         What a machine reads beside the inputs, sections and cautions; and by method, `methods`.
     pass_name : str
         The label that was read as pass, if it is no word for it.
+    said : sequence of str
+        What a screen says line by line, if that is not its estimates.
     pictures : callable
         Draws the pictures, by caption.
     answer, made, fits : optional
@@ -132,10 +134,17 @@ class Page:
     fields: Callable[[], Mapping[str, Any]] = dict
     methods: Callable[[], Mapping[str, Any]] = dict
     pass_name: str = ""
+    said: Sequence[str] = ()
     pictures: Callable[[], Mapping[str, Figure]] = dict
     answer: Answer | None = None
     made: Sequence[Estimate] = ()
     fits: Sequence[Fit] = ()
+
+    @property
+    def read(self) -> list[tuple[str, str]]:
+        """What was read, for people."""
+        given = {name: value for name, value in self.inputs.items() if value is not None}
+        return [(name.replace("_", " "), str(value)) for name, value in given.items()]
 
     @property
     def told(self) -> Answer:

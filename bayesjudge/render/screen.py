@@ -347,6 +347,20 @@ def opening(console: Console, title: str, inputs: Mapping[str, Any]) -> None:
         wrapped(console, str(value), first, later)
 
 
+def columns(
+    console: Console, head: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[str] = ()
+) -> None:
+    """Print a table of numbers, but for the columns named in `left`; a row may be empty."""
+    from rich.table import Table
+
+    grid = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in head:
+        grid.add_column(name, justify="left" if name in left else "right", no_wrap=True)
+    for row in rows:
+        grid.add_row(*row)
+    console.print("", grid, sep="\n")
+
+
 def table(
     console: Console,
     found: Sequence[Record],
