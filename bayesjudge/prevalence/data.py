@@ -491,20 +491,17 @@ class Counts(View):
             )
             known = self.propensity is None and self.dim != "judge"
             require(known, "of several judges, or with propensities, read everything at once")
-        settings: dict[str, Any] = {"verdict": "verdict", "truth": "truth", "item": None}
-        settings |= {"pass_value": None, "fail_value": None, "missing_value": None}
-        settings |= {"unparsed": None, "by": None, "stratum": None} | columns
         kind = "stratum" if self.dim == "stratum" else "by"
         with checking("prevalence.Counts.with_labels") as require:
-            unknown = sorted(set(settings) - WITH_LABELS)
+            unknown = sorted(set(columns) - WITH_LABELS)
             require(not unknown, f"unknown arguments {unknown}; there are {sorted(WITH_LABELS)}")
             wanted = self.systems is not None
             require(
-                wanted == (settings[kind] is not None),
+                wanted == (columns.get(kind) is not None),
                 f"{kind}= (a column) belongs to counts of several systems, and to no others",
             )
         subject = "prevalence.Counts.with_labels"
-        how = Reading(subject=subject, calibration=self.calibration, **settings)
+        how = Reading(subject=subject, calibration=self.calibration, **columns)
         read = Verdicts.read(labels, how, guess_items=True)
         names = _names_of(read)
         with checking(subject) as require:
