@@ -36,25 +36,6 @@ def labelled_draws(idata: xr.DataTree, names: Sequence[str]) -> list[tuple[str, 
     ]
 
 
-def by_kind(
-    draws: xr.Dataset, parts: Sequence[tuple[np.ndarray, np.ndarray]]
-) -> tuple[xr.DataArray, np.ndarray]:
-    """Log-likelihoods (chain, draw, …) of one item of each kind, and the items of each, in a row.
-
-    Kinds without an item are left out.
-    """
-    import xarray as xr
-
-    logs = [
-        np.broadcast_to(log, (*log.shape[:2], *items.shape)).reshape(*log.shape[:2], -1)
-        for log, items in parts
-    ]
-    every = np.concatenate([np.ravel(items) for _, items in parts]).astype(int)
-    coords = {"chain": draws.chain, "draw": draws.draw}
-    kinds = xr.DataArray(np.concatenate(logs, axis=2), coords, ("chain", "draw", "kind"))
-    return kinds.isel(kind=every > 0), every[every > 0]
-
-
 def summarise_ranks(draws: np.ndarray, ci_prob: float) -> dict[str, np.ndarray]:
     """Ranks of the columns, 1 the highest: mean, ends, and the probability of rank 1.
 

@@ -165,13 +165,12 @@ class Pooled:
 
         if "spread_prior" not in (model := pm.modelcontext(None)):
             pm.Data("spread_prior", np.array(self.spread))
-        unbounded = pm.distributions.transforms.logodds  # which PyMC leaves out for this one
-        found, about = {}, {"dims": self.dim, "default_transform": unbounded}
+        found = {}
         for name, typical in zip(names, make([f"typical_{x}" for x in names], None), strict=True):
             spread = half_normal(f"{name}_spread", model["spread_prior"], text=text)
             centre = pm.math.log(typical) - pm.math.log1p(-typical)
             if text:
-                found[name] = pm.LogitNormal(name, centre, spread, **about)
+                found[name] = logit_normal(name, centre, spread, self.dim)
                 continue
             rates = pm.math.sigmoid(centre + spread * pm.Normal(f"{name}_steps", dims=self.dim))
             found[name] = pm.Deterministic(name, rates, dims=self.dim)
@@ -207,6 +206,14 @@ class Linear:
 
 
 Varying = Apart | Pooled | Linear
+
+
+def logit_normal(name: str, centre: Any, spread: Any, dim: str) -> Any:
+    """A share whose logit is normal."""
+    import pymc as pm
+
+    unbounded = pm.distributions.transforms.logodds  # which PyMC leaves out for this one
+    return pm.LogitNormal(name, centre, spread, dims=dim, default_transform=unbounded)
 
 
 # Shares -------------------------------------------------------------------------------------------

@@ -110,11 +110,3 @@ class PanelModel(BayesianModel):
 
 def _number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def logit_normal(name: str, centre: Any, spread: Any, dim: str) -> Any:
-    """A share whose logit is normal."""
-    import pymc as pm
-
-    unbounded = pm.distributions.transforms.logodds  # which PyMC leaves out for this one
-    return pm.LogitNormal(name, centre, spread, dims=dim, default_transform=unbounded)

@@ -17,9 +17,9 @@ from bayesjudge.panel._summaries import Summary
 from bayesjudge.panel.checks import EXCHANGEABLE
 from bayesjudge.panel.data import Votes
 from bayesjudge.panel.label_design import RANDOM_LABELS
-from bayesjudge.panel.models._base import PanelModel, PriorStatistics, Values, logit_normal
+from bayesjudge.panel.models._base import PanelModel, PriorStatistics, Values
 from bayesjudge.panel.voting import true_prevalence
-from bayesjudge.truth.components import prior_data
+from bayesjudge.truth.components import logit_normal, prior_data
 
 if TYPE_CHECKING:
     import pymc as pm
