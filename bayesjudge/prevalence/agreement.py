@@ -9,10 +9,11 @@ import numpy as np
 from bayesjudge.core import methods
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Caution, Estimate
-from bayesjudge.core.intervals import FEW, wilson, z_score
+from bayesjudge.core.intervals import wilson, z_score
 from bayesjudge.core.label_design import RANDOM_LABELS
 from bayesjudge.prevalence._samples import described, sample_of, table_of
 from bayesjudge.prevalence.data import Counts
+from bayesjudge.truth import influence
 
 
 class Table(NamedTuple):
@@ -112,9 +113,8 @@ def agreement(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
 
 def _with_few_more(table: Table) -> Table:
     """One item more of each kind where few are misjudged, good or bad."""
-    a, b, c, d = (np.asarray(x, float) for x in table)
-    few = np.minimum(np.minimum(b + c, a + b), c + d) < FEW
-    return Table(*(x + np.where(few, 1.0, 0.0) for x in (a, b, c, d)))
+    labelled, _ = influence.of_verdicts(0, 0, table)
+    return Table(*(x + influence.few(labelled) for x in table))
 
 
 def _beyond_chance(table: Table, name: str) -> tuple[Any, Any]:
