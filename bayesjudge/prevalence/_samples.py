@@ -460,19 +460,22 @@ def described(
         name: _within(one) if name == sample.answer else (*holding(*one[:3]), *one[3:])
         for name, one in columns.items()
     }
-    said = any(c.name == "outside-simplex" for c in more)
-    cautions = [*([] if said else _clipped(sample, held, method)), *more]
+    cautions = list(more)
+    for name, one in held.items():
+        if len(one) > 3 and "outside-simplex" not in {c.name for c in more}:  # which says so
+            cautions += _clipped(sample, method, name, sample.entries, one)
     made: dict[str, Any] = {}
     if win_rate is not None and sample.credit is not None:
         values = tuple(sample.credit.in_units(x) for x in _within(win_rate))
         made["win_rate"] = Quantity.over(values, sample.credit.coords)
     if overall is not None:
-        cautions = [*_overall_cautions(sample, held, overall, method), *cautions]
+        cut = _within((*overall, overall[0])[:4])
+        cautions = [*_overall_cautions(sample, held, cut, method), *cautions]
         kinds = dict.fromkeys(columns, interval) if isinstance(interval, str) else interval
         interval = {OVERALL: f"{kinds[sample.answer]}, strata combined", **kinds}
         # without a value the ends of its strata add up to nothing
-        whole = (np.where(np.isnan(overall[0]), np.nan, x) for x in (*overall, overall[0])[:4])
-        made[OVERALL] = Quantity.over(_within(tuple(whole)), sample.whole_coords)
+        held_whole = tuple(np.where(np.isnan(cut[0]), np.nan, x) for x in cut)
+        made[OVERALL] = Quantity.over(held_whole, sample.whole_coords)
     if needs is not None and not sample.identifies(needs):
         text = f"{method} is not valid if {sample.design.meaning}"
         cautions.insert(0, Caution("design-mismatch", text))
@@ -509,33 +512,33 @@ def _entries(sample: Sample, values: Any) -> Iterator[tuple[str, Any]]:
     yield from zip(sample.entries, np.broadcast_to(np.ravel(values), (size,)), strict=True)
 
 
-def _clipped(sample: Sample, held: dict[str, Columns], method: Method) -> Iterator[Caution]:
+def _clipped(
+    sample: Sample, method: Method, quantity: str, entries: Sequence[str], columns: Columns
+) -> Iterator[Caution]:
     """Tell of each value that lies outside its range and is shown at the end of it."""
-    for quantity, (*_, raw) in ((name, one) for name, one in held.items() if len(one) > 3):
-        for where, value in _entries(sample, raw):
-            if value < 0 or value > 1:
-                yield _beyond(method, f"{quantity}{where}", sample.in_units(value), sample)
-
-
-def _beyond(method: Method, what: str, value: float, sample: Sample) -> Caution:
     low, high = (f"{sample.in_units(end):g}" for end in (0, 1))
-    text = f"{method} puts the {what} at {value:.3f}, shown at the end of [{low}, {high}]"
-    return Caution("clipped", text)
+    shown, raw = (np.broadcast_to(np.ravel(x), (len(entries),)) for x in (columns[0], columns[-1]))
+    for where, value, before in zip(entries, shown, raw, strict=True):
+        if (before < 0 or before > 1) and value == np.clip(before, 0, 1):
+            text = (
+                f"{method} puts the {quantity}{where} at {sample.in_units(before):.3f}, shown at "
+            )
+            yield Caution("clipped", f"{text}the end of [{low}, {high}]")
 
 
 def _overall_cautions(
     sample: Sample, held: dict[str, Columns], overall: Columns, method: Method
 ) -> Iterator[Caution]:
     """Tell why there is no overall value, or that it lies outside its range."""
-    raw = np.ravel(overall[-1] if len(overall) > 3 else overall[0])
     if any(np.isnan(column).any() for column in overall):
         missing = np.isnan(held[sample.answer][0]).reshape(len(sample.places), -1).any(axis=1)
         strata = next(iter(sample.coords.values()))
         empty = [name for name, without in zip(strata, missing, strict=True) if without]
         text = f"{method} has no answer in strata {empty}, so none overall; merge strata"
         yield Caution("empty-stratum", text)
-    elif ((raw < 0) | (raw > 1)).any():
-        yield _beyond(method, OVERALL, raw[(raw < 0) | (raw > 1)][0], sample)
+        return
+    each = [f" of {dim} {name!r}" for dim, names in sample.whole_coords.items() for name in names]
+    yield from _clipped(sample, method, OVERALL, each or [""], overall)
 
 
 def _without_width(
