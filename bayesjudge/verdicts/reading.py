@@ -510,12 +510,12 @@ def long_in_memory(table: Any, how: Reading) -> Read:
     code, items = source.coded(item)
     key, unit = np.unique(group.of_row * len(items) + code, return_inverse=True)
     one, torn = _one_truth(unit, truth)
-    _refuse_two_truths(items[code][torn[unit]], how)
     votes = np.bincount(unit[judged] * len(judges) + by[judged])
     if how.repeated == "error" and votes.max(initial=0) > 1:
         again = source.frame.loc[judged, [*how.keys, item, judge]]
         again = again[again.duplicated()][[item, judge]]
         _refuse_two_votes(len(again), again.head(3).to_dict("records"), how)
+    _refuse_two_truths(items[code][torn[unit]], how)
     kinds = len(labels.classes) + 1
     packing = Packing(len(judges) * kinds, int(votes.max(initial=1)))
     numbers = packing.packed(unit[judged], (by * kinds + given + 1)[judged], len(key))
@@ -557,10 +557,6 @@ def _long_in_engine(table: Any, how: Reading) -> Read:
     others = {"least": nw.col("truth").min(), "most": nw.col("truth").max()}
     found, each = patterns_in_engine(frame, keys, packing, others, called=item)
     group, least, told, over = found.others.T
-    if (least != told).any():
-        torn = each.filter(nw.col("least") != nw.col("most"))
-        shown = torn.select("item").sort("item").head(3).collect()["item"].to_list()
-        _refuse_two_truths(shown, how)
     if not keep and (over.any() or _by_judge(found, judges).sum(axis=2).max() > 1):
         by_judge = frame.filter(nw.col("n_0") > 0).group_by(*keys, "by")
         again = by_judge.agg(nw.len().alias("n")).filter(nw.col("n") > 1)
@@ -568,6 +564,10 @@ def _long_in_engine(table: Any, how: Reading) -> Read:
         head = again.sort(*keys, "by").head(3).select("item", "by").collect()
         shown = [dict(zip((item, judge), row, strict=True)) for row in head.rows()]
         _refuse_two_votes(times, shown, how)
+    if (least != told).any():
+        torn = each.filter(nw.col("least") != nw.col("most"))
+        shown = torn.select("item").sort("item").head(3).collect()["item"].to_list()
+        _refuse_two_truths(shown, how)
     found = found._replace(others=np.column_stack([group, told]))
     return Read(_of_votes(found, judges, groups, labels, how))
 
