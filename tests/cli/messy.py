@@ -733,6 +733,11 @@ WORLDS: list[Callable[[World], Case]] = [
 ]  # fmt: skip
 
 
+def fresh(seed: int, number: int) -> list[Case]:
+    """So many cases of neither half: worlds in turn."""
+    return [WORLDS[i % len(WORLDS)](World(seed + i)) for i in range(number)]
+
+
 def cases(half: int, each: int = 150) -> list[Case]:
     """The first or second half of as many cases: worlds in turn, and a seed of its own for each."""
     made = []

@@ -20,7 +20,9 @@ def people_in(columns: dict[str, list[str]], judged: list[Column]) -> list[str]:
     table = Table(columns)
     called = [c for c in table if says_person(c.name) and (c.labels or c.numbers)]
     names = [c.name for c in called]
-    found = labels_first(called, judged, beside=False)
+    found = labels_first([c for c in called if "by" not in c.words], judged, beside=False)
+    said = {kind for c in judged if c.labels for kind in c.meanings}
+    found = found or [c.name for c in table if c.labels and len(c.meanings & said) > 1]
     found = found or [n for n in describe(columns).truths if n not in names]
     return found or [c.name for c in table if c.labels and c.binary and not c.constant]
 

@@ -31,7 +31,8 @@ def matches(table: Table) -> Iterator[Match]:
     if not wide:
         options = {"--judge": [str(table.judge)], "--vote": [*table.verdicts]}
     options |= {"--truth": [*table.truths[:1]]} if table.truths and not table.labels else {}
-    names = {"item": table.row_name, "generator": table.system}
+    one = len(table.systems) == 1 and table.truths  # a column that says nothing
+    names = {"item": table.row_name, "generator": None if one else table.system}
     if table.labels:
         own = {name: [*value] for name, value in table.labels.items()}
         names["item"], *_ = own.pop("--item")

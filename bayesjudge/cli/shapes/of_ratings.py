@@ -35,7 +35,7 @@ def matches(table: Table) -> Iterator[Match]:
         if column.labels and (between := separator_in(column)):
             parts = {part for cell in column.kinds for part in parts_of(cell, between)}
             yield Noted(f"response sets in {column.name}, of {few(sorted(parts), 10)}")
-    rater = named(table.columns, GRADERS) or _of_models_and_people(table)
+    rater = named(table.columns, GRADERS) or raters_in(table)
     if table.item and rater:
         found = [*_long(table, rater)]
         yield from found
@@ -44,7 +44,7 @@ def matches(table: Table) -> Iterator[Match]:
     yield from _wide(table)
 
 
-def _of_models_and_people(table: Table) -> str | None:
+def raters_in(table: Table) -> str | None:
     """A column of few names, some of which are models', that each item has once."""
     several = [c for c in table if table.item and c.name != table.item
                and 2 < len(c.kinds) <= MOST_LABELS and c.full and c.models

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from bayesjudge.cli.shapes import WANTED, Lacking, Line, Match, Noted, Reading, options_in
 from bayesjudge.cli.shapes.coding import MOST_LABELS, scale_seen, value_options
 from bayesjudge.cli.shapes.common import values
+from bayesjudge.cli.shapes.of_ratings import raters_in
 from bayesjudge.cli.shapes.table import Asked, Table, is_number
 from bayesjudge.cli.shapes.words import ATTEMPTS, JURORS, REPEATS, TESTED, words_of
 from bayesjudge.core.labels import folded, says_nothing
@@ -24,6 +25,8 @@ def matches(table: Table) -> Iterator[Match]:
         yield from _side_by_side(table, names)
     yield from _ask_if_repeats(table)
     if table.log or not table.repeats or len(table.systems) > 1 or table.variant:
+        return
+    if raters_in(table):
         return
     judge = {"--judge": [table.judge]} if table.judge else {}
     order = {"--order": [table.order]} if table.order else {}

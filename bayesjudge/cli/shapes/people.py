@@ -53,12 +53,11 @@ def find_labels(
     people = [n for n in (*labels, *numbers) if says_person(n)]
     if truth:
         return Seen([truth], people=[truth, *people])
+    people = _the_same_for_judges(table, people)
     judged = [table[n] for n in (*labels, *numbers) if n not in people]
     truths = labels_first([table[n] for n in people], judged)
     guessed = [told for n in people if (told := all_alike(n, table.columns[n]))]
     if truths:
-        truths = _the_same_for_judges(table, truths)
-        people = [n for n in people if n in truths or n not in labels or not table.judge]
         asked = _two_candidates(table, truths, labels)
         kept = [n for n in truths if not any(n in one.columns for one in asked)]
         more = [n for one in asked for n in one.columns]
@@ -71,8 +70,9 @@ def find_labels(
          [c for c in like if names_labellers(c.name) and not c.constant]),
         ("empty in most rows, and read as people's labels", _of_a_sample(rest, bool(scores))),
         ("read as people's labels, by its name and since it goes with a judge's",
-         [c for c in rest if names_labellers(c.name) and c.lacks and len(c.said) == 2 and any(
-             len(own.said) == 2 and go_together(c, own) for own in rest if not own.lacks)]),
+         [c for c in rest if names_labellers(c.name) and c.lacks and len(c.said) == 2 and (
+             any(len(own.said) == 2 and go_together(c, own) for own in rest if not own.lacks)
+             or any(_tells_apart(c, table[n]) for n in scores))]),
         ("read as people's labels, by its name",
          [c for c in rest if _says_what_a_judge_says(c, rest)]),
         ("the numbers of the judges, and read as people's",

@@ -420,8 +420,8 @@ def _by_names(
     truths, scores = seen.truths, [n for n in scores if n not in seen.truths]
     scores.sort(key=seen.perhaps.__contains__)
     rest = [n for n in labels if n not in {*taken, *truths, *seen.people}]
-    usable = [c for c in map(table.__getitem__, rest)
-              if not c.constant or (c.binary and says_judge(c.name))]  # fmt: skip
+    usable = [table[n] for n in rest if not table[n].models]
+    usable = [c for c in usable if not c.constant or (c.binary and says_judge(c.name))]
     verdicts = [c.name for c in usable if says_judge(c.name)]
     verdicts = verdicts or [c.name for c in usable if c.binary]
     if not verdicts and truths:
@@ -484,14 +484,10 @@ def _labels(table: Table) -> list[str]:
 
 def _judge_of(table: Table, labels: Sequence[str], numbers: Sequence[Column]) -> str | None:
     """The column that names who judged, which does not hold the verdicts."""
-    judge = next((c.name for c in table if c.name.lower() in JUDGES and c not in numbers), None)
-    if judge in labels and _are_verdicts(table, str(judge), labels):
-        return None
-    if judge is not None:
-        return judge
-    # a field of the judge's: judge.model beside judge.verdict
-    fields = (c for c in table if c.models and c.words & JURORS and len(c.words) > 1)
-    return next((c.name for c in fields), None)
+    called = [c for c in table if c.name.lower() in JUDGES and c not in numbers]
+    called = [c for c in called if c.name not in labels or not _are_verdicts(table, c.name, labels)]
+    called += [c for c in table if c.models and c.words & JURORS]  # such as judge.model
+    return next((c.name for c in sorted(called, key=lambda c: c.constant)), None)
 
 
 def _are_verdicts(table: Table, name: str, labels: Sequence[str]) -> bool:
