@@ -136,7 +136,7 @@ def _changed(items: Items, separate: Any, shared: Shared) -> list[Section]:
     """When the share changed: of periods whose items are independent."""
     if share_items(items) or not in_time(items.systems):
         return []
-    from bayesjudge.prevalence.items.exact import counts_of
+    from bayesjudge.prevalence.items.effective import counts_of
 
     each = {
         name: (counts_of(items, name, shared.ci_prob), separate.of_system(name))

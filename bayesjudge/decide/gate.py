@@ -378,7 +378,7 @@ def _of_items(items: Items, probability: float, entry: Entry | None) -> Iterator
     items near .9, where 5 % are promised (benchmarks/decide/fixed.py).
     """
     from bayesjudge.prevalence import items as module
-    from bayesjudge.prevalence.items.exact import counts_of
+    from bayesjudge.prevalence.items.effective import counts_of
 
     level = max(2 * probability - 1, 0.01)
     made = module.exact(items, ci_prob=level, interval="eti")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core import methods
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import InputError, check_ci_prob, checking
 from bayesjudge.core.estimate import (
     INTERVALS,
     TARGETS,
@@ -24,7 +24,7 @@ from bayesjudge.prevalence._boundary import depths_of, extended
 from bayesjudge.prevalence._bounds import bounded
 from bayesjudge.prevalence._unlabelled import NotEnumerated, good_items
 from bayesjudge.prevalence.cautions import OVERALL, contradictions
-from bayesjudge.prevalence.data import Counts, require_counts
+from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.diagnosis import diagnose
 from bayesjudge.prevalence.model import (
     SOURCE,
@@ -39,8 +39,8 @@ STEPS = 2**14
 
 
 def exact(
-    counts: Counts,
-    model: PrevalenceModel | None = None,
+    data: Any,
+    model: Any = None,
     *,
     ci_prob: float = 0.95,
     interval: Interval = "eti_bounded",
@@ -50,21 +50,22 @@ def exact(
 
     Parameters
     ----------
-    counts : Counts
+    data : Counts, Items or ClassCounts
         Verdicts and labels.
     model : ErrorRates or PredictiveValues, optional
         Priors, flat by default (Jeffreys' of labels by verdict); each system or stratum has its own
-        unknowns.
+        unknowns. Of classes `Confusions` or `PredictiveShares`.
     ci_prob : float, default 0.95
         Probability of the intervals.
     interval : {"eti_bounded", "eti", "hdi"}
         Equal-tailed with an end moved to 0 or 1 where the data do not exclude it; equal-tailed; or
         the shortest. A plain equal-tailed interval never holds 0 or 1 themselves, so that it never
-        covers a prevalence of exactly 0 or 1; the moved end repairs that.
+        covers a prevalence of exactly 0 or 1; the moved end repairs that. Of classes no end moves.
     target : {"population", "items"}
         About the process that the items come from, or about these very items. Of those the
         labelled ones are known, and the number of good ones among the others is enumerated: its
         intervals are whole numbers of items, with `ci_prob` or more, and hold 0 and 1 as they are.
+        Of counts alone.
 
     Returns
     -------
@@ -82,11 +83,20 @@ def exact(
         (``empty-class``), whatever the others are worth, unless these are few or their predictive
         value has a prior that says more than a flat one (Manski 2003).
 
+        Of rows that share items counts are divided by the design effect of the closed form that
+        suits the labels (Rao & Scott 1992), and by what few labelled items cost (t for normal
+        quantiles; Korn & Graubard 1998): the caution ``design-effect`` has the figure. Of classes
+        what `fit` estimates, by independent draws (`PredictiveShares`) or a Gibbs sampler that
+        draws the classes of the unlabelled items, run until chains from dispersed starting points
+        agree (means are then off by about .02 standard deviations). With very many more unlabelled
+        than labelled items they may not: the numbers are ``nan``, with the caution ``not-mixed``.
+
     Raises
     ------
     InputError
-        If `ci_prob`, `interval` or `target` is unknown, labels have known propensities (the shares
-        of their classes are unknown too), or the design a likelihood of its own: both take `fit`.
+        If `ci_prob`, `interval` or `target` is unknown, the model does not suit the data, labels
+        have known propensities (the shares of their classes are unknown too), or the design a
+        likelihood of its own: both take `fit`.
 
     Notes
     -----
@@ -117,11 +127,32 @@ def exact(
     population: 0.711 (0.653, 0.766)
     items: 0.712 (0.675, 0.745)
     """
-    require_counts(counts, "exact")
     check_ci_prob(ci_prob)
+    counted = isinstance(data, Counts)
     with checking("exact") as require:
         require(interval in INTERVALS, f"expected one of {list(INTERVALS)}, got {interval!r}")
         require(target in TARGETS, f"target must be one of {list(TARGETS)}, got {target!r}")
+        require(counted or target == "population", "of these items there are counts only: Counts")
+    return posterior_estimate(data, model, ci_prob, interval, target)
+
+
+@functools.singledispatch
+def posterior_estimate(
+    data: Any, model: Any, ci_prob: float, interval: Interval, target: Target
+) -> Estimate:
+    """Make what `exact` returns; a kind of data registers its own."""
+    raise InputError("exact", [f"{type(data).__name__} has no posterior by quadrature; use fit"])
+
+
+@posterior_estimate.register(Counts)
+def _of_counts(
+    counts: Counts,
+    model: PrevalenceModel | None,
+    ci_prob: float,
+    interval: Interval,
+    target: Target,
+) -> Estimate:
+    with checking("exact") as require:
         kind = "known propensities" if counts.design.likelihood is None else counts.design.name
         require(counts.has_quadrature, f"{kind}: no quadrature; use fit")
     model = model or (PredictiveValues() if counts.predictive else ErrorRates())
@@ -161,6 +192,7 @@ def exact(
 
 
 Row = tuple[float, float, float]
+Depths = tuple[float, float]
 Found = tuple[list[Row], Row | None, list[Caution]]
 NO_ROW: Row = (np.nan, np.nan, np.nan)
 
@@ -232,19 +264,27 @@ def _rows(
     posteriors: list[Posterior | None],
     ci_prob: float,
     interval: str,
-) -> tuple[list[tuple[float, float, float]], list[tuple[float, float]]]:
+) -> tuple[list[Row], list[Depths]]:
     """Mean, low and high of each; and how far the likelihood falls at the ends."""
     rows, depths = [], []
     for name, found in zip(counts.systems or ("",), posteriors, strict=True):
-        if found is None:
-            rows.append((np.nan, np.nan, np.nan))
-            continue
-        low, high = found.interval(ci_prob, "hdi" if interval == "hdi" else "eti")
-        if interval == "eti_bounded":
-            depths.append(depths_of(*_of_system(counts, model, name), found))
-            low, high = extended((low, high), depths[-1], ci_prob)
-        rows.append((found.mean, low, high))
+        row, depth = row_of(found, *_of_system(counts, model, name), ci_prob, interval)
+        rows.append(row)
+        depths += [] if depth is None else [depth]
     return rows, depths
+
+
+def row_of(
+    found: Posterior | None, counts: Counts, priors: Any, ci_prob: float, interval: str
+) -> tuple[Row, Depths | None]:
+    """Mean, low and high of one posterior; how far the likelihood falls at ends that may move."""
+    if found is None:
+        return NO_ROW, None
+    low, high = found.interval(ci_prob, "hdi" if interval == "hdi" else "eti")
+    if interval != "eti_bounded":
+        return (found.mean, low, high), None
+    depths = depths_of(counts, priors, found)
+    return (found.mean, *extended((low, high), depths, ci_prob)), depths
 
 
 def _of_system(counts: Counts, model: PrevalenceModel, name: str) -> tuple[Counts, PrevalenceModel]:

@@ -25,7 +25,7 @@ from bayesjudge import prevalence
 from bayesjudge.decide._posterior import posterior
 from bayesjudge.decide.gate import LESS, MORE
 from bayesjudge.prevalence import Counts, difference, items, post_stratified
-from bayesjudge.prevalence.items.exact import counts_of
+from bayesjudge.prevalence.items.effective import counts_of
 
 RESULTS = Path(__file__).parent / "results"
 SETTINGS = [

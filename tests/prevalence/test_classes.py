@@ -676,10 +676,14 @@ def test_a_verdict_that_could_not_be_read_is_a_verdict_or_dropped():
             assert low - 0.02 < share < high + 0.02, one.method
 
 
-def test_pass_and_fail_functions_name_the_road_of_classes():
-    for name in ("exact",):
-        with pytest.raises(bj.InputError, match=rf"ClassCounts.*prevalence\.classes\.{name}"):
-            getattr(P, name)(COUNTS)
+def test_one_exact_takes_every_table_that_has_a_posterior():
+    assert P.exact is classes.exact is P.items.exact
+    one, other = P.exact(COUNTS), classes.exact(COUNTS, interval="eti")
+    assert one["prevalence", COUNTS.classes[0]] == other["prevalence", COUNTS.classes[0]]
+    with pytest.raises(bj.InputError, match="Counts"):
+        P.exact(COUNTS, target="items")
+    with pytest.raises(bj.InputError, match="no posterior by quadrature"):
+        P.exact(bj.panel.Votes([[1]], [1], [0], "g", "a", calibration="random"))
 
 
 @pytest.mark.slow

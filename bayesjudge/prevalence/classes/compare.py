@@ -8,9 +8,9 @@ from bayesjudge.core.comparing import compare
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.side_by_side import compare_results
 from bayesjudge.prevalence.classes.data import ClassCounts
-from bayesjudge.prevalence.classes.exact import exact
 from bayesjudge.prevalence.classes.model import ClassModel
 from bayesjudge.prevalence.closed_form import closed_forms
+from bayesjudge.prevalence.exact import exact
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,8 +8,8 @@ from bayesjudge.core.comparing import compare
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.side_by_side import compare_results
 from bayesjudge.prevalence.closed_form import closed_forms
+from bayesjudge.prevalence.exact import exact
 from bayesjudge.prevalence.items.data import Items
-from bayesjudge.prevalence.items.exact import exact
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,7 +20,7 @@ from bayesjudge.prevalence._bounds import of_draws
 from bayesjudge.prevalence.diagnosis import diagnose
 from bayesjudge.prevalence.items.closed_form import rows_per_output
 from bayesjudge.prevalence.items.data import INDEPENDENT_ITEMS, Items
-from bayesjudge.prevalence.items.exact import counts_of
+from bayesjudge.prevalence.items.effective import counts_of
 from bayesjudge.prevalence.model import PredictiveValues
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ import numpy as np
 
 from bayesjudge.core import methods
 from bayesjudge.core.draws import summarise_interval
-from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Interval, Quantity
+from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Interval, Quantity, Target
 from bayesjudge.core.prior_check import conflicts
 from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.classes.data import SOURCE, ClassCounts
 from bayesjudge.prevalence.classes.model import ClassModel, Confusions, suited
+from bayesjudge.prevalence.exact import posterior_estimate
 
 #: Of independent draws: ends are off by about .01 standard deviations.
 DRAWS = 20_000
@@ -26,53 +26,17 @@ KEPT = 800
 EFFECTIVE, R_HAT = 2000, 1.02
 
 
-def exact(
+@posterior_estimate.register(ClassCounts)
+def _of_classes(
     counts: ClassCounts,
-    model: ClassModel | None = None,
-    *,
-    ci_prob: float = 0.95,
-    interval: Interval = "eti",
+    model: ClassModel | None,
+    ci_prob: float,
+    interval: Interval,
+    target: Target,
 ) -> Estimate:
-    """Posterior mean and interval by conjugate draws, without NUTS and without compilation.
-
-    Parameters
-    ----------
-    counts : ClassCounts
-        Verdicts and labels.
-    model : Confusions or PredictiveShares, optional
-        Priors and options, as of `fit`.
-    ci_prob : float, default 0.95
-        Probability of the intervals.
-    interval : {"eti", "hdi"}
-        Equal-tailed, or the shortest.
-
-    Returns
-    -------
-    Estimate
-        What `fit` estimates. `PredictiveShares` has independent draws from its posterior;
-        `Confusions` has a Gibbs sampler that draws the classes of the unlabelled items, run until
-        chains from dispersed starting points agree (means are then off by about .02 standard
-        deviations). With very many more unlabelled than labelled
-        items they may not; then the numbers are ``nan``, with the caution ``not-mixed``.
-
-    Raises
-    ------
-    InputError
-        If the model does not suit the counts, or `ci_prob` or `interval` is unknown.
-
-    Examples
-    --------
-    >>> counts = ClassCounts([50, 30, 20], [[18, 1, 1], [2, 15, 3], [0, 4, 16]],
-    ...                      classes=["win", "tie", "loss"], calibration="random")
-    >>> value, low, high = exact(counts)["prevalence", "win"]
-    >>> abs(value - 0.43) < 0.02 and 0.1 < high - low < 0.2
-    True
-    """
-    check_ci_prob(ci_prob)
-    with checking("interval") as require:
-        kinds = ("eti", "hdi")
-        require(interval in kinds, f"expected one of {kinds}, got {interval!r}")
-    model = suited(counts, model, "prevalence.classes.exact")
+    """By conjugate draws."""
+    interval = "hdi" if interval == "hdi" else "eti"
+    model = suited(counts, model, "exact")
     rng = np.random.default_rng(1)  # the same draws at each call
     if isinstance(model, Confusions):
         drawn, mixed = _gibbs(counts, model, rng)
