@@ -267,6 +267,24 @@ def test_difference_covers_with_few_labels_and_few_errors(g):
     assert np.mean(covered) > 0.95
 
 
+def test_few_good_labels_are_joined_by_an_item_of_each_kind():
+    """Eight misjudged, but three good: the interval is that of the padded table, written out."""
+    counts = P.Counts(200, 40, 3, 3, 60, 52, calibration="random")
+    cells, others = np.array([3, 0, 8, 52]) + 1.0, np.array([40, 160]) + 2.0
+    truth, verdict, said = [1, 1, 0, 0], [1, 0, 1, 0], [1, 0]
+    z = z_score(0.95)
+
+    def moments(values, weights):
+        mean = np.average(values, weights=weights)
+        return mean, np.average((np.array(values) - mean) ** 2, weights=weights) / weights.sum()
+
+    errors, error = moments(np.subtract(truth, verdict), cells)
+    rate, spread = moments(said, others)
+    low, high = P.difference(counts, g="identity")["prevalence"][1:]
+    centre, half = rate + errors, z * np.sqrt(error + spread)
+    assert_allclose([low, high], [max(centre - half, 0), centre + half], rtol=1e-12)
+
+
 def test_difference_without_tuning_by_hand():
     # .76 + mean(truth - verdict) = .76 + (140 - 144) / 200
     assert_allclose(P.difference(SAMPLE, g="identity")["prevalence"].value, 0.74, rtol=1e-12)

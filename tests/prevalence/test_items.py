@@ -225,6 +225,19 @@ def test_variances_are_those_of_the_jackknife_over_items():
     assert found == pytest.approx(jackknife(value), rel=0.1)
 
 
+def test_few_items_on_which_verdicts_and_truths_differ_otherwise_are_few():
+    """A judge that is never wrong: truths differ on ten items, and verdicts with them."""
+    right, wrong = np.eye(6)[[0, 3]]  # good and passed, bad and failed
+    both = np.array([right, right, wrong, [0, 0, 0, 0, 1, 0]])
+    count = np.array([30.0, 10, 30, 50])
+    first = by_item.Clusters(both, count)
+    second = by_item.Clusters(both[[0, 2, 2, 3]], count)
+    assert by_item.few_apart(first, second)
+    judged = both[[0, 1, 2, 3]].copy()
+    judged[1] = np.eye(6)[1]  # failed, though good
+    assert not by_item.few_apart(by_item.Clusters(judged, count), second)
+
+
 def test_a_judge_exactly_at_chance_has_no_rogan_gladen_estimate():
     # sensitivity 6/8 and specificity 1/4; counts over a design effect add up to 1 but for 4e-16
     cells = {"a": "10 11 11", "b": "1- 0- 1-", "c": "10 11 10", "d": "01 00 11", "e": "11 01 11"}

@@ -458,6 +458,28 @@ def test_the_weighted_estimate_is_a_mean_over_items(power):
     assert_allclose((made.high - made.low) / 2, 1.959964 * error, rtol=1e-6)
 
 
+def test_classes_of_propensity_share_the_imaginary_items_by_their_numbers():
+    cells = ([200, 300], [130, 120], [30, 12], [30, 12], [20, 25], [19, 24])  # two errors
+    counts = P.Counts(
+        *cells, calibration="known_propensity", systems=["0.2", "0.1"], dim="stratum",
+        propensity=[0.2, 0.1],
+    )  # fmt: skip
+    rows = rows_of(counts)
+    kinds = [(1, 1), (0, 1), (1, 0), (0, 0)]
+    joined = pd.DataFrame([(v, t, p) for p in (0.2, 0.1) for v, t in kinds], columns=rows.columns)
+    n = np.append(np.ones(len(rows)), np.repeat([250 / 587, 337 / 587], 4))
+    rows = pd.concat([rows, joined])
+    verdict, known = rows["verdict"].to_numpy(), rows["truth"].notna().to_numpy()
+    error = rows["truth"].fillna(0).to_numpy() - verdict
+    weight = known / rows["p"].to_numpy()
+    weight *= n.sum() / (n @ weight)
+    gap, mean = n @ (weight * error) / n.sum(), n @ verdict / n.sum()
+    influence = verdict - mean + weight * (error - gap)
+    half = 1.959964 * np.sqrt(n @ influence**2) / n.sum()
+    made = P.propensity_weighted(counts, g="identity")["overall_prevalence"]
+    assert_allclose(made[1:], (mean + gap - half, mean + gap + half), rtol=1e-6)
+
+
 @pytest.mark.slow
 def test_propensities_are_corrected_for():
     rng, runs, n = np.random.default_rng(6), 500, 1500
