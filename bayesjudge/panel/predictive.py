@@ -91,7 +91,11 @@ def expanded(votes: Votes, rng: np.random.Generator) -> Verdicts:
     rows = np.repeat(np.arange(len(votes.count)), votes.count)
     if rows.size > MOST_ITEMS:
         rows = rng.choice(rows, MOST_ITEMS, replace=False)
-    columns = {"response": votes.votes[rows][:, first], "judge_of_column": np.arange(len(first))}
+    columns: dict[str, Any] = {
+        "response": votes.votes[rows][:, first],
+        "judge_of_column": np.arange(len(first)),
+    }
+    columns["unparsed"] = 0
     each = {"truth": votes.truth[rows], "group": votes.generator[rows], "about": None}
     return replace(votes.verdicts, **columns, **each, count=np.ones(len(rows)))
 

@@ -8,7 +8,7 @@ import bayesjudge as bj
 from bayesjudge import BetaPrior
 from bayesjudge.core.fit import Fit
 from bayesjudge.panel import BiasPooling, DawidSkene, NormalPrior, VoteRegression, Votes
-from bayesjudge.panel.predictive import prior_statistics
+from bayesjudge.panel.predictive import expanded, prior_statistics
 from bayesjudge.panel.simulate import _intercepts
 
 pytestmark = pytest.mark.usefixtures("uncompiled")
@@ -134,3 +134,11 @@ def test_dependence_check_is_quiet_if_errors_are_independent():
     # labelled or not, the votes hang together as much as truths and rates make them
     assert table["observed"].between(table["low"], table["high"]).all()
     assert table.loc["all", "expected"] > 0.05
+
+
+def test_of_a_judge_who_voted_twice_the_first_votes_are_looked_at():
+    about = {"judge_of_column": [0, 0, 1], "calibration": "random"}
+    votes = Votes([[1, 0, 1], [0, 0, -1]], [1, -1], [0, 0], "g", "ab", [2, 1], **about)
+    items = expanded(votes, np.random.default_rng(1))
+    np.testing.assert_array_equal(items.response, [[0, -1], [1, 1], [1, 1]])
+    np.testing.assert_array_equal(items.judge_of_column, [0, 1])
