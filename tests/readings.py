@@ -177,10 +177,10 @@ def _of_scores(data: Any) -> dict[Any, Any]:
 
 
 def _of_verdicts(table: Any) -> dict[Any, Any]:
-    """Outputs by judge, group, truth and verdict."""
+    """Outputs by judge (whose name may be that of a column), group, truth and verdict."""
     return {
-        (judge, group): table.counts[table.judge_of_column == j].sum(axis=0)[g]
-        for j, judge in enumerate(table.judges)
+        (judge, group): table.counts[table.judge_of_column == judge].sum(axis=0)[g]
+        for judge in range(len(table.judges))
         for g, group in enumerate(table.groups)
     }
 
