@@ -200,7 +200,7 @@ def test_no_name_of_python_stands_before_a_message(log, tmp_path, capsys):
     asked = ("prevalence", str(tmp_path / "lost.csv"), "--verdict", "verdict", *ASKED)
     code, said = run(capsys, *asked, "--by", "model", "--repeats", "system")
     assert code == 2
-    assert said.err.startswith("bayesjudge: table: 1 row has no verdict")
+    assert said.err.startswith("bayesjudge: column 'verdict': 1 row has no verdict")
     assert "--unparsed" in said.err
     assert "prevalence.items" not in said.err
 
