@@ -224,6 +224,9 @@ def test_machine_code_is_the_loops(op):
     from pytensor import config, function
     from pytensor import tensor as pt
 
+    from bayesjudge.compiled import tell_numba
+
+    tell_numba()
     sizes, make = ((2, NODES), of_judges) if op is VotesByJudges else ((3,), of_classes)
     for kind in ("ordinary", "sure judges"):
         inputs, _ = make(kind)
