@@ -402,60 +402,73 @@ def _by_names(
     table: Table, truth: str | None, counted: str | None, people: Mapping[str, list[str]]
 ) -> Table:
     """Say what each column is for; `counted` is the item, if its rows are counted."""
-    from bayesjudge.cli.shapes.people import find_labels
-
     labels = _labels(table)
     numbers = [c for c in table if c.name not in labels and c.numbers]
-    order = next((c.name for c in table if c.times), None)
-    item = counted or _item_of(table) or _crossed(table, labels)
-    system, judge = named(table.columns, SYSTEMS), _judge_of(table, labels, numbers)
-    system = None if system in labels and _are_verdicts(table, str(system), labels) else system
-    taken = {item, system, judge, order, *(c.name for c in numbers if c.name.lower() in RATERS)}
-    scores = [c.name for c in numbers
-              if c.name not in taken and not c.index and not says_person(c.name)]  # fmt: skip
-    scores.sort(key=lambda n: not (table[n].words & SCORES or says_judge(n)))
+    system = named(table.columns, SYSTEMS)
+    if system in labels and _are_verdicts(table, str(system), labels):
+        system = None
+    table = table.but(
+        item=counted or _item_of(table) or _crossed(table, labels),
+        system=system,
+        judge=_judge_of(table, labels, numbers),
+        order=next((c.name for c in table if c.times), None),
+    )
+    taken = {*table.keys, table.order, *(c.name for c in numbers if c.name.lower() in RATERS)}
     few = [n for n in labels if n not in taken]
-    many = [c.name for c in numbers if c.name not in taken]
-    seen = find_labels(table.but(item=item, judge=judge), truth, few, scores, many)
-    truths, scores = seen.truths, [n for n in scores if n not in seen.truths]
+    found, rest = _what_was_said(table, truth, few, [c for c in numbers if c.name not in taken])
+    return _who_made_what(found, rest, people)
+
+
+def _what_was_said(
+    table: Table, truth: str | None, labels: Sequence[str], numbers: Sequence[Column]
+) -> tuple[Table, list[str]]:
+    """Find scores, people's labels and verdicts; the columns of labels that are not people's."""
+    from bayesjudge.cli.shapes.people import find_labels
+
+    scores = [c.name for c in numbers if not c.index and not says_person(c.name)]
+    scores.sort(key=lambda n: not (table[n].words & SCORES or says_judge(n)))
+    seen = find_labels(table, truth, labels, scores, [c.name for c in numbers])
+    scores = [n for n in scores if n not in seen.truths]
     scores.sort(key=seen.perhaps.__contains__)
-    rest = [n for n in labels if n not in {*taken, *truths, *seen.people}]
-    usable = [table[n] for n in rest if not table[n].models]
-    usable = [c for c in usable if not c.constant or (c.binary and says_judge(c.name))]
+    rest = [n for n in labels if n not in {*seen.truths, *seen.people}]
+    verdicts = _verdicts(table, seen.truths, [table[n] for n in rest])
+    said = table.but(truths=seen.truths, verdicts=verdicts, scores=scores, perhaps=seen.perhaps,
+                     guessed=seen.guessed, asked=seen.asked)  # fmt: skip
+    return said, rest
+
+
+def _verdicts(table: Table, truths: Sequence[str], among: Sequence[Column]) -> list[str]:
+    """Columns that are called a judge's; else those of pass and fail, or in people's words."""
+    usable = [c for c in among if not c.models
+              and (not c.constant or (c.binary and says_judge(c.name)))]  # fmt: skip
     verdicts = [c.name for c in usable if says_judge(c.name)]
     verdicts = verdicts or [c.name for c in usable if c.binary]
-    if not verdicts and truths:
+    if truths and not verdicts:
         said = table[truths[0]].said
         verdicts = [c.name for c in usable if len(said) > 1 and c.said == said]
         verdicts = verdicts or _gone_with(table[truths[0]], usable)
-    names = _names_among(table, verdicts, truths)
+    return verdicts
+
+
+def _who_made_what(table: Table, rest: Sequence[str], people: Mapping[str, list[str]]) -> Table:
+    """Find the columns of systems, judges and versions among those that hold no verdicts."""
+    item, system, judge, truths = table.item, table.system, table.judge, table.truths
+    names = _names_among(table, table.verdicts, truths)
     names = [n for n in names if len(table[n].kinds) != 2 or _arm(table, item, [n])]
-    verdicts = [n for n in verdicts if n not in names]
+    verdicts = [n for n in table.verdicts if n not in names]
     system = system or named([n for n in rest if n in names], LLMS)
     counting = {c.name for c in table if c.numeric and c.words & (OTHER_COUNTS | REPEATS)}
     free = [n for n in rest if n not in verdicts and n not in counting]
-    guessed = [*seen.guessed]
     jury = None
     if item and judge is None and len(verdicts) == 1 and _one_label_each(table, item, truths):
         jury = jury_in(table, item, system, free, people)
     if jury is not None:
-        judge, system = jury.judge, jury.generator
-        guessed.append(jury.told)
-    arm = None if system or jury else _arm(table, item, free)
-    changed = arm is not None and not truths and _changed(table, arm, scores, verdicts)
-    return table.but(
-        item=item,
-        system=system or (None if changed else arm),
-        judge=judge,
-        variant=arm if changed else None,
-        order=order,
-        truths=truths,
-        verdicts=verdicts,
-        scores=scores,
-        perhaps=seen.perhaps,
-        guessed=guessed,
-        asked=seen.asked,
-    )
+        told = [*table.guessed, jury.told]
+        return table.but(verdicts=verdicts, judge=jury.judge, system=jury.generator, guessed=told)
+    arm = None if system else _arm(table, item, free)
+    changed = arm is not None and not truths and _changed(table, arm, table.scores, verdicts)
+    return table.but(verdicts=verdicts, system=system or (None if changed else arm),
+                     variant=arm if changed else None)  # fmt: skip
 
 
 def _gone_with(truth: Column, columns: Sequence[Column]) -> list[str]:
