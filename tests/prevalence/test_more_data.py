@@ -105,3 +105,14 @@ def test_what_does_not_fit_is_refused(change, words):
 def test_only_counts_are_added_to_counts():
     with pytest.raises(TypeError):
         P.Counts(9, 5, 2, 1, 2, 1, calibration="random") + 1
+
+
+def test_labels_of_one_system_are_joined_by_its_name():
+    rows = pd.DataFrame({"system": list("aabb"), "verdict": [1, 0, 1, 0], "truth": [1, 0, 1, None]})
+    batch = pd.DataFrame({"system": ["b"], "verdict": [1], "truth": [1]})
+    how = {"calibration": "random", "by": "system"}
+    counts = bj.prevalence.Counts.from_frame(rows, **how, external_labels=batch)
+    assert counts.external_labels.tolist() == [[0, 1], [0, 1], [0, 0], [0, 0]]
+    more = bj.prevalence.Counts.from_frame(rows, **how)
+    more = more.with_labels(batch, of_counted_items=False, by="system")
+    assert more.correct_n.tolist() == [1, 2]
