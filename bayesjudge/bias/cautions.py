@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -23,23 +23,19 @@ SEPARATE = Assumption(
     "separate-shifts", "an item's shifts under different perturbations are independent"
 )
 
+#: Cautions, and the assumption that each contradicts.
+CONTRADICTS = {
+    "clustered-neighbours": INDEPENDENT,
+    "heavy-tailed-shifts": NORMAL,
+    "shifts-together": SEPARATE,
+}
+
 #: Reported from so many times on that an interval should have been as wide.
 NARROW = 1.25
 #: Reported from such a correlation on, if it is also three of its standard errors from 0.
 TOGETHER = 0.1
 #: With fewer items than this a kurtosis or a correlation says nothing.
 FEW_ITEMS = 50
-
-
-def contradicted(assumption: Assumption, by: str, cautions: Iterable[Caution]) -> Assumption:
-    """The assumption, marked if the caution `by` was raised."""
-    raised = any(caution.name == by for caution in cautions)
-    return assumption._replace(contradicted_by=(by,)) if raised else assumption
-
-
-def independent(cautions: Iterable[Caution]) -> Assumption:
-    """That neighbours are independent, and whether these are not."""
-    return contradicted(INDEPENDENT, "clustered-neighbours", cautions)
 
 
 def cautions_of(shifts: Shifts) -> tuple[Caution, ...]:

@@ -7,12 +7,12 @@ from typing import Literal
 
 import numpy as np
 
-from bayesjudge.bias.cautions import SAMPLED, cautions_of, independent
+from bayesjudge.bias.cautions import CONTRADICTS, INDEPENDENT, SAMPLED, cautions_of
 from bayesjudge.bias.closed_form import FEUER
 from bayesjudge.bias.data import Shifts
 from bayesjudge.core import dirichlet, methods
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.estimate import Assumption, Estimate, Quantity
+from bayesjudge.core.estimate import Assumption, Estimate, Quantity, contradicted
 
 #: Nodes for the posterior mean of a root.
 MEAN_NODES = 120
@@ -80,13 +80,14 @@ def exact(
         low, middle, high = np.sqrt(dirichlet.quantile(weight, sizes**2, at)).tolist()
         rows[where] = (_mean_of_root(sizes**2, weight, middle), low, high)
     cautions = cautions_of(shifts)
+    assumed = (SAMPLED, INDEPENDENT, *(WORST_CASE,) * (prior == "worst"))
     return Estimate(
         {"rms_shift": Quantity.of_rows(rows, shifts._dims)},
         method=methods.SPREAD_PRIOR if prior == "spread" else methods.WORST_CASE,
         ci_prob=ci_prob,
         source=f"{FEUER}, Definition 3.1, with a Dirichlet prior of total mass 1",
         interval="equal-tailed",
-        assumptions=(SAMPLED, independent(cautions), *(WORST_CASE,) * (prior == "worst")),
+        assumptions=contradicted(assumed, cautions, CONTRADICTS),
         cautions=cautions,
         data=shifts,
     )

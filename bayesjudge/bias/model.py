@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bayesjudge.bias.cautions import (
+    CONTRADICTS,
     EQUAL_NOISE,
     NORMAL,
     SAMPLED,
     SEPARATE,
     cautions_of,
-    contradicted,
     model_cautions,
 )
 from bayesjudge.bias.closed_form import FEUER
 from bayesjudge.bias.data import Shifts
 from bayesjudge.core import methods
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import Caution, Diagnosis
+from bayesjudge.core.estimate import Caution, Diagnosis, contradicted
 from bayesjudge.core.model import BayesianModel, model_of
 from bayesjudge.core.prior_check import Key, count_in_draws, prior_table
 
@@ -139,9 +139,8 @@ class NormalShifts(BayesianModel):
     def _diagnosis(self, data: Shifts) -> Diagnosis:
         _rows_of(data, self.unit)  # or an error that says why there is no model of them
         cautions = (*_unknown_noise(data), *model_cautions(data), *cautions_of(data))
-        heavy = contradicted(NORMAL, "heavy-tailed-shifts", cautions)
-        apart = contradicted(SEPARATE, "shifts-together", cautions)
-        return (SAMPLED, EQUAL_NOISE, heavy, apart), cautions
+        assumed = (SAMPLED, EQUAL_NOISE, NORMAL, SEPARATE)
+        return contradicted(assumed, cautions, CONTRADICTS), cautions
 
     def _unread(self, data: Shifts) -> frozenset[str]:
         judges = len(data.judges)

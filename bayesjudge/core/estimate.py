@@ -111,6 +111,23 @@ class Assumption(NamedTuple):
         return f"{self.text} (contradicted by {against})" if against else self.text
 
 
+def contradicted(
+    assumptions: Iterable[Assumption],
+    cautions: Iterable[Caution],
+    against: Mapping[str, Assumption],
+) -> tuple[Assumption, ...]:
+    """Assumptions, each with the cautions raised that contradict it; `against` has them by name."""
+    raised = [c.name for c in cautions if c.name in against]
+    return tuple(
+        one._replace(
+            contradicted_by=tuple(
+                dict.fromkeys(name for name in raised if against[name].id == one.id)
+            )
+        )
+        for one in assumptions
+    )
+
+
 #: What must hold for an answer to mean what it says, and what the data say against it.
 Diagnosis = tuple[tuple[Assumption, ...], tuple[Caution, ...]]
 
@@ -187,14 +204,14 @@ class Quantity:
         return cls(**arrays, dims=tuple(coords), labels=tuple(product(*coords.values())))
 
     @classmethod
-    def of_rows(cls, rows: Mapping[Any, Sequence[float]], dims: tuple[str, ...]) -> Self:
+    def of_rows(cls, rows: Mapping[Any, Sequence[float] | float], dims: tuple[str, ...]) -> Self:
         """Build from one row an entry, for combinations of coordinates that are not all there.
 
         Parameters
         ----------
         rows : mapping of tuple to sequence of float
             Value, low, high (and raw) by coordinates; with one dimension a key may be the
-            coordinate itself.
+            coordinate itself. A lone number has no interval.
         dims : tuple of str
             Names of the dimensions.
 
@@ -204,8 +221,9 @@ class Quantity:
             In the order of the rows.
         """
         labels = [key if isinstance(key, tuple) else (key,) for key in rows]
-        width = max((len(row) for row in rows.values()), default=3)
-        padded = [(*row, *[row[0]] * (width - len(row))) for row in rows.values()]
+        found = [(row, np.nan, np.nan) if np.isscalar(row) else row for row in rows.values()]
+        width = max((len(row) for row in found), default=3)
+        padded = [(*row, *[row[0]] * (width - len(row))) for row in found]
         columns = np.array(padded, float).reshape(-1, width).T
         return cls(**dict(zip(COLUMNS, columns, strict=False)), dims=dims, labels=labels)
 

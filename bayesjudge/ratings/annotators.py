@@ -9,9 +9,9 @@ from scipy.special import stdtr, stdtrit
 
 from bayesjudge.core import methods
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
+from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity, contradicted
 from bayesjudge.core.screen import how_many
-from bayesjudge.ratings.cautions import RANDOM_ITEMS, SAME_QUESTION, _cautions_of, _contradicted
+from bayesjudge.ratings.cautions import CONTRADICTS, RANDOM_ITEMS, SAME_QUESTION, _cautions_of
 from bayesjudge.ratings.data import Ratings
 
 SOURCE = "Calderon, Reichart & Dror (2025), The Alternative Annotator Test for LLM-as-a-Judge"
@@ -98,17 +98,15 @@ def alt_test(
     with checking("alt_test") as require:
         rate = 0 < false_discovery < 1
         require(rate, f"false_discovery must lie in (0, 1), got {false_discovery!r}")
-    found: dict[str, dict[Any, tuple[float, ...]]] = {
+    found: dict[str, Any] = {
         name: {} for name in ("winning_rate", "advantage_probability", "advantage", "p_value")
     }
     for judge, one in duels.items():
         p = one.p_values(epsilon)
-        won = _rejected(p, false_discovery)
-        found["winning_rate"][(judge,)] = (float(won.mean()), np.nan, np.nan)
+        found["winning_rate"][(judge,)] = _rejected(p, false_discovery).mean()
         found["advantage_probability"][(judge,)] = one.advantage(ci_prob)
-        for j, name in enumerate(one.names):
-            found["advantage"][(judge, name)] = (float(one.shares()[j]), np.nan, np.nan)
-            found["p_value"][(judge, name)] = (float(p[j]), np.nan, np.nan)
+        for name, share, chance in zip(one.names, one.shares(), p, strict=True):
+            found["advantage"][judge, name], found["p_value"][judge, name] = share, chance
     return _estimate(
         ratings,
         duels,
@@ -195,12 +193,11 @@ def alt_test_posterior(
     every = np.array(list(advantage.values()))
     first = every >= every.max(axis=0)
     shares = (first / first.sum(axis=0)).mean(axis=1)
-    unknown = (np.nan, np.nan)
-    found: dict[str, dict[Any, tuple[float, ...]]] = {
+    found = {
         "winning_rate": {(judge,): summary(x) for judge, x in rate.items()},
-        "passes": {(judge,): (float((x >= 0.5).mean()), *unknown) for judge, x in rate.items()},
+        "passes": {(judge,): (x >= 0.5).mean() for judge, x in rate.items()},
         "advantage_probability": {(judge,): summary(x) for judge, x in advantage.items()},
-        "best": {(j,): (float(x), *unknown) for j, x in zip(duels, shares, strict=True)},
+        "best": {(judge,): x for judge, x in zip(duels, shares, strict=True)},
     }
     return _estimate(
         ratings,
@@ -216,7 +213,7 @@ def alt_test_posterior(
 def _estimate(
     ratings: Ratings,
     duels: dict[str, _Duels],
-    found: dict[str, dict[Any, tuple[float, ...]]],
+    found: dict[str, Any],
     *,
     min_items: int,
     **about: Any,
@@ -227,7 +224,7 @@ def _estimate(
     return Estimate(
         {name: Quantity.of_rows(rows, dims[name]) for name, rows in found.items()},
         source=SOURCE,
-        assumptions=_contradicted(assumed, cautions),
+        assumptions=contradicted(assumed, cautions, CONTRADICTS),
         cautions=cautions,
         data=ratings,
         **about,
@@ -393,11 +390,7 @@ def _against(
 
 def _rejected(p: np.ndarray, false_discovery: float) -> np.ndarray:
     """Hypotheses that the procedure of Benjamini & Yekutieli rejects."""
-    m = len(p)
-    order = np.argsort(p)
-    ranks = np.arange(1, m + 1)
-    below = p[order] <= ranks / m * false_discovery / (1 / ranks).sum()
-    won = np.zeros(m, bool)
-    if below.any():
-        won[order[: np.flatnonzero(below)[-1] + 1]] = True
-    return won
+    from scipy.stats import false_discovery_control
+
+    # of one item a test has no p-value
+    return false_discovery_control(np.nan_to_num(p, nan=1.0), method="by") <= false_discovery

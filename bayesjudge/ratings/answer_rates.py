@@ -8,14 +8,9 @@ import numpy as np
 
 from bayesjudge.core import methods
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.estimate import Estimate, Quantity
+from bayesjudge.core.estimate import Estimate, Quantity, contradicted
 from bayesjudge.core.screen import how_many
-from bayesjudge.ratings.cautions import (
-    RANDOM_ITEMS,
-    SAME_QUESTION,
-    _cautions_of,
-    _contradicted,
-)
+from bayesjudge.ratings.cautions import CONTRADICTS, RANDOM_ITEMS, SAME_QUESTION, _cautions_of
 from bayesjudge.ratings.data import PEOPLE, Ratings
 
 SOURCE = "Guerdan et al. (2025), soft ratings; Rubin (1981), Ann. Stat. 9, 130-134"
@@ -77,20 +72,17 @@ def answer_rates(
         require(draws >= 1, f"draws must be 1 or more, got {draws!r}")
     found = {name: values for name, values in _by_item(ratings).items() if len(values) >= 2}
     with checking("answer_rates") as require:
-        n = int(_judged(ratings).sum())
+        n = int(ratings.rated.all(axis=0).sum())
         require(bool(found), f"{how_many(n, 'item', 'were')} rated by all sources; need two")
     seed = np.random.default_rng(random_seed).integers(2**63)
     rates: dict[str, dict[str, tuple[float, float, float]]] = {}
-    best: dict[tuple[str, str], tuple[float, float, float]] = {}
+    best: dict[tuple[str, str], float] = {}
     for name, values in found.items():
         drawn = _bootstrap(values, draws, np.random.default_rng(seed))
         rates[name] = _rows(ratings, values, drawn, ci_prob)
         top = drawn[:, 1:] >= drawn[:, 1:].max(axis=1, keepdims=True)
         share = (top / top.sum(axis=1, keepdims=True)).mean(axis=0)
-        best |= {
-            (name, j): (float(x), np.nan, np.nan)
-            for j, x in zip(ratings.judges, share, strict=True)
-        }
+        best |= {(name, j): x for j, x in zip(ratings.judges, share, strict=True)}
     cautions = tuple(c for c in _cautions_of(ratings) if c.name not in OF_OTHERS)
     quantities = {name: Quantity.of_rows(rows, ("source",)) for name, rows in rates.items()}
     return Estimate(
@@ -99,20 +91,15 @@ def answer_rates(
         ci_prob=ci_prob,
         source=SOURCE,
         interval="equal-tailed",
-        assumptions=_contradicted((RANDOM_ITEMS, SAME_QUESTION), cautions),
+        assumptions=contradicted((RANDOM_ITEMS, SAME_QUESTION), cautions, CONTRADICTS),
         cautions=cautions,
         data=ratings,
     )
 
 
-def _judged(ratings: Ratings) -> np.ndarray:
-    """Items that every source rated."""
-    return (ratings.chosen.sum(axis=2) + ratings.endorsed.sum(axis=2) > 0).all(axis=0)
-
-
 def _by_item(ratings: Ratings) -> dict[str, np.ndarray]:
     """Rates of each item, shape (n_items, sources), people first: ``nan`` if only one is there."""
-    judged = _judged(ratings)
+    judged = ratings.rated.all(axis=0)
     said = np.stack([ratings.profile(judge).chosen for judge in ratings.judges], axis=1)
     chosen = ratings.chosen[0]
     made = {"matched": (said, chosen, chosen.sum(axis=1), _matched_pairs(ratings))}

@@ -51,18 +51,6 @@ CONTRADICTS = {
 }
 
 
-def _contradicted(
-    assumptions: Sequence[Assumption], cautions: Sequence[Caution]
-) -> tuple[Assumption, ...]:
-    """Write into each assumption which of the cautions contradict it."""
-    raised = dict.fromkeys(c.name for c in cautions)
-    against = {name: CONTRADICTS[name].id for name in raised if name in CONTRADICTS}
-    return tuple(
-        a._replace(contradicted_by=tuple(name for name, id_ in against.items() if id_ == a.id))
-        for a in assumptions
-    )
-
-
 def _cautions_of(ratings: Ratings) -> tuple[Caution, ...]:
     """List ``polarity``, ``grades-as-names``, ``no-majority``, ``not-identified``,
     ``stray-choices`` and ``unrated-items``, if these ratings raise them.
@@ -159,11 +147,11 @@ def _stray(ratings: Ratings) -> Iterator[Caution]:
 
 
 def _unrated(ratings: Ratings) -> Iterator[Caution]:
-    rated = (ratings.chosen.sum(axis=2) + ratings.endorsed.sum(axis=2)) > 0
-    for name, missing in zip(ratings.sources, (~rated).sum(axis=1), strict=True):
-        if missing:
+    n = len(ratings.items)
+    for name, rated in zip(ratings.sources, ratings.rated.sum(axis=1), strict=True):
+        if rated < n:
             yield Caution(
                 "unrated-items",
-                f"{name!r} rated {rated.shape[1] - missing} of {rated.shape[1]} items; judges are "
-                "compared on the items that all sources rated",
+                f"{name!r} rated {rated} of {n} items; judges are compared on the items that all "
+                "sources rated",
             )

@@ -10,15 +10,15 @@ from scipy.special import stdtrit
 
 from bayesjudge.core import methods
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.estimate import Caution, Estimate, Quantity
+from bayesjudge.core.estimate import Caution, Estimate, Quantity, contradicted
 from bayesjudge.core.screen import how_many
 from bayesjudge.ratings.cautions import (
+    CONTRADICTS,
     COUNTED_ENDORSEMENTS,
     RANDOM_ITEMS,
     RANDOM_SET_ITEMS,
     SAME_QUESTION,
     _cautions_of,
-    _contradicted,
 )
 from bayesjudge.ratings.data import PEOPLE, Ratings
 from bayesjudge.ratings.metrics import SOURCE, Definition, Profile, definitions
@@ -72,7 +72,7 @@ def endorsement_rates(ratings: Ratings, *, ci_prob: float = 0.95) -> Estimate:
         ci_prob=ci_prob,
         source=f"{SOURCE}, Section 4",
         interval="t, over items",
-        assumptions=_contradicted((RANDOM_ITEMS, RANDOM_SET_ITEMS), cautions),
+        assumptions=contradicted((RANDOM_ITEMS, RANDOM_SET_ITEMS), cautions, CONTRADICTS),
         cautions=cautions,
         data=ratings,
     )
@@ -183,7 +183,7 @@ def agreement(
         require(pseudo_count >= 0, f"pseudo_count must be 0 or more, got {pseudo_count!r}")
     chosen = tuple(of or definitions())
     profiles = {name: ratings.profile(name, pseudo_count=pseudo_count) for name in ratings.sources}
-    common = ~np.any([np.isnan(p.endorsed[:, 0]) for p in profiles.values()], axis=0)
+    common = ratings.rated.all(axis=0)
     with checking("agreement") as require:
         require(
             common.sum() >= 2,
@@ -220,7 +220,7 @@ def agreement(
         method=methods.AS_COUNTED,
         source=f"{SOURCE}, Table 1",
         interval="bootstrap over items",
-        assumptions=_contradicted(assumed, cautions),
+        assumptions=contradicted(assumed, cautions, CONTRADICTS),
         cautions=cautions,
         target="population",
         data=ratings,

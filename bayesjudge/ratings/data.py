@@ -141,11 +141,8 @@ class Ratings(ReadAtOnce):
         require(held, "there are more paired answers than choices or response sets")
         outside = self.paired[:, self.members == 0].sum()
         require(outside == 0, f"{outside} paired choices are outside their response set")
-        for name, total in zip(self.sources, self._totals(), strict=True):
-            require(total > 0, f"{name!r} has no ratings; leave it out")
-
-    def _totals(self) -> np.ndarray:
-        return self.chosen.sum(axis=(1, 2)) + self.endorsed.sum(axis=(1, 2))
+        for name, rated in zip(self.sources, self.rated, strict=True):
+            require(rated.any(), f"{name!r} has no ratings; leave it out")
 
     def __repr__(self) -> str:
         options = [f"{o} (positive)" if o == self.positive else o for o in self.options]
@@ -165,15 +162,19 @@ class Ratings(ReadAtOnce):
         """Name, choices, response sets, items rated, and people's agreement with each other."""
         for s, name in enumerate((self.sources)[:SHOWN]):
             chosen, endorsed = self.chosen[s], self.endorsed[s]
-            rated = int((chosen.sum(axis=1) + endorsed.sum(axis=1) > 0).sum())
             alpha = inter_rater_alpha(chosen) if name == PEOPLE else np.nan
             among = "" if np.isnan(alpha) else f", Krippendorff's alpha of choices {alpha:.2f}"
-            yield name, int(chosen.sum()), int(endorsed.sum()), rated, among
+            yield name, int(chosen.sum()), int(endorsed.sum()), int(self.rated[s].sum()), among
 
     @property
     def judges(self) -> tuple[str, ...]:
         """Names of the judges: all sources but people."""
         return tuple(self.sources)[1:]
+
+    @property
+    def rated(self) -> np.ndarray:
+        """Whether a source gave an item a rating, shape (n_sources, n_items)."""
+        return self.chosen.sum(axis=2) + self.endorsed.sum(axis=2) > 0
 
     @property
     def unpaired(self) -> np.ndarray:

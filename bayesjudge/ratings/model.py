@@ -15,11 +15,12 @@ import numpy as np
 
 from bayesjudge.core import methods
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.estimate import Caution, Diagnosis
+from bayesjudge.core.estimate import Caution, Diagnosis, contradicted
 from bayesjudge.core.model import BayesianModel, model_of
 from bayesjudge.core.prior_check import Key, count_in_draws, prior_table
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.ratings.cautions import (
+    CONTRADICTS,
     DIRICHLET_ITEMS,
     NO_ERRORS,
     NO_JUDGE_ERRORS,
@@ -27,7 +28,6 @@ from bayesjudge.ratings.cautions import (
     RANDOM_ITEMS,
     RANDOM_SET_ITEMS,
     _cautions_of,
-    _contradicted,
 )
 from bayesjudge.ratings.data import Ratings
 from bayesjudge.ratings.metrics import SOURCE
@@ -474,7 +474,8 @@ class ResponseSets(BayesianModel):
         cautions = (*_cautions_of(data), *_subsampled(kept))
         errors = (NO_ERRORS,) if self.error is None else ()
         items = (RANDOM_ITEMS, RANDOM_SET_ITEMS, DIRICHLET_ITEMS)
-        return _contradicted((*items, OWN_SET, *errors, NO_JUDGE_ERRORS), cautions), cautions
+        assumed = (*items, OWN_SET, *errors, NO_JUDGE_ERRORS)
+        return contradicted(assumed, cautions, CONTRADICTS), cautions
 
     def _cautions_of_fit(self, fit: Fit) -> tuple[Caution, ...]:
         from bayesjudge.core.diagnostics import gate

@@ -183,13 +183,11 @@ class Performance:
             ``best`` by definition and judge; a probability has no interval.
         """
         best = self._best()
-        rows = {
-            (str(d), judge): (best[i, j], np.nan, np.nan)
-            for i, d in enumerate(self.definitions)
-            for j, judge in enumerate(self.judges)
-        }
+        none = np.full(best.shape, np.nan)
+        names = [str(d) for d in self.definitions]
+        where: dict[str, Any] = {"definition": names, "judge": self.judges}
         return Estimate(
-            {"best": Quantity.of_rows(rows, ("definition", "judge"))},
+            {"best": Quantity.over((best, none, none), where)},
             method=self.method.variant("share-of-draws", "share of draws"),
             ci_prob=ci_prob,
             source=self.source,
@@ -382,7 +380,7 @@ def performance(
     with checking("performance") as require:
         require(ratings.judges, "there is no judge among the sources")
     chosen = tuple(of or definitions())
-    rated = (ratings.chosen.sum(axis=2) + ratings.endorsed.sum(axis=2) > 0).all(axis=0)
+    rated = ratings.rated.all(axis=0)
     profiles, mixed = _judges_and_people(fit, draws, tracking, random_seed)
     values = np.empty((draws, len(chosen), len(ratings.judges)))
     for j, (judge, people) in enumerate(profiles):

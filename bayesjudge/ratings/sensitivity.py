@@ -100,8 +100,7 @@ def shift_sensitivity(
         }
     every = tuple(of or definitions())
     profiles = {name: ratings.profile(name) for name in ratings.sources}
-    common = ~np.any([np.isnan(p.endorsed[:, 0]) for p in profiles.values()], axis=0)
-    profiles = {name: p.items(common) for name, p in profiles.items()}
+    profiles = {name: p.items(ratings.rated.all(axis=0)) for name, p in profiles.items()}
     judges = [profiles[j] for j in ratings.judges]
     positive = ratings.positive_index
     rows: list[tuple[Any, ...]] = []
@@ -205,7 +204,7 @@ def prior_sensitivity(
     _check_alternatives(fit, models, performance, target, refit)
     few: list[str] = []
     endorsement, prevalence = {}, {}
-    best: dict[tuple[str, str, str], tuple[float, float, float]] = {}
+    best: dict[tuple[str, str, str], float] = {}
     own = _draws_of(fit, cutoff, target)
     for name, model in models.items():
         drawn, best_weight = _weighted_for(fit, own, model, target), None
@@ -344,13 +343,13 @@ def _few_draws(names: list[str]) -> tuple[Caution, ...]:
 
 def _best_under(
     performance: Performance, name: str, log: np.ndarray | None
-) -> dict[tuple[str, str, str], tuple[float, float, float]]:
+) -> dict[tuple[str, str, str], float]:
     """P(judge is best), weighted; a probability has no interval."""
     best = np.full(performance.values.shape, np.nan)
     if log is not None and not _is_few(weight := _normalised(log)):
         best = performance._best(weight)
     return {
-        (name, str(d), judge): (best[i, j], np.nan, np.nan)
+        (name, str(d), judge): best[i, j]
         for i, d in enumerate(performance.definitions)
         for j, judge in enumerate(performance.judges)
     }
