@@ -131,24 +131,35 @@ def _told(
     shifts: Shifts | None,
     ci_prob: float,
 ) -> str:
-    """Directions first, the largest first, then the size that a score moves by either way."""
+    """Directions first, the largest first, then the size that a score moves by either way.
+
+    Of verdicts: the share of 1s, and how many flip, which is the square of the RMS shift.
+    """
     order = sorted(rows, key=lambda one: -abs(np.nan_to_num(means[one].value)) if means else 0)
-    named = order[:MOST_NAMED]
-    if shifts is not None and _verdicts(shifts) and means:
-        return _flips(named, rows, means, len(order) - len(named), made, ci_prob)
-    text = f"{_directions(named, means, ci_prob)}{_on_scale(shifts)}; a" if means else "A"
-    sizes = [numbers(rows[one], None if means or i else ci_prob) for i, one in enumerate(named)]
-    if len(rows) > 1:
-        about = (_of_judge(one) for one in named)
-        sizes = [f"{x} for '{w[-1]}'{of}" for x, w, of in zip(sizes, named, about, strict=True)]
-    text += f" typical move of a single score (root mean square, either way) is {listed(sizes)}"
-    again = _again(made)
-    text += f", and {again:.2g} if judged again unchanged" if again else ""
-    text += "" if again else NOISY
+    named, again = order[:MOST_NAMED], _again(made)
     left = len(order) - len(named)
-    text += "" if means else _on_scale(shifts)
-    more = f" {how_many(left, 'further shift')} below." if left else ""
-    return f"{text}.{more}"
+    verdicts = shifts is not None and bool(means) and _verdicts(shifts)
+    directions = _directions(named, means, ci_prob, verdicts=verdicts) if means else ""
+    if verdicts:
+        sizes = [percents(Row(*np.square(rows[one]))) for one in named]
+        unchanged, more = percent_of(again**2), how_many(left, "further change")
+    else:
+        levels = [None if means or i else ci_prob for i in range(len(named))]
+        sizes = [numbers(rows[one], level) for one, level in zip(named, levels, strict=True)]
+        unchanged, more = f"{again:.2g}", how_many(left, "further shift")
+    if len(rows) > 1:
+        pairs = zip(sizes, named, strict=True)
+        sizes = [f"{x} for '{w[-1]}'{_of_judge(w)}" for x, w in pairs]
+    noise = f", and {unchanged} if judged again unchanged" if again else NOISY
+    if verdicts:
+        flip = "of verdicts flip, either way (the square of the RMS shift)"
+        text = f"{directions}; {listed(sizes)} {flip}{noise}"
+    else:
+        move = "typical move of a single score (root mean square, either way) is"
+        scale = _on_scale(shifts)
+        lead, end = (f"{directions}{scale}; a", "") if means else ("A", scale)
+        text = f"{lead} {move} {listed(sizes)}{noise}{end}"
+    return f"{text}." + (f" {more} below." if left else "")
 
 
 def _moved_more(moved: Estimate, order: list[tuple[Any, ...]]) -> tuple[str, ...]:
@@ -218,27 +229,6 @@ def _verdicts(shifts: Shifts) -> bool:
     """Whether scores are verdicts, 0 or 1, changed item by item."""
     one = shifts.design == "item" and len(shifts.scores) == 1
     return one and shifts.scale == (0, 1) and set(shifts.lengths.tolist()) <= {0.0, 1.0}
-
-
-def _flips(
-    named: list[tuple[Any, ...]],
-    rows: dict[tuple[Any, ...], Row],
-    means: dict[tuple[Any, ...], Row],
-    left: int,
-    made: list[Estimate],
-    ci_prob: float,
-) -> str:
-    """Of verdicts: the share of 1s, and how many flip, which is the square of the RMS shift."""
-    text = _directions(named, means, ci_prob, verdicts=True)
-    flips = [percents(Row(*np.square(rows[one]))) for one in named]
-    if len(rows) > 1:
-        pairs = zip(flips, named, strict=True)
-        flips = [f"{x} for '{w[-1]}'{_of_judge(w)}" for x, w in pairs]
-    text += f"; {listed(flips)} of verdicts flip, either way (the square of the RMS shift)"
-    again = _again(made)
-    text += f", and {percent_of(again**2)} if judged again unchanged" if again else ""
-    text += "" if again else NOISY
-    return f"{text}." + (f" {how_many(left, 'further change')} below." if left else "")
 
 
 def _of_judge(where: tuple[Any, ...]) -> str:

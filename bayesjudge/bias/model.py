@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -148,16 +148,19 @@ class NormalShifts(BayesianModel):
         return frozenset(unread | ({"pooling"} if judges * len(data._changed) < ENOUGH else set()))
 
     def _build(self, data: Shifts) -> pm.Model:
-        return self._graph(data, _rows_of(data, self.unit), _unknowns, _observe)
+        return self._graph(data, _rows_of(data, self.unit), _observe)
 
     def _sampling_form(self, data: Shifts) -> pm.Model:
         """Items with the same scores missing have one covariance: their sums are sufficient."""
-        return self._graph(data, _collapsed(_rows_of(data, self.unit)), _in_steps, _observe_sums)
+        rows = _collapsed(_rows_of(data, self.unit))
+        return self._graph(data, rows, _observe_sums, text=False)
 
     def _uncollapsed(self, data: Shifts) -> pm.Model:
-        return self._graph(data, _rows_of(data, self.unit), _unknowns, _observe_scores)
+        return self._graph(data, _rows_of(data, self.unit), _observe_scores)
 
-    def _graph(self, data: Shifts, rows: dict[str, Any], unknowns: Any, observe: Any) -> pm.Model:
+    def _graph(
+        self, data: Shifts, rows: dict[str, Any], observe: Any, *, text: bool = True
+    ) -> pm.Model:
         import pymc as pm
         import pytensor.tensor as pt
 
@@ -174,7 +177,7 @@ class NormalShifts(BayesianModel):
                     made[name] = pm.Data(name if name == "unit" else f"{name}_prior", value)
                 return made[name]
 
-            mean, spread, noise = unknowns(data, prior)
+            mean, spread, noise = _unknowns(data, prior, _Drawn(text))
             # a batch's length adds up over items; averaged calls cancel part of their noise
             length = pm.Data("length_factor", rows["length"])
             calls = pm.Data("calls", float(data.averaged))
@@ -227,69 +230,62 @@ def _unknown_noise(shifts: Shifts) -> tuple[Caution, ...]:
     return (Caution("repeat-noise-guessed", text),)
 
 
-# Unknowns, in score points: of the text, and as the sampler counts them ---------------------------
+# Unknowns, in score points -----------------------------------------------------------------------
 
 
-def _unknowns(data: Shifts, prior: Callable[[str], Any]) -> tuple[Any, Any, Any]:
+class _Drawn(NamedTuple):
+    """How unknowns are declared: as in the text, or in steps of their standard deviation.
+
+    The sampler counts in steps (non-centred), since each unknown has few data of its own.
+    """
+
+    text: bool
+
+    def half_normal(self, name: str, scale: Any) -> Any:
+        import pymc as pm
+
+        if self.text:
+            return pm.HalfNormal(name, scale)
+        return pm.Deterministic(name, scale * pm.HalfNormal(f"{name}_steps"))
+
+    def normal(self, name: str, mean: Any, sd: Any, dims: Any) -> Any:
+        import pymc as pm
+
+        if self.text:
+            return pm.Normal(name, mean, sd, dims=dims)
+        steps = pm.Normal(f"{name}_steps", dims=dims)
+        return pm.Deterministic(name, mean + sd * steps, dims=dims)
+
+    def log_normal(self, name: str, centre: Any, sd: Any, dims: Any = None) -> Any:
+        import pymc as pm
+
+        if self.text:
+            return pm.LogNormal(name, centre, sd, dims=dims)
+        steps = pm.Normal(f"{name}_steps", dims=dims)
+        return pm.Deterministic(name, pm.math.exp(centre + sd * steps), dims=dims)
+
+
+def _unknowns(data: Shifts, prior: Callable[[str], Any], drawn: _Drawn) -> tuple[Any, Any, Any]:
     """Mean shifts, spreads between items, and noise of one score."""
-    import pymc as pm
     import pytensor.tensor as pt
 
     several, unit = len(data.judges) > 1, prior("unit")
     spread = unit * prior("mean_shift")
     if len(data._changed) >= ENOUGH:
-        spread = pm.HalfNormal("mean_shift_spread", spread)
+        spread = drawn.half_normal("mean_shift_spread", spread)
     name = "typical_mean_shift" if several else "mean_shift"
-    mean = pm.Normal(name, 0, spread, dims="perturbation")
+    mean = drawn.normal(name, 0, spread, "perturbation")
     if several:
-        own = pm.HalfNormal("judge_shift_spread", unit * prior("judge_shift"))
-        mean = pm.Normal("mean_shift", mean, own, dims=data._dims)
+        own = drawn.half_normal("judge_shift_spread", unit * prior("judge_shift"))
+        mean = drawn.normal("mean_shift", mean, own, data._dims)
 
     def pooled(name: str, dims: Any, size: int) -> Any:
         centre = pt.log(unit * prior(name))
         if size < ENOUGH:
-            return pm.LogNormal(name, centre, prior("log_sd"), dims=dims)
-        typical = pm.LogNormal(f"typical_{name}", centre, prior("log_sd"))
-        pooling = pm.HalfNormal(f"{name}_pooling", prior("pooling"))
-        return pm.LogNormal(name, pt.log(typical), pooling, dims=dims)
-
-    judges = len(data.judges)
-    each = pooled("item_spread", data._dims, judges * len(data._changed))
-    return mean, each, pooled("noise", data._judge_dims or None, judges)
-
-
-def _in_steps(data: Shifts, prior: Callable[[str], Any]) -> tuple[Any, Any, Any]:
-    """The same, counted in standard deviations from what they are pooled to."""
-    import pymc as pm
-    import pytensor.tensor as pt
-
-    several, unit = len(data.judges) > 1, prior("unit")
-
-    def spread_of(name: str, scale: str) -> Any:
-        found = pm.HalfNormal(f"{name}_sd") * prior(scale)
-        pm.Deterministic(f"{name}_spread", unit * found)
-        return found
-
-    pools = len(data._changed) >= ENOUGH
-    spread = spread_of("mean_shift", "mean_shift") if pools else prior("mean_shift")
-    mean = pm.Normal("mean_shift_z", dims="perturbation") * spread
-    if several:
-        pm.Deterministic("typical_mean_shift", unit * mean, dims="perturbation")
-        own = spread_of("judge_shift", "judge_shift")
-        mean = mean[None, :] + pm.Normal("judge_shift_z", dims=data._dims) * own
-    mean = pm.Deterministic("mean_shift", unit * mean, dims=data._dims)
-
-    def pooled(name: str, dims: Any, size: int) -> Any:
-        middle, log_sd = pt.log(prior(name)), prior("log_sd")
-        if size < ENOUGH:
-            each = middle + log_sd * pm.Normal(f"{name}_z", dims=dims)
-            return pm.Deterministic(name, unit * pt.exp(each), dims=dims)
-        centre = middle + log_sd * pm.Normal(f"{name}_z0")
-        pm.Deterministic(f"typical_{name}", unit * pt.exp(centre))
-        pooling = pm.HalfNormal(f"{name}_sd") * prior("pooling")
-        pm.Deterministic(f"{name}_pooling", pooling)
-        each = centre + pooling * pm.Normal(f"{name}_z", dims=dims)
-        return pm.Deterministic(name, unit * pt.exp(each), dims=dims)
+            return drawn.log_normal(name, centre, prior("log_sd"), dims)
+        typical = drawn.log_normal(f"typical_{name}", centre, prior("log_sd"))
+        pooling = drawn.half_normal(f"{name}_pooling", prior("pooling"))
+        return drawn.log_normal(name, pt.log(typical), pooling, dims)
 
     judges = len(data.judges)
     each = pooled("item_spread", data._dims, judges * len(data._changed))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any, Literal, Self
@@ -177,18 +177,17 @@ class Orders(ReadAtOnce):
         >>> Orders.from_frame(rows).counts.tolist()
         [[[1, 1, 0], [1, 0, 0], [0, 0, 0]]]
         """
+        import pandas as pd
+
         if answers is None and winners is not None:
             answers = (str(winners[0]), str(winners[1]))
         winners = winners or (1, 2)
         keys = [judge] if isinstance(judge, str) else list(judge or [])
         rows, n_rows = count_rows(table, first, second, names=[*keys, *([item] if item else [])])
-        ties = tie_value if isinstance(tie_value, list | tuple) else [tie_value]
-        known = {spell(winners[0]): "1", spell(winners[1]): "2"}
-        known |= {spell(t): "tie" for t in ties if t is not None}
+        known = _meanings(winners, ("1", "2"), tie_value, "tie")
         with checking("bias.Orders.from_frame") as require:
-            found = {spell(v) for c in (first, second) for v in rows[c].dropna()}
-            strange = sorted(found - set(known))
-            require(not strange, f"values {strange} are neither of {winners} nor a tie; say which")
+            said = [*rows[first].dropna(), *rows[second].dropna()]
+            _require_known(said, known, winners, require)
             lost = rows[first].isna() | rows[second].isna()
             n = int(n_rows[lost].sum())
             require(
@@ -200,28 +199,26 @@ class Orders(ReadAtOnce):
         outcome = [_outcome(a, b) for a, b in zip(*pair, strict=True)]
         judge_of = list(zip(*(rows[key] for key in keys), strict=True)) or [()] * len(rows)
         judges = sorted(set(judge_of))
+        own = [judges.index(judge) for judge in judge_of]
         counts = np.zeros((len(judges), LOST + 1), np.int64)
-        at = [judges.index(judge) for judge in judge_of], outcome
-        np.add.at(counts, at, n_rows)
+        np.add.at(counts, (own, outcome), n_rows)
         about: dict[str, Any] = {
+            "counts": counts[:, :LOST].reshape(len(judges), 3, 3),
             "judges": [", ".join(judge) or "judge" for judge in judges],
             "missing": counts[:, LOST],
             "answers": answers,
         }
-        shape = (len(judges), 3, 3)
         if item is None:
-            return cls(counts[:, :LOST].reshape(shape), **about)
-        pairs = sorted(set(zip(at[0], rows[item], strict=True)))
-        place = {pair: i for i, pair in enumerate(pairs)}
-        each = np.zeros((len(pairs), LOST + 1), np.int64)
-        pair_of = [place[pair] for pair in zip(at[0], rows[item], strict=True)]
-        np.add.at(each, (pair_of, at[1]), n_rows)
-        own, each = np.array([judge for judge, _ in pairs]), each[:, :LOST]
-        if each.sum(axis=1).max() < 2:  # no pair has several rows of one judge
-            return cls(counts[:, :LOST].reshape(shape), **about)
-        products = np.stack([each[own == j].T @ each[own == j] for j in range(len(judges))])
-        seen = np.bincount(own[each.any(axis=1)], minlength=len(judges))
-        return cls(counts[:, :LOST].reshape(shape), products=products, n_pairs=seen, **about)
+            return cls(**about)
+        long = pd.DataFrame({"judge": own, "pair": rows[item], "outcome": outcome, "n": n_rows})
+        each = long.pivot_table("n", ["judge", "pair"], "outcome", aggfunc="sum", fill_value=0)
+        by_pair = each.reindex(columns=range(LOST), fill_value=0).to_numpy(np.int64)
+        if by_pair.sum(axis=1).max() < 2:  # no pair has several rows of one judge
+            return cls(**about)
+        owner = each.index.get_level_values("judge").to_numpy()
+        parts = [by_pair[owner == j] for j in range(len(judges))]
+        products = np.stack([part.T @ part for part in parts])
+        return cls(products=products, n_pairs=[part.any(axis=1).sum() for part in parts], **about)
 
     @classmethod
     def from_verdicts(
@@ -285,12 +282,9 @@ class Orders(ReadAtOnce):
 
         keys = [judge] if isinstance(judge, str) else list(judge or [])
         rows = read_rows(table, verdict, names=[*keys, item, shown_first, shown_second])
-        ties = tie_value if isinstance(tie_value, list | tuple) else [tie_value]
-        known = {spell(places[0]): shown_first, spell(places[1]): shown_second}
-        known |= {spell(t): "" for t in ties if t is not None}
+        known = _meanings(places, (shown_first, shown_second), tie_value, "")
         with checking("bias.Orders.from_verdicts") as require:
-            strange = sorted({spell(v) for v in rows[verdict].dropna()} - set(known))
-            require(not strange, f"values {strange} are neither of {places} nor a tie; say which")
+            _require_known(rows[verdict].dropna(), known, places, require)
             same = int((rows[shown_first] == rows[shown_second]).sum())
             require(not same, f"{how_many(same, 'row')}: {shown_first} and {shown_second} agree")
         names = sorted({*rows[shown_first], *rows[shown_second]})
@@ -436,6 +430,20 @@ def chance_ahead(orders: Orders, *, ci_prob: float = 0.95) -> np.ndarray:
     levels, posterior = orders._posterior(np.ravel(QUANTITIES["win_rate"]), ci_prob)
     half = np.full(len(posterior), 0.5)
     return 1 - dirichlet.distribution(posterior, levels, half)[0]
+
+
+def _meanings(values: Any, meant: tuple[str, str], tie_value: Any, tie: str) -> dict[str, str]:
+    """What two values mean, and those of a tie, by their spelling."""
+    ties = tie_value if isinstance(tie_value, list | tuple) else [tie_value]
+    known = {spell(value): word for value, word in zip(values, meant, strict=False)}
+    return known | {spell(t): tie for t in ties if t is not None}
+
+
+def _require_known(
+    said: Iterable[Any], known: Mapping[str, str], values: Any, require: Any
+) -> None:
+    strange = sorted({spell(v) for v in said} - set(known))
+    require(not strange, f"values {strange} are neither of {values} nor a tie; say which")
 
 
 def _outcome(first: str, second: str) -> int:
