@@ -879,9 +879,9 @@ def ratings_reference(cases: dict[str, Any]) -> Iterator[Job]:
             for ties in ("share", "first"):
                 call = partial(definition.value, judge, human, ties=ties)
                 yield Job(name, f"{definition} {ties} {case['name']}", call)
-        for function in (module.metrics.decision_consistency, module.metrics.prevalence_bias):
-            call = partial(function, judge, human, cutoff=case["tau"])
-            yield Job(name, f"{function.__name__} {case['name']}", call)
+        for figure in ("decision_consistency", "prevalence_bias"):
+            call = partial(module.Definition(figure, cutoff=case["tau"]).value, judge, human)
+            yield Job(name, f"{figure} {case['name']}", call)
     for i, case in enumerate(cases["forward_reverse"]):
         f, e, members, shares = (np.array(case[n]) for n in ("F", "E", "Lambda", "theta_star"))
         yield Job(

@@ -26,8 +26,8 @@ from typing import Any
 
 import numpy as np
 from pytensor.gradient import disconnected_type
-from scipy.special import gammaln
 
+from bayesjudge.core.counting import distinct
 from bayesjudge.truth.effects import Operation
 
 #: Additions that one evaluation may cost: about a millisecond. NUTS needs some hundred thousand.
@@ -75,8 +75,8 @@ class Patterns:
     def certain_at_least(self, n_sources: int) -> tuple[np.ndarray, np.ndarray]:
         r"""How many items have more than i response sets without error, of a kind and of any.
 
-        Shapes (n_sources, Q, most) and (n_sources, most). They count the factors of what
-        `log_likelihood` says by gamma functions: :math:`\alpha_v + i` of set v, over
+        Shapes (n_sources, Q, most) and (n_sources, most). They count the factors of these sets'
+        Dirichlet-multinomial probability: :math:`\alpha_v + i` of set v, over
         :math:`\alpha_0 + i` of all.
         """
         group = self.pattern_group
@@ -90,21 +90,6 @@ class Patterns:
 
         return counted(held), counted(held.sum(axis=1))
 
-    def log_likelihood(self, alpha: np.ndarray, seen: np.ndarray) -> np.ndarray:
-        """Log probability of each pattern's ratings in one order, by NumPy and slowly.
-
-        Dirichlet weights `alpha` have shape (n_sources, Q), B (n_sources, n_types, Q).
-        """
-        mine = alpha[self.source] + self.certain
-        flat = seen.reshape(-1, seen.shape[-1])
-        rows = self.group, self.step_start, self.steps, self.last
-        p, _ = _forward(alpha.shape[1])(mine, flat, *rows)
-        g = self.pattern_group
-        first = alpha[self.source[g]]
-        held = (gammaln(first + self.certain[g]) - gammaln(first)).sum(axis=1)
-        total, n = first.sum(axis=1), self.certain[g].sum(axis=1)
-        return np.log(p) + held - gammaln(total + n) + gammaln(total)
-
 
 def patterns_of(chosen: np.ndarray, endorsed: np.ndarray, *, error_free: np.ndarray) -> Patterns:
     """Collapse ratings of shapes (n_sources, n_items, K) and (n_sources, n_items, Q).
@@ -113,14 +98,15 @@ def patterns_of(chosen: np.ndarray, endorsed: np.ndarray, *, error_free: np.ndar
     """
     k = chosen.shape[-1]
     table, rated = _rated(chosen, endorsed)
-    distinct, of_rated, weight = np.unique(table, axis=0, return_inverse=True, return_counts=True)
-    exact = np.asarray(error_free, bool)[distinct[:, 0], None]
-    certain = np.where(exact, distinct[:, 1 + k :], 0)
-    counts = np.hstack([distinct[:, 1 : 1 + k], distinct[:, 1 + k :] - certain])
-    groups, group = np.unique(
-        np.column_stack([distinct[:, :1], certain]), axis=0, return_inverse=True
-    )
-    own = np.column_stack([group.ravel(), counts])
+    first, of_rated = distinct(table)
+    patterns = table[first]
+    exact = np.asarray(error_free, bool)[patterns[:, 0], None]
+    certain = np.where(exact, patterns[:, 1 + k :], 0)
+    counts = np.hstack([patterns[:, 1 : 1 + k], patterns[:, 1 + k :] - certain])
+    grouped = np.column_stack([patterns[:, :1], certain])
+    first, group = distinct(grouped)
+    groups = grouped[first]
+    own = np.column_stack([group, counts])
     kind, less = _without_one(own)
     rows = _rows_below(less)
     source = groups[own[:, 0], 0]
@@ -131,10 +117,10 @@ def patterns_of(chosen: np.ndarray, endorsed: np.ndarray, *, error_free: np.ndar
         source=groups[:, 0],
         certain=groups[:, 1:],
         last=np.column_stack([own[:, 0], kind, _find(rows, less)]),
-        weight=weight,
-        counts=distinct[:, 1:],
+        weight=np.bincount(of_rated),
+        counts=patterns[:, 1:],
         rated=rated,
-        pattern_of_rated=of_rated.ravel(),
+        pattern_of_rated=of_rated,
     )
 
 
@@ -160,12 +146,8 @@ def _without_one(own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _rows_below(own: np.ndarray) -> np.ndarray:
     """All counts up to those of each pattern, sorted, each once; the first column is the group."""
-    made = [_below(row) for row in own]
-    sizes = _sizes(own)
-    if sizes is None:
-        return np.unique(np.concatenate(made), axis=0)
-    codes = np.unique(np.concatenate([np.ravel_multi_index(tuple(m.T), sizes) for m in made]))
-    return np.stack(np.unravel_index(codes, sizes), axis=1)
+    made = np.concatenate([_below(row) for row in own])
+    return made[distinct(made)[0]]
 
 
 def _below(row: np.ndarray) -> np.ndarray:
@@ -179,20 +161,9 @@ def _below(row: np.ndarray) -> np.ndarray:
     return out
 
 
-def _sizes(rows: np.ndarray) -> tuple[int, ...] | None:
-    """Sizes of the columns, by which a row is one number; None if it would be too large."""
-    sizes = rows.max(axis=0) + 1
-    return tuple(sizes.tolist()) if np.log2(sizes.astype(float)).sum() < 62 else None
-
-
 def _find(rows: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Position of each wanted row among the sorted rows."""
-    sizes = _sizes(rows)
-    if sizes is None:
-        both = np.unique(np.concatenate([rows, wanted]), axis=0, return_inverse=True)[1]
-        return both.ravel()[len(rows) :]
-    codes = (np.ravel_multi_index(tuple(x.T), sizes) for x in (rows, wanted))
-    return np.searchsorted(*codes)
+    return distinct(np.concatenate([rows, wanted]))[1][len(rows) :]
 
 
 def _steps(rows: np.ndarray, source: np.ndarray) -> dict[str, np.ndarray]:

@@ -19,12 +19,10 @@ __all__ = [
     "Definition",
     "Profile",
     "aggregate",
-    "decision_consistency",
     "definitions",
     "fleiss_kappa",
     "inter_rater_alpha",
     "prevalence_at",
-    "prevalence_bias",
 ]
 
 
@@ -281,8 +279,12 @@ def _at_least(shares: np.ndarray, cutoff: float) -> np.ndarray:
     return np.asarray(shares) >= cutoff - 1e-12
 
 
-#: Downstream figures: metrics on endorsements of the positive option.
-DOWNSTREAM = ("decision_consistency", "prevalence_bias")
+#: Downstream figures, of which items are positive by the judge and by people: the share of items
+#: that both categorise alike (the source's C), and by how much the judge has more (its B).
+DOWNSTREAM: dict[str, Callable[[Any, Any], Any]] = {
+    "decision_consistency": lambda judge, human: (judge == human).mean(axis=-1),
+    "prevalence_bias": lambda judge, human: judge.mean(axis=-1) - human.mean(axis=-1),
+}
 
 
 @dataclass(frozen=True)
@@ -325,28 +327,20 @@ class Definition:
             require(0 < self.cutoff <= 1, f"cutoff must lie in (0, 1], got {self.cutoff!r}")
         if self.downstream:
             return
-        metric = self._metric
+        _, _, *takes = METRICS[self.metric]
         with checking("Definition") as require:
-            for side, takes, got in (
-                ("judge", metric.judge, self.judge),
-                ("people", metric.human, self.human),
+            for side, ways, got in zip(
+                ("judge", "people"), takes, (self.judge, self.human), strict=True
             ):
-                words = "/".join(takes)
-                require(
-                    not takes or got in takes,
-                    f"{self.metric} takes {words} of {side}, got {got!r}",
-                )
-
-    @property
-    def _metric(self) -> _Metric:
-        return METRICS[self.metric]
+                told = f"{self.metric} takes {'/'.join(ways)} of {side}, got {got!r}"
+                require(not ways or got in ways, told)
 
     @property
     def higher_is_better(self) -> bool:
         """Direction; a prevalence bias is best near 0, whatever its sign."""
         if self.downstream:
             return self.metric == "decision_consistency"
-        return self._metric.higher_is_better
+        return METRICS[self.metric].higher_is_better
 
     def value(
         self, judge: Profile, human: Profile, *, positive: int = 0, ties: str = "share"
@@ -367,11 +361,10 @@ class Definition:
         float or numpy.ndarray
             One value for each leading index.
         """
-        if self.metric == "decision_consistency":
-            return decision_consistency(judge, human, positive=positive, cutoff=self.cutoff)
-        if self.metric == "prevalence_bias":
-            return prevalence_bias(judge, human, positive=positive, cutoff=self.cutoff)
-        metric = self._metric
+        if self.downstream:
+            sides = (_at_least(p.endorsed[..., positive], self.cutoff) for p in (judge, human))
+            return DOWNSTREAM[self.metric](*sides)
+        metric = METRICS[self.metric]
         vectors = (
             aggregate(judge, self.judge, self.cutoff, ties),
             aggregate(human, self.human if metric.human else "srs", self.cutoff, ties),
@@ -406,7 +399,7 @@ class Definition:
         """Aggregations of judge and people in the source's letters, such as ``"h/hrs"``."""
         if self.downstream:
             return ""
-        human = AGGREGATIONS[self.human] if self._metric.human else "–"
+        human = AGGREGATIONS[self.human] if METRICS[self.metric].human else "–"
         return f"{AGGREGATIONS[self.judge]}/{human}"
 
     @property
@@ -417,53 +410,6 @@ class Definition:
     def __str__(self) -> str:
         at = f"at {self.cutoff:g}" if self.uses_cutoff else ""
         return f"{self.metric} ({', '.join(filter(None, (self.aggregation, at)))})"
-
-
-def decision_consistency(
-    judge: Profile, human: Profile, *, positive: int = 0, cutoff: float = 0.5
-) -> Any:
-    """Share of items that judge and people categorise alike: the source's C.
-
-    Parameters
-    ----------
-    judge, human : Profile
-        Of the same items.
-    positive : int, default 0
-        Position of the option that items are categorised by.
-    cutoff : float, default 0.5
-        An item is positive if at least this share of raters endorses the option.
-
-    Returns
-    -------
-    float or numpy.ndarray
-        In [0, 1].
-    """
-    sides = [_at_least(p.endorsed[..., positive], cutoff) for p in (judge, human)]
-    return (sides[0] == sides[1]).mean(axis=-1)
-
-
-def prevalence_bias(
-    judge: Profile, human: Profile, *, positive: int = 0, cutoff: float = 0.5
-) -> Any:
-    """Share of items positive by the judge, less that by people: the source's B.
-
-    Parameters
-    ----------
-    judge, human : Profile
-        Of the same items.
-    positive : int, default 0
-        Position of the option that items are categorised by.
-    cutoff : float, default 0.5
-        An item is positive if at least this share of raters endorses the option.
-
-    Returns
-    -------
-    float or numpy.ndarray
-        In [-1, 1]; below 0 the judge underestimates.
-    """
-    return prevalence_at(judge, positive=positive, cutoff=cutoff) - prevalence_at(
-        human, positive=positive, cutoff=cutoff
-    )
 
 
 def prevalence_at(profile: Profile, *, positive: int = 0, cutoff: float = 0.5) -> Any:

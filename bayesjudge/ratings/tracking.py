@@ -30,7 +30,7 @@ which are new: they are drawn before that, by Metropolis steps.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -105,8 +105,7 @@ class _Tracked(NamedTuple):
     mixed: bool
 
 
-@dataclass(frozen=True, eq=False)
-class _Pair:
+class _Pair(NamedTuple):
     """Draws of people and one judge together; shares have shape (n_draws, n_items, Q)."""
 
     people: np.ndarray
@@ -250,32 +249,34 @@ def _draw_pair(
     sides = [side_of(*split_ratings(ratings, s, choice, error)) for s in (0, judge)]
     state = _begin(ratings, alpha[blocks[0]], judge, rng)
     burn_in, between = _sweeps(ratings, judge, alpha)
-    shape = n_draws, *state.theta.shape[1:]
-    out = _Pair(
-        np.empty(shape), np.empty(shape), _Tracked(np.empty(n_draws), np.empty(n_draws), False)
-    )
+    people, own = np.empty((2, n_draws, *state.theta.shape[1:]))
+    tracks, concentration = np.empty((2, n_draws))
     mixed = False
     for b, block in enumerate(blocks):
         at = np.resize(block, chains)  # the last block may be smaller; its rest is dropped
         given = [side.of(at) for side in sides]
-        done = 0
-        while done < (burn_in if b == 0 else between) or (b == 0 and not mixed):
+        done, several = 0, between if b else burn_in
+        while done < several or (b == 0 and not mixed):
             history = []
-            for _ in range(burn_in if b == 0 else between):
+            for _ in range(several):
                 _sweep(state, np.ascontiguousarray(alpha[at, 0]), given, share, prior, rng)
                 history.append(_unknowns(state)[0])
-            done += len(history)
+            done += several
             mixed = mixed or (b == 0 and _have_mixed(np.array(history[len(history) // 2 :])))
             if done >= max(MOST_BURN_IN, burn_in):
                 break
-        _keep(state, out, block)
-    return replace(out, tracked=out.tracked._replace(mixed=mixed))
+        n = len(block)
+        tracks[block], u, concentration[block] = (x[:n] for x in _unknowns(state))
+        copied = u[:, None, None]  # the judge's shares are its own and people's
+        people[block] = state.theta[:n]
+        own[block] = copied * state.theta[:n] + (1 - copied) * state.xi[:n]
+    return _Pair(people, own, _Tracked(tracks, concentration, mixed))
 
 
 def _sweeps(ratings: Ratings, judge: int, alpha: np.ndarray) -> tuple[int, int]:
     """Sweeps before the first draws, and between one block of draws and the next."""
-    rated = [ratings.unpaired[s].sum(axis=1) + ratings.endorsed[s].sum(axis=1) for s in (0, judge)]
-    n = int(max(x.max(initial=0) for x in rated))
+    rated = ratings.unpaired.sum(axis=2) + ratings.endorsed.sum(axis=2)
+    n = int(rated[[0, judge]].max(initial=0))
     forget = sweeps_to_forget(n, float(np.median(alpha[:, 0].sum(axis=1))))
     return max(BURN_IN, 3 * forget), max(BETWEEN, forget // 2)
 
@@ -321,15 +322,6 @@ def _unknowns(state: Pairs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Tracking in either way, u, and kappa, by chain."""
     u, w = expit(state.unknowns[:, 0]), expit(state.unknowns[:, 1])
     return 1 - (1 - u) * (1 - w), u, np.exp(state.unknowns[:, 2])
-
-
-def _keep(state: Pairs, out: _Pair, block: np.ndarray) -> None:
-    """Write a block of draws; the judge's shares are its own and people's."""
-    n = len(block)
-    tracking, u, kappa = (x[:n] for x in _unknowns(state))
-    out.people[block] = state.theta[:n]
-    out.judge[block] = u[:, None, None] * state.theta[:n] + (1 - u[:, None, None]) * state.xi[:n]
-    out.tracked.tracking[block], out.tracked.concentration[block] = tracking, kappa
 
 
 def _have_mixed(history: np.ndarray) -> bool:

@@ -51,7 +51,8 @@ def closed_forms() -> pd.DataFrame:
             pooled = observed_people(world, budget, rng, pooled=True)
             made = {"own": own, "pooled": pooled, "choices": Profile(own.chosen, own.chosen)}
             for name, profile in made.items():
-                value = ratings.metrics.decision_consistency(profile, world.people, cutoff=CUTOFF)
+                consistency = ratings.Definition("decision_consistency", cutoff=CUTOFF)
+                value = consistency.value(profile, world.people)
                 rows.append((budget, name, w, float(value)))
     return pd.DataFrame(rows, columns=["budget", "method", "world", "consistency"])
 

@@ -12,10 +12,8 @@ from bayesjudge.ratings.experiment.world import Setting, make_world, observed_pe
 from bayesjudge.ratings.metrics import (
     Definition,
     Profile,
-    decision_consistency,
     definitions,
     prevalence_at,
-    prevalence_bias,
 )
 
 if TYPE_CHECKING:
@@ -73,23 +71,27 @@ def select(
     found = []
     for w in range(worlds):
         world = make_world(setting, rng)
-        pair = world.judges, world.people
-        worth = (
-            np.mean([decision_consistency(*pair, cutoff=c) for c in CUTOFFS], axis=0),
-            np.mean([np.abs(prevalence_bias(*pair, cutoff=c)) for c in CUTOFFS], axis=0),
-        )
+        consistency = _mean_over(CUTOFFS, "decision_consistency", world.judges, world.people)
+        bias = _mean_over(CUTOFFS, "prevalence_bias", world.judges, world.people)
         for budget in budgets:
             people = observed_people(world, budget, rng, pooled=pooled)
             for d in every:
                 loss = d.loss(d.value(world.judges, people))
                 best = int(np.nanargmin(np.nan_to_num(loss, nan=np.inf, posinf=1e300)))
-                found.append((str(d), budget, w, worth[0][best], worth[1][best], worth[0].max()))
+                worth = consistency[best], bias[best], consistency.max()
+                found.append((str(d), budget, w, *worth))
     columns = ["definition", "budget", "world", "consistency", "bias", "best"]
     grouped = pd.DataFrame(found, columns=columns).groupby(["definition", "budget"], sort=False)
     table = grouped[["consistency", "bias", "best"]].mean()
     for column in ("consistency", "bias"):
         table[f"{column}_error"] = grouped[column].sem(ddof=1 if worlds > 1 else 0)
     return table.reset_index()
+
+
+def _mean_over(cutoffs: Sequence[float], figure: str, judge: Profile, people: Profile) -> Any:
+    """A downstream figure, whatever its sign, averaged over cutoffs."""
+    each = [Definition(figure, cutoff=c).value(judge, people) for c in cutoffs]
+    return np.abs(each).mean(axis=0)
 
 
 def rating_budget(
@@ -132,9 +134,7 @@ def rating_budget(
             pooled = observed_people(world, budget, rng, pooled=True)
             plain = Profile(own.chosen, own.chosen)
             for i, profile in enumerate((own, pooled, plain)):
-                sums[b, i] += np.mean(
-                    [decision_consistency(profile, world.people, cutoff=c) for c in cutoffs]
-                )
+                sums[b, i] += _mean_over(cutoffs, "decision_consistency", profile, world.people)
     index = pd.Index(list(budgets), name="budget")
     return pd.DataFrame(sums / worlds, index=index, columns=["own", "pooled", "choices"])
 

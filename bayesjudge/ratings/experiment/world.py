@@ -33,11 +33,6 @@ class Setting:
         People's error rate and its skew.
     items, n_judges : int
         Sizes.
-
-    Examples
-    --------
-    >>> Setting(people=1.0, judges=-1.0).asymmetric
-    True
     """
 
     options: int = 3
@@ -48,11 +43,6 @@ class Setting:
     skew: float = 0.0
     items: int = 100
     n_judges: int = 50
-
-    @property
-    def asymmetric(self) -> bool:
-        """Whether people and judges prefer opposite ends."""
-        return self.people * self.judges < 0
 
 
 @dataclass(frozen=True)
