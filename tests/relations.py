@@ -72,12 +72,12 @@ def differences(made: Made, other: Made) -> Iterator[str]:
 def nan_has_a_caution(one: Module, table: Any, read: Read, made: Made) -> Iterator[str]:
     """A number that is not there comes with a caution that says why."""
     for estimate in made:
-        told = any(c.name.startswith(NO_NUMBER) for c in estimate.cautions)
+        told = any(c.id.startswith(NO_NUMBER) for c in estimate.cautions)
         for quantity, where, row in estimate.rows():
             # the probability that a judge is the best is itself what is said of the uncertainty
             lacks = np.isnan(row.value) if quantity == "best" else np.isnan(row).any()
             if lacks and not told:
-                names = sorted({caution.name for caution in estimate.cautions})
+                names = sorted({caution.id for caution in estimate.cautions})
                 yield f"{estimate.method}: {quantity} {where} is {row}, cautions {names}"
 
 
@@ -95,7 +95,7 @@ def value_lies_in_its_interval(one: Module, table: Any, read: Read, made: Made) 
 def an_interval_has_a_value(one: Module, table: Any, read: Read, made: Made) -> Iterator[str]:
     """A number that is not there has no ends, unless only bounds are known."""
     for estimate in made:
-        if any(c.name == "no-response-sets" for c in estimate.cautions):
+        if any(c.id == "no-response-sets" for c in estimate.cautions):
             continue
         for quantity, where, (value, *ends) in estimate.rows():
             if np.isnan(value) and not np.isnan(ends).all():
@@ -106,7 +106,7 @@ def an_interval_has_a_value(one: Module, table: Any, read: Read, made: Made) -> 
 def an_interval_has_a_width(one: Module, table: Any, read: Read, made: Made) -> Iterator[str]:
     """Data that show no variation do not make a number known; these items' own labels may."""
     for estimate in made:
-        told = any(c.name in ("zero-width", "negative-variance") for c in estimate.cautions)
+        told = any(c.id in ("zero-width", "negative-variance") for c in estimate.cautions)
         for quantity, where, (value, low, high) in estimate.rows():
             if high - low <= 1e-12 and not told and estimate.target != "items":
                 yield f"{estimate.method}: {quantity} {where} is {value}, its interval has no width"
@@ -166,8 +166,8 @@ def json_says_what_the_table_says(one: Module, table: Any, read: Read, made: Mad
         for entry in told["estimates"]
     ):
         yield "a width is not that of its interval"
-    cautions = {(c.name, c.text) for estimate in made for c in estimate.cautions}
-    if {(c["name"], c["text"]) for c in told["cautions"]} != cautions:
+    cautions = {(c.id, c.text) for estimate in made for c in estimate.cautions}
+    if {(c["id"], c["text"]) for c in told["cautions"]} != cautions:
         yield "the JSON's cautions are others"
     if told["targets"] != {estimate.method.title: estimate.target for estimate in made}:
         yield "the JSON's targets are others"

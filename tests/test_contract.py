@@ -204,7 +204,7 @@ def test_closed_forms_are_estimates_of_one_level(one):
     assert {estimate.ci_prob for estimate in made} == {0.8}
     for estimate in made:
         assert all(isinstance(a, bj.Assumption) for a in estimate.assumptions)
-        names = {c.name for c in estimate.cautions}
+        names = {c.id for c in estimate.cautions}
         assert {name for a in estimate.assumptions for name in a.contradicted_by} <= names
 
 

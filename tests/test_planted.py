@@ -228,7 +228,7 @@ WEAK = P.Counts(300, 160, 14, 8, 14, 7, calibration="by_truth")
 
 def test_bad_resamples_count_as_0_below_and_as_1_above():
     made = P.bootstrap(WEAK, random_seed=1)
-    assert any(c.name == "bad-resamples" for c in made.cautions)
+    assert any(c.id == "bad-resamples" for c in made.cautions)
     assert made["prevalence"][1:] == (0.0, 1.0)
 
 
@@ -274,7 +274,7 @@ def test_post_stratified_interval_holds_the_errors_of_passes_and_of_fails():
 def test_a_value_beyond_either_end_is_told(passes, raw):
     made = P.rogan_gladen(P.Counts(1000, passes, 100, 90, 100, 88, calibration="by_truth"))
     assert made.quantities["prevalence"].raw == pytest.approx((passes / 1000 - 0.12) / 0.78)
-    assert "clipped" in {c.name for c in made.cautions}
+    assert "clipped" in {c.id for c in made.cautions}
 
 
 @pytest.mark.slow
@@ -288,7 +288,7 @@ def test_the_restriction_to_a_judge_better_than_chance_is_heeded():
 def test_a_shift_that_chance_makes_one_time_in_forty_is_none():
     counts = P.Counts(200, 100, 20, 18, 20, 10, calibration="random")
     assert 0.01 < shift_p_value(counts)[0] < 0.3
-    assert "label-shift" not in {c.name for c in P.rogan_gladen(counts).cautions}
+    assert "label-shift" not in {c.id for c in P.rogan_gladen(counts).cautions}
 
 
 def test_another_seed_gives_other_resamples():
@@ -450,7 +450,7 @@ def test_one_bias_of_all_other_generators_has_no_spread():
         value, low, high = made["prevalence", name]
         assert np.isnan([low, high]).all()
         assert 0 < value < 1
-    assert "no-interval" in {c.name for c in made.cautions}
+    assert "no-interval" in {c.id for c in made.cautions}
 
 
 # Repeats -----------------------------------------------------------------------------------------
@@ -468,7 +468,7 @@ def test_equal_answers_have_no_interval():
     scores = bj.repeats.Scores.from_values([4, 4, 4], scale=range(1, 6))
     made = bj.repeats.as_if_iid(scores)
     assert np.isnan(made["item_score", "item"][1:]).all()
-    assert "no-interval" in {c.name for c in made.cautions}
+    assert "no-interval" in {c.id for c in made.cautions}
 
 
 @pytest.mark.parametrize("ci_prob", [0.5, 0.95])
@@ -557,7 +557,7 @@ def test_agreement_that_no_resample_changes_has_no_interval():
     value, low, high = made["hit_rate", "h/h", "gpt"]
     assert value == 1
     assert np.isnan([low, high]).all()
-    texts = [c.text for c in made.cautions if c.name == "no-interval"]
+    texts = [c.text for c in made.cautions if c.id == "no-interval"]
     assert any("hit_rate" in text and "the same in every resample" in text for text in texts)
     row = bj.ratings.answer(made).quoted["matched", "gpt"]
     assert row.low < row.value < row.high
@@ -574,7 +574,7 @@ def test_a_share_that_all_items_have_has_no_interval():
     made = bj.ratings.endorsement_rates(ratings)
     assert made["endorsement", "gpt", "yes"].value == 1
     assert np.isnan(made["endorsement", "gpt", "yes"][1:]).all()
-    assert any("gpt: yes" in c.text for c in made.cautions if c.name == "no-interval")
+    assert any("gpt: yes" in c.text for c in made.cautions if c.id == "no-interval")
     choices = bj.ratings.endorsement_rates(ratings_of(["yes"]))
     assert np.isnan(choices["endorsement", "gpt", "yes"]).all()
 
@@ -606,7 +606,7 @@ def test_a_judge_that_says_the_opposite_is_told():
     rows += [(i, "gpt", "no" if i < 9 else "yes") for i in range(20)]
     table = pd.DataFrame(rows, columns=["item", "rater", "choice"])
     ratings = bj.ratings.Ratings.from_frame(table, positive="yes", judges=["gpt"])
-    assert "polarity" in {c.name for c in bj.ratings.endorsement_rates(ratings).cautions}
+    assert "polarity" in {c.id for c in bj.ratings.endorsement_rates(ratings).cautions}
 
 
 def test_endorsements_have_students_interval_over_items():
@@ -675,7 +675,7 @@ def test_items_at_the_cutoff_are_told_with_what_they_decide():
     for positive in ("yes", "no"):
         ratings = bj.ratings.Ratings.from_frame(table, positive=positive, judges=["gpt"])
         made = bj.ratings.agreement(ratings, replicates=10).estimate()
-        (told,) = [c.text for c in made.cautions if c.name == "ties-at-the-cutoff"]
+        (told,) = [c.text for c in made.cautions if c.id == "ties-at-the-cutoff"]
         assert "10 of 10 by 'people'" in told
         found += [row.value for q, _, row in made.rows() if q == "decision_consistency"]
     assert found == pytest.approx([0.6, 0.4])
@@ -688,14 +688,14 @@ def test_intervals_of_mean_scores_are_cut_at_the_scale_with_a_word():
     scores = bj.repeats.Scores.from_frame(table, scale=range(3, 20), judge="judge")
     made = bj.repeats.anova(scores)
     assert made["mean_score"][1:] == (3.0, 19.0)
-    assert "cut-at-the-scale" in {c.name for c in made.cautions}
+    assert "cut-at-the-scale" in {c.id for c in made.cautions}
 
 
 def test_a_mean_of_equal_scores_says_why_it_has_no_interval():
     scores = bj.repeats.Scores.from_values([4], scale=range(1, 6))
     made = bj.repeats.as_if_iid(scores)
     assert np.isnan(made["item_score", "item"].low)
-    assert "no-interval" in {c.name for c in made.cautions}
+    assert "no-interval" in {c.id for c in made.cautions}
 
 
 def test_rates_without_an_answer_say_why():
@@ -709,7 +709,7 @@ def test_rates_without_an_answer_say_why():
     scores = P.scores.Scores.from_frame(table, calibration="random", scale=(0, 1), edges=(0.5,))
     binned = P.scores.closed_forms(scores)[-1]
     assert np.isnan(binned["prevalence"].value)
-    names = [{c.name for c in made.cautions} for made in (averaged, rates, kl, binned)]
+    names = [{c.id for c in made.cautions} for made in (averaged, rates, kl, binned)]
     for name, told in zip(
         ("no-interval", "no-response-sets", "no-interval", "empty-bin"), names, strict=True
     ):

@@ -361,10 +361,10 @@ def test_a_file_of_another_version(saved, version):
 
     edit(saved, change)
     shown = None if version == "missing" else version
-    refused(saved, f"format {shown!r}", "bayesjudge 0.1.0", "format 5")
+    refused(saved, f"format {shown!r}", "bayesjudge 0.1.0", "format 6")
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "3", "[" * 100_000, '{"format": 5}', "é"])
+@pytest.mark.parametrize("text", ["", "{", "[]", "3", "[" * 100_000, '{"format": 6}', "é"])
 def test_a_header_that_is_none(saved, text):
     with opened(saved) as file:
         file.attrs[storage.HEADER] = text

@@ -84,7 +84,7 @@ def answer(
     if (found := next((one for one in made if isinstance(one.data, Orders)), None)) is not None:
         return _orders(found, ci_prob)
     shifts = data_of(made, Shifts)
-    heavy = any(c.name == "heavy-tailed-shifts" for one in made for c in one.cautions)
+    heavy = any(c.id == "heavy-tailed-shifts" for one in made for c in one.cautions)
 
     def rank(one: Estimate) -> float:
         normal = one.method in NORMAL

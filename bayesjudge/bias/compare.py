@@ -62,7 +62,7 @@ def closed_forms(
         caution = Caution("no-exact-posterior", f"no Dirichlet posterior was made: {why}")
         parts = replace(parts, cautions=(*parts.cautions, caution))
     made = [parts]
-    heavy = any(caution.name == "heavy-tailed-shifts" for caution in parts.cautions)
+    heavy = any(caution.id == "heavy-tailed-shifts" for caution in parts.cautions)
     if heavy and np.isfinite(shifts.span):
         made.append(rms_shift(shifts, ci_prob=ci_prob, interval="distribution_free"))
     if not why:

@@ -28,7 +28,7 @@ from bayesjudge.cli.options import needed
 from bayesjudge.core.calls import note_call
 from bayesjudge.core.errors import ConvergenceError, InputError, Problem
 from bayesjudge.core.screen import as_wide_as, as_words, read_no_more
-from bayesjudge.render.words import glossary
+from bayesjudge.core.words import glossary
 
 #: Exit codes.
 OK, NOT_CONVERGED, BAD_INPUT = 0, 1, 2

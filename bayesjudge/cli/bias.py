@@ -144,7 +144,7 @@ class Promise:
         for name, card in every.items():
             lines += [card.promise if len(every) == 1 else f"{name}: {card.promise}"]
             # cautions of the shifts are told with the estimates
-            lines += [f"Caution, {c.name}: {c.text}." for c in card.cautions if c.name in _OWN]
+            lines += [f"Caution, {c.id}: {c.text}." for c in card.cautions if c.id in _OWN]
             fields.append({"about": name, **asdict(card), "text": card.text})
         heading = "Certificate" if len(every) == 1 else "Certificates"
         # the answer says what is promised

@@ -15,7 +15,7 @@ from bayesjudge.core.errors import InputError, Problem, checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.side_by_side import side_by_side
-from bayesjudge.render.words import glossary
+from bayesjudge.core.words import glossary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -303,7 +303,7 @@ def _try(name: str, reading: Reading, found: Diagnosis) -> None:
     found.odd += reading.told
     for key in (*way, *(value for values in way.values() for value in values)):
         found.odd += [reading.told_of_way[key]] if key in reading.told_of_way else []
-    found.odd += [f"{command}: {one['text']}" for one in cautions_in(text) if one["name"] in ODD]
+    found.odd += [f"{command}: {one['text']}" for one in cautions_in(text) if one["id"] in ODD]
     if reading.gate and "gate" not in found.commands and not reading.condition:
         gate = Line("gate", line.path, {**line.options, "--at-least": ["0.9"]})
         if run_line(gate.words)[0]:

@@ -122,7 +122,7 @@ def drift(
         line=called("drift"),
         sections=[power],
         pictures=lambda: _picture(found),
-        said=[*told, *(f"{c.name}: {c.text}" for c in found.estimate.cautions)],
+        said=[*told, *(f"{c.id}: {c.text}" for c in found.estimate.cautions)],
     )
     deliver(page, json=json, html=html)
     return int(fail and bool(found.seen))

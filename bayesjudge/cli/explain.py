@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.screen import width_of
-from bayesjudge.render.words import glossary
+from bayesjudge.core.words import glossary
 
 
 def explain(*term: Annotated[str, Parameter(negative="")]) -> None:

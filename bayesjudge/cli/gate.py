@@ -182,7 +182,7 @@ def gate(
         pictures=lambda: _picture(made),
         said=[
             str(made),
-            *(f"{c.name}: {c.text}" for c in made.cautions),
+            *(f"{c.id}: {c.text}" for c in made.cautions),
             _verdict(made, unknown),
             *([KEEP] if shares else []),
         ],

@@ -76,7 +76,7 @@ Html = Annotated[
     helped("Write one page with answer, pictures and tables; it needs no other file.", OUTPUT),
 ]
 Json = Annotated[
-    bool, helped("Print one JSON document instead of text (schema bayesjudge/2).", OUTPUT)
+    bool, helped("Print one JSON document instead of text (schema bayesjudge/3).", OUTPUT)
 ]
 
 
@@ -136,7 +136,7 @@ class Shared:
     quiet : bool
         Show no progress, and say nothing but the answer, its table and its cautions.
     json : bool
-        Print one JSON document instead of text (schema bayesjudge/2): `answer`; `estimates` by
+        Print one JSON document instead of text (schema bayesjudge/3): `answer`; `estimates` by
         quantity and `where`, with `cautions`, and `assumptions`, `targets`, `sources`, `sampling`
         by method.
     """

@@ -230,10 +230,10 @@ def _accuracy(found: Consensus, path: str) -> Section:
             f"expected to be right on {value:.3f}{interval} of the items without a label, if the "
             f"assumptions hold; {line}"
         )
-    lines = [line, *(c.text for c in found.accuracy.cautions if c.name == "accuracy-by-the-model")]
+    lines = [line, *(c.text for c in found.accuracy.cautions if c.id == "accuracy-by-the-model")]
     told: dict[str, Any] = {"accuracy": value, "low": low, "high": high}
     told["method"] = found.accuracy.method.title
-    told["cautions"] = [c.name for c in found.accuracy.cautions]
+    told["cautions"] = [c.id for c in found.accuracy.cautions]
     fields = {k: None if v != v else v for k, v in told.items()}
     return Section("Consensus labels", lines, "consensus", fields)
 

@@ -188,7 +188,7 @@ def check(
         f"  {n}: {row.value:.3f} ({row.low:.3f} to {row.high:.3f})" for n, row in each.items()
     ]
     told = dict.fromkeys((*cautions, *made.cautions))
-    lines += ["", *[f"{c.name}: {c.text}" for c in told]] if told else []
+    lines += ["", *[f"{c.id}: {c.text}" for c in told]] if told else []
     say("\n".join(lines))
     return int(fail and bool(cautions))
 

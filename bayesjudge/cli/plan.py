@@ -91,7 +91,7 @@ def plan(
     picture : Path
         Draw the table of widths, in the format that the file's name ends in.
     json : bool
-        Print one JSON document instead of text (schema bayesjudge/2): `inputs`, the options;
+        Print one JSON document instead of text (schema bayesjudge/3): `inputs`, the options;
         `rows`, one a number of labels and way of spending them, with the columns of the table;
         `labels_needed` for `width` or `at_least` by strategy, null if none do; `answer`, the
         sentence.

@@ -438,7 +438,7 @@ def _that_hold(made: Sequence[Estimate]) -> list[Estimate]:
     """
     found, left = [], []
     for one in made:
-        names = {c.name for c in one.cautions}
+        names = {c.id for c in one.cautions}
         if "design-mismatch" not in names:
             found.append(one)
         elif "zero-width" in names:
@@ -579,7 +579,7 @@ def _designs(
         width = f"{mean:.3f} wide" if mean >= 0.0005 else "less than 0.001 wide"
         width = width if known.size else "unknown"
         width += ", but the data contradict it" * any(
-            c.name in ("contradiction", "label-shift") for c in made.cautions
+            c.id in ("contradiction", "label-shift") for c in made.cautions
         )
         several = f" on average of {known.size}" if known.size > 1 else ""
         mark = " (declared)" if design.name == counts.design.name else ""

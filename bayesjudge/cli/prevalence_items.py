@@ -153,7 +153,7 @@ def _differences(
 ) -> list[Section]:
     """By how much systems differ on the items that they share."""
     module = bj.prevalence.items
-    if any(c.name == "same-labels" for one in results for c in one.cautions):
+    if any(c.id == "same-labels" for one in results for c in one.cautions):
         return []
     fits = [one for one in results if isinstance(one, Fit)]
     rows = differences(*paired, *fits, ci_prob=shared.ci_prob)

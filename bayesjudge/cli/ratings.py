@@ -342,7 +342,7 @@ def _instead_of_people(instant: Sequence[Estimate], judges: Sequence[str]) -> li
         "The test calls an annotator won only if chance is excluded (false discovery rate 0.05); "
         "the probability weighs what the items leave open, so that one may be 0 beside the other."
     )
-    few = next((c for c in posterior.cautions if c.name == "few-annotators"), None)
+    few = next((c for c in posterior.cautions if c.id == "few-annotators"), None)
     return [*told, f"{few.text[0].upper()}{few.text[1:]}."] if few else told
 
 

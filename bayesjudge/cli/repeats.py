@@ -429,7 +429,7 @@ def _about_verdicts(
     """What is said of verdicts: the answer, and the share of passes, which is their mean."""
     means = [one.only("mean_score") for one in instant if "mean_score" in one][:1]
     means = [
-        replace(one, cautions=tuple(c for c in one.cautions if c.name != "cut-at-the-scale"))
+        replace(one, cautions=tuple(c for c in one.cautions if c.id != "cut-at-the-scale"))
         for one in means
     ]
     if not answered.known:
@@ -450,7 +450,7 @@ def _order_told(scores: module.Scores, order: str, answered: Answer) -> str:
     if not p:
         return f"Order ({order}): no item has two answers that differ, so that none could show."
     tested = "tests of the first call, of a trend, of single calls and of repeated answers"
-    raised = {caution.name for caution in answered.cautions}
+    raised = {caution.id for caution in answered.cautions}
     found = "see the caution" if OF_ORDER & raised else "no effect is seen"
     return f"Order ({order}): {found}; {tested} have p of {min(p):.2g} or more."
 

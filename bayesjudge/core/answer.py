@@ -221,7 +221,7 @@ def preferred(made: Sequence[Estimate], quantity: str, rank: Callable[[Estimate]
         require(bool(having), f"none of {names} has the quantity {quantity!r}; add one that has")
 
     def order(one: Estimate) -> tuple[bool, bool, Any]:
-        unsuited = any(c.name == "design-mismatch" for c in one.cautions)
+        unsuited = any(c.id == "design-mismatch" for c in one.cautions)
         found = one.quantities[quantity]
         empty = bool((np.isnan(found.value) & np.isnan(found.low)).all())
         return unsuited, empty, rank(one)

@@ -14,6 +14,7 @@ from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.methods import Method, as_method
 from bayesjudge.core.screen import NAMES, ROWS, few, fitted
 from bayesjudge.core.screen import rows as screen_rows
+from bayesjudge.core.words import sentence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,22 +72,72 @@ class Row(NamedTuple):
     high: float
 
 
-class Caution(NamedTuple):
-    """A named warning attached to a result.
+@dataclass(frozen=True)
+class Caution:
+    """A warning attached to a result: `Caution.of` words one of the package's own.
 
     Parameters
     ----------
-    name : str
+    id : str
         Short and stable, for example ``"weak-judge"``: what code and tests look for.
     text : str
         A sentence with the numbers, and what to do.
     where : tuple of str
         Systems, strata or periods that it is about; none if it is about all of them.
+    numbers : mapping of str to number or str
+        What stands in the sentence, by name.
     """
 
-    name: str
+    id: str
     text: str
     where: tuple[str, ...] = ()
+    numbers: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def of(cls, id: str, variant: str = "", *, where: tuple[str, ...] = (), **numbers: Any) -> Self:
+        """Make one of the package's own: its sentence is that of the file of words.
+
+        Parameters
+        ----------
+        id : str
+            A caution of ``core/words.toml``.
+        variant : str
+            Which of its sentences, if it has several.
+        where : tuple of str
+            Systems, strata or periods that it is about.
+        **numbers : number or str
+            What stands in the sentence.
+
+        Returns
+        -------
+        Caution
+            With its sentence.
+        """
+        text = sentence("cautions", id, variant, numbers)
+        return cls(id, text, where, {name: _plain(one) for name, one in numbers.items()})
+
+    def within(self, part: str, where: tuple[str, ...]) -> Self:
+        """Say of which part of the data a caution is.
+
+        Parameters
+        ----------
+        part : str
+            What its sentence begins with, before a colon.
+        where : tuple of str
+            Systems, strata or periods that it is about.
+
+        Returns
+        -------
+        Caution
+            With the same numbers.
+        """
+        return replace(self, text=f"{part}: {self.text}", where=where)
+
+
+def _plain(value: Any) -> Any:
+    """A number or a text, as JSON has it."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return value if isinstance(value, str | int | float) else str(value)
 
 
 class Assumption(NamedTuple):
@@ -99,12 +150,32 @@ class Assumption(NamedTuple):
     text : str
         The condition in words.
     contradicted_by : tuple of str
-        Names of the cautions of the same result that contradict it.
+        Ids of the cautions of the same result that contradict it.
     """
 
     id: str
     text: str
     contradicted_by: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, id: str, variant: str = "", **numbers: Any) -> Self:
+        """Make one of the package's own: its sentence is that of the file of words.
+
+        Parameters
+        ----------
+        id : str
+            An assumption of ``core/words.toml``.
+        variant : str
+            Which of its sentences, if it has several.
+        **numbers : number or str
+            What stands in the sentence.
+
+        Returns
+        -------
+        Assumption
+            With its sentence; nothing contradicts it.
+        """
+        return cls(id, sentence("assumptions", id, variant, numbers))
 
     def __str__(self) -> str:
         against = ", ".join(self.contradicted_by)
@@ -460,12 +531,12 @@ class Estimate:
             cells.append([name, *("–" if np.isnan(x) else f"{x:.3f}" for x in row)])
         total = sum(len(one.labels) for one in self.quantities.values())
         lines = [f"Estimate: {self._about()}", *screen_rows(cells, total)]
-        names = few(list(dict.fromkeys(c.name for c in self.cautions)))
+        names = few(list(dict.fromkeys(c.id for c in self.cautions)))
         return fitted([*lines, *([f"cautions: {names}"] if names else [])])
 
     def _repr_html_(self) -> str:
         shown = self.cautions[:NAMES]
-        notes = "".join(f"<br>{escape(c.name)}: {escape(c.text)}" for c in shown)
+        notes = "".join(f"<br>{escape(c.id)}: {escape(c.text)}" for c in shown)
         more = len(self.cautions) - len(shown)
         notes += f"<br>… {more:,} more cautions" if more else ""
         about = f"<small>{escape(self._about())}{notes}</small>"

@@ -85,7 +85,7 @@ class Fit:
     @property
     def converged(self) -> bool:
         """Whether the diagnostics gate was passed."""
-        return not any(caution.name == "not-converged" for caution in self.cautions)
+        return not any(caution.id == "not-converged" for caution in self.cautions)
 
     def draws(self, quantity: str) -> np.ndarray:
         """Posterior draws of one quantity, chains joined, about `Fit.target`.
@@ -271,7 +271,7 @@ class Fit:
             dims = {d: n for d, n in posterior[name].sizes.items() if d not in ("chain", "draw")}
             about = f" ({', '.join(f'{n} {d}' for d, n in dims.items())})" if dims else ""
             lines.append(f"  {name}{about}")
-        names = few(list(dict.fromkeys(c.name for c in self.cautions)))
+        names = few(list(dict.fromkeys(c.id for c in self.cautions)))
         return fitted([*lines, *([f"  cautions: {names}"] if names else [])])
 
     def _repr_html_(self) -> str:

@@ -58,7 +58,7 @@ def sample(
         rate = settings["target_accept"]
         require(0 < rate < 1, f"target_accept must lie in (0, 1), got {rate}")
         for one in cautions if strict else ():
-            require(one.name not in CONTRADICTS_DESIGN, f"{one.name}: {one.text}")
+            require(one.id not in CONTRADICTS_DESIGN, f"{one.id}: {one.text}")
     method, source, quantities = spec._method, spec._source, spec._quantities(data)
     seed = _seed_of(random_seed)
     bar_of = progress_bar(progress, f"{method}: preparing")

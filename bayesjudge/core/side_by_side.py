@@ -84,7 +84,7 @@ def compare_results(*results: Estimate | Fit, ci_prob: float = 0.95) -> pd.DataF
     about = {
         one.method.title: (
             "; ".join(a.text for a in one.assumptions),
-            all(c.name != "design-mismatch" for c in one.cautions),
+            all(c.id != "design-mismatch" for c in one.cautions),
             ", ".join(dict.fromkeys(n for a in one.assumptions for n in a.contradicted_by)),
         )
         for one in made

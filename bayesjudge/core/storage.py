@@ -28,13 +28,11 @@ if TYPE_CHECKING:
     import h5py
     import xarray as xr
 
-FORMAT = 5
+FORMAT = 6
 HEADER = "bayesjudge"
 #: Stands before the checksum, 64 hexadecimal digits, at the end of a file.
 SEAL = b"\nbayesjudge sha256 "
 SEAL_SIZE = len(SEAL) + 64
-#: Fields that hold named tuples, which a file holds as plain ones.
-NAMED: dict[str, Callable[..., Any]] = {"assumptions": Assumption, "cautions": Caution}
 #: Attributes of the draws that a report reads.
 ATTRIBUTES = ("random_seed", "priors", "data_sha256", "bayesjudge_version")
 #: An array has numbers of one of these types, or text, which NumPy sizes itself.
@@ -172,8 +170,8 @@ def write_fit(fit: Any, path: str | Path) -> Path:
     """Write a `Fit` to one netCDF file, unless the file could not be read back."""
     kind = type(fit)
     words = {name: getattr(fit, name) for name in _words(kind)}
-    for name in NAMED:
-        words[name] = tuple(map(tuple, words[name]))
+    words["assumptions"] = tuple(map(tuple, words["assumptions"]))
+    words["cautions"] = tuple(tuple(vars(one).values()) for one in words["cautions"])
     words["method"] = fit.method.id
     header = {name: pack(value) for name, value in words.items()} | {"format": FORMAT}
     _words_of(json.loads(json.dumps(header)), kind)
@@ -308,16 +306,19 @@ def _words_of(header: Mapping[str, Any], kind: type) -> dict[str, Any]:
             f"the data are of {data!r}, the model is not",
         )
     types = get_type_hints(kind, localns={"xr": SimpleNamespace(DataTree=Any)})
-    told = tuple[tuple[str, str, tuple[str, ...]], ...]
-    plain: dict[str, Any] = {"assumptions": told, "cautions": told, "method": str}
-    _check_types("fit", words, types | plain)
+    of_words: dict[str, Any] = {
+        "assumptions": tuple[tuple[str, str, tuple[str, ...]], ...],
+        "cautions": tuple[tuple[str, str, tuple[str, ...], Mapping[str, str | int | float]], ...],
+        "method": str,
+    }
+    _check_types("fit", words, types | of_words)
     method = words["spec"]._method
     with checking("fit") as require:
         same = words["method"] == method.id
         require(same, f"the method is {words['method']!r}, its model is fitted by {method.id!r}")
     words["method"] = method
-    for name, made in NAMED.items():
-        words[name] = tuple(made(*one) for one in words[name])
+    words["assumptions"] = tuple(Assumption(*one) for one in words["assumptions"])
+    words["cautions"] = tuple(Caution(*one) for one in words["cautions"])
     return words
 
 

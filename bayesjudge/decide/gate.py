@@ -174,17 +174,17 @@ def _check(one: Limits, threshold: float, upward: bool, probability: float) -> C
 
 def _undecidable(one: Limits) -> tuple[str, ...]:
     """Cautions under which a number means nothing: of a number without one, none is needed."""
-    found = [c.name for c in one.cautions if c.name in UNDECIDABLE and _is_about(c, one)]
+    found = [c.id for c in one.cautions if c.id in UNDECIDABLE and _is_about(c, one)]
     return tuple(dict.fromkeys(found)) if np.isfinite(one.value) else ()
 
 
 def _is_about(caution: Caution, one: Limits) -> bool:
     """Whether a caution is about this number: some name one system, or one quantity."""
-    if caution.name == "zero-width":
+    if caution.id == "zero-width":
         return one.low == one.high
-    if caution.name == "pass-rate-out-of-range" and one.labels_tell:
+    if caution.id == "pass-rate-out-of-range" and one.labels_tell:
         return False
-    if caution.name == "not-identified":
+    if caution.id == "not-identified":
         return one.quantity in ENDORSED
     return not caution.where or not {*map(str, one.where.values())}.isdisjoint(caution.where)
 
@@ -427,7 +427,7 @@ def _paired(items: Items, against: str, probability: float) -> Iterator[Limits]:
         known = against in items.systems
         require(known, f"no system {against!r}; there are {list(items.systems)}")
     made = paired_difference(items, ci_prob=max(2 * probability - 1, 0.01))
-    against_all = tuple(c for c in exact(items).cautions if c.name == "contradiction")
+    against_all = tuple(c for c in exact(items).cautions if c.id == "contradiction")
     for _, where, row in made.rows():
         if against not in where.values():
             continue

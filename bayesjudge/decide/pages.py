@@ -87,7 +87,7 @@ def to_html(
 
 
 def to_json(gate: Gate, *, inputs: dict[str, Any] | None = None) -> str:
-    """Write decisions as JSON, schema ``bayesjudge/2``.
+    """Write decisions as JSON, schema ``bayesjudge/3``.
 
     Parameters
     ----------

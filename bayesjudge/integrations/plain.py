@@ -86,7 +86,7 @@ def as_feedback(*results: Estimate | Fit, ci_prob: float = 0.95) -> list[dict[st
     >>> as_feedback(prevalence.rogan_gladen(counts).only("prevalence"))[0]["comment"]
     '0.533 (95 % interval 0.430 to 0.636), Rogan-Gladen'
     """
-    cautions = {one.method: [c.name for c in one.cautions] for one in results}
+    cautions = {one.method: [c.id for c in one.cautions] for one in results}
     rows = []
     for one in records(*results, ci_prob=ci_prob):
         value, low, high = (float(x) if math.isfinite(x) else None for x in one.numbers[:3])

@@ -245,7 +245,7 @@ def tally(answers: Iterable[Estimate | None], truths: Mapping[str, float]) -> di
         if answer is None:
             refused += 1
             continue
-        cautions.update({caution.name for caution in answer.cautions})
+        cautions.update({caution.id for caution in answer.cautions})
         entries = [
             (named if (named := label(name, tuple(where.values()))) in truths else name, row)
             for name, where, row in answer.rows()

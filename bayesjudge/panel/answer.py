@@ -140,7 +140,7 @@ def _order(votes: Votes | None) -> list[Method]:
 
 
 def _is_barred(one: Estimate) -> bool:
-    return any(c.name in BARRED for c in one.cautions)
+    return any(c.id in BARRED for c in one.cautions)
 
 
 def _is_bare(one: Estimate, quantity: str) -> bool:
@@ -398,5 +398,5 @@ def _why(found: Quoted, named: Method, sampled: Sequence[Estimate]) -> str:
 
 def _against(one: Estimate) -> str:
     """Why a sampled model is not quoted."""
-    names = {c.name for c in one.cautions}
+    names = {c.id for c in one.cautions}
     return listed([words for name, words in BARRED.items() if name in names])

@@ -332,12 +332,12 @@ def check_assumptions(
         one = votes.design.assumption if listed is RANDOM_LABELS else listed
         against = CONTRADICTED_BY.get(one.id, frozenset())
         if one is votes.design.assumption:
-            against |= {c.name for c in checked(votes.design, votes)}
-        names = tuple(dict.fromkeys(c.name for c in raised if c.name in against))
+            against |= {c.id for c in checked(votes.design, votes)}
+        names = tuple(dict.fromkeys(c.id for c in raised if c.id in against))
         confronted.append(one._replace(contradicted_by=names))
         relevant |= {*names, *({"no-labels"} if one.id == "better-than-chance" else ())}
         relevant |= {"other-systems"} if one.id in CARRIES_OVER else set()
-    return tuple(confronted), tuple(c for c in raised if c.name in relevant)
+    return tuple(confronted), tuple(c for c in raised if c.id in relevant)
 
 
 def without_labels(votes: Votes) -> list[str]:

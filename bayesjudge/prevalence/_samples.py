@@ -462,7 +462,7 @@ def described(
     }
     cautions = list(more)
     for name, one in held.items():
-        if len(one) > 3 and "outside-simplex" not in {c.name for c in more}:  # which says so
+        if len(one) > 3 and "outside-simplex" not in {c.id for c in more}:  # which says so
             cautions += _clipped(sample, method, name, sample.entries, one)
     made: dict[str, Any] = {}
     if win_rate is not None and sample.credit is not None:

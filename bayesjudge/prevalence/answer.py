@@ -212,7 +212,7 @@ def _added(
 
 def _contradicted(quoted: Estimate, counts: Counts | None) -> tuple[str, ...]:
     """Systems whose data and declared design contradict each other; ``""`` of one entry."""
-    told = [set(c.where) for c in quoted.cautions if c.name == "contradiction"]
+    told = [set(c.where) for c in quoted.cautions if c.id == "contradiction"]
     if counts is None or not told:
         return ()
     return tuple(name for name in counts.systems or ("",) if {name} in told or set() in told)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -214,7 +215,7 @@ def _weak(counts: Counts) -> Iterator[Caution]:
             those = judged_so("pass" if passes else "fail", counts.pass_name)
             yield Caution("empty-class", bounds_words(those, str(where)), where.names)
         elif alike is not None:
-            yield alike._replace(where=where.names)
+            yield replace(alike, where=where.names)
         elif n1 == 0 or n0 == 0:
             if not by_verdict:  # there are no such items
                 yield Caution(
@@ -298,7 +299,7 @@ def _contradicted(counts: Counts) -> dict[str, tuple[Caution, ...]]:
         # labels by verdict differ in their pass rate by design
         "random-labels-by-verdict": () if by_verdict else shifted,
         "same-judge": (
-            *(c for c in _weak(counts) if c.name in AGAINST["same-judge"]),
+            *(c for c in _weak(counts) if c.id in AGAINST["same-judge"]),
             *(() if counts.predictive else _out_of_range(counts)),
         ),
         "errors-cancel": tuple(_lopsided(counts)),

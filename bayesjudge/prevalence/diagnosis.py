@@ -36,7 +36,7 @@ def granted(data: Any) -> tuple[Assumption, ...]:
 def contradictory(data: Any) -> Mapping[str, Sequence[Caution]]:
     """Cautions that contradict assumptions, by id: of those that the declared design makes told."""
     told = cautions_of(data)
-    found = {one: [c for c in told if c.name in names] for one, names in AGAINST.items()}
+    found = {one: [c for c in told if c.id in names] for one, names in AGAINST.items()}
     if data.design.check is not None:
         found[data.design.assumption.id] = list(checked(data.design, data))
     return found
@@ -59,7 +59,7 @@ def diagnose(
     own = () if getattr(data, "distinct", True) else (ROWS_ARE_ITEMS,)
     marked = tuple(
         about_others(data.design, one)._replace(
-            contradicted_by=tuple(dict.fromkeys(c.name for c in against.get(one.id, ())))
+            contradicted_by=tuple(dict.fromkeys(c.id for c in against.get(one.id, ())))
         )
         for one in (*(assumed or granted(data)), *own)
     )

@@ -177,8 +177,8 @@ class _PrevalenceModel(OneJudge):
         assumptions, told = diagnose(counts, assumed)
         if counts.covariates is not None:  # strata may be single items; labels may depend on them
             against = {name for one in assumptions for name in one.contradicted_by}
-            merged = tuple(c for c in cautions_of(counts.merged()) if c.name != "label-shift")
-            told = (*merged, *(c for c in told if c.name in against))
+            merged = tuple(c for c in cautions_of(counts.merged()) if c.id != "label-shift")
+            told = (*merged, *(c for c in told if c.id in against))
         return assumptions, tuple(dict.fromkeys(told))
 
     def _spreads(self, counts: Counts) -> tuple[str, ...]:

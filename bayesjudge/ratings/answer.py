@@ -149,7 +149,7 @@ def _instead_of_people(made: list[Estimate]) -> tuple[str, ...]:
     tested = next((one for one in made if "passes" in one), None)
     if tested is None:
         return ()
-    few = next((c for c in tested.cautions if c.name == "few-annotators"), None)
+    few = next((c for c in tested.cautions if c.id == "few-annotators"), None)
     if few is not None:
         return (f"Whether a judge could replace a person is not known: {few.text}.",)
     rows = [(str(key[-1]), row.value) for key, row in entries(tested).items() if key[0] == "passes"]

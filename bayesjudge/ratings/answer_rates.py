@@ -83,7 +83,7 @@ def answer_rates(
         top = drawn[:, 1:] >= drawn[:, 1:].max(axis=1, keepdims=True)
         share = (top / top.sum(axis=1, keepdims=True)).mean(axis=0)
         best |= {(name, j): x for j, x in zip(ratings.judges, share, strict=True)}
-    cautions = tuple(c for c in _cautions_of(ratings) if c.name not in OF_OTHERS)
+    cautions = tuple(c for c in _cautions_of(ratings) if c.id not in OF_OTHERS)
     quantities = {name: Quantity.of_rows(rows, ("source",)) for name, rows in rates.items()}
     return Estimate(
         {**quantities, "best": Quantity.of_rows(best, ("rate", "judge"))},

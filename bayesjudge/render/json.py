@@ -12,7 +12,7 @@ from bayesjudge.core.version import __version__
 from bayesjudge.render.page import Page
 
 #: Changes where a field changes its meaning or goes; a new field is no change.
-SCHEMA = "bayesjudge/2"
+SCHEMA = "bayesjudge/3"
 
 
 def to_json(page: Page) -> str:
@@ -24,7 +24,7 @@ def to_json(page: Page) -> str:
         "inputs": page.inputs,
         **page.fields(),
         **{section.key: section.fields for section in page.sections if section.key},
-        "cautions": [{"name": caution.name, "text": caution.text} for caution in page.cautions],
+        "cautions": [vars(caution) for caution in page.cautions],
         **page.methods(),
     }
     return json.dumps(_plain(document), indent=2, ensure_ascii=False, allow_nan=False) + "\n"

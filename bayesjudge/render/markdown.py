@@ -30,7 +30,7 @@ def to_markdown(page: Page) -> str:
         "Sources": page.sources,
     }
     sections = {
-        "Cautions": [f"**{_literal(c.name)}**: {_literal(c.text)}" for c in page.cautions],
+        "Cautions": [f"**{_literal(c.id)}**: {_literal(c.text)}" for c in page.cautions],
         **{_literal(s.heading): list(map(_literal, [*s.lines, *s.further])) for s in page.sections},
         "What was read": [f"{_literal(name)}: {_literal(value)}" for name, value in page.read],
         **{

@@ -442,7 +442,7 @@ def rest(
     _section(console, "", [f"{q}: {of_passes(style.words[q], page.pass_name)}" for q in meant])
     for section in page.sections:
         _section(console, section.heading, [*section.lines, *section.further])
-    _section(console, "Cautions", [f"{c.name}: {c.text}" for c in page.cautions])
+    _section(console, "Cautions", [f"{c.id}: {c.text}" for c in page.cautions])
     assumed = [(one.method.brief, "; ".join(map(str, one.assumptions))) for one in page.made]
     _section(console, "Assumptions", _by_text(assumed))
     about = [(one.method.brief, f"about {TARGETS[one.target]}") for one in page.made]
@@ -469,11 +469,11 @@ def _brief_end(console: Console, page: Page, style: Style, *, quiet: bool) -> No
     found = page.told
     corrected = OF_THE_JUDGE - {n for a in found.quoted.assumptions for n in a.contradicted_by}
     shown = page.cautions if style.every else found.cautions
-    own = [c for c in shown if c.name not in corrected]
-    lines = [f"{c.name}: {c.text}" for c in own]
-    names = {c.name for c in page.cautions} - corrected - {c.name for c in own}
+    own = [c for c in shown if c.id not in corrected]
+    lines = [f"{c.id}: {c.text}" for c in own]
+    names = {c.id for c in page.cautions} - corrected - {c.id for c in own}
     if names:
-        which = [n for n in dict.fromkeys(c.name for c in page.cautions) if n in names]
+        which = [n for n in dict.fromkeys(c.id for c in page.cautions) if n in names]
         words = f"{len(names)} more, of numbers that are not quoted"
         lines.append(f"{words} ({listed(which)}): --details")
     _section(console, "Cautions" if lines else "", lines)

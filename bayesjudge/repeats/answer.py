@@ -179,7 +179,7 @@ def _other_spread(found: Estimate, made: Sequence[Estimate]) -> tuple[str, ...]:
 def _judges(found: Estimate, wanted: float, shown: str, judges: int) -> tuple[str, ...]:
     """What more calls cannot tell: how judges differ."""
     notes = []
-    if any(one.name == "copied-repeats" for one in found.cautions):
+    if any(one.id == "copied-repeats" for one in found.cautions):
         notes += ["These need a judge that answers anew: here, further calls return copies."]
     if "judges_needed" not in found:
         notes += ["What another judge would say is not in it: that takes scores of several judges."]
@@ -243,7 +243,7 @@ def _of_verdicts(
         notes += ("That 5 % may flip is a choice, taken if none is made (--flips-at-most).",)
     if half_width is not None:
         notes += _share_of_passes(scores, half_width, ci_prob)
-    if any(one.name == "copied-repeats" for one in found.cautions):
+    if any(one.id == "copied-repeats" for one in found.cautions):
         notes += ("These need a judge that answers anew: here, further calls return copies.",)
     half = int(read.repeats[read.repeats > 1].min()) // 2
     why = (

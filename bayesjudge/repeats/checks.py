@@ -121,7 +121,7 @@ def without_copies(scores: Scores) -> Scores:
 def checked(scores: Scores) -> tuple[Scores, tuple[Caution, ...]]:
     """Take out copies and items without a score; with the cautions of the scores as they came."""
     cautions = cautions_of(scores)
-    raised = {one.name for one in cautions}
+    raised = {one.id for one in cautions}
     if "copied-repeats" in raised:
         scores = without_copies(scores)
     return (_with_scores_only(scores) if "no-score" in raised else scores), cautions
@@ -224,7 +224,7 @@ def contradicted(
     assumptions: tuple[Assumption, ...], cautions: tuple[Caution, ...]
 ) -> tuple[Assumption, ...]:
     """Mark the assumptions that an order effect contradicts."""
-    raised = {caution.name for caution in cautions}
+    raised = {caution.id for caution in cautions}
     by = tuple(name for name in ("order-effect", "copied-repeats") if name in raised)
     against = {EXCHANGEABLE.id, IID.id} if by else set()
     return tuple(a._replace(contradicted_by=by) if a.id in against else a for a in assumptions)

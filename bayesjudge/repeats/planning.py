@@ -254,7 +254,7 @@ def required_calls(scores: Scores, half_width: float, *, ci_prob: float = 0.95) 
         interval="ends of the components",
         assumptions=parts.assumptions,
         # how far an item's own interval reaches has no part in the number of calls
-        cautions=tuple(c for c in parts.cautions if c.name != "cut-at-the-scale"),
+        cautions=tuple(c for c in parts.cautions if c.id != "cut-at-the-scale"),
         data=scores,
     )
 

@@ -354,6 +354,6 @@ def _misfit(one: _Items, whose: str) -> list[Caution]:
 
 
 def _assumed(cautions: tuple[Caution, ...]) -> tuple[Assumption, ...]:
-    against = tuple(c.name for c in cautions if c.name == "not-beta")[:1]
+    against = tuple(c.id for c in cautions if c.id == "not-beta")[:1]
     shape = BETA_ITEMS._replace(contradicted_by=against)
     return contradicted((EXCHANGEABLE, RANDOM_ITEMS, shape), cautions)

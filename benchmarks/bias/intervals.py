@@ -44,7 +44,7 @@ def study(shifts, sizes, runs, rng):
             found = [bias.rms_shift(one, interval=interval) for one in samples]
             low, high = np.array([one["rms_shift", "perturbed"][1:] for one in found]).T
             held = ((low <= truth) & (truth <= high)).mean()
-            said = ["heavy-tailed-shifts" in {c.name for c in one.cautions} for one in found]
+            said = ["heavy-tailed-shifts" in {c.id for c in one.cautions} for one in found]
             yield {
                 "neighbours": n,
                 "interval": interval,

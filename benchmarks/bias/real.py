@@ -307,7 +307,7 @@ def cautions_shown(abouts):
     lines = ["What the fits of all prompts at once said of themselves:", ""]
     for about in abouts:
         lines.append(f"- {about['judge']}: converged {about['converged']}")
-        lines += [f"  - {c.name}: {c.text}" for c in about["cautions"]]
+        lines += [f"  - {c.id}: {c.text}" for c in about["cautions"]]
     return lines
 
 

@@ -98,7 +98,7 @@ def written(votes: panel.Votes, table: pd.DataFrame, name: str) -> str:
             + f"{row['contradicted_by']} |"
         )
     lines += ["", "Errors, widths and scores in points.", "", NOTE, ""]
-    lines += [f"- {caution.name}: {caution.text}" for caution in cautions_of(votes)]
+    lines += [f"- {caution.id}: {caution.text}" for caution in cautions_of(votes)]
     advice = panel.recommend(votes.hide(votes.generators[0]))
     lines += ["", f"Advice: {type(advice.model).__name__}(), since {advice.why}", ""]
     return "\n".join(lines)

@@ -109,7 +109,7 @@ def score(full: panel.Votes, prior_count: float) -> list[dict[str, object]]:
     # patterns of the hidden votes are fewer: two truths may share one
     rows = patterns_of(votes, full.votes, np.full(len(full.count), -1), full.generator)
     found = panel.consensus(votes, prior_count=prior_count)
-    told = float("too-few-votes" in {c.name for c in found.accuracy.cautions})
+    told = float("too-few-votes" in {c.id for c in found.accuracy.cautions})
     level = _em.solve(_em.Problem(votes), pseudo=prior_count).posterior
     for prior, probability in (("common", found.probability), ("level", level)):
         best = probability.max(axis=1)

@@ -111,10 +111,10 @@ def alarms(tables: int) -> pd.DataFrame:
         effect = 1.5 * (seed % 2)
         votes = honest(rng, calibration, effect)
         made = panel.closed_forms(votes)
-        row = {c.name: True for one in made for c in one.cautions if c.name in LEVELS}
+        row = {c.id: True for one in made for c in one.cautions if c.id in LEVELS}
         if effect:
             row |= dict.fromkeys(("dependent-judges", "near-duplicates"))
-        names = {one.method.title: {c.name for c in one.cautions} for one in made}
+        names = {one.method.title: {c.id for c in one.cautions} for one in made}
         quoted = panel.answer(*made).method.title
         row["labels-contradict, quoted"] = "labels-contradict" in names[quoted]
         if calibration == "random":
@@ -148,7 +148,7 @@ def main() -> None:
                 found.append({**dict(zip(RATES, kinds, strict=True)), "either": bool(told)})
                 if i % 5 == 0:
                     votes = draw(rng, labels, *about, turned=True)
-                    texts = [c.text for c in cautions_of(votes) if c.name == "error-rates-differ"]
+                    texts = [c.text for c in cautions_of(votes) if c.id == "error-rates-differ"]
                     found[-1]["power"] = bool(texts)
                     found[-1]["named"] = any("'j0' on 'g0'" in t for t in texts)
             means = pd.DataFrame(found).astype(float).mean()

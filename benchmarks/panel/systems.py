@@ -190,7 +190,7 @@ def intervals(votes: panel.Votes) -> Iterator[tuple[str, str, str, np.ndarray, t
     made = [one.only("prevalence") for one in panel.closed_forms(votes, ci_prob=LEVEL)]
     found = panel.answer(*made, ci_prob=LEVEL).quoted
     one = found.quantities["prevalence"]
-    cautions = tuple(dict.fromkeys(c.name for c in found.cautions))
+    cautions = tuple(dict.fromkeys(c.id for c in found.cautions))
     yield (
         "quoted",
         found.method.title,
@@ -256,9 +256,7 @@ def sampled(draws: int, data: Path, panels: list[str]) -> pd.DataFrame:
                         {
                             **{"panel": name, "which": which, "model": type(model).__name__},
                             "converged": fit.converged,
-                            "contradicted": any(
-                                c.name == "labels-contradict" for c in fit.cautions
-                            ),
+                            "contradicted": any(c.id == "labels-contradict" for c in fit.cautions),
                             "quoted": told.method == fit.method,
                             "covered": ((own["low"] <= share) & (share <= own["high"])).mean(),
                             "quoted_covered": (

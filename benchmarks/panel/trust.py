@@ -85,7 +85,7 @@ def outside(votes: panel.Votes) -> dict[str, bool]:
     ]
     return {
         "outside": any(beyond),
-        "dependent_votes": any("dependent" in c.name for c in panel.panel_mean(votes).cautions)
+        "dependent_votes": any("dependent" in c.id for c in panel.panel_mean(votes).cautions)
         or any("independent-errors" in a.id and a.contradicted_by
                for a in panel.dawid_skene_em(votes).assumptions),
     }  # fmt: skip

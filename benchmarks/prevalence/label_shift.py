@@ -115,7 +115,7 @@ def alarms(reading: str, rows: pd.DataFrame, about: Mapping[str, Any]) -> bool:
             rows.assign(score=1 + noise + 2 * rows["verdict"]), by="system", scale=(1, 5), **asked
         )
         made = [prevalence.naive(one) for one in read.values()]
-    return any(c.name == "label-shift" for one in made for c in one.cautions)
+    return any(c.id == "label-shift" for one in made for c in one.cautions)
 
 
 #: Rows an item, by reading.

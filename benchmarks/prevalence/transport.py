@@ -97,7 +97,7 @@ def left_out(rows: pd.DataFrame, system: str, labels: int, rng: Any) -> dict[str
         row |= {f"{name}_{key}": one for key, one in found.items()}
         row[f"{name}_converged"] = fit.converged
     told = {"other-systems", "pass-rate-out-of-range"}
-    row["said"] = bool(told & {c.name for c in fits["separate"].cautions})
+    row["said"] = bool(told & {c.id for c in fits["separate"].cautions})
     return row
 
 

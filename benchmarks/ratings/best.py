@@ -104,7 +104,7 @@ def one(seed: int, budget: int) -> list[dict[str, Any]]:
                     "method": method,
                     "definition": str(d),
                     "converged": fit.converged,
-                    "mixed": "not-mixed" not in {c.name for c in one_found.cautions},
+                    "mixed": "not-mixed" not in {c.id for c in one_found.cautions},
                     "best": int(loss.argmin()),
                     "sharp": sharp.tolist(),
                     "probability": best[i].round(4).tolist(),

@@ -69,7 +69,7 @@ def main() -> None:
         "ess_bulk": told["ess_bulk"].min(),
         "ess_tail": told["ess_tail"].min(),
         "converged": fit.converged,
-        "cautions": " ".join(c.name for c in found.cautions),
+        "cautions": " ".join(c.id for c in found.cautions),
         "p_best_mse": found.best().iloc[0, 0],
     }
     made = pd.DataFrame([row])

@@ -134,7 +134,7 @@ def recovered(
         "set shares off by": np.abs(shares.mean(axis=0)[asked] - gave).sum(axis=-1).mean() / 2,
         **{f"mean {o}": m for o, m in zip(OPTIONS, mean, strict=True)},
         **{f"annotators {o}": m for o, m in zip(OPTIONS, said.mean(axis=0), strict=True)},
-        "cautions": " ".join(c.name for c in fit.cautions),
+        "cautions": " ".join(c.id for c in fit.cautions),
     }
 
 
@@ -160,7 +160,7 @@ def pairs(both: ratings.Ratings) -> None:
     """Part 1: how people choose from a set."""
     print(f"{int(both.paired.sum())} paired answers, {both.stray} choices outside the own set")
     fit = ratings.fit(both, random_seed=1, draws=500, tune=500)
-    print("cautions:", [c.name for c in fit.cautions])
+    print("cautions:", [c.id for c in fit.cautions])
     table = paired_choices(both, fit)
     table.round(4).to_csv(RESULTS / "varierr_choice.csv", index=False)
     print(table.round(3).to_string(index=False))

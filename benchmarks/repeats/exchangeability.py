@@ -110,7 +110,7 @@ def row(kind: str, items: int, tables: int) -> dict[str, object]:
     for number in range(tables):
         scores = counted(FILES[kind](np.random.default_rng([number, items]), items))
         made = anova(scores)
-        names = {c.name for c in made.cautions}
+        names = {c.id for c in made.cautions}
         found.append(
             {
                 "now": bool(names & {"order-effect", "copied-repeats"}),

@@ -68,7 +68,7 @@ def compared(name: str, scores: Scores) -> dict[str, object]:
         row[f"converged_{noise}"] = fit.converged
         if noise == "by_level":
             row["several_maxima"] = " ".join(
-                c.text for c in fit.cautions if c.name == "several-maxima"
+                c.text for c in fit.cautions if c.id == "several-maxima"
             )
             for which in ("noise_slope", "noise_curve"):
                 ends = np.quantile(fit.idata["posterior"][which], [0.025, 0.975])

@@ -35,7 +35,7 @@ def scores(differences, noise=0.5, seed=0):
 
 def said(differences, **how):
     shifts = bias.Shifts.from_frame(scores(differences, **how), **READ, rerun="rerun")
-    return {c.name: c.text for c in model_cautions(shifts)}
+    return {c.id: c.text for c in model_cautions(shifts)}
 
 
 def test_heavy_tails_and_the_factor_that_intervals_are_too_narrow_by():
@@ -75,7 +75,7 @@ def alike(*, omega, together, seed, items=160):
     wide = pd.DataFrame({"baseline": noise[:, 0], "a": after[:, 0], "b": after[:, 1]})
     table = wide.rename_axis("item").reset_index().melt("item", var_name="variant",
                                                         value_name="score")  # fmt: skip
-    return {c.name for c in model_cautions(bias.Shifts.from_frame(table, **READ))}
+    return {c.id for c in model_cautions(bias.Shifts.from_frame(table, **READ))}
 
 
 def test_a_shared_baseline_correlates_shifts_by_a_half_where_nothing_was_judged_twice():
@@ -162,11 +162,11 @@ def test_two_items_of_one_name_are_noticed():
         columns=["item", "variant", "score"],
     )
     shifts = bias.Shifts.from_frame(table, scale=(1, 5), design="item", repeats="mean")
-    (caution,) = (c for c in bias.rms_shift(shifts).cautions if c.name == "more-repeats-than-usual")
+    (caution,) = (c for c in bias.rms_shift(shifts).cautions if c.id == "more-repeats-than-usual")
     assert caution.text.startswith("2 of 8 combinations")
     right = table.assign(item=np.repeat(list("aebcd"), 4))
     shifts = bias.Shifts.from_frame(right, scale=(1, 5), design="item", repeats="mean")
-    assert "more-repeats-than-usual" not in {c.name for c in bias.rms_shift(shifts).cautions}
+    assert "more-repeats-than-usual" not in {c.id for c in bias.rms_shift(shifts).cautions}
 
 
 def composo(prompt, key):

@@ -166,4 +166,4 @@ def test_the_largest_shrinkage_leaves_nothing_to_noise(moved, tolerance):
     card = certificates.certify(shifts_of([0] * 50, [1] * moved), tolerance=tolerance, **about)
     assert card.alpha < 1
     assert 0 <= card.noise_scale < 1e-12
-    assert "estimation-error-ignored" in {c.name for c in card.cautions}
+    assert "estimation-error-ignored" in {c.id for c in card.cautions}

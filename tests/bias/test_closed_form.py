@@ -160,7 +160,7 @@ def test_heavy_tails_speak_against_the_normal_interval_only(draw, said):
     shifts = bias.Shifts.from_differences(values, scale=(0, 50), signed=True)
     for interval, expected in (("normal", said), ("distribution_free", False)):
         found = bias.rms_shift(shifts, interval=interval)
-        assert ("heavy-tailed-shifts" in {c.name for c in found.cautions}) is expected
+        assert ("heavy-tailed-shifts" in {c.id for c in found.cautions}) is expected
 
 
 @pytest.mark.slow
@@ -176,7 +176,7 @@ def test_unsigned_and_unrepeated_say_so():
     found = bias.variance_parts(bias.Shifts.from_differences([0, 1, 2], scale=(1, 5)))
     assert np.isnan(found["mean_shift", "perturbed"].value)
     assert np.isnan(found["repeat_noise"].value)
-    assert {"unsigned", "repeat-noise-unknown"} <= {c.name for c in found.cautions}
+    assert {"unsigned", "repeat-noise-unknown"} <= {c.id for c in found.cautions}
 
 
 @pytest.mark.parametrize("design", ["item", "batch"])
@@ -204,7 +204,7 @@ def test_closed_forms_are_those_that_suit():
         x = np.clip(values[:100] if few else values, -5, 5)
         made = bias.closed_forms(bias.Shifts.from_differences(x, scale=scale))
         assert [one.method.title for one in made] == methods
-        said = {c.name: c.text for c in made[0].cautions}
+        said = {c.id: c.text for c in made[0].cautions}
         assert why is None or why in said["no-exact-posterior"]
     steps = bias.Shifts.from_differences([0, 1, 2], scale=(0, 4))
     assert bias.closed_forms(steps, step=1)[1].method.id == "dirichlet:spread"

@@ -64,7 +64,7 @@ def test_missing_scores_must_be_spoken_for_and_are_counted():
     assert worst.only(perturbation="bold").lengths.tolist() == [2, 0]
     for shifts in (dropped, worst):
         assert shifts.missing.sum() == 1
-        assert "missing-rejudgements" in {c.name for c in bias.rms_shift(shifts).cautions}
+        assert "missing-rejudgements" in {c.id for c in bias.rms_shift(shifts).cautions}
     assert (
         bias.rms_shift(worst)["rms_shift", "bold"] != bias.rms_shift(dropped)["rms_shift", "bold"]
     )
@@ -89,7 +89,7 @@ def test_repeats_must_be_spoken_for():
     assert sorted(each.only(perturbation="bold").shift.ravel()) == [-1, 0, 1]
     mean = bias.Shifts.from_frame(more, **LIKERT, repeats="mean")
     assert mean.only(perturbation="bold").shift.ravel().tolist() == [0, 0]
-    assert "clustered-neighbours" in {c.name for c in bias.rms_shift(each).cautions}
+    assert "clustered-neighbours" in {c.id for c in bias.rms_shift(each).cautions}
 
 
 @pytest.mark.slow
@@ -114,7 +114,7 @@ def test_a_mean_that_lacks_a_score_is_a_missing_score(variant):
     assert certificates.certify(worst, **asked).alpha == pytest.approx(0.2)
     for shifts in (dropped, worst):
         assert shifts.missing.tolist() == [[20]]
-        assert "missing-rejudgements" in {c.name for c in bias.rms_shift(shifts).cautions}
+        assert "missing-rejudgements" in {c.id for c in bias.rms_shift(shifts).cautions}
 
 
 def test_two_baselines_cannot_both_be_released():

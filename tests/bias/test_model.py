@@ -276,7 +276,7 @@ def test_a_fit_says_what_its_model_leaves_out(monkeypatch):
     heavy = table.assign(score=np.clip(table["score"] + rare, 0, 100))
     for scores, warned in ((table, False), (heavy, True)):
         given = bias.fit(bias.Shifts.from_frame(scores, **READ))
-        assert ("heavy-tailed-shifts" in {c.name for c in given["cautions"]}) is warned
+        assert ("heavy-tailed-shifts" in {c.id for c in given["cautions"]}) is warned
         against = {a.id: a.contradicted_by for a in given["assumptions"]}
         assert against["normal-shifts"] == ("heavy-tailed-shifts",) * warned
         assert against["separate-shifts"] == ()

@@ -153,7 +153,7 @@ def test_two_equal_neighbours_do_not_give_a_point(neighbours):
     row = estimate["rms_shift", "perturbed"]
     assert row.low < 2
     assert row.high > 3.8
-    assert "few-neighbours" in {c.name for c in estimate.cautions}
+    assert "few-neighbours" in {c.id for c in estimate.cautions}
 
 
 def test_nothing_left_after_subtraction_is_said_loudly(neighbours):

@@ -136,7 +136,7 @@ def shown(request, tmp_path, monkeypatch, capsys):
 def test_a_screen_names_every_caution_and_counts_what_came_in(shown):
     screen, document, table, counted = shown
     answer = document["answer"]
-    raised = {one["name"] for one in document["cautions"]} - OF_THE_JUDGE
+    raised = {one["id"] for one in document["cautions"]} - OF_THE_JUDGE
     assert {name for name in raised if not re.search(rf"\b{name}\b", screen)} == set()
     assert ("\nCautions\n" in screen) == bool(raised)
     said = " ".join([answer["text"], *answer["notes"], answer["basis"], answer["why"]])
@@ -157,7 +157,7 @@ def test_results_keep_the_scores_that_came_in(made):
     ]
     for one in results:
         assert one.data is scores, one.method
-        assert {c.name for c in one.cautions} & {"copied-repeats", "no-score"}
+        assert {c.id for c in one.cautions} & {"copied-repeats", "no-score"}
 
 
 @pytest.mark.sampling
@@ -172,5 +172,5 @@ def test_a_fit_keeps_the_scores_that_came_in_and_answers_of_them():
     assert fit.model["given"].eval().sum() == 120
     answered = bj.repeats.answer(fit)
     assert "480 answers" in answered.basis
-    assert {c.name for c in answered.cautions} >= {"copied-repeats"}
+    assert {c.id for c in answered.cautions} >= {"copied-repeats"}
     assert bj.repeats.log_likelihood(fit)["log_likelihood"]["score"].sizes["item"] == 60

@@ -154,7 +154,7 @@ def test_all_methods_adds_mismatched_ones_with_a_caution(run):
     }
     by_truth = [*COLUMNS, "--calibration", "by_truth", "--no-nuts", "--json", "--all-methods"]
     _, out, _ = run("prevalence", "gpt4.csv", *by_truth)
-    assert "design-mismatch" in {c["name"] for c in json.loads(out)["cautions"]}
+    assert "design-mismatch" in {c["id"] for c in json.loads(out)["cautions"]}
 
 
 @pytest.mark.slow
@@ -198,7 +198,7 @@ def test_the_document_is_all_of_stdout(sampled):
     assert sampled.returncode == 0, sampled.stderr
     document = json.loads(sampled.stdout)
     assert sampled.stderr == "fit saved in fit.nc\npage written to page.html\n"
-    assert document["schema"] == "bayesjudge/2"
+    assert document["schema"] == "bayesjudge/3"
     assert document["command"] == "prevalence"
     assert document["ci_prob"] == 0.95
     fields = {"quantity", "where", "method", "value", "low", "high", "width", "interval"}
@@ -216,7 +216,7 @@ def test_the_document_is_all_of_stdout(sampled):
     assert set(document["targets"].values()) == {"population"}
     stated = [a for found in document["assumptions"].values() for a in found]
     assert {frozenset(a) for a in stated} == {frozenset({"id", "text", "contradicted_by"})}
-    cautions = {caution["name"] for caution in document["cautions"]}
+    cautions = {caution["id"] for caution in document["cautions"]}
     assert {name for a in stated for name in a["contradicted_by"]} <= cautions
 
 

@@ -229,7 +229,7 @@ def test_position_bias_by_judge(run, folder):
     assert found["consistency", "a"] == pytest.approx(30 / 40)
     assert found["primacy", "a"] == pytest.approx(10 / 40)
     assert found["primacy", "b"] == 0
-    assert document["cautions"][0]["name"] == "missing-verdicts"
+    assert document["cautions"][0]["id"] == "missing-verdicts"
     assert (folder / "page.html").read_text().count("<svg") == 2 * 4
 
 

@@ -146,7 +146,7 @@ def test_all_methods_are_made_and_those_that_do_not_suit_are_told(single, capsys
     methods = [{e["method"] for e in d["estimates"]} for d in (some, every)]
     assert methods[1] - methods[0] == {"Post-stratified"}
     mismatched = asked(capsys, single, "--all-methods", truth="by_truth")
-    told = {c["name"] for c in mismatched["cautions"]}
+    told = {c["id"] for c in mismatched["cautions"]}
     assert "design-mismatch" in told
 
 

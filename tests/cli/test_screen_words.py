@@ -37,10 +37,10 @@ from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.methods import HUMAN_ONLY
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.side_by_side import records
+from bayesjudge.core.words import glossary
 from bayesjudge.prevalence.diagnosis import cautions_of
 from bayesjudge.prevalence.items.answer import _not_subtracted
 from bayesjudge.render.screen import Style, open_console, quoted_lines, table
-from bayesjudge.render.words import glossary
 
 TERMS, CAUTIONS, ASSUMPTIONS = map(glossary, ("terms", "cautions", "assumptions"))
 PACKAGE = Path(bayesjudge.__file__).parent
@@ -174,7 +174,7 @@ def test_changes_that_move_alike_are_told_with_one_verb():
 def test_methods_and_cautions_of_the_screens_are_explained(kept):
     document = json.loads(kept.read_text(encoding="utf-8"))
     methods = {one["method"] for one in document["estimates"]}
-    cautions = {one["name"] for one in document["cautions"]}
+    cautions = {one["id"] for one in document["cautions"]}
     assert not sorted(one for one in methods | cautions if meaning(one) is None)
 
 
@@ -206,7 +206,7 @@ def test_terms_of_the_glossary_are_in_lower_case():
 
 
 def names_of(expression):
-    """The names that the first argument of `Caution` or `Assumption` can be."""
+    """The ids that the first argument of `Caution` or `Assumption` can be."""
     if isinstance(expression, ast.IfExp):
         return names_of(expression.body) | names_of(expression.orelse)
     told = isinstance(expression, ast.Constant) and isinstance(expression.value, str)
@@ -215,14 +215,15 @@ def names_of(expression):
 
 
 def emitted(kind):
-    """Every name with which the package makes a `kind`, from its code."""
+    """Every id with which the package makes a `kind`, from its code."""
     found = set()
     for path in PACKAGE.rglob("*.py"):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(call, ast.Call) and getattr(call.func, "id", "") == kind:
-                found |= names_of(call.args[0])
-            renamed = isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "_replace"
-            assert not renamed or not {"id", "name"} & {one.arg for one in call.keywords}
+            if isinstance(call, ast.Call) and ast.unparse(call.func) in (kind, f"{kind}.of"):
+                if ast.unparse(call.args[0]) != "*one":  # from a file of a fit
+                    found |= names_of(call.args[0])
+            renamed = isinstance(call, ast.Call) and ast.unparse(call.func).endswith("replace")
+            assert not renamed or "id" not in {one.arg for one in call.keywords}
     return found
 
 
@@ -488,7 +489,7 @@ def test_one_comparison_is_given_by_one_method(monkeypatch):
     assert not any("Sampled" in line for line in section.lines)
     assert sum("(Sampled)" in line for line in section.further) == 3
     made = prevalence.difference(items)
-    (caution,) = (c for c in made.cautions if c.name == "design-effect")
+    (caution,) = (c for c in made.cautions if c.id == "design-effect")
     assert "the largest of 3 systems" in caution.text
 
 
@@ -497,7 +498,7 @@ def test_unread_verdicts_of_several_systems_are_one_caution():
         *([1000, 900], [690, 600], [140, 140], [126, 126], [60, 60], [42, 42]),
         calibration="random", systems=["a", "b"], unparsed=[2, 5],
     )  # fmt: skip
-    (told,) = (c.text for c in cautions_of(counts) if c.name == "unparsed-verdicts")
+    (told,) = (c.text for c in cautions_of(counts) if c.id == "unparsed-verdicts")
     assert told.startswith("7 verdicts could not be read: 5 in system 'b', 2 in system 'a'")
 
 
@@ -557,7 +558,7 @@ def test_passes_beside_scores_of_another_scale():
     share = 100 * (scores.mean() - 1) / 4
     told = prevalence.scores.answer(*made)
     assert f"({share:.0f} % of the way up)" in told.text
-    cautions = {c.name: c.text for one in made for c in one.cautions}
+    cautions = {c.id: c.text for one in made for c in one.cautions}
     assert "of the way up its scale" in cautions["errors-do-not-cancel"]
 
 
@@ -575,7 +576,7 @@ def test_judges_that_cannot_be_told_apart_do_not_surely_suffice():
     left = told.quoted["half_width_left"]
     assert left.low <= 1 / 3 * 0.8 < left.high  # else this table is no example
     assert "may or may not reach" in told.notes[-1]
-    names = {c.name: c.text for c in told.cautions}
+    names = {c.id: c.text for c in told.cautions}
     assert "cut-at-the-scale" not in names
     assert "(most" not in names["unparsed-answers"]
     assert "between judges (judge_sd)" in names["negative-variance"]

@@ -31,7 +31,7 @@ def test_the_furthest_mean_is_told_in_monte_carlo_errors():
 
 def test_a_mean_that_is_far_off_is_a_caution():
     _, (caution,) = against_exact(drawn([0.0, 6 * ERROR]), {"prevalence": np.zeros(2)})
-    assert caution.name == "off-exact"
+    assert caution.id == "off-exact"
     assert "prevalence[s1]" in caution.text
 
 
@@ -55,7 +55,7 @@ def test_a_few_draws_have_not_converged(draws):
     stats = {"diverging": np.zeros((4, draws), bool), "energy": rng.normal(size=(4, draws))}
     tree["sample_stats"] = xr.Dataset({k: (("chain", "draw"), v) for k, v in stats.items()})
     (caution,) = gate(tree, ("prevalence",))
-    assert caution.name == "not-converged"
+    assert caution.id == "not-converged"
     assert ("too few draws" in caution.text) == (draws < 4)
 
 

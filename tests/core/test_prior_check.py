@@ -100,7 +100,7 @@ def test_what_the_priors_rule_out_is_named_and_told(name):
     table = bj.bias.check_prior(data, model, random_seed=1)
     assert statistics <= set(table.loc[table["surprising"], "statistic"])
     (caution,) = prior_check.conflicts(model, data)
-    assert caution.name == "prior-data-conflict"
+    assert caution.id == "prior-data-conflict"
 
 
 @pytest.mark.slow
@@ -186,18 +186,18 @@ def test_posteriors_without_sampling_tell_of_a_conflict():
     _, model, _ = CASES["classes"]
     classes = bj.prevalence.classes
     stated = classes.exact(several_classes(), model)
-    assert "prior-data-conflict" in {c.name for c in stated.cautions}
+    assert "prior-data-conflict" in {c.id for c in stated.cautions}
     assert not classes.Confusions(pooling="full")._states_priors()
     claimed = bj.prevalence.ErrorRates(sensitivity=VENDOR, specificity=VENDOR)
-    found = {c.name: c.text for c in items.exact(rows(), claimed).cautions}
+    found = {c.id: c.text for c in items.exact(rows(), claimed).cautions}
     assert "priors and data disagree" in found["prior-data-conflict"]
     for told in (items.exact(rows()), items.exact(rows(), bj.prevalence.ErrorRates())):
-        assert "prior-data-conflict" not in {c.name for c in told.cautions}
+        assert "prior-data-conflict" not in {c.id for c in told.cautions}
 
 
 @pytest.mark.sampling
 def test_a_fit_tells_of_a_conflict():
     make, model, _ = CASES["classes"]
     fit = bj.prevalence.classes.fit(make(), model, random_seed=1, draws=500, chains=2)
-    assert "prior-data-conflict" in {c.name for c in fit.cautions}
-    assert "prior-data-conflict" in {c.name for c in fit.estimate().cautions}
+    assert "prior-data-conflict" in {c.id for c in fit.cautions}
+    assert "prior-data-conflict" in {c.id for c in fit.estimate().cautions}

@@ -133,7 +133,7 @@ def test_errors_and_published_numbers_move():
     row = values["prevalence_shift", "0"]
     assert row.value == pytest.approx(change / (good - bad))
     assert row.low < row.value < row.high
-    assert {c.name for c in values.cautions} == {"judge-drift"}
+    assert {c.id for c in values.cautions} == {"judge-drift"}
 
 
 def test_what_cannot_be_compared_is_refused():
@@ -145,7 +145,7 @@ def test_what_cannot_be_compared_is_refused():
     with pytest.raises(bj.InputError, match="neither log has"):
         drift(old.drop(columns="truth"), old.drop(columns="truth"), truth="truth")
     partly = drift(old, old.assign(item=list("abx")))
-    assert [c.name for c in partly.estimate.cautions] == ["unpaired-outputs"]
+    assert [c.id for c in partly.estimate.cautions] == ["unpaired-outputs"]
 
 
 @pytest.mark.slow

@@ -186,7 +186,7 @@ def test_errors_that_do_not_fit_the_other_items_decide_nothing():
     # labels of the same items, drawn at random, tell the share by themselves
     other = Counts(760, 640, 140, 100, 10, 8, calibration="random")
     checks = gate(other, at_least=0.5)
-    assert "pass-rate-out-of-range" in {c.name for c in checks.cautions}
+    assert "pass-rate-out-of-range" in {c.id for c in checks.cautions}
     assert checks.outcome == "pass"
 
 
@@ -198,7 +198,7 @@ def test_errors_that_do_not_fit_are_rare_if_labels_were_drawn_as_declared():
         for _ in range(runs):
             drawn = (760, rng.binomial(760, 0.8), good, rng.binomial(good, 0.8), bad)
             counts = Counts(*drawn, rng.binomial(bad, 0.6), calibration="by_truth")
-            alarms += "pass-rate-out-of-range" in {c.name for c in cautions_of(counts)}
+            alarms += "pass-rate-out-of-range" in {c.id for c in cautions_of(counts)}
     error = np.sqrt(RANGE_P * (1 - RANGE_P) / (2 * runs))
     assert 0.5 * RANGE_P < alarms / (2 * runs) < RANGE_P + 4 * error
     wrong = [
@@ -488,7 +488,7 @@ def test_independent_results_widen_each_other():
     (check,) = gate(one, against=two, margin=0.05).checks
     assert check.low == pytest.approx(0.02 - np.hypot(0.02, 0.04))
     assert check.high == pytest.approx(0.02 + np.hypot(0.03, 0.05))
-    assert gate(one, against=two, margin=0.05).cautions[0].name == "unpaired"
+    assert gate(one, against=two, margin=0.05).cautions[0].id == "unpaired"
 
 
 @pytest.mark.sampling

@@ -83,7 +83,7 @@ def test_another_prompt_is_stale():
     one = made(prompt="Be strict.")
     assert one.check(judge="gpt-4", prompt="Be strict.") == ()
     for now in ({"judge": "gpt-5"}, {"prompt": "Be kind."}, {"rubric": "R"}):
-        assert [c.name for c in one.check(**now)] == ["stale-calibration"]
+        assert [c.id for c in one.check(**now)] == ["stale-calibration"]
 
 
 def test_another_judge_behind_the_name_does_not_carry_over():
@@ -91,7 +91,7 @@ def test_another_judge_behind_the_name_does_not_carry_over():
     same = Counts(900, 540, 60, 55, 30, 22, calibration="random")
     assert one.check(same) == ()
     worse = Counts(900, 540, 60, 25, 30, 22, calibration="random")
-    assert [c.name for c in one.check(worse)] == ["transport"]
+    assert [c.id for c in one.check(worse)] == ["transport"]
     none = Counts(900, 20, 0, 0, 0, 0, calibration="separate")
     assert "fewer than it would if all were bad" in one.check(none)[0].text
     every = Counts(900, 900, 0, 0, 0, 0, calibration="separate")
@@ -236,7 +236,7 @@ def test_labels_of_a_judge_that_changed_are_let_go():
     assert made["carries_over", "specificity"].value < 0.02
     assert made["carries_over", "sensitivity"].value > 0.7
     assert made["prevalence"] == pytest.approx(own, abs=0.01)
-    assert "transport" in {c.name for c in made.cautions}
+    assert "transport" in {c.id for c in made.cautions}
     # as the labels added up are not
     added = bj.prevalence.exact(KNOWN.applied(CHANGED))["prevalence"]
     assert abs(added.value - own.value) > 0.02
@@ -298,7 +298,7 @@ def test_without_labels_of_the_run_it_cannot_be_told_and_that_is_said_first():
     made = KNOWN.estimate(later)
     assert made["prevalence"] == bj.prevalence.exact(KNOWN.applied(later))["prevalence"]
     assert np.isnan(made["carries_over", "specificity"].value)
-    assert {c.name for c in made.cautions} == {"untested-rates"}
+    assert {c.id for c in made.cautions} == {"untested-rates"}
     text = bj.prevalence.answer(made).text
     assert text.startswith("No item of this run has a human label, so whether the judge errs")
     assert "If it does, people would pass" in text
@@ -315,7 +315,7 @@ def test_each_system_is_judged_by_its_own_labels():
         alone = KNOWN.estimate(three.system(name))
         assert made["prevalence", name] == pytest.approx(alone["prevalence"], abs=1e-9)
     assert made["carries_over", "changed", "specificity"].value < 0.02
-    (caution,) = [c for c in made.cautions if c.name == "untested-rates"]
+    (caution,) = [c for c in made.cautions if c.id == "untested-rates"]
     assert "in system 'new'" in caution.text
     assert bj.prevalence.answer(made).text.startswith("People would pass")
 

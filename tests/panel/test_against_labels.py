@@ -16,7 +16,7 @@ BARRED = ("not-converged", "labels-contradict")
 
 
 def names(one):
-    return {c.name for c in one.cautions}
+    return {c.id for c in one.cautions}
 
 
 def labelled(good, n, generators=1, calibration="random"):
@@ -159,7 +159,7 @@ def test_generators_without_labels_are_told_of_by_what_speaks_of_them(calibratio
         only = list(FULL.generators[:size])
         n = 10**6 if calibration == "by_generator" else 40 * size
         votes = some_labelled(FULL, n, size, calibration, only)
-        told = [c for one in everything(votes) for c in one.cautions if c.name == "other-systems"]
+        told = [c for one in everything(votes) for c in one.cautions if c.id == "other-systems"]
         assert bool(told) == (size < 5)
         assert all(name in one.text for one in told for name in FULL.generators[size:])
         assert all(name not in one.text for one in told for name in only)

@@ -136,7 +136,7 @@ def test_a_judge_that_does_not_vary_correlates_with_nobody(second):
     assert table["n"].tolist() == [144, 144]
     assert table[["correlation", "p_value"]].isna().all(axis=None)
     assert np.isnan(list(panel.effective_judges(votes).values())).all()
-    assert not {"dependent-judges", "near-duplicates"} & {c.name for c in cautions_of(votes)}
+    assert not {"dependent-judges", "near-duplicates"} & {c.id for c in cautions_of(votes)}
 
 
 def test_rogan_gladen_says_which_judges_it_left_out():
@@ -155,7 +155,7 @@ def test_rogan_gladen_says_which_judges_it_left_out():
         )
     )
     assert np.isnan(found["prevalence", "new"].value)
-    texts = {caution.name: caution.text for caution in found.cautions}
+    texts = {caution.id: caution.text for caution in found.cautions}
     assert "'all'" in texts["no-better-than-chance"]
     assert "'unknown'" in texts["error-rates-unknown"]
     assert "'new'" in texts["no-votes"]

@@ -21,7 +21,7 @@ Votes = bj.panel.Votes
 
 
 def names(votes):
-    return {caution.name for caution in cautions_of(votes)}
+    return {caution.id for caution in cautions_of(votes)}
 
 
 def simulated(**settings):
@@ -101,7 +101,7 @@ def test_two_copies_of_a_judge_are_named():
         (*votes.judges, "twin"),
         count=votes.count,
     )
-    (caution,) = [c for c in cautions_of(twin) if c.name == "near-duplicates"][:1]
+    (caution,) = [c for c in cautions_of(twin) if c.id == "near-duplicates"][:1]
     assert "a and twin (1.00)" in caution.text
 
 
@@ -126,7 +126,7 @@ def test_a_corrupted_block_is_named():
         *(votes.truth, votes.generator, votes.generators, votes.judges),
         count=votes.count,
     )
-    texts = [c.text for c in cautions_of(other) if c.name == "error-rates-differ"]
+    texts = [c.text for c in cautions_of(other) if c.id == "error-rates-differ"]
     assert texts
     assert all("'c' on 'g2' (" in text for text in texts)
     assert not any("'a' on" in text or "'b' on" in text for text in texts)
@@ -213,7 +213,7 @@ def test_independent_judges_are_rarely_said_to_err_together(judges):
         votes = bj.panel.Votes(
             given, truth, np.zeros(n, int), ["g"], [f"j{i}" for i in range(judges)]
         )
-        told, table = {c.name for c in cautions_of(votes)}, dependence(votes).dropna()
+        told, table = {c.id for c in cautions_of(votes)}, dependence(votes).dropna()
         pairs = table.groupby("truth")["p_value"].transform("size")
         beyond = table[table["p_value"] < 0.01 / pairs]
         assert ("near-duplicates" in told) == (beyond["correlation"] > 0.6).any()

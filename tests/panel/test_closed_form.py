@@ -230,7 +230,7 @@ def test_more_judges_than_intervals_can_be_made_for_are_named_in_a_caution():
         about = ([1, -1, -1, -1], [0] * 4, ["g"], [f"r{j}" for j in range(judges)])
         votes = Votes(given, *about, calibration="random")
         found = bj.panel.dawid_skene_em(votes)
-        cautions = [one.text for one in found.cautions if one.name == "no-interval"]
+        cautions = [one.text for one in found.cautions if one.id == "no-interval"]
         rates = found.table[found.table["quantity"] != "prevalence"]
         assert rates["low"].isna().all() == bool(cautions) == (judges > 10)
     assert "the rates of 1,500 judges have no interval" in cautions[0]
@@ -472,9 +472,9 @@ def test_a_closed_form_that_refuses_is_a_caution_of_the_first():
     made = bj.panel.closed_forms(votes)
     assert len(made) == 8
     # averages over judges say that they have no interval
-    assert [c.name for one in made for c in one.cautions] == ["no-interval"]
+    assert [c.id for one in made for c in one.cautions] == ["no-interval"]
     first, *others = bj.panel.closed_forms(votes.hide(*votes.generators), ci_prob=0.9)
-    refused = [c.text for c in first.cautions if c.name == "not-computed"]
+    refused = [c.text for c in first.cautions if c.id == "not-computed"]
     assert len(refused) + len(others) == 7  # the Laplace approximation of BiasPooling is new
     assert any("no labelled item is good" in text for text in refused)
 

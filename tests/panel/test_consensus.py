@@ -53,7 +53,7 @@ def test_probabilities_are_those_of_every_truth_summed_by_hand():
     expected = (total / weight).max(axis=1)[open_].mean()
     assert found.accuracy["accuracy"].value == pytest.approx(expected)
     assert np.isnan(found.accuracy["accuracy"].low)
-    assert "no-interval" in {c.name for c in found.accuracy.cautions}
+    assert "no-interval" in {c.id for c in found.accuracy.cautions}
 
 
 def test_what_people_said_is_the_label():
@@ -112,8 +112,8 @@ def test_labels_measure_what_judges_who_err_together_are_too_sure_of():
         covered += low <= right <= high
         unlabelled = consensus(copied(seed, 0)[0]).accuracy
         assert unlabelled["accuracy"].value > right + 0.1
-        assert "accuracy-by-the-model" in {c.name for c in unlabelled.cautions}
-        assert "accuracy-by-the-model" not in {c.name for c in found.accuracy.cautions}
+        assert "accuracy-by-the-model" in {c.id for c in unlabelled.cautions}
+        assert "accuracy-by-the-model" not in {c.id for c in found.accuracy.cautions}
         assert_allclose(found.probability.sum(axis=1), 1)
     assert covered >= stats.binom.ppf(0.01, 8, 0.95)
 
@@ -324,4 +324,4 @@ def test_raters_of_few_items_are_no_worse_than_the_majority_by_a_point():
         rows = patterns_of(votes, full.votes, np.full(len(full.count), -1), full.generator)
         right = full.count @ (found.label[rows] == full.truth) / full.n_items
         assert right > study.majority(full) - 0.01
-        assert "too-few-votes" in {c.name for c in found.accuracy.cautions}
+        assert "too-few-votes" in {c.id for c in found.accuracy.cautions}

@@ -41,7 +41,7 @@ def at_random(n):
 
 
 def names(votes):
-    return {caution.name for caution in cautions_of(votes)}
+    return {caution.id for caution in cautions_of(votes)}
 
 
 def test_the_design_is_asked_for_where_the_table_does_not_show_it():
@@ -58,7 +58,7 @@ def test_the_design_is_asked_for_where_the_table_does_not_show_it():
 
 def test_labels_balanced_by_truth_and_declared_random_are_found_out():
     votes = labelled("random", balanced(20))
-    (caution,) = [c for c in cautions_of(votes) if c.name == "label-shift"]
+    (caution,) = [c for c in cautions_of(votes) if c.id == "label-shift"]
     assert "passes less fails" in caution.text
     for method in (panel.difference, panel.model_assisted, panel.dawid_skene_em):
         made = method(votes)

@@ -482,7 +482,7 @@ def test_too_few_nodes_are_noticed():
         fit_of_draws(votes, model, 40, **draws) for model in (Correlated(nodes=5), Correlated())
     )
     (caution,) = few.spec._cautions_of_fit(few)
-    assert caution.name == "too-few-nodes"
+    assert caution.id == "too-few-nodes"
     assert not many.spec._cautions_of_fit(many)
 
 

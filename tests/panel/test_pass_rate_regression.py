@@ -152,5 +152,5 @@ def test_all_starts_reach_the_same_minimum():
 def test_regression_says_that_the_source_solver_stops_early():
     votes = bj.panel.Votes.from_frame(bj.panel.simulate(random_seed=1), calibration="random")
     early = bj.panel.regression(votes, solver="source", starts=2)
-    assert "stops-early" in [caution.name for caution in early.cautions]
+    assert "stops-early" in [caution.id for caution in early.cautions]
     assert not bj.panel.regression(votes, starts=2).cautions

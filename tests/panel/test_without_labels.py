@@ -36,7 +36,7 @@ def test_near_copies_are_seen_without_labels_and_named():
     votes = with_copies(simulated(), 2)
     pairs = {(a, b) for a, b, *_ in near_copies(votes)}
     assert pairs == {("a", "copy 1"), ("a", "copy 2"), ("copy 1", "copy 2")}
-    (told,) = [c for c in cautions_of(votes) if c.name == "near-duplicates"]
+    (told,) = [c for c in cautions_of(votes) if c.id == "near-duplicates"]
     assert "a and copy 1 (99." in told.text
     em = panel.dawid_skene_em(votes)
     by_id = {one.id: one for one in em.assumptions}
@@ -86,7 +86,7 @@ def test_no_interval_holds_only_if_judges_are_independent():
     found = panel.dawid_skene_em(simulated())
     assert found.table[["low", "high"]].isna().all(axis=None)
     assert found.table["value"].notna().all()
-    (told,) = [c.text for c in found.cautions if c.name == "no-interval"]
+    (told,) = [c.text for c in found.cautions if c.id == "no-interval"]
     assert "erred independently" in told
 
 
@@ -94,7 +94,7 @@ def test_no_interval_holds_only_if_judges_are_independent():
 def test_the_interval_without_labels_is_bias_poolings_prior():
     votes = simulated(items=3000)
     for found in (panel.panel_mean(votes), panel.voting(votes)):
-        assert "rests-on-priors" in {c.name for c in found.cautions}
+        assert "rests-on-priors" in {c.id for c in found.cautions}
         value, low, high = found["prevalence", "g1"]
         z = z_score(0.95) * np.sqrt(1 + 0.5**2)
         odds = value / (1 - value) * np.exp([-z, z])
@@ -184,7 +184,7 @@ def test_bias_pooling_samples_votes_without_labels():
     fit = panel.fit(votes, panel.BiasPooling(), random_seed=1, chains=2)
     sampled = fit.estimate(target="items").quantities["prevalence"]
     value, low, high = share_estimate(votes, panel.BiasPooling(), 0.95)
-    assert "no-labels" in {c.name for c in cautions_of(votes)}
+    assert "no-labels" in {c.id for c in cautions_of(votes)}
     assert (np.abs(value - sampled.value) < 0.05).all()
     ratio = (high - low) / (sampled.high - sampled.low)
     assert (ratio > 0.7).all()

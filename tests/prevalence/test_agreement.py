@@ -62,7 +62,7 @@ def test_a_perfect_judge_has_an_interval():
     for name in ("kappa", "ac1", "sensitivity", "specificity"):
         assert found[name].value == 1
         assert 0.5 < found[name].low < 0.99
-    assert "zero-width" not in {c.name for c in found.cautions}
+    assert "zero-width" not in {c.id for c in found.cautions}
 
 
 def test_confusion_table_and_designs():
@@ -71,10 +71,10 @@ def test_confusion_table_and_designs():
     assert_allclose([found[name].value for name in names], [0.4, 0.1, 0.05, 0.45])
     by_truth = agreement(table(40, 10, 5, 45, test_n=100, test_pass=50, calibration="by_truth"))
     assert by_truth["sensitivity"].value == 0.8
-    assert by_truth.cautions[0].name == "design-mismatch"
+    assert by_truth.cautions[0].id == "design-mismatch"
     one = agreement(table(10, 0, 0, 0))
     assert np.isnan(one["kappa"].value)
-    assert "undefined" in {c.name for c in one.cautions}
+    assert "undefined" in {c.id for c in one.cautions}
     with pytest.raises(bj.InputError, match="needs a human label"):
         agreement(Counts(10, 5, 0, 0, 0, 0, calibration="random"))
 
@@ -89,12 +89,12 @@ def test_an_interval_of_no_width_is_flagged():
     counts = Counts(50, 50, 1, 1, 20, 20, calibration="by_truth")
     found = bj.prevalence.rogan_gladen(counts)
     assert found["prevalence"].low == found["prevalence"].high == 1
-    assert "zero-width" in {c.name for c in found.cautions}
+    assert "zero-width" in {c.id for c in found.cautions}
     for form in bj.prevalence.closed_forms(Counts(500, 300, 60, 50, 40, 10, calibration="random")):
-        assert "zero-width" not in {c.name for c in form.cautions}
+        assert "zero-width" not in {c.id for c in form.cautions}
     known = bj.prevalence.human_only(table(40, 10, 5, 45), target="items")
     assert known["prevalence"].low == known["prevalence"].high
-    assert "zero-width" not in {c.name for c in known.cautions}
+    assert "zero-width" not in {c.id for c in known.cautions}
 
 
 def test_the_pass_rate_of_a_picture_is_that_of_the_table():

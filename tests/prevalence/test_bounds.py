@@ -94,7 +94,7 @@ def test_the_answer_is_bounds_and_the_labels_to_buy(counts, words):
     assert f"No item that {words} has a label: label some that {words}." in answer.notes
     (row,) = answer.as_dict()["estimates"]
     assert not row["known"]
-    (caution,) = [c for c in answer.cautions if c.name == "empty-class"]
+    (caution,) = [c for c in answer.cautions if c.id == "empty-class"]
     assert caution.text.endswith(f"label some that {words}")
 
 
@@ -139,7 +139,7 @@ def test_without_items_of_a_verdict_nothing_is_missing():
     """A judge that passes everything: labels on passes tell the share."""
     made = P.exact(P.Counts(960, 960, 38, 38, 2, 0, calibration="by_verdict"))
     assert made["prevalence"].value == pytest.approx(38 / 40, abs=0.02)
-    assert not [c for c in made.cautions if c.name == "empty-class"]
+    assert not [c for c in made.cautions if c.id == "empty-class"]
 
 
 @ONE_VERDICT

@@ -21,7 +21,7 @@ Counts = bj.prevalence.Counts
 
 
 def names(*counts, calibration="random", **kwargs):
-    return {c.name for c in cautions_of(Counts(*counts, calibration=calibration, **kwargs))}
+    return {c.id for c in cautions_of(Counts(*counts, calibration=calibration, **kwargs))}
 
 
 def test_good_data_raise_none():
@@ -41,8 +41,8 @@ def test_a_judge_that_goes_against_the_labels_is_asked_about(design):
     """Swapped 0 and 1, J = -.64: called weak before."""
     labels = (50, 9, 50, 9)
     found = cautions_of(Counts(1000, 400, *labels, calibration=design))
-    (caution,) = [c for c in found if c.name in ("weak-judge", "inverted-judge")]
-    assert caution.name == "inverted-judge"
+    (caution,) = [c for c in found if c.id in ("weak-judge", "inverted-judge")]
+    assert caution.id == "inverted-judge"
     assert "-0.64" in caution.text
     assert "coded the other way round" in caution.text
     # not clearly below: weak
@@ -62,11 +62,11 @@ def test_honest_tables_of_many_systems_are_seldom_refused(systems):
         cells = [rng.binomial(n, theta * q1 + (1 - theta) * (1 - q0)), good]
         cells += [rng.binomial(good, q1), m - good, rng.binomial(m - good, q0)]
         counts = Counts(np.full(systems, n), *cells, calibration="random", systems=labels)
-        refused += bool({c.name for c in cautions_of(counts)} & set(REFUSED))
+        refused += bool({c.id for c in cautions_of(counts)} & set(REFUSED))
         if run < 10:  # one system's labels are all of passes
             cells[2][0], cells[4][0] = good[0], 0
             counts = Counts(np.full(systems, n), *cells, calibration="random", systems=labels)
-            shifted += bool({c.name for c in cautions_of(counts)} & set(REFUSED))
+            shifted += bool({c.id for c in cautions_of(counts)} & set(REFUSED))
     assert refused / runs < 0.02
     assert shifted >= 7
 
@@ -84,14 +84,14 @@ def test_labels_all_of_one_kind_where_the_judge_says_otherwise():
             ((0, 0, 40, 31), "no labelled item is good, though the judge passed 9 of these 40:"),
         ):
             found = cautions_of(Counts(100, 75, *cells, calibration=calibration))
-            assert [c.text.startswith(told) for c in found if c.name == "empty-class"] == [True]
+            assert [c.text.startswith(told) for c in found if c.id == "empty-class"] == [True]
     agreed = cautions_of(Counts(100, 75, 40, 40, 0, 0, calibration="random"))
     assert all("though" not in c.text for c in agreed)
     rows = pd.DataFrame({"item": range(80), "verdict": [i % 4 > 0 for i in range(80)]})
     rows["system"] = [("a", "b")[i % 2] for i in range(80)]
     rows["item"] //= 2
     items = Items.from_frame(rows.assign(human=1), by="system", calibration="random", truth="human")
-    (told,) = (c.text for c in exact(items).cautions if c.name == "empty-class")
+    (told,) = (c.text for c in exact(items).cautions if c.id == "empty-class")
     assert "of system 'a', though the judge failed 20 of these 40" in told
 
 
@@ -105,7 +105,7 @@ def test_pass_rate_out_of_range():
 
 def test_unparsed_verdicts_are_counted():
     (caution,) = cautions_of(Counts(1000, 690, 140, 126, 60, 42, calibration="random", unparsed=11))
-    assert caution.name == "unparsed-verdicts"
+    assert caution.id == "unparsed-verdicts"
     assert "11 verdicts" in caution.text
 
 
@@ -151,7 +151,7 @@ def test_a_caution_names_the_system():
         systems=["good", "weak"],
     )
     (found,) = cautions_of(counts)
-    assert found.name == "weak-judge"
+    assert found.id == "weak-judge"
     assert "in system 'weak'" in found.text
 
 
@@ -178,7 +178,7 @@ def test_where_a_judge_is_weak_is_told_once(systems, kind):
         [500] * 5, [300] * 5, [20] * 5, [10, 18, 10, 11, 10], [20] * 5, [10, 18, 10, 9, 10],
         calibration="random", systems=systems,
     )  # fmt: skip
-    (weak,) = [c for c in bj.prevalence.naive(counts).cautions if c.name == "weak-judge"]
+    (weak,) = [c for c in bj.prevalence.naive(counts).cautions if c.id == "weak-judge"]
     first, third = systems[0], systems[2]
     assert weak.text.startswith(
         f"sensitivity + specificity - 1 is not clearly above 0 in 4 of 5 {kind}s: "
@@ -186,4 +186,4 @@ def test_where_a_judge_is_weak_is_told_once(systems, kind):
     )
     assert "and 1 more: the judge may be no better than chance" in weak.text
     one = counts.system(systems[1])
-    assert "weak-judge" not in {c.name for c in bj.prevalence.naive(one).cautions}
+    assert "weak-judge" not in {c.id for c in bj.prevalence.naive(one).cautions}

@@ -54,7 +54,7 @@ def test_outside_the_simplex_the_inverse_says_so_and_least_squares_stays_inside(
     inverse = P.rogan_gladen(counts, method="inverse")
     raw = inverse.quantities["prevalence"].raw
     assert raw.min() < 0
-    assert inverse.cautions[0].name == "outside-simplex"
+    assert inverse.cautions[0].id == "outside-simplex"
     assert_allclose(raw.sum(), 1)
     found = P.rogan_gladen(counts).quantities["prevalence"].value
     assert found.min() >= 0
@@ -248,7 +248,7 @@ def test_a_judge_who_looks_at_the_order_is_named(first, second, named):
     counts = classes.ClassCounts.from_pairs(
         pairs(*zip(*orders, strict=True), truth), calibration="by_truth"
     )
-    cautions = [c for c in P.rogan_gladen(counts).cautions if c.name == "position-bias"]
+    cautions = [c for c in P.rogan_gladen(counts).cautions if c.id == "position-bias"]
     assert bool(cautions) == named
     if named:
         place = "first" if first > second else "second"
@@ -261,7 +261,7 @@ def test_an_empty_cell_is_sampled_long_enough(seed):
     """With 1,000 draws of four chains R-hat was 1.011, or 371 draws in the tail were effective."""
     about = {"classes": ["win", "tie", "loss"], "calibration": "by_truth"}
     counts = classes.ClassCounts([50, 30, 20], [[18, 1, 1], [2, 15, 3], [0, 4, 16]], **about)
-    assert "not-converged" not in {c.name for c in classes.fit(counts, random_seed=seed).cautions}
+    assert "not-converged" not in {c.id for c in classes.fit(counts, random_seed=seed).cautions}
 
 
 WINS = classes.ClassCounts(
@@ -455,10 +455,10 @@ def test_strata_are_weighed_by_their_items():
 
 def test_what_a_design_or_a_bare_verdict_does_not_tell_is_said():
     by_truth = classes.ClassCounts([25, 15, 10], COUNTS.labelled, **THREE)
-    assert "design-mismatch" in {c.name for c in P.difference(by_truth).cautions}
+    assert "design-mismatch" in {c.id for c in P.difference(by_truth).cautions}
     bare = classes.ClassCounts([25, 15, 10], [[9, 1, 0], [2, 6, 0], [1, 3, 0]], "abc", "random")
     made = P.post_stratified(bare)
-    assert "no-labels" in {c.name for c in made.cautions}
+    assert "no-labels" in {c.id for c in made.cautions}
     assert np.isnan(made["prevalence", "a"].value)
     # a clipped inverse does not sum to 1, the best shares inside the simplex do
     outside = classes.ClassCounts([50, 48, 2], COUNTS.labelled, **THREE)
@@ -669,7 +669,7 @@ def test_a_verdict_that_could_not_be_read_is_a_verdict_or_dropped():
     assert kept.responses == ("a", "b", "c", "(unparsed)")
     assert kept.test.sum() + kept.labelled.sum() == 800
     assert dropped.unparsed == lost.sum() == 800 - dropped.test.sum() - dropped.labelled.sum()
-    assert "unparsed-verdicts" in {c.name for c in P.difference(dropped).cautions}
+    assert "unparsed-verdicts" in {c.id for c in P.difference(dropped).cautions}
     for one in (*classes.closed_forms(kept)[1:], P.rogan_gladen(kept), classes.exact(kept)):
         for name, share in zip("abc", (0.5, 0.3, 0.2), strict=True):
             _, low, high = one["prevalence", name]

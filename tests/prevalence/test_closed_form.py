@@ -138,14 +138,14 @@ def test_among_systems_a_hopeless_judge_leaves_the_others_alone():
     made = P.rogan_gladen(counts)
     assert made["prevalence", "fine"] == P.rogan_gladen(COUNTS)["prevalence"]
     assert np.isnan(made["prevalence", "hopeless"]).all()
-    told = {c.name: c.text for c in made.cautions}
+    told = {c.id: c.text for c in made.cautions}
     assert told["no-better-than-chance"] == "no Rogan-Gladen estimate in system 'hopeless'"
 
 
 def test_an_empty_class_gives_no_number_and_says_why():
     made = P.rogan_gladen(P.Counts(100, 50, 0, 0, 10, 8, calibration="random"))
     assert np.isnan(made["prevalence"]).all()
-    assert made.cautions[0].name == "empty-class"
+    assert made.cautions[0].id == "empty-class"
 
 
 def test_an_unknown_interval_is_refused():
@@ -328,7 +328,7 @@ def test_each_design_gets_its_own_closed_forms(design):
     }
     assert suited - {"Judge's pass rate"} == expected[design]
     for one in P.closed_forms(counts, mismatched=True):
-        names = {caution.name for caution in one.cautions}
+        names = {caution.id for caution in one.cautions}
         valid = suited | ({"Rogan-Gladen (bootstrap)"} if "Rogan-Gladen" in suited else set())
         if design == "random":  # under which all of them are valid
             valid = {one.method.title}
@@ -338,7 +338,7 @@ def test_each_design_gets_its_own_closed_forms(design):
 def test_a_refusal_is_told_by_the_estimates_that_remain():
     made = P.closed_forms(P.Counts(100, 50, 10, 4, 10, 5, calibration="by_truth"))
     assert [one.method.title for one in made] == ["Judge's pass rate"]
-    assert "no-better-than-chance" in {caution.name for caution in made[0].cautions}
+    assert "no-better-than-chance" in {caution.id for caution in made[0].cautions}
 
 
 def test_naive_counts_labelled_items_where_they_are_of_the_same_kind():

@@ -101,7 +101,7 @@ def test_errors_of_labels_chosen_by_kind_are_weighed_by_how_many_there_are_of_it
     # 2 wrong of 80 passes, 18 of 60 fails, of 778 and 122: 22 and 41 of 1,000
     assert not cancel_not(P.Counts(760, 698, 96, 78, 44, 42, calibration="by_verdict"))
     far = P.naive(P.Counts(760, 698, 50, 48, 90, 58, calibration="by_verdict"))
-    (text,) = [c.text for c in far.cautions if c.name == "errors-do-not-cancel"]
+    (text,) = [c.text for c in far.cautions if c.id == "errors-do-not-cancel"]
     assert f"passed {1000 * 778 / 900 * 32 / 80:.0f} bad and failed" in text
     assert f"failed {1000 * 122 / 900 * 2 / 60:.0f} good ones of 1,000 items" in text
 
@@ -182,7 +182,7 @@ def test_a_weak_judge_is_named_and_no_interval_inverts(method, cells, calibratio
             ESTIMATORS[method](counts)
         return
     made = ESTIMATORS[method](counts)
-    names = {c.name for c in made.cautions}
+    names = {c.id for c in made.cautions}
     assert "weak-judge" in names
     value, low, high = made["prevalence"]
     if np.isnan(value):
@@ -199,7 +199,7 @@ def test_a_weak_judge_of_classes_is_named():
     counts = classes.ClassCounts([40, 35, 25], labelled, classes="abc", calibration="by_truth")
     for method in ("inverse", "least_squares"):
         made = P.rogan_gladen(counts, method=method)
-        (caution,) = [c for c in made.cautions if c.name == "weak-judge"]
+        (caution,) = [c for c in made.cautions if c.id == "weak-judge"]
         assert "tells 'a' from 'b'" in caution.text
         table = made.table
         assert ((table["low"] >= 0) & (table["low"] <= table["value"])).all()
@@ -216,7 +216,7 @@ def test_a_weak_judge_of_weighted_labels_is_named():
         propensity=[0.2, 0.1],
     )
     made = P.propensity_weighted(counts)
-    assert "weak-judge" in {c.name for c in made.cautions}
+    assert "weak-judge" in {c.id for c in made.cautions}
     value, low, high = made["overall_prevalence"]
     # of no use, the judge has no weight: what is left is the labels' weighted share
     weights = np.array([5, 10])
@@ -228,7 +228,7 @@ def test_a_weak_judge_of_weighted_labels_is_named():
 @pytest.mark.sampling
 def test_a_sampled_posterior_of_a_weak_judge_is_wide_and_says_so():
     fit = P.fit(P.Counts(*WEAK[1], calibration="by_truth"), random_seed=1)
-    assert fit.cautions[-1].name == "weak-judge"
+    assert fit.cautions[-1].id == "weak-judge"
     assert fit.assumptions[0].contradicted_by == ("weak-judge",)
     _, low, high = fit.estimate()["prevalence"]
     assert high - low > 0.6

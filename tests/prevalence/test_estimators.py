@@ -48,7 +48,7 @@ def test_every_estimator_has_the_limit_that_its_assumption_gives_it():
         assert abs(exact.mean - case["thetaP"]) < 1e-4
         # the three that a shift biases say so
         for name in ("calibration_only", "difference", "conditional"):
-            assert made[name].cautions[0].name == "design-mismatch"
+            assert made[name].cautions[0].id == "design-mismatch"
 
 
 def test_conditional_calibration_by_hand():
@@ -121,7 +121,7 @@ def test_bootstrap_is_the_resampling_of_items(cells, calibration):
     counts = P.Counts(*cells, calibration=calibration)
     resamples = 6000
     made = P.bootstrap(counts, resamples=resamples, random_seed=1)
-    (caution,) = [c for c in made.cautions if c.name == "bad-resamples"]
+    (caution,) = [c for c in made.cautions if c.id == "bad-resamples"]
     bad = int(caution.text.split()[0])
     found = by_items(counts, resamples, np.random.default_rng(2))
     share = sum(one is None for one in found) / resamples
@@ -323,4 +323,4 @@ def test_strata_reach_an_end_of_their_own():
     assert -1.92 < depth < -0.96
     assert made["prevalence", "a"].low == 0
     assert np.isnan(made["overall_prevalence"]).all()
-    assert made.cautions[0].name == "stratum-priors"
+    assert made.cautions[0].id == "stratum-priors"

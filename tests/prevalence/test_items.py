@@ -289,7 +289,7 @@ def test_the_posterior_for_effective_counts_is_that_of_the_rows_that_were_copied
     assert copied["prevalence"].value == pytest.approx(alone["prevalence"].value, abs=0.01)
     widths = [np.diff(made["prevalence"][1:])[0] for made in (alone, copied)]
     assert widths[1] == pytest.approx(widths[0], rel=0.05)  # t for 150 items, not z
-    (told,) = (c.text for c in copied.cautions if c.name == "design-effect")
+    (told,) = (c.text for c in copied.cautions if c.id == "design-effect")
     assert float(told.partition("design effect ")[2].split(",")[0]) == pytest.approx(10, rel=0.05)
     assert "effective-counts" in {a.id for a in copied.assumptions}
 
@@ -329,15 +329,15 @@ def test_labels_that_are_no_random_sample_of_items_are_told():
     passes = log.groupby("item")["verdict"].transform("mean")
     shifted = log.assign(truth=log["truth"].where((passes > 0.7) & (log["item"] < 120)))
     found = prevalence.difference(Items.from_frame(shifted, calibration="random", repeats="system"))
-    assert "label-shift" in {c.name for c in found.cautions}
+    assert "label-shift" in {c.id for c in found.cautions}
     assert found.assumptions[0].contradicted_by == ("label-shift",)
     fair = prevalence.difference(read(items=200, repeats=5, labelled=60))
-    assert {c.name for c in fair.cautions} == {"design-effect"}
+    assert {c.id for c in fair.cautions} == {"design-effect"}
 
 
 def test_a_design_that_does_not_suit_is_named():
     items = read("by_truth", items=100, repeats=3, labelled=40)
-    names = {c.name for c in prevalence.difference(items).cautions}
+    names = {c.id for c in prevalence.difference(items).cautions}
     assert "design-mismatch" in names
     assert [e.method.title for e in module.closed_forms(items)] == [
         "Judge's pass rate",
@@ -371,7 +371,7 @@ def test_several_judges_of_several_systems_stand_side_by_side_and_point_to_panel
     found = module.by_judge(read)
     assert found.dims == ("judge", "system")
     assert found["prevalence", "y", "b"] == prevalence.difference(read["y"])["prevalence", "b"]
-    caution = next(c for c in found.cautions if c.name == "several-judges")
+    caution = next(c for c in found.cautions if c.id == "several-judges")
     assert "panel" in caution.text
 
 

@@ -91,7 +91,7 @@ def test_three_epochs_of_a_log():
     how = {"item": "id", "calibration": "random", "pass_value": "C", "fail_value": ["I", "P"]}
     items = Items.from_frame(log, repeats="system", unparsed="fail", **how)
     assert (items.n_items, items.n_rows, items.unparsed) == (3, 9, 1)
-    assert "few-labelled-items" in {c.name for c in prevalence.difference(items).cautions}
+    assert "few-labelled-items" in {c.id for c in prevalence.difference(items).cautions}
     # with every row labelled the error is that of Inspect's stderr(cluster="id")
     full = Items.from_frame(
         log.assign(truth=log["verdict"]), repeats="system", unparsed="drop", **how

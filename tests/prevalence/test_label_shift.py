@@ -12,7 +12,7 @@ from bayesjudge.prevalence.cautions import SHIFT_P, shift_p_value
 
 
 def alarms(estimate):
-    return any(c.name == "label-shift" for c in estimate.cautions)
+    return any(c.id == "label-shift" for c in estimate.cautions)
 
 
 def noise(log, kinds):

@@ -105,7 +105,7 @@ def test_its_closed_form_is_made_and_compared():
     assert "each stratum and verdict" in table.loc["Weighed cells", "assumes"]
     for one in P.closed_forms(COUNTS, mismatched=True):
         for caution in one.cautions:
-            if caution.name == "design-mismatch":
+            if caution.id == "design-mismatch":
                 assert caution.text.endswith(f"if {BY_VERDICT_AND_STRATUM.meaning}")
 
 
@@ -131,7 +131,7 @@ def test_its_fit_is_that_of_the_same_likelihood_and_says_what_it_assumes(tmp_pat
     own, *_ = fit.assumptions
     assert own.id == "random-labels-by-cell"
     assert own.contradicted_by == ("unequal-strata",)
-    assert "unequal-strata" in {caution.name for caution in fit.cautions}
+    assert "unequal-strata" in {caution.id for caution in fit.cautions}
     exact = P.exact(replace(unequal_labels, calibration="by_verdict"))
     found = fit.estimate(interval="eti")
     for name in ("short", "long"):
@@ -289,7 +289,7 @@ def test_a_design_that_says_what_a_known_one_says_gives_its_numbers(table, name)
     assert list(made) == [one.method.title for one in expected]
     for one in expected:
         assert_array_equal(numbers(made[one.method.title]), numbers(one))
-        assert [c.name for c in made[one.method.title].cautions] == [c.name for c in one.cautions]
+        assert [c.id for c in made[one.method.title].cautions] == [c.id for c in one.cautions]
         assert [a.id for a in made[one.method.title].assumptions] == [a.id for a in one.assumptions]
     if exact := getattr(module, "exact", None):
         assert_array_equal(numbers(exact(own)), numbers(exact(known)))
@@ -307,7 +307,7 @@ def test_only_a_sample_should_have_the_verdicts_of_the_others():
             [*labelled, *others], truth, np.ones(600, int), design, scale=(0, 1)
         )
         tables = (P.classes.closed_forms(counts), P.scores.closed_forms(scores))
-        return ["label-shift" in {c.name for one in made for c in one.cautions} for made in tables]
+        return ["label-shift" in {c.id for one in made for c in one.cautions} for made in tables]
 
     for name, shifted in (("random", True), ("separate", False)):
         assert raised(name) == [shifted, shifted]
@@ -318,7 +318,7 @@ def test_only_a_sample_should_have_the_verdicts_of_the_others():
 def test_its_own_check_is_asked_of_every_table(table):
     module = MODULES.get(table, P)
     data = READS[table](another(P.DESIGNS["random"], told_apart))
-    told = {c.name: c.text for one in module.closed_forms(data) for c in one.cautions}
+    told = {c.id: c.text for one in module.closed_forms(data) for c in one.cautions}
     assert told["volunteers"] == f"who labelled {type(data).__name__} is not known"
 
 

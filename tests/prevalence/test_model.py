@@ -72,7 +72,7 @@ def test_a_fit_is_held_against_the_exact_posterior(monkeypatch):
     other = P.Counts(1000, 650, 40, 40, 60, 45, calibration="by_truth")
     means = default_model(other)._exact_means(other)
     monkeypatch.setattr(P.ErrorRates, "_exact_means", lambda self, data: means)
-    assert P.fit(counts, draws=400, random_seed=5).cautions[0].name == "off-exact"
+    assert P.fit(counts, draws=400, random_seed=5).cautions[0].id == "off-exact"
 
 
 @pytest.mark.sampling
@@ -187,9 +187,9 @@ def test_a_failed_gate_is_seen_everywhere_and_strict_raises():
     with pytest.warns(bj.ConvergenceWarning, match="effective draws"):
         fit = P.fit(counts, random_seed=1, draws=20, tune=20)
     assert not fit.converged
-    assert fit.cautions[0].name == "not-converged"
+    assert fit.cautions[0].id == "not-converged"
     assert "not-converged" in bj.report(fit)
-    assert "not-converged" in {caution.name for caution in fit.estimate().cautions}
+    assert "not-converged" in {caution.id for caution in fit.estimate().cautions}
     with pytest.raises(bj.ConvergenceError, match="effective draws"):
         P.fit(counts, random_seed=1, draws=20, tune=20, strict=True)
 

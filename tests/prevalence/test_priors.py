@@ -56,11 +56,11 @@ def test_a_claim_that_the_labels_deny_is_told():
     """Vendor's .99 and .99 worth 1,000 labels, own labels .70 and .60: not a word before."""
     counts = P.Counts(1000, 620, 100, 70, 100, 60, calibration="by_truth")
     found = P.exact(counts, CLAIMED)
-    (text,) = [c.text for c in found.cautions if c.name == "prior-data-conflict"]
+    (text,) = [c.text for c in found.cautions if c.id == "prior-data-conflict"]
     assert "specificity is 0.6, where the priors expect 0.96 to 1" in text
     agreeing = P.ErrorRates(sensitivity=B.worth(0.7, 50), specificity=B.worth(0.6, 50))
     for model in (None, P.ErrorRates.jeffreys(), agreeing):
-        assert "prior-data-conflict" not in {c.name for c in P.exact(counts, model).cautions}
+        assert "prior-data-conflict" not in {c.id for c in P.exact(counts, model).cautions}
 
 
 def test_p_values_are_those_of_the_beta_binomial():
@@ -141,7 +141,7 @@ def test_stated_accuracy_answers_without_labels_and_says_so():
     """What was refused: prior draws weighed by the likelihood of the pass rate give the same."""
     counts = P.Counts(*UNLABELLED, calibration="separate")
     found = P.exact(counts, STATED)
-    assert {"no-labels", "rests-on-priors"} <= {c.name for c in found.cautions}
+    assert {"no-labels", "rests-on-priors"} <= {c.id for c in found.cautions}
     rng = np.random.default_rng(1)
     theta, q1, q0 = rng.random(400_000), rng.beta(46, 6, 400_000), rng.beta(41, 11, 400_000)
     weight = stats.binom.pmf(620, 1000, theta * q1 + (1 - theta) * (1 - q0)) * (q1 + q0 > 1)
@@ -173,7 +173,7 @@ def test_flat_priors_and_no_labels_have_no_answer(calibration):
     assert np.isnan(P.exact(counts)["prevalence"].value)
     forms = P.closed_forms(counts)
     assert all(np.isnan(e["prevalence"].value) for e in forms[1:])
-    assert all("no-labels" in {c.name for c in e.cautions} for e in forms)
+    assert all("no-labels" in {c.id for c in e.cautions} for e in forms)
     with pytest.raises(bj.InputError, match=r"state what is known of the judge"):
         P.build_model(counts)
 

@@ -227,11 +227,11 @@ def test_a_contradiction_is_said_with_its_p_value():
     counts = P.Counts(10**4, 3840, 10**4, 1000, 10**4, 1000, calibration="by_truth")
     made = P.exact(counts, ABOVE_CHANCE)
     assert np.isfinite(made["prevalence"]).all()
-    assert made.cautions[0].name == "contradiction"
+    assert made.cautions[0].id == "contradiction"
     assert "probability 0.0e+00" in made.cautions[0].text
-    assert "contradiction" not in [c.name for c in P.exact(counts, FREE).cautions]
+    assert "contradiction" not in [c.id for c in P.exact(counts, FREE).cautions]
     outside = P.Counts(10**5, 99_000, 500, 400, 500, 400, calibration="separate")
-    names = [c.name for c in P.exact(outside).cautions]
+    names = [c.id for c in P.exact(outside).cautions]
     assert "contradiction" in names
 
 
@@ -242,7 +242,7 @@ def test_rules_that_disagree_give_no_number_and_say_so(monkeypatch):
     monkeypatch.setattr(quadrature, "SECOND_RULE", Rule(drop=2.0))
     made = P.exact(P.Counts(1000, 620, 100, 90, 100, 70, calibration="by_truth"))
     assert np.isnan(made["prevalence"]).all()
-    assert made.cautions[0].name == "no-quadrature"
+    assert made.cautions[0].id == "no-quadrature"
 
 
 #: Nan, or wrong without a caution, where integration windows were guessed; with the prevalence

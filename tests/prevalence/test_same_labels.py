@@ -29,7 +29,7 @@ def read(table, **how):
 
 
 def told(items):
-    return [c for c in bj.prevalence.naive(items).cautions if c.name == "same-labels"]
+    return [c for c in bj.prevalence.naive(items).cautions if c.id == "same-labels"]
 
 
 @pytest.mark.parametrize("n", [44, 50, 70, 126, 500])

@@ -399,7 +399,7 @@ def test_an_estimate_ends_where_its_range_does():
 
 def test_what_a_design_or_an_empty_bin_does_not_tell_is_said():
     def names(made):
-        return {c.name for c in made.cautions}
+        return {c.id for c in made.cautions}
 
     by_score = two(P.Counts(900, 650, 62, 46, 38, 34, calibration="by_verdict"))
     assert "design-mismatch" in names(P.difference(by_score))
@@ -450,7 +450,7 @@ def test_numeric_truths_of_labels_by_truth_are_refused_with_the_reason():
     kept = S.Scores.from_frame(
         lost, calibration="random", scale=(0, 1), truth_scale=(1, 5), unscored="drop"
     )
-    assert "unscored" in {c.name for c in P.difference(kept).cautions}
+    assert "unscored" in {c.id for c in P.difference(kept).cautions}
 
 
 def test_bins_hold_labels_and_equal_scores_stay_together():
@@ -479,7 +479,7 @@ def test_a_mean_of_human_numbers_has_students_interval():
 
 def test_cautions_name_what_speaks_against_the_numbers():
     def names(scores):
-        return {c.name for c in P.difference(scores).cautions}
+        return {c.id for c in P.difference(scores).cautions}
 
     fine = read(random_seed=1)
     assert not names(fine)
@@ -504,12 +504,12 @@ def test_cautions_name_what_speaks_against_the_numbers():
     p_value = mannwhitneyu(coarse["score"][known], coarse["score"][~known], use_continuity=False,
                            method="asymptotic").pvalue  # fmt: skip
     tied = P.difference(S.Scores.from_frame(coarse, calibration="random", scale=(0, 2)))
-    shift = next(c.text for c in tied.cautions if c.name == "label-shift")
+    shift = next(c.text for c in tied.cautions if c.id == "label-shift")
     assert f"probability {p_value:.1e}" in shift
     worse = two(P.Counts(100, 60, 20, 8, 20, 9, calibration="by_truth"))
     with pytest.raises(UninformativeJudgeError, match="scores that are not higher"):
         P.rogan_gladen(worse)
-    assert "no-better-than-chance" in {c.name for c in S.closed_forms(worse)[0].cautions}
+    assert "no-better-than-chance" in {c.id for c in S.closed_forms(worse)[0].cautions}
 
 
 def test_pictures_draw_what_the_scores_hold():
@@ -600,7 +600,7 @@ def test_scores_that_fall_as_the_truth_rises_are_weak_without_a_warning():
     )
     for score in ([0.1, 0.1, 0.9, 0.9, 0.2, 0.5], [0.1, 0.1, 0.7, 0.7, 0.2, 0.5]):
         scores = S.Scores.from_frame(table.assign(score=score), calibration="random", scale=(0, 1))
-        assert "weak-judge" in {c.name for c in P.human_only(scores).cautions}
+        assert "weak-judge" in {c.id for c in P.human_only(scores).cautions}
 
 
 @pytest.mark.study

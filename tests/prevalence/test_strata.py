@@ -227,7 +227,7 @@ def test_thin_strata_have_an_interval_about_the_value_or_say_why_not():
         for made in P.closed_forms(counts, mismatched=True):
             value, low, high = made["overall_prevalence"]
             if np.isnan(value):
-                assert "empty-stratum" in {c.name for c in made.cautions}
+                assert "empty-stratum" in {c.id for c in made.cautions}
             else:
                 assert 0 <= low <= value + 1e-12, made.method
                 assert value - 1e-12 <= high <= 1, made.method
@@ -273,7 +273,7 @@ def test_exact_has_an_overall_value_by_the_number_of_labels():
             counts = P.Counts(*cells, calibration="random", systems=names, dim="stratum")
             made = P.exact(counts)
             assert np.isfinite(made["overall_prevalence"]).all() == answered
-            told = [c.text for c in made.cautions if c.name == "stratum-priors"]
+            told = [c.text for c in made.cautions if c.id == "stratum-priors"]
             assert bool(told) != answered
             if told:
                 assert f"{100 * strata} labels in each" in told[0]
@@ -285,7 +285,7 @@ def test_exact_has_an_overall_value_by_the_number_of_labels():
 def test_labels_that_tell_only_the_judges_errors_give_no_overall_value():
     made = P.exact(split(P.Counts(4000, 496, 800, 720, 800, 720, calibration="by_truth"), 2))
     assert np.isnan(made["overall_prevalence"]).all()
-    assert made.cautions[0].name == "stratum-priors"
+    assert made.cautions[0].id == "stratum-priors"
     assert np.isfinite(made["prevalence", "s0"]).all()
 
 
@@ -414,7 +414,7 @@ def test_a_stratum_without_an_answer_leaves_none_overall():
     )
     made = P.rogan_gladen(counts)
     assert np.isnan(made["overall_prevalence"]).all()
-    assert "empty-stratum" in {c.name for c in made.cautions}
+    assert "empty-stratum" in {c.id for c in made.cautions}
     assert np.isfinite(P.exact(counts).quantities["prevalence"].value).all()
 
 
@@ -580,7 +580,7 @@ def test_simulated_propensities_are_kept_to_and_leave_the_prevalence_as_it_is():
     made = P.propensity_weighted(counts)
     value, low, high = made["overall_prevalence"]
     assert abs(value - 0.7) < 5 * (high - low) / 2 / 1.96
-    assert "propensity-mismatch" not in {c.name for c in made.cautions}
+    assert "propensity-mismatch" not in {c.id for c in made.cautions}
     labelled = P.human_only(P.Counts.from_frame(table, calibration="random"))["prevalence"]
     assert labelled.high < 0.7  # hard items were labelled more often
 
@@ -601,10 +601,10 @@ def test_a_class_that_is_labelled_throughout_is_what_its_labels_say():
 
 
 def test_propensities_that_were_not_kept_to_are_seen():
-    assert "propensity-mismatch" not in {c.name for c in P.naive(PROPENSITY).cautions}
+    assert "propensity-mismatch" not in {c.id for c in P.naive(PROPENSITY).cautions}
     wrong = replace(PROPENSITY, propensity=[0.2, 0.2])
     made = P.propensity_weighted(wrong)
-    assert [c.name for c in made.cautions] == ["propensity-mismatch"]
+    assert [c.id for c in made.cautions] == ["propensity-mismatch"]
     assert "in stratum '0.1'" in made.cautions[0].text
     assert made.assumptions[0].contradicted_by == ("propensity-mismatch",)
 
@@ -663,7 +663,7 @@ def test_closed_forms_take_each_label_for_what_it_tells():
     methods = [one.method.title for one in P.closed_forms(both["by_verdict"])]
     assert methods == ["Judge's pass rate", "Post-stratified", "Rogan-Gladen"]
     for made in P.closed_forms(both["by_verdict"]):
-        assert "design-mismatch" not in {c.name for c in made.cautions}
+        assert "design-mismatch" not in {c.id for c in made.cautions}
     resampled = P.bootstrap(both["by_verdict"], random_seed=1)["prevalence"]
     assert_allclose(resampled, P.bootstrap(alone, random_seed=1)["prevalence"], atol=0.02)
     # where all of the sample is good, it is so in each resample, as if chosen by truth

@@ -147,7 +147,7 @@ def test_a_new_system_knows_less_than_one_with_labels(partial):
     for quantity in ("prevalence", "sensitivity"):
         found = made.quantities[quantity]
         assert np.argmax(found.high - found.low) == COUNTS.systems.index("new")
-    assert {c.name for c in partial.cautions} >= {"no-labels"}
+    assert {c.id for c in partial.cautions} >= {"no-labels"}
     assert "exchangeable" in bj.report(partial)
     assert "spread between systems 1" in bj.report(partial)
 
@@ -188,7 +188,7 @@ def test_a_system_without_labels_has_to_borrow(pooling):
 @pytest.mark.slow
 def test_closed_forms_have_no_answer_without_labels():
     for one in (*P.closed_forms(COUNTS), P.exact(COUNTS)):
-        assert "no-labels" in {c.name for c in one.cautions}
+        assert "no-labels" in {c.id for c in one.cautions}
         answered = one.method.title in ("Judge's pass rate",)
         assert np.isnan(one["prevalence", "new"].value) != answered, one.method
         assert np.isfinite(one["prevalence", "a"].value)

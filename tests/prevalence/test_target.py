@@ -198,7 +198,7 @@ def test_numbers_of_strata_add_up():
     few = P.Counts(*np.divide(columns, 2).astype(int), calibration="random", systems="ab",
                    dim="stratum")  # fmt: skip
     refused = P.exact(few, target="items")
-    assert refused.cautions[0].name == "stratum-priors"
+    assert refused.cautions[0].id == "stratum-priors"
     assert np.isnan(refused["overall_prevalence"]).all()
 
 
@@ -211,7 +211,7 @@ def test_too_many_items_are_for_sampling():
             continue
         made = P.exact(counts, target="items")
         assert np.isnan(made["prevalence"]).all()
-        (caution,) = [c for c in made.cautions if c.name == "no-enumeration"]
+        (caution,) = [c for c in made.cautions if c.id == "no-enumeration"]
         assert f"{n} unlabelled items are too many to enumerate" in caution.text
         assert "use fit(...).estimate(target='items')" in caution.text
         assert not np.isnan(P.exact(counts)["prevalence"]).any()
@@ -256,7 +256,7 @@ def test_of_a_complete_table_the_population_is_what_the_labels_say():
     np.testing.assert_allclose(made["prevalence"], ends, atol=1e-7)
     assert made.target == "population"
     for one in P.closed_forms(COMPLETE, mismatched=True):
-        assert "all-labelled" in {caution.name for caution in one.cautions}
+        assert "all-labelled" in {caution.id for caution in one.cautions}
         value = one["prevalence"].value
         if one.method.title.startswith(("Rogan-Gladen", "Conditional")):
             assert np.isnan(value), one.method  # which divide by the number of unlabelled items
@@ -264,17 +264,17 @@ def test_of_a_complete_table_the_population_is_what_the_labels_say():
             assert value == pytest.approx(0.6), one.method
     partly = P.Counts([0, 50], [0, 20], [60, 9], [54, 7], [40, 8], [30, 5],
                       calibration="random", systems="ab")  # fmt: skip
-    (caution,) = [c for c in P.difference(partly).cautions if c.name == "all-labelled"]
+    (caution,) = [c for c in P.difference(partly).cautions if c.id == "all-labelled"]
     assert "in system 'a'" in caution.text
 
 
 def test_a_method_that_needs_unlabelled_items_says_that_there_are_none():
     for one in P.closed_forms(COMPLETE, mismatched=True):
-        told = [c.text for c in one.cautions if c.name == "no-unlabelled"]
+        told = [c.text for c in one.cautions if c.id == "no-unlabelled"]
         assert bool(told) == bool(np.isnan(one["prevalence"].value)), one.method
     partly = P.Counts([0, 50], [0, 20], [60, 9], [54, 7], [40, 8], [30, 5],
                       calibration="random", systems="ab")  # fmt: skip
-    (told,) = [c.text for c in P.rogan_gladen(partly).cautions if c.name == "no-unlabelled"]
+    (told,) = [c.text for c in P.rogan_gladen(partly).cautions if c.id == "no-unlabelled"]
     assert told.startswith("Rogan-Gladen corrects the pass rate of items without a label, and")
     assert "in system 'a'" in told
 
@@ -301,7 +301,7 @@ def test_of_a_complete_table_closed_forms_know_the_items():
         answer = "prevalence" if counts.dim != "stratum" else "overall_prevalence"
         for one in made:
             assert one.target == "items"
-            assert "all-labelled" not in {caution.name for caution in one.cautions}
+            assert "all-labelled" not in {caution.id for caution in one.cautions}
             if one.method.id != "judge":
                 assert one[answer] == pytest.approx((0.6, 0.6, 0.6), abs=1e-12), one.method
 
@@ -309,7 +309,7 @@ def test_of_a_complete_table_closed_forms_know_the_items():
 def test_closed_forms_that_answer_for_the_population_alone_say_so():
     counts = P.Counts(200, 152, 140, 126, 60, 42, calibration="random")
     first, *rest = P.closed_forms(counts, target="items", mismatched=True)
-    told = " ".join(c.text for c in first.cautions if c.name == "population-only")
+    told = " ".join(c.text for c in first.cautions if c.id == "population-only")
     assert "conditional_calibration answers" in told
     assert "bootstrap answers" in told
     assert {one.target for one in (first, *rest)} == {"items"}

@@ -21,7 +21,7 @@ def table(systems=("new", "old"), seed=1):
 
 
 def said(counts, name="other-systems"):
-    (caution,) = [c for c in P.rogan_gladen(counts).cautions if c.name == name] or [None]
+    (caution,) = [c for c in P.rogan_gladen(counts).cautions if c.id == name] or [None]
     return caution
 
 

@@ -148,10 +148,10 @@ def test_intervals_of_the_advantage_cover():
 @pytest.mark.slow
 def test_few_annotators_and_few_items_are_said_or_refused():
     table = answers(0, annotators=2)
-    names = {c.name for c in alt_test(read(table), epsilon=0.1).cautions}
+    names = {c.id for c in alt_test(read(table), epsilon=0.1).cautions}
     assert "few-annotators" in names
     lone = pd.concat([table, pd.DataFrame([(0, "q", "a")], columns=table.columns)])
-    text = {c.name: c.text for c in alt_test(read(lone), epsilon=0.1).cautions}["few-items"]
+    text = {c.id: c.text for c in alt_test(read(lone), epsilon=0.1).cautions}["few-items"]
     assert text.startswith("left out: 1 annotator with fewer than 30 items")
     with pytest.raises(bj.InputError, match="no annotator has 3,000 items"):
         alt_test(read(table), epsilon=0.1, min_items=3000)
@@ -172,7 +172,7 @@ def test_items_without_a_single_majority_are_counted():
     ]
     table = pd.DataFrame(rows, columns=["item", "rater", "choice"])
     ratings = Ratings.from_frame(table, positive="yes", judges=["gpt"])
-    text = {c.name: c.text for c in bj.ratings.agreement(ratings).cautions}["no-majority"]
+    text = {c.id: c.text for c in bj.ratings.agreement(ratings).cautions}["no-majority"]
     assert text.startswith("6 of 10 items (60%) have no single option")
 
 

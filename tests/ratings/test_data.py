@@ -149,7 +149,7 @@ def test_a_choice_outside_the_own_set_is_counted_apart():
     ratings = read(stray)
     assert ratings.stray == 1
     assert ratings.paired.sum() == 2
-    assert "stray-choices" in {c.name for c in bj.ratings.endorsement_rates(ratings).cautions}
+    assert "stray-choices" in {c.id for c in bj.ratings.endorsement_rates(ratings).cautions}
 
 
 def opposite(seed=3):
@@ -165,13 +165,13 @@ def test_a_judge_that_was_asked_the_opposite_is_caught_and_can_be_recoded():
         return Ratings.from_frame(opposite(), positive="yes", judges=["gpt", "claude"], **more)
 
     found = bj.ratings.agreement(read_it(), replicates=10)
-    named = [c.text for c in found.cautions if c.name == "polarity"]
+    named = [c.text for c in found.cautions if c.id == "polarity"]
     assert len(named) == 1
     assert "'gpt'" in named[0]
     assert "recode=" in named[0]
     mended = read_it(recode={"gpt": {"yes": "no", "no": "yes"}})
     assert not [
-        c for c in bj.ratings.agreement(mended, replicates=10).cautions if c.name == "polarity"
+        c for c in bj.ratings.agreement(mended, replicates=10).cautions if c.id == "polarity"
     ]
 
 
@@ -215,6 +215,6 @@ def test_dices_read_with_the_wrong_polarity_is_caught():
             sources=("people", "expert"),
         )
         found = bj.ratings.agreement(ratings, replicates=10)
-        assert ("polarity" in {c.name for c in found.cautions}) == expected
+        assert ("polarity" in {c.id for c in found.cautions}) == expected
         kappa = found.estimate()["cohen_kappa", "h/h", "expert"].value
         assert (kappa < 0) == expected

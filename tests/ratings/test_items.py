@@ -100,22 +100,22 @@ def test_performance_finds_the_best_judge_where_items_are_rated_often():
     assert_allclose(best.sum(axis=1), 1)
     for definition in ("mse (srs/srs)", "decision_consistency (at 0.5)", "js_divergence (s/s)"):
         assert best.loc[definition, "gpt"] > 0.9  # it shares 90 % with people, the other 50 %
-    assert not {"few-ratings", "assumed-tracking"} & {c.name for c in found.cautions}
+    assert not {"few-ratings", "assumed-tracking"} & {c.id for c in found.cautions}
 
 
 @pytest.mark.sampling
 def test_performance_says_where_the_prior_outweighs_the_ratings(fit_of):
     found = bj.ratings.performance(fit_of(CONTRACT), draws=200, tracking=None)
     assert np.isfinite(found.draws).all()  # no share is 0 in a posterior
-    (text,) = (c.text for c in found.cautions if c.name == "few-ratings")
+    (text,) = (c.text for c in found.cautions if c.id == "few-ratings")
     assert "gpt" in text
     table = found.estimate().table
     assert (table["low"] <= table["value"]).all()
     again = bj.ratings.performance(fit_of(CONTRACT), draws=200, tracking=None)
     assert np.array_equal(found.draws, again.draws)
     tracked = bj.ratings.performance(fit_of(CONTRACT), draws=200)
-    assert "few-ratings" not in {c.name for c in tracked.cautions}
-    assert "assumed-tracking" in {c.name for c in tracked.cautions}
+    assert "few-ratings" not in {c.id for c in tracked.cautions}
+    assert "assumed-tracking" in {c.id for c in tracked.cautions}
 
 
 @pytest.mark.sampling

@@ -148,7 +148,7 @@ def test_endorsement_bounds_hold_where_choices_are_all_there_is():
     row = found["endorsement", "people", "yes"]
     assert np.isnan(row.value)
     assert row.low < 0.6 < row.high  # the truth: .35 + .25
-    assert {c.name for c in found.cautions} == {"no-response-sets", "not-identified"}
+    assert {c.id for c in found.cautions} == {"no-response-sets", "not-identified"}
 
 
 # Sensitivity ------------------------------------------------------------------------------------
@@ -214,10 +214,10 @@ def test_a_closed_form_that_refuses_is_a_caution():
     apart = np.zeros((2, 4, 2), int)
     apart[0, :2], apart[1, 2:] = 3, 3
     (rates,) = bj.ratings.closed_forms(Ratings(apart, ("yes", "no"), "yes"))
-    (text,) = (c.text for c in rates.cautions if c.name == "no-agreement")
+    (text,) = (c.text for c in rates.cautions if c.id == "no-agreement")
     assert "0 items were rated by all sources" in text
     (alone,) = bj.ratings.closed_forms(Ratings(apart[:1], ("yes", "no"), "yes"))
-    assert "no-agreement" not in {c.name for c in alone.cautions}
+    assert "no-agreement" not in {c.id for c in alone.cautions}
 
 
 def test_compare_says_what_contradicts_a_method(ratings):

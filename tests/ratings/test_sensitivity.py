@@ -28,7 +28,7 @@ def forced_fit(forced_only):
 
 def test_forced_choices_leave_what_they_do_not_see_to_the_prior(forced_only, forced_fit, fit_of):
     assert forced_fit.converged
-    assert "not-identified" in {c.name for c in forced_fit.cautions}
+    assert "not-identified" in {c.id for c in forced_fit.cautions}
     with_sets = fit_of(CONTRACT).draws("endorsement")[:, 0, 0]
     free = forced_fit.draws("endorsement")[:, 0, 0]
     assert free.std() > 2 * with_sets.std()

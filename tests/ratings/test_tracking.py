@@ -119,7 +119,7 @@ def test_a_judge_that_tracks_people_is_told_from_one_that_does_not(fit_of):
     assert gpt.value > claude.value
     assert gpt.low <= 0.9 <= gpt.high
     assert claude.low <= 0.5 <= claude.high
-    assert "not-mixed" not in {c.name for c in found.cautions}
+    assert "not-mixed" not in {c.id for c in found.cautions}
 
 
 @pytest.mark.sampling

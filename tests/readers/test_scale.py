@@ -263,7 +263,7 @@ def test_scores_that_are_too_many_are_grouped(engine, monkeypatch):
         assert_array_equal(one, other)
     means = [np.average(s.unit[~s.known], weights=s.n[~s.known]) for s in (found, exact)]
     assert means[0] == pytest.approx(means[1], rel=1e-12)
-    told = {c.name: c.text for c in bj.prevalence.scores.closed_forms(found)[0].cautions}
+    told = {c.id: c.text for c in bj.prevalence.scores.closed_forms(found)[0].cautions}
     assert "grouped-scores" in told
     misplaced = np.abs(found.tally()["test"] - exact.tally()["test"]).sum() / 2 / lost
     share = float(told["grouped-scores"].rpartition("at most ")[2].partition("%")[0]) / 100

@@ -86,7 +86,7 @@ def test_a_negative_variance_is_shown_as_zero_and_said():
         found = anova(read(table))
         if found.quantities["judge_sd"].raw[0] < 0:
             assert found["judge_sd"].value == 0
-            assert "judge_sd" in {c.name: c.text for c in found.cautions}["negative-variance"]
+            assert "judge_sd" in {c.id: c.text for c in found.cautions}["negative-variance"]
             return
     raise AssertionError("no negative estimate in 50 tables without judge effects")
 
@@ -124,7 +124,7 @@ def test_anova_refuses(table, words):
 
 def test_pooling_judges_is_said():
     scores = read(simulate(items=2, judges=3, random_seed=1))
-    assert "judges-pooled" in {c.name: c.text for c in exact(scores).cautions}
+    assert "judges-pooled" in {c.id: c.text for c in exact(scores).cautions}
     assert_allclose(
         as_if_iid(scores).quantities["item_score"].value,
         scores.counts.sum(1) @ np.arange(1, 6) / 15,
@@ -170,7 +170,7 @@ def test_a_cache_is_named_and_its_copies_do_not_count():
     for seed in range(8):
         table = repeated(seed=seed)
         made = anova(Scores.from_frame(table, scale=RANGE))
-        fired += [c.name for c in made.cautions].count("copied-repeats")
+        fired += [c.id for c in made.cautions].count("copied-repeats")
         first_two = table[table.groupby("item").cumcount() < 2]
         truth = anova(Scores.from_frame(first_two, scale=RANGE))
         assert made["repeat_sd"] == truth["repeat_sd"]
@@ -200,7 +200,7 @@ def test_copies_leave_every_number_as_without_them(verb):
     found, alone = VERBS[verb](every), VERBS[verb](first_two)
     pd.testing.assert_frame_equal(found.table, alone.table)
     assert found.data is every
-    assert "copied-repeats" in {c.name for c in found.cautions} - {c.name for c in alone.cautions}
+    assert "copied-repeats" in {c.id for c in found.cautions} - {c.id for c in alone.cautions}
 
 
 def test_copies_are_no_votes_of_a_majority():
@@ -239,17 +239,17 @@ def test_two_items_of_one_name_are_asked_about():
     table = simulate(items=6, judges=1, repeats=4, random_seed=1)
     table["item"] = table["item"].replace("item6", "item2")
     scores = Scores.from_frame(table, scale=RANGE)
-    text = {c.name: c.text for c in cautions_of(scores)}["shared-name"]
+    text = {c.id: c.text for c in cautions_of(scores)}["shared-name"]
     assert "'item2'" in text
     assert "do two items share a name?" in text
     kept = Scores.from_frame(table[:20], scale=RANGE)
-    assert "shared-name" not in {c.name: c.text for c in cautions_of(kept)}
+    assert "shared-name" not in {c.id: c.text for c in cautions_of(kept)}
 
 
 @pytest.mark.slow
 def test_alarms_are_rare_among_exchangeable_repeats():
     alarms = [
-        any(c.name == "order-effect" for c in anova(read(simulate(random_seed=s))).cautions)
+        any(c.id == "order-effect" for c in anova(read(simulate(random_seed=s))).cautions)
         for s in range(200)
     ]
     assert np.mean(alarms) < ORDER_P + 5 * np.sqrt(ORDER_P / 200)
@@ -274,7 +274,7 @@ def test_unparsed_answers_are_counted_and_said():
     table = simulate(items=3, judges=2, random_seed=1)
     table["score"] = table["score"].astype(float)
     table.loc[[0, 7], "score"] = np.nan
-    text = {c.name: c.text for c in anova(read(table)).cautions}["unparsed-answers"]
+    text = {c.id: c.text for c in anova(read(table)).cautions}["unparsed-answers"]
     assert text.startswith("2 of 30 answers held no score")
 
 
@@ -304,7 +304,7 @@ def test_closed_forms_are_those_that_suit_the_data():
 
 def test_a_closed_form_that_refuses_is_a_caution_of_the_first():
     (only,) = bj.repeats.closed_forms(read(simulate(repeats=1, random_seed=1)))
-    assert "no judge was asked twice" in {c.name: c.text for c in only.cautions}["no-anova"]
+    assert "no judge was asked twice" in {c.id: c.text for c in only.cautions}["no-anova"]
 
 
 def test_compare_puts_methods_side_by_side():

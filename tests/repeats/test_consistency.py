@@ -22,9 +22,7 @@ def test_shares_and_agreement_are_those_counted_by_hand():
     assert found["modal_share", "b"].value == 0.5
     same = np.array([1.0, 1 / 3])  # (2 + 2) / 12 of item b; items with one answer have none
     assert_allclose(found["same_twice"].value, same.mean())
-    assert {c.name: c.text for c in found.cautions}["unparsed-answers"].startswith(
-        "1 of 11 answers"
-    )
+    assert {c.id: c.text for c in found.cautions}["unparsed-answers"].startswith("1 of 11 answers")
     low = found["modal_share", "a"].low
     exact = beta(4.5, 0.5)  # of the larger of two shares: both tails of the Beta
     assert abs(exact.cdf(low) - exact.cdf(1 - low) - 0.025) < 5 * np.sqrt(0.025 / 4000)

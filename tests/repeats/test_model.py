@@ -254,6 +254,6 @@ def test_items_without_a_score_are_left_out_with_a_caution():
     for made, without in zip(
         bj.repeats.closed_forms(read(table)), bj.repeats.closed_forms(read(full)), strict=True
     ):
-        text = {c.name: c.text for c in made.cautions}["no-score"]
+        text = {c.id: c.text for c in made.cautions}["no-score"]
         assert "1 of 6 items have no score that could be read and are left out: 'item4'" in text
         assert made.table.equals(without.table)

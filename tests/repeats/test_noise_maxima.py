@@ -60,7 +60,7 @@ def test_the_better_maximum_is_named_first():
     curves = [TRUTH["noise_curve"]] * 4
     slopes = [-0.8, 0.8, -0.8, 0.8]
     (told,) = several_maxima(made(drawn(slopes, curves)))
-    assert told.name == "several-maxima"
+    assert told.id == "several-maxima"
     assert told.text.index("chains 2, 4: slope 0.8") < told.text.index("chains 1, 3: slope -0.8")
     assert several_maxima(made(drawn([0.8] * 4, curves))) == ()
 

@@ -173,11 +173,11 @@ def test_items_in_two_camps_contradict_the_beta():
     rng = np.random.default_rng(2)
     passes = np.concatenate([np.full(200, 8), rng.binomial(8, 0.5, 200)])
     found = self_contradiction(of(passes, 8))
-    assert "not-beta" in {c.name: c.text for c in found.cautions}
+    assert "not-beta" in {c.id: c.text for c in found.cautions}
     against = {one.id: one.contradicted_by for one in found.assumptions}
     assert against["beta-items"] == ("not-beta",)
     calm = self_contradiction(of(rng.binomial(8, rng.beta(0.6, 0.5, 400)), 8))
-    assert "not-beta" not in {c.name: c.text for c in calm.cautions}
+    assert "not-beta" not in {c.id: c.text for c in calm.cautions}
 
 
 def test_judges_are_told_apart():

@@ -98,7 +98,7 @@ class Certificate:
     @property
     def text(self) -> str:
         """The certificate in words, to be read out with the scores."""
-        return "\n".join([self.promise, *(f"Caution, {c.name}: {c.text}." for c in self.cautions)])
+        return "\n".join([self.promise, *(f"Caution, {c.id}: {c.text}." for c in self.cautions)])
 
     @property
     def promise(self) -> str:

@@ -214,7 +214,7 @@ def _basis_cautions(basis: str, source: Any) -> list[Caution]:
         )
     if isinstance(source, Fit):
         raised.append(Caution("rests-on-a-model", f"the bound is that of a model: {source.method}"))
-        raised += [c for c in source.cautions if c.name in AGAINST_A_FIT]
+        raised += [c for c in source.cautions if c.id in AGAINST_A_FIT]
     return raised
 
 

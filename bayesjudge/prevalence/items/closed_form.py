@@ -327,9 +327,7 @@ def by_judge(items: Mapping[str, Items], *, ci_prob: float = 0.95) -> Estimate:
         for i, where in enumerate(one.quantities["prevalence"].labels)
     }
     told = [
-        c._replace(text=f"judge {judge!r}: {c.text}")
-        for judge, one in made.items()
-        for c in one.cautions
+        c.within(f"judge {judge!r}", c.where) for judge, one in made.items() for c in one.cautions
     ]
     panel = Caution(
         "several-judges",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,7 @@ def _contradicting(one: Any, model: Any, items: Items) -> list[Caution]:
     place = f" in {kind_of(items.systems)} {one.name!r}" if len(items.systems) > 1 else ""
     told = contradictions(one.counts, getattr(model, "better_than_chance", False))
     own = (one.name,) if place else ()
-    return [c._replace(text=c.text.replace(": ", f"{place}: ", 1), where=own) for c in told]
+    return [replace(c, text=c.text.replace(": ", f"{place}: ", 1), where=own) for c in told]
 
 
 def counts_of(items: Items, system: str, ci_prob: float) -> EffectiveCounts:

@@ -55,11 +55,7 @@ def by_system(
     for method in methods:
         own = {k: one for k, each in made.items() for one in each if one.method == method}
         rows = {(k,): (*one[answer],) for k, one in own.items()}
-        told = [
-            c._replace(text=f"{k}: {c.text}", where=(k,))
-            for k, one in own.items()
-            for c in one.cautions
-        ]
+        told = [c.within(k, (k,)) for k, one in own.items() for c in one.cautions]
         made_of.append(
             replace(
                 next(iter(own.values())),

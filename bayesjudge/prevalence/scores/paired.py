@@ -229,9 +229,7 @@ def _(paired: PairedScores) -> Pairs:
     for (first, second), scores in paired.differences.items():
         assumed, told = diagnose(scores, (RANDOM_LABELS,))
         assumptions.append(assumed)
-        cautions += [
-            c._replace(text=f"{first} less {second}: {c.text}", where=(first, second)) for c in told
-        ]
+        cautions += [c.within(f"{first} less {second}", (first, second)) for c in told]
     return Pairs(
         {pair: contrast(scores) for pair, scores in paired.differences.items()},
         max((one.truth_scale or (-1.0, 1.0))[1] for one in paired.differences.values()),

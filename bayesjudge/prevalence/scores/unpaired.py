@@ -81,11 +81,7 @@ def unpaired_difference(scores: Mapping[str, Scores], *, ci_prob: float = 0.95) 
         source=f"Welch (1947); {PPI}",
         interval="Welch's t" if kinds == ["mean_score"] else "normal",
         assumptions=joined(assumed for assumed, _ in about.values()),
-        cautions=tuple(
-            c._replace(text=f"{name}: {c.text}", where=(name,))
-            for name, (_, told) in about.items()
-            for c in told
-        ),
+        cautions=tuple(c.within(name, (name,)) for name, (_, told) in about.items() for c in told),
         data=dict(scores),
     )
 
@@ -128,11 +124,7 @@ def differences(made: Estimate) -> list[dict[str, Any]]:
                 **({"pass_name": about.pass_name} if about.pass_name else {}),
                 "probability": gap.probability,
                 **counted,
-                "cautions": [
-                    {"name": c.name, "text": c.text}
-                    for c in made.cautions
-                    if c.where and {*c.where} <= {*pair}
-                ],
+                "cautions": [vars(c) for c in made.cautions if c.where and {*c.where} <= {*pair}],
             }
         )
     return found
