@@ -187,8 +187,8 @@ def contradicted(
     cautions: Iterable[Caution],
     against: Mapping[str, Assumption],
 ) -> tuple[Assumption, ...]:
-    """Assumptions, each with the cautions raised that contradict it; `against` has them by name."""
-    raised = [c.name for c in cautions if c.name in against]
+    """Assumptions, each with the cautions raised that contradict it; `against` has them by id."""
+    raised = [c.id for c in cautions if c.id in against]
     return tuple(
         one._replace(
             contradicted_by=tuple(

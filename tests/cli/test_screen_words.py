@@ -219,10 +219,12 @@ def emitted(kind):
     found = set()
     for path in PACKAGE.rglob("*.py"):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(call, ast.Call) and ast.unparse(call.func) in (kind, f"{kind}.of"):
-                if ast.unparse(call.args[0]) != "*one":  # from a file of a fit
-                    found |= names_of(call.args[0])
-            renamed = isinstance(call, ast.Call) and ast.unparse(call.func).endswith("replace")
+            if not isinstance(call, ast.Call):
+                continue
+            read_back = isinstance(next(iter(call.args), None), ast.Starred)  # from a file of a fit
+            if ast.unparse(call.func) in (kind, f"{kind}.of") and not read_back:
+                found |= names_of(call.args[0])
+            renamed = ast.unparse(call.func).endswith("replace")
             assert not renamed or "id" not in {one.arg for one in call.keywords}
     return found
 
