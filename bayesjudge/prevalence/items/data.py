@@ -350,12 +350,13 @@ class Items(View):
             If a column is missing, labels are not understood, or `repeats` or `unparsed` is
             required and was not given.
         """
+        calibration = declared(calibration)
         suited_design(calibration, "Items", known=CALIBRATIONS)
         with checking("prevalence.items") as require:
             require(repeats in (None, *REPEATS), f"repeats={repeats!r}: expected one of {REPEATS}")
         how = Reading(
             subject="prevalence.items",
-            calibration=declared(calibration),
+            calibration=calibration,
             verdict=verdict,
             truth=truth,
             item=item,
