@@ -6,8 +6,7 @@ What stands in ``__all__`` is all that the rest of the package knows of it.
 from typing import TYPE_CHECKING
 
 from bayesjudge.compiled.compile_folder import choose_compile_folder
-from bayesjudge.compiled.fast import structure_of
-from bayesjudge.compiled.roads import Compiled, compile_model, draw
+from bayesjudge.compiled.roads import Compiled, compile_model, draw, structure_of
 from bayesjudge.compiled.settings import (
     before_compiling,
     compile_function,

@@ -123,11 +123,6 @@ def named(model: pm.Model) -> list[Any]:
     return [v for v in model.unobserved_value_vars if v.name in names]
 
 
-def structure_of(model: pm.Model) -> str:
-    """Hash the graphs of the log-density and of what is derived, with all names, but no data."""
-    return structure(model, model.logp(), named(model))
-
-
 def structure(model: pm.Model, logp: Any, kept: Sequence[Any]) -> str:
     """Hash graphs that were made before."""
     digest = hashlib.sha256()

@@ -45,6 +45,13 @@ def compile_model(model: pm.Model, on_compile: Callable[[], None] = lambda: None
     return _by_nutpie(Compiled(model, None), failed)
 
 
+def structure_of(model: pm.Model) -> str:
+    """Hash the graphs of the log-density and of what is derived, with all names, but no data."""
+    from bayesjudge.compiled.fast import named, structure
+
+    return structure(model, model.logp(), named(model))
+
+
 def draw(compiled: Compiled, statistics: Sequence[str], **settings: Any) -> xr.DataTree:
     """Draws of NUTS and some of its statistics, as nutpie names them."""
     if compiled.runnable is not None:
