@@ -15,7 +15,7 @@ from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.numbers import numbers_of
 from bayesjudge.core.tables import read_rows, require_distinct
 
-INDEPENDENT_ROWS = Assumption("independent-rows", "rows are independent")
+INDEPENDENT_ROWS = Assumption.of("independent-rows")
 
 
 def schematic_adherence(

@@ -10,18 +10,11 @@ from bayesjudge.bias.data import Shifts
 from bayesjudge.core.counting import collapse
 from bayesjudge.core.estimate import Assumption, Caution
 
-SAMPLED = Assumption(
-    "sampled-neighbours",
-    "the neighbours measured are drawn like those that the answer is about",
-)
-INDEPENDENT = Assumption("independent-neighbours", "neighbours are independent")
-EQUAL_NOISE = Assumption(
-    "equal-repeat-noise", "repeat noise is as large for every item and variant of a judge"
-)
-NORMAL = Assumption("normal-shifts", "shifts are normal about their mean")
-SEPARATE = Assumption(
-    "separate-shifts", "an item's shifts under different perturbations are independent"
-)
+SAMPLED = Assumption.of("sampled-neighbours")
+INDEPENDENT = Assumption.of("independent-neighbours")
+EQUAL_NOISE = Assumption.of("equal-repeat-noise")
+NORMAL = Assumption.of("normal-shifts")
+SEPARATE = Assumption.of("separate-shifts")
 
 #: Cautions, and the assumption that each contradicts.
 CONTRADICTS = {
@@ -52,11 +45,7 @@ def _missing(shifts: Shifts) -> Iterator[Caution]:
         "worst": "each counts as the largest shift that the scale allows",
     }[shifts.missing_as]
     kept = len(np.unique(shifts.neighbour))
-    yield Caution(
-        "missing-rejudgements",
-        f"{total} re-judgements or their baselines have no score ({kept} neighbours remain); "
-        f"{done}",
-    )
+    yield Caution.of("missing-rejudgements", total=total, kept=kept, done=done)
 
 
 def _repeated(shifts: Shifts) -> Iterator[Caution]:
@@ -66,11 +55,11 @@ def _repeated(shifts: Shifts) -> Iterator[Caution]:
     cells = shifts.counts[..., 1:] if shifts.reruns else shifts.counts
     over = int((cells > shifts.averaged).sum())
     if over:
-        yield Caution(
+        yield Caution.of(
             "more-repeats-than-usual",
-            f"{over} of {np.count_nonzero(cells)} combinations of item, judge and variant have "
-            f"more than the usual {shifts.averaged} scores: do two items share a name? Then their "
-            "scores are averaged, and shifts between different items are taken for bias",
+            over=over,
+            cells=np.count_nonzero(cells),
+            averaged=shifts.averaged,
         )
 
 
@@ -79,12 +68,7 @@ def _clustered(shifts: Shifts) -> Iterator[Caution]:
         return
     _, count = collapse(np.stack([shifts.judge, shifts.perturbation, shifts.item], axis=1))
     if count.max() > 1:
-        yield Caution(
-            "clustered-neighbours",
-            f"an item has up to {count.max()} neighbours under one perturbation; they share its "
-            "baseline and are not independent, so that bounds which count neighbours are too "
-            "good; perturb more items rather than one item more often",
-        )
+        yield Caution.of("clustered-neighbours", most=count.max())
 
 
 def _reruns(shifts: Shifts) -> Iterator[Caution]:
@@ -95,11 +79,13 @@ def _reruns(shifts: Shifts) -> Iterator[Caution]:
                 continue
             moved = shifts.only(judge=judge, perturbation=r).lengths
             if moved.any():
-                yield Caution(
+                yield Caution.of(
                     "reruns-move",
-                    f"{(moved > 0).mean():.0%} of the {moved.size} reruns {r!r} of {judge!r} moved "
-                    f"(RMS {np.sqrt((moved**2).mean()):.3g} points) although nothing was changed: "
-                    "this judge does not keep a smaller tolerance with itself",
+                    share=(moved > 0).mean(),
+                    reruns=moved.size,
+                    r=r,
+                    judge=judge,
+                    rms=np.sqrt((moved**2).mean()),
                 )
 
 
@@ -142,13 +128,7 @@ def _heavy(shifts: Shifts) -> Iterator[Caution]:
                 where = (judge, perturbation)[2 - len(shifts._dims) :]
                 shown.append(f"{', '.join(where)} {factor:.1f}")
     if shown:
-        yield Caution(
-            "heavy-tailed-shifts",
-            "a few items move much further than a normal distribution has them: the intervals of "
-            "the RMS shift by the normal model are too narrow, by these factors: "
-            f"{', '.join(shown)}; exact, and rms_shift(interval='distribution_free'), assume no "
-            "shape",
-        )
+        yield Caution.of("heavy-tailed-shifts", "model", factors=shown)
 
 
 def _together(shifts: Shifts) -> Iterator[Caution]:
@@ -174,13 +154,7 @@ def _together(shifts: Shifts) -> Iterator[Caution]:
             worst, most, told = name, float(rest), "explains" if known else "can explain"
     if most:
         who = f" of {worst!r}" if len(shifts.judges) > 1 else ""
-        yield Caution(
-            "shifts-together",
-            f"items{who} that move under one perturbation move under others too (correlation "
-            f"{most:.2f} beyond what noise in their shared baseline {told}), which the model "
-            "leaves out: its RMS shifts may be off those measured (compare the rows); fit one "
-            "perturbation at a time (a table of one variant; shifts.only(perturbation=...))",
-        )
+        yield Caution.of("shifts-together", who=who, most=most, told=told)
 
 
 def _differences(shifts: Shifts) -> Iterator[tuple[str, np.ndarray]]:

@@ -141,19 +141,9 @@ def share_moved(shifts: Shifts, *, limit: float, ci_prob: float = 0.95) -> Estim
 
 def _against_normal(few: list[str], heavy: list[str]) -> Iterator[Caution]:
     if few:
-        yield Caution(
-            "few-neighbours",
-            f"{'; '.join(few)}: too few items, or no variation among them, for a normal interval; "
-            "the interval shown assumes no distribution, and is wide",
-        )
+        yield Caution.of("few-neighbours", parts="; ".join(few))
     if heavy:
-        yield Caution(
-            "heavy-tailed-shifts",
-            f"{'; '.join(heavy)}: a few shifts are much larger than the rest, and samples that "
-            "miss them look tame, so that the log-normal interval ends below the true RMS shift "
-            "more often than it says (benchmarks/bias/intervals.py); "
-            "rms_shift(interval='distribution_free') does not",
-        )
+        yield Caution.of("heavy-tailed-shifts", "formula", parts="; ".join(heavy))
 
 
 def variance_parts(shifts: Shifts, *, ci_prob: float = 0.95) -> Estimate:
@@ -198,18 +188,13 @@ def variance_parts(shifts: Shifts, *, ci_prob: float = 0.95) -> Estimate:
     rms = {where: about["rms_shift", *where] for where in mean}
     noise = _repeat_noise(shifts, ci_prob)
     if not shifts.signed:
-        cautions.append(Caution("unsigned", "only the sizes of the shifts are known, no direction"))
+        cautions.append(Caution.of("unsigned"))
     lost = [where for where, row in noise.items() if np.isnan(row[0])]
     if lost:
         by = ", ".join(judge for where in lost for judge in where)
         unless = ", unless an item's shifts are taken as independent" * (len(shifts._changed) > 1)
         cautions.append(
-            Caution(
-                "repeat-noise-unknown",
-                f"nothing was judged twice{f' by {by}' if by else ''}, so that repeat noise cannot "
-                f"be told from shifts that differ from item to item{unless}; judge some items "
-                "again, unchanged, and name them as reruns",
-            )
+            Caution.of("repeat-noise-unknown", by=f" by {by}" if by else "", unless=unless)
         )
     return Estimate(
         {

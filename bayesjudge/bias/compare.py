@@ -59,7 +59,7 @@ def closed_forms(
     elif sizes > MOST_SIZES:
         why = f"{sizes} different sizes of shift are more than {MOST_SIZES}, and would take long"
     if why:
-        caution = Caution("no-exact-posterior", f"no Dirichlet posterior was made: {why}")
+        caution = Caution.of("no-exact-posterior", why=why)
         parts = replace(parts, cautions=(*parts.cautions, caution))
     made = [parts]
     heavy = any(caution.id == "heavy-tailed-shifts" for caution in parts.cautions)

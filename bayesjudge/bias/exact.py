@@ -16,11 +16,7 @@ from bayesjudge.core.estimate import Assumption, Estimate, Quantity, contradicte
 
 #: Nodes for the posterior mean of a root.
 MEAN_NODES = 120
-WORST_CASE = Assumption(
-    "worst-case-prior",
-    "one neighbour more has moved as far as the scale allows: a worst case for upper ends, which "
-    "estimates too much if neighbours are few",
-)
+WORST_CASE = Assumption.of("worst-case-prior")
 
 
 def exact(

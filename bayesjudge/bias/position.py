@@ -20,10 +20,8 @@ from bayesjudge.core.names import require_names
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import count_rows, read_rows
 
-INDEPENDENT_PAIRS = Assumption(
-    "independent-pairs", "pairs are independent (if some repeat, name the column that tells which)"
-)
-RANDOM_MISSING = Assumption("random-missing", "missing verdicts do not depend on the outcome")
+INDEPENDENT_PAIRS = Assumption.of("independent-pairs")
+RANDOM_MISSING = Assumption.of("random-missing")
 #: Winners of a verdict by content, in the order of the axes of `Orders.counts`.
 WINNERS = ("1", "2", "tie")
 #: What a pair is worth to each quantity, by its winner if answer 1 was shown first, and if second.
@@ -412,7 +410,6 @@ def position_bias(orders: Orders, *, ci_prob: float = 0.95) -> Estimate:
             where["answer"] = orders.answers
         made[quantity] = Quantity.over(columns, where)
     lost = int(orders.missing.sum())
-    text = f"{how_many(lost, 'pair')} without a verdict in one order or both left out"
     return Estimate(
         made,
         method=methods.ORDERS,
@@ -420,7 +417,7 @@ def position_bias(orders: Orders, *, ci_prob: float = 0.95) -> Estimate:
         source="Dirichlet-multinomial; both presentation orders as neighbours (Feuer et al. 2026)",
         interval="equal-tailed",
         assumptions=(INDEPENDENT_PAIRS, *(RANDOM_MISSING,) * bool(lost)),
-        cautions=(Caution("missing-verdicts", text),) if lost else (),
+        cautions=(Caution.of("missing-verdicts", lost=lost),) if lost else (),
         data=orders,
     )
 

@@ -13,10 +13,8 @@ from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.numbers import number_of, numbers_of
 from bayesjudge.core.tables import read_rows
 
-ADDITIVE = Assumption(
-    "additive-shift", "a position moves every answer's score alike, whatever the answer"
-)
-INDEPENDENT_ITEMS = Assumption("independent-items", "answers are independent of each other")
+ADDITIVE = Assumption.of("additive-shift")
+INDEPENDENT_ITEMS = Assumption.of("independent-items", "answers")
 #: A judge whose scores would differ so rarely between positions, if none mattered, is named.
 REJECT_P = 0.01
 
@@ -111,11 +109,14 @@ def position_shift(
         if p_value < REJECT_P / len(judges):
             first, last = places[int(found.value.argmax())], places[int(found.value.argmin())]
             cautions.append(
-                Caution(
+                Caution.of(
                     "position-bias",
-                    f"{name} scores the same answer {gaps[-1]:.3g} higher at position {first} than "
-                    f"at {last}; no shift at all would look so with probability {p_value:.1e}: ask "
-                    "in every order and average",
+                    "scores",
+                    name=name,
+                    gap=gaps[-1],
+                    first=first,
+                    last=last,
+                    p_value=p_value,
                 )
             )
     columns = np.stack(made, axis=1)

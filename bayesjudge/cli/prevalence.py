@@ -446,9 +446,7 @@ def _that_hold(made: Sequence[Estimate]) -> list[Estimate]:
         else:
             found.append(one.only("prevalence", "overall_prevalence"))
     if left:
-        text = f"{listed(left)}: not valid for labels that were chosen so, and left out, since "
-        text += "the interval has no width"
-        told = (*found[0].cautions, Caution("design-mismatch", text))
+        told = (*found[0].cautions, Caution.of("design-mismatch", "left-out", methods=listed(left)))
         found[0] = replace(found[0], cautions=told)
     return found
 

@@ -52,8 +52,7 @@ def gate(idata: xr.DataTree, quantities: tuple[str, ...]) -> tuple[Caution, ...]
     """Look at R-hat, effective sample sizes, divergences and energy."""
     draws = idata["sample_stats"].sizes["draw"]
     if draws < FEWEST:
-        told = f"too few draws to tell ({draws} in each chain): sample longer (draws=)"
-        return (Caution("not-converged", told),)
+        return (Caution.of("not-converged", "few-draws", draws=draws),)
     table = diagnose(idata, quantities)
     problems = []
     worst = table["r_hat"].idxmax() if table["r_hat"].notna().any() else None
@@ -104,5 +103,4 @@ def against_exact(
     line += f", the furthest of {count}" if count > 1 else ""
     if offs[worst] <= allowed:
         return line, ()
-    text = f"{line}, above {allowed:.1f}: draws or quadrature are wrong; believe neither"
-    return line, (Caution("off-exact", text),)
+    return line, (Caution.of("off-exact", line=line, allowed=allowed),)

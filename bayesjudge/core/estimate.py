@@ -135,7 +135,9 @@ class Caution:
 
 
 def _plain(value: Any) -> Any:
-    """A number or a text, as JSON has it."""
+    """A number, a text or a list of these, as JSON has it."""
+    if isinstance(value, list | tuple):
+        return list(map(_plain, value))
     value = value.item() if isinstance(value, np.generic) else value
     return value if isinstance(value, str | int | float) else str(value)
 

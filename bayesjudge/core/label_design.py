@@ -11,28 +11,14 @@ from bayesjudge.core.estimate import Assumption, Caution
 
 Identified = Literal["prevalence", "error_rates", "predictive_values"]
 
-SAME_JUDGE = Assumption(
-    "same-judge",
-    "the judge has the same sensitivity and specificity on labelled and on test items",
-)
-RANDOM_LABELS = Assumption("random-labels", "labelled items are a random sample of the same items")
-RANDOM_BY_VERDICT = Assumption(
-    "random-labels-by-verdict",
-    "within passes and within fails, labelled items are a random sample of the same items",
-)
-RANDOM_BY_PROPENSITY = Assumption(
-    "random-labels-by-propensity",
-    "within each class of propensity, labelled items are a random sample",
-)
-STATED_PROPENSITIES = Assumption(
-    "stated-propensities",
-    "each item was labelled with its stated probability, independently of the others",
-)
-ERRORS_CANCEL = Assumption("errors-cancel", "the judge never errs, or its errors cancel")
-ROWS_ARE_ITEMS = Assumption(
-    "rows-are-items", "each row is an item of its own (no column said which item it is)"
-)
-STRATUM_SHARES = Assumption("stratum-shares", "shares of the strata are those of these items")
+SAME_JUDGE = Assumption.of("same-judge", "verdicts")
+RANDOM_LABELS = Assumption.of("random-labels", "items")
+RANDOM_BY_VERDICT = Assumption.of("random-labels-by-verdict", "verdict")
+RANDOM_BY_PROPENSITY = Assumption.of("random-labels-by-propensity")
+STATED_PROPENSITIES = Assumption.of("stated-propensities")
+ERRORS_CANCEL = Assumption.of("errors-cancel", "judge")
+ROWS_ARE_ITEMS = Assumption.of("rows-are-items")
+STRATUM_SHARES = Assumption.of("stratum-shares")
 
 
 #: Closed forms by what they need of the labels; the last ones where labels tell nothing else.

@@ -176,10 +176,13 @@ def prior_data_conflict(table: pd.DataFrame) -> tuple[Caution, ...]:
     named = label(str(worst["statistic"]), tuple(str(worst[d]) for d in dims if worst[d]))
     more = f" (and {len(rows) - 1} more)" if len(rows) > 1 else ""
     return (
-        Caution(
+        Caution.of(
             "prior-data-conflict",
-            f"{named} is {worst['observed']:.3g}, where the priors expect {worst['low']:.3g} to "
-            f"{worst['high']:.3g} (p = {worst['p_value']:.1e}){more}: priors and data disagree, "
-            "and the numbers are a compromise between them; check both, or take weaker priors",
+            named=named,
+            observed=worst["observed"],
+            low=worst["low"],
+            high=worst["high"],
+            p_value=worst["p_value"],
+            more=more,
         ),
     )

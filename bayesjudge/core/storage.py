@@ -308,7 +308,7 @@ def _words_of(header: Mapping[str, Any], kind: type) -> dict[str, Any]:
     types = get_type_hints(kind, localns={"xr": SimpleNamespace(DataTree=Any)})
     of_words: dict[str, Any] = {
         "assumptions": tuple[tuple[str, str, tuple[str, ...]], ...],
-        "cautions": tuple[tuple[str, str, tuple[str, ...], Mapping[str, str | int | float]], ...],
+        "cautions": tuple[tuple[str, str, tuple[str, ...], Mapping[str, Any]], ...],
         "method": str,
     }
     _check_types("fit", words, types | of_words)

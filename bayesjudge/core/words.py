@@ -6,7 +6,10 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from string import Formatter
 from typing import Any
+
+from bayesjudge.core.screen import how_many
 
 
 @cache
@@ -27,11 +30,26 @@ def sentences(kind: str) -> dict[str, str | dict[str, str]]:
     return found
 
 
-def sentence(
-    kind: str, id: str, variant: str = "", numbers: Mapping[str, Any] | None = None
-) -> str:
+def sentence(kind: str, id: str, variant: str, numbers: Mapping[str, Any]) -> str:
     """The sentence of a caution or an assumption, with its numbers."""
     template = sentences(kind)[id]
-    if isinstance(template, dict):
-        template = template[variant]
-    return template.format_map(numbers or {})
+    text = template if isinstance(template, str) else template[variant]
+    return _Sentence().vformat(text, (), numbers)
+
+
+class _Number(int):
+    """A count with its noun: ``{n!n:item}`` is ``3 items``; a verb may follow, ``cell hold``."""
+
+    def __format__(self, words: str) -> str:
+        return how_many(int(self), *words.split())
+
+
+class _Sentence(Formatter):
+    """Fields as Python formats them; ``!n`` counts, ``!j`` joins names, ``!q`` quotes them too."""
+
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        if conversion == "n":
+            return _Number(value)
+        if conversion in ("j", "q"):
+            return ", ".join(map(str if conversion == "j" else repr, value))
+        return super().convert_field(value, conversion)

@@ -22,9 +22,7 @@ from bayesjudge.decide._reading import read_log
 if TYPE_CHECKING:
     import pandas as pd
 
-SAME_OUTPUTS = Assumption(
-    "same-outputs", "both logs are about the same outputs, so that only the judge differs"
-)
+SAME_OUTPUTS = Assumption.of("same-outputs")
 SOURCE = "Bonett & Price (2012), J. Educ. Behav. Stat. 37, 479-488; Binder (1983)"
 
 
@@ -276,12 +274,11 @@ def drift(
     for name in seen:
         change = z[name]
         words = change_in_words(name, called)
-        text = (
-            f"the {words} changed by {change.value:+.3f} ({change.low:+.3f} to "
-            f"{change.high:+.3f}): numbers that the old judge's calibration corrects are not "
-            "comparable; label again"
+        told.append(
+            Caution.of(
+                "judge-drift", words=words, value=change.value, low=change.low, high=change.high
+            )
         )
-        told.append(Caution("judge-drift", text))
     made = Estimate(
         quantities,
         method=methods.PAIRED_CHANGE,
@@ -349,8 +346,7 @@ def _paired(
     left = len(parts[0]) + len(parts[1]) - 2 * len(rows)
     told = []
     if left:
-        text = f"{left:,} outputs are in one log only and are left out; {len(rows):,} are in both"
-        told.append(Caution("unpaired-outputs", text))
+        told.append(Caution.of("unpaired-outputs", left=left, rows=len(rows)))
     return rows, told
 
 

@@ -477,12 +477,7 @@ def _independent(
         gap = a.value - b.value
         low = gap - float(np.hypot(a.value - a.low, b.high - b.value))
         high = gap + float(np.hypot(a.high - a.value, b.value - b.low))
-        text = (
-            "both results are taken as independent; if they are about the same items, compare item "
-            "by item (bayesjudge gate: --item COLUMN; in Python: Items), so that the items' "
-            "difficulty cancels"
-        )
-        cautions = (*a.cautions, *b.cautions, Caution("unpaired", text))
+        cautions = (*a.cautions, *b.cautions, Caution.of("unpaired"))
         yield Limits(
             "difference",
             a.where,

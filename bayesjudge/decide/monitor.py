@@ -46,14 +46,8 @@ SOURCE = (
     "Waudby-Smith & Ramdas (2024), J. R. Stat. Soc. B 86, 1-27; Shekhar et al. (2023), "
     "arXiv:2305.06884; Angelopoulos et al. (2023), arXiv:2301.09633"
 )
-DRAWN_AS_STATED = Assumption(
-    "drawn-as-stated",
-    "labelled items were drawn with the probabilities that the monitor states, and none was left "
-    "out for what it is",
-)
-INDEPENDENT_ITEMS = Assumption(
-    "independent-items", "items are a random sample of the process that they come from"
-)
+DRAWN_AS_STATED = Assumption.of("drawn-as-stated")
+INDEPENDENT_ITEMS = Assumption.of("independent-items", "process")
 GRID = 401
 
 

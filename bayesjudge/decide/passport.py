@@ -340,16 +340,14 @@ class Passport:
     def _stale(self, judge: str | None, prompt: str | None, rubric: str | None) -> list[Caution]:
         told = []
         if judge is not None and judge != self.judge:
-            text = f"the judge is {judge!r}, the passport's is {self.judge!r}: calibrate it anew"
-            told.append(Caution("stale-calibration", text))
+            told.append(Caution.of("stale-calibration", "judge", judge=judge, known=self.judge))
         for name, given, known in (
             ("prompt", prompt, self.prompt_sha256),
             ("rubric", rubric, self.rubric_sha256),
         ):
             if given is not None and digest(given) != known:
                 was = "another" if known else "not written down"
-                text = f"the {name} that the judge was calibrated with is {was}: calibrate it anew"
-                told.append(Caution("stale-calibration", text))
+                told.append(Caution.of("stale-calibration", "words", name=name, was=was))
         return told
 
     def _transport(self, counts: Counts, overdispersion: float) -> list[Caution]:
@@ -379,10 +377,13 @@ class Passport:
             ):
                 if row["test_n"] and chance < TRANSPORT_P:
                     told.append(
-                        Caution(
+                        Caution.of(
                             "transport",
-                            f"the judge {passed}{where}, {words} (probability {chance:.2g} by the "
-                            "passport): label some of these items",
+                            "pass-rate",
+                            passed=passed,
+                            place=where,
+                            words=words,
+                            chance=chance,
                         )
                     )
             right = "passed {} of {} good items", "failed {} of {} bad items"
@@ -403,11 +404,12 @@ class Passport:
                 chance = min(1.0, 2 * min(known.cdf(x), known.sf(x - 1)))
                 if chance < TRANSPORT_P:
                     told.append(
-                        Caution(
+                        Caution.of(
                             "transport",
-                            f"the judge {words.format(x, n)}{where} (probability {chance:.2g} by "
-                            "the passport): its errors differ on these items, and their own labels "
-                            "count",
+                            "labels",
+                            words=words.format(x, n),
+                            place=where,
+                            chance=chance,
                         )
                     )
         return told

@@ -15,9 +15,7 @@ from bayesjudge.ratings.cautions import CONTRADICTS, RANDOM_ITEMS, SAME_QUESTION
 from bayesjudge.ratings.data import Ratings
 
 SOURCE = "Calderon, Reichart & Dror (2025), The Alternative Annotator Test for LLM-as-a-Judge"
-INDEPENDENT_ANNOTATORS = Assumption(
-    "separate-annotators", "annotators did not see each other's answers"
-)
+INDEPENDENT_ANNOTATORS = Assumption.of("separate-annotators")
 #: With fewer annotators than this there is no consensus for one to be compared with.
 FEW = 3
 #: Numbers held at once.
@@ -236,16 +234,9 @@ def _few(duels: dict[str, _Duels], min_items: int) -> list[Caution]:
     found = []
     if one.left_out:
         few = "no item" if min_items == 1 else f"fewer than {min_items} items"
-        text = f"left out: {how_many(one.left_out, 'annotator')} with {few} that others and the "
-        text += "judge rated too"
-        found.append(Caution("few-items", text))
+        found.append(Caution.of("few-items", left_out=one.left_out, few=few))
     if len(one.names) < FEW:
-        text = (
-            f"{how_many(len(one.names), 'annotator', 'are')} compared: the test asks with "
-            "which of two people the judge agrees, and not whether it stands for people; have a "
-            "third rate the items"
-        )
-        found.append(Caution("few-annotators", text))
+        found.append(Caution.of("few-annotators", annotators=len(one.names)))
     return found
 
 

@@ -81,11 +81,7 @@ def endorsement_rates(ratings: Ratings, *, ci_prob: float = 0.95) -> Estimate:
 def _bounds_only(rows: dict[tuple[str, str], tuple[float, ...]]) -> Iterator[Caution]:
     names = list(dict.fromkeys(name for (name, _), row in rows.items() if np.isnan(row[0])))
     if names:
-        yield Caution(
-            "no-response-sets",
-            f"{names} gave response sets on fewer than two items: choices bound endorsements (the "
-            "interval) and give no value; ask for all options that a rater would accept",
-        )
+        yield Caution.of("no-response-sets", names=names)
 
 
 def _without_spread(rows: dict[tuple[str, str], tuple[float, ...]]) -> Iterator[Caution]:
@@ -240,11 +236,8 @@ def _at_cutoff(
             f"{n} of {len(profiles[name].endorsed)} by {name!r}" for name, n in tied.items() if n
         ]
         if found:
-            yield Caution(
-                "ties-at-the-cutoff",
-                f"items whose share for {ratings.positive!r} equals the cutoff {cutoff:g}, which "
-                f"count as positive: {', '.join(found)}. Another option as the positive one "
-                "would count them the other way, and move decision consistency and prevalence bias",
+            yield Caution.of(
+                "ties-at-the-cutoff", option=ratings.positive, cutoff=cutoff, found=found
             )
 
 
@@ -259,11 +252,4 @@ def _stand_ins(ratings: Ratings) -> tuple[Caution, ...]:
     ]
     if not lacking:
         return ()
-    return (
-        Caution(
-            "choices-stand-in",
-            f"items with response sets: {', '.join(lacking)}; on the others an option that was not "
-            "chosen counts as not endorsed, which underestimates endorsements (hrs, srs, and both "
-            "downstream figures); the posterior does not do this",
-        ),
-    )
+    return (Caution.of("choices-stand-in", sources=lacking),)

@@ -481,9 +481,7 @@ class ResponseSets(BayesianModel):
         from bayesjudge.core.diagnostics import gate
 
         failed = gate(fit.idata, ("set_share", "concentration")) if fit.converged else ()
-        return tuple(
-            Caution("slow-mixing", f"behind the endorsements, {one.text}") for one in failed[:1]
-        )
+        return tuple(Caution.of("slow-mixing", told=one.text) for one in failed[:1])
 
 
 @prior_table.register(ResponseSets)
@@ -573,15 +571,7 @@ def _patterns_of(ratings: Ratings, model: ResponseSets) -> tuple[Patterns, int |
 def _subsampled(kept: int | None) -> tuple[Caution, ...]:
     if kept is None:
         return ()
-    return (
-        Caution(
-            "subsampled",
-            f"means over items were estimated from at most {kept} ratings of an item, drawn at "
-            "random: more would cost too much or, without response sets, add only what follows "
-            "from the assumed distribution over items; the items' own posteriors (item_profiles, "
-            "performance) use all",
-        ),
-    )
+    return (Caution.of("subsampled", kept=kept),)
 
 
 def _error_matrices(ratings: Ratings, error: RaterErrors | None) -> Any:

@@ -125,14 +125,10 @@ class Performance:
         names = np.array([one.metric for one in self.definitions])
         undefined = list(dict.fromkeys(names[~self._finite.all(axis=1)]))
         if undefined:
-            text = f"{', '.join(undefined)}: undefined or infinite, also in some draws, so without "
-            text += "an interval; a pseudo_count keeps divergences finite"
-            yield Caution("no-interval", text)
+            yield Caution.of("no-interval", "undefined", metrics=undefined)
         alike = list(dict.fromkeys(names[self._alike.any(axis=1)]))
         if alike:
-            text = f"{', '.join(alike)}: the same in every resample of the items, which does not "
-            text += "show how much others would change it: no interval; the posterior has one"
-            yield Caution("no-interval", text)
+            yield Caution.of("no-interval", "alike", metrics=alike)
 
     @cached_property
     def _finite(self) -> np.ndarray:
@@ -428,18 +424,5 @@ def _prior_heavy(fit: Fit, tracking: bool) -> tuple[Caution, ...]:
         return ()
     weights = f"weight of an item's own ratings in its posterior: {', '.join(low)}; "
     if tracking:
-        return (
-            Caution(
-                "assumed-tracking",
-                f"{weights}agreement then rests on the assumed form of tracking too, and intervals "
-                "may be too narrow, most for a judge that repeats itself",
-            ),
-        )
-    return (
-        Caution(
-            "few-ratings",
-            f"{weights}the rest is the mean over items, which carries nothing of what people said "
-            "of this item: agreement is understated, most for judges whose items differ most. Use "
-            "tracking=TrackingPrior(), or rate items more often",
-        ),
-    )
+        return (Caution.of("assumed-tracking", weights=weights),)
+    return (Caution.of("few-ratings", weights=weights),)

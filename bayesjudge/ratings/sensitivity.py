@@ -332,13 +332,7 @@ def _is_few(weight: np.ndarray) -> bool:
 def _few_draws(names: list[str]) -> tuple[Caution, ...]:
     if not names:
         return ()
-    return (
-        Caution(
-            "few-effective-draws",
-            f"under {', '.join(map(repr, names))} fewer than {LEAST} effective draws are left for "
-            "some source, and its values are left out: take more draws (or, in Python, refit=True)",
-        ),
-    )
+    return (Caution.of("few-effective-draws", settings=names, least=LEAST),)
 
 
 def _best_under(

@@ -213,14 +213,7 @@ def _not_mixed(mixed: dict[str, bool]) -> tuple[Caution, ...]:
     judges = [judge for judge, ok in mixed.items() if not ok]
     if not judges:
         return ()
-    return (
-        Caution(
-            "not-mixed",
-            f"the Gibbs chains of {', '.join(judges)} have not mixed: runs from dispersed starting "
-            "points disagree, so that the tracking of these judges is not known to the precision "
-            "shown",
-        ),
-    )
+    return (Caution.of("not-mixed", "tracking", judges=judges),)
 
 
 # Gibbs sampling -----------------------------------------------------------------------------------

@@ -41,11 +41,7 @@ def several_maxima(fit: Fit) -> tuple[Caution, ...]:
         f"log-likelihood {log:,.1f}"
         for log, numbers, means in told
     )
-    text = (
-        f"noise by level has {len(groups)} maxima, which no chain leaves, the best first: {each}; "
-        "an average over them means nothing, and longer chains do not help: take noise='constant'"
-    )
-    return (Caution("several-maxima", text),)
+    return (Caution.of("several-maxima", maxima=len(groups), each=each),)
 
 
 def chains_apart(draws: xr.Dataset) -> list[np.ndarray]:

@@ -10,18 +10,11 @@ import numpy as np
 from scipy.special import ndtr
 
 from bayesjudge.core.estimate import Assumption, Caution
-from bayesjudge.core.screen import how_many
 from bayesjudge.repeats.data import Scores
 
-DRAWN = Assumption(
-    "drawn-judges",
-    "judges are a sample of the judges that could have been asked, items of the items",
-)
-EXCHANGEABLE = Assumption("exchangeable-repeats", "given item and judge, answers are exchangeable")
-IID = Assumption(
-    "identical-answers",
-    "every answer is an independent draw from one distribution, whichever judge gave it",
-)
+DRAWN = Assumption.of("drawn-judges")
+EXCHANGEABLE = Assumption.of("exchangeable-repeats")
+IID = Assumption.of("identical-answers")
 
 #: Probability with which exchangeable repeats raise a caution of their order, all tests together.
 ORDER_P = 0.01
@@ -151,13 +144,7 @@ def _of_order(scores: Scores) -> list[Caution]:
     copies, cells = _copies(scores, effects)
     if copies:
         most = int(scores.repeats.max())
-        text = (
-            f"in {copies} of the {cells} cells whose scores differ, all calls after the first give "
-            "one answer, beyond chance: a cache or a fixed seed answers from the second call on. "
-            f"The {most} calls of a cell count as the two that they are, further calls carry "
-            "nothing, and asking more often does not help; ask again with the cache off"
-        )
-        return [Caution("copied-repeats", text)]
+        return [Caution.of("copied-repeats", copies=copies, cells=cells, most=most)]
     words = {
         "first_call": "the first call scores {:+.3f} against the mean of all calls",
         "drift": "scores change by {:+.3f} with each further call",
@@ -170,13 +157,7 @@ def _of_order(scores: Scores) -> list[Caution]:
             told = words[name].format(effect.effect, call=effect.call)
             alone = len(scores.items) * len(scores.judges) == 1 and name == "repetition"
             rows = "; or the rows are of several items, one after another" if alone else ""
-            text = (
-                f"{told} (p = {effect.p_value:.1e} among orders of the same scores): repeats are "
-                "not exchangeable, and asking more often does not estimate what one call gives; "
-                "look for caching, a changed model or prompt, or answers that see earlier ones"
-                f"{rows}"
-            )
-            found.append(Caution("order-effect", text))
+            found.append(Caution.of("order-effect", told=told, p_value=effect.p_value, rows=rows))
     return found
 
 
@@ -187,24 +168,31 @@ def _of_names(scores: Scores) -> list[Caution]:
     if not len(far):
         return []
     i, j = far[0].tolist()
-    text = (
-        f"{how_many(len(far), 'cell', 'hold')} twice the usual {usual:g} answers or more, such as "
-        f"{scores.items[i]!r} by {scores.judges[j]!r} with {n[i, j]}: do two items share a name? "
-        "Their answers are taken as repeats of one"
-    )
-    return [Caution("shared-name", text)]
+    return [
+        Caution.of(
+            "shared-name",
+            cells=len(far),
+            usual=usual,
+            item=scores.items[i],
+            judge=scores.judges[j],
+            answers=n[i, j],
+        )
+    ]
 
 
 def _of_gaps(scores: Scores) -> list[Caution]:
     found = []
     empty = [scores.items[i] for i in np.flatnonzero(scores.repeats.sum(axis=1) == 0).tolist()]
     if empty:
-        text = (
-            f"{len(empty)} of {len(scores.items)} items have no score that could be read and are "
-            f"left out: {', '.join(map(repr, empty[:5]))}{', …' if len(empty) > 5 else ''}; means "
-            "over items are of the others"
+        found.append(
+            Caution.of(
+                "no-score",
+                empty=len(empty),
+                items=len(scores.items),
+                names=empty[:5],
+                more=", …" if len(empty) > 5 else "",
+            )
         )
-        found.append(Caution("no-score", text))
     unread = int(scores.unparsed.sum())
     if not unread:
         return found
@@ -213,11 +201,10 @@ def _of_gaps(scores: Scores) -> list[Caution]:
     most = f" (most, {scores.unparsed[worst]}, from {scores.judges[worst[1]]} on "
     most += f"{scores.items[worst[0]]})"
     several = bool(scores.unparsed[worst] > 1)
-    text = (
-        f"{unread} of {total} answers held no score{most * several} and are left out: right only "
-        "if an answer fails to parse whatever its score would have been"
-    )
-    return [*found, Caution("unparsed-answers", text)]
+    return [
+        *found,
+        Caution.of("unparsed-answers", "scores", unread=unread, total=total, most=most * several),
+    ]
 
 
 def contradicted(

@@ -18,10 +18,8 @@ from bayesjudge.repeats.data import Scores
 
 ARTICLE = "How to Add Confidence Intervals to LLM Judges (2025)"
 SEARLE = "Searle, Casella & McCulloch (1992), chapter 4; Ting et al. (1990)"
-EQUAL_VARIANCE = Assumption("equal-variance", "scores scatter equally about every item's mean")
-NORMAL_EFFECTS = Assumption(
-    "normal-effects", "effects of items and judges are normal on the scale of the scores"
-)
+EQUAL_VARIANCE = Assumption.of("equal-variance")
+NORMAL_EFFECTS = Assumption.of("normal-effects", "scores")
 
 
 def anova(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
@@ -189,13 +187,10 @@ def exact(scores: Scores, *, ci_prob: float = 0.95, concentration: float = 1.0) 
     weights = dirichlet.posterior(scores.counts.sum(axis=1), concentration=concentration)
     mean, _ = dirichlet.moments(weights, scores.scale)
     low, high = dirichlet.interval(weights, scores.scale, ci_prob=ci_prob)
-    even = Assumption(
-        "even-prior", f"prior worth {concentration:g} score, spread evenly over the scale"
-    )
+    even = Assumption.of("even-prior", concentration=concentration)
     pooled: tuple[Caution, ...] = ()
     if len(scores.judges) > 1:
-        text = f"{len(scores.judges)} judges are taken as one; use fit if they may differ"
-        pooled = (Caution("judges-pooled", text),)
+        pooled = (Caution.of("judges-pooled", judges=len(scores.judges)),)
     cautions = (*pooled, *raised)
     return Estimate(
         {"item_score": Quantity.over((mean, low, high), {"item": scores.items})},
@@ -227,15 +222,10 @@ def _on_the_scale(
     told = []
     if beyond:
         names = " and ".join(map(in_words, sorted(beyond)))
-        text = f"intervals of the {names} reach beyond the scale, {first:g} to {last:g}, and are "
-        text += "cut there: few scores, or scores close to its ends; the sampled model and the "
-        text += "exact posterior stay inside"
-        told.append(Caution("cut-at-the-scale", text))
+        told.append(Caution.of("cut-at-the-scale", names=names, first=first, last=last))
     if without:
         names = ", ".join(map(in_words, without))
-        text = f"{names}: no interval where there is one score, or all scores "
-        text += "are equal, so that they do not tell how much scores vary; exact has one"
-        told.append(Caution("no-interval", text))
+        told.append(Caution.of("no-interval", "few-scores", names=names))
     return cut, tuple(told)
 
 
@@ -299,10 +289,7 @@ def _negative(parts: dict[str, _Component]) -> tuple[Caution, ...]:
     if not below:
         return ()
     names = listed([f"{BETWEEN[name]} ({name})" for name in below])
-    text = f"the estimated variance {names} is negative and shown as 0: "
-    text += "chance in a small design, and an interval that ends at 0 does not show that there is "
-    text += "no such variance; fit keeps variances positive"
-    return (Caution("negative-variance", text),)
+    return (Caution.of("negative-variance", names=names),)
 
 
 # Arithmetic of mean squares ----------------------------------------------------------------------

@@ -13,7 +13,7 @@ from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.repeats.checks import EXCHANGEABLE
 
 SOURCE = "Dirichlet posterior of the largest share; Fleiss (1971) for agreement within items"
-RANDOM_ITEMS = Assumption("random-items", "items are a random sample of the population of items")
+RANDOM_ITEMS = Assumption.of("random-items")
 #: Draws of the posterior of the largest share, for each pattern of counts.
 DRAWS = 4000
 
@@ -86,8 +86,9 @@ def consistency(
     rows = {(name,) if judge else (): _mean(same[who == name], ci_prob) for name in _distinct(who)}
     cautions = []
     if unread:
-        text = f"{unread} of {unread + int(n.sum())} answers held no verdict and are left out"
-        cautions = [Caution("unparsed-answers", text)]
+        cautions = [
+            Caution.of("unparsed-answers", "verdicts", unread=unread, total=unread + int(n.sum()))
+        ]
     return Estimate(
         {"modal_share": modal, "same_twice": Quantity.of_rows(rows, dims[1:])},
         method=methods.CONSISTENCY,

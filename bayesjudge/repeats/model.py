@@ -43,14 +43,8 @@ SOURCE = (
     "cumulative logit with random effects (McCullagh 1980; Agresti, Analysis of Ordinal "
     "Categorical Data, chapter 10)"
 )
-SHARED_CUTPOINTS = Assumption(
-    "shared-cutpoints", "effects are normal on the logit scale, and shift all cutpoints alike"
-)
-JUDGES_CUTPOINTS = Assumption(
-    "judges-cutpoints",
-    "effects are normal on the logit scale, and so are the logarithms of the judges' gaps between "
-    "cutpoints",
-)
+SHARED_CUTPOINTS = Assumption.of("shared-cutpoints")
+JUDGES_CUTPOINTS = Assumption.of("judges-cutpoints")
 #: Effects that the data show this clearly (an F ratio) are sampled as they are, others as
 #: multiples of their standard deviation: the same posterior, in the shape that NUTS likes better.
 CLEAR = 5.0

@@ -58,11 +58,7 @@ def predict_means(scores: Scores, *, repeats: int, ci_prob: float = 0.95) -> Est
     mean, spread, df, prior_df = _predictive(scores, repeats)
     half = stdtrit(df, (1 + ci_prob) / 2) * spread
     low, high = _on_the_grid(mean - half, mean + half, np.array(scores.scale), repeats)
-    scatter = Assumption(
-        "scattered-variances",
-        f"variances scatter over items like scaled inverse chi-squares with {prior_df:.3g} degrees "
-        "of freedom",
-    )
+    scatter = Assumption.of("scattered-variances", prior_df=prior_df)
     columns = mean, np.minimum(low, mean), np.maximum(high, mean)
     return Estimate(
         {"next_mean": Quantity.over(columns, {"item": scores.items})},

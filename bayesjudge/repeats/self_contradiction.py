@@ -18,9 +18,7 @@ from bayesjudge.repeats.consistency import RANDOM_ITEMS
 from bayesjudge.repeats.data import Scores
 
 SOURCE = "U-statistic of pairs (Hoeffding 1948); beta-binomial decision consistency (Huynh 1976)"
-BETA_ITEMS = Assumption(
-    "beta-items", "the probabilities with which items pass a call follow a Beta distribution"
-)
+BETA_ITEMS = Assumption.of("beta-items")
 #: Most calls of a majority that are looked at.
 MOST_CALLS = 101
 #: Majorities of so many calls are told.
@@ -345,12 +343,11 @@ def _misfit(one: _Items, whose: str) -> list[Caution]:
     if one.n.max() < TELLING or not variance > 0 or abs(gap) < FAR * variance**0.5:
         return []
     seen = one.not_unanimous.value
-    text = (
-        f"{seen:.0%} of the items{whose} are not unanimous, {seen - gap:.0%} by the Beta "
-        "distribution with the same self-contradiction: flips of majorities of more than "
-        f"{max(one.counted, 1)} calls may be off; ask some items more often"
-    )
-    return [Caution("not-beta", text)]
+    return [
+        Caution.of(
+            "not-beta", seen=seen, whose=whose, expected=seen - gap, calls=max(one.counted, 1)
+        )
+    ]
 
 
 def _assumed(cautions: tuple[Caution, ...]) -> tuple[Assumption, ...]:

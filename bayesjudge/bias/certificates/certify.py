@@ -197,23 +197,11 @@ def _reason(found: Bound, length: float, most: float, alpha: float | None, shift
 def _basis_cautions(basis: str, source: Any) -> list[Caution]:
     raised = []
     if basis == "source":
-        raised.append(
-            Caution(
-                "estimation-error-ignored",
-                "the measured RMS shift is taken as true; with few neighbours such a certificate "
-                "is often false (benchmarks/bias/certificates.py)",
-            )
-        )
+        raised.append(Caution.of("estimation-error-ignored"))
     if basis == "predictive":
-        raised.append(
-            Caution(
-                "average-over-measurements",
-                "the probability is taken over the neighbours measured and the next one together; "
-                "given these neighbours it can be larger",
-            )
-        )
+        raised.append(Caution.of("average-over-measurements"))
     if isinstance(source, Fit):
-        raised.append(Caution("rests-on-a-model", f"the bound is that of a model: {source.method}"))
+        raised.append(Caution.of("rests-on-a-model", method=source.method))
         raised += [c for c in source.cautions if c.id in AGAINST_A_FIT]
     return raised
 
