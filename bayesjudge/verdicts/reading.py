@@ -56,7 +56,8 @@ MOST_PROPENSITIES = 20
 UNPARSED = "(unparsed)"
 #: What `unparsed` makes of rows without a verdict, of passes and fails and of classes; of several
 #: judges they stay votes that are missing.
-OF_VERDICTS, OF_CLASSES, KEPT = ("fail", "drop"), ("verdict", "drop"), "keep"
+OF_VERDICTS: tuple[str, ...] = ("fail", "drop")
+OF_CLASSES, OF_SCORES, KEPT = ("verdict", "drop"), ("drop",), "keep"
 #: What repeats where rows share an item and a system, for messages and reports.
 REPEATS: dict[str, str] = {
     "system": "each row is a new output of the system for the item, with a truth of its own",
@@ -87,15 +88,20 @@ class Reading:
     missing_value: Any = None
     unparsed: str | None = None
     repeated: str = "error"
+    scale: tuple[float, float] | str | None = None
+    truth_scale: tuple[float, float] | None = None
+    truth_from: float | None = None
 
     def __post_init__(self) -> None:
         verdict = self.verdict
         object.__setattr__(self, "verdict", (verdict,) if isinstance(verdict, str) else (*verdict,))
-        ways = OF_VERDICTS if self.classes is None else OF_CLASSES
+        lost, ways = "unparsed", OF_VERDICTS if self.classes is None else OF_CLASSES
+        if self.scale is not None:
+            lost, ways = "unscored", OF_SCORES
         several, grouped = len(self.verdict) > 1, self._grouped
         with checking(self.subject) as require:
             known = self.unparsed in (None, KEPT, *ways)
-            require(known, f"unparsed={self.unparsed!r}: {' or '.join(ways)}")
+            require(known, f"{lost}={self.unparsed!r}: expected {' or '.join(map(repr, ways))}")
             require(
                 self.repeated in ("error", "keep"), f"repeated={self.repeated!r}: error or keep"
             )
@@ -109,6 +115,10 @@ class Reading:
                 self.judge is None or self.item is not None,
                 "a long table needs a column that identifies the item (item=)",
             )
+            if self.scale is not None:
+                require(self.truth is not None, "scores need human labels (truth=)")
+                alone = self.kind in ("", "propensity")
+                require(alone, "of several systems, prevalence.scores.read_systems reads scores")
             if self.unparsed != KEPT:
                 told = [*grouped, *(["several verdict columns"] if several else [])]
                 words = "one at a time, so take a part of the table first"

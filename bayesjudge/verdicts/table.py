@@ -24,6 +24,7 @@ from bayesjudge.verdicts.reading import (
     read_item_cells,
     read_table,
 )
+from bayesjudge.verdicts.scores import Scale, read_scores
 
 #: What each pattern has.
 ROWS = ("response", "truth", "group", "count", "about")
@@ -81,6 +82,14 @@ class Verdicts:
     pass_name : str, default ""
         The label that was read as pass, such as ``"unsafe"``, which sentences say in place of
         "pass"; empty if it is a word for it.
+    scale : tuple of float or "log_odds", optional
+        Of scores: the lowest and highest that the judge can give, or that they are log-odds.
+    truth_scale : tuple of float, optional
+        Of numeric truths: the lowest and highest that people can give.
+    grouped : int, default 0
+        Outputs without a label whose scores were too many to keep each: they stand at means.
+    rows : int, default 0
+        Rows whose means by item the scores are, if an item had several.
 
     Raises
     ------
@@ -113,6 +122,10 @@ class Verdicts:
     distinct: bool = False
     spelling: str = ""
     pass_name: str = ""
+    scale: Scale | None = None
+    truth_scale: tuple[float, float] | None = None
+    grouped: int = 0
+    rows: int = 0
 
     def __post_init__(self) -> None:
         response = np.asarray(self.response, np.int64)
@@ -198,6 +211,11 @@ class Verdicts:
         fail_value: Any = None,
         missing_value: Any = None,
         unparsed: Literal["fail", "drop", "verdict"] | None = None,
+        score: str | None = None,
+        scale: Scale | None = None,
+        truth_scale: tuple[float, float] | None = None,
+        truth_from: float | None = None,
+        unscored: Literal["drop"] | None = None,
     ) -> Self:
         """Read a table of any kind of verdicts, where it lives.
 
@@ -238,6 +256,17 @@ class Verdicts:
         unparsed : {"fail", "drop", "verdict"}, optional
             What rows without a verdict of the only judge are; required where there are any. Fails
             (of passes and fails), a verdict of their own (of classes), or left out.
+        score : str, optional
+            Column with the judge's numbers, in place of verdicts; it takes `scale`. Rows of one
+            item count as one, with the means of their scores and labels.
+        scale : tuple of float or "log_odds", optional
+            Lowest and highest score that the judge can give.
+        truth_scale : tuple of float, optional
+            Lowest and highest number that people can give; labels are pass and fail without.
+        truth_from : float, optional
+            The lowest human number that is a pass.
+        unscored : {"drop"}, optional
+            What rows without a score are; required where there are any.
 
         Returns
         -------
@@ -259,10 +288,16 @@ class Verdicts:
         (3, 2)
         """
         several = judge is not None or not isinstance(verdict, str)
+        subject = "Verdicts.from_frame"
+        with checking(subject) as require:
+            words = "score= and scale= come together, of one judge, without classes= or repeats="
+            require((score is None) == (scale is None), words)
+            others = several or not (classes is repeats is unparsed is None)
+            require(score is None or not others, words)
         how = Reading(
-            subject="Verdicts.from_frame",
+            subject=subject,
             calibration=declared(calibration),
-            verdict=verdict,
+            verdict=verdict if score is None else score,
             truth=truth,
             judge=judge,
             item=item,
@@ -274,8 +309,11 @@ class Verdicts:
             pass_value=pass_value,
             fail_value=fail_value,
             missing_value=missing_value,
-            unparsed=KEPT if several and unparsed is None else unparsed,
+            unparsed=KEPT if several and unparsed is None else unscored or unparsed,
             repeated=repeated,
+            scale=scale,
+            truth_scale=truth_scale,
+            truth_from=truth_from,
         )
         with checking(how.subject) as require:
             require(repeats in (None, *REPEATS), f"repeats={repeats!r}: expected one of {REPEATS}")
@@ -310,6 +348,8 @@ class Verdicts:
         if repeats is not None:
             found = read_item_cells(table, how, repeats)
             return cls.from_item_cells(repeats=repeats, calibration=how.calibration, **found)
+        if how.scale is not None:
+            return cls(**read_scores(table, how)).collapsed()
         read = read_table(table, how, guess_items)
         made, place = cls(**read.fields).collapsed_with_places()
         if read.hashes is not None:
@@ -505,7 +545,8 @@ class Verdicts:
         """
         parts = (self, other)
         with checking(subject) as require:
-            for name in ("dim", "classes", "responses"):
+            require(self.scale is None is other.scale, "scores are read at once")
+            for name in ("dim",) if self.scale else ("dim", "classes", "responses"):
                 mine, theirs = getattr(self, name), getattr(other, name)
                 require(mine == theirs, f"{name} must be the same, got {mine!r} and {theirs!r}")
             one = (self.groups == ("",)) == (other.groups == ("",))

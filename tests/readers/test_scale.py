@@ -18,9 +18,10 @@ from bayesjudge.core import tables
 from bayesjudge.panel import Votes
 from bayesjudge.prevalence import Counts, classes
 from bayesjudge.prevalence.items import Items
-from bayesjudge.prevalence.scores import Scores, _counting
+from bayesjudge.prevalence.scores import Scores
 from bayesjudge.repeats import Scores as Repeated
 from bayesjudge.verdicts import by_item
+from bayesjudge.verdicts import scores as reading_of_scores
 
 RNG = np.random.default_rng(4)
 N = 600
@@ -248,11 +249,11 @@ def test_scores(engine):
 
 @pytest.mark.parametrize("engine", ENGINES, **KIND)
 def test_scores_that_are_too_many_are_grouped(engine, monkeypatch):
-    monkeypatch.setattr(_counting, "MOST_SCORES", 50)
+    monkeypatch.setattr(reading_of_scores, "MOST_SCORES", 50)
     rows = log()
     rows.loc[0:2, "fine"] = None
     how = {"calibration": "random", "score": "fine", "scale": (0, 1), "unscored": "drop"}
-    monkeypatch.setattr(_counting, "CELLS", 32)
+    monkeypatch.setattr(reading_of_scores, "CELLS", 32)
     found, exact = (Scores.from_frame(t, **how) for t in (engine(rows), rows))
     lost = exact.n[~exact.known].sum()
     assert (found.grouped, exact.grouped) == (lost, 0)

@@ -133,8 +133,10 @@ def test_one_table_has_the_same_numbers_by_every_view(design):
     rows = rows_of_a_judge()
     table = Verdicts.from_frame(rows, calibration=design)
     by_item = Verdicts.from_frame(rows, calibration=design, item="item", repeats="system")
+    scored = Verdicts.from_frame(rows, calibration=design, score="verdict", scale=(0, 1))
     counts = prevalence.Counts.of(table)
     views = {
+        "scores": (scores, scores.Scores.of(scored), None),
         "items": (items, items.Items.of(by_item, "system"), None),
         "classes": (classes, classes.ClassCounts.of(table), "pass"),
     }
@@ -148,7 +150,7 @@ def test_one_table_has_the_same_numbers_by_every_view(design):
             found = made["prevalence"] if label is None else made["prevalence", label]
             expected = known[made.method.id]["prevalence"]
             assert found[0] == pytest.approx(expected[0], rel=1e-9), (name, made.method.id)
-    assert compared >= 2
+    assert compared >= (2 if design == "by_truth" else 3)
     judges = Verdicts.from_frame(rows, calibration=design, verdict=["verdict"])
     votes = panel.Votes.of(judges, calibration=design)
     assert_array_equal(votes.verdicts.counts, table.counts)
@@ -192,9 +194,43 @@ def test_a_design_of_ones_own_is_honoured_by_every_view():
         for one, other in zip(*(closed_forms_of(module, data) for data in made), strict=True):
             assert one.method.id == other.method.id
             assert_array_equal(one.table.to_numpy(), other.table.to_numpy())
+    scored = {"score": "verdict", "scale": (0, 1)}
+    made = [
+        scores.Scores.of(Verdicts.from_frame(rows, calibration=one, **scored))
+        for one in (own, "random")
+    ]
+    assert made[0].design is own
+    for one, other in zip(*map(scores.closed_forms, made), strict=True):
+        assert_array_equal(one.table.to_numpy(), other.table.to_numpy())
     table = Verdicts.from_frame(rows, calibration=own, item="item", repeats="system")
     assert items.Items.of(table, "system").design is own
     assert panel.Votes.of(table.collapsed(), calibration=own).design is own
+
+
+def test_scores_are_a_table_of_numbers():
+    grades = {"score": [1, 4, 5, 4, None], "truth": [1.5, 4.5, None, None, 2]}
+    rows = pd.DataFrame(grades | {"p": [0.5, 0.5, 0.1, 0.1, 0.1]})
+    ends = {"score": "score", "scale": (1, 5), "unscored": "drop"}
+    table = Verdicts.from_frame(
+        rows, calibration="known_propensity", propensity="p", truth_scale=(1, 5), **ends
+    )
+    assert (table.responses, table.classes) == ((1.0, 4.0, 5.0), (1.5, 4.5))
+    assert table.groups == ("0.1", "0.5")
+    assert table.unparsed.tolist() == [[1], [0]]
+    found = scores.Scores.of(table)
+    assert_array_equal(np.sort(found.propensity), np.sort(rows["p"][:4]))
+    assert (found.unscored, int(found.n.sum())) == (1, 4)
+    high = Verdicts.from_frame(rows, calibration="random", truth_from=4, **ends)
+    assert (high.labelled_n, scores.Scores.of(high).numeric) == (2, False)
+    for wrong in ({"classes": [1, 5]}, {"judge": "p", "item": "p"}, {"scale": None}):
+        with pytest.raises(InputError, match="score= and scale= come together"):
+            Verdicts.from_frame(rows, calibration="random", **ends | wrong)
+    with pytest.raises(InputError, match="read_systems reads scores"):
+        Verdicts.from_frame(rows, calibration="random", by="p", **ends)
+    with pytest.raises(InputError, match="scores are read at once"):
+        high + high
+    with pytest.raises(InputError, match="these verdicts are no scores"):
+        scores.Scores.of(Verdicts.from_frame(rows_of_a_judge(20), **RANDOM))
 
 
 def test_what_does_not_go_together_is_refused():

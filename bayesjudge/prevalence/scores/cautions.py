@@ -12,8 +12,8 @@ from bayesjudge.core.label_design import RANDOM_BY_VERDICT, checked
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.cautions import SHIFT_P
 from bayesjudge.prevalence.diagnosis import findings, granted
-from bayesjudge.prevalence.scores._counting import CELLS, cell_of
 from bayesjudge.prevalence.scores.data import Scores
+from bayesjudge.verdicts.scores import CELLS, cell_of
 
 SAME_SCORES = Assumption(
     "same-judge",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from scipy.special import expit
@@ -15,21 +15,19 @@ from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.label_design import (
     LabelDesign,
     declared,
-    design_of,
     suited_design,
 )
-from bayesjudge.core.labels import listed, pass_name_of, read_labels, spell
 from bayesjudge.core.names import names_of
-from bayesjudge.core.numbers import numbers_of
 from bayesjudge.core.screen import fitted, how_many
-from bayesjudge.core.tables import count_cells, has_repeats, read_rows, require_columns
+from bayesjudge.core.tables import count_cells, require_columns
 from bayesjudge.prevalence.data import Counts
-from bayesjudge.prevalence.scores._counting import count_scores
+from bayesjudge.verdicts.reading import Reading
+from bayesjudge.verdicts.scores import truths_of
 from bayesjudge.verdicts.table import Verdicts
 from bayesjudge.verdicts.view import View
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 #: Bins that are chosen by themselves: at most so many, of at least so many labelled items.
 MOST_BINS, LEAST_LABELS = 10, 5
@@ -192,19 +190,15 @@ class Scores(View):
     @cached_property
     def verdicts(self) -> Verdicts:
         """The patterns that these scores are of by bin, of known propensities as strata."""
-        levels, truth = np.unique(self.truth[self.known], return_inverse=True)
-        if not self.numeric:
-            levels, truth = np.array([0.0, 1.0]), self.truth[self.known].astype(int)
-        which = np.full(self.n.shape, len(levels))
-        which[self.known] = truth
+        classes, place = truths_of(self.truth, self.truth_scale)
         strata = [""] if self.propensity is None else [f"{x:g}" for x in np.unique(self.propensity)]
-        cells = np.zeros((self.n_cells, len(levels) + 1), np.int64)
-        np.add.at(cells, (self.cells, which), self.n)
+        cells = np.zeros((self.n_cells, len(classes) + 1), np.int64)
+        np.add.at(cells, (self.cells, place), self.n)  # the last is that of no label
         return Verdicts.from_counts(
             np.swapaxes(cells.reshape(len(strata), len(self.bins), -1), 1, 2),
             calibration=self.calibration,
             groups=strata,
-            classes=tuple(levels.tolist()) if self.numeric else ("fail", "pass"),
+            classes=classes,
             responses=self.bins,
             dim="system" if self.propensity is None else "stratum",
         )
@@ -433,63 +427,68 @@ class Scores(View):
         >>> table = pd.DataFrame({"score": [1, 4, 5, 4, 2], "truth": ["no", "yes", "yes", "", ""]})
         >>> scores = Scores.from_frame(table, calibration="random", scale=(1, 5), pass_value="yes",
         ...                            fail_value="no", missing_value="")
-        >>> scores.truth[:2].tolist(), int(scores.n.sum())
-        ([0.0, nan], 5)
+        >>> scores.truth[-2:].tolist(), int(scores.n.sum())
+        ([1.0, 1.0], 5)
         """
-        calibration = declared(calibration)
-        several = item is not None and has_repeats(table, item)
-        none = {spell(x) for x in listed(missing_value) or ()}
-        if several:
-            rows, grouped = read_rows(table, score, truth, names=[str(item)]), 0
-            n = np.ones(len(rows), np.int64)
-        else:
-            rows, n, grouped = count_scores(table, score, truth, propensity, scale, none)
-        ends, meanings = (truth_scale, truth_from), (pass_value, fail_value, missing_value)
-        read = read_cells(rows[score], rows[truth], *ends, meanings)
-        kept = ~np.isnan(read.score)
-        lost = int(n[~kept].sum())
-        with checking(f"column {score!r}") as require:
-            words = "say unscored='drop' if items without one are as good as the others"
-            told = how_many(lost, "row", "have")
-            require(not lost or unscored == "drop", f"{told} no score; {words}")
-            require(unscored in (None, "drop"), f"unscored={unscored!r}: expected 'drop'")
-        about: dict[str, Any] = {"unscored": lost, "spelling": read.spelling, "grouped": grouped}
-        about |= {"edges": None if edges is None else tuple(edges), "pass_name": read.pass_name}
-        s, t, n = read.score[kept], read.truth[kept], n[kept]
-        if several:
-            s, scale = as_numbers(s, scale)
-            names, design = {"item": rows[item][kept]}, design_of(calibration)
-            means = by_item(names, s, t, design, read.truth_scale)
-            s, t, n = means["score"], means["truth"], np.ones(len(means), np.int64)
-            about["rows"] = int(kept.sum())
-        elif propensity is not None:
-            about["propensity"] = numbers_of(rows[propensity])[kept]
-        return cls(s, t, n, calibration, scale, read.truth_scale, **about)
+        how = Reading(
+            subject="prevalence.Scores.from_frame",
+            calibration=declared(calibration),
+            verdict=score,
+            truth=truth,
+            item=item,
+            propensity=propensity,
+            pass_value=pass_value,
+            fail_value=fail_value,
+            missing_value=missing_value,
+            unparsed=unscored,
+            scale=scale,
+            truth_scale=truth_scale,
+            truth_from=truth_from,
+        )
+        return cls.of(Verdicts.read(table, how), edges)
 
+    @classmethod
+    def of(cls, verdicts: Verdicts, edges: Sequence[float] | None = None) -> Self:
+        """Take the scores of one judge.
 
-def as_numbers(score: Any, scale: tuple[float, float] | str) -> tuple[Any, tuple[float, float]]:
-    """Scores of which means and differences are taken: log-odds as probabilities."""
-    return (expit(score), (0.0, 1.0)) if isinstance(scale, str) else (score, scale)
+        Parameters
+        ----------
+        verdicts : Verdicts
+            Read with ``score=`` and ``scale=``.
+        edges : sequence of float, optional
+            Where bins of the score begin, but for the first; see `Scores`.
 
+        Returns
+        -------
+        Scores
+            Of all patterns.
 
-def by_item(
-    names: Mapping[str, Any],
-    score: Any,
-    truth: Any,
-    design: LabelDesign,
-    truth_scale: tuple[float, float] | None,
-) -> pd.DataFrame:
-    """Mean ``score`` and ``truth`` of the rows of each item, which are not independent items."""
-    import pandas as pd
-
-    rows = pd.DataFrame({**names, "score": score, "truth": truth})
-    means = rows.groupby(list(names), sort=False)[["score", "truth"]].mean().reset_index()
-    with checking("scores of items with several rows") as require:
-        require(design.is_sample, f"calibration={design.name!r}: keep one row of each item")
-        mixed = truth_scale is None and not means["truth"].dropna().isin((0, 1)).all()
-        words = "labels of an item say pass and fail; truth_scale=(0, 1) asks for their mean"
-        require(not mixed, words)
-    return means
+        Raises
+        ------
+        InputError
+            If verdicts are no scores, or they allow no estimate.
+        """
+        with checking("prevalence.Scores.of") as require:
+            require(verdicts.scale is not None, "these verdicts are no scores: name score=, scale=")
+        assert verdicts.scale is not None
+        numeric = verdicts.truth_scale is not None
+        truths = np.array([*(verdicts.classes if numeric else (0, 1)), np.nan], float)
+        of_group = verdicts.propensity
+        return cls(
+            np.array(verdicts.responses, float)[verdicts.response[:, 0]],
+            truths[verdicts.truth],  # the last is that of no label
+            verdicts.count,
+            verdicts.calibration,
+            verdicts.scale,
+            verdicts.truth_scale,
+            None if edges is None else tuple(edges),
+            None if of_group is None else of_group[verdicts.group],
+            unscored=int(verdicts.unparsed.sum()),
+            spelling=verdicts.spelling,
+            pass_name=verdicts.pass_name,
+            grouped=verdicts.grouped,
+            rows=verdicts.rows,
+        )
 
 
 def read_systems(table: Any, *, by: str, **how: Any) -> dict[str, Scores]:
@@ -548,41 +547,6 @@ def require_threshold(scores: Scores, pass_from: float) -> None:
         require(not scores.numeric, words)
         low, high = (-np.inf, np.inf) if isinstance(scores.scale, str) else scores.scale
         require(low < pass_from <= high, f"pass_from={pass_from} lies outside {scores.scale}")
-
-
-class Cells(NamedTuple):
-    """Scores and human labels of a table, on which scale labels are, and how they were read."""
-
-    score: np.ndarray
-    truth: np.ndarray
-    truth_scale: tuple[float, float] | None
-    spelling: str
-    pass_name: str
-
-
-def read_cells(
-    score: Any,
-    truth: Any,
-    truth_scale: tuple[float, float] | None,
-    truth_from: float | None,
-    meanings: tuple[Any, Any, Any],
-) -> Cells:
-    """Read a column of scores and one of labels: numbers, numbers with a threshold, or passes."""
-    s = numbers_of(score, meanings[2], remedy=NO_SCORE)
-    if truth_scale is not None or truth_from is not None:
-        t = numbers_of(truth, meanings[2], remedy=NO_SCORE)
-        if truth_from is not None:
-            t, truth_scale = np.where(np.isnan(t), np.nan, (t >= truth_from).astype(float)), None
-        return Cells(s, t, truth_scale, "", "")
-    labels = truth.astype(object)
-    passes, fails, none = meanings
-    read, spelling = read_labels(
-        {truth.name: labels.where(labels.notna(), None).tolist()},
-        pass_value=passes,
-        fail_value=fails,
-        missing_value=none,
-    )
-    return Cells(s, read[truth.name], None, spelling, pass_name_of(passes, spelling))
 
 
 def _require_scale(name: str, scale: Any, require: Any, log_odds: bool = False) -> None:

@@ -17,9 +17,10 @@ from bayesjudge.prevalence._samples import PPI, Pairs, Words, pairs_of
 from bayesjudge.prevalence.diagnosis import diagnose
 from bayesjudge.prevalence.scores.closed_form import _ScoresSample
 from bayesjudge.prevalence.scores.compare import joined
-from bayesjudge.prevalence.scores.data import Scores, as_numbers, by_item, read_cells
+from bayesjudge.prevalence.scores.data import Scores
 from bayesjudge.truth import influence
 from bayesjudge.truth.influence import Errors
+from bayesjudge.verdicts.scores import as_numbers, by_item, read_cells
 
 #: Fewest items with labels of both systems of which a difference is told.
 LEAST_LABELLED = 2
