@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 import bayesjudge as bj
+from bayesjudge.cli.counts import view
+from bayesjudge.cli.one_judge import Asked, show
 from bayesjudge.cli.options import OUTPUT, Shared
 from bayesjudge.cli.output import say, tell, write_csv
-from bayesjudge.cli.prevalence import answer
 from bayesjudge.core.methods import Method
 from bayesjudge.core.side_by_side import Record, records
 from bayesjudge.datasets import keep_labels, xstest
@@ -74,14 +75,9 @@ def demo(
         unparsed="fail",
     )
     truth = {("prevalence", str(name)): float(share) for name, share in shares.items()}
-    made = answer(
-        counts,
-        bj.prevalence.ErrorRates(),
-        shared,
-        source="XSTest, GPT-4 as the judge of five systems; Röttger et al. (2024), CC-BY-4.0",
-        command="demo",
-        truth=truth,
-    )
+    told = "XSTest, GPT-4 as the judge of five systems; Röttger et al. (2024), CC-BY-4.0"
+    shown = view(counts, bj.prevalence.ErrorRates(), shared, Asked(), told)
+    made = show(shown, shared, "demo", truth)
     if not shared.json:
         found = records(*made, ci_prob=shared.ci_prob, interval=shared.interval)
         say("\n".join(_score(found, truth)) + "\n" + NEXT.removesuffix("\n"))

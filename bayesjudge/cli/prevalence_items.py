@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import bayesjudge as bj
-from bayesjudge.cli.options import Shared, are
-from bayesjudge.cli.output import Story, present
-from bayesjudge.cli.priors import Priors
+from bayesjudge.cli.one_judge import BELIEFS, Asked, View, described
+from bayesjudge.cli.options import Shared
 from bayesjudge.cli.source import Source
-from bayesjudge.cli.systems import change_sections, difference_section, rank_section
+from bayesjudge.cli.systems import change_sections, difference_section, rank_sections
 from bayesjudge.core.answer import difference_words
-from bayesjudge.core.comparing import with_value
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate, of_passes
 from bayesjudge.core.fit import Fit
@@ -31,105 +29,68 @@ WORDS = {
 }
 
 
-def answer_items(
-    shared: Shared,
-    *,
-    source: Source,
-    verdicts: Sequence[str],
-    item: str | None,
-    repeats: Literal["system", "judge"] | None,
-    refused: Mapping[str, Any],
-    priors: Priors,
-    all_methods: bool,
-    **how: Any,
-) -> None:
-    """Estimate each system and the paired differences, and present."""
+def view_of_items(asked: Asked, source: Source, shared: Shared) -> View:
+    """Read the verdicts of one judge or of several, with the model of item effects."""
+    module, verdicts = bj.prevalence.items, asked.verdict or []
     with checking("options") as require:
-        given = [name for name, value in refused.items() if value]
-        way_out = "" if repeats else "; --pooling separate takes the rows as independent"
-        require(not given, f"{are(given)} not for rows that share items{way_out}")
-        require(item is not None, "--repeats needs --item, the column that identifies the item")
+        unused = ("stratum", "propensity", "pooling", "external_labels", "target")
+        way_out = "" if asked.repeats else "; --pooling separate takes the rows as independent"
+        asked.refuse(require, f"not for rows that share items{way_out}", *unused)
+        words = "--repeats needs --item, the column that identifies the item"
+        require(asked.item is not None, words)
         if len(verdicts) > 1:
-            unused = _for_one_judge(shared, priors, all_methods)
+            of_one = asked.given(*BELIEFS, "all_methods")
+            kept = {"--interval": shared.interval, "--save": shared.save}
+            of_one += [name for name, value in kept.items() if value is not None]
             words = "several judges have difference estimates only, without a model; name one judge"
-            require(not unused, f"{unused}: {words}")
-        predictive = "error_rates" not in bj.prevalence.DESIGNS[how["calibration"]].identifies
-        rates = priors.of(predictive, require)
+            require(not of_one, f"{of_one}: {words}")
+        design = bj.prevalence.DESIGNS[asked.calibration or ""]
+        predictive = "error_rates" not in design.identifies
+        rates = asked.priors.of(predictive, require)
     # with labels by verdict the sampled model has the joint likelihood of truths and verdicts
-    model = ItemEffects(**(priors.joint if predictive else rates))
+    model = ItemEffects(**(asked.priors.joint if predictive else rates))
     separates = bj.prevalence.PredictiveValues if predictive else bj.prevalence.ErrorRates
     separate = separates(**rates)
-    module = bj.prevalence.items
-    keys = [c for c in (how["by"], item) if c is not None]
-    asked: dict[str, Any] = {"item": item or "", "repeats": repeats, **how}
-    columns = [*verdicts, how["truth"], *keys]
+    how = asked.values("item", "repeats", "calibration", "truth", "by", *vars(asked.meanings))
+    how |= asked.values("unparsed")
+    columns = asked.columns("verdict", "truth", "by", "item")
     with source.counted(columns, quiet=shared.quiet) as table:
-        read = {one: Items.from_frame(table, verdict=one, **asked) for one in verdicts}
-    items = next(iter(read.values()))
-    several, name = len(read) > 1, items.pass_name
-    paired: list[Estimate] = []
-    if several:
-        instant = [module.by_judge(read, ci_prob=shared.ci_prob)]
-    else:
-        made = module.closed_forms(items, ci_prob=shared.ci_prob, mismatched=all_methods)
-        instant = [one for one in made if "prevalence" in one]
-        paired = [one for one in made if "difference" in one]
-        kind = shared.interval or "eti_bounded"
-        instant.append(module.exact(items, separate, ci_prob=shared.ci_prob, interval=kind))
-    story = Story(
-        command="prevalence",
-        title=of_passes("Share of good outputs (prevalence), rows that share items", name),
-        answer="prevalence",
-        inputs=_inputs(items, source, read, model),
-        words=WORDS,
-        tell=lambda made: module.answer(
-            *made, *paired, ci_prob=shared.ci_prob, interval=shared.interval
+        read = {one: Items.from_frame(table, verdict=one, **how) for one in verdicts}
+    items, level = next(iter(read.values())), shared.ci_prob
+    about: dict[str, Any] = {
+        "title": of_passes(
+            "Share of good outputs (prevalence), rows that share items", items.pass_name
         ),
-        waits=False,
-    )
-    present(
-        instant,
-        None if several else lambda: module.fit(items, model, **shared.sampling),
-        shared,
-        story,
-        more=lambda made: (
-            []
-            if several
-            else [
-                *_changed(items, separate, shared),
-                *_differences(items, made, paired, shared),
-            ]
-        ),
-    )
-
-
-def _for_one_judge(shared: Shared, priors: Priors, all_methods: bool) -> list[str]:
-    """The options given that the estimates of several judges have no use for."""
-    others = {
-        "--all-methods": all_methods,
-        "--interval": shared.interval is not None,
-        "--save": shared.save is not None,
+        "inputs": _inputs(items, source, read, model),
+        "words": WORDS,
     }
-    return [*priors.asked, *(name for name, given in others.items() if given)]
+    if len(read) > 1:
+        return View(closed=[module.by_judge(read, ci_prob=level)], sample=None, **about)
+    closed = module.closed_forms(items, ci_prob=level, mismatched=asked.all_methods)
+    paired = [one for one in closed if "difference" in one]
+    kind = shared.interval or "eti_bounded"
+    return View(
+        closed=closed,
+        exact=module.exact(items, separate, ci_prob=level, interval=kind),
+        sample=lambda: module.fit(items, model, **shared.sampling),
+        sections=lambda made: [
+            *_changed(items, separate, shared),
+            *_differences(items, made, paired, shared),
+        ],
+        **about,
+    )
 
 
 def _inputs(
     items: Items, source: Source, read: Mapping[str, Items], model: ItemEffects
 ) -> dict[str, Any]:
-    about = {
-        **source.inputs,
-        "rows": repr(items),
-        "calibration": f"{items.design.name}: {items.design.meaning}",
-    }
-    if items.repeats is not None:
-        about["repeats"] = f"{items.repeats}: {bj.prevalence.items.REPEATS[items.repeats]}"
-    if items.spelling:
-        about["labels"] = items.spelling
+    repeats = items.repeats and f"{items.repeats}: {bj.prevalence.items.REPEATS[items.repeats]}"
+    more = {"repeats": repeats, "labels": items.spelling}
     if len(items.systems) > 1:
-        about[kind_of(items.systems, several=True)] = ", ".join(items.systems)
-    if len(read) > 1:
-        return about | {"judges": ", ".join(read)}
-    return about | {"model": f"ItemEffects: {of_passes(str(model), items.pass_name)}"}
+        more[kind_of(items.systems, several=True)] = ", ".join(items.systems)
+    words = f"ItemEffects: {of_passes(str(model), items.pass_name)}"
+    last = {"judges": ", ".join(read)} if len(read) > 1 else {"model": words}
+    return described(source, items, {"rows": repr(items)}, **more, **last)
 
 
 def _changed(items: Items, separate: Any, shared: Shared) -> list[Section]:
@@ -152,18 +113,14 @@ def _differences(
     shared: Shared,
 ) -> list[Section]:
     """By how much systems differ on the items that they share."""
-    module = bj.prevalence.items
     if any(c.id == "same-labels" for one in results for c in one.cautions):
         return []
     fits = [one for one in results if isinstance(one, Fit)]
     rows = differences(*paired, *fits, ci_prob=shared.ci_prob)
-    if not rows:
-        return []
-    heading = f"Differences of {kind_of(items.systems, several=True)}"
-    heading += " on the items that they share" * share_items(items)
-    name = items.pass_name
-    made = [difference_section(rows, items.systems, heading, partial(difference_words, name=name))]
-    if fits and with_value(fits[-1]).sum() > 2:
-        table = module.ranking(fits[-1], ci_prob=shared.ci_prob)
-        made.append(rank_section(table, f" ({fits[-1].method})", name))
-    return made
+    name, fit = items.pass_name, fits[-1] if fits and rows else None
+    where = " on the items that they share" * share_items(items)
+    in_words, method = partial(difference_words, name=name), f" ({fit.method})" if fit else ""
+    return [
+        *difference_section(rows, in_words, items.systems, where),
+        *rank_sections(fit, shared.ci_prob, method, name),
+    ]

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import bayesjudge as bj
+from bayesjudge.cli.one_judge import OF_RATES, Asked, View, described, kind_of_interval
 from bayesjudge.cli.options import Shared, needed
-from bayesjudge.cli.output import Story, present
+from bayesjudge.cli.output import Results
 from bayesjudge.cli.source import Source
+from bayesjudge.cli.systems import difference_section, rank_sections
 from bayesjudge.core.answer import Answer, how_chosen, otherwise
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate, of_passes
@@ -26,67 +28,36 @@ if TYPE_CHECKING:
     from bayesjudge.prevalence.scores import PairedScores, Scores
 
 SCALES = "the lowest and the highest, such as 0:1, 1:5 or 0:100"
+#: What takes the place of strata where a judge gives scores.
+STRATA = (
+    " is not for scores as they are: make them verdicts with --pass-from LOWEST, or name a column "
+    "with the share of each row's stratum that was to be labelled: --calibration "
+    "known_propensity --propensity COLUMN"
+)
 
 
-def read_scores(
-    source: Source,
-    *,
-    score: str,
-    truth: str,
-    calibration: str,
-    scale: str | None,
-    truth_scale: str | None,
-    edges: str | None,
-    by: str | None,
-    quiet: bool = False,
-    **more: Any,
-) -> tuple[dict[str, Scores], PairedScores | None]:
-    """Read a judge's numeric scores by system, or under no name; `more` goes to `from_frame`.
-
-    If items are named, also the differences of systems on the items that they share.
-    """
-    given = {name: value for name, value in more.items() if value is not None}
-    with checking("options") as require:
-        words = f"--scale is needed with --score: {SCALES}, or log_odds"
-        require(scale is not None, needed("--scale", words))
-        ends = _pair("--scale", scale, require)
-        truths = _pair("--truth-scale", truth_scale, require)
-        try:
-            cuts = None if edges is None else tuple(map(float, edges.split(":")))
-        except ValueError:
-            cuts = None
-            require(False, f"--edges {edges}: write numbers with colons between, such as 2.5:3.5")
-    columns = [score, truth, *(given[c] for c in ("propensity", "item") if c in given)]
-    columns += [] if by is None else [by]
-    how: dict[str, Any] = {"calibration": calibration, "score": score, "truth": truth, **given}
-    how |= {"scale": ends or (0.0, 1.0), "truth_scale": truths, "edges": cuts}
-    module = bj.prevalence.scores
-    with source.counted(columns, quiet=quiet) as table:
-        if by is None:
-            return {"": module.Scores.from_frame(table, **how)}, None
-        systems = module.read_systems(table, by=by, **how)
-        if "item" not in how or len(systems) < 2:
-            return systems, None
-        alone = ("propensity", "unscored", "edges")
-        own = {name: value for name, value in how.items() if name not in alone}
-        return systems, module.PairedScores.from_frame(table, by=by, **own)
+def view_of_scores(asked: Asked, source: Source, shared: Shared) -> View:
+    """Read scores, of one system or of several."""
+    scores, paired = _read(asked, source, shared)
+    if asked.by is None:
+        return _of_one(scores[""], source, shared)
+    return _of_systems(scores, paired, source, shared)
 
 
 def as_verdicts(
-    source: Source,
-    *,
-    score: str,
-    truth: str,
-    pass_from: float,
-    truth_from: float | None,
-    pass_value: Sequence[str] | None,
-    fail_value: Sequence[str] | None,
-    missing_value: Sequence[str] | None,
-) -> Source:
+    asked: Asked, pass_from: float, source: Source, shared: Shared
+) -> tuple[Asked, Source]:
     """The same rows with a verdict in place of each score, and of each label that is a number."""
-    passed = next(iter(pass_value or ()), "1" if "1" not in (fail_value or ()) else "0")
-    failed = next(iter(fail_value or ()), "0" if passed != "0" else "1")
-    cuts = {score: pass_from} | ({} if truth_from is None else {truth: truth_from})
+    from bayesjudge.prevalence.scores.data import require_threshold
+
+    plain = replace(asked, by=None, item=None)
+    require_threshold(_read(plain, source, shared)[0][""], pass_from)
+    score, truth, missing = asked.score or "", asked.truth or "", asked.meanings.missing_value
+    passes, fails = asked.meanings.pass_value or (), asked.meanings.fail_value or ()
+    passed = next(iter(passes), "1" if "1" not in fails else "0")
+    failed = next(iter(fails), "0" if passed != "0" else "1")
+    cuts = {score: pass_from, truth: asked.truth_from}
+    cuts = {name: cut for name, cut in cuts.items() if cut is not None}
 
     def with_verdicts(table: Any) -> Any:
         import narwhals as nw
@@ -105,85 +76,147 @@ def as_verdicts(
             told = pd.Series(frame[name].to_list(), name=name, dtype=object)
             cells = [
                 None if np.isnan(value) else passed if value >= cut else failed
-                for value in numbers_of(told, missing_value)
+                for value in numbers_of(told, missing)
             ]
             made = nw.new_series(name, cells, nw.String, backend=frame.implementation)
             frame = frame.with_columns(made)
         return frame.to_native()
 
-    return replace(source, changed=with_verdicts)
+    changed = replace(asked, verdict=[score], score=None)
+    return changed, replace(source, changed=with_verdicts)
 
 
-def answer_systems(
-    scores: dict[str, Scores], paired: PairedScores | None, shared: Shared, source: Source
-) -> None:
-    """Estimate the mean truth of each system and their differences, and present.
+def _read(
+    asked: Asked, source: Source, shared: Shared
+) -> tuple[dict[str, Scores], PairedScores | None]:
+    """Scores by system, or under no name.
+
+    If items are named, also the differences of systems on the items that they share.
+    """
+    made_verdicts = asked.pass_from is not None
+    unused = ["verdict", "swapped", "classes", "external_labels"]
+    unused += [] if made_verdicts else ["repeats", "pooling", *OF_RATES]
+    numbers = asked.truth_scale is not None or asked.truth_from is not None
+    unused += ["pass_value", "fail_value"] if numbers else []
+    strata = f"--stratum {asked.stratum}{STRATA}"
+    if asked.stratum is not None and not made_verdicts:
+        raise InputError("options", [strata])
+    with checking("options") as require:
+        asked.refuse(require, "not for scores; take a part of the table first", *unused)
+        dropped = asked.unparsed in (None, "drop")
+        require(dropped, "--unparsed: rows without a score can be dropped")
+    with checking("options") as require:
+        words = f"--scale is needed with --score: {SCALES}, or log_odds"
+        require(asked.scale is not None, needed("--scale", words))
+        ends = _pair("--scale", asked.scale, require)
+        truths = _pair("--truth-scale", asked.truth_scale, require)
+        try:
+            cuts = None if asked.edges is None else tuple(map(float, asked.edges.split(":")))
+        except ValueError:
+            cuts = None
+            words = "write numbers with colons between, such as 2.5:3.5"
+            require(False, f"--edges {asked.edges}: {words}")
+    values = ("calibration", "truth_from", *vars(asked.meanings))
+    how = asked.values("score", "truth", "item", *values)
+    how |= {"scale": ends or (0.0, 1.0), "truth_scale": truths}
+    alone = {**asked.values("propensity"), "unscored": asked.unparsed, "edges": cuts}
+    module, by = bj.prevalence.scores, asked.by
+    columns = asked.columns("score", "truth", "propensity", "item", "by")
+    with source.counted(columns, quiet=shared.quiet) as table:
+        if by is None:
+            return {"": module.Scores.from_frame(table, **how, **alone)}, None
+        systems = module.read_systems(table, by=by, **how, **alone)
+        if asked.item is None or len(systems) < 2:
+            return systems, None
+        return systems, module.PairedScores.from_frame(table, by=by, **how)
+
+
+def _of_one(scores: Scores, source: Source, shared: Shared) -> View:
+    from bayesjudge.prevalence.scores.answer import knows_bias
+
+    module, level = bj.prevalence.scores, shared.ci_prob
+    kind_of_interval(shared, "scores")
+    bias = [module.judge_bias(scores, ci_prob=level)] if knows_bias(scores) else []
+
+    def draw(made: Results) -> dict[str, Any]:
+        if not any(isinstance(one, Fit) for one in made):
+            return {}
+        return {
+            "What people say by the judge's score": module.plot_reliability(scores),
+            "Human labels less the judge's scores": module.plot_residuals(scores),
+        }
+
+    return View(
+        closed=[*module.closed_forms(scores, ci_prob=level), *bias],
+        sample=lambda: module.fit(scores, **shared.sampling),
+        inputs=_inputs(scores, source),
+        draw=draw,
+        **_named(scores),
+    )
+
+
+def _of_systems(
+    scores: dict[str, Scores], paired: PairedScores | None, source: Source, shared: Shared
+) -> View:
+    """The mean truth of each system, and their differences.
 
     Systems that share no item, or of which nothing else is known, are independent samples, and are
     sampled one by one; there is no model of those that share items.
     """
     from bayesjudge.prevalence.scores.answer import difference_of_scores
 
-    module, first = bj.prevalence.scores, next(iter(scores.values()))
+    module, first, level = bj.prevalence.scores, next(iter(scores.values())), shared.ci_prob
     apart = paired is None or not any(paired.shared.values())
-    _check_options(shared, apart)
+    with checking("options") as require:
+        require(shared.save is None, "--save keeps the fit of one system: take one system's rows")
+        words = "systems that share items have closed forms only, without a model: leave "
+        require(apart or shared.interval is None, f"{words}--interval {shared.interval} out")
+    kind_of_interval(shared, "scores")
     about = [_inputs(one, source) for one in scores.values()]
     del about[0]["bins of the score"]  # each system has its own
     summed = {name: sum(one[name] for one in about) for name in ("items", "labelled", "unscored")}
-    systems = {kind_of(scores, several=True): ", ".join(scores)}
-    chosen = how_chosen(first.design)
     noun = "item" if paired is None else "output"
     basis = f"{how_many(summed['items'], noun)}, {summed['labelled']:,} of them labelled "
-    basis += f"({chosen}); "
+    basis += f"({how_chosen(first.design)}); "
     compared = _compared(scores, None if apart else paired, shared)
     refused = "" if paired is None or (compared and not apart) else f": {paired.refusal}"
+    unasked = paired is None and len(scores) > 1
     hint = ("If systems answered the same items, --item COLUMN compares them item by item.",)
     fits: dict[str, Fit] = {}
 
-    def told(made: Sequence[Estimate | Fit]) -> Answer:
-        found = module.answer(*made, *compared, ci_prob=shared.ci_prob)
+    def retold(found: Answer, made: Results) -> Answer:
         drawn = fits if any(one.method.computed == "sampled" for one in made) else {}
         rows = _rows_of(compared, drawn, first, shared)
-        found = replace(found, notes=(*otherwise(rows, difference_of_scores), *found.notes))
+        notes = (*otherwise(rows, difference_of_scores), *found.notes, *hint * unasked)
         basis_of = f"{basis}{found.basis.removesuffix('.')}{refused}."
-        unasked = paired is None and len(scores) > 1
-        return replace(found, basis=basis_of, notes=found.notes + hint * unasked)
+        return replace(found, basis=basis_of, notes=notes)
 
     def sampled() -> Estimate:
         fits.update({name: module.fit(one, **shared.sampling) for name, one in scores.items()})
-        (made,) = module.by_system(fits, ci_prob=shared.ci_prob, interval=shared.interval)
+        (made,) = module.by_system(fits, ci_prob=level, interval=shared.interval)
         return made
 
-    present(
-        module.by_system(scores, ci_prob=shared.ci_prob),
-        sampled if apart else None,
-        shared,
-        Story(
-            command="prevalence",
-            title=_title(first),
-            answer=first.answer,
-            heading=_heading(first),
-            inputs={**about[0], **summed, **systems},
-            tell=told,
-            waits=False,
-        ),
-        more=lambda _: _of_systems(compared, fits, first, shared),
+    def sections(_: Results) -> list[Section]:
+        """By how much systems differ, and their ranks if they were sampled."""
+        rows = _rows_of(compared, fits, first, shared)
+        named = dict.fromkeys(row[end] for row in rows for end in ("first", "second"))
+        systems = [*dict.fromkeys([*(fits if len(fits) > 1 else ()), *named])]
+        where = " on the items that they share" * (bool(compared) and not apart)
+        method = f" ({NUTS_SCORES.title})"
+        return [
+            *difference_section(rows, difference_of_scores, systems, where),
+            *rank_sections(fits if rows else None, level, method, first.pass_name),
+        ]
+
+    systems = {kind_of(scores, several=True): ", ".join(scores)}
+    return View(
+        closed=[*module.by_system(scores, ci_prob=level), *compared],
+        sample=sampled if apart else None,
+        inputs={**about[0], **summed, **systems},
+        retold=retold,
+        sections=sections,
+        **_named(first),
     )
-
-
-def _check_options(shared: Shared, apart: bool) -> None:
-    """Refuse what is of one system."""
-    with checking("options") as require:
-        words = "--save keeps the fit of one system: take one system's rows"
-        require(shared.save is None, words)
-        words = "systems that share items have closed forms only, without a model: leave "
-        require(apart or shared.interval is None, f"{words}--interval {shared.interval} out")
-        _refuse_bounded(shared, require)
-
-
-def _refuse_bounded(shared: Shared, require: Any) -> None:
-    right = shared.interval != "eti_bounded"
-    require(right, "--interval eti_bounded is not for scores: take eti or hdi")
 
 
 def _compared(
@@ -198,31 +231,6 @@ def _compared(
         return [module.unpaired_difference(scores, ci_prob=shared.ci_prob)]
     except InputError:  # fewer than two systems have an interval
         return []
-
-
-def _of_systems(
-    compared: Sequence[Estimate], fits: Mapping[str, Fit], first: Scores, shared: Shared
-) -> list[Section]:
-    """By how much systems differ, and their ranks if they were sampled."""
-    from bayesjudge.cli.systems import difference_section, rank_section
-    from bayesjudge.prevalence.scores.answer import difference_of_scores
-    from bayesjudge.prevalence.scores.paired import PairedScores
-
-    module = bj.prevalence.scores
-    rows = _rows_of(compared, fits, first, shared)
-    shares = any(isinstance(one.data, PairedScores) for one in compared)
-    systems = list(fits) if len(fits) > 1 else []
-    systems += [row[end] for row in rows for end in ("first", "second")]
-    systems = list(dict.fromkeys(systems))
-    if not rows:
-        return []
-    heading = f"Differences of {kind_of(systems, several=True)}"
-    heading += " on the items that they share" * shares
-    made = [difference_section(rows, systems, heading, difference_of_scores)]
-    if len(fits) > 2:
-        table, title = module.ranking(fits, ci_prob=shared.ci_prob), NUTS_SCORES.title
-        made.append(rank_section(table, f" ({title})", first.pass_name))
-    return made
 
 
 def _rows_of(
@@ -240,53 +248,15 @@ def _rows_of(
     return rows
 
 
-def _title(scores: Scores) -> str:
+def _named(scores: Scores) -> dict[str, Any]:
+    """What the numbers are: of scores, on which scale."""
     share = of_passes("Share of good outputs (prevalence)", scores.pass_name)
-    return "Mean human score" if scores.numeric else share
-
-
-def _heading(scores: Scores) -> str:
-    """What the numbers of the table are: of scores, on which scale."""
-    if scores.truth_scale is None:
-        return ""
-    return "mean score, {:g} to {:g}".format(*scores.truth_scale)
-
-
-def answer_scores(scores: Scores, shared: Shared, source: Source, note: str = "") -> None:
-    """Estimate the mean truth, and present."""
-    from bayesjudge.prevalence.scores.answer import knows_bias
-
-    module = bj.prevalence.scores
-    with checking("options") as require:
-        _refuse_bounded(shared, require)
-    bias = [module.judge_bias(scores, ci_prob=shared.ci_prob)] if knows_bias(scores) else []
-
-    def told(made: Sequence[Estimate | Fit]) -> Answer:
-        found = module.answer(*made, ci_prob=shared.ci_prob, interval=shared.interval)
-        return replace(found, notes=(*found.notes, note)) if note else found
-
-    present(
-        [*module.closed_forms(scores, ci_prob=shared.ci_prob), *bias],
-        lambda: module.fit(scores, **shared.sampling),
-        shared,
-        Story(
-            command="prevalence",
-            title=_title(scores),
-            answer=scores.answer,
-            heading=_heading(scores),
-            inputs=_inputs(scores, source),
-            tell=told,
-            waits=False,
-        ),
-        draw=lambda made: (
-            {
-                "What people say by the judge's score": module.plot_reliability(scores),
-                "Human labels less the judge's scores": module.plot_residuals(scores),
-            }
-            if any(isinstance(one, Fit) for one in made)
-            else {}
-        ),
-    )
+    ends = scores.truth_scale
+    return {
+        "title": "Mean human score" if scores.numeric else share,
+        "answer": scores.answer,
+        "heading": "" if ends is None else "mean score, {:g} to {:g}".format(*ends),
+    }
 
 
 def _pair(option: str, text: str | None, require: Any) -> Any:
@@ -302,13 +272,7 @@ def _pair(option: str, text: str | None, require: Any) -> Any:
 
 
 def _inputs(scores: Scores, source: Source) -> dict[str, Any]:
-    return {
-        **source.inputs,
-        "items": int(scores.n.sum()),
-        "labelled": int(scores.n[scores.known].sum()),
-        "unscored": scores.unscored,
-        **({"rows": scores.rows} if scores.rows else {}),
-        "calibration": f"{scores.design.name}: {scores.design.meaning}",
-        "bins of the score": ", ".join(scores.bins),
-        **({"labels": scores.spelling} if scores.spelling else {}),
-    }
+    counted = {"items": int(scores.n.sum()), "labelled": int(scores.n[scores.known].sum())}
+    counted |= {"unscored": scores.unscored, **({"rows": scores.rows} if scores.rows else {})}
+    bins = ", ".join(scores.bins)
+    return described(source, scores, counted, bins_of_the_score=bins, labels=scores.spelling)

@@ -1,4 +1,4 @@
-"""What every command says of systems: their differences and their ranks."""
+"""What every command says of systems: their differences, their ranks and when they changed."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayesjudge.core.answer import chance
+from bayesjudge.core.comparing import ranking, with_value
 from bayesjudge.core.errors import InputError
+from bayesjudge.core.fit import Fit
 from bayesjudge.core.periods import in_time, kind_of
 from bayesjudge.prevalence.answer import IN_TIME, neighbours
 from bayesjudge.render.page import Section
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from bayesjudge.prevalence import Counts
 
 #: Most lines of a section on the screen.
@@ -22,30 +22,48 @@ MOST_LINES = 10
 
 def difference_section(
     rows: list[dict[str, Any]],
-    systems: Sequence[str],
-    heading: str,
-    in_words: Callable[[dict[str, Any]], str],
-) -> Section:
-    """Differences of systems: of more than two, those next to each other in rank are shown."""
+    in_words: Callable[..., str],
+    systems: Sequence[str] = (),
+    where: str = "",
+    *,
+    level: float | None = None,
+) -> list[Section]:
+    """Differences of systems: of more than two, those next to each other in rank are shown.
+
+    With a level, the answer has told none of them, and the first line says how wide intervals are.
+    """
+    if not rows:
+        return []
+    systems = systems or list(
+        dict.fromkeys(row[end] for end in ("first", "second") for row in rows)
+    )
     rows.sort(key=lambda r: (systems.index(r["first"]), systems.index(r["second"])))
     near, far = neighbours(rows)
     first = rows[0]["method"]  # the one that is quoted; the others are told with --details
-    if len(systems) == 2:  # the answer has told that difference
+    if len(systems) == 2 and level is None:  # the answer has told that difference
         near, far = [], near + far
     far += [row for row in near if row["method"] != first]
     near = [row for row in near if row["method"] == first]
-    lines, further = (
-        [in_words(row) + ("" if row["method"] == first else f" ({row['method']})") for row in part]
-        for part in (near, far)
-    )
+    lines = [in_words(row, None if i else level) for i, row in enumerate(near)]
+    own = [in_words(row) + ("" if row["method"] == first else f" ({row['method']})") for row in far]
     left = len(lines) - MOST_LINES
     lines = lines[:MOST_LINES] + ([f"{left} more: --json"] if left > 0 else [])
+    heading = f"Differences of {kind_of(systems, several=True)}{where}"
     heading += f"{IN_TIME * bool(in_time(systems))} ({first})"
-    return Section(heading, lines, "differences", rows, detail=not lines, further=further)
+    return [Section(heading, lines, "differences", rows, detail=not lines, further=own)]
 
 
-def rank_section(table: pd.DataFrame, method: str = "", name: str = "") -> Section:
-    """Ranks of systems, the best first, or the one with most outputs called `name`."""
+def rank_sections(
+    fit: Fit | Mapping[str, Fit] | None, ci_prob: float, method: str = "", name: str = ""
+) -> list[Section]:
+    """Ranks of three or more systems that were sampled, the best first.
+
+    With a `name` of passes, the one with most outputs called so.
+    """
+    several = fit and (with_value(fit).sum() if isinstance(fit, Fit) else len(fit)) > 2
+    if fit is None or not several:
+        return []
+    table = ranking(fit, ci_prob=ci_prob)
     rows = table.reset_index().to_dict("records")
     first = f"most {name!r}" if name else "best"
     told = [
@@ -54,7 +72,7 @@ def rank_section(table: pd.DataFrame, method: str = "", name: str = "") -> Secti
         for row in rows[:MOST_LINES]
     ]
     kinds = kind_of(table.index, several=True)
-    return Section(f"Ranks of the {kinds}{method}", told, "ranks", rows, detail=False)
+    return [Section(f"Ranks of the {kinds}{method}", told, "ranks", rows, detail=False)]
 
 
 def change_sections(each: Mapping[str, tuple[Counts, Any]], ci_prob: float) -> list[Section]:

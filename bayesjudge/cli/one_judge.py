@@ -1,0 +1,319 @@
+"""What tables of one judge have in common: options, what is read of them, and their screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+import bayesjudge as bj
+from bayesjudge.cli.options import (
+    BY,
+    FIRST,
+    LESSON,
+    MODEL,
+    OF_MODEL,
+    OF_TABLE,
+    SEVERAL,
+    TRUTH,
+    LabelFile,
+    LogJudge,
+    Meanings,
+    Metric,
+    Shared,
+    Truth,
+    WhichItems,
+    are,
+    needed,
+    unknown_calibration,
+)
+from bayesjudge.cli.output import Drawer, Results, Story, present
+from bayesjudge.cli.priors import Priors
+from bayesjudge.cli.source import PAIRS, Source, inputs_of, repeating
+from bayesjudge.core.answer import Answer, listed
+from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.estimate import Caution, Estimate, Interval, Target
+from bayesjudge.core.fit import Fit
+from bayesjudge.render.page import Section
+
+#: Options that say what the model of error rates believes, and of which items it is asked.
+BELIEFS = ("prior_sensitivity", "prior_specificity", "prior", "better_than_chance")
+OF_RATES = (*BELIEFS, "all_methods", "target")
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a table of one judge.
+
+    Parameters
+    ----------
+    calibration : str
+        How the labelled items were chosen: random (a random sample of these items; or every fourth,
+        say, if their order has nothing to do with what they are), by_truth (a fixed number of good
+        and of bad ones), separate (another data set or run), by_verdict (a fixed number of the
+        judge's passes and of its fails), known_propensity (see --propensity).
+    verdict : list[str]
+        Column with the judge's verdict; several, if several judges saw the same items.
+    score : str
+        Column with the judge's score, if it gives numbers; then in place of --verdict.
+    scale : str
+        Lowest and highest score that the judge can give, such as 1:5; or log_odds.
+    truth_scale : str
+        Lowest and highest number that people can give, if labels are numbers: asks for their mean.
+    truth_from : float
+        Lowest human number that is a pass, if labels are numbers: asks for the share of passes.
+    pass_from : float
+        Lowest score that is a pass: makes scores verdicts.
+    edges : str
+        Where bins of the score begin, but for the first, such as 2.5:4; needed with by_verdict.
+    by : str
+        Column that names the system of each row; each gets its own estimate, and they are compared,
+        with --item on the items that they share.
+    stratum : str
+        Column that names the stratum of each row; estimates are weighed by the strata's shares.
+    propensity : str
+        Column with the probability with which each row was to be labelled, whether it was or not.
+    external_labels : Path
+        Table with more labelled rows, chosen by truth or from another run: they tell how the judge
+        errs and nothing else.
+    classes : list[str]
+        Classes that verdict and truth can be, if they are more than pass and fail, in the order
+        wanted. With --swapped: win, tie and loss, in the table's words.
+    swapped : str
+        Column with the verdict on the same pair of answers in the other order; --verdict is then
+        the verdict with our answer shown first.
+    item : str
+        Column that identifies the item of a row. With --by, systems are compared on the items that
+        they share, unless --pooling asks for the model of independent rows.
+    repeats : str
+        What repeats if an item has several rows of one system: system (each row is a new output),
+        or judge (one output, judged several times). Needs --item.
+    unparsed : str
+        What a row without a verdict is: the judge's fail, a verdict of its own (with --classes), or
+        dropped.
+    prior : str
+        Prior of every rate: flat, or Jeffreys', which is the default for labels by verdict.
+    prior_sensitivity : str
+        Prior of the judge's sensitivity (share of good outputs that it passes), as rate:n.
+        0.9:20 is a belief worth 20 labels.
+    prior_specificity : str
+        The same of its specificity (share of bad outputs that it fails).
+    better_than_chance : bool
+        Whether the model leaves out judges that are no better than chance.
+    pooling : str
+        How far several systems share the judge's error rates: separate, partial (a system without
+        labels borrows from the others), full (one judge who treats all alike). If not said,
+        systems are separate and strata partially pooled.
+    all_methods : bool
+        All estimators of the literature, each with what it assumes and which cautions contradict
+        that.
+    """
+
+    truth: Annotated[Truth, FIRST] = None
+    calibration: Annotated[str | None, OF_TABLE, FIRST] = None
+    verdict: Annotated[list[str] | None, SEVERAL, FIRST] = None
+    score: Annotated[str | None, OF_TABLE] = None
+    scale: Annotated[str | None, OF_TABLE] = None
+    truth_scale: Annotated[str | None, OF_TABLE] = None
+    truth_from: Annotated[float | None, OF_TABLE] = None
+    pass_from: Annotated[float | None, OF_TABLE] = None
+    edges: Annotated[str | None, OF_TABLE] = None
+    by: Annotated[str | None, BY, FIRST] = None
+    stratum: Annotated[str | None, OF_TABLE] = None
+    propensity: Annotated[str | None, OF_TABLE] = None
+    external_labels: Annotated[Path | None, OF_TABLE] = None
+    labels: LabelFile = None
+    classes: Annotated[list[str] | None, SEVERAL] = None
+    swapped: Annotated[str | None, OF_TABLE] = None
+    item: Annotated[str | None, OF_TABLE] = None
+    repeats: Annotated[Literal["system", "judge"] | None, OF_TABLE] = None
+    meanings: Meanings = Meanings()
+    unparsed: Annotated[Literal["fail", "verdict", "drop"] | None, OF_TABLE] = None
+    metric: Metric = None
+    judge: LogJudge = None
+    prior: Annotated[Literal["flat", "jeffreys"] | None, OF_MODEL] = None
+    prior_sensitivity: Annotated[str | None, OF_MODEL] = None
+    prior_specificity: Annotated[str | None, OF_MODEL] = None
+    better_than_chance: Annotated[bool, Parameter(group=MODEL)] = True
+    pooling: Annotated[Literal["separate", "partial", "full"] | None, OF_MODEL] = None
+    target: WhichItems = "population"
+    all_methods: Annotated[bool, OF_MODEL] = False
+
+    def values(self, *names: str) -> dict[str, Any]:
+        """What was given of some options, by name."""
+        known = {**vars(self), **vars(self.meanings)}
+        usual = {one.name: one.default for one in (*fields(self), *fields(self.meanings))}
+        return {name: known[name] for name in names if known[name] not in (usual[name], [])}
+
+    def columns(self, *names: str) -> list[str]:
+        """Columns that some options name."""
+        found = self.values(*names).values()
+        return [name for one in found for name in ([one] if isinstance(one, str) else one)]
+
+    def refuse(self, require: Any, why: str, *names: str) -> None:
+        """Refuse options that a table has no use for."""
+        given = self.given(*names)
+        require(not given, f"{are(given)} {why}")
+
+    def given(self, *names: str) -> list[str]:
+        """Those of some options that were given, as they are typed."""
+        typed = {"better_than_chance": "no-better-than-chance"}
+        return ["--" + typed.get(one, one).replace("_", "-") for one in self.values(*names)]
+
+    @property
+    def priors(self) -> Priors:
+        """The priors that were asked for."""
+        beliefs = {"sensitivity": self.prior_sensitivity, "specificity": self.prior_specificity}
+        return Priors(self.prior, beliefs, self.better_than_chance)
+
+    def completed(self, source: Source) -> Asked:
+        """With the columns that a log has, and labels of another file.
+
+        Raises
+        ------
+        InputError
+            If it is not said how items were chosen, or which column has people's labels.
+        """
+        if self.calibration is None:
+            told = needed("--calibration", LESSON)
+            raise InputError("options", [told, *([] if self.truth or source.log else [TRUTH])])
+        asked = replace(self, truth=source.truth(self.truth, self.labels))
+        if source.log is not None:
+            asked = asked._of_log(source)
+        truth = asked.truth or ""
+        if self.labels is None:
+            source.people = truth
+        else:
+            judged = asked.verdict or [asked.score or ""]
+            how: dict[str, Any] = {"truth": truth, "verdicts": judged}
+            item, by = source.add_labels(self.labels, **how, item=asked.item, by=asked.by)
+            asked = replace(asked, item=item, by=by)
+        if self.calibration not in bj.prevalence.DESIGNS:
+            raise InputError("options", [unknown_calibration(self.calibration)])
+        return asked
+
+    def _of_log(self, source: Source) -> Asked:
+        assert source.log is not None
+        paired = source.paired and not self.score
+        verdict = self.verdict or (None if self.score else ["verdict"])
+        swapped = self.swapped or ("swapped" if paired and source.swapped else None)
+        one = self.score or swapped or len(source.log.systems) < 2
+        with checking(str(source.path)) as require:
+            numeric = source.chosen.numeric and not self.score
+            require(not numeric, f"{source.chosen} gives numbers: --score score --scale LOW:HIGH")
+        return replace(
+            self,
+            verdict=verdict,
+            classes=self.classes or (PAIRS if paired and verdict == ["verdict"] else None),
+            swapped=swapped,
+            item=self.item or (None if swapped else "item"),
+            by=self.by or (None if one else "system"),
+            repeats=self.repeats or repeating(source),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """A table of one judge, with what its screen has of its own."""
+
+    #: What is told of: closed forms first, paired differences among them.
+    closed: Sequence[Estimate]
+    title: str
+    inputs: Mapping[str, Any]
+    #: Fits a model, if there is one.
+    sample: Callable[[], Fit | Estimate] | None
+    #: The posterior without sampling, if it has one.
+    exact: Estimate | None = None
+    #: The quantity that answers, what its numbers are called, and what others mean.
+    answer: str = "prevalence"
+    heading: str = ""
+    words: Mapping[str, str] = field(default_factory=dict)
+    #: Whether the answer quotes the sampled model.
+    waits: bool = False
+    #: What is said after the answer, and what is made of it.
+    note: str = ""
+    retold: Callable[[Answer, Results], Answer] = lambda found, _: found
+    target: Target | None = None
+    every: bool = False
+    sections: Callable[[Results], Sequence[Section]] | None = None
+    draw: Drawer | None = None
+
+
+def show(
+    view: View,
+    shared: Shared,
+    command: str = "prevalence",
+    truth: Mapping[tuple[Any, ...], float] | None = None,
+) -> Results:
+    """Show the closed forms and the exact posterior at once, then the sampled model."""
+    instant = [one for one in view.closed if "difference" not in one]
+    paired = [one for one in view.closed if "difference" in one]
+    instant += [] if view.exact is None else [view.exact]
+
+    def told(made: Results) -> Answer:
+        how: dict[str, Any] = {"ci_prob": shared.ci_prob, "interval": shared.interval}
+        found = bj.prevalence.answer(*made, *paired, **how, target=view.target)
+        found = view.retold(found, made)
+        return replace(found, notes=(*found.notes, view.note)) if view.note else found
+
+    story = Story(
+        command=command,
+        title=view.title,
+        answer=view.answer,
+        heading=view.heading,
+        words=view.words,
+        inputs=view.inputs,
+        tell=told,
+        waits=view.waits,
+        target=view.target,
+        every=view.every,
+        truth=truth,
+    )
+    return present(instant, view.sample, shared, story, draw=view.draw, more=view.sections)
+
+
+def that_hold(made: Sequence[Estimate]) -> list[Estimate]:
+    """Of methods that the design does not support, the share only, and no interval without width.
+
+    Their rates of the judge would look like those of methods that hold.
+    """
+    found, left = [], []
+    for one in made:
+        names = {c.id for c in one.cautions}
+        if "design-mismatch" not in names:
+            found.append(one)
+        elif "zero-width" in names:
+            left.append(one.method.title)
+        else:
+            found.append(one.only("prevalence", "overall_prevalence"))
+    if left:
+        told = (*found[0].cautions, Caution.of("design-mismatch", "left-out", methods=listed(left)))
+        found[0] = replace(found[0], cautions=told)
+    return found
+
+
+def described(
+    source: Source | str, data: Any, counted: Mapping[str, Any], **more: Any
+) -> dict[str, Any]:
+    """What was read: how many rows, how labels were chosen, and what else there is to say."""
+    more = {name.replace("_", " "): told for name, told in more.items() if told}
+    chosen = f"{data.design.name}: {data.design.meaning}"
+    return {**inputs_of(source), **counted, "calibration": chosen, **more}
+
+
+def kind_of_interval(shared: Shared, of: str) -> Interval:
+    """The interval of tables whose ends have no boundary to reach.
+
+    Raises
+    ------
+    InputError
+        If the boundary-extended one was asked for.
+    """
+    with checking("options") as require:
+        right = shared.interval != "eti_bounded"
+        require(right, f"--interval eti_bounded is not for {of}: take eti or hdi")
+    return shared.interval or "eti"
