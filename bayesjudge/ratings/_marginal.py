@@ -72,24 +72,6 @@ class Patterns:
         """Group of each pattern."""
         return self.last[:, 0]
 
-    def certain_at_least(self, n_sources: int) -> tuple[np.ndarray, np.ndarray]:
-        r"""How many items have more than i response sets without error, of a kind and of any.
-
-        Shapes (n_sources, Q, most) and (n_sources, most). They count the factors of these sets'
-        Dirichlet-multinomial probability: :math:`\alpha_v + i` of set v, over
-        :math:`\alpha_0 + i` of all.
-        """
-        group = self.pattern_group
-        held, source = self.certain[group], self.source[group]
-
-        def counted(seen: np.ndarray) -> np.ndarray:
-            more = seen[..., None] > np.arange(max(seen.max(initial=0), 1))
-            found = np.zeros((n_sources, *more.shape[1:]))
-            np.add.at(found, source, (more.T * self.weight).T)
-            return found
-
-        return counted(held), counted(held.sum(axis=1))
-
 
 def patterns_of(chosen: np.ndarray, endorsed: np.ndarray, *, error_free: np.ndarray) -> Patterns:
     """Collapse ratings of shapes (n_sources, n_items, K) and (n_sources, n_items, Q).

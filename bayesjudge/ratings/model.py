@@ -48,6 +48,7 @@ def _check_positive(value: Any, *names: str) -> None:
             given = getattr(value, name)
             numbers = np.asarray(given)
             ok = np.issubdtype(numbers.dtype, np.number) and numbers.size
+            ok = ok and (numbers.ndim == 0 or name == "share")
             ok = ok and bool(np.all((numbers > 0) & np.isfinite(numbers)))
             require(ok, f"{name} must be positive and finite, got {given!r}")
 
@@ -55,8 +56,19 @@ def _check_positive(value: Any, *names: str) -> None:
 # How raters choose from a response set ------------------------------------------------------------
 
 
+class _Choice:
+    """How raters choose from a response set."""
+
+    def _check(self, ratings: Ratings) -> None:
+        """Suits any ratings, unless another way says otherwise."""
+
+    def _declare(self, ratings: Ratings, weights: Any, text: bool) -> tuple[Any, Any]:
+        """Mean shares of response sets, and F."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class FreeChoice:
+class FreeChoice(_Choice):
     """Forced choices of which every source and response set has its own shares.
 
     Parameters
@@ -77,9 +89,6 @@ class FreeChoice:
 
     def __str__(self) -> str:
         return f"free, Dirichlet({self.concentration:g})"
-
-    def _check(self, ratings: Ratings) -> None:
-        """Suits any ratings."""
 
     def _declare(self, ratings: Ratings, weights: Any, text: bool) -> tuple[Any, Any]:
         """Mean shares and F: Dirichlet shares, and a Dirichlet column of F for each set."""
@@ -153,7 +162,7 @@ class FreeChoice:
 
 
 @dataclass(frozen=True)
-class TiedChoice:
+class TiedChoice(_Choice):
     r"""Forced choices that decay along the order of the options, at one strength for each source.
 
     Parameters
@@ -176,9 +185,6 @@ class TiedChoice:
     def __str__(self) -> str:
         return f"tied to one selection strength, Normal(0, {self.strength_sd:g})"
 
-    def _check(self, ratings: Ratings) -> None:
-        """Suits any ratings."""
-
     def _declare(self, ratings: Ratings, weights: Any, text: bool) -> tuple[Any, Any]:
         import pymc as pm
         import pytensor.tensor as pt
@@ -194,7 +200,7 @@ class TiedChoice:
 
 
 @dataclass(frozen=True, repr=False)
-class KnownChoice:
+class KnownChoice(_Choice):
     """Forced choices whose matrix F is known.
 
     Parameters
@@ -382,7 +388,7 @@ class ResponseSets(BayesianModel):
         _check_positive(self, "share", "concentration", "concentration_spread")
         with checking("ratings.ResponseSets") as require:
             require(
-                isinstance(self.choice, FreeChoice | TiedChoice | KnownChoice),
+                isinstance(self.choice, _Choice),
                 f"choice expected a FreeChoice, TiedChoice or KnownChoice, got {self.choice!r}; a "
                 "known matrix is KnownChoice(matrix)",
             )
@@ -640,12 +646,8 @@ def _pattern_data(patterns: Patterns, name: str) -> Any:
     return pm.Data(f"patterns_{name}", values, dims=dims)
 
 
-def _rows_of(patterns: Patterns, alpha: Any, choice: Any, error: Any) -> tuple[Any, ...]:
-    """Log probability of each pattern's ratings, in one order, beside response sets without error.
-
-    With it the probability of each kind of rating, the source of each group, which response sets
-    were seen in it, and the pattern's group.
-    """
+def _log_probabilities(patterns: Patterns, alpha: Any, choice: Any, error: Any) -> tuple[Any, ...]:
+    """Log probability of each pattern's ratings in one order, its source's weights and B."""
     import pytensor.tensor as pt
 
     from bayesjudge.ratings._marginal import LogProbabilities
@@ -663,14 +665,7 @@ def _rows_of(patterns: Patterns, alpha: Any, choice: Any, error: Any) -> tuple[A
     log_p, *_ = LogProbabilities(sets)(
         alpha[source] + certain, seen.reshape((-1, sets)), *below, last
     )
-    return log_p, seen, source, certain, last[:, 0]
-
-
-def _log_probabilities(patterns: Patterns, alpha: Any, choice: Any, error: Any) -> tuple[Any, ...]:
-    """Log probability of each pattern's ratings in one order, their source, its weights and B."""
-    import pytensor.tensor as pt
-
-    log_p, seen, source, certain, group = _rows_of(patterns, alpha, choice, error)
+    group = last[:, 0]
     first, held = alpha[source[group]], certain[group]
     # response sets without error are Dirichlet-multinomial, in one order
     log_p += (pt.gammaln(first + held) - pt.gammaln(first)).sum(axis=1)
@@ -682,18 +677,10 @@ def _log_probabilities(patterns: Patterns, alpha: Any, choice: Any, error: Any) 
 def _observe_patterns(patterns: Patterns, alpha: Any, choice: Any, error: Any) -> None:
     """Each distinct pattern counts as often as it occurs."""
     import pymc as pm
-    import pytensor.tensor as pt
 
-    log_p, *_ = _rows_of(patterns, alpha, choice, error)
+    log_p, *_ = _log_probabilities(patterns, alpha, choice, error)
     weight = pm.Data("patterns_weight", patterns.weight.astype(float), dims="pattern")
-    total = (weight * log_p).sum()
-    # of response sets without error factors are counted, which are few, where patterns are many
-    counts = patterns.certain_at_least(len(pm.modelcontext(None).coords["source"]))
-    factors = alpha[..., None], alpha.sum(axis=1)[:, None]
-    for sign, name, count, start in zip((1, -1), ("set", "any"), counts, factors, strict=True):
-        seen = pm.Data(f"certain_of_{name}", count)
-        total += sign * (seen * pt.log(start + pt.arange(seen.shape[-1]))).sum()
-    pm.Potential("ratings", total)
+    pm.Potential("ratings", (weight * log_p).sum())
 
 
 def _observe_items(patterns: Patterns, alpha: Any, choice: Any, error: Any) -> None:

@@ -53,7 +53,7 @@ from bayesjudge.ratings._gibbs import (
 from bayesjudge.ratings.cautions import TRACKING
 from bayesjudge.ratings.data import Ratings
 from bayesjudge.ratings.metrics import Profile
-from bayesjudge.ratings.model import _ratings_of, _spec_of
+from bayesjudge.ratings.model import _check_positive, _ratings_of, _spec_of
 
 if TYPE_CHECKING:
     from bayesjudge.core.fit import Fit
@@ -91,10 +91,7 @@ class TrackingPrior:
     concentration_spread: float = 1.5
 
     def __post_init__(self) -> None:
-        with checking("ratings.TrackingPrior") as require:
-            for name in ("concentration", "concentration_spread"):
-                value = getattr(self, name)
-                require(0 < value < np.inf, f"{name} must be positive and finite, got {value!r}")
+        _check_positive(self, "concentration", "concentration_spread")
 
 
 class _Tracked(NamedTuple):

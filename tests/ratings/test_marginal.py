@@ -72,25 +72,6 @@ def test_likelihood_of_a_fully_specified_task_is_dirichlet_multinomial():
     assert_allclose(found, expected, rtol=1e-12)
 
 
-def test_response_sets_without_error_are_counted_by_the_factors_of_their_probability():
-    """Of patterns that occur several times, in sources of which one saw no response set."""
-    rng = np.random.default_rng(3)
-    sets = rng.integers(0, 4, (3, 6, 3))
-    sets[1], sets[0, 3:] = 0, sets[0, :3]
-    chosen = rng.integers(0, 2, (3, 6, 2))
-    chosen[0, 3:] = chosen[0, :3]
-    patterns = patterns_of(chosen, sets, error_free=np.ones(3, bool))
-    assert patterns.weight.max() > 1
-    alpha = rng.gamma(2, 1, (3, 3))
-    of_set, of_any = patterns.certain_at_least(3)
-    found = (of_set * np.log(alpha[..., None] + np.arange(of_set.shape[-1]))).sum()
-    found -= (of_any * np.log(alpha.sum(axis=1)[:, None] + np.arange(of_any.shape[-1]))).sum()
-    expected = (gammaln(alpha[:, None] + sets) - gammaln(alpha)[:, None]).sum()
-    n, total = sets.sum(axis=-1), alpha.sum(axis=1)[:, None]
-    expected -= (gammaln(total + n) - gammaln(total)).sum()
-    assert found == pytest.approx(expected, rel=1e-12)
-
-
 def test_gradient_of_the_recurrence_is_its_slope(small):
     chosen, endorsed, alpha = small
     seen = emission(np.stack([choice_matrix(MEMBERS, 0.5)] * 2), np.eye(3))
