@@ -239,12 +239,15 @@ def _distribution_free_ends(
 ) -> tuple[float, float]:
     """Of the mean of what lies between 0 and `largest`."""
     tail = (1 - ci_prob) / 2
-    values, count = np.unique(square, return_counts=True)
-    low = dirichlet.quantile(np.append(count, 1), np.append(values, 0.0), tail)
-    if not np.isfinite(largest):
-        return float(low), float("inf")
-    high = dirichlet.quantile(np.append(count, 1), np.append(values, largest), 1 - tail)
-    return float(low), float(high)
+    return with_one_more(square, 0.0, tail), with_one_more(square, largest, 1 - tail)
+
+
+def with_one_more(values: np.ndarray, extreme: float, prob: float) -> float:
+    """Quantile of the mean of values under a Dirichlet posterior, with one more at an extreme."""
+    if not np.isfinite(extreme):
+        return float("inf")
+    seen, count = np.unique(np.append(values, extreme), return_counts=True)
+    return float(dirichlet.quantile(count, seen, prob))
 
 
 def _mean(own: Shifts, ci_prob: float) -> tuple[float, float, float]:

@@ -93,6 +93,23 @@ def tabulate_ranks(draws: np.ndarray, names: Sequence[str], ci_prob: float) -> p
     return ranked.sort_values("value", ascending=False)
 
 
+def around(value: float, draws: np.ndarray, ci_prob: float) -> tuple[float, float, float]:
+    """A value, and the equal-tailed interval of draws, moved to hold it."""
+    low, high = summarise_interval(draws, ci_prob, "eti")
+    return value, min(low, value), max(high, value)
+
+
+def chances_of_best(
+    draws: np.ndarray, weight: np.ndarray | None = None, tolerance: float = 0.0
+) -> np.ndarray:
+    """Share of draws, along the first axis, in which each along the last is the highest.
+
+    Those that tie share a draw.
+    """
+    best = draws >= draws.max(axis=-1, keepdims=True) - tolerance
+    return np.average(best / best.sum(axis=-1, keepdims=True), axis=0, weights=weight)
+
+
 def summarise_interval(draws: np.ndarray, ci_prob: float, interval: str) -> tuple[float, float]:
     """Interval of a set of draws."""
     flat = np.sort(np.ravel(draws))

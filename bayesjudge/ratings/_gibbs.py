@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 #: Share of the starting point that may be left in an item's draw.
 LEFT_OVER = 0.02
 MOST_SWEEPS = 200
+#: Draws whose items are held at a time.
+BLOCK = 200
 
 
 # Unknowns of a fit --------------------------------------------------------------------------------
@@ -108,12 +110,12 @@ def draw_shares(
     return out.swapaxes(0, 1)
 
 
-def draw_endorsements(fit: Fit, rng: np.random.Generator, *, block: int = 200) -> np.ndarray:
+def draw_endorsements(fit: Fit, rng: np.random.Generator) -> np.ndarray:
     """Endorsements averaged over these items, for every draw: (n_draws, n_sources, K)."""
     n = len(fit.draws("concentration"))
     made = []
-    for start in range(0, n, block):  # every item's shares of all draws at once are many
-        taken = np.arange(start, min(start + block, n))
+    for start in range(0, n, BLOCK):  # every item's shares of all draws at once are many
+        taken = np.arange(start, min(start + BLOCK, n))
         choice, error = matrices(fit, taken)
         shares = draw_shares(fit.data, dirichlet_weights(fit, taken), choice, error, rng)
         made.append(shares.mean(axis=2) @ fit.data.members.T)

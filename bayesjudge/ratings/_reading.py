@@ -14,7 +14,7 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.labels import spell
 from bayesjudge.core.names import name_of
 from bayesjudge.core.tables import count_rows
-from bayesjudge.ratings.response_sets import default_response_sets
+from bayesjudge.ratings.response_sets import default_response_sets, membership
 
 SHOWN = 4
 
@@ -52,46 +52,43 @@ def read_answers(
     _check_once(rows[people])
     sources = (*(["people"]), *judges)
     items = sorted(rows["item"].unique(), key=_natural)
-    place = {name: i for i, name in enumerate(items)}
-    at_set = {frozenset(s): i for i, s in enumerate(admissible)}
-    at_option = {o: i for i, o in enumerate(known)}
-    shape = (len(sources), len(items))
-    counts = {
-        "chosen": np.zeros((*shape, len(known)), int),
-        "endorsed": np.zeros((*shape, len(admissible)), int),
-        "paired": np.zeros((len(sources), len(known), len(admissible)), int),
-        "paired_chosen": np.zeros((*shape, len(known)), int),
-    }
-    annotators = {name: j for j, name in enumerate(sorted(set(rows["rater"][people])))}
-    annotations = []
-    stray = 0
-    for one in rows.itertuples():
-        s = 0 if one.rater not in judges else 1 + judges.index(one.rater)
-        i = place[one.item]
-        if one.choice is not None:
-            counts["chosen"][s, i, at_option[one.choice]] += one.n_rows
-            if s == 0:
-                annotations.append((i, annotators[one.rater], at_option[one.choice]))
-        if one.chosen_set is not None:
-            counts["endorsed"][s, i, at_set[one.chosen_set]] += one.n_rows
-        if one.choice is not None and one.chosen_set is not None:
-            if one.choice in one.chosen_set:
-                pair = (s, at_option[one.choice], at_set[one.chosen_set])
-                counts["paired"][pair] += one.n_rows
-                counts["paired_chosen"][s, i, at_option[one.choice]] += one.n_rows
-            else:
-                stray += one.n_rows
+    annotators = sorted(set(rows["rater"][people]))
+    # positions of what each row is of; of a choice or a set that is not there, -1
+    source = _places(rows["rater"], judges) + 1
+    item = _places(rows["item"], items)
+    option = _places(rows["choice"], known)
+    given_set = _places(rows["chosen_set"], [frozenset(s) for s in admissible])
+    chosen, endorsed = option >= 0, given_set >= 0
+    held = membership(known, admissible)[option, given_set] > 0
+    paired, named = chosen & endorsed & held, chosen & (source == 0)
+    n = rows["n_rows"].to_numpy()
+    n_sources, n_items, k, q = len(sources), len(items), len(known), len(admissible)
+
+    def counted(there: np.ndarray, shape: tuple[int, ...], *at: np.ndarray) -> np.ndarray:
+        table = np.zeros(shape, int)
+        np.add.at(table, tuple(x[there] for x in at), n[there])
+        return table
+
+    who = _places(rows["rater"][named], annotators)
     return {
-        **counts,
+        "chosen": counted(chosen, (n_sources, n_items, k), source, item, option),
+        "endorsed": counted(endorsed, (n_sources, n_items, q), source, item, given_set),
+        "paired": counted(paired, (n_sources, k, q), source, option, given_set),
+        "paired_chosen": counted(paired, (n_sources, n_items, k), source, item, option),
         "options": known,
         "positive": spell(positive),
         "sets": admissible,
         "items": tuple(items),
         "sources": sources,
-        "stray": int(stray),
+        "stray": int(n[chosen & endorsed & ~held].sum()),
         "annotators": tuple(annotators),
-        "annotations": annotations or None,
+        "annotations": np.column_stack([item[named], who, option[named]]),
     }
+
+
+def _places(cells: pd.Series, names: Sequence[Any]) -> np.ndarray:
+    at = {name: i for i, name in enumerate(names)}
+    return np.array([at.get(cell, -1) for cell in cells], int)
 
 
 def _tidy(

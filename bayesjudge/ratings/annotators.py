@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from bayesjudge.core import methods
+from bayesjudge.core.draws import around, chances_of_best
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity, contradicted
 from bayesjudge.core.screen import how_many
@@ -16,6 +17,8 @@ from bayesjudge.ratings.data import Ratings
 
 SOURCE = "Calderon, Reichart & Dror (2025), The Alternative Annotator Test for LLM-as-a-Judge"
 INDEPENDENT_ANNOTATORS = Assumption.of("separate-annotators")
+#: The article's q, of how many annotators that count as won may not be.
+FALSE_DISCOVERY = 0.05
 #: With fewer annotators than this there is no consensus for one to be compared with.
 FEW = 3
 #: Numbers held at once.
@@ -29,8 +32,6 @@ def alt_test(
     *,
     epsilon: float,
     scores: Scores = "nominal",
-    false_discovery: float = 0.05,
-    min_annotators: int = 2,
     min_items: int = 30,
     ci_prob: float = 0.95,
 ) -> Estimate:
@@ -39,8 +40,9 @@ def alt_test(
     One annotator is left out at a time. On each of its items, whoever of the annotator and the
     judge agrees more with the remaining annotators wins, or both do. The judge wins against the
     annotator if the share of items that the annotator wins exceeds that of the judge by less than
-    `epsilon`, by a one-sided t test, the false discovery rate over annotators held at
-    `false_discovery` (Benjamini & Yekutieli). It passes if it wins against half of them.
+    `epsilon`, by a one-sided t test, the false discovery rate over annotators held at 0.05
+    (Benjamini & Yekutieli). It passes if it wins against half of them. Items that fewer than two
+    annotators rated are left out.
 
     Parameters
     ----------
@@ -53,10 +55,6 @@ def alt_test(
     scores : {"nominal", "numeric"}
         Agreement with the others: the share of them with the same answer, or minus the
         root-mean-square distance, for which every option must be a number.
-    false_discovery : float, default 0.05
-        The article's q.
-    min_annotators : int, default 2
-        Items with fewer are left out.
     min_items : int, default 30
         Annotators with fewer items are left out, with a caution.
     ci_prob : float, default 0.95
@@ -92,16 +90,13 @@ def alt_test(
     (1.0, 1.0)
     """
     check_ci_prob(ci_prob)
-    duels = _duels(ratings, epsilon, scores, min_annotators, min_items)
-    with checking("alt_test") as require:
-        rate = 0 < false_discovery < 1
-        require(rate, f"false_discovery must lie in (0, 1), got {false_discovery!r}")
+    duels = _duels(ratings, epsilon, scores, min_items)
     found: dict[str, Any] = {
         name: {} for name in ("winning_rate", "advantage_probability", "advantage", "p_value")
     }
     for judge, one in duels.items():
         p = one.p_values(epsilon)
-        found["winning_rate"][(judge,)] = _rejected(p, false_discovery).mean()
+        found["winning_rate"][(judge,)] = _rejected(p).mean()
         found["advantage_probability"][(judge,)] = one.advantage(ci_prob)
         for name, share, chance in zip(one.names, one.shares(), p, strict=True):
             found["advantage"][judge, name], found["p_value"][judge, name] = share, chance
@@ -121,7 +116,6 @@ def alt_test_posterior(
     *,
     epsilon: float,
     scores: Scores = "nominal",
-    min_annotators: int = 2,
     min_items: int = 1,
     ci_prob: float = 0.95,
     draws: int = 4000,
@@ -143,8 +137,6 @@ def alt_test_posterior(
         The same.
     scores : {"nominal", "numeric"}
         The same.
-    min_annotators : int, default 2
-        Items with fewer are left out.
     min_items : int, default 1
         Annotators with fewer items are left out, with a caution; the prior keeps those with few
         from deciding.
@@ -172,30 +164,28 @@ def alt_test_posterior(
     ----------
     Calderon, Reichart & Dror (2025), ACL, 16051-16081. Rubin (1981), Ann. Stat. 9, 130-134.
     """
-    tail = (1 - check_ci_prob(ci_prob)) / 2
-    duels = _duels(ratings, epsilon, scores, min_annotators, min_items)
+    check_ci_prob(ci_prob)
+    duels = _duels(ratings, epsilon, scores, min_items)
     with checking("alt_test_posterior") as require:
         require(draws >= 1, f"draws must be 1 or more, got {draws!r}")
     seed = np.random.default_rng(random_seed).integers(2**63)
-    rate, advantage = {}, {}
+    rate: dict[str, np.ndarray] = {}
+    advantage: dict[str, np.ndarray] = {}
     for judge, one in duels.items():  # the same weights of items for every judge
         judge_wins, person_wins = one.posterior(draws, np.random.default_rng(seed))
         rate[judge] = (person_wins - judge_wins < epsilon).mean(axis=1)
         advantage[judge] = (1 - person_wins).mean(axis=1)
 
-    def summary(values: np.ndarray) -> tuple[float, ...]:
-        low, high = np.quantile(values, [tail, 1 - tail])
-        mean = float(values.mean())
-        return mean, min(float(low), mean), max(float(high), mean)  # few values: many draws alike
+    def summary(drawn: dict[str, np.ndarray]) -> dict[Any, Any]:
+        # few values: many draws alike
+        return {(judge,): around(float(x.mean()), x, ci_prob) for judge, x in drawn.items()}
 
-    every = np.array(list(advantage.values()))
-    first = every >= every.max(axis=0)
-    shares = (first / first.sum(axis=0)).mean(axis=1)
+    best = chances_of_best(np.column_stack(list(advantage.values())))
     found = {
-        "winning_rate": {(judge,): summary(x) for judge, x in rate.items()},
+        "winning_rate": summary(rate),
         "passes": {(judge,): (x >= 0.5).mean() for judge, x in rate.items()},
-        "advantage_probability": {(judge,): summary(x) for judge, x in advantage.items()},
-        "best": {(judge,): x for judge, x in zip(duels, shares, strict=True)},
+        "advantage_probability": summary(advantage),
+        "best": {(judge,): x for judge, x in zip(duels, best, strict=True)},
     }
     return _estimate(
         ratings,
@@ -311,14 +301,11 @@ class _Duels(NamedTuple):
         return tuple(np.concatenate(parts, axis=1))
 
 
-def _duels(
-    ratings: Ratings, epsilon: float, scores: Scores, min_annotators: int, min_items: int
-) -> dict[str, _Duels]:
+def _duels(ratings: Ratings, epsilon: float, scores: Scores, min_items: int) -> dict[str, _Duels]:
     """Compare every judge with every annotator."""
     with checking("alt_test") as require:
         require(scores in ("nominal", "numeric"), f"scores={scores!r}: nominal or numeric")
         require(0 <= epsilon < 1, f"epsilon must lie in [0, 1), got {epsilon!r}")
-        require(min_annotators >= 2, f"min_annotators must be 2 or more, got {min_annotators!r}")
         require(min_items >= 1, f"min_items must be 1 or more, got {min_items!r}")
         require(ratings.judges, "there is no judge among the sources")
         require(
@@ -328,7 +315,7 @@ def _duels(
         )
     distance = _distances(ratings.options, scores)
     return {
-        judge: _against(ratings, ratings.source(judge), distance, min_annotators, min_items)
+        judge: _against(ratings, ratings.source(judge), distance, min_items)
         for judge in ratings.judges
     }
 
@@ -346,15 +333,13 @@ def _distances(options: Any, scores: Scores) -> np.ndarray:
     return (values[:, None] - values) ** 2
 
 
-def _against(
-    ratings: Ratings, source: int, distance: np.ndarray, min_annotators: int, min_items: int
-) -> _Duels:
+def _against(ratings: Ratings, source: int, distance: np.ndarray, min_items: int) -> _Duels:
     item, who, said = ratings.annotations.T
     shape = ratings.chosen.shape[1:]
     people = np.zeros(shape)
     np.add.at(people, (item, said), 1)
     judge = ratings.chosen[source]
-    there = (people.sum(axis=1) >= min_annotators) & (judge.sum(axis=1) > 0)
+    there = (people.sum(axis=1) >= 2) & (judge.sum(axis=1) > 0)
     item, who, said = (x[there[item]] for x in (item, who, said))
     often = np.bincount(who, minlength=len(ratings.annotators))
     kept = (often >= min_items)[who]
@@ -379,9 +364,9 @@ def _against(
     return _Duels(labels, item, outcome, starts, n, int((often < min_items).sum()))
 
 
-def _rejected(p: np.ndarray, false_discovery: float) -> np.ndarray:
+def _rejected(p: np.ndarray) -> np.ndarray:
     """Hypotheses that the procedure of Benjamini & Yekutieli rejects."""
     from scipy.stats import false_discovery_control
 
     # of one item a test has no p-value
-    return false_discovery_control(np.nan_to_num(p, nan=1.0), method="by") <= false_discovery
+    return false_discovery_control(np.nan_to_num(p, nan=1.0), method="by") <= FALSE_DISCOVERY

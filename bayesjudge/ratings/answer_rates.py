@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core import methods
+from bayesjudge.core.draws import around, chances_of_best
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Estimate, Quantity, contradicted
 from bayesjudge.core.screen import how_many
@@ -80,9 +81,10 @@ def answer_rates(
     for name, values in found.items():
         drawn = _bootstrap(values, draws, np.random.default_rng(seed))
         rates[name] = _rows(ratings, values, drawn, ci_prob)
-        top = drawn[:, 1:] >= drawn[:, 1:].max(axis=1, keepdims=True)
-        share = (top / top.sum(axis=1, keepdims=True)).mean(axis=0)
-        best |= {(name, j): x for j, x in zip(ratings.judges, share, strict=True)}
+        best |= {
+            (name, judge): chance
+            for judge, chance in zip(ratings.judges, chances_of_best(drawn[:, 1:]), strict=True)
+        }
     cautions = tuple(c for c in _cautions_of(ratings) if c.id not in OF_OTHERS)
     quantities = {name: Quantity.of_rows(rows, ("source",)) for name, rows in rates.items()}
     return Estimate(
@@ -158,12 +160,9 @@ def _rows(
     ratings: Ratings, values: np.ndarray, drawn: np.ndarray, ci_prob: float
 ) -> dict[str, tuple[float, float, float]]:
     """Mean and interval of each source that has any."""
-    tail = (1 - ci_prob) / 2
     rows = {}
     for s, name in enumerate((*ratings.judges, PEOPLE), start=1):
         at = s % len(ratings.sources)
         if np.isfinite(values[:, at]).any():
-            mean = float(np.nanmean(values[:, at]))
-            low, high = np.quantile(drawn[:, at], [tail, 1 - tail])
-            rows[name] = (mean, min(float(low), mean), max(float(high), mean))
+            rows[name] = around(float(np.nanmean(values[:, at])), drawn[:, at], ci_prob)
     return rows

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from bayesjudge.core.draws import around, chances_of_best
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity, Target
 from bayesjudge.core.methods import Method
@@ -96,15 +98,13 @@ class Performance:
         InputError
             If `ci_prob` is out of range.
         """
-        tail = (1 - check_ci_prob(ci_prob)) / 2
+        check_ci_prob(ci_prob)
         made = {}
         for metric in dict.fromkeys(d.metric for d in self.definitions):
             mine = [(i, d) for i, d in enumerate(self.definitions) if d.metric == metric]
             dims = _dims_of([d for _, d in mine])
             rows = {
-                (*(d.cutoff if dim == "cutoff" else d.aggregation for dim in dims), judge): (
-                    self._row(i, j, tail)
-                )
+                (*(getattr(d, dim) for dim in dims), judge): self._row(i, j, ci_prob)
                 for i, d in mine
                 for j, judge in enumerate(self.judges)
             }
@@ -142,12 +142,11 @@ class Performance:
         ranges = np.ptp(np.where(self._finite, self.draws, 0.0), axis=0)
         return self._finite & (ranges <= 1e-12)
 
-    def _row(self, i: int, j: int, tail: float) -> tuple[float, float, float]:
-        value, draws = float(self.values[i, j]), self.draws[:, i, j]
+    def _row(self, i: int, j: int, ci_prob: float) -> tuple[float, float, float]:
+        value = float(self.values[i, j])
         if self._alike[i, j] or not self._finite[i, j]:
             return value, np.nan, np.nan
-        low, high = np.quantile(draws, [tail, 1 - tail])
-        return value, min(float(low), value), max(float(high), value)
+        return around(value, self.draws[:, i, j], ci_prob)
 
     def best(self, weight: np.ndarray | None = None) -> pd.DataFrame:
         """Compute the probability that each judge is the best, under each definition.
@@ -228,22 +227,17 @@ class Performance:
         """
         with checking("contradictions") as require:
             require(0 <= prob < 1, f"prob must lie in [0, 1), got {prob!r}")
-        loss = self._loss(self.draws)
-        better = loss[..., :, None] < loss[..., None, :] - 1e-12  # (draw, definition, z, w)
-        found = []
-        for a in range(len(self.definitions)):
-            for b in range(a + 1, len(self.definitions)):
-                share = (better[:, a] & np.swapaxes(better[:, b], -1, -2)).mean(axis=0)
-                found += [
-                    (
-                        *(self.judges[z], self.judges[w]),
-                        *(str(self.definitions[a]), str(self.definitions[b])),
-                        float(share[z, w]),
-                    )
-                    for z, w in zip(*np.nonzero(share > prob), strict=True)
-                ]
         import pandas as pd
 
+        loss = self._loss(self.draws)
+        better = loss[..., :, None] < loss[..., None, :] - 1e-12  # (draw, definition, z, w)
+        names = [str(d) for d in self.definitions]
+        found = []
+        for a, b in combinations(range(len(names)), 2):
+            share = (better[:, a] & np.swapaxes(better[:, b], -1, -2)).mean(axis=0)
+            for z, w in np.argwhere(share > prob):
+                pair = self.judges[z], self.judges[w]
+                found.append((*pair, names[a], names[b], float(share[z, w])))
         columns = ["better", "worse", "first", "second", "probability"]
         table = pd.DataFrame(found, columns=columns)
         return table.sort_values("probability", ascending=False, ignore_index=True)
@@ -310,10 +304,7 @@ class Performance:
 
     def _best(self, weight: np.ndarray | None = None) -> np.ndarray:
         """Share of draws in which each judge is the best, shape (n_definitions, n_judges)."""
-        loss = self._loss(self.draws)
-        best = (loss <= loss.min(axis=-1, keepdims=True) + 1e-12).astype(float)
-        shares = best / best.sum(axis=-1, keepdims=True)
-        return np.average(shares, axis=0, weights=weight)
+        return chances_of_best(-self._loss(self.draws), weight, tolerance=1e-12)
 
     def _table(self, values: np.ndarray) -> pd.DataFrame:
         import pandas as pd

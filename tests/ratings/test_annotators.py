@@ -99,8 +99,8 @@ def test_a_judge_like_people_passes_and_a_poor_one_does_not():
 
 def test_benjamini_yekutieli_by_hand():
     p = np.array([0.001, 0.2, 0.012, np.nan])  # thresholds of four: .006, .012, .018, .024
-    assert _rejected(p, 0.05).tolist() == [True, False, True, False]
-    assert not _rejected(np.array([0.04, 0.04]), 0.05).any()  # .0167 and .0333
+    assert _rejected(p).tolist() == [True, False, True, False]
+    assert not _rejected(np.array([0.04, 0.04])).any()  # .0167 and .0333
 
 
 def test_the_posterior_of_one_annotator_is_a_dirichlet():

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import bdtr, ndtr
 
-from bayesjudge.core import dirichlet
+from bayesjudge.bias.closed_form import with_one_more
 from bayesjudge.core.draws import split_draws
 from bayesjudge.core.errors import checking
 from bayesjudge.core.fit import Fit
@@ -96,9 +96,8 @@ def best_estimation_prob(failure_prob: float, neighbours: int, groups: int = 1) 
     The part, of all `groups` together, that lets `tail_bound` leave the most shifts beyond it; if
     that is none in any case, the one that needs the fewest neighbours.
     """
-    parts = SHARES * failure_prob
+    parts, needed = _needed(failure_prob, groups)
     beyond = spared(neighbours, failure_prob - parts, parts / groups) if neighbours else -1
-    needed = np.log(parts / groups) / np.log1p(-(failure_prob - parts))
     if np.max(beyond) < 0:
         return float(parts[np.argmin(needed)])
     best = np.flatnonzero(beyond == np.max(beyond))
@@ -141,10 +140,8 @@ def rms_bound(lengths: Any, *, largest: float, estimation_prob: float) -> float:
     3.799
     """
     _require_probs(0.5, estimation_prob)
-    if not np.isfinite(largest):
-        return float("inf")
-    x, count = np.unique(np.append(np.asarray(lengths, dtype=float), largest), return_counts=True)
-    return float(np.sqrt(dirichlet.quantile(count, x**2, 1 - estimation_prob)))
+    square = np.asarray(lengths, dtype=float) ** 2
+    return float(np.sqrt(with_one_more(square, largest**2, 1 - estimation_prob)))
 
 
 def predictive_bound(lengths: Any, *, largest: float, failure_prob: float) -> float:
@@ -208,9 +205,13 @@ def neighbours_needed(failure_prob: float, *, groups: int = 1) -> int:
     _require_probs(failure_prob, 0.5)
     with checking("neighbours_needed") as require:
         require(groups >= 1, f"groups must be 1 or more, got {groups}")
+    return int(np.ceil(_needed(failure_prob, groups)[1].min() - 1e-9))
+
+
+def _needed(failure_prob: float, groups: int) -> tuple[np.ndarray, np.ndarray]:
+    """Parts of the failure probability, and how many neighbours each needs."""
     parts = SHARES * failure_prob
-    needed = np.log(parts / groups) / np.log1p(-(failure_prob - parts))
-    return int(np.ceil(needed.min() - 1e-9))
+    return parts, np.log(parts / groups) / np.log1p(-(failure_prob - parts))
 
 
 def _require_probs(shift_prob: float, estimation_prob: float) -> None:

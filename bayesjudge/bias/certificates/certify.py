@@ -20,6 +20,8 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Caution
 from bayesjudge.core.fit import Fit
 
+#: What a basis leaves out.
+OF_BASIS = {"source": "estimation-error-ignored", "predictive": "average-over-measurements"}
 #: Cautions of a fit that go with every certificate from it.
 AGAINST_A_FIT = ("not-converged", "heavy-tailed-shifts", "shifts-together")
 
@@ -195,11 +197,7 @@ def _reason(found: Bound, length: float, most: float, alpha: float | None, shift
 
 
 def _basis_cautions(basis: str, source: Any) -> list[Caution]:
-    raised = []
-    if basis == "source":
-        raised.append(Caution.of("estimation-error-ignored"))
-    if basis == "predictive":
-        raised.append(Caution.of("average-over-measurements"))
+    raised = [Caution.of(OF_BASIS[basis])] if basis in OF_BASIS else []
     if isinstance(source, Fit):
         raised.append(Caution.of("rests-on-a-model", method=source.method))
         raised += [c for c in source.cautions if c.id in AGAINST_A_FIT]

@@ -16,15 +16,13 @@ if TYPE_CHECKING:
 
 
 @plain_text
-def plot_release(release: Release, *, bins: int = 40, ax: Axes | None = None) -> Axes:
+def plot_release(release: Release, *, ax: Axes | None = None) -> Axes:
     """Draw the distribution of scores before and after a release.
 
     Parameters
     ----------
     release : Release
         From `bayesjudge.bias.certificates.release`.
-    bins : int, default 40
-        Of both histograms.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
 
@@ -36,9 +34,9 @@ def plot_release(release: Release, *, bins: int = 40, ax: Axes | None = None) ->
     ax = ax or new_axes(6.5, 3.0)
     before, after = release.original[:, 0], release.scores[:, 0]
     both = np.concatenate([before, after])
-    edges = np.histogram_bin_edges(both, bins=bins)
-    ax.hist(before, bins=edges.tolist(), color="C1", alpha=0.5, label="the judge's scores")
-    ax.hist(after, bins=edges.tolist(), color="C0", alpha=0.6, label="released scores")
+    edges = np.histogram_bin_edges(both, bins=40).tolist()
+    ax.hist(before, bins=edges, color="C1", alpha=0.5, label="the judge's scores")
+    ax.hist(after, bins=edges, color="C0", alpha=0.6, label="released scores")
     ax.axvline(release.center, ls="--", color="k", lw=1, label="centre")
     rank = release.correlation["spearman"]
     write_title(
