@@ -18,9 +18,10 @@ import pandas as pd
 from contract import MIRRORED, NAMES, Module
 
 import bayesjudge as bj
-from bayesjudge.cli import output
 from bayesjudge.core.answer import Answer
 from bayesjudge.core.estimate import Estimate, label
+from bayesjudge.render.json import to_json
+from bayesjudge.render.page import page_of
 
 Read = Callable[[Any], Any]
 Made = tuple[Estimate, ...]
@@ -151,9 +152,8 @@ def table_and_report_agree(one: Module, table: Any, read: Read, made: Made) -> I
 @relation
 def json_says_what_the_table_says(one: Module, table: Any, read: Read, made: Made) -> Iterator[str]:
     """A command's JSON has each number once, unrounded, with its cautions; null is no number."""
-    quoted = Answer("", "", "", made[0])
-    story = output.Story("command", "", "", {}, lambda results: quoted)
-    told = json.loads(output.as_document(made, output.Shared(ci_prob=made[0].ci_prob), story))
+    page = page_of(made, ci_prob=made[0].ci_prob, answer=Answer("", "", "", made[0]), title="")
+    told = json.loads(to_json(page))
     ours = [(estimate.method.title, *row) for estimate in made for row in estimate.rows()]
     if _as_json(ours) != _of_json(told["estimates"]):
         yield "the JSON's estimates are others"
