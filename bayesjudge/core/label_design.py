@@ -146,62 +146,52 @@ DESIGNS: dict[str, LabelDesign] = {
 BUILT_IN = dict(DESIGNS)
 
 
-def design_of(calibration: object) -> LabelDesign:
-    """Find the design that a user named."""
-    if isinstance(calibration, LabelDesign):
-        return calibration
-    if calibration not in tuple(DESIGNS):
-        own = "of your own: hand over the LabelDesign, or put it into prevalence.DESIGNS"
-        raise _unknown(calibration, DESIGNS, own)
-    return DESIGNS[str(calibration)]
+#: What a table or function says of designs of the user's own, by which of them it takes: all,
+#: those without a likelihood or functions as closed forms, which are about counts, or none.
+OWN = {
+    "all": "of your own: hand over the LabelDesign, or put it into prevalence.DESIGNS",
+    "plain": "{subject} knows these, and designs of your own without a likelihood or functions as "
+    "closed forms (in prevalence.DESIGNS, or by value); read others as prevalence.Counts",
+    "none": "{subject} knows these only; read verdicts of another design as prevalence.Counts",
+}
 
 
-def built_in_design(
-    calibration: object, subject: str, known: Collection[str] = tuple(BUILT_IN)
+def design_of(
+    calibration: object,
+    subject: str = "",
+    own: Literal["all", "plain", "none"] = "all",
+    *,
+    known: Collection[str] | None = None,
+    words: Mapping[str, LabelDesign] = BUILT_IN,
 ) -> LabelDesign:
-    """Find a design that a user named where one of the user's own would be ignored."""
+    """Find the design that a user declared, by its name or by value.
+
+    `own` says which designs of the user's the `subject` takes; `known` are the built-in ones that
+    suit it, and `words` its own for them.
+    """
     name = calibration.name if isinstance(calibration, LabelDesign) else calibration
-    if name not in tuple(known) or design_of(calibration) is not BUILT_IN[str(name)]:
-        own = f"{subject} knows these only; read verdicts of another design as prevalence.Counts"
-        raise _unknown(name, {one: BUILT_IN[one] for one in known}, own)
-    return BUILT_IN[str(name)]
+    if isinstance(calibration, LabelDesign):
+        found: LabelDesign | None = calibration
+    else:
+        found = DESIGNS.get(str(name), words.get(str(name)))
+    if found is not None and found in (BUILT_IN.get(found.name), words.get(found.name)):
+        if known is None or found.name in known:
+            return words[found.name]
+    elif found is not None and own != "none":
+        new = found.name not in {*BUILT_IN, *words}
+        if own == "all" or (new and not found._of_counts):
+            return found
+    suited = DESIGNS if own == "all" else {one: words[one] for one in known or words}
+    choices = "; ".join(f"{one.name!r}: {one.meaning}" for one in suited.values())
+    told = f"calibration={name!r}: how were the labelled items chosen? {choices}; "
+    told += OWN[own].format(subject=subject)
+    problem = Problem(told, "unknown-calibration", "calibration", name, tuple(suited))
+    raise InputError("label design", [problem])
 
 
 def checked(design: LabelDesign, data: Any) -> tuple[Caution, ...]:
     """What a design's own check says of a table."""
     return () if design.check is None else tuple(design.check(data))
-
-
-def suited_design(
-    calibration: object,
-    subject: str,
-    built_in: Mapping[str, LabelDesign] | None = None,
-    known: Collection[str] | None = None,
-) -> LabelDesign:
-    """Find the design of a table that is not of counts: a built-in one, or one of the user's own.
-
-    `built_in` are the table's own words for designs; `known` are those that suit it.
-    """
-    built_in = built_in or BUILT_IN
-    known = tuple(built_in if known is None else known)
-    name = calibration.name if isinstance(calibration, LabelDesign) else calibration
-    if name in known and calibration in (name, built_in[str(name)], BUILT_IN.get(str(name))):
-        return built_in[str(name)]
-    own = DESIGNS.get(calibration) if isinstance(calibration, str) else calibration
-    if isinstance(own, LabelDesign) and name not in {*BUILT_IN, *built_in} and not own._of_counts:
-        return own
-    text = (
-        f"{subject} knows these, and designs of your own without a likelihood or functions as "
-        "closed forms (in prevalence.DESIGNS, or by value); read others as prevalence.Counts"
-    )
-    raise _unknown(name, {one: built_in[one] for one in known}, text)
-
-
-def _unknown(name: object, known: Mapping[str, LabelDesign], own: str) -> InputError:
-    choices = "; ".join(f"{one.name!r}: {one.meaning}" for one in known.values())
-    told = f"calibration={name!r}: how were the labelled items chosen? {choices}; {own}"
-    problem = Problem(told, "unknown-calibration", "calibration", name, tuple(known))
-    return InputError("label design", [problem])
 
 
 def about_others(design: LabelDesign, assumption: Assumption) -> Assumption:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.label_design import built_in_design
+from bayesjudge.core.label_design import design_of
 from bayesjudge.core.labels import read_labels
 from bayesjudge.prevalence import Counts, difference, rogan_gladen
 
@@ -60,7 +60,7 @@ def corrected_share(
     known = np.isin(verdicts, (0, 1))
     told = {"labelled": float((known & ~np.isnan(truths)).sum()), "samples": float(len(scores))}
     told["unknown"] = float((~known).sum())
-    design = built_in_design(calibration, "corrected_share", CALIBRATIONS)
+    design = design_of(calibration, "corrected_share", "none", known=CALIBRATIONS)
     try:
         counts = _counts(verdicts[known], truths[known], calibration)
         method = difference if design.same_items else rogan_gladen
@@ -102,7 +102,7 @@ def inspect_metric(
         require(
             metric is not None, "needs Inspect (pip install inspect_ai), which is not installed"
         )
-    built_in_design(calibration, "inspect_metric", CALIBRATIONS)
+    design_of(calibration, "inspect_metric", "none", known=CALIBRATIONS)
 
     def corrected() -> Callable[[list[Any]], dict[str, float]]:
         def compute(scores: list[Any]) -> dict[str, float]:

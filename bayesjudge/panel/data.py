@@ -253,18 +253,9 @@ class Votes:
             one = generator is not None or len(self.generators) == 1
             require(one, f"generator=None, and there are {len(self.generators)} generators")
         assert keys is not None
-        how = Reading(
-            subject="panel.Votes.with_labels",
-            calibration="random",
-            verdict=(),
-            truth=truth,
-            item=item,
-            by=generator,
-            classes=None if self.classes == BINARY else self.classes,
-            pass_value=pass_value,
-            fail_value=fail_value,
-            missing_value=missing_value,
-        )
+        given = locals() | {"calibration": "random", "verdict": (), "by": generator}
+        given["classes"] = None if self.classes == BINARY else self.classes
+        how = Reading.of("panel.Votes.with_labels", given)
         source = Rows(labels, truth, names=[item, *how.keys])
         read = how.meanings(source)
         items, told = source.frame[item].to_numpy(), source.places(read, truth)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bayesjudge.core.estimate import Assumption
-from bayesjudge.core.label_design import BUILT_IN, LabelDesign, suited_design
+from bayesjudge.core.label_design import BUILT_IN, LabelDesign, design_of
 
 RANDOM_LABELS = Assumption(
     "random-labels", "within each generator the labelled items are a random sample"
@@ -61,4 +61,4 @@ TELLS = {
 
 def find_design(calibration: str | LabelDesign | None) -> LabelDesign:
     """The design of that name, in a panel's words, or one of the user's own."""
-    return suited_design(calibration, "Votes", DESIGNS)
+    return design_of(calibration, "Votes", "plain", words=DESIGNS)

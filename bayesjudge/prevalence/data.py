@@ -648,21 +648,7 @@ class Counts(View):
         >>> counts.test_n, counts.test_pass, counts.labelled_n
         (2, 1, 3)
         """
-        how = Reading(
-            subject="prevalence.Counts.from_frame",
-            calibration=declared(calibration),
-            verdict=verdict,
-            truth=truth,
-            by=by,
-            stratum=stratum,
-            covariates=covariates,
-            propensity=propensity,
-            item=item,
-            pass_value=pass_value,
-            fail_value=fail_value,
-            missing_value=missing_value,
-            unparsed=unparsed,
-        )
+        how = Reading.of("prevalence.Counts.from_frame", locals())
         with checking(how.subject) as require:
             mixed = propensity is not None and external_labels is not None
             require(not mixed, "known propensities take no external labels")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.label_design import built_in_design
+from bayesjudge.core.label_design import design_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +64,7 @@ def simulate(
 
     names = [None] if systems is None else list(systems)
     rates = {"prevalence": prevalence, "sensitivity": sensitivity, "specificity": specificity}
-    calibration = built_in_design(calibration, "simulate").name
+    calibration = design_of(calibration, "simulate", "none").name
     with checking("prevalence.simulate") as require:
         require(items >= 1 and labelled >= 0, f"sizes: items={items}, labelled={labelled}")
         for name, value in rates.items():

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from bayesjudge.core.errors import Problem, checking
 from bayesjudge.core.item_keys import hash_items
-from bayesjudge.core.label_design import LabelDesign, design_of
+from bayesjudge.core.label_design import LabelDesign, declared, design_of
 from bayesjudge.core.labels import folded, listed, pass_name_of, spell
 from bayesjudge.core.numbers import number_of
 from bayesjudge.core.screen import how_many
@@ -34,9 +34,6 @@ from bayesjudge.verdicts.by_item import (
     patterns_in_engine,
 )
 from bayesjudge.verdicts.labels import MISSING, Labels, meanings_of
-
-if TYPE_CHECKING:
-    pass
 
 #: Columns that identify items by custom, looked at where none is named.
 ITEM_COLUMNS = (
@@ -95,6 +92,8 @@ class Reading:
     def __post_init__(self) -> None:
         verdict = self.verdict
         object.__setattr__(self, "verdict", (verdict,) if isinstance(verdict, str) else (*verdict,))
+        if self.classes is not None:
+            object.__setattr__(self, "classes", tuple(self.classes))
         lost, ways = "unparsed", OF_VERDICTS if self.classes is None else OF_CLASSES
         if self.scale is not None:
             lost, ways = "unscored", OF_SCORES
@@ -132,6 +131,16 @@ class Reading:
             stated = design_of(self.calibration).name == "known_propensity"
             words = "calibration='known_propensity' and propensity= (a column) come together"
             require(stated == (self.propensity is not None), words)
+
+    @classmethod
+    def of(cls, subject: str, given: Mapping[str, Any]) -> Self:
+        """Take the arguments of a reader, all that have the name of a field; the design is asked.
+
+        A reader hands over its `locals()`, so that its arguments stand once, in its signature.
+        """
+        known = {field.name for field in fields(cls)} & set(given)
+        values = {name: given[name] for name in known}
+        return cls(**values | {"subject": subject, "calibration": declared(given["calibration"])})
 
     @property
     def _grouped(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 from bayesjudge.core.counting import distinct
 from bayesjudge.core.errors import checking
 from bayesjudge.core.item_keys import hash_items, items_differ, keep_keys, keys_of
-from bayesjudge.core.label_design import LabelDesign, declared, design_of
+from bayesjudge.core.label_design import LabelDesign, design_of
 from bayesjudge.core.names import require_names
 from bayesjudge.verdicts.labels import MISSING, PASS_OR_FAIL
 from bayesjudge.verdicts.reading import (
@@ -294,27 +294,9 @@ class Verdicts:
             require((score is None) == (scale is None), words)
             others = several or not (classes is repeats is unparsed is None)
             require(score is None or not others, words)
-        how = Reading(
-            subject=subject,
-            calibration=declared(calibration),
-            verdict=verdict if score is None else score,
-            truth=truth,
-            judge=judge,
-            item=item,
-            by=by,
-            stratum=stratum,
-            covariates=covariates,
-            propensity=propensity,
-            classes=None if classes is None else tuple(classes),
-            pass_value=pass_value,
-            fail_value=fail_value,
-            missing_value=missing_value,
-            unparsed=KEPT if several and unparsed is None else unscored or unparsed,
-            repeated=repeated,
-            scale=scale,
-            truth_scale=truth_scale,
-            truth_from=truth_from,
-        )
+        given = locals() | {"verdict": verdict if score is None else score}
+        given["unparsed"] = KEPT if several and unparsed is None else unscored or unparsed
+        how = Reading.of(subject, given)
         with checking(how.subject) as require:
             require(repeats in (None, *REPEATS), f"repeats={repeats!r}: expected one of {REPEATS}")
             require(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bayesjudge.core.errors import InputError, check_ci_prob, checking
-from bayesjudge.core.label_design import built_in_design
+from bayesjudge.core.label_design import design_of
 from bayesjudge.prevalence.budget.allocation import check_rates
 from bayesjudge.prevalence.data import FIELDS, Counts
 from bayesjudge.prevalence.model import PrevalenceModel, default_model
@@ -96,7 +96,7 @@ def expected_width(
     check_rates("expected_width", **rates)
     check_ci_prob(ci_prob)
     pair = _pair(labelled)
-    calibration = built_in_design(calibration, "expected_width", PLAIN).name
+    calibration = design_of(calibration, "expected_width", "none", known=PLAIN).name
     with checking("expected_width") as require:
         require(items >= 1, f"items must be 1 or more, got {items}")
         require(min(pair) >= 0 and sum(pair) >= 1, f"labelled must be 1 or more, got {labelled}")

@@ -12,8 +12,7 @@ import numpy as np
 from bayesjudge.core.errors import Problem, checking
 from bayesjudge.core.label_design import (
     LabelDesign,
-    declared,
-    suited_design,
+    design_of,
 )
 from bayesjudge.core.screen import NAMES, few, fitted, how_many
 from bayesjudge.core.screen import rows as aligned
@@ -88,7 +87,7 @@ class ClassCounts(View):
     spelling: str = ""
 
     def __post_init__(self) -> None:
-        suited_design(self.calibration, "ClassCounts")
+        design_of(self.calibration, "ClassCounts", "plain")
         for name in ("classes", "responses", "systems"):
             value = getattr(self, name)
             value = self.classes if value is None and name == "responses" else value
@@ -294,19 +293,8 @@ class ClassCounts(View):
             If a column is missing, a row lacks a verdict and `unparsed` is not given, or a label
             is not among `classes`.
         """
-        how = Reading(
-            subject="prevalence.ClassCounts.from_frame",
-            calibration=declared(calibration),
-            verdict=verdict,
-            truth=truth,
-            by=by,
-            stratum=stratum,
-            propensity=propensity,
-            item=item,
-            classes=() if classes is None else tuple(classes),
-            missing_value=missing_value,
-            unparsed=unparsed,
-        )
+        classes = () if classes is None else classes  # those that occur
+        how = Reading.of("prevalence.ClassCounts.from_frame", locals())
         return cls.of(Verdicts.read(table, how))
 
     @classmethod
@@ -406,14 +394,8 @@ class ClassCounts(View):
         with checking("prevalence.ClassCounts.from_pairs") as require:
             require(len(classes) == 3, f"classes are win, tie and loss, got {list(classes)}")
             require(unparsed in (None, "drop"), f"unparsed={unparsed!r}: pairs can be dropped only")
-        how = Reading(
-            subject="prevalence.ClassCounts.from_pairs",
-            calibration=declared(calibration),
-            verdict=(verdict, swapped),
-            truth=truth,
-            classes=classes,
-            unparsed="drop",
-        )
+        both_orders = {"verdict": (verdict, swapped), "unparsed": "drop"}
+        how = Reading.of("prevalence.ClassCounts.from_pairs", locals() | both_orders)
         both = Verdicts.read(table, how)
         ours, theirs = both.response.T
         seen = (both.response != MISSING).all(axis=1)

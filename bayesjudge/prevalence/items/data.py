@@ -12,7 +12,7 @@ import numpy as np
 from bayesjudge.core.counting import collapse
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption
-from bayesjudge.core.label_design import LabelDesign, declared, suited_design
+from bayesjudge.core.label_design import LabelDesign, declared, design_of
 from bayesjudge.core.names import require_names
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.cautions import shift_p_value
@@ -118,7 +118,7 @@ class Items(View):
         object.__setattr__(self, "systems", tuple(map(str, self.systems)))
         for name in ("cells", "count"):
             self._set(**{name: np.asarray(getattr(self, name))})
-        suited_design(self.calibration, "Items", known=CALIBRATIONS)
+        design_of(self.calibration, "Items", "plain", known=CALIBRATIONS)
         with checking("prevalence.items") as require:
             shape = (len(self.count), len(self.systems), 3, 2)
             fits = self.cells.shape == shape
@@ -350,22 +350,10 @@ class Items(View):
             If a column is missing, labels are not understood, or `repeats` or `unparsed` is
             required and was not given.
         """
-        calibration = declared(calibration)
-        suited_design(calibration, "Items", known=CALIBRATIONS)
+        design_of(declared(calibration), "Items", "plain", known=CALIBRATIONS)
         with checking("prevalence.items") as require:
             require(repeats in (None, *REPEATS), f"repeats={repeats!r}: expected one of {REPEATS}")
-        how = Reading(
-            subject="prevalence.items",
-            calibration=calibration,
-            verdict=verdict,
-            truth=truth,
-            item=item,
-            by=by,
-            pass_value=pass_value,
-            fail_value=fail_value,
-            missing_value=missing_value,
-            unparsed=unparsed,
-        )
+        how = Reading.of("prevalence.items", locals())
         return cls.of(Verdicts.read(table, how, repeats=repeats or "system"), repeats)
 
     @classmethod

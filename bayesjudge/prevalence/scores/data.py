@@ -14,8 +14,7 @@ from scipy.special import expit
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.label_design import (
     LabelDesign,
-    declared,
-    suited_design,
+    design_of,
 )
 from bayesjudge.core.names import names_of
 from bayesjudge.core.screen import fitted, how_many
@@ -109,7 +108,7 @@ class Scores(View):
     rows: int = 0
 
     def __post_init__(self) -> None:
-        design = suited_design(self.calibration, "Scores")
+        design = design_of(self.calibration, "Scores", "plain")
         for name in ("scale", "truth_scale", "edges"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):
@@ -430,21 +429,8 @@ class Scores(View):
         >>> scores.truth[-2:].tolist(), int(scores.n.sum())
         ([1.0, 1.0], 5)
         """
-        how = Reading(
-            subject="prevalence.Scores.from_frame",
-            calibration=declared(calibration),
-            verdict=score,
-            truth=truth,
-            item=item,
-            propensity=propensity,
-            pass_value=pass_value,
-            fail_value=fail_value,
-            missing_value=missing_value,
-            unparsed=unscored,
-            scale=scale,
-            truth_scale=truth_scale,
-            truth_from=truth_from,
-        )
+        numbers = {"verdict": score, "unparsed": unscored}
+        how = Reading.of("prevalence.Scores.from_frame", locals() | numbers)
         return cls.of(Verdicts.read(table, how), edges)
 
     @classmethod

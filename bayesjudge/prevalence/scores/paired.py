@@ -11,7 +11,7 @@ import numpy as np
 
 from bayesjudge.core import methods
 from bayesjudge.core.errors import checking
-from bayesjudge.core.label_design import RANDOM_LABELS, LabelDesign, declared, suited_design
+from bayesjudge.core.label_design import RANDOM_LABELS, LabelDesign, declared, design_of
 from bayesjudge.core.tables import read_rows
 from bayesjudge.prevalence._samples import PPI, Pairs, Words, pairs_of
 from bayesjudge.prevalence.diagnosis import diagnose
@@ -140,7 +140,7 @@ class PairedScores:
         """
         import pandas as pd
 
-        design = suited_design(declared(calibration), "PairedScores")
+        design = design_of(declared(calibration), "PairedScores", "plain")
         rows = read_rows(table, score, truth, names=[by, item])
         coded = {column: pd.factorize(rows[column].astype(object)) for column in (score, truth)}
         cells = {column: pd.Series(found, name=column) for column, (_, found) in coded.items()}
