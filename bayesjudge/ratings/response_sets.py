@@ -19,7 +19,6 @@ __all__ = [
     "Identification",
     "all_response_sets",
     "choice_matrix",
-    "error_keeps_ranking",
     "error_matrix",
     "forward",
     "identification",
@@ -409,58 +408,3 @@ def shift_matrix(
     matrix[places[frozenset({chosen})], k] -= shift_strength
     matrix[places[target], k] += shift_strength
     return matrix
-
-
-def _mse_difference(human: Any, first: Any, second: Any, members: np.ndarray) -> Any:
-    """Squared error of the first judge less that of the second, between soft response sets."""
-    errors = [(((human - judge) @ members.T) ** 2).sum(axis=-1) for judge in (first, second)]
-    return errors[0] - errors[1]
-
-
-def error_keeps_ranking(
-    stable: np.ndarray,
-    observed: np.ndarray,
-    first: np.ndarray,
-    second: np.ndarray,
-    members: np.ndarray,
-) -> Any:
-    r"""Say whether raters' errors leave the order of two judges by squared error as it is.
-
-    With :math:`M = \Lambda^T\Lambda` and :math:`\delta^*` the squared error of the first judge less
-    that of the second without errors, the order is kept if and only if
-
-    .. math:: 2\,\mathrm{sign}(\delta^*)\,(\theta^* - \theta)^T M (\theta^w - \theta^z)
-              < |\delta^*|.
-
-    Parameters
-    ----------
-    stable, observed : numpy.ndarray, shape (..., Q)
-        People's shares of response sets without and with errors.
-    first, second : numpy.ndarray, shape (..., Q)
-        Shares of judge z and of judge w, which make no errors.
-    members : numpy.ndarray, shape (K, Q)
-        Which option is in which set.
-
-    Returns
-    -------
-    bool or numpy.ndarray of bool
-        False also if the judges tie without errors.
-
-    Notes
-    -----
-    The source's Lemma B.1 asks instead that the product and :math:`\delta^*` have the same sign,
-    and calls that necessary and sufficient. It is neither: if the signs differ, the order is
-    always kept; if they agree, it may be kept or not.
-
-    References
-    ----------
-    Source 5, Lemma B.1 and its proof, from which the condition above follows.
-    """
-    delta = _mse_difference(stable, first, second, members)
-    product = _cross_product(stable, observed, first, second, members)
-    return 2 * np.sign(delta) * product < np.abs(delta)
-
-
-def _cross_product(stable: Any, observed: Any, first: Any, second: Any, members: np.ndarray) -> Any:
-    shift, gap = (stable - observed) @ members.T, (second - first) @ members.T
-    return (shift * gap).sum(axis=-1)

@@ -206,13 +206,12 @@ def prior_sensitivity(
     endorsement, prevalence = {}, {}
     best: dict[tuple[str, str, str], float] = {}
     own = _draws_of(fit, cutoff, target)
+    taken = spaced_draws(fit, len(own.prevalence))
     for name, model in models.items():
-        drawn, best_weight = _weighted_for(fit, own, model, target), None
-        if drawn is None or (refit and _is_few(drawn.weight)):
-            drawn = _draws_of(_fit_again(fit, model, random_seed), cutoff, target)
-        elif performance is not None:
-            used = spaced_draws(fit, len(performance.draws))
-            best_weight = _weights(fit, model)[used, 0]
+        log = _log_weights(fit, model)
+        drawn = own if log is None else own._replace(weight=_normalised(log[taken]))
+        if log is None or (refit and _is_few(drawn.weight)):
+            drawn, log = _draws_of(_fit_again(fit, model, random_seed), cutoff, target), None
         if _is_few(drawn.weight):
             few.append(name)
         for s, source in enumerate(fit.data.sources):
@@ -222,7 +221,8 @@ def prior_sensitivity(
                 values = drawn.endorsement[:, s, k]
                 endorsement[name, source, option] = _summary(values, weight, ci_prob)
         if performance is not None:
-            best |= _best_under(performance, name, best_weight)
+            used = spaced_draws(fit, len(performance.draws))
+            best |= _best_under(performance, name, None if log is None else log[used, 0])
     quantities = {
         "endorsement": Quantity.of_rows(endorsement, ("prior", "source", "option")),
         "prevalence": Quantity.of_rows(prevalence, ("prior", "cutoff", "source")),
@@ -295,20 +295,15 @@ def _draws_of(fit: Fit, cutoff: float, target: Target) -> _Draws:
     return _Draws(endorsement, prevalence, np.full(prevalence.shape, 1 / len(prevalence)))
 
 
-def _weights(fit: Fit, model: ResponseSets) -> np.ndarray:
-    """Logarithms of what the draws weigh under another prior of the mean shares, by source."""
-    log_share = np.log(np.maximum(fit.draws("set_share"), 1e-300))
-    return log_share @ (model._weights(fit.data) - _spec_of(fit)._weights(fit.data))
+def _log_weights(fit: Fit, model: ResponseSets) -> np.ndarray | None:
+    """Logarithms of what the draws weigh under another prior of the mean shares, by source.
 
-
-def _weighted_for(fit: Fit, own: _Draws, model: ResponseSets, target: Target) -> _Draws | None:
-    """Weigh the draws at hand for another prior; None if more than share differs."""
+    None if more than that prior differs.
+    """
     if not _only_share_differs(fit, model):
         return None
-    log = _weights(fit, model)
-    if target == "items":
-        log = log[spaced_draws(fit, len(own.prevalence))]
-    return own._replace(weight=_normalised(log))
+    log_share = np.log(np.maximum(fit.draws("set_share"), 1e-300))
+    return log_share @ (model._weights(fit.data) - _spec_of(fit)._weights(fit.data))
 
 
 def _fit_again(fit: Fit, model: ResponseSets, random_seed: Any) -> Fit:

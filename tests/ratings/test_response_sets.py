@@ -7,11 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from bayesjudge.ratings.response_sets import (
-    _cross_product,
-    _mse_difference,
     all_response_sets,
     choice_matrix,
-    error_keeps_ranking,
     error_matrix,
     forward,
     identification,
@@ -121,10 +118,31 @@ def test_shift_keeps_what_was_chosen_and_the_printed_table_does_not():
 # Lemma B.1 --------------------------------------------------------------------------------------
 
 
+def mse_difference(human, first, second, members):
+    """Squared error of the first judge less that of the second, between soft response sets."""
+    errors = [(((human - judge) @ members.T) ** 2).sum(axis=-1) for judge in (first, second)]
+    return errors[0] - errors[1]
+
+
+def cross_product(stable, observed, first, second, members):
+    shift, gap = (stable - observed) @ members.T, (second - first) @ members.T
+    return (shift * gap).sum(axis=-1)
+
+
+def error_keeps_ranking(stable, observed, first, second, members):
+    """Whether raters' errors leave the order of two judges by squared error as it is.
+
+    The condition that follows from the proof of the lemma; if the judges tie, it is not kept.
+    """
+    delta = mse_difference(stable, first, second, members)
+    product = cross_product(stable, observed, first, second, members)
+    return 2 * np.sign(delta) * product < np.abs(delta)
+
+
 def lemma_as_printed(stable, observed, first, second, members):
     """Eq. (8) of the source."""
-    delta = _mse_difference(stable, first, second, members)
-    return np.sign(_cross_product(stable, observed, first, second, members)) == np.sign(delta)
+    delta = mse_difference(stable, first, second, members)
+    return np.sign(cross_product(stable, observed, first, second, members)) == np.sign(delta)
 
 
 @pytest.fixture(scope="module")
@@ -133,8 +151,8 @@ def drawn():
     stable, first, second = (rng.dirichlet(np.ones(7), 10_000) for _ in range(3))
     e = np.stack([error_matrix(MEMBERS, x, 1.0) for x in rng.uniform(0.1, 0.9, 10_000)])
     observed = (e @ stable[..., None])[..., 0]
-    kept = np.sign(_mse_difference(stable, first, second, MEMBERS)) == np.sign(
-        _mse_difference(observed, first, second, MEMBERS)
+    kept = np.sign(mse_difference(stable, first, second, MEMBERS)) == np.sign(
+        mse_difference(observed, first, second, MEMBERS)
     )
     return (stable, observed, first, second, MEMBERS), kept
 
@@ -160,7 +178,7 @@ def test_lemma_b1_counterexample_in_round_numbers():
     members = np.eye(2)
     stable, observed = np.array([0.5, 0.5]), np.array([0.4, 0.6])
     z, w = np.array([0.5, 0.5]), np.array([0.9, 0.1])
-    assert _mse_difference(stable, z, w, members) < 0
-    assert _mse_difference(observed, z, w, members) < 0
+    assert mse_difference(stable, z, w, members) < 0
+    assert mse_difference(observed, z, w, members) < 0
     assert error_keeps_ranking(stable, observed, z, w, members)
     assert not lemma_as_printed(stable, observed, z, w, members)
