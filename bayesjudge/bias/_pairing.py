@@ -34,23 +34,14 @@ class Columns(NamedTuple):
     judge: str | None
 
 
-class Read(NamedTuple):
-    """A table, and its names in their order; perturbations hold the reruns too."""
-
-    rows: pd.DataFrame
-    judges: tuple[str, ...]
-    items: tuple[str, ...]
-    perturbations: tuple[str, ...]
-
-
 def read_table(
     table: Any,
     columns: Columns,
     baseline: str,
     reruns: tuple[str, ...],
     scale: tuple[float, float],
-) -> Read:
-    """Take the columns asked for from a table and check the names of variants."""
+) -> pd.DataFrame:
+    """Scores of each item, judge and variant, which are categories; the baseline is the first."""
     wide = columns.variant is None
     if wide:
         _require_wide(columns, baseline, reruns)
@@ -79,11 +70,10 @@ def read_table(
         numbered: dict[Any, Any] = dict(enumerate(scores.values()))
         rows = pd.DataFrame({**keys, "variant": frame[columns.variant], **numbered})
     others = [name for name in dict.fromkeys(rows["variant"]) if name != baseline]
-    return Read(
-        rows=rows,
-        judges=tuple(sorted(rows["judge"].unique())),
-        items=tuple(dict.fromkeys(rows["item"])),
-        perturbations=tuple(others),
+    return rows.assign(
+        item=pd.Categorical(rows["item"], rows["item"].unique()),
+        judge=pd.Categorical(rows["judge"]),
+        variant=pd.Categorical(rows["variant"], [baseline, *others]),
     )
 
 
@@ -154,24 +144,25 @@ def read_fields(
         require_scale(scale, require)
         require_design(design, require)
         require(missing in (None, "drop", "worst"), f"missing={missing!r}: drop or worst")
-    read = read_table(table, columns, baseline, reruns, scale)
+    rows = read_table(table, columns, baseline, reruns, scale)
+    items, judges, variants = (tuple(rows[key].cat.categories) for key in KEYS)
     scores = columns.scores if columns.variant is not None else (RELEASED,)
-    released, averaged = take_repeats(read.rows, baseline, repeats)
+    released, averaged = take_repeats(rows, baseline, repeats)
     others, after, before = pair_with_baseline(released, baseline)
     lost = (np.isnan(after) | np.isnan(before)).any(axis=1)
-    index = {
-        "item": pd.Index(read.items).get_indexer(others["item"]),
-        "judge": pd.Index(read.judges).get_indexer(others["judge"]),
-        "perturbation": pd.Index(read.perturbations).get_indexer(others["variant"]),
-    }
+    item, judge, variant = (others[key].cat.codes.to_numpy(int) for key in KEYS)
+    index = {"item": item, "judge": judge, "perturbation": variant - 1}
     shift, kept = after - before, ~lost
     if missing == "worst":
         shift, kept = _furthest(shift, before, scale), np.full(len(others), fill_value=True)
     neighbour, short = np.arange(len(others)), False
     if design == "batch":
-        neighbour = _batch_of(index, others["repeat"].to_numpy())
-        short = bool((np.bincount(neighbour) < len(read.items)).any())
-        kept &= (np.bincount(neighbour, weights=kept) == len(read.items))[neighbour]
+        # all rows of one judge, perturbation and repeat
+        neighbour = distinct(np.stack([judge, variant, others["repeat"]], axis=1))[1]
+        short = bool((np.bincount(neighbour) < len(items)).any())
+        kept &= (np.bincount(neighbour, weights=kept) == len(items))[neighbour]
+    missing_n = np.zeros((len(judges), len(variants) - 1), dtype=int)
+    np.add.at(missing_n, (judge[lost], variant[lost] - 1), 1)
     with checking("bias.Shifts.from_frame") as require:
         require(
             not short,
@@ -189,30 +180,18 @@ def read_fields(
         "shift": shift[kept],
         **{name: places[kept] for name, places in index.items()},
         "neighbour": np.unique(neighbour[kept], return_inverse=True)[1],
-        "items": read.items,
-        "judges": read.judges,
-        "perturbations": read.perturbations,
+        "items": items,
+        "judges": judges,
+        "perturbations": variants[1:],
         "scale": (float(scale[0]), float(scale[1])),
         "design": design,
         "reruns": reruns,
         "scores": scores,
-        "missing": _count_lost(read, index, lost),
+        "missing": missing_n,
         "missing_as": missing if lost.any() and missing else "",
         "averaged": averaged,
-        **count_cells(read, baseline, reruns),
+        **count_cells(rows, baseline, reruns),
     }
-
-
-def _batch_of(index: dict[str, np.ndarray], repeat: np.ndarray) -> np.ndarray:
-    """Number the batches: all rows of one judge, perturbation and repeat."""
-    return distinct(np.stack([index["judge"], index["perturbation"], repeat], axis=1))[1]
-
-
-def _count_lost(read: Read, index: dict[str, np.ndarray], lost: np.ndarray) -> np.ndarray:
-    """Missing scores by judge and perturbation."""
-    found = np.zeros((len(read.judges), len(read.perturbations)), dtype=int)
-    np.add.at(found, (index["judge"][lost], index["perturbation"][lost]), 1)
-    return found
 
 
 def _furthest(shift: np.ndarray, before: np.ndarray, scale: tuple[float, float]) -> np.ndarray:
@@ -226,7 +205,7 @@ def _furthest(shift: np.ndarray, before: np.ndarray, scale: tuple[float, float])
 
 def take_repeats(rows: pd.DataFrame, baseline: str, repeats: str | None) -> tuple[Any, int]:
     """One row a released score: repeats averaged or numbered, and how many are averaged."""
-    sizes = rows.groupby(KEYS, sort=False).size()
+    sizes = rows.groupby(KEYS, sort=False, observed=True).size()
     several = sizes[sizes > 1]
     base = several[several.index.get_level_values("variant") == baseline]
     with checking("bias.Shifts.from_frame") as require:
@@ -245,10 +224,10 @@ def take_repeats(rows: pd.DataFrame, baseline: str, repeats: str | None) -> tupl
             "be the released one; name the others as a variant and pass it as rerun=",
         )
     if repeats == "mean":
-        each = rows.groupby(KEYS, sort=False)
+        each = rows.groupby(KEYS, sort=False, observed=True)
         means = each.mean().where(each.count().eq(each.size(), axis=0)).reset_index()
         return means.assign(repeat=0), int(sizes.mode().iloc[0])
-    return rows.assign(repeat=rows.groupby(KEYS, sort=False).cumcount()), 1
+    return rows.assign(repeat=rows.groupby(KEYS, sort=False, observed=True).cumcount()), 1
 
 
 def pair_with_baseline(
@@ -271,20 +250,19 @@ def pair_with_baseline(
     return others, others[scores].to_numpy(float), before
 
 
-def count_cells(read: Read, baseline: str, reruns: tuple[str, ...]) -> dict[str, np.ndarray]:
+def count_cells(
+    rows: pd.DataFrame, baseline: str, reruns: tuple[str, ...]
+) -> dict[str, np.ndarray]:
     """Sufficient statistics of the normal model, which is of one score."""
-    score, *more = [name for name in read.rows.columns if name not in KEYS]
+    score, *more = [name for name in rows.columns if name not in KEYS]
     if more:
         return {}
-    variants = [baseline, *(v for v in read.perturbations if v not in reruns)]
-    rows = read.rows.dropna(subset=[score])
-    variant = rows["variant"].where(~rows["variant"].isin(reruns), baseline)
-    shape = (len(read.judges), len(read.items), len(variants))
-    place = (
-        pd.Index(read.judges).get_indexer(rows["judge"]),
-        pd.Index(read.items).get_indexer(rows["item"]),
-        pd.Index(variants).get_indexer(variant),
-    )
+    items, judges, variants = (rows[key].cat.categories for key in KEYS)
+    changed = [name for name in variants if name not in (baseline, *reruns)]
+    cell = np.array([1 + changed.index(name) if name in changed else 0 for name in variants])
+    rows = rows.dropna(subset=[score])
+    item, judge, variant = (rows[key].cat.codes.to_numpy(int) for key in KEYS)
+    shape, place = (len(judges), len(items), 1 + len(changed)), (judge, item, cell[variant])
     values = rows[score].to_numpy(float)
     counts, sums, squares = np.zeros(shape), np.zeros(shape), np.zeros(shape[0])
     np.add.at(counts, place, 1)

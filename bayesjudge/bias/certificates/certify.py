@@ -99,8 +99,7 @@ def certify(
     shifts = _shifts_of(source)
     basis = basis or ("rms" if isinstance(source, Fit) else "tail")
     length = _check(source, tolerance, failure_prob, units, alpha, noise_prob, center, basis)
-    groups = [(where[-1], own.lengths) for where, own in shifts._groups(reruns=False)]
-    groups = groups or [(where[-1], own.lengths) for where, own in shifts._groups()]
+    groups = shifts._lengths_by()
     if mixture and len(groups) > 1:
         groups = [("the mixture", np.concatenate([x for _, x in groups]))]
     budget = failure_prob - noise_prob

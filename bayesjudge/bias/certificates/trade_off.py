@@ -68,8 +68,7 @@ def trade_off(
         require(0 < failure_prob < 1, f"failure_prob must lie in (0, 1), got {failure_prob!r}")
         require(len(tolerances) > 0, "give at least one tolerance")
         require(min(neighbours, default=0) >= 1, "neighbours must be 1 or more")
-    groups = [own.lengths for _, own in shifts._groups(reruns=False)]
-    groups = groups or [own.lengths for _, own in shifts._groups()]
+    groups = [lengths for _, lengths in shifts._lengths_by()]
     rows = []
     for m in sorted(neighbours):
         part = best_estimation_prob(failure_prob, m, len(groups))
