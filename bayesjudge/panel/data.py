@@ -18,6 +18,7 @@ from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.names import require_names
 from bayesjudge.core.screen import how_many
 from bayesjudge.panel.label_design import find_design
+from bayesjudge.verdicts.arrays import require_places
 from bayesjudge.verdicts.by_item import Rows
 from bayesjudge.verdicts.labels import PASS_OR_FAIL
 from bayesjudge.verdicts.reading import KEPT, Reading, long_in_memory, wide_in_memory
@@ -129,25 +130,15 @@ class Votes:
         require(
             2 <= len(self.classes) <= 100, f"{len(self.classes)} classes; 2 to 100 are possible"
         )
-        require(
-            votes.shape[1] == len(columns),
-            f"votes have {votes.shape[1]} columns, judge_of_column has {len(columns)}",
-        )
-        for name, array in arrays.items():
-            require(
-                array.shape == (len(votes),),
-                f"{name} has shape {array.shape}, expected one for each of {len(votes)} rows",
-            )
-        for name, array, low, high in (
-            ("votes", votes, MISSING, len(self.classes)),
-            ("truth", arrays["truth"], MISSING, len(self.classes)),
-            ("generator", arrays["generator"], 0, len(self.generators)),
-            ("judge_of_column", columns, 0, len(self.judges)),
-            ("count", arrays["count"], 1, np.inf),
+        rows, classes = len(votes), len(self.classes)
+        for name, array, length, low, high in (
+            ("votes", votes, rows, MISSING, classes),
+            ("truth", arrays["truth"], rows, MISSING, classes),
+            ("generator", arrays["generator"], rows, 0, len(self.generators)),
+            ("count", arrays["count"], rows, 1, np.inf),
+            ("judge_of_column", columns, votes.shape[1], 0, len(self.judges)),
         ):
-            odd = np.unique(array[~((array >= low) & (array < high) & (array == np.floor(array)))])
-            shown = odd[:3].tolist()
-            require(not odd.size, f"{name} holds {shown}, expected {low} to {high - 1:.0f}")
+            require_places(name, array, length, low, high, require)
         for name in ("generators", "judges", "classes"):
             require_names(getattr(self, name), name, require)
 

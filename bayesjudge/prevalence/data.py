@@ -14,6 +14,7 @@ from bayesjudge.core.item_keys import items_differ, keep_keys, keys_of
 from bayesjudge.core.label_design import Identified, LabelDesign, declared, design_of
 from bayesjudge.core.names import to_names
 from bayesjudge.core.screen import ROWS, fitted, how_many, rows
+from bayesjudge.verdicts.arrays import whole_numbers
 from bayesjudge.verdicts.reading import Reading, other_systems
 from bayesjudge.verdicts.table import Verdicts
 from bayesjudge.verdicts.view import View
@@ -26,25 +27,6 @@ HEADS = ("test", "passed", "good", "passed", "bad", "failed")
 PLURALS = {"system": "systems", "stratum": "strata", "judge": "judges", "period": "periods"}
 #: What the names of `Counts.systems` can be of.
 DIMS = ("system", "stratum", "judge")
-
-
-def _whole_numbers(name: str, value: Any, shape: tuple[int, ...], require: Any) -> Any:
-    """Whole numbers of the right shape: plain where there are no systems, frozen arrays else."""
-    array = np.asarray(value)
-    if name == "unparsed" and array.shape == ():
-        array = np.broadcast_to(array, shape)
-    numeric = np.issubdtype(array.dtype, np.number)
-    whole = numeric and bool(np.all(array == np.floor(np.where(np.isfinite(array), array, 0.5))))
-    require(whole, f"{name}={value!r} must be whole numbers")
-    expected = "one number" if shape == () else f"one number for each of the {shape[-1]} systems"
-    require(array.shape == shape, f"{name} has shape {array.shape}, expected {expected}")
-    if not whole or array.shape != shape:
-        return value
-    if shape == ():
-        return int(array)
-    frozen = array.astype(np.int64)
-    frozen.flags.writeable = False
-    return frozen
 
 
 def _numbers_or_names(values: Sequence[Any]) -> tuple[Any, ...]:
@@ -277,9 +259,15 @@ class Counts(View):
             shapes = dict.fromkeys((*FIELDS, "unparsed"), shape)
             if self.external_labels is not None:
                 shapes["external_labels"] = (len(LABELS), *shape)
+            of_systems = "" if systems is None else f" for each of the {len(systems)} systems"
             for name, wanted in shapes.items():
-                value = _whole_numbers(name, getattr(self, name), wanted, require)
-                object.__setattr__(self, name, value)
+                value = getattr(self, name)
+                if name == "unparsed" and np.ndim(value) == 0:
+                    value = np.broadcast_to(value, wanted)
+                told = f"one number{of_systems}" if wanted == shape else ""
+                found = whole_numbers(name, value, wanted, require, told)
+                plain = found.shape == wanted == ()
+                object.__setattr__(self, name, found.item() if plain else found)
         with checking("prevalence.Counts") as require:
             _require_possible(self, require)
 

@@ -13,6 +13,7 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.item_keys import hash_items, items_differ, keep_keys, keys_of
 from bayesjudge.core.label_design import LabelDesign, design_of
 from bayesjudge.core.names import require_names
+from bayesjudge.verdicts.arrays import require_places
 from bayesjudge.verdicts.labels import MISSING, PASS_OR_FAIL
 from bayesjudge.verdicts.reading import (
     KEPT,
@@ -165,26 +166,19 @@ class Verdicts:
             self._check(require)
 
     def _check(self, require: Any) -> None:
-        rows = len(self.response)
-        for name in (
-            "truth",
-            "group",
-            "count",
-            "about",
-            *(("item",) if self.item is not None else ()),
-        ):
-            shape = getattr(self, name).shape
-            require(shape == (rows,), f"{name} has shape {shape}, expected one for each of {rows}")
-        for name, low, high in (
-            ("response", MISSING, len(self.responses or ())),
-            ("truth", MISSING, len(self.classes)),
-            ("group", 0, len(self.groups)),
-            ("judge_of_column", 0, len(self.judges)),
+        rows, columns = self.response.shape
+        for name, length, low, high in (
+            ("response", rows, MISSING, len(self.responses or ())),
+            ("truth", rows, MISSING, len(self.classes)),
+            ("group", rows, 0, len(self.groups)),
+            ("count", rows, 0, np.inf),
+            ("about", rows, 0, 2),
+            ("item", rows, 0, np.size(self.items)),
+            ("judge_of_column", columns, 0, len(self.judges)),
         ):
             array = getattr(self, name)
-            odd = np.unique(array[(array < low) | (array >= high)])[:3].tolist()
-            require(not odd, f"{name} holds {odd}, expected {low} to {high - 1}")
-        require((self.count >= 0).all(), "count must be 0 or more in each pattern")
+            if array is not None:
+                require_places(name, array, length, low, high, require)
         for name in ("groups", "judges"):
             names = getattr(self, name)
             if names != ("",):

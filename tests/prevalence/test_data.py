@@ -211,6 +211,8 @@ def test_impossible_counts_are_named_together():
         )
     with pytest.raises(bj.InputError, match="must be whole numbers"):
         Counts(10, 0.5, 5, 5, 4, 2, calibration="random")
+    with pytest.raises(bj.InputError, match=r"test_n has shape \(2,\), expected one number;"):
+        Counts([10, 10], -5, 5, 5, 4, 2, calibration="random")
     with pytest.raises(bj.InputError, match="expected one number for each of the 2 systems"):
         Counts(10, 5, 5, 5, 4, 2, calibration="random", systems="xy")
     with pytest.raises(bj.InputError, match="these repeat"):

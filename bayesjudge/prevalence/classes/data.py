@@ -16,6 +16,7 @@ from bayesjudge.core.label_design import (
 )
 from bayesjudge.core.screen import NAMES, few, fitted, how_many
 from bayesjudge.core.screen import rows as aligned
+from bayesjudge.verdicts.arrays import whole_numbers
 from bayesjudge.verdicts.reading import Reading
 from bayesjudge.verdicts.table import MISSING, Verdicts
 from bayesjudge.verdicts.view import View
@@ -97,7 +98,11 @@ class ClassCounts(View):
         subject = "prevalence.ClassCounts"
         with checking(subject) as require:
             self._check_names(require)
-            self._check_arrays(require)
+            lead = () if self.systems is None else (len(self.systems),)
+            sizes = len(self.classes), len(self.responses or ())
+            for name, shape in (("test", (*lead, sizes[1])), ("labelled", (*lead, *sizes))):
+                found = whole_numbers(name, getattr(self, name), shape, require)
+                object.__setattr__(self, name, found)
         with checking(subject) as require:
             self._check_items(require)
 
@@ -124,18 +129,6 @@ class ClassCounts(View):
             object.__setattr__(self, "credit", credit)
             words = f"credit needs a finite number for each class, got {credit}"
             require(len(credit) == len(self.classes) and np.all(np.isfinite(credit)), words)
-
-    def _check_arrays(self, require: Callable[[object, str], None]) -> None:
-        lead = () if self.systems is None else (len(self.systems),)
-        sizes = len(self.classes), len(self.responses or ())
-        for name, shape in (("test", (*lead, sizes[1])), ("labelled", (*lead, *sizes))):
-            array = np.asarray(getattr(self, name), float)
-            require(array.shape == shape, f"{name} has shape {array.shape}, expected {shape}")
-            whole = np.isfinite(array) & (array >= 0) & (array == np.floor(array))
-            wrong = array[~whole].tolist()
-            require(not wrong, f"{name} must be whole numbers, 0 or more, got {wrong[:3]}")
-            if not wrong:
-                self._set(**{name: array.astype(np.int64)})
 
     def _check_items(self, require: Callable[[object, str], None]) -> None:
         require(self.labelled.sum() > 0, "no item has a human label; label some")

@@ -18,11 +18,14 @@ from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.cautions import shift_p_value
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.items._shift import p_values
+from bayesjudge.verdicts.arrays import whole_numbers
 from bayesjudge.verdicts.reading import (
     BAD,
     GOOD,
     REPEATS,
+    TRUTHS,
     UNLABELLED,
+    VERDICTS,
     Reading,
 )
 from bayesjudge.verdicts.table import Verdicts
@@ -116,15 +119,13 @@ class Items(View):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "systems", tuple(map(str, self.systems)))
-        for name in ("cells", "count"):
-            self._set(**{name: np.asarray(getattr(self, name))})
         design_of(self.calibration, "Items", "plain", known=CALIBRATIONS)
         with checking("prevalence.items") as require:
-            shape = (len(self.count), len(self.systems), 3, 2)
-            fits = self.cells.shape == shape
-            require(fits, f"cells has shape {self.cells.shape}, expected {shape}")
-            whole = all(a.dtype.kind in "iu" and (a >= 0).all() for a in (self.cells, self.count))
-            require(whole, "cells and count must be whole numbers, 0 or more")
+            kinds = (len(self.count),)
+            shapes = {"cells": (*kinds, len(self.systems), TRUTHS, VERDICTS), "count": kinds}
+            for name, shape in shapes.items():
+                found = whole_numbers(name, getattr(self, name), shape, require)
+                object.__setattr__(self, name, found)
             require_names(self.systems, "systems", require)
         with checking("prevalence.items") as require:
             self._require_possible(require)
