@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import json
 import shlex
 import sys
 import textwrap
@@ -21,7 +20,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from bayesjudge.cli.options import DATA, GENERATOR
+from bayesjudge.cli.options import DATA, GENERATOR, Json
+from bayesjudge.cli.output import write
 from bayesjudge.cli.shapes import (
     NEEDS,
     WANTED,
@@ -50,6 +50,8 @@ from bayesjudge.core.screen import continued, few, how_many, visible, width_of
 from bayesjudge.readers.files import STDIN, File, cell_of
 from bayesjudge.readers.recognition import read_as, recognise
 from bayesjudge.readers.tables import decimal_commas, is_one_file, names_in, read_table, rows_of
+from bayesjudge.render.json import to_json
+from bayesjudge.render.page import Page
 
 _DATA = Parameter(group=DATA)
 #: Rows of a table that are looked at.
@@ -77,7 +79,7 @@ def doctor(
     generator: Annotated[str | None, GENERATOR] = None,
     judge: Annotated[str | None, _DATA] = None,
     why: Annotated[bool, Parameter(negative="")] = False,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    json: Json = False,
 ) -> None:
     """Tell what a file holds, and which questions it can answer by which command.
 
@@ -106,8 +108,6 @@ def doctor(
         Of a table with one row a vote, the column that names the judge.
     why : bool
         Say below each line why it is proposed.
-    json_ : bool
-        Print one JSON document instead of text.
 
     Raises
     ------
@@ -116,10 +116,10 @@ def doctor(
     """
     named = {"item": item, "system": generator, "judge": judge}
     found = examine(file, truth, labels, {role: n for role, n in named.items() if n is not None})
-    if json_:
-        sys.stdout.write(json.dumps(found.as_json(), indent=2) + "\n")
+    if json:
+        write(to_json(found.page()))
     else:
-        sys.stdout.write(visible(found.screen(width_of(sys.stdout), why=why)))
+        write(visible(found.screen(width_of(sys.stdout), why=why)))
 
 
 @dataclass(frozen=True)
@@ -162,19 +162,24 @@ class Diagnosis:
     def __repr__(self) -> str:
         return self.screen(100)
 
-    def as_json(self) -> dict[str, Any]:
-        """The document that ``--json`` prints."""
+    def page(self) -> Page:
+        """What ``--json`` prints."""
         answers = [
             {"question": one.question, "command": str(one.line), "options": {**one.line.options},
-             "shape": one.shape, "reasons": [*one.reasons],
+             "shape": one.shape, "reasons": one.reasons,
              **({"if": one.condition} if one.condition else {})}
             for one in self.answers
         ]  # fmt: skip
-        questions = [{"columns": [*one.columns], "text": one.text} for one in self.questions]
-        return {"schema": "bayesjudge-doctor/1", "file": self.path, "kind": self.kind,
-                "contents": self.contents, "odd": self.odd, "questions": questions,
-                "missing": self.missing, "answers": answers,
-                "labelling": [line for _, line in self.labelling]}  # fmt: skip
+        told = {
+            "contents": self.contents,
+            "odd": self.odd,
+            "questions": [{"columns": one.columns, "text": one.text} for one in self.questions],
+            "missing": self.missing,
+            "answers": answers,
+            "labelling": [line for _, line in self.labelling],
+        }
+        read = {"data": self.path, "kind": self.kind}
+        return Page(f"What {self.path} holds", command="doctor", inputs=read, fields=lambda: told)
 
     def screen(self, width: int, *, why: bool = False) -> str:
         """All of it as lines, the reasons too if asked."""

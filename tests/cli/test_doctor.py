@@ -182,7 +182,7 @@ def test_a_table_with_five_mistakes(tmp_path, examine, capsys):
     path = tmp_path / "labels.csv"
     path.write_text(MISTAKES.format(rows="\n".join([*rows, rows[5]])).replace("x1;PASS;yes\n", ""))
     found = examine(path)
-    told = " | ".join([found["kind"], *found["contents"], *found["odd"]])
+    told = " | ".join([found["inputs"]["kind"], *found["contents"], *found["odd"]])
     assert "separated by ';'" in told
     assert "maybe says neither pass nor fail: the line reads maybe as fail" in told
     assert "1 row is the same as another one" in told

@@ -49,6 +49,7 @@ LABELS = ["--truth", "truth", "--calibration", "random", "--by", "system", "--un
         ["gate", "{log}", *LABELS, "--at-least", "0.5"],
         ["prevalence", "{log}", "--verdict", "verdict", *LABELS, "--no-nuts"],
         ["demo", "--no-nuts"],
+        ["doctor", "{log}"],
     ],
     ids=lambda line: line[0],
 )
