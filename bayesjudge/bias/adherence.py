@@ -97,7 +97,6 @@ def schematic_adherence(
     again = np.array([_parts(x[i], y[i]) for i in draws])
     ends = np.nanquantile(again, [tail, 1 - tail], axis=0)
     lost = len(frame) - len(kept)
-    text = f"{lost} of {len(frame)} rows lack a score and were left out"
     linear_and_curved = value[:2], *ends[:, :2]
     return Estimate(
         {
@@ -109,7 +108,7 @@ def schematic_adherence(
         source=f"{FEUER}, Appendix C",
         interval="bootstrap percentile",
         assumptions=(INDEPENDENT_ROWS,),
-        cautions=(Caution("missing-scores", text),) if lost else (),
+        cautions=(Caution.of("missing-scores", lost=lost, rows=len(frame)),) if lost else (),
     )
 
 

@@ -217,17 +217,8 @@ def suited(shifts: Shifts, model: NormalShifts | None = None, subject: str = "")
 def _unknown_noise(shifts: Shifts) -> tuple[Caution, ...]:
     if _freedom_of(shifts).any():
         return ()
-    text = (
-        "nothing was judged twice and there is one perturbation: what is repeat noise and what "
-        "differs from item to item is told by the priors alone; their sum is known"
-    )
-    if len(shifts._changed) > 1:
-        text = (
-            "nothing was judged twice: repeat_noise is what an item's shifts under several "
-            "perturbations share, the noise of their baseline if the shifts themselves are "
-            "independent and too much if they go together"
-        )
-    return (Caution("repeat-noise-guessed", text),)
+    several = "several" if len(shifts._changed) > 1 else "one"
+    return (Caution.of("repeat-noise-guessed", several),)
 
 
 # Unknowns, in score points -----------------------------------------------------------------------

@@ -75,8 +75,7 @@ def gate(idata: xr.DataTree, quantities: tuple[str, ...]) -> tuple[Caution, ...]
         problems.append(f"the energy is badly explored (BFMI {bfmi.min():.2f}, below {MIN_BFMI})")
     if not problems:
         return ()
-    advice = "sample longer (draws=, tune=), raise target_accept=, or give stronger priors"
-    return (Caution("not-converged", "; ".join(problems) + f": {advice}"),)
+    return (Caution.of("not-converged", "chains", problems="; ".join(problems)),)
 
 
 def against_exact(

@@ -72,6 +72,16 @@ class Row(NamedTuple):
     high: float
 
 
+class Place(NamedTuple):
+    """Where a number is: for a caution, and for its sentence (``" in system 'x'"``, or ``""``)."""
+
+    names: tuple[str, ...]
+    words: str
+
+    def __str__(self) -> str:
+        return self.words
+
+
 @dataclass(frozen=True)
 class Caution:
     """A warning attached to a result: `Caution.of` words one of the package's own.
@@ -94,7 +104,9 @@ class Caution:
     numbers: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @classmethod
-    def of(cls, id: str, variant: str = "", *, where: tuple[str, ...] = (), **numbers: Any) -> Self:
+    def of(
+        cls, id: str, variant: str = "", *, where: tuple[str, ...] | Place = (), **numbers: Any
+    ) -> Self:
         """Make one of the package's own: its sentence is that of the file of words.
 
         Parameters
@@ -103,8 +115,8 @@ class Caution:
             A caution of ``core/words.toml``.
         variant : str
             Which of its sentences, if it has several.
-        where : tuple of str
-            Systems, strata or periods that it is about.
+        where : tuple of str or Place
+            Systems, strata or periods that it is about; a `Place` stands in the sentence too.
         **numbers : number or str
             What stands in the sentence.
 
@@ -113,6 +125,8 @@ class Caution:
         Caution
             With its sentence.
         """
+        if isinstance(where, Place):
+            where, numbers["place"] = where
         text = sentence("cautions", id, variant, numbers)
         return cls(id, text, where, {name: _plain(one) for name, one in numbers.items()})
 

@@ -198,8 +198,7 @@ def about_others(design: LabelDesign, assumption: Assumption) -> Assumption:
     """Say what the answer is about if the labelled items are others: not about those."""
     if design.same_items or assumption.id != SAME_JUDGE.id:
         return assumption
-    text = f"{assumption.text}, and the answer is about the test items: labelled ones do not count"
-    return assumption._replace(text=text)
+    return Assumption.of("same-judge", "others", assumption=assumption.text)
 
 
 def declared(calibration: str | LabelDesign | None) -> str | LabelDesign:

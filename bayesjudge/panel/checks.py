@@ -19,31 +19,15 @@ from bayesjudge.core.screen import few
 from bayesjudge.panel.data import MISSING, Votes
 from bayesjudge.panel.label_design import DESIGNS, RANDOM_LABELS, TELLS
 
-SAME_ERRORS = Assumption(
-    "same-error-rates", "each judge has the same error rates on every generator"
-)
-INDEPENDENT = Assumption(
-    "independent-errors", "given the truth, the judges' votes on an item are independent"
-)
-INDEPENDENT_GIVEN_EFFECT = Assumption(
-    "independent-given-effect",
-    "given the truth and one shared effect, the votes on an item are independent",
-)
-BETTER_THAN_CHANCE = Assumption(
-    "better-than-chance", "the judges are better than chance at what people call good"
-)
-EXCHANGEABLE = Assumption(
-    "exchangeable-bias",
-    "the panel's bias on a new generator is like its bias on the labelled generators",
-)
-EXCHANGEABLE_LEVELS = Assumption(
-    "exchangeable-levels",
-    "items with the same votes are good as often on every generator, but for differences between "
-    "generators like those between the labelled ones",
-)
-ITEMS_DIFFER = Assumption("items-differ", "the tables of votes that were added share no item")
-ERRORS_CANCEL = Assumption("errors-cancel", "the judges never err, or their errors cancel")
-RULE_ERRORS_CANCEL = Assumption("rule-errors-cancel", "the rule's two kinds of error cancel")
+SAME_ERRORS = Assumption.of("same-error-rates")
+INDEPENDENT = Assumption.of("independent-errors")
+INDEPENDENT_GIVEN_EFFECT = Assumption.of("independent-given-effect")
+BETTER_THAN_CHANCE = Assumption.of("better-than-chance")
+EXCHANGEABLE = Assumption.of("exchangeable-bias")
+EXCHANGEABLE_LEVELS = Assumption.of("exchangeable-levels")
+ITEMS_DIFFER = Assumption.of("items-differ")
+ERRORS_CANCEL = Assumption.of("errors-cancel", "panel")
+RULE_ERRORS_CANCEL = Assumption.of("rule-errors-cancel")
 #: Assumptions by which labels on some generators say something of the others.
 CARRIES_OVER = {one.id for one in (SAME_ERRORS, EXCHANGEABLE, EXCHANGEABLE_LEVELS)}
 #: Cautions that contradict an assumption, by its id.
@@ -291,21 +275,14 @@ def _copied(votes: Votes) -> Iterator[Caution]:
     if found:
         shown = ", ".join(f"{a} and {b} ({agree:.1%})" for a, b, agree, _ in found[:MOST_NAMED])
         more = f" and {len(found) - MOST_NAMED} more pairs" if len(found) > MOST_NAMED else ""
-        yield Caution(
-            "near-duplicates",
-            f"these judges give nearly all items the same vote: {shown}{more}; they count as one",
-        )
+        yield Caution.of("near-duplicates", "votes", shown=shown, more=more)
 
 
 @lru_cache(maxsize=4)  # every method asks, and votes never change
 def cautions_of(votes: Votes) -> tuple[Caution, ...]:
     """Name what the labelled items say against the usual models of a panel."""
     if not (votes.truth != MISSING).any():
-        text = (
-            "no item is labelled: which class is the good one rests on the judges being better "
-            "than chance, and their errors on a model; label some items"
-        )
-        return (Caution("no-labels", text), *_copied(votes))
+        return (Caution.of("no-labels", "panel"), *_copied(votes))
     others = (*_of_others(votes), *checked(votes.design, votes))
     if votes.n_classes != 2:
         return others
@@ -351,12 +328,7 @@ def _of_others(votes: Votes) -> Iterator[Caution]:
     names = without_labels(votes)
     if names:
         it, its = ("it", "its") if len(names) == 1 else ("them", "their")
-        yield Caution(
-            "other-systems",
-            f"no item of {few(names, MOST_NAMED)} is labelled: what labels of other generators say "
-            f"of {it} rests on judges treating all generators alike, or differing as those with "
-            f"labels do; label some of {its} items",
-        )
+        yield Caution.of("other-systems", "panel", names=few(names, MOST_NAMED), it=it, its=its)
 
 
 def against_labels(votes: Votes, shares: Quantity) -> Iterator[Caution]:
@@ -375,11 +347,7 @@ def against_labels(votes: Votes, shares: Quantity) -> Iterator[Caution]:
         name, own = votes.generators[worst], f"{good[worst]} of {n[worst]}"
         low, high = shares.low[worst], shares.high[worst]
         more = f", and {found.size - 1} more" if found.size > 1 else ""
-        yield Caution(
-            "labels-contradict",
-            f"{name}'s own labels, a random sample ({own} are good), are very rare if its share is "
-            f"{low:.0%} to {high:.0%}{more}: do not use this method's numbers",
-        )
+        yield Caution.of("labels-contradict", name=name, own=own, low=low, high=high, more=more)
 
 
 def _differing(votes: Votes) -> Iterator[Caution]:
@@ -402,11 +370,8 @@ def _differing(votes: Votes) -> Iterator[Caution]:
         )
         more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
         judges = len({*rejected.index, *found["judge"]})
-        yield Caution(
-            "error-rates-differ",
-            f"equal {name} on all labelled generators is rejected for {judges} of {len(p)} judges: "
-            f"{named}{more}: rates do not carry over to a new generator; use BiasPooling(), or "
-            "label some of its items and use VoteRegression()",
+        yield Caution.of(
+            "error-rates-differ", name=name, judges=judges, of=len(p), named=named, more=more
         )
 
 
@@ -451,21 +416,18 @@ def _dependent(votes: Votes) -> Iterator[Caution]:
         rows = table[table["truth"] == truth].dropna()
         rejected = rows[rows["p_value"] < REJECT_P / max(len(rows), 1)]
         if len(rejected) and rows["correlation"].mean() > 0:
-            yield Caution(
+            yield Caution.of(
                 "dependent-judges",
-                f"on {word} items the judges' votes correlate by {rows['correlation'].mean():.2f} "
-                f"on average ({len(rejected)} of {len(rows)} pairs beyond chance): the panel is "
-                f"worth {effective[truth]:.1f} independent judges; Dawid-Skene is overconfident "
-                "here; use BiasPooling() or VoteRegression()",
+                word=word,
+                correlation=rows["correlation"].mean(),
+                beyond=len(rejected),
+                rows=len(rows),
+                worth=effective[truth],
             )
         close = rejected[rejected["correlation"] > DUPLICATE]
         if len(close):
             shown = ", ".join(f"{a} and {b} ({r:.2f})" for a, b, _, r, _, _ in close.values[:5])
-            yield Caution(
-                "near-duplicates",
-                f"on {word} items these judges nearly always err together: {shown}; one of each "
-                "pair adds little",
-            )
+            yield Caution.of("near-duplicates", "errors", word=word, shown=shown)
 
 
 def _contradicted(votes: Votes) -> Iterator[Caution]:
@@ -475,11 +437,7 @@ def _contradicted(votes: Votes) -> Iterator[Caution]:
         n = votes.count[rows].sum()
         share = votes.count[rows & wrong].sum() / n if n else 0.0
         if n >= FEWEST and share > 0.5:
-            yield Caution(
-                "majority-contradicted",
-                f"on {share:.0%} of the items that people call {word} the majority of the judges "
-                "says the opposite: a model without labels would find other classes than people",
-            )
+            yield Caution.of("majority-contradicted", share=share, word=word)
 
 
 def _shifted(votes: Votes) -> Iterator[Caution]:
@@ -495,12 +453,14 @@ def _shifted(votes: Votes) -> Iterator[Caution]:
     parts = _net_votes(votes, votes.generators.index(worst))
     labelled, others = (float(np.average(net, weights=n)) for net, n in parts)
     named = f" of {', '.join(map(repr, rejected))}" if rejected else ""
-    yield Caution(
+    yield Caution.of(
         "label-shift",
-        f"the labelled items{named} were voted on differently from the others (for example "
-        f"{worst!r}: {labelled:+.2f} passes less fails an item, {others:+.2f} on the others; "
-        f"p = {min(together, each[worst]):.1e}): they are no random sample; declare how they were "
-        "drawn (calibration=)",
+        "votes",
+        named=named,
+        worst=worst,
+        labelled=labelled,
+        others=others,
+        p_value=min(together, each[worst]),
     )
 
 
@@ -555,12 +515,15 @@ def _out_of_range(votes: Votes) -> Iterator[Caution]:
     far = [cell for cell in cells if ndtr(-cell[0]) < REJECT_P / len(cells)]
     if far:
         _, i, j = max(far)
-        yield Caution(
+        yield Caution.of(
             "votes-out-of-range",
-            f"{len(far)} of {len(cells)} pass rates by judge and generator lie outside what the "
-            f"labelled items allow (for example judge {votes.judges[j]!r} passes {rates[i, j]:.0%} "
-            f"of {votes.generators[i]!r}, and {shares[0, j]:.0%} of the bad and {shares[1, j]:.0%} "
-            "of the good labelled items): judges treat labelled items differently from the others",
+            far=len(far),
+            of=len(cells),
+            judge=votes.judges[j],
+            rate=rates[i, j],
+            generator=votes.generators[i],
+            of_bad=shares[0, j],
+            of_good=shares[1, j],
         )
 
 

@@ -56,11 +56,7 @@ FEWEST_VOTES = 100
 BIAS_PRIOR = "normal on the logit scale, with a prior on the panel's bias"
 #: Added to every expected count where curvature is looked at, so that no rate is 0 or 1.
 PSEUDO = 0.5
-NOT_INDEPENDENT = Caution(
-    "no-interval",
-    "prevalences averaged over judges have no interval: judges of the same items err together, and "
-    "this average does not say how much; see difference or fit",
-)
+NOT_INDEPENDENT = Caution.of("no-interval", "average")
 
 
 def panel_mean(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
@@ -275,8 +271,7 @@ def dawid_skene_em(
         parts.append((value, np.minimum(low, value), np.maximum(high, value)))
     cautions = [*_without_interval_by_em(votes, *errors), *_sparse(votes, best, prior_count)]
     if not best.converged:
-        text = f"the likelihood still grew after {best.iterations} iterations"
-        cautions.insert(0, Caution("not-converged", text))
+        cautions.insert(0, Caution.of("not-converged", "em", iterations=best.iterations))
     return _described(
         votes,
         _rates(votes, *parts),
@@ -302,13 +297,14 @@ def _sparse(votes: Votes, found: _em.Solution, prior_count: float) -> Iterator[C
     label = found.posterior.argmax(axis=1)
     lost = np.take_along_axis(tally, label[:, None], axis=1)[:, 0] < tally.max(axis=1)
     lost &= ~votes.is_labelled
-    yield Caution(
+    yield Caution.of(
         "too-few-votes",
-        f"{len(votes.judges)} judges gave {given / len(votes.judges):.0f} votes each, for "
-        f"{votes.n_classes * (votes.n_classes - 1)} rates: hidden votes are predicted better by "
-        f"rates that all judges share (log score {common:.2f}) than by their own ({own:.2f}), so "
-        "consensus labels may be worse than the majority's; they differ from it on "
-        f"{votes.count[lost].sum() / votes.n_items:.0%} of the items",
+        judges=len(votes.judges),
+        votes=given / len(votes.judges),
+        rates=votes.n_classes * (votes.n_classes - 1),
+        common=common,
+        own=own,
+        share=votes.count[lost].sum() / votes.n_items,
     )
 
 
@@ -316,21 +312,12 @@ def _without_interval_by_em(
     votes: Votes, shares: np.ndarray, rates: np.ndarray
 ) -> Iterator[Caution]:
     if not votes.is_labelled.any():
-        text = (
-            "no item is labelled, and there is no interval: one would hold only if the "
-            "judges erred independently, which votes alone do not show; label some items"
-        )
-        yield Caution("no-interval", text)
+        yield Caution.of("no-interval", "no-labels")
         return
     if np.isnan(shares).any():
-        text = "shares of generators have no interval: conjugate gradients did not converge"
-        yield Caution("no-interval", text)
+        yield Caution.of("no-interval", "shares")
     if np.isnan(rates).any():
-        yield Caution(
-            "no-interval",
-            f"the rates of {len(votes.judges):,} judges have no interval: more than "
-            f"{_em.MOST_RATES:,} free rates; for theirs, keep the votes of fewer judges",
-        )
+        yield Caution.of("no-interval", "rates", judges=len(votes.judges), most=_em.MOST_RATES)
 
 
 def model_assisted(votes: Votes, *, ci_prob: float = 0.95, target: Target = "items") -> Estimate:
@@ -479,18 +466,15 @@ def rogan_gladen(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
 def _left_out(votes: Votes, gain: np.ndarray) -> Iterator[Caution]:
     for name, above_chance in zip(votes.judges, gain, strict=True):
         if np.isnan(above_chance):
-            text = f"judge {name!r} is left out: it voted on no labelled item of one of the classes"
-            yield Caution("error-rates-unknown", text)
+            yield Caution.of("error-rates-unknown", name=name)
         elif above_chance <= 0:
-            text = f"judge {name!r} is left out: it does no better"
-            yield Caution("no-better-than-chance", text)
+            yield Caution.of("no-better-than-chance", "panel", name=name)
 
 
 def _unseen(votes: Votes, seen: np.ndarray) -> Iterator[Caution]:
     for name, has_votes in zip(votes.generators, seen, strict=True):
         if not has_votes:
-            text = f"no judge that could be corrected voted on generator {name!r}: nan"
-            yield Caution("no-votes", text)
+            yield Caution.of("no-votes", "corrected", name=name)
 
 
 def regression(
@@ -552,7 +536,7 @@ def regression(
     made = {"prevalence": _by_generator(votes, _without_interval(found.prevalence))}
     made["sensitivity"] = _by_judge(votes, _without_interval(found.sensitivity))
     made["specificity"] = _by_judge(votes, _without_interval(found.specificity))
-    early = Caution("stops-early", "the published optimiser halts before the minimum of its loss")
+    early = Caution.of("stops-early")
     return _described(
         votes,
         made,
@@ -648,15 +632,13 @@ def logit_shift(
 def _few_others(rows: dict[str, tuple[float, ...]]) -> Iterator[Caution]:
     lone = [name for name, row in rows.items() if np.isnan(row[1]) and not np.isnan(row[0])]
     if lone:
-        text = f"{lone} have fewer than two other generators with labels, or these have one bias: "
-        text += "it has no spread, and theirs may be another"
-        yield Caution("no-interval", text)
+        yield Caution.of("no-interval", "few-generators", lone=lone)
 
 
 def _without_votes(votes: Votes, rate: np.ndarray) -> Iterator[Caution]:
     names = [name for name, x in zip(votes.generators, rate, strict=True) if np.isnan(x)]
     if names:
-        yield Caution("no-votes", f"no judge voted on the items of {names}: nan")
+        yield Caution.of("no-votes", "generators", names=names)
 
 
 def difference(votes: Votes, *, ci_prob: float = 0.95, target: Target = "items") -> Estimate:
@@ -708,7 +690,7 @@ def difference(votes: Votes, *, ci_prob: float = 0.95, target: Target = "items")
         n, m = votes.items[i], votes.count[mine].sum()
         if m < 2:
             rows[name] = (np.nan, np.nan, np.nan)
-            cautions.append(Caution("no-labels", f"generator {name!r} has {m} labelled items"))
+            cautions.append(Caution.of("no-labels", "generator", name=name, m=m))
             continue
         mean, others, error = _corrections(votes.truth[mine], vote[mine], votes.count[mine])
         # what is known of the labelled items stays so
@@ -819,7 +801,7 @@ def closed_forms(
         try:
             one = form(votes, ci_prob=ci_prob)
         except InputError as error:
-            refused.append(Caution("not-computed", str(error)))
+            refused.append(Caution.of("not-computed", why=error))
         else:
             against = against_labels(votes, one.quantities["prevalence"])
             made.append(replace(one, cautions=(*one.cautions, *against)))

@@ -55,9 +55,7 @@ def _tuned_veto(votes: Votes, *, ci_prob: float) -> Estimate:
     )
 
 
-TUNED = Assumption(
-    "threshold-carries-over", "a threshold that suits the labelled generators suits the others"
-)
+TUNED = Assumption.of("threshold-carries-over")
 #: Closed forms by name: what `cross_validate` can score beside models.
 CLOSED_FORMS: dict[str, Callable[..., Estimate]] = {
     "panel_mean": panel_mean,

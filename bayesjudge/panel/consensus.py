@@ -38,17 +38,8 @@ LOG_TEMPERATURES, SPREAD = np.linspace(-1.5, 6.0, 61), 2.5
 LAPSES = betaincinv(0.5, 10.0, (np.arange(25) + 0.5) / 25)
 #: Draws of the accuracy.
 DRAWS = 2000
-SAME_CONFIDENCE = Assumption(
-    "same-confidence",
-    "on items with and without a label the judges together are too sure by the same factor, and "
-    "wrong without a sign of it on the same share",
-)
-BY_THE_MODEL = Caution(
-    "accuracy-by-the-model",
-    "how often consensus labels are right is the model's own word, and too high where judges err "
-    "together (1.00 and .99 of three published crowds, of which .87 to .93 were right); 20 labels "
-    "would measure it",
-)
+SAME_CONFIDENCE = Assumption.of("same-confidence")
+BY_THE_MODEL = Caution.of("accuracy-by-the-model")
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,8 +219,7 @@ def _by_votes(votes: Votes, reader: _Reader, ci_prob: float, rng: np.random.Gene
         probability = _tempered(votes, probability, weight)
         assumptions = (*assumptions, SAME_CONFIDENCE)
     else:
-        text = "the accuracy has no interval: error rates are taken as known"
-        cautions = (Caution("no-interval", text), BY_THE_MODEL, *cautions)
+        cautions = (Caution.of("no-interval", "consensus"), BY_THE_MODEL, *cautions)
     sure = votes.count * probability.max(axis=1)
     total = np.bincount(votes.generator[open_], sure[open_], len(votes.generators))
     accuracy = _estimate(

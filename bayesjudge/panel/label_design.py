@@ -7,20 +7,10 @@ from dataclasses import replace
 from bayesjudge.core.estimate import Assumption
 from bayesjudge.core.label_design import BUILT_IN, LabelDesign, design_of
 
-RANDOM_LABELS = Assumption(
-    "random-labels", "within each generator the labelled items are a random sample"
-)
-RANDOM_BY_VERDICT = Assumption(
-    "random-labels-by-verdict",
-    "among items with the same votes, which were labelled does not depend on the truth",
-)
-WHOLE_GENERATORS = Assumption(
-    "whole-generators", "all items of the labelled generators are labelled, or a random sample"
-)
-SAME_JUDGES = Assumption(
-    "same-judges",
-    "each judge has the same sensitivity and specificity on labelled and on other items",
-)
+RANDOM_LABELS = Assumption.of("random-labels", "generators")
+RANDOM_BY_VERDICT = Assumption.of("random-labels-by-verdict", "votes")
+WHOLE_GENERATORS = Assumption.of("whole-generators")
+SAME_JUDGES = Assumption.of("same-judges")
 
 
 #: What a panel means by designs of the core, and by its own: what is known of whole generators is

@@ -50,14 +50,6 @@ def judged_so(verdict: Verdict, name: str) -> str:
     return f"the judge {verdict}ed"
 
 
-def bounds_words(those: str, where: str) -> str:
-    """That items which the judge passed, say, have no label; and the labels to buy."""
-    return (
-        f"no item that {those} has a human label{where}, so that the labels bound the share and do "
-        f"not tell it: label some that {those}"
-    )
-
-
 def bounded(row: Row, counts: Counts, model: Any, ci_prob: float, target: Target) -> Row:
     """A row of the posterior, with the bounds' limits where labels tell of one verdict only.
 

@@ -323,9 +323,7 @@ class CountsSample(Sample):
         missing = np.isnan(columns[0]) & self.complete()
         for where, without in _entries(self, missing):
             if without:
-                text = f"{method} corrects the pass rate of items without a label, and there are "
-                text += f"none{where}; the labels alone have an answer"
-                yield Caution("no-unlabelled", text)
+                yield Caution.of("no-unlabelled", method=method, place=where)
 
     def rates(self, ci_prob: float) -> tuple[Columns, Columns]:
         """Sensitivity and specificity."""
@@ -376,7 +374,7 @@ class CountsSample(Sample):
         raw, low, high = of_all((raw, *ends()))
         cut = (np.where(chance, np.nan, np.clip(x, 0, 1)) for x in (raw, low, high))
         told = [
-            Caution("no-better-than-chance", f"no Rogan-Gladen estimate{where}")
+            Caution.of("no-better-than-chance", "rogan-gladen", place=where)
             for where, refused in zip(self.places, np.atleast_1d(chance), strict=True)
             if refused
         ]
@@ -477,8 +475,9 @@ def described(
         held_whole = tuple(np.where(np.isnan(cut[0]), np.nan, x) for x in cut)
         made[OVERALL] = Quantity.over(held_whole, sample.whole_coords)
     if needs is not None and not sample.identifies(needs):
-        text = f"{method} is not valid if {sample.design.meaning}"
-        cautions.insert(0, Caution("design-mismatch", text))
+        cautions.insert(
+            0, Caution.of("design-mismatch", "method", method=method, meaning=sample.design.meaning)
+        )
     told, raised = sample.diagnosis(assumptions, target)
     if overall is not None and STRATUM_SHARES not in told:
         told = (*told, STRATUM_SHARES)
@@ -520,10 +519,8 @@ def _clipped(
     shown, raw = (np.broadcast_to(np.ravel(x), (len(entries),)) for x in (columns[0], columns[-1]))
     for where, value, before in zip(entries, shown, raw, strict=True):
         if (before < 0 or before > 1) and value == np.clip(before, 0, 1):
-            text = (
-                f"{method} puts the {quantity}{where} at {sample.in_units(before):.3f}, shown at "
-            )
-            yield Caution("clipped", f"{text}the end of [{low}, {high}]")
+            numbers = {"raw": sample.in_units(before), "low": low, "high": high}
+            yield Caution.of("clipped", method=method, quantity=quantity, place=where, **numbers)
 
 
 def _overall_cautions(
@@ -534,8 +531,7 @@ def _overall_cautions(
         missing = np.isnan(held[sample.answer][0]).reshape(len(sample.places), -1).any(axis=1)
         strata = next(iter(sample.coords.values()))
         empty = [name for name, without in zip(strata, missing, strict=True) if without]
-        text = f"{method} has no answer in strata {empty}, so none overall; merge strata"
-        yield Caution("empty-stratum", text)
+        yield Caution.of("empty-stratum", method=method, empty=empty)
         return
     each = [f" of {dim} {name!r}" for dim, names in sample.whole_coords.items() for name in names]
     yield from _clipped(sample, method, OVERALL, each or [""], overall)
@@ -549,12 +545,7 @@ def _without_width(
         alike = (np.asarray(low) == high) & ~np.asarray(known, bool)
         for where, without in _entries(sample, alike):
             if without:
-                text = (
-                    f"{method} gives the {quantity}{where} an interval of width 0: the labels show "
-                    "no variation, or all of it lies beyond an end of [0, 1]; that does not mean "
-                    "that it is known: label more items, or use exact or fit"
-                )
-                yield Caution("zero-width", text)
+                yield Caution.of("zero-width", method=method, quantity=quantity, place=where)
 
 
 # Differences of systems --------------------------------------------------------------------------

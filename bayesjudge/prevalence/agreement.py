@@ -94,7 +94,7 @@ def agreement(counts: Counts, *, ci_prob: float = 0.95) -> Estimate:
         made[name] = (value, np.minimum(low, value), np.maximum(high, value))
     made |= {name: wilson(n, counts.labelled_n, ci_prob) for name, n in table._asdict().items()}
     undefined = [
-        Caution("undefined", f"kappa{where} is 0 / 0: people and judge each said one thing")
+        Caution.of("undefined", place=where)
         for where, value in zip(counts.places, np.atleast_1d(made["kappa"][0]), strict=True)
         if np.isnan(value)
     ]

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from bayesjudge.core.answer import MOST_NAMED, listed
-from bayesjudge.core.estimate import Assumption, Caution, Target
+from bayesjudge.core.estimate import Assumption, Caution, Place, Target
 from bayesjudge.core.intervals import wilson, z_score
 from bayesjudge.core.label_design import SAME_JUDGE, STRATUM_SHARES
 from bayesjudge.core.screen import how_many
-from bayesjudge.prevalence._bounds import bounds_words, judged_so, verdicts_without_label
+from bayesjudge.prevalence._bounds import judged_so, verdicts_without_label
 from bayesjudge.prevalence.data import PLURALS, Counts
 from bayesjudge.prevalence.diagnosis import AGAINST, contradictory, findings, granted
 
@@ -108,24 +107,21 @@ def untested(counts: Counts) -> np.ndarray:
 def _transported(counts: Counts) -> Iterator[Caution]:
     for where, alone in _each(counts, untested(counts)):
         if alone:
-            yield Caution(
-                "untested-rates",
-                f"no item{where} has a human label of this run: that the judge errs here as it did "
-                "where the labels come from cannot be told; label some of these items",
-                where.names,
-            )
+            yield Caution.of("untested-rates", where=where)
     if counts.label_systems:
         shown = ", ".join(counts.label_systems[:3]) + (", …" if counts.label_systems[3:] else "")
-        yield Caution(
+        yield Caution.of(
             "other-systems",
-            f"labels come from other systems ({shown}) than the items asked about, and a judge's "
-            "error rates differ between systems: intervals are too narrow; label some items of "
-            f"this system, or {BORROW_EACH if counts.dim == 'judge' else BORROW}",
+            "counts",
+            shown=shown,
+            remedy=BORROW_EACH if counts.dim == "judge" else BORROW,
         )
 
 
-def contradictions(counts: Counts, better_than_chance: bool) -> Iterator[Caution]:
-    """Say if the data are all but impossible under the model, with the p-value.
+def contradictions(
+    counts: Counts, better_than_chance: bool, place: Place | None = None
+) -> Iterator[Caution]:
+    """Say if the data are all but impossible under the model; of `place`, if it is given.
 
     Two shares are compared on the angular scale, on which a share of n items has variance 1 / n.
     """
@@ -138,30 +134,21 @@ def contradictions(counts: Counts, better_than_chance: bool) -> Iterator[Caution
         first, second = (hits, good), (bad - caught, bad)
     tests: list[tuple[str, Any]] = []
     if better_than_chance:
-        text = "a judge better than chance would do as badly on the labelled items"
-        tests.append((text, _rarely_less(first, second)))
+        tests.append(("chance", _rarely_less(first, second)))
     if not counts.predictive:
         seen = counts.test_pass, counts.test_n
         above = np.maximum(_rarely_less(first, seen), _rarely_less(second, seen))
         below = np.maximum(_rarely_less(seen, first), _rarely_less(seen, second))
-        text = "a pass rate would lie as far outside the range that the labelled items allow"
-        tests.append((text, np.minimum(above, below)))
+        tests.append(("range", np.minimum(above, below)))
     if counts.identifies("prevalence") and counts.propensity is None:
-        text = "a random sample would differ as much from the other items in its pass rate"
         labelled = counts.labelled_pass, counts.labelled_n
         seen = counts.test_pass, counts.test_n
         less, more = _rarely_less(labelled, seen), _rarely_less(seen, labelled)
-        tests.append((text, 2 * np.minimum(less, more)))
-    for text, p_values in tests:
+        tests.append(("sample", 2 * np.minimum(less, more)))
+    for test, p_values in tests:
         for where, p_value in _each(counts, p_values):
             if p_value < CONTRADICTION_P:
-                yield Caution(
-                    "contradiction",
-                    f"{text} with probability {p_value:.1e}{where}: labels, verdicts and declared "
-                    "design contradict each other, and the numbers describe none of them; check "
-                    "the data",
-                    where.names,
-                )
+                yield Caution.of("contradiction", test, where=place or where, p_value=p_value)
 
 
 def _rarely_less(one: tuple[Any, Any], other: tuple[Any, Any]) -> Any:
@@ -172,16 +159,6 @@ def _rarely_less(one: tuple[Any, Any], other: tuple[Any, Any]) -> Any:
     ]
     variance = np.divide(1.0, np.maximum(n1, 0.5)) + np.divide(1.0, np.maximum(n2, 0.5))
     return _normal((angles[0] - angles[1]) / np.sqrt(variance))
-
-
-class Place(NamedTuple):
-    """Where a number is: for a caution, and for its sentence (``" in system 'x'"``, or ``""``)."""
-
-    names: tuple[str, ...]
-    words: str
-
-    def __str__(self) -> str:
-        return self.words
 
 
 def _each(counts: Counts, *values: Any) -> Iterator[tuple[Any, ...]]:
@@ -203,81 +180,57 @@ def _weak(counts: Counts) -> Iterator[Caution]:
     rows = _each(counts, *above_chance(counts), *bounds, *sizes)
     for where, value, low, high, passes, fails, n1, n0, *own in rows:
         good, hits, bad, caught = own
-        alike = of_one_kind(good, hits, bad, caught, str(where))
+        alike = of_one_kind(good, hits, bad, caught, where)
         if n1 == 0 and n0 == 0:
-            yield Caution(
-                "no-labels",
-                f"no item has a human label{where}: only priors of the judge's rates, or a model "
-                "that borrows them from other systems (PooledErrorRates()), give an answer",
-                where.names,
-            )
+            yield Caution.of("no-labels", "counts", where=where)
         elif passes or fails:
             those = judged_so("pass" if passes else "fail", counts.pass_name)
-            yield Caution("empty-class", bounds_words(those, str(where)), where.names)
+            yield Caution.of("empty-class", "verdict", where=where, those=those)
         elif alike is not None:
-            yield replace(alike, where=where.names)
+            yield alike
         elif n1 == 0 or n0 == 0:
             if not by_verdict:  # there are no such items
-                yield Caution(
-                    "empty-class",
-                    f"no labelled item is {'good' if n1 == 0 else 'bad'}{where}, so the labels "
-                    "do not tell one of the judge's two error rates; label more items",
-                    where.names,
+                yield Caution.of(
+                    "empty-class", "rate", where=where, kind="good" if n1 == 0 else "bad"
                 )
         elif high < 0:
-            yield Caution(
-                "inverted-judge",
-                f"{what} - 1 is {value:.2f} ({low:.2f} to {high:.2f}){where}, clearly below 0: the "
-                f"verdicts go against the labels; is one of the two columns coded the other way "
-                "round, so that 1 means fail? Then say which label means pass, and which fail",
-                where.names,
+            yield Caution.of(
+                "inverted-judge", where=where, what=what, value=value, low=low, high=high
             )
         elif low <= 0:
             weak.append((str(where), f"{value:.2f} ({low:.2f} to {high:.2f})"))
     if weak:
         of = len(counts.places), PLURALS[counts.kind]
-        yield Caution("weak-judge", weak_words(what, weak, *of))
+        yield weak_judge(what, weak, *of)
 
 
-def weak_words(what: str, weak: Sequence[tuple[str, str]], of: int, kinds: str) -> str:
+def weak_judge(what: str, weak: Sequence[tuple[str, str]], of: int, kinds: str) -> Caution:
     """Where the judge may be no better than chance: one sentence, however many there are."""
-    (where, value), so = weak[0], "not clearly above 0"
-    told = f"{what} - 1 is {value}{where}, {so}"
-    if len(weak) > 1:
-        named = [f"{value}{where}" for where, value in weak[:MOST_NAMED]]
-        left = len(weak) - MOST_NAMED
-        named += [f"{left} more"] * (left > 0)
-        told = f"{what} - 1 is {so} in {len(weak)} of {of} {kinds}: {listed(named)}"
-    return (
-        f"{told}: the judge may be no better than chance, and its verdicts say little; use a "
-        "better judge or more labels"
+    named = [f"{value}{where}" for where, value in weak[:MOST_NAMED]]
+    if len(weak) == 1:
+        return Caution.of("weak-judge", "one", what=what, value=named[0])
+    named += [f"{len(weak) - MOST_NAMED} more"] * (len(weak) > MOST_NAMED)
+    values = listed(named)
+    return Caution.of(
+        "weak-judge", "several", what=what, weak=len(weak), of=of, kinds=kinds, values=values
     )
 
 
-def of_one_kind(good: Any, hits: Any, bad: Any, caught: Any, where: str) -> Caution | None:
+def of_one_kind(good: Any, hits: Any, bad: Any, caught: Any, where: Place) -> Caution | None:
     """Labels that are all good or all bad, where the judge says otherwise of some."""
     wrong, labelled = round(good - hits + bad - caught), round(good + bad)
     if not wrong or min(good, bad) > 0:
         return None
     kind, did = ("bad", "failed") if good else ("good", "passed")
-    return Caution(
-        "empty-class",
-        f"no labelled item is {kind}{where}, though the judge {did} {wrong:,} of these "
-        f"{labelled:,}: the labels do not tell one of the judge's two error rates; look whether "
-        "they are what people said of these outputs, or label more items",
+    return Caution.of(
+        "empty-class", "all-wrong", where=where, kind=kind, did=did, wrong=wrong, labelled=labelled
     )
 
 
 def _complete(counts: Counts) -> Iterator[Caution]:
     for where, items in _each(counts, counts.test_n):
         if items == 0 and counts.propensity is None:
-            yield Caution(
-                "all-labelled",
-                f"every item has a human label{where}: the judge adds nothing, and the share of "
-                "good ones among these very items is known (target='items'); how good the judge is "
-                "says prevalence.agreement",
-                where.names,
-            )
+            yield Caution.of("all-labelled", where=where)
 
 
 def _surprising(counts: Counts) -> Iterator[Caution]:
@@ -323,12 +276,13 @@ def _drawn_otherwise(counts: Counts) -> Iterator[Caution]:
     rows = _each(counts, p_values, labels, items, stated)
     for where, p_value, labelled, total, expected in rows:
         if p_value < SHIFT_P / len(counts.places):
-            yield Caution(
+            yield Caution.of(
                 "propensity-mismatch",
-                f"{labelled} of {total} items have a label{where}, where each was to have one with "
-                f"probability {expected:g} (p = {p_value:.1e}): the propensities are not those "
-                "with which labels were drawn",
-                where.names,
+                where=where,
+                labelled=labelled,
+                total=total,
+                expected=expected,
+                p_value=p_value,
             )
 
 
@@ -346,11 +300,11 @@ def _lopsided(counts: Counts) -> Iterator[Caution]:
     p_values = np.minimum(1.0, 2 * _at_most(rarer, total))
     for where, p_value, fails, passes in _each(counts, p_values, wrong_fails, wrong_passes):
         if p_value < SHIFT_P / len(counts.places):
-            yield Caution(
+            yield Caution.of(
                 "errors-do-not-cancel",
-                f"the judge {_wrong(passes, fails, counts.pass_name)} of the labelled items"
-                f"{where}, so that {OWN_RATE}",
-                where.names,
+                "labelled",
+                where=where,
+                errs=_wrong(passes, fails, counts.pass_name),
             )
 
 
@@ -384,12 +338,7 @@ def _lopsided_by_kind(counts: Counts, wrong_passes: Any, wrong_fails: Any) -> It
     for where, passes, fails, least, most in _each(counts, one, two, low, high):
         if least > 0 or most < 0:
             errs = _wrong(f"{1000 * passes:.0f}", f"{1000 * fails:.0f}", counts.pass_name)
-            yield Caution(
-                "errors-do-not-cancel",
-                f"weighed by its verdicts the judge {errs} of 1,000 items{where}, so that "
-                f"{OWN_RATE}",
-                where.names,
-            )
+            yield Caution.of("errors-do-not-cancel", "weighed", where=where, errs=errs)
 
 
 def _wrong(passes: int | str, fails: int | str, name: str) -> str:
@@ -423,13 +372,14 @@ def _out_of_range(counts: Counts) -> Iterator[Caution]:
     )
     for where, rate, start, end, sds in _each(counts, seen, least, most, off):
         if sds > farthest:
-            yield Caution(
+            yield Caution.of(
                 "pass-rate-out-of-range",
-                f"the judge's pass rate on items without a label{where}, {rate:.3f}, lies outside "
-                f"[{start:.3f}, {end:.3f}], the range that the labelled items allow, by "
-                f"{sds:.1f} standard errors: the judge treats labelled items differently from the "
-                f"others{remedy}",
-                where.names,
+                where=where,
+                rate=rate,
+                start=start,
+                end=end,
+                sds=sds,
+                remedy=remedy,
             )
 
 
@@ -443,12 +393,8 @@ def _shifted(counts: Counts) -> Iterator[Caution]:
     )
     for where, p_value, other, own in _each(counts, shift_p_value(counts), rate, labelled):
         if p_value < SHIFT_P / len(counts.places):
-            yield Caution(
-                "label-shift",
-                f"the judge passed {own:.1%} of the labelled items and {other:.1%} of the others"
-                f"{where}; a random sample would differ so with probability {p_value:.1e}: the "
-                "labelled items were not drawn at random; declare how they were drawn",
-                where.names,
+            yield Caution.of(
+                "label-shift", "counts", where=where, own=own, other=other, p_value=p_value
             )
 
 
@@ -464,15 +410,8 @@ def _unparsed(counts: Counts) -> Iterator[Caution]:
         where = f": {', '.join(f'{n}{place}' for n, place, _ in seen[:3])}"
     where += ", …" if len(seen) > 3 else ""
     count, total = int(sum(one[0] for one in seen)), int(np.sum(items) if several else seen[0][2])
-    yield Caution("unparsed-verdicts", unparsed_words(count, where, total))
-
-
-def unparsed_words(count: int, where: str, total: int, unit: str = "item") -> str:
-    """How many verdicts could not be read, what estimates rest on, and what to do."""
-    return (
-        f"{how_many(count, 'verdict')} could not be read{where} (estimates rest on "
-        f"{how_many(total, unit)}); have the judge answer again: outputs on which it fails to may "
-        "be better or worse than the rest"
+    yield Caution.of(
+        "unparsed-verdicts", "verdicts", count=count, place=where, total=how_many(total, "item")
     )
 
 

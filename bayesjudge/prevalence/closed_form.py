@@ -657,13 +657,12 @@ def closed_forms(
         method = named if callable(named) else globals()[named]
         how = {**options, **({} if target == "population" else {"target": target})}
         if "target" in how and "target" not in inspect.signature(method).parameters:
-            text = f"{named} answers for target='population' only, and is left out"
-            refused.append(Caution("population-only", text))
+            refused.append(Caution.of("population-only", named=named))
             continue
         try:
             made.append(method(data, ci_prob=ci_prob, **how))
         except UninformativeJudgeError as error:
-            refused.append(Caution("no-better-than-chance", error.told))
+            refused.append(Caution.of("no-better-than-chance", "refused", why=error.told))
     refused = list(dict.fromkeys(refused))
     if not made:
         raise InputError("closed_forms", [one.text for one in refused])
@@ -850,9 +849,4 @@ def _share(part: Any, total: Any) -> Any:
 def _told(counts: Counts, bad: np.ndarray, resamples: int) -> Iterator[Caution]:
     for where, count in zip(counts.places, bad, strict=True):
         if count:
-            yield Caution(
-                "bad-resamples",
-                f"{count} of {resamples} resamples have no estimate{where}: the judge is no better "
-                "than chance in them, or a class of labels is empty; each counts as 0 for the "
-                "lower and as 1 for the upper end of the interval",
-            )
+            yield Caution.of("bad-resamples", count=count, resamples=resamples, place=where)

@@ -306,11 +306,9 @@ def _each(
         try:
             every[-1] = find(*_of_system(counts, model, name))
         except NotIntegrated as error:
-            text = f"no number{place}: the quadrature cannot be trusted ({error}); use fit"
-            refused.append(Caution("no-quadrature", text))
+            refused.append(Caution.of("no-quadrature", "counts", place=place, error=error))
         except NotEnumerated as error:
-            text = f"no number{place}: {error}; use fit(...).estimate(target='items')"
-            refused.append(Caution("no-enumeration", text))
+            refused.append(Caution.of("no-enumeration", place=place, error=error))
     return every, refused
 
 
@@ -369,8 +367,4 @@ def _few_labels(counts: Counts) -> Caution | None:
             "which are worth as much as labels: with "
             f"{strata} strata it takes {wanted} labels in each{half}"
         )
-    return Caution(
-        "stratum-priors",
-        f"no overall prevalence by quadrature: {subject}, {why}; use bayesjudge.prevalence.fit, "
-        "whose strata share their priors (PooledErrorRates()), or merge strata",
-    )
+    return Caution.of("stratum-priors", subject=subject, why=why)

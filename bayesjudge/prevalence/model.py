@@ -94,11 +94,7 @@ class _PrevalenceModel(OneJudge):
         if not counts.unlabelled or not all(map(self._states, counts.systems or (None,))):
             return ()
         stated = " and ".join(f"{rate} {getattr(self, rate)}" for rate in self._rates)
-        text = (
-            f"no item has a human label: the answer rests on the stated priors alone ({stated}); "
-            "label some items to check them"
-        )
-        return (Caution("rests-on-priors", text),)
+        return (Caution.of("rests-on-priors", "counts", stated=stated),)
 
     def of_system(self, name: str) -> Self:
         """Take the priors of one system.
@@ -345,8 +341,7 @@ class ErrorRates(_PrevalenceModel):
             require(one, f"{name}: systems share it (pooling='full'), so give one prior")
 
     def _assumes(self, counts: Counts) -> tuple[Assumption, ...]:
-        text = f"the judge has the same rates in every {counts.dim}"
-        return (Assumption("same-rates", text),) if self._pools else ()
+        return (Assumption.of("same-rates", dim=counts.dim),) if self._pools else ()
 
     def _shares(self, data: Counts) -> Component:
         return BetaShares(self.prevalence, Apart(self._dim(data)))
@@ -439,8 +434,7 @@ class PooledErrorRates(_PrevalenceModel):
         return tuple(f"{name}_spread" for name in pooled)
 
     def _assumes(self, counts: Counts) -> tuple[Assumption, ...]:
-        text = f"the judge's rates in one {counts.dim} are exchangeable with those in the others"
-        return (Assumption("exchangeable-rates", text),)
+        return (Assumption.of("exchangeable-rates", dim=counts.dim),)
 
     def _shares(self, data: Counts) -> Component:
         strata = data.dim == "stratum"
@@ -526,8 +520,7 @@ class LinearErrorRates(_PrevalenceModel):
         return (OVERALL, *(f"{name}_slope" for name in rates if several))
 
     def _assumes(self, counts: Counts) -> tuple[Assumption, ...]:
-        text = f"prevalence and the judge's rates are linear in {self.formula}, as logits"
-        return (Assumption("linear-logits", text),)
+        return (Assumption.of("linear-logits", formula=self.formula),)
 
     def _shares(self, data: Counts) -> Component:
         return BetaShares(self.prevalence, self._linear(data))

@@ -87,8 +87,7 @@ def _bounds_only(rows: dict[tuple[str, str], tuple[float, ...]]) -> Iterator[Cau
 def _without_spread(rows: dict[tuple[str, str], tuple[float, ...]]) -> Iterator[Caution]:
     names = [f"{name}: {option}" for (name, option), row in rows.items() if np.isnan(row[1])]
     if names:
-        text = f"{'; '.join(names)}: the same share on every item, which does not show how much "
-        yield Caution("no-interval", text + "items vary: no interval; the posterior has one")
+        yield Caution.of("no-interval", "one-share", names="; ".join(names))
 
 
 def _from_sets(ratings: Ratings, i: int, ci_prob: float) -> list[tuple[float, ...]] | None:

@@ -139,12 +139,7 @@ class BiasPooling(PanelModel):
             ``rests-on-priors``.
         """
         odds = np.exp(z_score(ci_prob) * np.hypot(self.bias.sd, self.bias_spread))
-        text = (
-            "no item is labelled: the interval holds the model's prior of the panel's bias (the "
-            f"odds of passing are up to {odds:.0f} times too high or too low), and hardly narrows "
-            "with more votes; label some items"
-        )
-        return Caution("rests-on-priors", text)
+        return Caution.of("rests-on-priors", "panel", odds=odds)
 
     def _cautions_of_fit(self, fit: Fit) -> tuple[Caution, ...]:
         unlabelled = not fit.data.is_labelled.any()

@@ -313,12 +313,10 @@ class Correlated(PooledDawidSkene):
         change, told = _quadrature_change(fit), super()._cautions_of_fit(fit)
         if change <= NODE_TOLERANCE:
             return told
-        text = (
-            f"with {2 * self.nodes} instead of {self.nodes} nodes the log-likelihood changes from "
-            f"draw to draw by {change:.2f} (standard deviation); fit again with "
-            f"nodes={2 * self.nodes}"
+        return (
+            Caution.of("too-few-nodes", twice=2 * self.nodes, nodes=self.nodes, change=change),
+            *told,
         )
-        return (Caution("too-few-nodes", text), *told)
 
 
 @dataclass(frozen=True)

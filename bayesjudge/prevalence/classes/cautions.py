@@ -11,16 +11,13 @@ from scipy.special import bdtr
 from bayesjudge.core.estimate import Assumption, Caution, Target
 from bayesjudge.core.label_design import STRATUM_SHARES, checked
 from bayesjudge.core.randomization import same_shares
-from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.cautions import SHIFT_P
 from bayesjudge.prevalence.classes.data import ClassCounts
 from bayesjudge.prevalence.diagnosis import findings, granted
 
 #: Two classes whose verdicts differ no more surely than this are not told apart.
 WEAK_P = 0.05
-SAME_CONFUSIONS = Assumption(
-    "same-judge", "the judge has the same confusions on labelled and on test items"
-)
+SAME_CONFUSIONS = Assumption.of("same-judge", "classes")
 
 
 @granted.register
@@ -40,11 +37,7 @@ def _findings(counts: ClassCounts, target: Target) -> Iterator[Caution]:
     yield from _weak(counts)
     yield from _leaning(counts)
     if counts.unparsed:
-        yield Caution(
-            "unparsed-verdicts",
-            f"{how_many(counts.unparsed, 'verdict')} could not be read and left out; if classes "
-            "differ in how often that happens, count them as a verdict (unparsed='verdict')",
-        )
+        yield Caution.of("unparsed-verdicts", "classes", unparsed=counts.unparsed)
 
 
 def _empty(counts: ClassCounts, labelled: np.ndarray, place: str) -> Iterator[Caution]:
@@ -56,11 +49,7 @@ def _empty(counts: ClassCounts, labelled: np.ndarray, place: str) -> Iterator[Ca
     ]
     if empty:
         what = "verdict" if by_verdict else "truth"
-        yield Caution(
-            "empty-class",
-            f"no labelled item has the {what} {', '.join(map(repr, empty))}{place}, so its "
-            "confusions are not known; label some, or merge classes",
-        )
+        yield Caution.of("empty-class", "classes", what=what, names=empty, place=place)
 
 
 def _weak(counts: ClassCounts) -> Iterator[Caution]:
@@ -71,11 +60,12 @@ def _weak(counts: ClassCounts) -> Iterator[Caution]:
         for i, j in itertools.combinations(range(len(counts.classes)), 2):
             seen = labelled[[i, j]]
             if seen.sum(axis=1).all() and not same_shares(seen, WEAK_P) <= WEAK_P:
-                yield Caution(
+                yield Caution.of(
                     "weak-judge",
-                    f"the labelled items do not show that the judge tells {counts.classes[i]!r} "
-                    f"from {counts.classes[j]!r}{place}: their shares are known together at best; "
-                    "merge them, or use a better judge or more labels",
+                    "classes",
+                    one=counts.classes[i],
+                    other=counts.classes[j],
+                    place=place,
                 )
 
 
@@ -83,12 +73,7 @@ def _shifted(test: np.ndarray, labelled: np.ndarray, place: str, level: float) -
     seen = np.array([test, labelled.sum(axis=0)])
     if not seen.sum(axis=1).all() or not (p_value := same_shares(seen, level)) < level:
         return
-    yield Caution(
-        "label-shift",
-        f"the judge's verdicts on labelled items differ from those on the others{place} by more "
-        f"than a random sample's would (probability {p_value:.1e}): declare how the labelled items "
-        "were drawn",
-    )
+    yield Caution.of("label-shift", "classes", place=place, p_value=p_value)
 
 
 def _leaning(counts: ClassCounts) -> Iterator[Caution]:
@@ -100,9 +85,12 @@ def _leaning(counts: ClassCounts) -> Iterator[Caution]:
     total = int(counts.test.sum() + counts.labelled.sum())
     more, fewer = max(first, second), min(first, second)
     where = ("first", "second") if first > second else ("second", "first")
-    yield Caution(
+    yield Caution.of(
         "position-bias",
-        f"of {total} pairs judged in both orders, the verdict was better for the answer shown "
-        f"{where[0]} in {more} and for the one shown {where[1]} in {fewer}: the judge looks at the "
-        "order; differing verdicts count as ties",
+        "verdicts",
+        total=total,
+        first=where[0],
+        more=more,
+        second=where[1],
+        fewer=fewer,
     )

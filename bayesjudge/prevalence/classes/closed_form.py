@@ -193,8 +193,7 @@ class _ClassSample(Sample):
 
     def unanswered(self, columns: Columns, method: Method) -> Iterator[Caution]:
         if np.isnan(columns[0]).any():
-            text = f"{method} has no answer where a verdict occurs that no labelled "
-            yield Caution("no-labels", text + "item has; label some of each verdict")
+            yield Caution.of("no-labels", "verdict", method=method)
 
 
 class _CreditSample(_ClassSample):
@@ -266,6 +265,5 @@ def _outside(counts: ClassCounts, raw: np.ndarray) -> list[Caution]:
     for place, one in zip(counts.places, raw, strict=True):
         if one.min() < 0:
             worst = counts.classes[int(one.argmin())]
-            text = f"the inverse puts the share of {worst!r}{place} at {one.min():.3f}, below 0"
-            made.append(Caution("outside-simplex", text))
+            made.append(Caution.of("outside-simplex", worst=worst, place=place, share=one.min()))
     return made

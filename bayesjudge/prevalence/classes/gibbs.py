@@ -45,11 +45,7 @@ def _of_classes(
     assumptions, cautions = model._diagnosis(counts)
     cautions = (*cautions, *conflicts(model, counts))
     if not mixed:
-        text = (
-            f"chains of {MOST_STEPS} Gibbs steps from dispersed starting points disagree: no exact "
-            "posterior; use bayesjudge.prevalence.classes.fit"
-        )
-        cautions = (Caution("not-mixed", text), *cautions)
+        cautions = (Caution.of("not-mixed", "posterior", steps=MOST_STEPS), *cautions)
     with_dims = _derived(counts, drawn, rng)
     made = {}
     for name in model._quantities(counts):

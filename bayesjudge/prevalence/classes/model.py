@@ -158,9 +158,8 @@ class Confusions(_ClassModel):
         return np.full(size, self.share_concentration / size), rows
 
     def _assumes(self, counts: ClassCounts) -> tuple[Assumption, ...]:
-        text = f"the judge has the same confusions in every {counts.dim}"
         several = self.pooling == "full" and counts.systems is not None
-        return (Assumption("same-confusions", text),) if several else ()
+        return (Assumption.of("same-confusions", dim=counts.dim),) if several else ()
 
     def _unread(self, data: ClassCounts) -> Collection[str]:
         return ("pooling",) if data.systems is None else ()

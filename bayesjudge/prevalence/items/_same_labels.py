@@ -47,10 +47,6 @@ def same_labels(items: Items) -> Caution | None:
     if by_chance >= BY_CHANCE:
         return None
     whose = "both systems" if len(items.systems) == 2 else "several systems"
-    return Caution(
-        "same-labels",
-        f"the {count.sum():,} items labelled under {whose} have the same label under each, which "
-        f"different outputs would have by chance with probability {chance(by_chance)} at most (if "
-        f"their truths correlate by {MOST_ALIKE:g} or less): these look like judges of the same "
-        "outputs, not like systems; bayesjudge panel compares judges",
+    return Caution.of(
+        "same-labels", items=count.sum(), whose=whose, chance=chance(by_chance), alike=MOST_ALIKE
     )

@@ -12,7 +12,15 @@ import numpy as np
 
 from bayesjudge.core import methods
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.estimate import Assumption, Caution, Diagnosis, Estimate, Quantity, Target
+from bayesjudge.core.estimate import (
+    Assumption,
+    Caution,
+    Diagnosis,
+    Estimate,
+    Place,
+    Quantity,
+    Target,
+)
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.label_design import (
     RANDOM_LABELS,
@@ -21,7 +29,7 @@ from bayesjudge.core.label_design import (
 )
 from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import how_many
-from bayesjudge.prevalence._bounds import bounds_words, judged_so, verdicts_without_label
+from bayesjudge.prevalence._bounds import judged_so, verdicts_without_label
 from bayesjudge.prevalence._samples import (
     Columns,
     CountsSample,
@@ -36,7 +44,7 @@ from bayesjudge.prevalence._samples import (
     sample_of,
     worded,
 )
-from bayesjudge.prevalence.cautions import SHIFT_P, of_one_kind, unparsed_words, weak_words
+from bayesjudge.prevalence.cautions import SHIFT_P, of_one_kind, weak_judge
 from bayesjudge.prevalence.closed_form import difference
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.diagnosis import diagnose, findings, granted
@@ -329,11 +337,7 @@ def by_judge(items: Mapping[str, Items], *, ci_prob: float = 0.95) -> Estimate:
     told = [
         c.within(f"judge {judge!r}", c.where) for judge, one in made.items() for c in one.cautions
     ]
-    panel = Caution(
-        "several-judges",
-        f"{len(made)} judges, one prevalence of each system: these are estimates of the same "
-        "numbers; bayesjudge.panel joins the judges into one",
-    )
+    panel = Caution.of("several-judges", judges=len(made))
     dims = ("judge", *first.quantities["prevalence"].dims)
     return replace(
         first,
@@ -365,8 +369,10 @@ def _(items: Items) -> Pairs:
     assumptions, cautions = sample.diagnosis((RANDOM_LABELS,), "population")
     method = methods.PAIRED
     if not sample.identifies("prevalence"):
-        text = f"{method} is not valid if {items.design.meaning}"
-        cautions = (Caution("design-mismatch", text), *cautions)
+        cautions = (
+            Caution.of("design-mismatch", "method", method=method, meaning=items.design.meaning),
+            *cautions,
+        )
 
     def together(ci_prob: float) -> float:
         of_all = [_contrast(items, *pair) for pair in names]
@@ -402,11 +408,13 @@ def _effects(found: Sequence[Effective]) -> Iterator[Caution]:
         kinds = kind_of((each.name for each in found), several=True)
         where = f" of {kind_of([one.name])} {one.name!r}" if one.name != "system" else ""
         most = f", the largest of {len(shared)} {kinds}" if len(shared) > 1 else ""
-        yield Caution(
+        yield Caution.of(
             "design-effect",
-            f"rows{where} share items: design effect {one.design_effect:.2f}{most}, so "
-            f"that {n:,.0f} rows tell as much as {n / one.design_effect:,.0f} independent ones; "
-            "intervals take it into account",
+            place=where,
+            design_effect=one.design_effect,
+            most=most,
+            n=n,
+            worth=n / one.design_effect,
         )
 
 
@@ -428,18 +436,14 @@ def _findings(items: Items, target: Target) -> Iterator[Caution]:
         labelled, (hits, missed, wrong, caught, *_) = clusters.labelled, clusters.totals
         good, bad = hits + missed, wrong + caught
         if rows_per_output(items, name) > 1 and labelled < FEW_ITEMS:
-            yield Caution(
-                "few-labelled-items",
-                f"labels{where} are on {how_many(round(labelled), 'item')}: variances between "
-                "items rest on these few; label other items rather than more rows of the same ones",
-            )
+            yield Caution.of("few-labelled-items", place=where, labelled=round(labelled))
         yield from _shift(items, i, where)
-        alike = of_one_kind(good, hits, bad, caught, where)
+        alike = of_one_kind(good, hits, bad, caught, Place((), where))
         single = _counts_of(clusters.totals, items.design)
         for verdict, without in verdicts_without_label(single).items():
             if single.predictive and without:
                 those, alike = judged_so(verdict, items.pass_name), None
-                yield Caution("empty-class", bounds_words(those, where))
+                yield Caution.of("empty-class", "verdict", place=where, those=those)
         if alike is not None:
             yield alike
         if min(good, bad) > 0 and items.design.identifies != {"predictive_values"}:
@@ -450,11 +454,11 @@ def _findings(items: Items, target: Target) -> Iterator[Caution]:
                 weak.append((where, f"{q1 + q0 - 1:.2f}"))
     if weak:
         of = len(items.systems), kind_of(items.systems, several=True)
-        yield Caution("weak-judge", weak_words("sensitivity + specificity", weak, *of))
+        yield weak_judge("sensitivity + specificity", weak, *of)
     if items.unparsed:
-        yield Caution(
-            "unparsed-verdicts",
-            unparsed_words(items.unparsed, "", items.n_rows, "row"),
+        total = how_many(items.n_rows, "row")
+        yield Caution.of(
+            "unparsed-verdicts", "verdicts", count=items.unparsed, place="", total=total
         )
 
 
@@ -468,9 +472,6 @@ def _shift(items: Items, system: int, where: str) -> Iterator[Caution]:
         labelled, others = (
             part[..., 1].sum() / part.sum() for part in np.split(rows, [UNLABELLED])
         )
-        yield Caution(
-            "label-shift",
-            f"the judge passes {labelled:.0%} of the labelled rows{where} and {others:.0%} of the "
-            f"others; a random sample of items would differ so with probability {p_value:.1e}: "
-            "declare how the labelled items were chosen",
+        yield Caution.of(
+            "label-shift", "items", labelled=labelled, place=where, others=others, p_value=p_value
         )

@@ -34,9 +34,7 @@ from bayesjudge.verdicts.view import View
 Repeats = Literal["system", "judge"]
 #: Label designs that rows of an item can have.
 CALIBRATIONS = ("random", "by_truth", "separate", "by_verdict")
-INDEPENDENT_ITEMS = Assumption(
-    "independent-items", "items are independent of one another; rows of one item need not be"
-)
+INDEPENDENT_ITEMS = Assumption.of("independent-items", "rows")
 
 
 class Rows(NamedTuple):

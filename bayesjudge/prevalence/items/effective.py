@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from bayesjudge.core import methods
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import INTERVALS, Assumption, Caution, Estimate, Interval, Target
+from bayesjudge.core.estimate import (
+    INTERVALS,
+    Assumption,
+    Caution,
+    Estimate,
+    Interval,
+    Place,
+    Target,
+)
 from bayesjudge.core.periods import kind_of
 from bayesjudge.core.prior_check import conflicts_of_parts
 from bayesjudge.prevalence._bounds import bounded
@@ -29,11 +36,7 @@ from bayesjudge.truth import by_item
 from bayesjudge.truth.by_item import Clusters, Spread
 from bayesjudge.truth.quadrature import NotIntegrated, posterior_of
 
-EFFECTIVE = Assumption(
-    "effective-counts",
-    "rows that share items tell as much as fewer independent ones: counts divided by the design "
-    "effect (Rao & Scott 1992)",
-)
+EFFECTIVE = Assumption.of("effective-counts")
 
 
 @posterior_estimate.register(Items)
@@ -59,7 +62,7 @@ def _of_items(
             if one.counts.labelled_n > 0:  # else one labelled item, of several rows: no variance
                 posterior = posterior_of(one.counts, own)
         except NotIntegrated as error:
-            told.append(Caution("no-quadrature", f"the quadrature cannot be trusted ({error})"))
+            told.append(Caution.of("no-quadrature", "items", error=error))
         row, _ = row_of(posterior, one.counts, own, ci_prob, interval)
         if posterior is not None:
             row = bounded(row, one.counts, own, ci_prob, target)
@@ -83,9 +86,8 @@ def _of_items(
 def _contradicting(one: Any, model: Any, items: Items) -> list[Caution]:
     """Contradictions of one system's counts, by its name."""
     place = f" in {kind_of(items.systems)} {one.name!r}" if len(items.systems) > 1 else ""
-    told = contradictions(one.counts, getattr(model, "better_than_chance", False))
-    own = (one.name,) if place else ()
-    return [replace(c, text=c.text.replace(": ", f"{place}: ", 1), where=own) for c in told]
+    where = Place((one.name,) if place else (), place)
+    return list(contradictions(one.counts, getattr(model, "better_than_chance", False), where))
 
 
 def counts_of(items: Items, system: str, ci_prob: float) -> EffectiveCounts:

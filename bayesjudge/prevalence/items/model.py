@@ -29,9 +29,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 SOURCE = "Lee et al. (2025), Sections 3-5, with normal item effects (Stroup 2012)"
-NORMAL_EFFECTS = Assumption(
-    "normal-effects", "effects of items on the truth and on the judge are normal (in logits)"
-)
+NORMAL_EFFECTS = Assumption.of("normal-effects", "errors")
 #: A change of the log-likelihood when nodes are doubled from which on it is reported.
 NODES_DIFFER = 0.1
 
@@ -247,10 +245,4 @@ def _unresolved(fit: Fit) -> list[Caution]:
     if change < NODES_DIFFER:
         return []
     nodes = fit.spec.nodes  # type: ignore[attr-defined]
-    return [
-        Caution(
-            "quadrature",
-            f"twice the {nodes} nodes change the log-likelihood by {change:.2f}: items decide more "
-            f"sharply than the quadrature follows; fit again with ItemEffects(nodes={2 * nodes})",
-        )
-    ]
+    return [Caution.of("quadrature", nodes=nodes, change=change, twice=2 * nodes)]

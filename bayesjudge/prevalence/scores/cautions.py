@@ -8,20 +8,14 @@ import numpy as np
 from scipy.special import ndtr
 
 from bayesjudge.core.estimate import Assumption, Caution, Target
-from bayesjudge.core.label_design import RANDOM_BY_VERDICT, checked
-from bayesjudge.core.screen import how_many
+from bayesjudge.core.label_design import checked
 from bayesjudge.prevalence.cautions import SHIFT_P
 from bayesjudge.prevalence.diagnosis import findings, granted
 from bayesjudge.prevalence.scores.data import Scores
 from bayesjudge.verdicts.scores import CELLS, cell_of
 
-SAME_SCORES = Assumption(
-    "same-judge",
-    "the judge scores good and bad items alike among the labelled and among the test items",
-)
-RANDOM_BY_BIN = RANDOM_BY_VERDICT._replace(
-    text="within each bin of the score, labelled items are a random sample of the same items"
-)
+SAME_SCORES = Assumption.of("same-judge", "scores")
+RANDOM_BY_BIN = Assumption.of("random-labels-by-verdict", "scores")
 
 
 @granted.register
@@ -40,35 +34,25 @@ def _findings(scores: Scores, target: Target) -> Iterator[Caution]:
     share = n[outside].sum() / max(n[~known].sum(), 1)
     # of a random sample, 2 / (m + 1) of the others lie outside its range on average
     if share > 6 / (labels + 1):
-        yield Caution(
-            "outside-labelled-range",
-            f"{share:.1%} of the unlabelled items have a score below {low:g} or above {high:g}, "
-            "the range of the labelled ones: what such scores mean is extrapolated; label some",
-        )
+        yield Caution.of("outside-labelled-range", share=share, low=low, high=high)
     yield from checked(scores.design, scores)
     if scores.design.is_sample:
         yield from _shifted(scores)
     yield from _weak(scores)
     if scores.grouped:
-        yield Caution("grouped-scores", _grouped_words(scores))
+        yield _grouped(scores)
     if scores.unscored:
-        yield Caution(
-            "unscored", f"dropped: {how_many(scores.unscored, 'item')} without a score; right if "
-            "such items are as good as the others",
-        )  # fmt: skip
+        yield Caution.of("unscored", unscored=scores.unscored)  # fmt: skip
 
 
-def _grouped_words(scores: Scores) -> str:
+def _grouped(scores: Scores) -> Caution:
     """What grouping changes: only items of a cell that an edge of a bin cuts can be misplaced."""
     unlabelled = ~scores.known
     at = cell_of(scores.score[unlabelled], scores.scale)
     cut = cell_of(np.array(scores.cuts), scores.scale)
     misplaced = scores.n[unlabelled][np.isin(at, cut)].sum()
-    return (
-        f"the scores of {scores.grouped:,} items without a label are counted in {CELLS:,} cells of "
-        "the scale and stand at their cell's mean: the mean score is exact, and at most "
-        f"{misplaced / scores.n[unlabelled].sum():.2%} of these items can be in a wrong bin"
-    )
+    share = misplaced / scores.n[unlabelled].sum()
+    return Caution.of("grouped-scores", grouped=scores.grouped, cells=CELLS, share=share)
 
 
 def _shifted(scores: Scores) -> Iterator[Caution]:
@@ -87,11 +71,8 @@ def _shifted(scores: Scores) -> Iterator[Caution]:
     p_value = 2 * ndtr(-abs((each[0] @ ranks - m * (items + 1) / 2) / sd))
     if p_value < SHIFT_P / scores.read_together:
         means = [np.average(scores.score[k], weights=n[k]) for k in (known, ~known)]
-        yield Caution(
-            "label-shift",
-            f"labelled items have a mean score of {means[0]:.3g}, the others of {means[1]:.3g}; a "
-            f"random sample would differ so with probability {p_value:.1e}: the labelled items "
-            "were not drawn at random; declare how they were drawn",
+        yield Caution.of(
+            "label-shift", "scores", labelled=means[0], others=means[1], p_value=p_value
         )
 
 
@@ -105,23 +86,14 @@ def _weak(scores: Scores) -> Iterator[Caution]:
     covariance = np.average((f - f_) * (y - y_), weights=n)
     r = covariance / np.sqrt(spread.prod()) if spread.all() else 0.0
     if m < 4 or np.arctanh(np.clip(r, -1 + 1e-9, 1 - 1e-9)) * np.sqrt(max(m - 3, 1)) < 1.96:
-        yield Caution(
-            "weak-judge",
-            f"on the labelled items the correlation of score and truth is {r:.2f}, not clearly "
-            "above 0: the scores say little; use a better judge or more labels",
-        )
+        yield Caution.of("weak-judge", "scores", r=r)
     gap = y - f
     error = np.sqrt(max(np.average((gap - (y_ - f_)) ** 2, weights=n), 1e-12) / m)
     if scores.design.is_sample and 2 * ndtr(-abs(y_ - f_) / error) < SHIFT_P:
         means = scores.in_units([f_, y_])
         every = float(scores.in_units(np.average(scores.unit, weights=scores.n)))
-        text = f"the judge's mean is {means[0]:.3g} ({every:.3g} of all items) and the human one "
-        text += f"{means[1]:.3g}"
+        numbers = {"judge": means[0], "people": means[1]}
         if not scores.numeric and scores.scale != (0.0, 1.0):
-            text = f"the judge's mean score lies {means[0]:.1%} of the way up its scale, and "
-            text += f"people pass {means[1]:.1%}"
-        yield Caution(
-            "errors-do-not-cancel",
-            f"of the labelled items {text}, so that the judge's mean is no estimate of the human "
-            "one; estimates that use the labels take this out",
-        )
+            yield Caution.of("errors-do-not-cancel", "scale", **numbers)
+        else:
+            yield Caution.of("errors-do-not-cancel", "scores", all=every, **numbers)

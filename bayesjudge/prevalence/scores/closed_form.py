@@ -216,13 +216,9 @@ class _ScoresSample(Sample):
 
     def unanswered(self, columns: Columns, method: Method) -> Iterator[Caution]:
         if np.isnan(columns[0]).any():
-            text = f"{method}: a bin of scores holds items and no label, so there is no value; "
-            text += "label some there, or give wider bins (edges=)"
-            yield Caution("empty-bin", text)
+            yield Caution.of("empty-bin", method=method)
         elif np.isnan(columns[1]).any():
-            text = f"{method}: a bin of scores has one label, which does not tell how numbers "
-            text += "vary there, so there is no interval; label more, or give wider bins (edges=)"
-            yield Caution("no-interval", text)
+            yield Caution.of("no-interval", "bin", method=method)
 
 
 @sample_of.register
@@ -291,8 +287,10 @@ def judge_bias(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     told, cautions = diagnose(scores, (RANDOM_LABELS,))
     method = methods.JUDGE_LESS_PEOPLE
     if "prevalence" not in scores.design.identifies:
-        text = f"{method} is not valid if {scores.design.meaning}"
-        cautions = (Caution("design-mismatch", text), *cautions)
+        cautions = (
+            Caution.of("design-mismatch", "method", method=method, meaning=scores.design.meaning),
+            *cautions,
+        )
     low, high = scores.truth_scale or (0.0, 1.0)
     columns = holding(*((high - low) * np.clip(made, -1, 1)))
     return Estimate(
