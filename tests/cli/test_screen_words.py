@@ -1,6 +1,5 @@
 """What a screen says of methods that differ, of judges, and of one change."""
 
-import ast
 import json
 import re
 import typing
@@ -203,35 +202,6 @@ def test_a_model_with_an_item_effect_is_not_explained_as_one_without():
 
 def test_terms_of_the_glossary_are_in_lower_case():
     assert all(term == term.lower() for term in (*TERMS, *CAUTIONS, *ASSUMPTIONS))
-
-
-def names_of(expression):
-    """The ids that the first argument of `Caution` or `Assumption` can be."""
-    if isinstance(expression, ast.IfExp):
-        return names_of(expression.body) | names_of(expression.orelse)
-    told = isinstance(expression, ast.Constant) and isinstance(expression.value, str)
-    assert told, f"a name that cannot be read from the code: {ast.unparse(expression)}"
-    return {expression.value}
-
-
-def emitted(kind):
-    """Every id with which the package makes a `kind`, from its code."""
-    found = set()
-    for path in PACKAGE.rglob("*.py"):
-        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(call, ast.Call):
-                continue
-            read_back = isinstance(next(iter(call.args), None), ast.Starred)  # from a file of a fit
-            if ast.unparse(call.func) in (kind, f"{kind}.of") and not read_back:
-                found |= names_of(call.args[0])
-            renamed = ast.unparse(call.func).endswith("replace")
-            assert not renamed or "id" not in {one.arg for one in call.keywords}
-    return found
-
-
-@pytest.mark.parametrize(("kind", "known"), [("Caution", CAUTIONS), ("Assumption", ASSUMPTIONS)])
-def test_every_caution_and_assumption_is_explained_and_no_other(kind, known):
-    assert emitted(kind) == set(known)
 
 
 def test_rates_of_another_method_are_told_as_such():

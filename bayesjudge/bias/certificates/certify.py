@@ -20,8 +20,6 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Caution
 from bayesjudge.core.fit import Fit
 
-#: What a basis leaves out.
-OF_BASIS = {"source": "estimation-error-ignored", "predictive": "average-over-measurements"}
 #: Cautions of a fit that go with every certificate from it.
 AGAINST_A_FIT = ("not-converged", "heavy-tailed-shifts", "shifts-together")
 
@@ -196,7 +194,11 @@ def _reason(found: Bound, length: float, most: float, alpha: float | None, shift
 
 
 def _basis_cautions(basis: str, source: Any) -> list[Caution]:
-    raised = [Caution.of(OF_BASIS[basis])] if basis in OF_BASIS else []
+    raised = []
+    if basis == "source":
+        raised.append(Caution.of("estimation-error-ignored"))
+    elif basis == "predictive":
+        raised.append(Caution.of("average-over-measurements"))
     if isinstance(source, Fit):
         raised.append(Caution.of("rests-on-a-model", method=source.method))
         raised += [c for c in source.cautions if c.id in AGAINST_A_FIT]

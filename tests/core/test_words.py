@@ -1,0 +1,98 @@
+"""Sentences of cautions and assumptions: each is raised, and each that is raised formats."""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+import bayesjudge as bj
+from bayesjudge.core.words import glossary, sentence, sentences
+
+PACKAGE = Path(bj.__file__).parent
+KINDS = {"cautions": bj.Caution, "assumptions": bj.Assumption}
+
+
+def calls(kind):
+    """Every call that makes a `kind` of the package's own: its file, id, variant and fields."""
+    name = KINDS[kind].__name__
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == name:
+                assert path.name == "storage.py", f"{path}: a text of its own"
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == f"{name}.of":
+                id_, *variant = call.args
+                assert isinstance(id_, ast.Constant), f"{path}:{call.lineno}: an id that varies"
+                yield path, id_.value, variant, {one.arg for one in call.keywords}
+
+
+def variants_of(expression):
+    """Which constants an expression can be; none if the code does not say."""
+    if isinstance(expression, ast.IfExp):
+        return variants_of(expression.body) | variants_of(expression.orelse)
+    return {expression.value} if isinstance(expression, ast.Constant) else set()
+
+
+def fields_of(template):
+    return {name for _, name, _, _ in Formatter().parse(template) if name is not None}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_is_raised_explained_and_worded_and_no_other(kind):
+    raised = {id_ for _, id_, _, _ in calls(kind)}
+    assert raised == set(glossary(kind))
+    assert raised == set(sentences(kind))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_sentence_has_the_fields_that_its_calls_fill(kind):
+    raised = defaultdict(set)
+    for path, id_, variant, given in calls(kind):
+        templates = sentences(kind)[id_]
+        if isinstance(templates, str):
+            assert not variant, f"{path}: {id_} has one sentence"
+            templates = {"": templates}
+        names = (variants_of(variant[0]) or set(templates)) if variant else {""}
+        raised[id_] |= names
+        for name in names:
+            wanted, told = fields_of(templates[name]), f"{path}: {id_}, {name!r}"
+            optional = {"place", "where"} if "where" in given else set()
+            assert None in given or wanted - optional == given - optional, told
+    for id_, templates in sentences(kind).items():
+        assert raised[id_] == (set(templates) if isinstance(templates, dict) else {""}), id_
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_sentence_formats_whatever_its_numbers(kind):
+    for id_, templates in sentences(kind).items():
+        for variant, template in (
+            templates.items() if isinstance(templates, dict) else [("", templates)]
+        ):
+            parts = [one for one in Formatter().parse(template) if one[1] is not None]
+            numbers = {
+                name: ["a", "b"] if conversion in ("j", "q") else 3 if form or conversion else "x"
+                for _, name, form, conversion in parts
+            }
+            text = sentence(kind, id_, variant, numbers)
+            assert "{" not in text or id_ == "polarity", text
+            assert text.strip() == text
+            assert not text.endswith("."), text
+
+
+def test_a_count_has_its_noun_and_names_are_joined():
+    words = {"left_out": 1, "few": "no item"}
+    assert sentence("cautions", "few-items", "", words).startswith("left out: 1 annotator with no")
+    text = sentence("cautions", "few-annotators", "", {"annotators": 2})
+    assert text.startswith("2 annotators are compared")
+    text = sentence("cautions", "not-mixed", "tracking", {"judges": ["a", "b"]})
+    assert text.startswith("the Gibbs chains of a, b have not mixed")
+
+
+def test_a_caution_keeps_its_numbers_and_where_it_is():
+    made = bj.Caution.of("unpaired-outputs", left=3, rows=1200)
+    assert made.text == "3 outputs are in one log only and are left out; 1,200 are in both"
+    assert made.numbers == {"left": 3, "rows": 1200}
+    assert made.within("a", ("a",)).text == f"a: {made.text}"
+    assert made.within("a", ("a",)).where == ("a",)
+    assert made == bj.Caution(made.id, made.text)
