@@ -92,15 +92,13 @@ def position_shift(
         bad = int((~np.isfinite(numbers)).sum())
         require(bad == 0, f"{bad} scores are missing or infinite; leave those rows out")
     judges = ["judge"] if judge is None else sorted(set(rows[judge]))
-    of_judge = np.zeros(len(rows), int)
-    if judge is not None:
-        of_judge = np.array([judges.index(name) for name in rows[judge]])
+    named = np.repeat(judges, len(rows)) if judge is None else rows[judge].to_numpy(str)
     places = sorted(set(rows[position]), key=_in_order)
     at = np.array([places.index(one) for one in rows[position]])
     _, item = np.unique(rows[answer].to_numpy(str), return_inverse=True)
     made, gaps, cautions = [], [], []
-    for j, name in enumerate(judges):
-        mine = of_judge == j
+    for name in judges:
+        mine = named == name
         found = _least_squares(numbers[mine], at[mine], item[mine], len(places), name)
         half = stdtrit(found.answers - 1.0, (1 + ci_prob) / 2) * np.sqrt(np.diag(found.covariance))
         made.append(np.stack([found.value, found.value - half, found.value + half]))

@@ -151,12 +151,9 @@ def tracking(
     made = _tracked(fit, prior, draws, random_seed)
 
     def quantity(name: str) -> Quantity:
-        drawn = {judge: getattr(one, name) for judge, one in made.items()}
-        rows = {
-            judge: (values.mean(), *summarise_interval(values, ci_prob, "eti"))
-            for judge, values in drawn.items()
-        }
-        return Quantity.of_rows(rows, ("judge",))
+        drawn = [getattr(one, name) for one in made.values()]
+        rows = [(x.mean(), *summarise_interval(x, ci_prob, "eti")) for x in drawn]
+        return Quantity.over(np.transpose(rows).tolist(), {"judge": list(made)})
 
     return Estimate(
         {name: quantity(name) for name in ("tracking", "concentration")},

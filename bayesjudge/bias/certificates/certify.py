@@ -96,7 +96,8 @@ def certify(
     """
     shifts = _shifts_of(source)
     basis = basis or ("rms" if isinstance(source, Fit) else "tail")
-    length = _check(source, tolerance, failure_prob, units, alpha, noise_prob, center, basis)
+    _check(failure_prob, alpha, noise_prob, center, basis)
+    length = shifts.points(tolerance, units)
     groups = shifts._lengths_by()
     if mixture and len(groups) > 1:
         groups = [("the mixture", np.concatenate([x for _, x in groups]))]
@@ -139,6 +140,12 @@ def _shifts_of(source: Shifts | Fit) -> Shifts:
     with checking("certify") as require:
         given = type(source).__name__ + f" of {type(shifts).__name__}" * isinstance(source, Fit)
         require(isinstance(shifts, Shifts), f"expected Shifts, or a fit of them, got {given}")
+    with checking("certify") as require:
+        require(
+            len(shifts.judges) == 1 or isinstance(source, Fit),
+            f"a certificate is of one judge; there are {list(shifts.judges)}: take one with "
+            "shifts.only(judge=...)",
+        )
     return shifts
 
 
@@ -206,22 +213,9 @@ def _basis_cautions(basis: str, source: Any) -> list[Caution]:
 
 
 def _check(
-    source: Any,
-    tolerance: float,
-    failure_prob: float,
-    units: str,
-    alpha: float | None,
-    noise_prob: float,
-    center: str,
-    basis: str,
-) -> float:
-    shifts = _shifts_of(source)
+    failure_prob: float, alpha: float | None, noise_prob: float, center: str, basis: str
+) -> None:
     with checking("certify") as require:
-        require(
-            len(shifts.judges) == 1 or isinstance(source, Fit),
-            f"a certificate is of one judge; there are {list(shifts.judges)}: take one with "
-            "shifts.only(judge=...)",
-        )
         require(0 < failure_prob < 1, f"failure_prob must lie in (0, 1), got {failure_prob!r}")
         require(
             0 <= noise_prob < failure_prob,
@@ -230,4 +224,3 @@ def _check(
         require(alpha is None or 0 < alpha <= 1, f"alpha must lie in (0, 1], got {alpha!r}")
         require(basis in BASES, f"basis must be one of {list(BASES)}, got {basis!r}")
         require(center in CENTERS, f"center={center!r}: expected one of {CENTERS}")
-    return shifts.points(tolerance, units)
