@@ -603,21 +603,10 @@ def _reading(
     """How `Votes.from_frame` reads a table; the label design is looked up in a panel's words."""
     with checking("panel.Votes.from_frame") as require:
         require(judges is None or len(judges) > 0, "judges=[] names no column")
-    return Reading(
-        subject="panel.Votes.from_frame",
-        calibration="random",
-        verdict=vote if judges is None else tuple(judges),
-        judge=judge if judges is None else None,
-        truth=truth,
-        item=item,
-        by=generator,
-        classes=None if classes is None else tuple(classes),
-        pass_value=pass_value,
-        fail_value=fail_value,
-        missing_value=missing_value,
-        unparsed=KEPT,
-        repeated=repeated,
-    )
+    long = judges is None
+    columns = {"verdict": vote if long else judges, "judge": judge if long else None}
+    columns |= {"by": generator, "calibration": "random", "unparsed": KEPT}
+    return Reading.of("panel.Votes.from_frame", locals() | columns)
 
 
 def _in_words(verdicts: Verdicts) -> dict[str, tuple[str, ...]]:

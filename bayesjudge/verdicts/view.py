@@ -64,12 +64,17 @@ class View(ReadAtOnce):
         require(self.dim in dims, f"dim must be one of {list(dims)}, got {self.dim!r}")
         if self.systems is not None:
             require_names(self.systems, "systems", require)
-        stated = self.design.name == "known_propensity"
-        words = "calibration='known_propensity' and propensity= come together, with strata"
-        require(stated == (self.propensity is not None), words)
+        self._require_propensity(require)
         if self.propensity is not None:
             right = self.dim == "stratum" and np.shape(self.propensity) == np.shape(self.systems)
-            require(right, f"{words}: one for each stratum")
+            require(right, "propensity= takes strata, and one number for each")
+
+    def _require_propensity(self, require: Callable[[object, str], None]) -> None:
+        """Note propensities that the design does not ask for, or that are none."""
+        stated = self.design.name == "known_propensity"
+        words = "calibration='known_propensity' and propensity= come together"
+        require(stated == (self.propensity is not None), words)
+        if self.propensity is not None:
             inside = (self.propensity > 0) & (self.propensity <= 1)
-            told = self.propensity.tolist()
-            require(inside.all(), f"propensities must lie in (0, 1], got {told}")
+            outside = self.propensity[~inside][:3].tolist()
+            require(not outside, f"propensities must lie in (0, 1], got {outside}")

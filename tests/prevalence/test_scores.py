@@ -260,8 +260,12 @@ def test_the_judges_bias_is_its_mean_less_the_estimate_of_the_truth():
     assert gap != pytest.approx(4 * (own.unit - own.unit_truth)[known].mean(), abs=1e-3)
     with pytest.raises(bj.InputError, match="known propensities"):
         S.judge_bias(
-            replace(scores, calibration="known_propensity", propensity=np.full(known.size, 0.5))
+            replace(scores, calibration="known_propensity", propensity=np.full(scores.n.size, 0.5))
         )
+    with pytest.raises(bj.InputError, match=r"n must be whole numbers, 0 or more, got \[1\.5\]"):
+        S.Scores([0.1, 0.9, 0.5], [0, 1, np.nan], [1, 1.5, 2], "random", (0, 1))
+    with pytest.raises(bj.InputError, match="score, truth and propensity have shapes"):
+        S.Scores([0.1, 0.9], [0, np.nan], [1, 2], "known_propensity", (0, 1), propensity=[0.5])
     told = S.answer(*S.closed_forms(scores))
     assert len(told.notes) == 1
     shown = f"{abs(row.value):.2f}"

@@ -20,6 +20,7 @@ from bayesjudge.core.names import names_of
 from bayesjudge.core.screen import fitted, how_many
 from bayesjudge.core.tables import count_cells, require_columns
 from bayesjudge.prevalence.data import Counts
+from bayesjudge.verdicts.arrays import whole_numbers
 from bayesjudge.verdicts.reading import Reading
 from bayesjudge.verdicts.scores import truths_of
 from bayesjudge.verdicts.table import Verdicts
@@ -113,14 +114,17 @@ class Scores(View):
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):
                 object.__setattr__(self, name, tuple(float(x) for x in value))
-        for name in ("score", "truth", "n", "propensity"):
+        for name in ("score", "truth", "propensity"):
             value = getattr(self, name)
             if value is not None:
-                self._set(**{name: np.array(value, np.int64 if name == "n" else float)})
+                self._set(**{name: np.array(value, float)})
         subject = "prevalence.Scores"
         with checking(subject) as require:
-            shapes = {x.shape for x in (self.score, self.truth, self.n)}
-            require(len(shapes) == 1, f"score, truth and n must be of one length, got {shapes}")
+            given = (self.score, self.truth, self.propensity)
+            shapes = {array.shape for array in given if array is not None}
+            require(len(shapes) == 1, f"score, truth and propensity have shapes {shapes}")
+            n = whole_numbers("n", self.n, self.score.shape, require)
+            object.__setattr__(self, "n", n)
             _require_scale("scale", self.scale, require, log_odds=True)
             if self.truth_scale is not None:
                 _require_scale("truth_scale", self.truth_scale, require)
@@ -166,14 +170,7 @@ class Scores(View):
             two = np.unique(self.score).size == 2
             words = "edges= are needed: the bins of the score in each of which labels were drawn"
             require(self.edges is not None or two, words)
-        stated = design.name == "known_propensity"
-        words = "calibration='known_propensity' and propensity= come together"
-        require(stated == (self.propensity is not None), words)
-        if self.propensity is not None:
-            inside = (self.propensity > 0) & (self.propensity <= 1)
-            require(
-                inside.all(), f"propensity must lie in (0, 1]: {self.propensity[~inside][:SHOWN]}"
-            )
+        self._require_propensity(require)
 
     def __repr__(self) -> str:
         low, high = self.score.min(), self.score.max()
