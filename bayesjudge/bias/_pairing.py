@@ -13,12 +13,10 @@ from bayesjudge.core.errors import InputError, Problem, checking
 from bayesjudge.core.numbers import numbers_of
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import columns_of, read_rows
+from bayesjudge.core.words import words_for
 
 #: What a neighbour of a judgment context is.
-DESIGNS: dict[str, str] = {
-    "item": "one item perturbed and judged again",
-    "batch": "every item perturbed and judged again",
-}
+DESIGNS = words_for("perturbation_designs")
 #: Name of the judge if no column names one, and of the score of which a wide table has columns.
 ALONE, RELEASED = "judge", "score"
 #: Columns of what was read that are no scores; the scores are numbered, whatever they are called.

@@ -34,6 +34,7 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate, label
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.tables import free_name, read_rows
+from bayesjudge.core.words import words_for
 from bayesjudge.decide import Gate
 from bayesjudge.render.page import Section
 
@@ -43,9 +44,7 @@ if TYPE_CHECKING:
 bias = App(name="bias")
 
 
-WORDS = {
-    "repeat_noise": "how far a score moves that is judged again unchanged, as a root mean square"
-}
+WORDS = words_for("of_bias")
 LESSON = (
     "--design is needed: what is a neighbour of the judged items?\n"
     "  item   one item changed and judged again, all others as they were\n"

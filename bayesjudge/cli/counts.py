@@ -16,6 +16,7 @@ from bayesjudge.core.comparing import with_value
 from bayesjudge.core.errors import InputError, Problem, checking
 from bayesjudge.core.estimate import Estimate, of_passes, pass_name_in
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.words import words_for
 from bayesjudge.prevalence.answer import differences
 from bayesjudge.prevalence.data import PLURALS
 from bayesjudge.readers import read_table
@@ -32,12 +33,7 @@ if TYPE_CHECKING:
 SCORES = "if the judge gives scores: --score COLUMN --scale LOWEST:HIGHEST"
 CLASSES = "if there are more than two classes, name them: --classes A B …"
 #: What the quantities mean, for a screen that shows them.
-WORDS = {
-    "sensitivity": "share of good outputs that the judge passes",
-    "specificity": "share of bad outputs that it fails",
-    "ppv": "share of good outputs among those that the judge passes",
-    "npv": "share of bad outputs among those that it fails",
-}
+WORDS = words_for("of_counts")
 READ = ("verdict", "truth", "by", "stratum", "propensity", "item")
 
 

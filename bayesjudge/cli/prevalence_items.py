@@ -16,17 +16,12 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate, of_passes
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.periods import in_time, kind_of
+from bayesjudge.core.words import words_for
 from bayesjudge.prevalence.items import ItemEffects, Items
 from bayesjudge.prevalence.items.answer import differences, share_items
 from bayesjudge.render.page import Section
 
-WORDS = {
-    "sensitivity": "share of good outputs that the judge passes",
-    "specificity": "share of bad outputs that it fails",
-    "icc": "correlation of the truths of two outputs for one item",
-    "design_effect": "variance of a mean over rows, in units of that of independent rows",
-    "effective_items": "independent rows that tell as much",
-}
+WORDS = words_for("of_items")
 
 
 def view_of_items(asked: Asked, source: Source, shared: Shared) -> View:

@@ -26,6 +26,7 @@ from bayesjudge.core.label_design import LabelDesign
 from bayesjudge.core.methods import Method
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.version import __version__
+from bayesjudge.core.words import words_for
 
 #: An interval as wide as this part of the range that is possible says next to nothing.
 SAYS_LITTLE = 0.8
@@ -38,13 +39,7 @@ MOST_BETWEEN = 2
 #: less than labels tell (``benchmarks/prevalence/claims.py``).
 SURE, PROBABLE = 0.975, 0.9
 #: How labels were chosen, after "of them labelled".
-CHOSEN = {
-    "random": "at random",
-    "by_truth": "a fixed number of good and of bad ones",
-    "separate": "from another data set or run",
-    "by_verdict": "a fixed number of the judge's passes and of its fails",
-    "known_propensity": "each with a known probability",
-}
+CHOSEN = words_for("label_designs")
 #: Kinds of interval that hold a posterior probability.
 CREDIBLE = {*INTERVALS.values(), "equal-tailed, at the quantiles asked for"}
 

@@ -14,50 +14,18 @@ from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.methods import Method, as_method
 from bayesjudge.core.screen import NAMES, ROWS, few, fitted
 from bayesjudge.core.screen import rows as screen_rows
-from bayesjudge.core.words import sentence
+from bayesjudge.core.words import sentence, words_for
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
 Interval = Literal["eti", "hdi", "eti_bounded"]
-INTERVALS: dict[str, str] = {
-    "eti": "equal-tailed",
-    "hdi": "highest density",
-    "eti_bounded": "equal-tailed, boundary-extended",
-}
+INTERVALS = words_for("intervals")
 Target = Literal["population", "items"]
-TARGETS: dict[str, str] = {
-    "population": "the process that these items come from",
-    "items": "these very items",
-}
+TARGETS = words_for("targets")
 #: Quantities as tables name them.
-HEADINGS = {
-    "prevalence": "share of good outputs",
-    "overall_prevalence": "share of good outputs, all strata",
-    "share": "share of outputs",
-    "mean_score": "mean human score",
-    "win_rate": "win rate",
-    "hit_rate": "items judged as most people do",
-    "accepted": "answers that a person accepts",
-    "matched": "answers that a person gives too",
-    "rms_shift": "RMS shift, in points",
-    "share_moved": "share of scores moved beyond the limit",
-    "consistency": "same winner, or a tie, in both orders",
-    "judge_less_people": "judge less people, on average",
-    "position_preference": "first place's wins less the second's",
-    "primacy": "first place wins in both orders",
-    "recency": "second place wins in both orders",
-    "tie_in_one_order": "a tie in one order only",
-    "calls_per_item": "calls an item needs",
-    "half_width_of_one": "± by one call",
-    "half_width_now": "± of an item's mean now",
-    "half_width_left": "± if asked without end",
-    "judges_needed": "judges needed, asked once",
-    "self_contradiction": "two calls differ",
-    "not_unanimous": "items with both verdicts",
-    "majority_calls": "calls until majority holds",
-}
+HEADINGS = words_for("quantities")
 #: Quantities that are counts: screens show whole numbers.
 COUNTS = {"calls_per_item", "judges_needed", "majority_calls"}
 #: Of each row, in this order; ``raw`` only where a value was clipped to its range.

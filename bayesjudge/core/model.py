@@ -12,6 +12,7 @@ from bayesjudge.core.estimate import Caution, Diagnosis, Interval, Target
 from bayesjudge.core.methods import NUTS, Method
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.core.public import public_name
+from bayesjudge.core.words import words_for
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,44 +20,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 #: Priors and options as a reader knows them; of one that is not here, the name with spaces.
-WORDS = {
-    "answering": "model of missing votes",
-    "better_than_chance": "a judge better than chance",
-    "bias": "the panel's bias",
-    "bias_spread": "spread of the bias",
-    "choice": "choice from a set",
-    "concentration": "Dirichlet weight",
-    "diagonal": "weight of a right vote",
-    "difficulty_spread": "spread of item difficulty",
-    "discrimination": "logarithm of discrimination",
-    "discrimination_spread": "spread of that logarithm",
-    "error": "errors of people",
-    "generator_spread": "spread between generators",
-    "interaction_spread": "spread of an item's effect on one system",
-    "item_spread": "median SD of items' own shifts",
-    "judge_shift": "spread of shifts between judges",
-    "judge_spread": "spread between judges",
-    "leniency_spread": "spread of leniency",
-    "level": "logit of the share of good outputs",
-    "level_spread": "spread of that logit",
-    "log_sd": "SD of their logarithms",
-    "mean_shift": "scale of mean shifts",
-    "missing": "missing votes",
-    "monotone": "a share of good items that rises with the score",
-    "nodes": "points of quadrature",
-    "noise": "median SD of repeat noise",
-    "npv": "bad outputs among fails (NPV)",
-    "off_diagonal": "weight of each wrong vote",
-    "pass_rate": "judge's pass rate",
-    "ppv": "good outputs among passes (PPV)",
-    "prevalence": "share of good outputs",
-    "right": "weight of the right verdict",
-    "rise": "rise of the logarithm of the likelihood ratio",
-    "shared_effect": "scale of the effect that judges share",
-    "slope": "scale of slopes",
-    "vote_weight": "weight of a pass",
-    "wrong": "weight of the wrong verdicts",
-}
+WORDS = words_for("models")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The words of ``words.toml``: terms, sentences of cautions and assumptions, names of options."""
+"""The words of ``words.toml``: terms, names, and sentences of cautions and assumptions."""
 
 from __future__ import annotations
 
@@ -21,6 +21,12 @@ def _file() -> dict[str, Any]:
 def glossary(kind: str) -> dict[str, Any]:
     """One table: ``"terms"``, ``"cautions"``, ``"assumptions"`` or ``"options"``."""
     found: dict[str, Any] = _file()[kind]
+    return found
+
+
+def words_for(kind: str) -> dict[str, str]:
+    """What ids of a kind are called, for example ``"models"`` or ``"quantities"``."""
+    found: dict[str, str] = _file()["names"][kind]
     return found
 
 

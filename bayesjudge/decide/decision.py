@@ -13,25 +13,13 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Caution, in_words, label
 from bayesjudge.core.methods import Method
 from bayesjudge.core.screen import fitted
+from bayesjudge.core.words import words_for
 
 Outcome = Literal["pass", "fail", "unknown"]
 #: What a shell sees; 2 stays bad input.
 EXIT_CODES: dict[str, int] = {"pass": 0, "fail": 1, "unknown": 3}
 #: Cautions of a result whose numbers mean nothing, and why: they decide nothing.
-UNDECIDABLE: dict[str, str] = {
-    "contradiction": "labels, verdicts and declared design contradict each other",
-    "inverted-judge": "the verdicts go against the labels, as if one column were coded the other "
-    "way round",
-    "design-mismatch": "the method is not valid for labels that were drawn so",
-    "rests-on-priors": "the number rests on priors alone",
-    "not-identified": "the number rests on priors alone",
-    "pass-rate-out-of-range": "the judge passes a share of the other items that its errors on the "
-    "labelled ones do not allow, and the number rests on these errors",
-    "zero-width": "the interval has no width, which does not mean that the number is known",
-    "not-converged": "the sampler's chains disagree",
-    "not-mixed": "the chains of the exact posterior disagree",
-    "off-exact": "sampled and exact numbers disagree",
-}
+UNDECIDABLE = words_for("undecidable")
 
 
 #: So many times as many as there are nobody will label.

@@ -18,6 +18,7 @@ from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Assumption, Estimate, Quantity
 from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.screen import how_many
+from bayesjudge.core.words import words_for
 from bayesjudge.decide._betting import (
     Draws,
     Increments,
@@ -34,12 +35,7 @@ if TYPE_CHECKING:
 SCHEMA = "bayesjudge/monitor-1"
 Strategy = Literal["random", "by_verdict", "uncertain"]
 #: How the next items are drawn.
-STRATEGIES: dict[str, str] = {
-    "random": "each item with the same probability",
-    "by_verdict": "a pass and a fail of the judge with probability 1/2 each",
-    "uncertain": "items whose truth is hard to predict more often, each with at least half of the "
-    "probability that a random draw would give it",
-}
+STRATEGIES = words_for("labelling_strategies")
 #: Share of the draws of ``"uncertain"`` that are random.
 FLOOR = 0.5
 SOURCE = (

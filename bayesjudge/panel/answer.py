@@ -32,6 +32,7 @@ from bayesjudge.core.estimate import Estimate, Interval, Row, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import Method
 from bayesjudge.core.screen import how_many
+from bayesjudge.core.words import words_for
 from bayesjudge.panel._together import what_each_adds
 from bayesjudge.panel.checks import less_error
 from bayesjudge.panel.closed_form import panel_mean
@@ -49,11 +50,7 @@ NO_INTERVAL = " (no interval)"
 #: Most judges that are listed beside the best.
 MOST_JUDGES = 6
 #: How labels of a panel were chosen, after "of them labelled".
-CHOSEN = {
-    "random": "at random within each generator",
-    "by_generator": "whole generators",
-    "by_verdict": "by the votes on them",
-}
+CHOSEN = words_for("label_designs_of_panels")
 
 
 def answer(

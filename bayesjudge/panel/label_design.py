@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from bayesjudge.core.estimate import Assumption
 from bayesjudge.core.label_design import BUILT_IN, LabelDesign, design_of
+from bayesjudge.core.words import words_for
 
 RANDOM_LABELS = Assumption.of("random-labels", "generators")
 RANDOM_BY_VERDICT = Assumption.of("random-labels-by-verdict", "votes")
@@ -42,11 +43,7 @@ DESIGNS: dict[str, LabelDesign] = {
     for name, (meaning, assumption) in WORDS.items()
 }
 #: What a closed form or model needs the labels to tell, in words.
-TELLS = {
-    "prevalence": "share of good outputs",
-    "error_rates": "judges' error rates",
-    "predictive_values": "truth given the votes",
-}
+TELLS = words_for("tells")
 
 
 def find_design(calibration: str | LabelDesign | None) -> LabelDesign:

@@ -8,6 +8,7 @@ import numpy as np
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.plots import COLOURS, below, new_axes, plain_text, write_title
+from bayesjudge.core.words import words_for
 from bayesjudge.ratings.items import item_profiles
 from bayesjudge.ratings.metrics import Definition
 from bayesjudge.ratings.performance import Performance
@@ -19,25 +20,9 @@ if TYPE_CHECKING:
     from bayesjudge.core.fit import Fit
 
 #: Metrics as their field writes them.
-METRICS_IN_WORDS = {
-    "krippendorff_alpha": "Krippendorff's alpha",
-    "fleiss_kappa": "Fleiss' kappa",
-    "cohen_kappa": "Cohen's kappa",
-    "scott_pi": "Scott's pi",
-    "kl_human_judge": "KL, judge from people",
-    "kl_judge_human": "KL, people from judge",
-    "cross_entropy_human_judge": "cross-entropy, judge",
-    "cross_entropy_judge_human": "cross-entropy, people",
-    "js_divergence": "Jensen-Shannon",
-    "mse": "squared difference",
-}
+METRICS_IN_WORDS = words_for("metrics")
 #: What is compared of either side; see `aggregate`.
-SIDES = {
-    "hard": "choices",
-    "soft": "shares of choices",
-    "hrs": "accepted options",
-    "srs": "shares accepting",
-}
+SIDES = words_for("sides")
 
 
 @plain_text

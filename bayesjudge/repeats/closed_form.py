@@ -13,6 +13,7 @@ from bayesjudge.core.answer import listed
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity, in_words
 from bayesjudge.core.intervals import z_score
+from bayesjudge.core.words import words_for
 from bayesjudge.repeats.checks import DRAWN, EXCHANGEABLE, IID, checked, contradicted
 from bayesjudge.repeats.data import Scores
 
@@ -276,12 +277,7 @@ def _item_scores(scores: Scores, found: _Squares, ci_prob: float) -> Quantity:
 
 
 #: Whose variance a component's standard deviation is the root of.
-BETWEEN = {
-    "item_sd": "between items",
-    "judge_sd": "between judges",
-    "item_judge_sd": "of a judge's leaning from item to item",
-    "repeat_sd": "between repeats",
-}
+BETWEEN = words_for("variances")
 
 
 def _negative(parts: dict[str, _Component]) -> tuple[Caution, ...]:

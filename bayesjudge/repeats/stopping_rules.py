@@ -13,15 +13,11 @@ from bayesjudge.core import dirichlet
 from bayesjudge.core.counting import distinct
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.intervals import z_score
+from bayesjudge.core.words import words_for
 
 Method = Literal["dirichlet", "sequence", "t", "z"]
 #: What each rule is, for a report.
-METHODS: dict[str, str] = {
-    "dirichlet": "exact Dirichlet posterior",
-    "sequence": "betting confidence sequence",
-    "t": "Student's t",
-    "z": "published z rule",
-}
+METHODS = words_for("stopping_rules")
 #: The posterior's interval is asked for at this share of the error probability before the rule
 #: stops. To look after each batch is to stop early if the scores so far agree too well by
 #: chance; benchmarks/repeats/stopping.py shows what that costs and what this restores.

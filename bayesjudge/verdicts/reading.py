@@ -25,6 +25,7 @@ from bayesjudge.core.tables import (
     require_distinct,
     total,
 )
+from bayesjudge.core.words import words_for
 from bayesjudge.verdicts.by_item import (
     Combinations,
     Packing,
@@ -56,10 +57,7 @@ UNPARSED = "(unparsed)"
 OF_VERDICTS: tuple[str, ...] = ("fail", "drop")
 OF_CLASSES, OF_SCORES, KEPT = ("verdict", "drop"), ("drop",), "keep"
 #: What repeats where rows share an item and a system, for messages and reports.
-REPEATS: dict[str, str] = {
-    "system": "each row is a new output of the system for the item, with a truth of its own",
-    "judge": "the judge looked several times at one output, which has one truth",
-}
+REPEATS = words_for("repeated_verdicts")
 #: Axes of an item's cells: a row's truth (bad, good, none) and its verdict.
 BAD, GOOD, UNLABELLED = range(3)
 TRUTHS, VERDICTS = 3, 2

@@ -9,20 +9,12 @@ import numpy as np
 
 from bayesjudge.core.estimate import Caution
 from bayesjudge.core.screen import how_many
+from bayesjudge.core.words import words_for
 
 #: What released scores are shrunk towards.
-CENTERS: dict[str, str] = {
-    "fixed": "a number fixed before the scores were seen",
-    "holdout": "the mean of other items, which a perturbation of these leaves as it is",
-    "mean": "the mean of the released scores themselves, which moves with them",
-}
+CENTERS = words_for("centers")
 #: What the bound on shifts is taken from.
-BASES: dict[str, str] = {
-    "tail": "the upper credible bound of the tail of the shifts",
-    "rms": "the upper credible bound of the RMS shift, and Markov's inequality",
-    "predictive": "the posterior predictive tail of the next neighbour's shift",
-    "source": "the measured RMS shift taken as true, and Markov's inequality",
-}
+BASES = words_for("bases")
 
 
 #: Scores shrunk to less than this of their spread are of little use.

@@ -11,6 +11,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import chdtri, chndtr, ndtr
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.words import words_for
 
 __all__ = [
     "Combined",
@@ -27,10 +28,7 @@ __all__ = [
 ]
 
 #: How the length of Gaussian noise is bounded.
-NOISE_BOUNDS: dict[str, str] = {
-    "laurent_massart": "Laurent and Massart's inequality (Theorem 3.3)",
-    "chi2": "the exact chi-squared quantile",
-}
+NOISE_BOUNDS = words_for("noise_bounds")
 #: From such a noncentrality on `chndtr` fails, and the length is normal to some 1e-7.
 FARTHEST = 1e11
 NoiseBound = Literal["laurent_massart", "chi2"]
