@@ -773,7 +773,7 @@ def closed_forms(
     Examples
     --------
     >>> votes = Votes([[1, 1], [1, 0]], [-1, -1], [0, 0], ["gpt"], ["a", "b"])
-    >>> [one.method for one in closed_forms(votes)][:2]
+    >>> [one.method.title for one in closed_forms(votes)][:2]
     ['Panel mean', 'Voting: valid if most of the votes given say so']
     """
     check_ci_prob(ci_prob)

@@ -243,6 +243,12 @@ def another(known, check=None):
     return P.LabelDesign("volunteers", *about, check=check)
 
 
+@pytest.mark.parametrize("name", ["expected_width", "simulate", "corrected_share"])
+def test_one_that_only_a_table_could_honour_is_refused_elsewhere(name):
+    with pytest.raises(bj.InputError, match="knows these only; read verdicts of another design"):
+        OTHERS[name](another(P.DESIGNS["random"]))
+
+
 SYSTEMS = pd.concat([P.simulate(items=90, labelled=40, random_seed=seed).assign(
     system=name, item=range(130)) for seed, name in ((1, "a"), (2, "b"))])  # fmt: skip
 CLASSES = P.classes.simulate(items=200, labelled=80, random_seed=1)
