@@ -140,14 +140,13 @@ def _as_options(text: str, app: App, tokens: Sequence[str]) -> str:
     if len(tokens) > 1 and tokens[1] in step:  # a command within a command
         step = step[tokens[1]]
     command = step.default_command
-    for words, option in getattr(command, "spelled", {}).items():
-        text = text.replace(words, option)
     arguments = step.assemble_argument_collection(parse_docstring=False) if command else ()
     for option in [one.names[0] for one in arguments if one.names]:
         name = re.escape(option.removeprefix("--").replace("-", "_"))
         text = re.sub(rf"\b{name}=(\[[^][]*\])(, (?=\w+=\[))?", partial(_as_words, option), text)
         text = re.sub(rf"\b{name}s?=('[^']*'|\"[^\"]*\")", partial(_as_word, option), text)
-        text = re.sub(rf"\b{name}s?=(?=[,)]|$)", option, text)
+        text = re.sub(rf"\b{name}=(?=\d)", f"{option} ", text)
+        text = re.sub(rf"\b{name}s?=(?=[,) ]|$)", option, text)
     return text
 
 

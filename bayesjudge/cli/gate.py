@@ -196,13 +196,6 @@ def gate(
 
 
 gate.lessons = {"--calibration": LESSON}  # type: ignore[attr-defined]
-# how `bayesjudge.cli.app` spells what the module says to those who write Python
-gate.spelled = {  # type: ignore[attr-defined]
-    "read them with prevalence.items.Items.from_frame, which asks what": "say what",
-    "repeats='system'": "--repeats system",
-    "repeats='judge'": "--repeats judge",
-    "(item=)": "(--item)",
-}
 
 
 def _verdict(made: bj.decide.Gate, unknown: Literal["pass", "fail"] | None) -> str:

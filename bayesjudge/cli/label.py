@@ -181,10 +181,6 @@ def label(
     return decided.exit_code()
 
 
-# how it spells what the monitor's file holds
-label.spelled = {"at_least=": "--gate "}  # type: ignore[attr-defined]
-
-
 def _picture(monitor: bj.decide.Monitor) -> dict[str, Any]:
     """The sequence, if there is a label."""
     if not monitor.n_labels:

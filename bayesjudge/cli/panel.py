@@ -35,7 +35,6 @@ from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import LOGIT_SHIFT, Method
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.core.screen import how_many
-from bayesjudge.panel.label_design import DESIGNS
 from bayesjudge.render.page import Section
 
 if TYPE_CHECKING:
@@ -202,15 +201,6 @@ def panel(
         for i, part in enumerate(one.items(read, **reading)):
             write_csv(part, items, append=i > 0)
         tell(f"{how_many(votes.n_items, 'item')} written to {items}")
-
-
-# how `bayesjudge.cli.app` spells what the module says to those who write Python
-panel.spelled = {  # type: ignore[attr-defined]
-    "calibration=None:": "--calibration is needed:",
-    "generator='…'": "--generator COLUMN",
-    ", or pass repeated='keep'": "",
-    **{f"{name!r}:": f"{name}:" for name in DESIGNS},
-}
 
 
 def _consensus(votes: Votes, made: Sequence[Estimate | Fit], quoted: Method) -> Consensus:

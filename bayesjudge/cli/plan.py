@@ -135,10 +135,6 @@ def plan(
         _plan_widths(tuple(labelled or LABELS), width, prevalence, judge, how, seed, picture, json)
 
 
-# how `bayesjudge.cli.app` spells what the module says to those who write Python
-plan.spelled = {"labelled=": "--labelled "}  # type: ignore[attr-defined]
-
-
 def _plan_widths(
     sizes: tuple[int, ...],
     width: float | None,

@@ -50,16 +50,6 @@ def prevalence(
     show(read(asked.completed(source), source, shared), shared)
 
 
-# how it spells what the module says to those who write Python
-prevalence.spelled = {  # type: ignore[attr-defined]
-    "PooledErrorRates()": "--pooling partial",
-    "read them with prevalence.items.Items.from_frame, which asks what": "say what",
-    "repeats='system'": "--repeats system",
-    "repeats='judge'": "--repeats judge",
-    "(item=)": "(--item)",
-}
-
-
 def read(asked: Asked, source: Source, shared: Shared) -> View:
     """What the options say of the table decides as what it is read."""
     if asked.score is not None:

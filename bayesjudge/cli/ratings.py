@@ -257,7 +257,6 @@ def ratings(
 
 # what `bayesjudge.cli.app` says where this option is missing
 ratings.lessons = {"--positive": LESSON}  # type: ignore[attr-defined]
-ratings.spelled = {"repeated='one'": "--repeated one"}  # type: ignore[attr-defined]
 
 
 def _one_row_an_answer(source: Source, item: str, raters: Sequence[str]) -> pa.Table:

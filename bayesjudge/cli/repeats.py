@@ -36,7 +36,7 @@ from bayesjudge.cli.output import Story, present, say, tell, write_csv
 from bayesjudge.cli.shapes.words import JUDGES, SYSTEMS
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.answer import Answer
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, Problem, checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.labels import read_labels
@@ -63,6 +63,11 @@ Noise = Literal["constant", "by_level"]
 MOST_ITEMS = 20
 #: Fail and pass as scores.
 VERDICTS = (0.0, 1.0)
+#: What to do if there are more words than a pass and a fail.
+MANY = Problem(
+    "repeats takes pass and fail, or numbers (--scale); say which mean pass, fail and missing "
+    "(--pass-value, --fail-value, --missing-value)"
+)
 
 
 @repeats.command
@@ -196,13 +201,6 @@ def report(
     )
 
 
-# how `bayesjudge.cli.app` spells what the module says to those who write Python
-report.spelled = {  # type: ignore[attr-defined]
-    "name the classes (classes=), or say which mean": "repeats takes pass and fail, or numbers "
-    "(--scale); say which mean"
-}
-
-
 @repeats.command
 def run(
     config: Annotated[Path, OF_TABLE],
@@ -334,7 +332,11 @@ def as_scores(
     told = ""
     other = any(x is not None and x not in VERDICTS for x in numbers)
     if given or (None in numbers and not other and scale in (None, VERDICTS)):
-        read, told = read_labels({score: labels}, **{**dict.fromkeys(meant), **given})
+        try:
+            read, told = read_labels({score: labels}, **{**dict.fromkeys(meant), **given})
+        except InputError as error:
+            found = [MANY if one.id == "many-labels" else one for one in error.problems]
+            raise InputError(error.subject, found) from None
         numbers = read[score].tolist()
         told = told or "1 read as pass; 0 as fail"
     elif None in numbers:

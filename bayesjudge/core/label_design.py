@@ -182,8 +182,9 @@ def design_of(
         if own == "all" or (new and not found._of_counts):
             return found
     suited = DESIGNS if own == "all" else {one: words[one] for one in known or words}
-    choices = "; ".join(f"{one.name!r}: {one.meaning}" for one in suited.values())
-    told = f"calibration={name!r}: how were the labelled items chosen? {choices}; "
+    choices = "; ".join(f"{one.name}: {one.meaning}" for one in suited.values())
+    given = "calibration= is needed" if name is None else f"calibration={name!r}"
+    told = f"{given}: how were the labelled items chosen? {choices}; "
     told += OWN[own].format(subject=subject)
     problem = Problem(told, "unknown-calibration", "calibration", name, tuple(suited))
     raise InputError("label design", [problem])

@@ -285,7 +285,8 @@ def _proposal(labels: list[str]) -> Problem:
         return Problem(
             f"{len(labels)} different labels are more than pass and fail: name the classes "
             "(classes=), or say which mean pass, fail and missing (pass_value=, fail_value=, "
-            "missing_value=)"
+            "missing_value=)",
+            "many-labels",
         )
     meant = proposed(labels)
     line = ", ".join(f"{name}={values!r}" for name, values in meant.items())

@@ -81,7 +81,7 @@ class _PrevalenceModel(OneJudge):
             not systems,
             f"no item{of} has a human label, so the judge's errors there are unknown; label some, "
             f"state what is known of the judge ({first}=BetaPrior.worth(0.9, 50), {second}=...), "
-            "or borrow from other systems with PooledErrorRates()",
+            "or borrow from other systems with PooledErrorRates() (--pooling partial)",
         )
 
     def _states(self, system: str | None) -> bool:

@@ -44,9 +44,10 @@ ITEM_COLUMNS = (
 #: Columns that name systems by custom, looked at where none is named.
 SYSTEM_COLUMNS = ("system", "model", "generator", "model_name", "model_id", "system_id")
 REPEATED = (
-    "rows of one item are not independent: read them with prevalence.items.Items.from_frame, which "
-    "asks what repeats (repeats='system': a new output of the system; repeats='judge': the same "
-    "output judged again), keep one row for each, or name the column that identifies rows (item=)"
+    "rows of one item are not independent: say what repeats (repeats='system': a new output of the "
+    "system; repeats='judge': the same output judged again), in Python to "
+    "prevalence.items.Items.from_frame; or keep one row for each, or name the column that "
+    "identifies rows (item=)"
 )
 #: More probabilities of labelling than this are not strata any more.
 MOST_PROPENSITIES = 20
@@ -122,7 +123,7 @@ class Reading:
                 if several and self.by:
                     words = (
                         f"one at a time: read one judge's column (verdict={self.verdict[0]!r}, "
-                        f"by={self.by!r}), for PooledErrorRates() to pool its rates over the "
+                        f"by={self.by!r}), for partial pooling of its rates over the "
                         "systems, or all judges' votes with bayesjudge.panel"
                     )
                 require(len(told) < 2, f"{told}: {words}")
@@ -635,8 +636,9 @@ def _refuse_two_votes(times: int, shown: Sequence[Any], how: Reading) -> None:
         require(
             False,
             f"a judge voted more than once on an item ({times} times), for example {shown}; keep "
-            "one, or pass repeated='keep'"
-            + ("" if how.by else ", or name what made each item: generator='…'"),
+            "one"
+            + ("" if how.by else ", or name what made each item (generator=)")
+            + "; in Python, Votes.from_frame counts them all with repeated='keep'",
         )
 
 

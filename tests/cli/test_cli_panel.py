@@ -185,7 +185,7 @@ def test_every_items_consensus_goes_to_a_file(long, table, tmp_path, capsys):
     assert read["p_1"].to_numpy() == pytest.approx(expected["p_1"].to_numpy())
     assert read["label"].astype(str).tolist() == expected["label"].tolist()
     assert main([*call[:-2], str(tmp_path / "missing" / "items.csv")]) == 2
-    assert "--items: no folder" in capsys.readouterr().err
+    assert "--items: there is no folder" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -235,4 +235,4 @@ def test_rows_of_several_generators_without_their_column_are_told_how_to_name_it
     assert main(["panel", str(tmp_path / "votes.csv"), "--truth", "truth"]) == 2
     told = " ".join(capsys.readouterr().err.split())
     assert "a judge voted more than once on an item" in told
-    assert "keep one, or name what made each item: --generator COLUMN" in told
+    assert "keep one, or name what made each item (--generator)" in told

@@ -46,7 +46,9 @@ def names(votes):
 
 def test_the_design_is_asked_for_where_the_table_does_not_show_it():
     table = panel.simulate(items=20, labelled=5, random_seed=1)
-    with pytest.raises(bj.InputError, match="calibration=None: how were the labelled items chosen"):
+    with pytest.raises(
+        bj.InputError, match="calibration= is needed: how were the labelled items chosen"
+    ):
         panel.Votes.from_frame(table)
     with pytest.raises(bj.InputError, match="calibration='best'"):
         panel.Votes.from_frame(table, calibration="best")
