@@ -1,6 +1,7 @@
 """The table of verdicts: what each view is of, and the same numbers by every view."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
+from inspect import signature
 
 import duckdb
 import numpy as np
@@ -12,6 +13,7 @@ from bayesjudge import panel, prevalence
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.label_design import DESIGNS
 from bayesjudge.prevalence import classes, items, scores
+from bayesjudge.verdicts.reading import Reading
 from bayesjudge.verdicts.table import MISSING, Verdicts
 
 SIX = {
@@ -244,3 +246,19 @@ def test_what_does_not_go_together_is_refused():
     table = Verdicts.from_frame(rows, calibration="random")
     with pytest.raises(InputError, match="not known by item"):
         items.Items.of(table)
+
+
+OTHER_ARGUMENTS = {
+    Verdicts: {"score", "repeats", "unscored"},
+    prevalence.Counts: {"external_labels"},
+    items.Items: {"repeats"},
+    classes.ClassCounts: set(),
+    scores.Scores: {"score", "edges", "unscored"},
+}
+
+
+@pytest.mark.parametrize("view", OTHER_ARGUMENTS)
+def test_what_a_reader_takes_is_handed_over_by_name(view):
+    """`Reading.of` takes what has the name of a field: another name would be read as nothing."""
+    taken = set(signature(view.from_frame).parameters) - {"table"}
+    assert taken - {field.name for field in fields(Reading)} == OTHER_ARGUMENTS[view]
