@@ -58,7 +58,7 @@ def test_intervals_cover_though_repeats_of_an_answer_err_together():
 @pytest.mark.slow
 def test_a_shift_is_named_and_none_is_rarely_named():
     (told,) = position_shift(table([0.6, 0, 0])).cautions
-    assert told.name == "position-bias"
+    assert told.id == "position-bias"
     assert "higher at position 1 than at" in told.text
     alarms = sum(bool(position_shift(table([0, 0, 0], seed=s)).cautions) for s in range(300))
     assert alarms <= stats.binom.ppf(0.999, 300, 0.01)
