@@ -139,15 +139,15 @@ class Promise:
             every["by the model"] = certificates.certify(fit, **self._about, alpha=self.alpha)
         if not every:
             return []
-        lines, fields = [], []
+        lines, fields, silent = [], [], True
         for name, card in every.items():
             lines += [card.promise if len(every) == 1 else f"{name}: {card.promise}"]
             # cautions of the shifts are told with the estimates
-            lines += [f"Caution, {c.id}: {c.text}." for c in card.cautions if c.id in _OWN]
+            own = [f"Caution, {c.id}: {c.text}." for c in card.cautions if c.id in _OWN]
+            lines, silent = [*lines, *own], silent and not own
             fields.append({"about": name, **asdict(card), "text": card.text})
         heading = "Certificate" if len(every) == 1 else "Certificates"
         # the answer says what is promised
-        silent = not any(line.startswith("Caution") for line in lines)
         return [Section(heading, lines, "certificates", fields, detail=silent)]
 
     def alternatives(

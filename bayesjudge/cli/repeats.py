@@ -333,12 +333,12 @@ def as_scores(
     other = any(x is not None and x not in VERDICTS for x in numbers)
     if given or (None in numbers and not other and scale in (None, VERDICTS)):
         try:
-            read, told = read_labels({score: labels}, **{**dict.fromkeys(meant), **given})
+            read, spelling = read_labels({score: labels}, **{**dict.fromkeys(meant), **given})
         except InputError as error:
             found = [MANY if one.id == "many-labels" else one for one in error.problems]
             raise InputError(error.subject, found) from None
         numbers = read[score].tolist()
-        told = told or "1 read as pass; 0 as fail"
+        told = str(spelling) or "1 read as pass; 0 as fail"
     elif None in numbers:
         return table, ""  # words among numbers: refused with the scale
     found = np.array([*numbers, np.nan], float)[coded.indices.fill_null(len(labels)).to_numpy()]

@@ -290,21 +290,34 @@ def percents(row: Row, ci_prob: float | None = None) -> str:
 
     Bounds without a value are ``at most 90 % and at least 13 %``.
     """
-    width = row.high - row.low
-    digits = 0 if math.isnan(width) or width >= 0.02 or width == 0 else 1
+    width, digits, shown = row.high - row.low, _digits(row), first_percent(row)
     if is_bounded(row):
-        most, least = (_half_up(end, digits) for end in (row.high, row.low))
         level = f" ({percent_of(ci_prob)} interval)" if ci_prob else ""
-        return f"at most {most} % and at least {least} %{level}"
+        return f"at most {shown} % and at least {_half_up(row.low, digits)} %{level}"
     if math.isnan(row.value):
         return "an unknown share"
-    value = f"{_half_up(row.value, digits)} %"
+    value = f"{shown} %"
     if math.isnan(width):
         return f"{value} (no interval)"
     if width == 0:
-        return f"exactly {row.value * 100:.1f} %"
+        return f"exactly {value}"
     ends = f"{_half_up(row.low, digits)} to {_half_up(row.high, digits)} %"
     return f"{value} ({ends}{_level(ci_prob)})"
+
+
+def _digits(row: Row) -> int:
+    """One for a narrow interval."""
+    width = row.high - row.low
+    return 0 if math.isnan(width) or width >= 0.02 or width == 0 else 1
+
+
+def first_percent(row: Row) -> str:
+    """The number that `percents` shows first: the value, or the upper of two bounds."""
+    if is_bounded(row):
+        return _half_up(row.high, _digits(row))
+    if row.high == row.low:
+        return f"{row.value * 100:.1f}"
+    return _half_up(row.value, _digits(row)) if not math.isnan(row.value) else ""
 
 
 def _half_up(share: float, digits: int) -> str:

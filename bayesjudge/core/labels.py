@@ -74,16 +74,24 @@ def by_spelling[T](means: Mapping[str, T]) -> Callable[[Any], T | None]:
     return look_up
 
 
-def respelled(read: Mapping[str, str]) -> str:
+class Spelling(dict[str, list[str]]):
+    """Which labels were read as what: ``str`` is the sentence, empty if there is nothing to say."""
+
+    def __str__(self) -> str:
+        each = ((few(labels, SHOWN), name) for name, labels in self.items() if labels)
+        return "; ".join(f"{labels} read as {name}" for labels, name in each)
+
+
+def respelled(read: Mapping[str, str]) -> Spelling:
     """Tell which labels were read as one that is spelled otherwise."""
-    others: dict[str, list[str]] = {}
+    others = Spelling()
     for label, name in sorted(read.items()):
         if label != name:
             others.setdefault(name, []).append(repr(label))
-    return "; ".join(f"{few(own, SHOWN)} read as {name}" for name, own in others.items())
+    return others
 
 
-def pass_name_of(value: Any, spelling: str = "") -> str:
+def pass_name_of(value: Any, spelling: Mapping[str, Sequence[str]] | None = None) -> str:
     """The labels given as pass, for sentences; empty if they are words, letters or numbers for it.
 
     Of labels that differ only by case or blanks the first stands for all. Of words for pass the
@@ -93,19 +101,12 @@ def pass_name_of(value: Any, spelling: str = "") -> str:
     names = {folded(one): str(one).strip() for one in reversed(listed(value) or ())}
     named = [name for word, name in reversed(names.items()) if word not in plain]
     if not named:
-        return _own_word(spelling)
+        words = list((spelling or {}).get("pass", ()))
+        folds = {folded(word) for word in words}
+        return words[0] if len(folds) == 1 and folds <= OWN_WORDS else ""
     if any(re.fullmatch(NUMBER, name) for name in named):
         return ""
     return " or ".join(named[:2]) + " or the like" * (len(named) > 2)
-
-
-def _own_word(spelling: str) -> str:
-    """``correct``, of ``"correct read as pass; incorrect read as fail"``."""
-    end = " read as pass"
-    read = [part.removesuffix(end) for part in spelling.split("; ") if part.endswith(end)]
-    words = [word for part in read for word in re.split(", | and ", part)]
-    folds = {folded(word) for word in words}
-    return words[0] if len(folds) == 1 and folds <= OWN_WORDS else ""
 
 
 def listed(value: Any) -> list[Any] | None:
@@ -118,7 +119,7 @@ def listed(value: Any) -> list[Any] | None:
 
 def read_labels(
     columns: Mapping[str, Sequence[Any]], *, pass_value: Any, fail_value: Any, missing_value: Any
-) -> tuple[dict[str, np.ndarray], str]:
+) -> tuple[dict[str, np.ndarray], Spelling]:
     """Read the cells of some columns as 1, 0 and nan, and tell how they were read.
 
     What the arguments name means that, in all columns, and so does what differs from it only by
@@ -128,9 +129,8 @@ def read_labels(
 
     Returns
     -------
-    dict of str to numpy.ndarray, str
-        Values by column; and a sentence such as ``"PASS and pass read as pass, Fail as fail"``,
-        empty if all labels are 1 and 0.
+    dict of str to numpy.ndarray, Spelling
+        Values by column; and which labels were read as pass, fail and missing, but for 1 and 0.
     """
     named = _Named(pass_value, fail_value, missing_value)
     text = {name: [_text(cell) for cell in cells] for name, cells in columns.items()}
@@ -338,14 +338,14 @@ def unread(columns: Mapping[str, Iterable[Any]]) -> list[str]:
     return sorted(named.read([t for t in texts if t])[1])
 
 
-def _told(means: Mapping[str, float]) -> str:
+def _told(means: Mapping[str, float]) -> Spelling:
     """How labels were read, but for 1 as pass and 0 as fail."""
     plain = {("1", 1.0), ("1.0", 1.0), ("0", 0.0), ("0.0", 0.0)}
     means = {label: value for label, value in means.items() if (label, value) not in plain}
     kinds = {"pass": 1.0, "fail": 0.0}
     told = {kind: [t for t, v in means.items() if v == value] for kind, value in kinds.items()}
     told["missing"] = [t for t, v in means.items() if np.isnan(v)]
-    return "; ".join(f"{few(sorted(t), SHOWN)} read as {kind}" for kind, t in told.items() if t)
+    return Spelling({kind: sorted(labels) for kind, labels in told.items()})
 
 
 def to_binary(values: pd.Series, name: str) -> pd.Series:

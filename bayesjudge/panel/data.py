@@ -264,7 +264,7 @@ class Votes:
             truth=known,
             count=None,
             calibration=None if whole else as_before,
-            spelling="; ".join(dict.fromkeys(s for s in (self.spelling, read.spelling) if s)),
+            spelling="; ".join(dict.fromkeys(s for s in (self.spelling, str(read.spelling)) if s)),
             pass_name=self.pass_name or pass_name_of(pass_value, read.spelling),
         )
         made._keep_keys(keys.hashes, truth=known, **each)

@@ -10,6 +10,7 @@ import numpy as np
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.labels import (
+    Spelling,
     by_spelling,
     folded,
     listed,
@@ -33,11 +34,11 @@ Meanings = tuple[Any, Any, Any]
 
 
 class Labels(NamedTuple):
-    """Place in `classes` of each label, by column; and how labels were read, in words."""
+    """Place in `classes` of each label, by column; and which labels were read as what."""
 
     places: Mapping[str, Mapping[Any, int]]
     classes: tuple[str, ...]
-    spelling: str
+    spelling: Spelling
 
     def of(self, column: str | None, cells: Sequence[Any]) -> np.ndarray:
         """Places of a column's cells, -1 where there is none; of no column, of all."""

@@ -283,7 +283,7 @@ def _counted(
         "covariates": groups.covariates,
         "unparsed": unparsed,
         "distinct": distinct,
-        "spelling": labels.spelling + _asked_fails(source, labels, how),
+        "spelling": f"{labels.spelling}{_asked_fails(source, labels, how)}",
         "pass_name": pass_name_of(how.pass_value, labels.spelling),
     }
 
@@ -429,7 +429,7 @@ def read_item_cells(table: Any, how: Reading, repeats: str | None) -> dict[str, 
         "items": found.n_items[seen],
         "groups": systems,
         "unparsed": np.bincount(system[lost], source.count[lost], len(systems))[:, None],
-        "spelling": labels.spelling,
+        "spelling": str(labels.spelling),
         "pass_name": pass_name_of(how.pass_value, labels.spelling),
     }
 
@@ -619,7 +619,7 @@ def _of_votes(
         "classes": labels.classes,
         "judge_of_column": of_column,
         "distinct": True,
-        "spelling": labels.spelling,
+        "spelling": str(labels.spelling),
         "pass_name": pass_name_of(how.pass_value, labels.spelling),
     }
 

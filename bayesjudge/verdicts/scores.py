@@ -135,7 +135,7 @@ def read_cells(
         fail_value=fails,
         missing_value=none,
     )
-    return Cells(s, read[truth.name], None, spelling, pass_name_of(passes, spelling))
+    return Cells(s, read[truth.name], None, str(spelling), pass_name_of(passes, spelling))
 
 
 def as_numbers(score: Any, scale: Scale) -> tuple[Any, tuple[float, float]]:

@@ -373,8 +373,8 @@ def test_what_labels_call_correct_is_called_so(tmp_path, capsys):
         assert "the judge calls 50 % so" in said[word]
     for word in ("yes", "pass"):
         assert said[word].startswith("People would pass ")
-    assert pass_name_of(None, "correct and pass read as pass; fail read as fail") == ""
-    assert pass_name_of("unsafe", "unsafe read as pass") == "unsafe"
+    assert pass_name_of(None, {"pass": ["correct", "pass"], "fail": ["fail"]}) == ""
+    assert pass_name_of("unsafe", {"pass": ["unsafe"]}) == "unsafe"
 
 
 def test_a_caution_of_the_judges_own_number_is_left_to_the_details():

@@ -15,7 +15,7 @@ NOTHING = {"pass_value": None, "fail_value": None, "missing_value": None}
 
 def read(labels, **named):
     values, told = read_labels({"verdict": labels}, **NOTHING | named)
-    return values["verdict"].tolist(), told
+    return values["verdict"].tolist(), str(told)
 
 
 @pytest.mark.parametrize(("good", "bad"), WORDS)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from bayesjudge.core import methods
-from bayesjudge.core.answer import Answer, labelled_words, listed, percents, quote
+from bayesjudge.core.answer import Answer, first_percent, labelled_words, listed, percents, quote
 from bayesjudge.core.estimate import Estimate, Row
 from bayesjudge.prevalence.answer import answer as answer  # of every table of one judge
 from bayesjudge.prevalence.answer import told_of
@@ -63,7 +62,7 @@ def _rounded(rows: Sequence[Row]) -> tuple[str, ...]:
     """What the shares of one system add up to as they are shown, if not to 100 %."""
     if not abs(sum(row.value for row in rows) - 1) < 1e-6:  # of several, or one is unknown
         return ()
-    total = sum(float(re.findall(r"[\d.]+", percents(row))[0]) for row in rows)
+    total = sum(float(first_percent(row)) for row in rows)
     if abs(total - 100) < 0.05:
         return ()
     return (f"Shares are rounded one by one: as shown they add up to {total:g} %.",)
