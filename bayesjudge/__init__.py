@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from bayesjudge.core.predictive import prior_sensitivity
     from bayesjudge.core.priors import BetaPrior
     from bayesjudge.core.side_by_side import side_by_side
-    from bayesjudge.render.page import report
+    from bayesjudge.render.report import report
     from bayesjudge.verdicts.table import Verdicts
 
 choose_compile_folder()  # here, since PyTensor reads its settings when a model first imports it

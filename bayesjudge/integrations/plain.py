@@ -9,7 +9,7 @@ from typing import Any
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.side_by_side import Record, records
-from bayesjudge.render.page import report
+from bayesjudge.render.report import report
 
 #: What a metric's name cannot hold in MLflow.
 STRANGE = re.compile(r"[^\w\-. /]+")

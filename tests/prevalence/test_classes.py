@@ -721,7 +721,7 @@ def test_summing_the_classes_out_gives_the_collapsed_model(name):
         ways = itertools.product(range(2), repeat=int(counts.test.sum()))
         gaps.append(
             density[0](point)
-            - logsumexp([density[1]({**point, "truth": np.array(z)}) for z in ways])
+            - logsumexp([density[1]({**point, "item_truth": np.array(z)}) for z in ways])
         )
     np.testing.assert_allclose(gaps, gaps[0], atol=1e-9)  # the multinomial coefficients
 

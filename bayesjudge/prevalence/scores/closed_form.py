@@ -114,6 +114,13 @@ class _ScoresSample(Sample):
             return float(influence.few_differ(labelled.y - labelled.f, labelled.n))
         return float(influence.few(labelled))
 
+    def require_folds(self, folds: int) -> None:
+        """Refuse more folds than labels."""
+        labels = int(self.scores.n[self.scores.known].sum())
+        with checking("difference") as require:
+            enough = 2 <= folds <= labels
+            require(enough, f"folds must lie between 2 and the {labels} labels, got {folds}")
+
     def difference(
         self,
         ci_prob: float,
@@ -124,14 +131,11 @@ class _ScoresSample(Sample):
         random_seed: Any = 1,
         **more: Any,
     ) -> Found:
-        labels = int(self.scores.n[self.scores.known].sum())
-        with checking("difference") as require:
-            enough = g != "isotonic" or 2 <= folds <= labels
-            require(enough, f"folds must lie between 2 and the {labels} labels, got {folds}")
         (labelled, others), known = self.patterns(), self.scores.known
         stated = self.scores.propensity
         propensity = None if stated is None else (stated[known], stated[~known])
         if g == "isotonic":
+            self.require_folds(folds)
             rng = np.random.default_rng(random_seed)
             own = None if propensity is None else propensity[0]
             labelled, others, own = _cross_fitted(labelled, others, own, folds, rng)
