@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesjudge.cli.output import tell
-from bayesjudge.cli.shapes.table import describe
+from bayesjudge.cli.shapes.roles import describe
 from bayesjudge.cli.source import Source
 from bayesjudge.core.errors import InputError, Problem, checking
 from bayesjudge.core.screen import how_many

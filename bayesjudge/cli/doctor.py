@@ -41,8 +41,9 @@ from bayesjudge.cli.shapes.of_bias import versions_of
 from bayesjudge.cli.shapes.of_ratings import separator_in
 from bayesjudge.cli.shapes.of_repeats import asked_again
 from bayesjudge.cli.shapes.people import tell_if_whole
+from bayesjudge.cli.shapes.roles import describe
 from bayesjudge.cli.shapes.running import cautions_in, first_that_runs, run_line, try_labelling
-from bayesjudge.cli.shapes.table import Asked, Table, describe
+from bayesjudge.cli.shapes.table import Asked, Table
 from bayesjudge.cli.shapes.words import is_model
 from bayesjudge.cli.source import DATABASES, open_source
 from bayesjudge.core.errors import checking

@@ -86,7 +86,7 @@ def _whole_groups(asked: Asked, source: Source) -> str:
     size = source.path.stat().st_size if source.path.is_file() else MOST_BYTES + 1
     if source.log is not None or size > MOST_BYTES or source.counts_in_place:
         return ""
-    from bayesjudge.cli.shapes.table import describe
+    from bayesjudge.cli.shapes.roles import describe
 
     truth, missing = asked.truth or "", asked.meanings.missing_value or ()
     verdicts = asked.verdict or [asked.score or ""]

@@ -10,7 +10,8 @@ from scipy.stats import chi2_contingency
 
 from bayesjudge.cli import main
 from bayesjudge.cli.shapes.labelled import UNEVEN_P, chance_of_rates, same_for_all, uneven
-from bayesjudge.cli.shapes.table import Table, describe
+from bayesjudge.cli.shapes.roles import describe
+from bayesjudge.cli.shapes.table import Table
 
 
 def _doctor(*paths_and_capsys):

@@ -3,7 +3,8 @@
 import numpy as np
 
 from bayesjudge.cli.shapes.of_orders import in_both_orders
-from bayesjudge.cli.shapes.table import Table, describe
+from bayesjudge.cli.shapes.roles import describe
+from bayesjudge.cli.shapes.table import Table
 from bayesjudge.cli.shapes.words import is_model, words_of
 
 

@@ -10,7 +10,7 @@ import pytest
 from bayesjudge.cli import main
 from bayesjudge.cli.shapes.of_bias import versions_in
 from bayesjudge.cli.shapes.of_repeats import are_repeats, numbered
-from bayesjudge.cli.shapes.table import describe
+from bayesjudge.cli.shapes.roles import describe
 
 
 def _votes(judge="juror", maker="checkpoint", seed=3, outputs=120):

@@ -8,7 +8,8 @@ from bayesjudge.cli.label_file import keys_of
 from bayesjudge.cli.shapes import Lacking, Line
 from bayesjudge.cli.shapes.common import MOST_JUDGES
 from bayesjudge.cli.shapes.people import labels_first
-from bayesjudge.cli.shapes.table import Column, Table, describe
+from bayesjudge.cli.shapes.roles import describe
+from bayesjudge.cli.shapes.table import Column, Table
 from bayesjudge.cli.shapes.words import says_person
 from bayesjudge.cli.source import Source
 from bayesjudge.core.errors import InputError
