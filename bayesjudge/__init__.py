@@ -94,7 +94,7 @@ _HOMES = {
     "plot_answer": "core.plots",
     "plot_intervals": "core.plots",
     "prior_sensitivity": "core.predictive",
-    "report": "render.page",
+    "report": "render.report",
     "side_by_side": "core.side_by_side",
     "Verdicts": "verdicts.table",
 }

@@ -188,11 +188,12 @@ def _weak(counts: Counts) -> Iterator[Caution]:
             yield Caution.of("empty-class", "verdict", where=where, those=those)
         elif alike is not None:
             yield alike
+        elif (n1 == 0 or n0 == 0) and by_verdict:  # there are no such items
+            those = judged_so("pass" if n1 == 0 else "fail", counts.pass_name)
+            yield Caution.of("no-such-verdict", where=where, those=those)
         elif n1 == 0 or n0 == 0:
-            if not by_verdict:  # there are no such items
-                yield Caution.of(
-                    "empty-class", "rate", where=where, kind="good" if n1 == 0 else "bad"
-                )
+            kind = "good" if n1 == 0 else "bad"
+            yield Caution.of("empty-class", "rate", where=where, kind=kind)
         elif high < 0:
             yield Caution.of(
                 "inverted-judge", where=where, what=what, value=value, low=low, high=high
