@@ -25,12 +25,14 @@ import pytensor.tensor as pt
 from pytensor.gradient import disconnected_type
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
-from scipy.special import expit
+from scipy.special import expit, roots_hermitenorm
 
 from bayesjudge.compiled import in_numba, jitable
 
 #: Beyond so many standard deviations a normal effect is not integrated.
 REACH = 4.5
+#: Points of a rule beyond which NumPy's overflows, and SciPy's asymptotic one is as good.
+MOST_EXACT = 150
 #: Sums below it are computed by logarithms.
 TINY = 1e-150
 #: Newton steps to a centre at most; a handful are taken.
@@ -126,7 +128,8 @@ def quadrature(nodes: int) -> tuple[np.ndarray, np.ndarray]:
     effect never is; without these, as many points resolve an item of many rows better.
     """
     order = max(nodes, int(np.ceil((nodes * np.pi / (2 * REACH)) ** 2)))
-    points, weights = np.polynomial.hermite_e.hermegauss(order)
+    rule = np.polynomial.hermite_e.hermegauss if order <= MOST_EXACT else roots_hermitenorm
+    points, weights = rule(order)
     inner = slice((order - nodes) // 2, (order - nodes) // 2 + nodes)
     points, weights = points[inner], weights[inner]
     # a normal effect of variance 1 whatever was left out
