@@ -100,7 +100,7 @@ def test_all_problems_of_a_log_are_told():
 @pytest.mark.parametrize("column", ["item", "ID", "sample_id"])
 def test_counts_refuse_rows_of_one_item_and_name_the_way_out(column):
     log = pd.concat([LOG.rename(columns={"item": column}).assign(system=s) for s in "ab"])
-    with pytest.raises(bj.InputError, match=r"occur more than once.*items.Items.*repeats='judge'"):
+    with pytest.raises(bj.InputError, match=r"occur more than once.*repeats='judge'.*items.Items"):
         prevalence.Counts.from_frame(log, calibration="random", by="system")
     with pytest.raises(bj.InputError, match="not independent"):
         prevalence.Counts.from_frame(LOG, calibration="random", item="item")

@@ -175,8 +175,8 @@ def test_a_design_that_nobody_declared_is_asked_for_as_on_the_command_line(read)
     table = pd.DataFrame({"verdict": [1, 0], "truth": [1, None], "item": [1, 2]})
     with pytest.raises(bj.InputError, match="how were the labelled items chosen") as raised:
         read(table)
-    for name in P.DESIGNS:
-        assert repr(name) in str(raised.value)
+    for design in P.DESIGNS.values():
+        assert f"{design.name}: {design.meaning}" in str(raised.value)
 
 
 # Where it would be ignored ------------------------------------------------------------------------
