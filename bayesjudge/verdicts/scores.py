@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.label_design import LabelDesign, design_of
@@ -138,9 +137,16 @@ def read_cells(
     return Cells(s, read[truth.name], None, str(spelling), pass_name_of(passes, spelling))
 
 
+def as_probability(log_odds: Any) -> Any:
+    """Probabilities of log-odds."""
+    from scipy.special import expit  # slow to load
+
+    return expit(log_odds)
+
+
 def as_numbers(score: Any, scale: Scale) -> tuple[Any, tuple[float, float]]:
     """Scores of which means and differences are taken: log-odds as probabilities."""
-    return (expit(score), (0.0, 1.0)) if isinstance(scale, str) else (score, scale)
+    return (as_probability(score), (0.0, 1.0)) if isinstance(scale, str) else (score, scale)
 
 
 def by_item(
@@ -211,7 +217,7 @@ def _by_cell(frame: nw.LazyFrame, score: str, scale: Scale) -> tuple[np.ndarray,
 def unit_of(value: Any, scale: Scale) -> Any:
     """A score, or an engine's column of them, between 0 and 1."""
     if isinstance(scale, str):
-        return expit(value) if isinstance(value, np.ndarray) else 1 / (1 + (-value).exp())
+        return as_probability(value) if isinstance(value, np.ndarray) else 1 / (1 + (-value).exp())
     return (value - scale[0]) / (scale[1] - scale[0])
 
 
