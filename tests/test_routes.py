@@ -259,6 +259,7 @@ def test_columns_that_differ_by_case_only(tmp_path):
     one = COMMANDS["prevalence"]
     other = one.table["verdict"].replace({"PASS": "Fail", "Fail": "PASS"})
     twice = one.table.assign(Verdict=other)[["Verdict", "verdict", "truth"]]
+    twice["note"] = "seen"  # a row of three empty columns would be none
     found = []
     for kind in ("csv", "parquet"):
         FILES[kind](twice, tmp_path / f"twice.{kind}")
