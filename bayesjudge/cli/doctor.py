@@ -255,10 +255,10 @@ def examine(
         log = read_as(log_format, file)
         found.kind = f"{log.tool} log"
         matched = [("logs", one) for one in matches_of_log(log, str(path), truth, labels)]
-        needs = [one.why for _, one in matched if isinstance(one, Lacking)]
+        needs = [one for _, one in matched if isinstance(one, Lacking)]
         lines = [one.line for _, one in matched if isinstance(one, Reading)]
         found.lacks_labels = not any("--truth" in line for line in lines) and any(
-            why.startswith(NEEDS["prevalence"]) for why in needs
+            one.command == "prevalence" and one.more for one in needs
         )
         _settle(matched, found)
     else:
@@ -280,8 +280,8 @@ def _settle(matched: Sequence[tuple[str, Match]], found: Diagnosis) -> None:
         elif isinstance(one, Asked):
             found.questions.append(one)
         elif isinstance(one, Lacking):
-            own = found.missing.get(one.command, NEEDS[one.command])
-            found.missing[one.command] = own + one.why if one.why[:1] == ";" else one.why
+            needed = found.missing.get(one.command, NEEDS[one.command]) if one.more else ""
+            found.missing[one.command] = needed + one.why
     readings = [(name, one) for name, one in matched if isinstance(one, Reading)]
     for name, reading in sorted(readings, key=lambda one: -one[1].score):
         _try(name, reading, found)
@@ -440,7 +440,7 @@ def _as_named(table: Table, named: Mapping[str, str]) -> Table:
     kept = {role: None if name in named.values() else name for role, name in own.items()}
     lists = {"truths": table.truths, "verdicts": table.verdicts, "scores": table.scores}
     free = {role: [n for n in names if n not in named.values()] for role, names in lists.items()}
-    guessed = [told for told in table.guessed if not told.startswith(tuple(named.values()))]
+    guessed = [one for one in table.guessed if not {*one.columns} & {*named.values()}]
     return table.but(**{**kept, **named}, **free, guessed=guessed)
 
 
@@ -499,7 +499,7 @@ def _describe(table: Table, found: Diagnosis) -> None:
         found.contents.append(f"scores in {name}: {min(numbers):g} to {max(numbers):g}{empty}")
     for name in table.truths[:1]:
         found.contents.append(labelled(name, table.columns[name]))
-    found.odd += table.guessed
+    found.odd += [one.text for one in table.guessed]
     if table.truths and table.order and not table.counter:
         found.odd.append(
             f"{table.order} has times, which lines take all together; to compare periods, add a "

@@ -121,9 +121,11 @@ def gate(
     InputError
         If an option, a column or a value is not understood.
     """
-    if calibration not in bj.prevalence.DESIGNS:
-        raise InputError("options", [unknown_calibration(calibration)])
     source = open_source(table, metric, judge=judge)
+    if calibration not in bj.prevalence.DESIGNS:
+        columns = [] if labels else [one for one in (verdict, truth, item, by) if one]
+        problems = [unknown_calibration(calibration), *source.absent(columns)]
+        raise InputError("options", problems)
     truth = source.truth(truth, labels)
     is_file = against is not None and Path(against).is_file()
     item, by = source.keys(item, by)

@@ -34,13 +34,15 @@ from bayesjudge.cli.output import Drawer, Results, Story, present
 from bayesjudge.cli.priors import Priors
 from bayesjudge.cli.source import PAIRS, Source, inputs_of, repeating
 from bayesjudge.core.answer import Answer, listed
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, Problem, checking
 from bayesjudge.core.estimate import Caution, Estimate, Interval, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.render.page import Section
 
 #: Options that say what the model of error rates believes, and of which items it is asked.
 BELIEFS = ("prior_sensitivity", "prior_specificity", "prior", "better_than_chance")
+#: Options that name columns.
+COLUMNS = ("verdict", "score", "truth", "by", "stratum", "propensity", "item", "swapped")
 OF_RATES = (*BELIEFS, "all_methods", "target")
 
 
@@ -178,9 +180,15 @@ class Asked:
         InputError
             If it is not said how items were chosen, or which column has people's labels.
         """
+        problems: list[Problem] = []
         if self.calibration is None:
-            told = needed("--calibration", LESSON)
-            raise InputError("options", [told, *([] if self.truth or source.log else [TRUTH])])
+            untold = [] if self.truth or source.log else [TRUTH]
+            problems = [needed("--calibration", LESSON), *untold]
+        elif self.calibration not in bj.prevalence.DESIGNS:
+            problems = [unknown_calibration(self.calibration)]
+        if problems:
+            absent = [] if self.labels else source.absent(self.columns(*COLUMNS))
+            raise InputError("options", [*problems, *absent])
         asked = replace(self, truth=source.truth(self.truth, self.labels))
         if source.log is not None:
             asked = asked._of_log(source)
@@ -192,8 +200,6 @@ class Asked:
             how: dict[str, Any] = {"truth": truth, "verdicts": judged}
             item, by = source.add_labels(self.labels, **how, item=asked.item, by=asked.by)
             asked = replace(asked, item=item, by=by)
-        if self.calibration not in bj.prevalence.DESIGNS:
-            raise InputError("options", [unknown_calibration(self.calibration)])
         return asked
 
     def _of_log(self, source: Source) -> Asked:

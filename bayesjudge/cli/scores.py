@@ -15,7 +15,7 @@ from bayesjudge.cli.options import Shared, needed
 from bayesjudge.cli.output import Results
 from bayesjudge.cli.source import Source
 from bayesjudge.cli.systems import difference_section, rank_sections
-from bayesjudge.core.answer import Answer, how_chosen, otherwise
+from bayesjudge.core.answer import Answer, disagreements, how_chosen
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate, of_passes
 from bayesjudge.core.fit import Fit
@@ -187,7 +187,7 @@ def _of_systems(
     def retold(found: Answer, made: Results) -> Answer:
         drawn = fits if any(one.method.computed == "sampled" for one in made) else {}
         rows = _rows_of(compared, drawn, first, shared)
-        notes = (*otherwise(rows, difference_of_scores), *found.notes, *hint * unasked)
+        notes = (*disagreements(rows, difference_of_scores), *found.notes, *hint * unasked)
         basis_of = f"{basis}{found.basis.removesuffix('.')}{refused}."
         return replace(found, basis=basis_of, notes=notes)
 

@@ -89,6 +89,14 @@ class Source:
             return self.file.fields
         return tables.names_in(self.path)
 
+    def absent(self, columns: Sequence[str]) -> list[Problem]:
+        """What is wrong with the names of some columns."""
+        try:
+            self.own_table(columns)
+        except InputError as error:
+            return error.problems
+        return []
+
     @property
     def outputs(self) -> list[str]:
         """Columns of a log that tell an item's outputs apart, if there are several."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -38,6 +38,8 @@ MOST_BETWEEN = 2
 #: pairs of systems .993 and .894 of such claims are right, and .977 and .836 if systems differ by
 #: less than labels tell (``benchmarks/prevalence/claims.py``).
 SURE, PROBABLE = 0.975, 0.9
+#: How strong a claim is.
+Strength = Literal["sure", "probable", "open"]
 #: How labels were chosen, after "of them labelled".
 CHOSEN = words_for("label_designs")
 #: Kinds of interval that hold a posterior probability.
@@ -356,53 +358,90 @@ def claim(
 
     A claim without "probably" needs an interval that has 0 `excluded`, beside its probability.
     """
+    probably = f"{verb} probably" if verb == "is" else f"probably {verb}"
+    strengths: dict[Strength, str] = {
+        "sure": verb, "probable": probably, "open": f"may or may not {infinitive}"
+    }  # fmt: skip
+    return strengths[strength_of(probability, excluded)]
+
+
+def strength_of(probability: float, excluded: bool = True) -> Strength:
+    """How strong a claim of some probability is; a sure one needs an interval without 0, too."""
     if probability >= SURE and excluded:
-        return verb
-    if probability >= PROBABLE:
-        return f"{verb} probably" if verb == "is" else f"probably {verb}"
-    return f"may or may not {infinitive}"
+        return "sure"
+    return "probable" if probability >= PROBABLE else "open"
+
+
+class Claim(NamedTuple):
+    """Which of two is ahead by how much, with its probability, if known; and how sure that is."""
+
+    ahead: str
+    behind: str
+    by: Row
+    probability: float | None
+    likely: float
+
+    @classmethod
+    def of(cls, difference: Mapping[str, Any]) -> Claim:
+        """The claim of a row of differences."""
+        row = Row(difference["value"], difference["low"], difference["high"])
+        ahead, behind, probability = (
+            difference["first"],
+            difference["second"],
+            difference.get("probability"),
+        )
+        probability = None if probability is None or math.isnan(probability) else probability
+        if row.value < 0:
+            row = Row(-row.value, -row.high, -row.low)
+            ahead, behind = behind, ahead
+            probability = None if probability is None else 1 - probability
+        likely = float(row.low > 0) if probability is None else probability
+        return cls(ahead, behind, row, probability, likely)
+
+    @property
+    def strength(self) -> Strength:
+        """How strong it is."""
+        return strength_of(self.likely, self.by.low > 0)
+
+    def differs(self, other: Claim) -> bool:
+        """Whether another one of the same two says something else."""
+        return self.strength != other.strength or (
+            self.strength != "open" and self.ahead != other.ahead
+        )
 
 
 def difference_words(
-    found: dict[str, Any],
+    difference: Mapping[str, Any],
     ci_prob: float | None = None,
-    told: Callable[[Row, float | None], str] = points,
+    in_numbers: Callable[[Row, float | None], str] = points,
     name: str = "",
 ) -> str:
     """``gpt4 is better than llama: 13 points (5 to 20)``, with its probability if known.
 
     If a pass has another `name`, the first has more outputs of that name.
     """
-    row = Row(found["value"], found["low"], found["high"])
-    first, second, probability = found["first"], found["second"], found.get("probability")
-    if row.value < 0:
-        row = Row(-row.value, -row.high, -row.low)
-        first, second = second, first
-        probability = None if probability is None else 1 - probability
+    made = Claim.of(difference)
     is_, be, better = ("has", "have", f"more '{name}' outputs") if name else ("is", "be", "better")
-    known = probability is not None and not math.isnan(probability)
-    likely = probability if known and probability is not None else float(row.low > 0)
-    text = f"{first} {claim(likely, is_, be, excluded=row.low > 0)} {better} than {second}"
-    text += f": {told(row, ci_prob)}"
-    if known:
-        text += f", {'more' if name else 'better'} with probability {chance(likely)}"
+    verb = claim(made.likely, is_, be, excluded=made.by.low > 0)
+    text = f"{made.ahead} {verb} {better} than {made.behind}: {in_numbers(made.by, ci_prob)}"
+    if made.probability is not None:
+        text += f", {'more' if name else 'better'} with probability {chance(made.likely)}"
     return text
 
 
-def otherwise(
-    found: Sequence[dict[str, Any]],
-    in_words: Callable[[dict[str, Any]], str] = difference_words,
+def disagreements(
+    differences: Sequence[Mapping[str, Any]],
+    in_words: Callable[[Mapping[str, Any]], str] = difference_words,
 ) -> tuple[str, ...]:
     """Differences of which a further method claims something else than the first one does."""
-    told: dict[frozenset[str], str] = {}
+    first: dict[frozenset[str], Claim] = {}
     against = []
-    for row in found:
-        words = in_words(row)
-        claimed = words.partition(":")[0]
-        if told.setdefault(frozenset((row["first"], row["second"])), claimed) != claimed:
-            against.append(f"By {row['method']}, otherwise: {words}.")
+    for row in differences:
+        made = Claim.of(row)
+        if first.setdefault(frozenset((row["first"], row["second"])), made).differs(made):
+            against.append(f"{row['method']} disagrees: {in_words(row)}.")
     left = len(against) - MOST_NAMED
-    return (*against[:MOST_NAMED], *([f"{left} more differ so: --details."] if left > 0 else []))
+    return (*against[:MOST_NAMED], *([f"{left} more disagree: --details."] if left > 0 else []))
 
 
 def chance(probability: float) -> str:

@@ -26,8 +26,8 @@ from bayesjudge.core.answer import (
     Answer,
     chance,
     difference_words,
+    disagreements,
     numbers,
-    otherwise,
     percents,
     points,
 )
@@ -424,10 +424,10 @@ def test_a_method_that_claims_something_else_is_told():
         {**found, "value": 0.1, "probability": 0.96, "method": "Agrees"},
         {**found, "first": "c", "low": 0.02, "probability": 0.99, "method": "Sampled"},
     ]
-    (told,) = otherwise(rows)
-    assert told.startswith("By Sampled, otherwise: a is better than b: 14 points (2 to 30)")
+    (text,) = disagreements(rows)
+    assert text.startswith("Sampled disagrees: a is better than b: 14 points (2 to 30)")
     # the other way round it is the same pair, with the same claim
-    assert otherwise(
+    assert disagreements(
         [rows[0], {"first": "b", "second": "a", "value": -0.1, "low": -0.3, "high": 0.01,
                    "probability": 0.04, "method": "Turned"}]
     ) == ()  # fmt: skip

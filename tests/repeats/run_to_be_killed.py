@@ -189,7 +189,9 @@ class KillStudy:
             return bj.repeats.runner.read_answers(self.store).astype(str)
         except bj.InputError:  # it was killed before there was anything to lose
             assert not self.store.is_file() or self.kills < 3
-            return pd.DataFrame(columns=["item", "judge", "repeat", "score", "raw", "problem"])
+            return pd.DataFrame(
+                columns=["item", "judge", "repeat", "score", "raw", "problem", "reason"]
+            )
 
     def kill(self, process):
         """At some answer from the server, and at some moment of what is done with it."""

@@ -116,7 +116,7 @@ def test_killed_many_times_among_replies_that_cannot_be_stored(tmp_path):
     assert answers.equals(whole.answers)
     assert whole.items["settled"].all()
     words = ["half a character", "cost must", "raw must", "1000", "OSError", "Mute", "Cancelled"]
-    problems = answers["problem"].fillna("")
+    problems = answers["reason"].fillna("")
     assert all(problems.str.contains(word).sum() > 3 for word in words)
 
 
@@ -190,7 +190,7 @@ def test_failures_are_tried_again_then_counted(tmp_path):
     found = sample_until_sync(fails, ["x"], store=tmp_path / "x", **PLAN)
     row = found.items.iloc[0]
     assert (row["failed"], row["unparsed"], row["settled"]) == (1, 0, True)
-    assert found.answers["problem"][1] == "failed: OSError: no route"
+    assert found.answers.loc[1, ["problem", "reason"]].tolist() == ["failed", "OSError: no route"]
     assert [c.attempt for c in tries if c.repeat == 3] == [1, 2, 3]
     assert found.calls == len(tries)
 
@@ -208,21 +208,22 @@ def test_a_slow_answer_is_given_up(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("answer", "problem"),
+    ("answer", "reason"),
     [
-        (None, "unparsable: no score"),
-        ("very good", "unparsable: 'very good' is not a number"),
-        (7, "unparsable: 7 is not on the scale"),
+        (None, "no score"),
+        ("very good", "'very good' is not a number"),
+        (7, "7 is not on the scale"),
     ],
 )
-def test_unparsable_answers_are_kept_and_limited(tmp_path, answer, problem):
+def test_unparsable_answers_are_kept_and_limited(tmp_path, answer, reason):
     async def odd(item):
         return Reply(answer, raw="as it came")
 
     found = sample_until_sync(odd, ["x"], store=tmp_path / "x", most_per_item=25, **PLAN)
     assert found.items[["calls", "unparsed", "settled"]].values.tolist() == [[25, 25, False]]
     assert set(found.answers["raw"]) == {"as it came"}
-    assert set(found.answers["problem"]) == {problem}
+    assert set(found.answers["problem"]) == {"unparsable"}
+    assert set(found.answers["reason"]) == {reason}
 
 
 def test_a_hopeless_error_ends_the_run_and_keeps_the_answers(tmp_path):
@@ -327,7 +328,7 @@ def test_other_files_and_versions_are_refused(tmp_path):
     with sqlite3.connect(tmp_path / "new") as file:
         file.execute("PRAGMA user_version = 99")
     file.close()
-    with pytest.raises(bj.InputError, match="version 99, this package reads 2"):
+    with pytest.raises(bj.InputError, match="version 99"):
         read_answers(tmp_path / "new")
     with pytest.raises(bj.InputError, match="no file"):
         read_answers(tmp_path / "absent")
@@ -439,7 +440,7 @@ def test_through_litellm(tmp_path, through_litellm):
     answers = read_answers(tmp_path / "x")
     assert set(answers["judge"]) == {"one, plain", "two, plain", "one, strict", "two, strict"}
     assert server.asked.total() > len(answers) >= 60  # errors were tried again
-    assert answers["problem"].dropna().str.startswith("unparsable").all()
+    assert answers["problem"].dropna().eq("unparsable").all()
     assert {"Rate x0.", "Be strict with x0."} <= set(server.prompts)
     for row in answers.dropna(subset="score").itertuples():
         expected = server.say(f"{row.item}/{row.repeat}", row.judge.split(",")[0])

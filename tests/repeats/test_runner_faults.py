@@ -108,7 +108,7 @@ def test_a_reply_that_cannot_be_stored_is_stored_as_unparsable_or_failed(tmp_pat
         assert calls.count(("x", 3, 1)) == 1
     assert calls.count(("x", 3, 2)) == 0
     row = found.answers.iloc[2]
-    assert row["problem"].startswith(words)
+    assert f"{row['problem']}: {row['reason']}".startswith(words)
     assert row[["score"]].isna().all()
     assert found.cost == 0
     assert found.items[["unparsed", "failed"]].to_numpy().sum() == 1
@@ -125,10 +125,10 @@ def raising(error):
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (OSError("gone \ud83d"), r"failed: OSError: gone \ud83d"),
-        (MuteError(), "failed: MuteError: <MuteError without a text: RuntimeError>"),
-        (NumberedError(), "failed: NumberedError: <NumberedError without a text: TypeError>"),
-        (asyncio.CancelledError(), "failed: CancelledError"),
+        (OSError("gone \ud83d"), r"OSError: gone \ud83d"),
+        (MuteError(), "MuteError: <MuteError without a text: RuntimeError>"),
+        (NumberedError(), "NumberedError: <NumberedError without a text: TypeError>"),
+        (asyncio.CancelledError(), "CancelledError"),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -137,7 +137,7 @@ def test_an_error_that_cannot_be_stored_is_stored_as_failed(tmp_path, error, wor
     for _ in range(2):
         found = sample_until_sync(oddly(raising(error), calls), ["x"], store=tmp_path / "x", **PLAN)
         assert found.items[["failed", "settled"]].to_numpy().tolist() == [[1, True]]
-        assert found.answers["problem"][2] == words
+        assert found.answers.loc[2, ["problem", "reason"]].tolist() == ["failed", words]
         assert len(calls) == len(set(calls)) == found.calls  # tried again, as every failure
 
 

@@ -98,6 +98,8 @@ class Lacking:
 
     command: str
     why: str
+    #: Whether it is told after what the question needs of any table.
+    more: bool = False
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,7 @@ def _add_labels(log: Log, metric: Metric, path: str) -> Iterator[Match]:
             "; items have several outputs here: label outputs, in the tool (as a field of each, "
             "such as human_label) or in a file with columns item, system, repeat and truth: "
             f"bayesjudge doctor {shlex.quote(path)} FILE says how it is joined (--labels FILE)",
+            more=True,
         )
         return
     about = _named(log, metric) | (
@@ -141,7 +142,7 @@ def _of_metric(
     if not table.truths and labels is None:
         others = [c for c in cells if c not in (*COLUMNS, *NAMES) and not c.startswith(INPUTS)]
         hint = f"; the log has {few(others, 8)}: name one with --truth if it is" if others else ""
-        yield Lacking("prevalence", f"{NEEDS['prevalence']}{hint}")
+        yield Lacking("prevalence", hint, more=True)
 
 
 def _of_judge(table: Table, judge: str) -> Iterator[Match]:

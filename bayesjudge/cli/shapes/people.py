@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bayesjudge.cli.shapes.table import BY_CHANCE, Asked, Column, Table
+from bayesjudge.cli.shapes.table import BY_CHANCE, Asked, Column, Guess, Table
 from bayesjudge.cli.shapes.words import (
     CRITERIA,
     NO_SCORES,
@@ -38,7 +38,7 @@ class Seen:
     perhaps: list[str] = field(default_factory=list)
     #: Columns that are called after people, whatever they hold.
     people: list[str] = field(default_factory=list)
-    guessed: list[str] = field(default_factory=list)
+    guessed: list[Guess] = field(default_factory=list)
     asked: list[Asked] = field(default_factory=list)
 
 
@@ -56,7 +56,7 @@ def find_labels(
     people = _the_same_for_judges(table, people)
     judged = [table[n] for n in (*labels, *numbers) if n not in people]
     truths = labels_first([table[n] for n in people], judged)
-    guessed = [told for n in people if (told := all_alike(n, table.columns[n]))]
+    guessed = [Guess((n,), alike) for n in people if (alike := all_alike(n, table.columns[n]))]
     if truths:
         asked = _two_candidates(table, truths, labels)
         kept = [n for n in truths if not any(n in one.columns for one in asked)]
@@ -82,8 +82,8 @@ def find_labels(
     for why, found in ways:
         if found:
             names = [c.name for c in found]
-            verb = "is" if len(names) == 1 else "are"
-            return Seen(names, [], people, [*guessed, f"{few(names, 5)} {verb} {why}"])
+            text = f"{few(names, 5)} {'is' if len(names) == 1 else 'are'} {why}"
+            return Seen(names, [], people, [*guessed, Guess((*names,), text)])
     return Seen([], perhaps, people, guessed)
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from bayesjudge.cli.shapes.coding import MOST_LABELS, kind_of
 from bayesjudge.cli.shapes.people import find_labels, go_together
-from bayesjudge.cli.shapes.table import MOST_MAKERS, MOSTLY, Column, Table, number_in
+from bayesjudge.cli.shapes.table import MOST_MAKERS, MOSTLY, Column, Guess, Table, number_in
 from bayesjudge.cli.shapes.words import (
     BASELINES,
     CHANGES,
@@ -68,7 +68,7 @@ def describe(
         told = f"{counter} counts from {first} within each {item}, and is read as the number of"
         order = next((n for n in twins if table[n].numeric), None)
         return found.but(columns=table.columns, order=order, counter=counter, again=twins,
-                         guessed=[f"{told} the repeat"])  # fmt: skip
+                         guessed=[Guess((counter,), f"{told} the repeat")])  # fmt: skip
     plain = _by_names(table, truth, item, people)
     return plain.but(
         scores=[n for n in plain.scores if n != counter],
@@ -149,8 +149,8 @@ def _who_made_what(table: Table, rest: Sequence[str], people: Mapping[str, list[
     if item and judge is None and len(verdicts) == 1 and _one_label_each(table, item, truths):
         jury = jury_in(table, item, system, free, people)
     if jury is not None:
-        told = [*table.guessed, jury.told]
-        return table.but(verdicts=verdicts, judge=jury.judge, system=jury.generator, guessed=told)
+        return table.but(verdicts=verdicts, judge=jury.judge, system=jury.generator,
+                         guessed=[*table.guessed, jury.guess])  # fmt: skip
     arm = None if system else _arm(table, item, free)
     changed = arm is not None and not truths and _changed(table, arm, table.scores, verdicts)
     return table.but(verdicts=verdicts, system=system or (None if changed else arm),
@@ -297,7 +297,7 @@ class Jury(NamedTuple):
 
     judge: str
     generator: str | None
-    told: str
+    guess: Guess
 
 
 def jury_in(
@@ -326,11 +326,11 @@ def jury_in(
     of_items = bool(people) and not any({*c} & {*table[judge].kinds} for c in people.values())
     if not (table[judge].words & JURORS or generator or of_items):
         return None
-    told = f"{judge} is read as the judge: each {item} has one row of each"
+    text = f"{judge} is read as the judge: each {item} has one row of each"
     if generator and generator != system:
-        told += f", and {generator}, the same in all rows of one {item}, as what made the output"
-    told += f"; if {judge} made the outputs: --generator {judge}"
-    return Jury(judge, system or generator, told)
+        text += f", and {generator}, the same in all rows of one {item}, as what made the output"
+    text += f"; if {judge} made the outputs: --generator {judge}"
+    return Jury(judge, system or generator, Guess((judge,), text))
 
 
 def _once_each(items: Sequence[str], column: Column) -> bool:

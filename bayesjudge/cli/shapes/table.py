@@ -174,6 +174,13 @@ class Column:
         return len(numbers) if enough and even else 0
 
 
+class Guess(NamedTuple):
+    """What columns are taken for without being called so."""
+
+    columns: tuple[str, ...]
+    text: str
+
+
 class Asked(NamedTuple):
     """A question that only who made the table can answer, about some columns."""
 
@@ -202,7 +209,7 @@ class Table:
     #: What stands for an empty cell, by column; such cells are empty here.
     absent: Mapping[str, Sequence[str]] = field(default_factory=dict)
     #: What is taken for what without being called so.
-    guessed: Sequence[str] = ()
+    guessed: Sequence[Guess] = ()
     #: What two readings are left open.
     asked: Sequence[Asked] = ()
     #: The file, and the options by which lines read these columns there.

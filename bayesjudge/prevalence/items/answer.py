@@ -15,12 +15,12 @@ from bayesjudge.core.answer import (
     Answer,
     Quoted,
     difference_words,
+    disagreements,
     each_share,
     few_of,
     how_chosen,
     is_bounded,
     listed,
-    otherwise,
     own_shares,
     quote,
     share_words,
@@ -60,7 +60,7 @@ def _answer(
         gaps = [] if alike else gaps
         text = alike + _told(found, gaps, ci_prob, name)
     bought = () if found.uncorrected else labels_to_buy(found.rows, items.pooled())
-    against = otherwise(gaps, partial(difference_words, name=name))
+    against = disagreements(gaps, partial(difference_words, name=name))
     return Answer(
         text,
         basis=_basis(items),

@@ -195,7 +195,7 @@ def _of_systems(
     )
 
 
-def difference_of_scores(found: dict[str, Any], ci_prob: float | None = None) -> str:
+def difference_of_scores(found: Mapping[str, Any], ci_prob: float | None = None) -> str:
     """``x is better than y: 5.8 points (3.4 to 8.1) on a scale of 0 to 100``; of shares in %."""
     if found["scale"] is None:
         return difference_words(found, ci_prob, name=found.get("pass_name", ""))

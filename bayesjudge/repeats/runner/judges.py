@@ -130,13 +130,19 @@ async def _caught(judge: Judge, value: Any) -> Any:
         return _Exit(error)
 
 
+#: What keeps a call from having a score: an answer that cannot be read, or none.
+UNPARSABLE, FAILED = "unparsable", "failed"
+
+
 class Reading(NamedTuple):
     """A reply as it can be stored."""
 
     score: float | None
     raw: str | None
     cost: float
+    #: ``"unparsable"`` or ``"failed"`` if there is no score, and why.
     problem: str | None
+    reason: str | None
 
 
 def read_reply(reply: Reply, scale: tuple[float, ...]) -> Reading:
@@ -144,28 +150,27 @@ def read_reply(reply: Reply, scale: tuple[float, ...]) -> Reading:
     score, unread = _score(reply.score, scale)
     raw = None if reply.raw is None else text_of(reply.raw)
     cost = _number(reply.cost)
-    problems = [unread]
+    problem, reason = (None, None) if unread is None else (UNPARSABLE, unread)
     if isinstance(reply.raw, str) and raw != reply.raw:
-        problems.insert(0, "unparsable: the answer holds half a character")
+        problem, reason = UNPARSABLE, "the answer holds half a character"
     if cost is None or not 0 <= cost < math.inf:
         cost, wrong = 0.0, text_of(reply.cost)[:60]
-        problems.insert(0, f"failed: cost must be a number of 0 or more, got {wrong}")
+        problem, reason = FAILED, f"cost must be a number of 0 or more, got {wrong}"
     if not isinstance(reply.raw, str | None):
         kind = type(reply.raw).__name__
-        problems.insert(0, f"failed: raw must be the answer's text or None, got a {kind}")
-    problem = next((one for one in problems if one), None)
-    return Reading(None if problem else score, raw, cost, problem)
+        problem, reason = FAILED, f"raw must be the answer's text or None, got a {kind}"
+    return Reading(None if problem else score, raw, cost, problem, reason)
 
 
 def _score(given: Any, scale: tuple[float, ...]) -> tuple[float | None, str | None]:
     if given is None:
-        return None, "unparsable: no score"
+        return None, "no score"
     value = _number(given)
     if value is None:
         shown = repr(text_of(given)[:60]) if isinstance(given, str) else text_of(given)[:60]
-        return None, f"unparsable: {shown} is not a number"
+        return None, f"{shown} is not a number"
     if not bool(np.isin(value, scale)):
-        return None, f"unparsable: {value:g} is not on the scale"
+        return None, f"{value:g} is not on the scale"
     return value, None
 
 

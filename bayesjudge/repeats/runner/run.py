@@ -21,7 +21,16 @@ from bayesjudge.core.progress import progress as progress_bar
 from bayesjudge.repeats.data import Scores
 from bayesjudge.repeats.runner._fingerprint import describe, describe_judges
 from bayesjudge.repeats.runner._redaction import Redactor, text_of
-from bayesjudge.repeats.runner.judges import Call, Judge, JudgeError, Reading, ask_once, read_reply
+from bayesjudge.repeats.runner.judges import (
+    FAILED,
+    UNPARSABLE,
+    Call,
+    Judge,
+    JudgeError,
+    Reading,
+    ask_once,
+    read_reply,
+)
 from bayesjudge.repeats.runner.settings import Settings
 from bayesjudge.repeats.runner.store import Answer, Store, read_answers
 from bayesjudge.repeats.stopping_rules import mean_interval, next_batch
@@ -371,12 +380,12 @@ class _Runner:
         answer, problem = None, None
         if isinstance(heard, Reading):
             raw = None if heard.raw is None else self.redact(heard.raw)
-            unread = None if heard.problem is None else self.redact(heard.problem)
-            answer, cost = Answer(*key, heard.score, raw, unread), heard.cost
+            reason = None if heard.reason is None else self.redact(heard.reason)
+            answer, cost = Answer(*key, heard.score, raw, heard.problem, reason), heard.cost
         else:
             problem = heard
             if call.attempt > self.settings.retry.retries and self.error is None:
-                answer = Answer(*key, None, None, problem)
+                answer = Answer(*key, None, None, FAILED, problem)
         self.cost += cost
         try:
             self.store.end(number, seconds, cost, problem, answer)
@@ -402,7 +411,7 @@ class _Runner:
             if (last := self.hopeless(error)) is not None:
                 self.end(last)
             known = isinstance(error, JudgeError)
-            return f"failed: {self.redact(error) if known else self.redact.error(error)}"
+            return self.redact(error) if known else self.redact.error(error)
 
     def hopeless(self, error: BaseException) -> BaseException | None:
         """Return what ends the run: made anew, since the error and its causes may hold keys."""
@@ -420,13 +429,12 @@ class _Runner:
         """End the run if nothing but failures comes back."""
         if answer is None:
             return
-        failed = answer.problem is not None and answer.problem.startswith("failed")
-        self.failed_in_a_row = self.failed_in_a_row + 1 if failed else 0
+        self.failed_in_a_row = self.failed_in_a_row + 1 if answer.problem == FAILED else 0
         if self.failed_in_a_row >= self.settings.retry.failures_in_a_row:
             self.end(
                 JudgeError(
-                    f"{self.failed_in_a_row} calls in a row {answer.problem}; what was answered "
-                    f"is in {str(self.store.path)!r}"
+                    f"{self.failed_in_a_row} calls in a row failed: {answer.reason}; what was "
+                    f"answered is in {str(self.store.path)!r}"
                 )
             )
 
@@ -438,8 +446,8 @@ class Run:
     Parameters
     ----------
     answers : pandas.DataFrame
-        One row a call: ``item``, ``judge``, ``repeat``, ``score``, ``raw``, ``problem``, by item
-        and repeat, whatever the order in which answers came.
+        One row a call: ``item``, ``judge``, ``repeat``, ``score``, ``raw``, ``problem``,
+        ``reason``, by item and repeat, whatever the order in which answers came.
     items : pandas.DataFrame
         One row an item: ``item``, ``mean``, ``low``, ``high`` (``nan`` without a score),
         ``calls``, ``unparsed``, ``failed``, ``settled``.
@@ -478,7 +486,6 @@ def _summarise(
     for item in items:
         part = parts.get(item, answers.iloc[:0])
         scores = part["score"].tolist()
-        problems = part["problem"].fillna("")
         found = (np.nan,) * 3
         if part["score"].notna().any():
             found = mean_interval(scores, rule["scale"], half_width=settings.half_width, **about)
@@ -487,8 +494,8 @@ def _summarise(
                 "item": item,
                 **dict(zip(("mean", "low", "high"), found, strict=True)),
                 "calls": len(part),
-                "unparsed": int(problems.str.startswith("unparsable").sum()),
-                "failed": int(problems.str.startswith("failed").sum()),
+                "unparsed": int((part["problem"] == UNPARSABLE).sum()),
+                "failed": int((part["problem"] == FAILED).sum()),
                 "settled": bool(scores) and next_batch(scores, settings.half_width, **rule) == 0,
             }
         )

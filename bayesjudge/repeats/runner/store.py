@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: Stored in the file as SQLite's user_version; a file of another version is refused.
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 _SCHEMA = """
 CREATE TABLE asked (
     arm TEXT NOT NULL, name TEXT NOT NULL, text TEXT NOT NULL, digest TEXT NOT NULL,
@@ -34,7 +34,7 @@ CREATE TABLE attempts (
 );
 CREATE TABLE answers (
     arm TEXT NOT NULL, item TEXT NOT NULL, slot INTEGER NOT NULL, judge TEXT NOT NULL,
-    score REAL, raw TEXT, problem TEXT,
+    score REAL, raw TEXT, problem TEXT, reason TEXT,
     PRIMARY KEY (arm, item, slot)
 ) WITHOUT ROWID;
 """
@@ -60,6 +60,7 @@ class Answer(NamedTuple):
     score: float | None
     raw: str | None
     problem: str | None
+    reason: str | None
 
 
 class Store:
@@ -157,7 +158,7 @@ class Store:
             )
             if answer is not None:
                 self._file.execute(
-                    "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", (self.arm, *answer)
+                    "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (self.arm, *answer)
                 )
 
     def answers(self) -> list[Answer]:
@@ -188,7 +189,8 @@ def read_answers(path: str | Path, *, arm: str | None = None) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Columns ``item``, ``judge``, ``repeat`` (the n-th call about the item, from 1), ``score``
-        (empty if there is none), ``raw``, ``problem``: what `Scores.from_frame` reads.
+        (empty if there is none), ``raw``, ``problem`` (``"unparsable"``, ``"failed"`` or empty)
+        and its ``reason``: what `Scores.from_frame` reads.
 
     Raises
     ------
@@ -209,14 +211,14 @@ def read_answers(path: str | Path, *, arm: str | None = None) -> pd.DataFrame:
             there = arm is None or arm in arms
             require(there, f"{str(path)!r} has no arm {arm!r}; it holds {arms}")
         found = _answers(file, arm or arms[0]) if arms else []
-    columns = ["item", "judge", "repeat", "score", "raw", "problem"]
-    rows = [(a.item, a.judge, a.slot + 1, a.score, a.raw, a.problem) for a in found]
+    columns = ["item", "judge", "repeat", "score", "raw", "problem", "reason"]
+    rows = [(a.item, a.judge, a.slot + 1, a.score, a.raw, a.problem, a.reason) for a in found]
     return pd.DataFrame(rows, columns=columns).astype({"score": float})
 
 
 def _answers(file: sqlite3.Connection, arm: str) -> list[Answer]:
     rows = file.execute(
-        "SELECT item, slot, judge, score, raw, problem FROM answers WHERE arm = ? "
+        "SELECT item, slot, judge, score, raw, problem, reason FROM answers WHERE arm = ? "
         "ORDER BY item, slot",
         [arm],
     )
