@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from importlib import import_module
 from typing import Any, Literal, NamedTuple
@@ -27,6 +27,7 @@ from bayesjudge.core.methods import Method
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.version import __version__
 from bayesjudge.core.words import words_for
+from bayesjudge.core.worth import Worth
 
 #: An interval as wide as this part of the range that is possible says next to nothing.
 SAYS_LITTLE = 0.8
@@ -67,6 +68,9 @@ class Answer:
         Further sentences.
     known : bool
         False if the data cannot answer.
+    worth : mapping of str to Worth
+        How many more random labels the judge is worth, by system (``""`` of one); empty where
+        labels do not tell it. The notes say it in words.
     """
 
     text: str
@@ -76,6 +80,7 @@ class Answer:
     judge: Estimate | None = None
     notes: tuple[str, ...] = ()
     known: bool = True
+    worth: Mapping[str, Worth] = field(default_factory=dict)
 
     @property
     def method(self) -> Method:
@@ -126,13 +131,15 @@ class Answer:
         -------
         dict
             ``text``, ``known``, ``basis``, ``why``, ``notes``, ``method``, ``paragraph``;
-            ``pass_name``, the label that was read as pass, if it is no word for it; and
-            ``estimates``: ``quantity``, ``where``, ``value``, ``low``, ``high``, ``known`` (false
-            of bounds without a value), and ``judge``, the judge's own number, or ``None``.
+            ``pass_name``, the label that was read as pass, if it is no word for it; ``worth``, that
+            of the judge in labels by system, if it is known; and ``estimates``: ``quantity``,
+            ``where``, ``value``, ``low``, ``high``, ``known`` (false of bounds without a value),
+            and ``judge``, the judge's own number, or ``None``.
         """
         own = {} if self.judge is None else entries(self.judge)
         beside = {key: row.value for key, row in own.items()}
         name = pass_name_in([self.quoted])
+        worth = [{"where": name, **one.as_dict()} for name, one in self.worth.items() if one.known]
         return {
             "text": self.text,
             "known": self.known,
@@ -142,6 +149,7 @@ class Answer:
             "method": self.method.title,
             "paragraph": self.paragraph(),
             **({"pass_name": name} if name else {}),
+            **({"worth": worth} if worth else {}),
             "estimates": [
                 {
                     "quantity": quantity,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import singledispatch
 from statistics import NormalDist
 from typing import Any
@@ -36,8 +37,10 @@ from bayesjudge.core.fit import Fit
 from bayesjudge.core.intervals import wilson, z_score
 from bayesjudge.core.periods import in_time
 from bayesjudge.core.screen import how_many
+from bayesjudge.core.worth import worth_words
 from bayesjudge.prevalence._bounds import judged_so, verdicts_without_label
 from bayesjudge.prevalence._by_verdict import errors
+from bayesjudge.prevalence._worth import worth_of
 from bayesjudge.prevalence.cautions import OVERALL, untested
 from bayesjudge.prevalence.closed_form import naive
 from bayesjudge.prevalence.data import Counts
@@ -110,7 +113,11 @@ def answer(
     """
     made = as_estimates(results, ci_prob, interval, target)
     known = [one.data for one in made if told_of.dispatch(type(one.data)) is not of_counts]
-    return told_of(known[0] if known else data_of(made, Counts), made, results, ci_prob)
+    data = known[0] if known else data_of(made, Counts)
+    found = told_of(data, made, results, ci_prob)
+    worth = worth_of(data, ci_prob) if found.known else {}
+    told = worth_words(worth)
+    return replace(found, worth=worth, notes=(*found.notes, told)) if told else found
 
 
 @singledispatch

@@ -971,7 +971,7 @@ def test_what_the_judge_gives_more_than_people_is_told_of_each_system():
             pd.DataFrame({"score": given, "truth": np.where(labelled, truth, np.nan)}),
             calibration="random", scale=(1, 5), truth_scale=(1, 5),
         )  # fmt: skip
-    (note,) = scores.answer(*scores.by_system(read)).notes
+    note, _worth = scores.answer(*scores.by_system(read)).notes
     row = scores.judge_bias(read["a"])["judge_less_people"]
     assert note.startswith(f"The judge gives a {row.value:.2f} more than people on average (")
     assert note.endswith("; whether it gives b more or less than people is not known.")

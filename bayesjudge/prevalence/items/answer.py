@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -31,12 +32,15 @@ from bayesjudge.core.estimate import Estimate, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import how_many
+from bayesjudge.core.worth import Worth
+from bayesjudge.prevalence._worth import at_random, worth_of
 from bayesjudge.prevalence.answer import answer as answer  # of every table of one judge
 from bayesjudge.prevalence.answer import labels_to_buy, told_of
 from bayesjudge.prevalence.closed_form import naive
 from bayesjudge.prevalence.items._same_labels import same_labels
 from bayesjudge.prevalence.items.closed_form import contrast
 from bayesjudge.prevalence.items.data import Items
+from bayesjudge.prevalence.items.effective import counts_of
 
 
 @told_of.register(Items)
@@ -70,6 +74,21 @@ def _answer(
         notes=(*bought, *(() if unknown or alike else against)),
         known=not unknown,
     )
+
+
+@worth_of.register(Items)
+def _worth(items: Items, ci_prob: float) -> Mapping[str, Worth]:
+    """Of effective counts, and then in rows: as many more as each effective one stands for."""
+    if not at_random(items):
+        return {}
+    found = {}
+    for name in items.systems:
+        (one,) = worth_of(counts_of(items, name, ci_prob), ci_prob).values()
+        rows = float(items.count @ items.rows(name).labelled)
+        per_label = rows / one.labels if one.labels else np.nan
+        value, low, high = (x * per_label for x in (one.value, one.low, one.high))
+        found[name] = replace(one, value=value, low=low, high=high, labels=round(rows))
+    return found if len(found) > 1 else {"": found.popitem()[1]}
 
 
 def _told(found: Quoted, gaps: Sequence[dict[str, Any]], ci_prob: float, called: str) -> str:

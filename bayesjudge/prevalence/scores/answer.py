@@ -24,6 +24,9 @@ from bayesjudge.core.answer import (
 from bayesjudge.core.estimate import Estimate, Row, pass_name_in
 from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import how_many
+from bayesjudge.core.worth import Worth, worth_of_pairs
+from bayesjudge.prevalence._samples import sample_of
+from bayesjudge.prevalence._worth import at_random, worth_of
 from bayesjudge.prevalence.answer import answer as answer  # of every table of one judge
 from bayesjudge.prevalence.answer import told_of
 from bayesjudge.prevalence.closed_form import naive
@@ -81,6 +84,22 @@ def _answer(
         notes=() if found.unknown else _bias(scores, ci_prob),
         known=not found.unknown,
     )
+
+
+@worth_of.register(Scores)
+def _worth(scores: Scores, ci_prob: float) -> Mapping[str, Worth]:
+    """By the correlation of the scores with people, as a straight line uses it."""
+    if not at_random(scores):
+        return {}
+    labelled, others = sample_of(scores).patterns()
+    items = float(labelled.n.sum() + others.n.sum())
+    return {"": worth_of_pairs(*labelled, items=items, ci_prob=ci_prob)}
+
+
+@worth_of.register(dict)
+def _worth_by_system(scores: Mapping[str, Scores], ci_prob: float) -> Mapping[str, Worth]:
+    found = {name: worth_of(one, ci_prob) for name, one in scores.items()}
+    return {name: one[""] for name, one in found.items() if one}
 
 
 def knows_bias(scores: Scores) -> bool:

@@ -1,0 +1,126 @@
+"""Worth of a judge in labels: against brute force, limits, and what added labels achieve."""
+
+import numpy as np
+import pytest
+
+import bayesjudge as bj
+from bayesjudge.core.errors import InputError
+from bayesjudge.core.worth import Worth, more_labels, worth_of_pairs, worth_of_widths, worth_words
+from bayesjudge.prevalence import Counts, answer, closed_forms, exact
+
+PATTERNS = np.array([1.0, 0, 1, 0]), np.array([1.0, 1, 0, 0])
+
+
+def test_more_labels_is_the_ratio_of_variances_of_simulated_estimates():
+    """By brute force: the best regression estimator against the mean of labels alone."""
+    rng, m, n, draws = np.random.default_rng(3), 100, 400, 4000
+    truth = rng.random((draws, n)) < 0.6
+    verdict = np.where(truth, rng.random((draws, n)) < 0.9, rng.random((draws, n)) < 0.3)
+    slope = 0.24 * 0.6 / (0.66 * 0.34)
+    alone = truth[:, :m].mean(axis=1)
+    judged = alone + slope * (verdict.mean(axis=1) - verdict[:, :m].mean(axis=1))
+    squared = (0.24 * 0.6) ** 2 / (0.24 * 0.66 * 0.34)
+    seen = m * (alone.var() / judged.var() - 1)
+    error = seen * 2 * np.sqrt(2 / draws) * m / seen + m * 2 * np.sqrt(2 / draws)
+    assert seen == pytest.approx(more_labels(squared, m, n), abs=3 * error)
+
+
+def test_limits():
+    assert more_labels(0.0, 100, 1000) == pytest.approx(0)
+    assert more_labels(1.0, 100, 1000) == pytest.approx(900)
+    assert more_labels(0.7, 100, 100) == pytest.approx(0)
+
+
+def test_pairs_hold_the_true_worth_as_often_as_they_say():
+    """Of XSTest's GPT-4 judge, 100 random labels of 450 items (llama2new: worth 54.3)."""
+    rng, table, held = np.random.default_rng(5), [176, 0, 88, 186], []
+    truth = more_labels(_squared(table), 100, 450)
+    found = []
+    for _ in range(200):
+        cells = rng.multivariate_hypergeometric(table, 100)
+        one = worth_of_pairs(*PATTERNS, cells, items=450, prior=1)
+        found.append(one.value)
+        held.append(one.low <= truth <= one.high)
+    assert np.mean(held) > 0.95 - 3 * np.sqrt(0.05 * 0.95 / 200)
+    assert np.mean(found) == pytest.approx(truth, abs=8)  # flat prior: towards 0
+
+
+def test_widths_of_one_judge_and_of_draws():
+    one = worth_of_widths(0.2, 0.16, 100, items=1000)
+    assert one.value == pytest.approx(56.25)
+    assert one.low < one.value < one.high
+    rng = np.random.default_rng(1)
+    judged = rng.normal(0.16, 0.01, 500)
+    many = worth_of_widths(np.full(500, 0.2), judged, 100)
+    assert many.value == pytest.approx(np.median(100 * (0.04 / judged**2 - 1)))
+    assert worth_of_widths(0.2, 0.25, 100).value < 0
+    assert np.isnan(worth_of_widths(0.2, 0.16, 3).low)
+
+
+@pytest.mark.parametrize(
+    ("alone", "judged", "labels", "word"),
+    [(0.0, 0.1, 10, "above 0"), (0.1, [0.1], 10, "two rows"), (0.1, 0.1, 0, "at least 1 label")],
+)
+def test_impossible_widths_are_refused(alone, judged, labels, word):
+    with pytest.raises(InputError, match=word):
+        worth_of_widths(alone, judged, labels)
+
+
+def test_words():
+    assert str(Worth(0.7, -3, 5, 50)) == "1 more label (0 to 5)"
+    assert str(Worth(np.nan, np.nan, np.nan, 1)) == "an unknown number of labels"
+    four = {name: Worth(value, 1, 9, 50) for name, value in zip("abcd", (2, 8, 4, 3), strict=True)}
+    assert worth_words(four) == (
+        "On top of the labels the judge is worth 8 more labels (1 to 9) of b and 2 (1 to 9) of a, "
+        "of the others between these."
+    )
+    assert worth_words({}) == ""
+
+
+def test_answers_tell_it_where_labels_are_random_and_only_there():
+    made = {}
+    for design in ("random", "by_truth", "by_verdict"):
+        counts = Counts(350, 206, 36, 36, 64, 45, calibration=design)
+        made[design] = answer(*closed_forms(counts), exact(counts))
+    assert made["random"].worth[""].value == pytest.approx(49, abs=2)
+    assert made["random"].as_dict()["worth"][0]["labels"] == 100
+    assert not made["by_truth"].worth
+    assert "worth" not in made["by_verdict"].as_dict()
+
+
+def test_scores_and_items_tell_it_too():
+    module = bj.prevalence.scores
+    table = module.simulate(numeric=True, labelled=100, random_seed=1)
+    scores = module.Scores.from_frame(
+        table, score="score", truth="truth", scale=(0, 1), truth_scale=(1, 5), calibration="random"
+    )
+    worth = module.answer(*module.closed_forms(scores)).worth[""]
+    known = scores.known
+    r = np.corrcoef(
+        np.repeat(scores.unit[known], scores.n[known]),
+        np.repeat(scores.unit_truth[known], scores.n[known]),
+    )[0, 1]
+    assert worth.value == pytest.approx(more_labels(r**2, 100, 1100), rel=0.1)
+    assert 0 < worth.low < worth.value < worth.high
+    items = bj.prevalence.items
+    found = items.answer(
+        *items.closed_forms(
+            items.Items.from_frame(
+                items.simulate(random_seed=1),
+                verdict="verdict",
+                truth="truth",
+                item="item",
+                by="system",
+                repeats="system",
+                calibration="random",
+            )
+        )
+    ).worth
+    assert set(found) == {"a", "b"}
+    assert all(one.labels == 180 and one.low < one.value < one.high for one in found.values())
+
+
+def _squared(table):
+    a, b, c, _ = np.array(table) / sum(table)
+    t, r = a + b, a + c
+    return (a - t * r) ** 2 / (t * (1 - t) * r * (1 - r))
