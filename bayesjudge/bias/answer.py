@@ -19,13 +19,14 @@ from bayesjudge.core.answer import (
     chance,
     claim,
     data_of,
-    entries,
     listed,
+    mirrored,
     numbers,
     percent_of,
     percents,
     points,
     preferred,
+    rows_of,
 )
 from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
@@ -96,7 +97,7 @@ def answer(
         text = "Nothing was changed, so that these scores cannot tell how far a change moves them. "
         text += "Scores of the same items after the change would tell."
     else:
-        text = _told(rows, _means(made), made, shifts, ci_prob)
+        text = _told(rows, rows_of(made, "mean_shift"), made, shifts, ci_prob)
     moved = next((one for one in made if "share_moved" in one), None)
     notes = () if moved is None else _moved_more(moved, order=list(rows))
     notes += tuple(card.promise for card in cards)
@@ -120,7 +121,8 @@ def answer(
 def _changed(quoted: Estimate, shifts: Shifts | None) -> dict[tuple[Any, ...], Row]:
     """Rows of the perturbations, the largest shift first; no reruns."""
     reruns = () if shifts is None else shifts.reruns
-    rows = {key[1:]: row for key, row in entries(quoted).items() if key[-1] not in reruns}
+    found = rows_of([quoted], "rms_shift").items()
+    rows = {where: row for where, row in found if where[-1] not in reruns}
     return dict(sorted(rows.items(), key=lambda one: -np.nan_to_num(one[1].value)))
 
 
@@ -165,7 +167,7 @@ def _told(
 def _moved_more(moved: Estimate, order: list[tuple[Any, ...]]) -> tuple[str, ...]:
     """Which share of scores moved by more than the limit, and what that says of a promise."""
     limit = f"more than {moved.method.setting} points"
-    rows = {key[1:]: row for key, row in entries(moved).items()}
+    rows = rows_of([moved], "share_moved")
     named = [one for one in order if one in rows][:MOST_NAMED]
     shares = [
         f"{percents(rows[one], None if i else moved.ci_prob)} of scores moved by {limit} under "
@@ -254,7 +256,7 @@ def _directions(
     for one in known:
         mean = means[one]
         moves = _moves(mean)
-        size = mean if mean.value > 0 else Row(-mean[0], -mean[2], -mean[1])
+        size = mean if mean.value > 0 else mirrored(mean)
         verb = "" if moves == before else f" {moves} {what}"
         told = f"'{one[-1]}'{verb}{_of_judge(one)} by {say(size, None if parts else ci_prob)}"
         parts.append(told + ("" if parts else average))
@@ -280,8 +282,7 @@ def _moves(mean: Row) -> str:
 
 def _again(made: list[Estimate]) -> float:
     """How far scores move that are judged again unchanged; 0 if nothing was."""
-    noise = next((one for one in made if "repeat_noise" in one), None)
-    again = np.zeros(1) if noise is None else noise.quantities["repeat_noise"].value
+    again = [row.value for row in rows_of(made, "repeat_noise").values()]
     return float(np.nanmax(again)) if np.isfinite(again).any() else 0.0
 
 
@@ -294,11 +295,6 @@ def _on_scale(shifts: Shifts | None) -> str:
     if shifts is None or not np.isfinite(shifts.span):
         return ""
     return f", on a scale of {shifts.scale[0]:g} to {shifts.scale[1]:g}"
-
-
-def _means(made: list[Estimate]) -> dict[tuple[Any, ...], Row]:
-    mean = next((entries(one) for one in made if "mean_shift" in one), {})
-    return {key[1:]: row for key, row in mean.items() if key[0] == "mean_shift"}
 
 
 def _orders(made: Estimate, ci_prob: float) -> Answer:
@@ -328,7 +324,7 @@ def _orders(made: Estimate, ci_prob: float) -> Answer:
 def _lead(judge: str, row: Row, ci_prob: float | None) -> str:
     """``gpt prefers the answer shown first, which wins 31 points more often than the second``."""
     side, other = ("first", "second") if row.value >= 0 else ("second", "first")
-    size = row if row.value >= 0 else Row(-row.value, -row.high, -row.low)
+    size = row if row.value >= 0 else mirrored(row)
     verb = claim(float(size.low > 0), "prefers", "prefer")
     return (
         f"{_named(judge)} {verb} the answer shown {side}, which wins more often than the one shown "

@@ -8,20 +8,14 @@ import numpy as np
 
 from bayesjudge.bias.data import Shifts
 from bayesjudge.core.counting import collapse
-from bayesjudge.core.estimate import Assumption, Caution
+from bayesjudge.core.diagnosis import findings
+from bayesjudge.core.estimate import Assumption, Caution, Target
 
 SAMPLED = Assumption.of("sampled-neighbours")
 INDEPENDENT = Assumption.of("independent-neighbours")
 EQUAL_NOISE = Assumption.of("equal-repeat-noise")
 NORMAL = Assumption.of("normal-shifts")
 SEPARATE = Assumption.of("separate-shifts")
-
-#: Cautions, and the assumption that each contradicts.
-CONTRADICTS = {
-    "clustered-neighbours": INDEPENDENT,
-    "heavy-tailed-shifts": NORMAL,
-    "shifts-together": SEPARATE,
-}
 
 #: Reported from so many times on that an interval should have been as wide.
 NARROW = 1.25
@@ -31,7 +25,8 @@ TOGETHER = 0.1
 FEW_ITEMS = 50
 
 
-def cautions_of(shifts: Shifts) -> tuple[Caution, ...]:
+@findings.register
+def _of_shifts(shifts: Shifts, target: Target) -> tuple[Caution, ...]:
     """Missing scores, unusual repeats, clustered neighbours, and reruns that move."""
     return (*_missing(shifts), *_repeated(shifts), *_clustered(shifts), *_reruns(shifts))
 

@@ -8,9 +8,10 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import chdtri, stdtrit
 
-from bayesjudge.bias.cautions import EQUAL_NOISE, SAMPLED, cautions_of, tail_factor
+from bayesjudge.bias.cautions import EQUAL_NOISE, SAMPLED, tail_factor
 from bayesjudge.bias.data import Shifts
 from bayesjudge.core import dirichlet, methods
+from bayesjudge.core.diagnosis import cautions_of
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.core.intervals import clopper_pearson

@@ -7,12 +7,13 @@ from typing import Literal
 
 import numpy as np
 
-from bayesjudge.bias.cautions import CONTRADICTS, INDEPENDENT, SAMPLED, cautions_of
+from bayesjudge.bias.cautions import INDEPENDENT, SAMPLED
 from bayesjudge.bias.closed_form import FEUER
 from bayesjudge.bias.data import Shifts
 from bayesjudge.core import dirichlet, methods
+from bayesjudge.core.diagnosis import cautions_of, contradicted
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.estimate import Assumption, Estimate, Quantity, contradicted
+from bayesjudge.core.estimate import Assumption, Estimate, Quantity
 
 #: Nodes for the posterior mean of a root.
 MEAN_NODES = 120
@@ -83,7 +84,7 @@ def exact(
         ci_prob=ci_prob,
         source=f"{FEUER}, Definition 3.1, with a Dirichlet prior of total mass 1",
         interval="equal-tailed",
-        assumptions=contradicted(assumed, cautions, CONTRADICTS),
+        assumptions=contradicted(assumed, cautions),
         cautions=cautions,
         data=shifts,
     )

@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from bayesjudge.bias.cautions import (
-    CONTRADICTS,
     EQUAL_NOISE,
     NORMAL,
     SAMPLED,
     SEPARATE,
-    cautions_of,
     model_cautions,
 )
 from bayesjudge.bias.closed_form import FEUER
 from bayesjudge.bias.data import Shifts
 from bayesjudge.core import methods
+from bayesjudge.core.diagnosis import cautions_of, contradicted
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import Caution, Diagnosis, contradicted
+from bayesjudge.core.estimate import Caution, Diagnosis
 from bayesjudge.core.model import BayesianModel, model_of
 from bayesjudge.core.prior_check import Key, count_in_draws, prior_table
 
@@ -140,7 +139,7 @@ class NormalShifts(BayesianModel):
         _rows_of(data, self.unit)  # or an error that says why there is no model of them
         cautions = (*_unknown_noise(data), *model_cautions(data), *cautions_of(data))
         assumed = (SAMPLED, EQUAL_NOISE, NORMAL, SEPARATE)
-        return contradicted(assumed, cautions, CONTRADICTS), cautions
+        return contradicted(assumed, cautions), cautions
 
     def _unread(self, data: Shifts) -> frozenset[str]:
         judges = len(data.judges)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from importlib import import_module
@@ -234,6 +234,13 @@ def preferred(made: Sequence[Estimate], quantity: str, rank: Callable[[Estimate]
     return min(having, key=order)
 
 
+def rows_of(made: Iterable[Estimate], quantity: str) -> dict[tuple[Any, ...], Row]:
+    """Rows of a quantity by their coordinates: of the first estimate that has it, if one has."""
+    first = next((one for one in made if quantity in one), None)
+    rows = () if first is None else first.only(quantity).rows()
+    return {tuple(at.values()): row for _, at, row in rows}
+
+
 class Quoted(NamedTuple):
     """What an answer is made of: the estimate to quote, and the judge's own beside it."""
 
@@ -276,6 +283,11 @@ def quote(
 def data_of[T](made: Sequence[Estimate], kind: type[T]) -> T | None:
     """The data that estimates were computed from, if they are of this kind."""
     return next((one.data for one in made if isinstance(one.data, kind)), None)
+
+
+def mirrored(row: Row) -> Row:
+    """A difference the other way round."""
+    return Row(-row.value, -row.high, -row.low)
 
 
 def is_bounded(row: Row) -> bool:
@@ -400,7 +412,7 @@ class Claim(NamedTuple):
         )
         probability = None if probability is None or math.isnan(probability) else probability
         if row.value < 0:
-            row = Row(-row.value, -row.high, -row.low)
+            row = mirrored(row)
             ahead, behind = behind, ahead
             probability = None if probability is None else 1 - probability
         likely = float(row.low > 0) if probability is None else probability

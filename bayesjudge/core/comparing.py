@@ -172,6 +172,14 @@ def with_value(fit: Fit) -> np.ndarray:
     return ~(np.isnan(made) == [True, False, False]).all(axis=1)
 
 
+def differences_of(fit: Fit, ci_prob: float) -> list[dict[str, Any]]:
+    """Rows of `contrasts`, with their method: none if fewer than two systems have a value."""
+    if with_value(fit).sum() < 2:
+        return []
+    rows = contrasts(fit, ci_prob=ci_prob).to_dict("records")
+    return [{**row, "method": fit.method.title} for row in rows]
+
+
 def _apart(fits: Mapping[str, Fit]) -> tuple[np.ndarray, list[str]]:
     """Independent draws, a column a system."""
     kinds = sorted({_compared(one) for one in fits.values()})

@@ -166,23 +166,6 @@ class Assumption(NamedTuple):
         return f"{self.text} (contradicted by {against})" if against else self.text
 
 
-def contradicted(
-    assumptions: Iterable[Assumption],
-    cautions: Iterable[Caution],
-    against: Mapping[str, Assumption],
-) -> tuple[Assumption, ...]:
-    """Assumptions, each with the cautions raised that contradict it; `against` has them by id."""
-    raised = [c.id for c in cautions if c.id in against]
-    return tuple(
-        one._replace(
-            contradicted_by=tuple(
-                dict.fromkeys(name for name in raised if against[name].id == one.id)
-            )
-        )
-        for one in assumptions
-    )
-
-
 #: What must hold for an answer to mean what it says, and what the data say against it.
 Diagnosis = tuple[tuple[Assumption, ...], tuple[Caution, ...]]
 

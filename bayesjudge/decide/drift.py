@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import ndtr, stdtrit
 
 from bayesjudge.core import methods
-from bayesjudge.core.answer import listed, percent_of, points
+from bayesjudge.core.answer import listed, mirrored, percent_of, points
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity, Row
 from bayesjudge.core.intervals import z_score
@@ -148,7 +148,7 @@ def _passes(change: Row, name: str, *, surely: bool) -> str:
     if not surely:
         return f"the {rate_in_words(name)} moved by {points(change)}"
     more = "more" if change.value > 0 else "fewer"
-    row = change if change.value > 0 else Row(-change[0], -change[2], -change[1])
+    row = change if change.value > 0 else mirrored(change)
     passes = f"calls {more} outputs {name!r}" if name else f"passes {more} outputs"
     return f"the new judge {passes}, by {points(row)}"
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
-from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 from scipy.special import bdtr, bdtrc, betainc, gammaln, ndtr
 
+from bayesjudge.core.diagnosis import AGAINST, cautions_of, contradicted, findings
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import Assumption, Caution, Quantity
+from bayesjudge.core.estimate import Assumption, Caution, Diagnosis, Quantity, Target
 from bayesjudge.core.label_design import Identified, checked
 from bayesjudge.core.randomization import p_value, same_shares, samples_for
 from bayesjudge.core.screen import few
@@ -30,16 +30,6 @@ ERRORS_CANCEL = Assumption.of("errors-cancel", "panel")
 RULE_ERRORS_CANCEL = Assumption.of("rule-errors-cancel")
 #: Assumptions by which labels on some generators say something of the others.
 CARRIES_OVER = {one.id for one in (SAME_ERRORS, EXCHANGEABLE, EXCHANGEABLE_LEVELS)}
-#: Cautions that contradict an assumption, by its id.
-CONTRADICTED_BY: dict[str, frozenset[str]] = {
-    "same-error-rates": frozenset({"error-rates-differ"}),
-    "independent-errors": frozenset({"dependent-judges", "near-duplicates"}),
-    "better-than-chance": frozenset({"majority-contradicted"}),
-    "errors-cancel": frozenset({"majority-contradicted"}),
-    "random-labels": frozenset({"label-shift"}),
-    "whole-generators": frozenset({"label-shift"}),
-    "same-judges": frozenset({"votes-out-of-range"}),
-}
 
 #: A result rarer than this, were the assumption true, counts as a rejection.
 REJECT_P = 0.01
@@ -278,8 +268,8 @@ def _copied(votes: Votes) -> Iterator[Caution]:
         yield Caution.of("near-duplicates", "votes", shown=shown, more=more)
 
 
-@lru_cache(maxsize=4)  # every method asks, and votes never change
-def cautions_of(votes: Votes) -> tuple[Caution, ...]:
+@findings.register
+def _of_votes(votes: Votes, target: Target) -> tuple[Caution, ...]:
     """Name what the labelled items say against the usual models of a panel."""
     if not (votes.truth != MISSING).any():
         return (Caution.of("no-labels", "panel"), *_copied(votes))
@@ -294,27 +284,26 @@ def cautions_of(votes: Votes) -> tuple[Caution, ...]:
     return (*others, *against)
 
 
-def check_assumptions(
-    votes: Votes, *assumed: Assumption
-) -> tuple[tuple[Assumption, ...], tuple[Caution, ...]]:
+def check_assumptions(votes: Votes, *assumed: Assumption) -> Diagnosis:
     """Assumptions with the cautions that contradict them, and those cautions.
 
     `RANDOM_LABELS` stands for what the declared label design assumes, if there are labels.
     """
-    raised = cautions_of(votes)
-    confronted, relevant = [], set()
-    for listed in (*assumed, *(() if votes.distinct else (ITEMS_DIFFER,))):
-        if listed is RANDOM_LABELS and not votes.is_labelled.any():
-            continue
-        one = votes.design.assumption if listed is RANDOM_LABELS else listed
-        against = CONTRADICTED_BY.get(one.id, frozenset())
-        if one is votes.design.assumption:
-            against |= {c.id for c in checked(votes.design, votes)}
-        names = tuple(dict.fromkeys(c.id for c in raised if c.id in against))
-        confronted.append(one._replace(contradicted_by=names))
-        relevant |= {*names, *({"no-labels"} if one.id == "better-than-chance" else ())}
-        relevant |= {"other-systems"} if one.id in CARRIES_OVER else set()
-    return tuple(confronted), tuple(c for c in raised if c.id in relevant)
+    raised, own = cautions_of(votes), votes.design.assumption
+    listed = (*assumed, *(() if votes.distinct else (ITEMS_DIFFER,)))
+    against: dict[str, Collection[str]] = {**AGAINST}
+    if votes.is_labelled.any():
+        told = {c.id for c in checked(votes.design, votes)}
+        against[own.id] = AGAINST.get(own.id, frozenset()) | told
+        listed = tuple(own if one is RANDOM_LABELS else one for one in listed)
+    else:
+        listed = tuple(one for one in listed if one is not RANDOM_LABELS)
+    marked = contradicted(listed, raised, against)
+    ids = {one.id for one in marked}
+    relevant = {name for one in marked for name in one.contradicted_by}
+    relevant |= {"no-labels"} if "better-than-chance" in ids else set()
+    relevant |= set() if ids.isdisjoint(CARRIES_OVER) else {"other-systems"}
+    return marked, tuple(c for c in raised if c.id in relevant)
 
 
 def without_labels(votes: Votes) -> list[str]:

@@ -31,7 +31,7 @@ from bayesjudge.core.answer import (
     share_words,
     would_pass,
 )
-from bayesjudge.core.comparing import contrasts, with_value
+from bayesjudge.core.comparing import differences_of
 from bayesjudge.core.estimate import Estimate, Interval, Row, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.intervals import wilson, z_score
@@ -387,10 +387,7 @@ def differences(
     """
     for one in results:
         if isinstance(one, Fit) and getattr(one.data, "dim", "") == "system" and one.data.systems:
-            if with_value(one).sum() < 2:
-                return []
-            rows = contrasts(one, ci_prob=ci_prob).to_dict("records")
-            return [{**row, "method": one.method.title} for row in rows]
+            return differences_of(one, ci_prob)
     quoted = answer(*results, ci_prob=ci_prob, interval=interval).quoted
     if quoted.quantities.get("prevalence") is None or quoted.dims != ("system",):
         return []

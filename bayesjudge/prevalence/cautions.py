@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core.answer import MOST_NAMED, listed
+from bayesjudge.core.diagnosis import AGAINST, findings
 from bayesjudge.core.estimate import Assumption, Caution, Place, Target
 from bayesjudge.core.intervals import wilson, z_score
 from bayesjudge.core.label_design import SAME_JUDGE, STRATUM_SHARES
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence._bounds import judged_so, verdicts_without_label
 from bayesjudge.prevalence.data import PLURALS, Counts
-from bayesjudge.prevalence.diagnosis import AGAINST, contradictory, findings, granted
+from bayesjudge.prevalence.diagnosis import contradictory, granted
 
 #: Of several strata: their prevalences weighed by their shares of the items.
 OVERALL = "overall_prevalence"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesjudge.core.answer import chance, listed, points
+from bayesjudge.core.answer import chance, listed, mirrored, points
 from bayesjudge.core.errors import InputError, check_ci_prob, checking
 from bayesjudge.core.estimate import Row
 from bayesjudge.core.periods import in_time
@@ -79,7 +79,7 @@ class ChangePoint:
         if row.low <= 0 <= row.high:
             how = f"changed by {points(row, self.ci_prob)}, later less earlier,"
         else:
-            size = row if row.value > 0 else Row(-row.value, -row.high, -row.low)
+            size = row if row.value > 0 else mirrored(row)
             how = f"{'rose' if row.value > 0 else 'fell'} by {points(size, self.ci_prob)},"
         return f"If the share changed once, it {how} between {when}. {self._evidence()}"
 

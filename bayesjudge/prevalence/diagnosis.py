@@ -1,29 +1,14 @@
-"""A diagnosis: what must hold for a number to mean what it says, and what data say against it."""
+"""The diagnosis of a table of one judge: its declared label design has a say in it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache, singledispatch
 from typing import Any
 
+from bayesjudge.core.diagnosis import AGAINST, cautions_of
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis, Target
 from bayesjudge.core.label_design import ROWS_ARE_ITEMS, about_others, checked
-
-#: Cautions that contradict an assumption, by its id: the same words for every table of one judge.
-AGAINST: dict[str, frozenset[str]] = {
-    "random-labels": frozenset({"label-shift"}),
-    "random-labels-by-verdict": frozenset({"label-shift"}),
-    "random-labels-by-propensity": frozenset({"label-shift"}),
-    "stated-propensities": frozenset({"label-shift", "propensity-mismatch"}),
-    "same-judge": frozenset({"weak-judge", "inverted-judge", "pass-rate-out-of-range"}),
-    "errors-cancel": frozenset({"errors-do-not-cancel"}),
-}
-
-
-@singledispatch
-def findings(data: Any, target: Target) -> Iterator[Caution]:
-    """What a reader should know before believing an estimate from a table, one after the other."""
-    raise NotImplementedError(type(data).__name__)
 
 
 @singledispatch
@@ -40,12 +25,6 @@ def contradictory(data: Any) -> Mapping[str, Sequence[Caution]]:
     if data.design.check is not None:
         found[data.design.assumption.id] = list(checked(data.design, data))
     return found
-
-
-@lru_cache(maxsize=16)  # every method asks, and tables never change
-def cautions_of(data: Any, target: Target = "population") -> tuple[Caution, ...]:
-    """What a reader should know before believing an estimate from these data."""
-    return tuple(dict.fromkeys(findings(data, target)))
 
 
 def diagnose(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 
 from bayesjudge.core import methods
+from bayesjudge.core.diagnosis import cautions_of
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis, Interval, Target
 from bayesjudge.core.fit import Fit
@@ -22,7 +23,7 @@ from bayesjudge.prevalence._bounds import of_draws, of_sum
 from bayesjudge.prevalence._prior_check import informs, table_of
 from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.data import Counts, require_counts
-from bayesjudge.prevalence.diagnosis import cautions_of, diagnose, granted
+from bayesjudge.prevalence.diagnosis import diagnose, granted
 from bayesjudge.truth.components import (
     Apart,
     BetaShares,

@@ -8,11 +8,12 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from bayesjudge.core import methods
+from bayesjudge.core.diagnosis import cautions_of, contradicted
 from bayesjudge.core.draws import around, chances_of_best
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity, contradicted
+from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.screen import how_many
-from bayesjudge.ratings.cautions import CONTRADICTS, RANDOM_ITEMS, SAME_QUESTION, _cautions_of
+from bayesjudge.ratings.cautions import RANDOM_ITEMS, SAME_QUESTION
 from bayesjudge.ratings.data import Ratings
 
 SOURCE = "Calderon, Reichart & Dror (2025), The Alternative Annotator Test for LLM-as-a-Judge"
@@ -206,13 +207,13 @@ def _estimate(
     min_items: int,
     **about: Any,
 ) -> Estimate:
-    cautions = (*_cautions_of(ratings), *_few(duels, min_items))
+    cautions = (*cautions_of(ratings), *_few(duels, min_items))
     dims = {name: ("judge", "annotator")[: len(next(iter(rows)))] for name, rows in found.items()}
     assumed = (RANDOM_ITEMS, SAME_QUESTION, INDEPENDENT_ANNOTATORS)
     return Estimate(
         {name: Quantity.of_rows(rows, dims[name]) for name, rows in found.items()},
         source=SOURCE,
-        assumptions=contradicted(assumed, cautions, CONTRADICTS),
+        assumptions=contradicted(assumed, cautions),
         cautions=cautions,
         data=ratings,
         **about,

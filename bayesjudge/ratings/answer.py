@@ -9,9 +9,9 @@ from bayesjudge.core.answer import (
     chance,
     claim,
     data_of,
-    entries,
     listed,
     percents,
+    rows_of,
 )
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.estimate import Estimate, Interval, Row
@@ -70,8 +70,9 @@ def answer(
         text += "that people rated. Name the judges, and let them rate the same items."
         return Answer(text, _basis(ratings), "", quoted=made[0], known=False)
     rates = next(one for one in made if rate in one)
-    rows = {str(key[-1]): row for key, row in entries(rates.only(rate)).items()}
-    best = {str(k[-1]): row.value for k, row in entries(rates).items() if k[:2] == ("best", rate)}
+    rows = {str(judge): row for (judge,), row in rows_of(made, rate).items()}
+    chances = rows_of([rates], "best").items()
+    best = {str(judge): row.value for (of, judge), row in chances if of == rate}
     people = rows.pop(PEOPLE, None)
     return Answer(
         _told(rate, rows, people, best, ci_prob),
@@ -115,9 +116,8 @@ def _named_best(made: list[Estimate]) -> dict[str, dict[str, float]]:
     named: dict[str, dict[str, float]] = {}
     for one in made:
         if "best" in one and one.quantities["best"].dims == ("definition", "judge"):
-            for key, row in entries(one).items():
-                if key[0] == "best":
-                    named.setdefault(str(key[1]), {})[str(key[2])] = row.value
+            for (of, judge), row in rows_of([one], "best").items():
+                named.setdefault(str(of), {})[str(judge)] = row.value
     return named
 
 
@@ -152,8 +152,8 @@ def _instead_of_people(made: list[Estimate]) -> tuple[str, ...]:
     few = next((c for c in tested.cautions if c.id == "few-annotators"), None)
     if few is not None:
         return (f"Whether a judge could replace a person is not known: {few.text}.",)
-    rows = [(str(key[-1]), row.value) for key, row in entries(tested).items() if key[0] == "passes"]
-    told = [f"{judge} {chance(value)}" for judge, value in rows]
+    passes = rows_of([tested], "passes").items()
+    told = [f"{judge} {chance(row.value)}" for (judge,), row in passes]
     return (
         "Probability that a judge stands in for half of the annotators or more: "
         f"{listed(told)}.{_published_test(made)}",
@@ -162,14 +162,10 @@ def _instead_of_people(made: list[Estimate]) -> tuple[str, ...]:
 
 def _published_test(made: list[Estimate]) -> str:
     """What the test finds beside the probability: an annotator won only if chance is excluded."""
-    tested = next((one for one in made if "winning_rate" in one and "passes" not in one), None)
-    if tested is None:
+    rates = rows_of((one for one in made if "passes" not in one), "winning_rate").items()
+    won = [f"{100 * row.value:.0f} % by {judge}" for (judge,), row in rates]
+    if not won:
         return ""
-    won = [
-        f"{100 * row.value:.0f} % by {key[-1]}"
-        for key, row in entries(tested).items()
-        if key[0] == "winning_rate"
-    ]
     return f" Annotators that the published test, which wants proof, counts as won: {listed(won)}."
 
 

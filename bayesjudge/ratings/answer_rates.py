@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core import methods
+from bayesjudge.core.diagnosis import cautions_of, contradicted
 from bayesjudge.core.draws import around, chances_of_best
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.estimate import Estimate, Quantity, contradicted
+from bayesjudge.core.estimate import Estimate, Quantity
 from bayesjudge.core.screen import how_many
-from bayesjudge.ratings.cautions import CONTRADICTS, RANDOM_ITEMS, SAME_QUESTION, _cautions_of
+from bayesjudge.ratings.cautions import RANDOM_ITEMS, SAME_QUESTION
 from bayesjudge.ratings.data import PEOPLE, Ratings
 
 SOURCE = "Guerdan et al. (2025), soft ratings; Rubin (1981), Ann. Stat. 9, 130-134"
@@ -85,7 +86,7 @@ def answer_rates(
             (name, judge): chance
             for judge, chance in zip(ratings.judges, chances_of_best(drawn[:, 1:]), strict=True)
         }
-    cautions = tuple(c for c in _cautions_of(ratings) if c.id not in OF_OTHERS)
+    cautions = tuple(c for c in cautions_of(ratings) if c.id not in OF_OTHERS)
     quantities = {name: Quantity.of_rows(rows, ("source",)) for name, rows in rates.items()}
     return Estimate(
         {**quantities, "best": Quantity.of_rows(best, ("rate", "judge"))},
@@ -93,7 +94,7 @@ def answer_rates(
         ci_prob=ci_prob,
         source=SOURCE,
         interval="equal-tailed",
-        assumptions=contradicted((RANDOM_ITEMS, SAME_QUESTION), cautions, CONTRADICTS),
+        assumptions=contradicted((RANDOM_ITEMS, SAME_QUESTION), cautions),
         cautions=cautions,
         data=ratings,
     )

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from bayesjudge.core.answer import listed
-from bayesjudge.core.estimate import Assumption, Caution
+from bayesjudge.core.diagnosis import findings
+from bayesjudge.core.estimate import Assumption, Caution, Target
 from bayesjudge.ratings.data import PEOPLE, Ratings
 from bayesjudge.ratings.response_sets import choice_matrix, identification
 
@@ -27,15 +28,10 @@ NO_ERRORS = Assumption.of("no-rater-errors")
 NO_JUDGE_ERRORS = Assumption.of("no-judge-errors")
 COUNTED_ENDORSEMENTS = Assumption.of("choices-are-endorsements")
 TRACKING = Assumption.of("tracking-form")
-#: Cautions, and the assumption that each contradicts.
-CONTRADICTS = {
-    "polarity": SAME_QUESTION,
-    "stray-choices": OWN_SET,
-    "choices-stand-in": COUNTED_ENDORSEMENTS,
-}
 
 
-def _cautions_of(ratings: Ratings) -> tuple[Caution, ...]:
+@findings.register
+def _of_ratings(ratings: Ratings, target: Target) -> tuple[Caution, ...]:
     """List ``polarity``, ``grades-as-names``, ``no-majority``, ``not-identified``,
     ``stray-choices`` and ``unrated-items``, if these ratings raise them.
     """

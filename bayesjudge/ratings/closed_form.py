@@ -9,16 +9,15 @@ import numpy as np
 from scipy.special import stdtrit
 
 from bayesjudge.core import methods
+from bayesjudge.core.diagnosis import cautions_of, contradicted
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.estimate import Caution, Estimate, Quantity, contradicted
+from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.core.screen import how_many
 from bayesjudge.ratings.cautions import (
-    CONTRADICTS,
     COUNTED_ENDORSEMENTS,
     RANDOM_ITEMS,
     RANDOM_SET_ITEMS,
     SAME_QUESTION,
-    _cautions_of,
 )
 from bayesjudge.ratings.data import PEOPLE, Ratings
 from bayesjudge.ratings.metrics import SOURCE, Definition, Profile, definitions
@@ -65,14 +64,14 @@ def endorsement_rates(ratings: Ratings, *, ci_prob: float = 0.95) -> Estimate:
         found = found or _from_choices(ratings, i, ci_prob)
         for option, row in zip(ratings.options, found, strict=True):
             rows[name, option] = row
-    cautions = (*_bounds_only(rows), *_without_spread(rows), *_cautions_of(ratings))
+    cautions = (*_bounds_only(rows), *_without_spread(rows), *cautions_of(ratings))
     return Estimate(
         {"endorsement": Quantity.of_rows(rows, ("source", "option"))},
         method=methods.ENDORSEMENT,
         ci_prob=ci_prob,
         source=f"{SOURCE}, Section 4",
         interval="t, over items",
-        assumptions=contradicted((RANDOM_ITEMS, RANDOM_SET_ITEMS), cautions, CONTRADICTS),
+        assumptions=contradicted((RANDOM_ITEMS, RANDOM_SET_ITEMS), cautions),
         cautions=cautions,
         data=ratings,
     )
@@ -203,7 +202,7 @@ def agreement(
     size = max(1, int(2e6 / (n * len(ratings.options))))
     draws = [evaluate(index[start : start + size]) for start in range(0, replicates, size)]
     at_cutoff = _at_cutoff(ratings, profiles, chosen)
-    cautions = (*_cautions_of(ratings), *_stand_ins(ratings), *at_cutoff)
+    cautions = (*cautions_of(ratings), *_stand_ins(ratings), *at_cutoff)
     assumed = [RANDOM_ITEMS, SAME_QUESTION]
     if not ratings.fully_specified:
         assumed.append(COUNTED_ENDORSEMENTS)
@@ -215,7 +214,7 @@ def agreement(
         method=methods.AS_COUNTED,
         source=f"{SOURCE}, Table 1",
         interval="bootstrap over items",
-        assumptions=contradicted(assumed, cautions, CONTRADICTS),
+        assumptions=contradicted(assumed, cautions),
         cautions=cautions,
         target="population",
         data=ratings,

@@ -14,20 +14,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bayesjudge.core import methods
+from bayesjudge.core.diagnosis import cautions_of, contradicted
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.estimate import Caution, Diagnosis, contradicted
+from bayesjudge.core.estimate import Caution, Diagnosis
 from bayesjudge.core.model import BayesianModel, model_of
 from bayesjudge.core.prior_check import Key, count_in_draws, prior_table
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.ratings.cautions import (
-    CONTRADICTS,
     DIRICHLET_ITEMS,
     NO_ERRORS,
     NO_JUDGE_ERRORS,
     OWN_SET,
     RANDOM_ITEMS,
     RANDOM_SET_ITEMS,
-    _cautions_of,
 )
 from bayesjudge.ratings.data import Ratings
 from bayesjudge.ratings.metrics import SOURCE
@@ -477,11 +476,11 @@ class ResponseSets(BayesianModel):
 
     def _diagnosis(self, data: Ratings) -> Diagnosis:
         _, kept = _patterns_of(data, self)
-        cautions = (*_cautions_of(data), *_subsampled(kept))
+        cautions = (*cautions_of(data), *_subsampled(kept))
         errors = (NO_ERRORS,) if self.error is None else ()
         items = (RANDOM_ITEMS, RANDOM_SET_ITEMS, DIRICHLET_ITEMS)
         assumed = (*items, OWN_SET, *errors, NO_JUDGE_ERRORS)
-        return contradicted(assumed, cautions, CONTRADICTS), cautions
+        return contradicted(assumed, cautions), cautions
 
     def _cautions_of_fit(self, fit: Fit) -> tuple[Caution, ...]:
         from bayesjudge.core.diagnostics import gate

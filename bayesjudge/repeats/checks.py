@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from bayesjudge.core.estimate import Assumption, Caution
+from bayesjudge.core.diagnosis import cautions_of, findings
+from bayesjudge.core.estimate import Assumption, Caution, Target
 from bayesjudge.repeats.data import Scores
 
 DRAWN = Assumption.of("drawn-judges")
@@ -132,7 +133,8 @@ def _with_scores_only(scores: Scores) -> Scores:
     return replace(scores, items=items, counts=scores.counts[read], unparsed=scores.unparsed[read])
 
 
-def cautions_of(scores: Scores) -> tuple[Caution, ...]:
+@findings.register
+def _of_scores(scores: Scores, target: Target) -> tuple[Caution, ...]:
     """List what these scores raise: ``order-effect`` or ``copied-repeats``, ``shared-name``,
     ``no-score`` and ``unparsed-answers``.
     """
@@ -205,16 +207,6 @@ def _of_gaps(scores: Scores) -> list[Caution]:
         *found,
         Caution.of("unparsed-answers", "scores", unread=unread, total=total, most=most * several),
     ]
-
-
-def contradicted(
-    assumptions: tuple[Assumption, ...], cautions: tuple[Caution, ...]
-) -> tuple[Assumption, ...]:
-    """Mark the assumptions that an order effect contradicts."""
-    raised = {caution.id for caution in cautions}
-    by = tuple(name for name in ("order-effect", "copied-repeats") if name in raised)
-    against = {EXCHANGEABLE.id, IID.id} if by else set()
-    return tuple(a._replace(contradicted_by=by) if a.id in against else a for a in assumptions)
 
 
 # Statistics of the order -------------------------------------------------------------------------

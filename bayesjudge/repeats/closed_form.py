@@ -10,11 +10,12 @@ from scipy.special import fdtri, gammaincinv, stdtrit
 
 from bayesjudge.core import dirichlet, methods
 from bayesjudge.core.answer import listed
+from bayesjudge.core.diagnosis import contradicted
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity, in_words
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.words import words_for
-from bayesjudge.repeats.checks import DRAWN, EXCHANGEABLE, IID, checked, contradicted
+from bayesjudge.repeats.checks import DRAWN, EXCHANGEABLE, IID, checked
 from bayesjudge.repeats.data import Scores
 
 ARTICLE = "How to Add Confidence Intervals to LLM Judges (2025)"

@@ -10,13 +10,14 @@ import numpy as np
 from scipy.special import log_expit
 
 from bayesjudge.core import methods
+from bayesjudge.core.diagnosis import cautions_of, contradicted
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import Method
 from bayesjudge.core.model import BayesianModel, model_of
 from bayesjudge.core.prior_check import Key, count_in_draws, prior_table
-from bayesjudge.repeats.checks import DRAWN, EXCHANGEABLE, cautions_of, contradicted, usable
+from bayesjudge.repeats.checks import DRAWN, EXCHANGEABLE, usable
 from bayesjudge.repeats.components import (
     COARSE,
     FINE,

@@ -6,10 +6,11 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from bayesjudge.core import methods
+from bayesjudge.core.diagnosis import contradicted
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Estimate, Quantity
 from bayesjudge.core.screen import how_many
-from bayesjudge.repeats.checks import EXCHANGEABLE, checked, contradicted
+from bayesjudge.repeats.checks import EXCHANGEABLE, checked
 from bayesjudge.repeats.data import Scores
 
 SOURCE = "Smyth (2004), Stat. Appl. Genet. Mol. Biol. 3, Article 3, eqs. for moderated variances"

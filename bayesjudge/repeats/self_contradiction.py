@@ -10,10 +10,11 @@ import numpy as np
 from scipy.special import betainc, betaln, gammaln, stdtrit
 
 from bayesjudge.core import methods
+from bayesjudge.core.diagnosis import contradicted
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.intervals import wilson, z_score
-from bayesjudge.repeats.checks import EXCHANGEABLE, checked, contradicted
+from bayesjudge.repeats.checks import EXCHANGEABLE, checked
 from bayesjudge.repeats.consistency import RANDOM_ITEMS
 from bayesjudge.repeats.data import Scores
 
@@ -351,6 +352,4 @@ def _misfit(one: _Items, whose: str) -> list[Caution]:
 
 
 def _assumed(cautions: tuple[Caution, ...]) -> tuple[Assumption, ...]:
-    against = tuple(c.id for c in cautions if c.id == "not-beta")[:1]
-    shape = BETA_ITEMS._replace(contradicted_by=against)
-    return contradicted((EXCHANGEABLE, RANDOM_ITEMS, shape), cautions)
+    return contradicted((EXCHANGEABLE, RANDOM_ITEMS, BETA_ITEMS), cautions)

@@ -31,13 +31,13 @@ from bayesjudge.core.answer import (
     percents,
     points,
 )
+from bayesjudge.core.diagnosis import cautions_of
 from bayesjudge.core.estimate import Estimate, Quantity, Row
 from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.methods import HUMAN_ONLY
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.side_by_side import records
 from bayesjudge.core.words import glossary
-from bayesjudge.prevalence.diagnosis import cautions_of
 from bayesjudge.prevalence.items.answer import _not_subtracted
 from bayesjudge.render.screen import Style, open_console, quoted_lines, table
 

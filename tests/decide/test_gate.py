@@ -19,6 +19,7 @@ from scipy.stats import beta, binom, norm
 import bayesjudge as bj
 from bayesjudge.cli import main
 from bayesjudge.core.answer import chance
+from bayesjudge.core.diagnosis import cautions_of
 from bayesjudge.core.fit import Fit
 from bayesjudge.decide import (
     Check,
@@ -35,7 +36,6 @@ from bayesjudge.decide import (
 from bayesjudge.decide.decision import UNDECIDABLE
 from bayesjudge.prevalence import Counts, items
 from bayesjudge.prevalence.cautions import RANGE_P
-from bayesjudge.prevalence.diagnosis import cautions_of
 
 pytest_plugins = ["pytester"]
 

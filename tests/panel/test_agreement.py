@@ -10,9 +10,10 @@ from conftest import study_but
 from numpy.testing import assert_array_equal
 
 import bayesjudge as bj
+from bayesjudge.core.diagnosis import cautions_of
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.fit import Fit
-from bayesjudge.panel.checks import cautions_of, correlate, correlate_votes
+from bayesjudge.panel.checks import correlate, correlate_votes
 from tests.panel.conftest import code_feedback
 
 panel = bj.panel

@@ -7,9 +7,9 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 import bayesjudge as bj
+from bayesjudge.core.diagnosis import cautions_of
 from bayesjudge.panel.checks import (
     PAIRED_DRAWS,
-    cautions_of,
     cell_p_values,
     correlate,
     dependence,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import bayesjudge as bj
+from bayesjudge.core.diagnosis import cautions_of
 from bayesjudge.panel import _em
-from bayesjudge.panel.checks import cautions_of
 
 panel = bj.panel
 SHARES = {"g1": 0.9, "g2": 0.75, "g3": 0.6}

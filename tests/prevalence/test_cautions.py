@@ -7,13 +7,13 @@ from scipy.special import bdtr, ndtr
 from scipy.stats import fisher_exact
 
 import bayesjudge as bj
+from bayesjudge.core.diagnosis import cautions_of
 from bayesjudge.prevalence.cautions import (
     _at_most,
     _normal,
     above_chance,
     shift_p_value,
 )
-from bayesjudge.prevalence.diagnosis import cautions_of
 from bayesjudge.prevalence.items import Items, exact
 from bayesjudge.prevalence.model import REFUSED
 

@@ -10,8 +10,9 @@ from numpy.testing import assert_allclose
 from statsmodels.stats.anova import anova_lm
 
 import bayesjudge as bj
+from bayesjudge.core.diagnosis import cautions_of
 from bayesjudge.repeats import Scores, anova, as_if_iid, exact, order_effects, simulate
-from bayesjudge.repeats.checks import ORDER_P, _Cells, cautions_of
+from bayesjudge.repeats.checks import ORDER_P, _Cells
 
 RANGE = range(1, 6)
 

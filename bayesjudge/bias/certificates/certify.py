@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayesjudge.bias.cautions import cautions_of
 from bayesjudge.bias.certificates.bounds import (
     Bound,
     bound_of_fit,
@@ -16,6 +15,7 @@ from bayesjudge.bias.certificates.bounds import (
 from bayesjudge.bias.certificates.certificate import BASES, CENTERS, Certificate
 from bayesjudge.bias.certificates.noise import exact_noise_scale
 from bayesjudge.bias.data import Shifts, Units
+from bayesjudge.core.diagnosis import cautions_of
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Caution
 from bayesjudge.core.fit import Fit

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import bdtr
 
+from bayesjudge.core.diagnosis import findings
 from bayesjudge.core.estimate import Assumption, Caution, Target
 from bayesjudge.core.label_design import STRATUM_SHARES, checked
 from bayesjudge.core.randomization import same_shares
 from bayesjudge.prevalence.cautions import SHIFT_P
 from bayesjudge.prevalence.classes.data import ClassCounts
-from bayesjudge.prevalence.diagnosis import findings, granted
+from bayesjudge.prevalence.diagnosis import granted
 
 #: Two classes whose verdicts differ no more surely than this are not told apart.
 WEAK_P = 0.05

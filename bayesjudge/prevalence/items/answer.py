@@ -27,7 +27,7 @@ from bayesjudge.core.answer import (
     share_words,
     would_pass,
 )
-from bayesjudge.core.comparing import contrasts, with_value
+from bayesjudge.core.comparing import differences_of
 from bayesjudge.core.estimate import Estimate, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.periods import kind_of
@@ -180,9 +180,8 @@ def differences(*results: Estimate | Fit, ci_prob: float = 0.95) -> list[dict[st
                 {**at, "method": one.method.title, **row._asdict(), **_probability(one, at)}
                 for _, at, row in one.only("difference").rows()
             ]
-        elif isinstance(one, Fit) and with_value(one).sum() > 1:
-            table = contrasts(one, ci_prob=ci_prob)
-            rows += [{**row, "method": one.method.title} for row in table.to_dict("records")]
+        elif isinstance(one, Fit):
+            rows += differences_of(one, ci_prob)
     return rows
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesjudge.core import methods
+from bayesjudge.core.diagnosis import findings
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import (
     Assumption,
@@ -47,7 +48,7 @@ from bayesjudge.prevalence._samples import (
 from bayesjudge.prevalence.cautions import SHIFT_P, of_one_kind, weak_judge
 from bayesjudge.prevalence.closed_form import difference
 from bayesjudge.prevalence.data import Counts
-from bayesjudge.prevalence.diagnosis import diagnose, findings, granted
+from bayesjudge.prevalence.diagnosis import diagnose, granted
 from bayesjudge.prevalence.items._same_labels import same_labels
 from bayesjudge.prevalence.items.data import INDEPENDENT_ITEMS, Items
 from bayesjudge.truth import by_item

@@ -15,6 +15,7 @@ from bayesjudge.core.answer import (
     difference_words,
     how_chosen,
     listed,
+    mirrored,
     numbers,
     percents,
     points,
@@ -115,7 +116,7 @@ def _bias(scores: Scores, ci_prob: float) -> tuple[str, ...]:
     if np.isnan(row.low):
         return ()
     more = "more" if row.value >= 0 else "less"
-    size = row if row.value >= 0 else Row(-row.value, -row.high, -row.low)
+    size = row if row.value >= 0 else mirrored(row)
     words = numbers if scores.numeric else points
     value, _, ends = words(size, ci_prob).partition(" (")
     if size.low <= 0:
@@ -139,7 +140,7 @@ def _bias_of_systems(scores: Mapping[str, Scores], ci_prob: float) -> tuple[str,
             unknown.append(name)
             continue
         more = "more" if row.value > 0 else "less"
-        size = row if row.value > 0 else Row(-row.value, -row.high, -row.low)
+        size = row if row.value > 0 else mirrored(row)
         level = None if found else ci_prob
         value, _, ends = (numbers if one.numeric else points)(size, level).partition(" (")
         found.append(f"{name} {value} {more}{'' if found else ' than people on average'} ({ends}")

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import ndtr
 
+from bayesjudge.core.diagnosis import findings
 from bayesjudge.core.estimate import Assumption, Caution, Target
 from bayesjudge.core.label_design import checked
 from bayesjudge.prevalence.cautions import SHIFT_P
-from bayesjudge.prevalence.diagnosis import findings, granted
+from bayesjudge.prevalence.diagnosis import granted
 from bayesjudge.prevalence.scores.data import Scores
 from bayesjudge.verdicts.scores import CELLS, cell_of
 

@@ -1,0 +1,63 @@
+"""A diagnosis: what must hold for a number to mean what it says, and what data say against it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache, singledispatch
+from typing import Any
+
+from bayesjudge.core.estimate import Assumption, Caution, Target
+
+#: Cautions that contradict an assumption, by its id: the same words for every module.
+AGAINST: Mapping[str, frozenset[str]] = {
+    # labels of one judge, and of a panel
+    "random-labels": frozenset({"label-shift"}),
+    "random-labels-by-verdict": frozenset({"label-shift"}),
+    "random-labels-by-propensity": frozenset({"label-shift"}),
+    "stated-propensities": frozenset({"label-shift", "propensity-mismatch"}),
+    "whole-generators": frozenset({"label-shift"}),
+    "same-judge": frozenset({"weak-judge", "inverted-judge", "pass-rate-out-of-range"}),
+    "same-judges": frozenset({"votes-out-of-range"}),
+    "errors-cancel": frozenset({"errors-do-not-cancel", "majority-contradicted"}),
+    # errors of a panel
+    "same-error-rates": frozenset({"error-rates-differ"}),
+    "independent-errors": frozenset({"dependent-judges", "near-duplicates"}),
+    "better-than-chance": frozenset({"majority-contradicted"}),
+    # repeated scores
+    "exchangeable-repeats": frozenset({"order-effect", "copied-repeats"}),
+    "identical-answers": frozenset({"order-effect", "copied-repeats"}),
+    "beta-items": frozenset({"not-beta"}),
+    # shifts of scores
+    "independent-neighbours": frozenset({"clustered-neighbours"}),
+    "normal-shifts": frozenset({"heavy-tailed-shifts"}),
+    "separate-shifts": frozenset({"shifts-together"}),
+    # ratings by people
+    "same-question": frozenset({"polarity"}),
+    "choice-from-own-set": frozenset({"stray-choices"}),
+    "choices-are-endorsements": frozenset({"choices-stand-in"}),
+}
+
+
+@singledispatch
+def findings(data: Any, target: Target) -> Iterable[Caution]:
+    """What a reader should know before believing an estimate from a table, one after the other."""
+    raise NotImplementedError(type(data).__name__)
+
+
+@lru_cache(maxsize=16)  # every method asks, and tables never change
+def cautions_of(data: Any, target: Target = "population") -> tuple[Caution, ...]:
+    """What a reader should know before believing an estimate from these data."""
+    return tuple(dict.fromkeys(findings(data, target)))
+
+
+def contradicted(
+    assumptions: Iterable[Assumption],
+    cautions: Iterable[Caution],
+    against: Mapping[str, Collection[str]] = AGAINST,
+) -> tuple[Assumption, ...]:
+    """Assumptions, each with the cautions raised that contradict it."""
+    raised = tuple(dict.fromkeys(c.id for c in cautions))
+    return tuple(
+        one._replace(contradicted_by=tuple(x for x in raised if x in against.get(one.id, ())))
+        for one in assumptions
+    )
