@@ -661,16 +661,15 @@ def _log_probabilities(patterns: Patterns, alpha: Any, choice: Any, error: Any) 
     certain = certain.astype("float64")
     names = ("group", "step_start", "steps", "last")
     *below, last = (_pattern_data(patterns, name) for name in names)
-    log_p, *_ = LogProbabilities(sets)(
-        alpha[source] + certain, seen.reshape((-1, sets)), *below, last
-    )
+    weights = alpha[source]
+    log_p, *_ = LogProbabilities(sets)(weights + certain, seen.reshape((-1, sets)), *below, last)
+    # response sets without error are Dirichlet-multinomial, in one order; groups are fewer
+    # than patterns
+    known = (pt.gammaln(weights + certain) - pt.gammaln(weights)).sum(axis=1)
+    total = weights.sum(axis=1)
+    known += pt.gammaln(total) - pt.gammaln(total + certain.sum(axis=1))
     group = last[:, 0]
-    first, held = alpha[source[group]], certain[group]
-    # response sets without error are Dirichlet-multinomial, in one order
-    log_p += (pt.gammaln(first + held) - pt.gammaln(first)).sum(axis=1)
-    total = first.sum(axis=1)
-    log_p += pt.gammaln(total) - pt.gammaln(total + held.sum(axis=1))
-    return log_p, first, seen[source[group]]
+    return log_p + known[group], weights[group], seen[source[group]]
 
 
 def _observe_patterns(patterns: Patterns, alpha: Any, choice: Any, error: Any) -> None:
