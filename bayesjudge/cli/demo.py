@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -76,8 +77,9 @@ def demo(
     )
     truth = {("prevalence", str(name)): float(share) for name, share in shares.items()}
     told = "XSTest, GPT-4 as the judge of five systems; Röttger et al. (2024), CC-BY-4.0"
-    shown = view(counts, bj.prevalence.ErrorRates(), shared, Asked(), told)
-    made = show(shown, shared, "demo", truth)
+    both = replace(shared, nuts=shared.samples(True))
+    shown = view(counts, bj.prevalence.ErrorRates(), both, Asked(), told)
+    made = show(shown, both, "demo", truth)
     if not shared.json:
         found = records(*made, ci_prob=shared.ci_prob, interval=shared.interval)
         say("\n".join(_score(found, truth)) + "\n" + NEXT.removesuffix("\n"))

@@ -121,8 +121,9 @@ class Shared:
         the command.
     seed : int
         Same seed, same draws.
-    no_nuts : bool
-        Do not sample: closed forms and quadrature only, within a second.
+    nuts : bool
+        Sample the model by NUTS beside the formulas and quadrature; if not said, only where they
+        have no answer, which then waits for it (--no-nuts: not even there).
     strict : bool
         Fail (exit code 1) if the sampler did not converge, rather than warn.
     html : Path
@@ -144,7 +145,7 @@ class Shared:
     ci_prob: float = 0.95
     interval: Literal["eti", "hdi", "eti_bounded"] | None = None
     seed: int = 1
-    no_nuts: bool = False
+    nuts: Annotated[bool | None, Parameter(negative="--no-nuts")] = None
     strict: bool = False
     html: Annotated[Path | None, Parameter(negative="")] = None
     markdown: Annotated[str | None, Parameter(negative="", allow_leading_hyphen=True)] = None
@@ -177,8 +178,12 @@ class Shared:
             check_files(require, html=self.html, markdown=self.markdown, save=self.save)
             twice = self.json and self.markdown == "-"
             require(not twice, "--json and --markdown - both write to stdout: take one")
-            contradictory = self.no_nuts and self.save is not None
+            contradictory = self.nuts is False and self.save is not None
             require(not contradictory, "--save keeps the sampled fit: leave --no-nuts out")
+
+    def samples(self, needed: object) -> bool:
+        """Whether a model is sampled: where it was asked for, or the answer needs it."""
+        return bool(needed or self.save) if self.nuts is None else self.nuts
 
     def check_sampled(self, *options: str) -> None:
         """Refuse options of the sampled model where nothing is sampled.
@@ -189,7 +194,7 @@ class Shared:
             With the options that were given.
         """
         with checking("options") as require:
-            unused = self.no_nuts and options
+            unused = self.nuts is False and options
             require(not unused, f"{are(options)} of the sampled model: leave --no-nuts out")
 
 

@@ -81,7 +81,8 @@ def present(
 ) -> list[Estimate | Fit]:
     """Show the answer as soon as it is known, then what was asked for."""
     console = open_console() if shared.on_screen else None
-    sampling = sample is not None and not shared.no_nuts
+    sampling = sample is not None and shared.samples(story.waits)
+    story = replace(story, may_sample=sample is not None and not sampling)
     results: list[Estimate | Fit] = list(instant)
     early = None
     if console is not None and instant and not (sampling and story.waits):
@@ -153,7 +154,7 @@ def _done(message: str, *, quiet: bool) -> None:
 
 def meanwhile(found: Answer, shared: Shared) -> None:
     """Say on stderr what is known before the model is sampled, which the answer then replaces."""
-    wanted = shared.on_screen and not shared.quiet and not shared.no_nuts
+    wanted = shared.on_screen and not shared.quiet and shared.samples(True)
     if wanted and found.known and sys.stderr.isatty():
         tell(f"For now, by a formula ({found.method}): {found.text} Sampling follows.")
 

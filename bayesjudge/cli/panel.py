@@ -155,7 +155,12 @@ def panel(
     with source.counted(columns, quiet=shared.quiet) as read:
         votes = Votes.from_frame(read, **reading)
     instant = closed_forms(votes, ci_prob=shared.ci_prob, target=target)
-    meanwhile(answer(*instant, ci_prob=shared.ci_prob, target=target), shared)
+    early = answer(*instant, ci_prob=shared.ci_prob, target=target)
+    # of systems without labels it has been seen to hold no less than what is sampled does
+    # (benchmarks/panel/systems.py)
+    at_once = model == "auto" and early.known and early.method.computed == "laplace"
+    if not at_once:
+        meanwhile(early, shared)
     advice = recommend(votes)
     chosen = advice.model if model == "auto" else _named(model, len(votes.classes))
     if missing == "response":
@@ -180,6 +185,7 @@ def panel(
         alone=True,
         aside=(LOGIT_SHIFT,) if votes.labelled.sum(axis=1).all() else (),
         told=True,
+        waits=not at_once or shared.samples(needed=False),
         own="judge" if len(votes.judges) == 1 else "judges' mean",
         target=target,
         tell=tell_all,

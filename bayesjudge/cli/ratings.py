@@ -250,6 +250,7 @@ def ratings(
             "priors": str(model),
         },
         tell=lambda made: module.answer(*made, ci_prob=shared.ci_prob, interval=shared.interval),
+        waits=error is not None,
     )
     sections = [Section("Which judge agrees with people", told, "agreement", told)]
     present(instant, sample, shared, story, draw=draw, after=after, more=lambda _: sections)

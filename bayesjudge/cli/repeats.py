@@ -383,8 +383,7 @@ def answer(
     # the answer rests on a formula: the model tells of single items, to those who ask
     files = (shared.save, to)
     verdicts = len(scores.scale) == 2 and not modelled and not any(files)
-    asked = shared.details or shared.json or any([*files, shared.html, shared.markdown])
-    asked = asked or model != module.CumulativeLogit()
+    asked = shared.samples(any(files) or model != module.CumulativeLogit())
     instant = [one for each in made for one in _shown(each, many)]
     if verdicts:
         instant = _about_verdicts(answered, instant, flips_at_most)
@@ -396,7 +395,7 @@ def answer(
     found = present(
         instant,
         sample if several and asked and not verdicts else None,
-        replace(shared, save=None),  # below, with the items
+        replace(shared, save=None, nuts=asked),  # saved below, with the items
         Story(
             command="repeats report",
             title="Repeated verdicts: how often the judge contradicts itself"

@@ -60,6 +60,8 @@ class Style:
     aside: Sequence[Method] = ()
     #: Whether every method's cautions are shown, beside those of the quoted one.
     every: bool = False
+    #: Whether there is a model that was not sampled.
+    may_sample: bool = False
 
 
 def open_console() -> Console:
@@ -483,7 +485,7 @@ def _brief_end(console: Console, page: Page, style: Style, *, quiet: bool) -> No
         return
     console.print()
     text = "--details shows every method with its assumptions and cautions; --html FILE writes a "
-    text += "page; "
+    text += f"page; {'--nuts samples the model too; ' * style.may_sample}"
     wrapped(console, f"{text}bayesjudge explain TERM says what a word means.", "", "")
 
 

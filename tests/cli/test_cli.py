@@ -272,7 +272,7 @@ def chunks(terminal):
 def test_progress_is_on_stderr_and_on_a_terminal_only(folder):
     """Stderr is a terminal, stdout is not: codes there, none here."""
     ours, theirs = pty.openpty()
-    command = [*CALL, "prevalence", "gpt4.csv", *KNOWN]
+    command = [*CALL, "prevalence", "gpt4.csv", *KNOWN, "--nuts"]
     env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {"TERM": "xterm"}
     process = subprocess.Popen(
         command, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=theirs, stdin=theirs
@@ -296,7 +296,7 @@ def test_strict_fails_where_the_sampler_did(run, monkeypatch):
         raise bj.ConvergenceError("R-hat of prevalence is 1.9")
 
     monkeypatch.setattr(bj.prevalence, "fit", fit)
-    code, out, err = run("prevalence", "gpt4.csv", *KNOWN, "--strict")
+    code, out, err = run("prevalence", "gpt4.csv", *KNOWN, "--nuts", "--strict")
     assert (code, err) == (1, "bayesjudge: R-hat of prevalence is 1.9\n")
     assert "Bayesian (exact)" in out
 
@@ -307,7 +307,7 @@ def test_ctrl_c_leaves_what_was_printed(run, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(bj.prevalence, "fit", fit)
-    code, out, err = run("prevalence", "gpt4.csv", *KNOWN)
+    code, out, err = run("prevalence", "gpt4.csv", *KNOWN, "--nuts")
     assert (code, err) == (130, "bayesjudge: stopped\n")
     assert "Bayesian (exact)" in out
 

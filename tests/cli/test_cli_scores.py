@@ -109,7 +109,7 @@ def test_systems_that_share_no_item_are_sampled_and_ranked(ask):
     table["bot"] = np.array(["x", "y", "z"])[table.index % 3]
     table.to_csv("passes.csv", index=False)
     options = ["passes.csv", *ASKED[1:], "--scale", "1:5", "--by", "bot"]
-    document = json.loads(ask(*options, "--json"))
+    document = json.loads(ask(*options, "--nuts", "--json"))
     methods = {one["method"] for one in document["differences"]}
     assert methods == {"Unpaired difference (PPI++)", "Bayesian (NUTS), scores"}
     assert len(document["differences"]) == 6

@@ -18,23 +18,22 @@ from bayesjudge.datasets import keep_labels, xstest
 
 GOLDEN = Path(__file__).parent / "golden"
 WRITE = os.environ.get("BAYESJUDGE_GOLDEN") == "write"
-LABELS = "--verdict verdict --truth truth --calibration random --no-nuts"
+LABELS = "--verdict verdict --truth truth --calibration random"
 COMMANDS = {
     "prevalence": f"prevalence one.csv {LABELS}",
     "systems": f"prevalence all.csv {LABELS} --by system --unparsed fail --pooling separate",
     "items": f"prevalence all.csv {LABELS} --by system --item item --unparsed fail",
-    "scores": "prevalence scores.csv --score score --truth truth --scale 0:1 --calibration random "
-    "--no-nuts",
+    "scores": "prevalence scores.csv --score score --truth truth --scale 0:1 --calibration random",
     "score_systems": "prevalence score_systems.csv --score score --truth truth --scale 0:1 "
-    "--calibration random --by system --no-nuts",
+    "--calibration random --by system",
     "score_pairs": "prevalence score_pairs.csv --score score --truth truth --scale 0:1 "
-    "--truth-scale 1:5 --calibration random --by system --item item --no-nuts",
+    "--truth-scale 1:5 --calibration random --by system --item item",
     "classes": f"prevalence classes.csv --classes a --classes b --classes c {LABELS}",
-    "panel": "panel votes.csv --truth truth --calibration random --no-nuts",
-    "repeats": "repeats report repeats.csv --scale 1-5 --judge judge --no-nuts",
-    "bias": "bias bias.csv --scale 0-100 --design item --rerun rerun --no-nuts",
+    "panel": "panel votes.csv --truth truth --calibration random",
+    "repeats": "repeats report repeats.csv --scale 1-5 --judge judge",
+    "bias": "bias bias.csv --scale 0-100 --design item --rerun rerun",
     "ratings": "ratings ratings.csv --positive yes --judge gpt --judge claude "
-    "--response-set response_set --no-nuts",
+    "--response-set response_set",
 }
 FORMS = {"txt": "", "md": "--markdown -", "json": "--json"}
 
@@ -132,7 +131,7 @@ def at_a_terminal(columns, monkeypatch):
 def test_no_line_is_wider_than_the_terminal(columns, folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     at_a_terminal(columns, monkeypatch)
-    gate = f"gate one.csv {LABELS} --at-least 0.5".replace(" --no-nuts", "")
+    gate = f"gate one.csv {LABELS} --at-least 0.5"
     screens = [*COMMANDS.values(), COMMANDS["panel"] + " --details", gate, "explain", "explain icc"]
     for command in screens:
         main(command.split())

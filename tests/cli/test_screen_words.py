@@ -581,7 +581,7 @@ def test_what_people_did_not_give_is_not_counted():
         (True, {}, True),
         (False, {}, False),
         (True, {"quiet": True}, False),
-        (True, {"no_nuts": True}, False),
+        (True, {"nuts": False}, False),
         (True, {"json": True}, False),
         (True, {"markdown": "-"}, False),
     ],
@@ -609,7 +609,8 @@ def test_a_panel_answers_by_a_formula_before_it_chooses_a_model(tmp_path, monkey
 
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setattr("bayesjudge.panel.recommend", stop)
-    assert main(["panel", str(path), "--truth", "truth", "--calibration", "random"]) == 130
+    asked = ["--truth", "truth", "--calibration", "random", "--model", "vote_regression"]
+    assert main(["panel", str(path), *asked]) == 130
     assert "For now, by a formula (Truth given votes" in capsys.readouterr().err
 
 

@@ -274,5 +274,7 @@ def test_the_command_pools_and_draws_the_ranking(tmp_path, capsys):
     out = capsys.readouterr().out
     assert "no-labels: no item has a human label in system 'new'" in out
     assert "the probability of being the best" in page.read_text()
-    assert main(asked) == 2
+    assert main(asked) == 0
+    assert "--pooling partial" in capsys.readouterr().out
+    assert main([*asked, "--nuts"]) == 2
     assert "--pooling partial" in capsys.readouterr().err
