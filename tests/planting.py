@@ -38,10 +38,11 @@ def put(source: str, function: str, text: str, replacement: str) -> str:
     wanted, instead = _read(text), _read(replacement)
     roots = _named(tree, name) if name else [tree]
     alike = (n for root in roots for n in _nodes(root) if type(n) is type(wanted))
-    found = [node for node in alike if ast.unparse(node) == ast.unparse(wanted)]
+    reads = ast.unparse(wanted)
+    found = [node for node in alike if ast.unparse(node) == reads]
     if not (which or len(found) == 1) or int(which or 1) > len(found):
         raise ValueError(f"{text!r} is {len(found)} times in {name or 'the file'}")
-    if ast.unparse(wanted) == ast.unparse(instead):
+    if ast.unparse(instead) == reads:
         raise ValueError(f"{text!r} is replaced by itself")
     node = found[int(which or 1) - 1]
     begin, end = _span(source, node)

@@ -178,6 +178,7 @@ def test_a_circle_that_is_planted_is_found(files, tmp_path):
 
 
 @pytest.mark.parametrize("folder", ["bayesjudge.lab", "bayesjudge.ratings.experiment"])
+@pytest.mark.slow
 def test_nothing_imports_an_add_on(folder):
     graph = structure.arrows(structure.trees_of(TOP))
     own = set(structure.within(graph, folder))
@@ -186,6 +187,7 @@ def test_nothing_imports_an_add_on(folder):
     assert {name for name, targets in graph.items() if targets & own} <= own
 
 
+@pytest.mark.slow
 def test_the_picture_of_the_modules_is_the_one_of_today():
     """`make index` draws it."""
     text = CONTRIBUTING.read_text()

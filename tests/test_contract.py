@@ -197,6 +197,7 @@ def test_simulate_is_reproducible(one):
 
 
 @each_module
+@pytest.mark.slow
 def test_closed_forms_are_estimates_of_one_level(one):
     made = one.module.closed_forms(one.simulated(1), ci_prob=0.8)
     assert made

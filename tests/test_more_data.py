@@ -36,6 +36,7 @@ def parts_of(one, rng):
 
 
 @pytest.mark.parametrize("one", EACH)
+@pytest.mark.slow
 def test_parts_are_the_whole_or_refused(one):
     rng = np.random.default_rng(13)
     found = {"same": 0, "shared": 0, "refused": 0}

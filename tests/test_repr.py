@@ -89,6 +89,7 @@ NAMES = ("counts", "votes", "classes", "scores", "shifts", "ratings")
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
 def test_large_data_fit(name, large):
     assert set(NAMES) == set(large)
     fits_on_a_screen(large[name])
@@ -103,6 +104,7 @@ def test_large_estimates_and_fits_fit(large):
     fits_on_a_screen(fake_fit(bj.prevalence.ErrorRates(), counts, {"prevalence": 300, "x": 300}))
 
 
+@pytest.mark.slow
 def test_what_is_left_out_is_said(large):
     shown = repr(bj.prevalence.naive(large["counts"]))
     assert "system 0" in shown

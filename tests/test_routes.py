@@ -82,6 +82,7 @@ ROUTES = {
 
 
 @pytest.mark.parametrize("name", marked(READINGS))
+@pytest.mark.slow
 def test_a_table_in_memory_or_in_an_engine(name):
     one = READINGS[name]
     expected = one.of(one.table)
@@ -119,6 +120,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", marked(READINGS))
+@pytest.mark.slow
 def test_a_file(name, tmp_path):
     one = READINGS[name]
     expected, wrong = one.of(one.table), {}
@@ -322,6 +324,7 @@ def hostile(tmp_path):
     return [tmp_path / f"{name}.duckdb" for name in made if name != "address"]
 
 
+@pytest.mark.slow
 def test_a_view_of_somebody_elses_database_reads_no_file(hostile, tmp_path):
     for path in hostile:
         for given in (f"{path}::rows", f"{path}::main.rows"):

@@ -78,6 +78,7 @@ def alike(*, omega, together, seed, items=160):
     return {c.id for c in model_cautions(bias.Shifts.from_frame(table, **READ))}
 
 
+@pytest.mark.slow
 def test_a_shared_baseline_correlates_shifts_by_a_half_where_nothing_was_judged_twice():
     """Of shifts that are noise alone 0.5; more than noise can explain is told, less is not."""
     runs = 100

@@ -194,6 +194,7 @@ def test_parts_add_up(design):
 # All of them together ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_closed_forms_are_those_that_suit():
     values = np.random.default_rng(8).normal(0, 1, 1100)
     for few, scale, methods, why in (

@@ -351,6 +351,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("line", REFUSED)
+@pytest.mark.slow
 def test_bad_input_is_one_message_and_exit_code_2(run, line):
     arguments = [word for part in line.split() for word in (NO_NUTS if part == "@" else [part])]
     code, out, err = run(*arguments)

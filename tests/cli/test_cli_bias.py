@@ -236,6 +236,7 @@ def test_position_bias_by_judge(run, folder):
 LONG = ["--item", "prompt", "--shown-first", "left", "--shown-second", "right"]
 
 
+@pytest.mark.slow
 def test_one_row_a_verdict_with_the_places_that_won(run, folder):
     rows = [(i, *pair, "A") for i in range(20) for pair in (("new", "old"), ("old", "new"))]
     for i in range(20, 60):

@@ -193,6 +193,7 @@ def test_two_prompts_of_a_judge_are_not_told_as_two_systems(tmp_path, capsys):
     assert "0 points" not in text
 
 
+@pytest.mark.slow
 def test_no_name_of_python_stands_before_a_message(log, tmp_path, capsys):
     table = pd.read_csv(log).astype({"verdict": object})
     table.loc[3, "verdict"] = None

@@ -78,6 +78,7 @@ def test_ratings_page_has_pictures(answers, tmp_path, capsys):
     assert "Rank of each judge" in text
 
 
+@pytest.mark.slow
 def test_ratings_teaches_what_positive_means(answers, capsys):
     assert main(["ratings", str(answers), "--judge", "gpt"]) == 2
     assert "unsafe" in capsys.readouterr().err
@@ -170,6 +171,7 @@ def test_what_follows_from_a_fit_is_reported(fit_of):
     assert "tracking" in bj.report(fit, *made)
 
 
+@pytest.mark.slow
 def test_a_column_of_each_grader_counts_as_one_row_an_answer(tmp_path, monkeypatch, capsys):
     """Of choices and of response sets; the same numbers as of the long table."""
     monkeypatch.chdir(tmp_path)

@@ -575,6 +575,7 @@ def test_a_table_of_very_many_columns_is_refused(tmp_path, capsys):
     assert "has 10,001 columns, and more than 10,000 are not looked at" in told
 
 
+@pytest.mark.slow
 def test_repeats_changed_verdicts_and_raters_are_seen_for_what_they_are(tmp_path, capsys):
     calls = [(f"essay {i}", judge, 1 + (i + n) % 5) for i in range(20) for judge in ("gpt", "small")
              for n in range(3)]  # fmt: skip
@@ -941,6 +942,7 @@ def test_a_table_without_rows_is_told_as_one(ending, tmp_path, capsys):
     assert ("no row below its head, id, verdict, truth" in told) == (ending != "jsonl")
 
 
+@pytest.mark.slow
 def test_a_line_that_breaks_is_told_and_the_others_are_tried(tmp_path, monkeypatch, examine):
     from bayesjudge.prevalence import Counts
 

@@ -125,6 +125,7 @@ def test_first_try(command, folder, monkeypatch, capsys):
         assert meaning(term) is not None, term
 
 
+@pytest.mark.slow
 def test_a_value_that_begins_with_a_minus_is_told_tied_to_its_option(tmp_path, capsys):
     table = pd.DataFrame({"verdict": [1, 0] * 10, "truth": ["1", "-"] * 10})
     table.to_csv(tmp_path / "seen.csv", index=False)

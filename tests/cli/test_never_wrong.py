@@ -31,6 +31,7 @@ def _labels(share=0.3):
 
 
 @pytest.mark.parametrize("name", ["reviewer", "annotated_by", "expert", "labeler", "reviewed_by"])
+@pytest.mark.slow
 def test_a_reviewer_s_name_is_no_label(name):
     table = _judged(**{name: RNG.choice(["Ann", "Bob", "Cy"], N)})
     assert not bj.doctor(table).answers
@@ -75,6 +76,7 @@ def test_ranks_of_systems_are_no_scores_and_no_raters(name):
     assert not bj.doctor(pd.DataFrame(rows, columns=["prompt", "model", name])).answers
 
 
+@pytest.mark.slow
 def test_a_blank_row_of_a_spreadsheet_stops_nothing(tmp_path, capsys):
     table = _judged(human=_labels()).astype(object)
     none = pd.DataFrame([[""] * 3], columns=table.columns)
@@ -97,6 +99,7 @@ def test_metrics_are_nobody_s_labels():
 
 
 @pytest.mark.parametrize("rater", ["rater", "annotator", "who", "labeler"])
+@pytest.mark.slow
 def test_a_long_table_of_raters_is_seen(rater):
     names = ["Ann", "Bob", "Eve", "gpt-4o", "claude-3-5-sonnet"]
     rows = [(f"q{i}", name, ("spam", "ok")[int(GOOD[i] ^ (RNG.random() < 0.1))])
@@ -110,6 +113,7 @@ def test_a_long_table_of_raters_is_seen(rater):
 @pytest.mark.parametrize(
     "pair", [("reviewer", "correct"), ("expert", "gold"), ("human", "expected")]
 )
+@pytest.mark.slow
 def test_two_candidates_are_a_question(pair):
     words = np.array(["fail", "pass"], object)
     table = _judged(
@@ -165,6 +169,7 @@ def test_a_shape_is_one_file_and_one_that_fails_leaves_the_others(tmp_path, monk
     assert _lines(found, "prevalence")
 
 
+@pytest.mark.slow
 def test_why_prints_the_reasons_and_a_file_alone_is_doctor_s(tmp_path, capsys):
     path = tmp_path / "t.csv"
     _judged(human=_labels()).to_csv(path, index=False)
@@ -177,6 +182,7 @@ def test_why_prints_the_reasons_and_a_file_alone_is_doctor_s(tmp_path, capsys):
     assert reasons[0] not in " ".join(plain.split())
 
 
+@pytest.mark.slow
 def test_a_data_frame_is_looked_at_as_its_file_is(tmp_path):
     table = _judged(human=_labels())
     table.to_csv(tmp_path / "table.csv", index=False)

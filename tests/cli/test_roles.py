@@ -1,6 +1,7 @@
 """What a column is for is told by its name and its cells."""
 
 import numpy as np
+import pytest
 
 from bayesjudge.cli.shapes.of_orders import in_both_orders
 from bayesjudge.cli.shapes.roles import describe
@@ -185,6 +186,7 @@ def test_verdicts_on_two_answers_in_both_orders_are_seen_by_what_columns_hold():
         assert in_both_orders(Table(_table(**other))) is None
 
 
+@pytest.mark.slow
 def test_rows_labelled_one_by_one_are_seldom_taken_for_whole_groups():
     """Conversations, pairs, days, topics and notes of 40 to 400 rows, 1 to 60 % labelled.
 

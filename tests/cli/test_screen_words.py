@@ -565,6 +565,7 @@ def test_a_panel_without_labels_says_once_that_there_is_no_interval():
     assert text.count("no interval") == 2
 
 
+@pytest.mark.slow
 def test_what_people_did_not_give_is_not_counted():
     table = ratings.simulate(random_seed=1).drop(columns="response_set")
     read = ratings.Ratings.from_frame(table, positive="yes", judges=["gpt", "claude"])
@@ -683,6 +684,7 @@ def test_the_judge_beside_scores_has_as_many_digits_as_its_interval():
     assert re.search(r"the judge gives -?\d+\.\d\.", said)
 
 
+@pytest.mark.slow
 def test_unparsed_verdicts_are_told_by_the_name_of_a_pass(tmp_path, capsys):
     path = tmp_path / "guard.csv"
     rows = [("unsafe", "unsafe"), ("safe", ""), ("safe", "safe"), ("", "")] * 20
@@ -834,6 +836,7 @@ def _unsafe(folder):
 
 
 @pytest.mark.parametrize("command", OF_UNSAFE)
+@pytest.mark.slow
 def test_what_was_read_as_pass_is_never_called_a_pass(command, tmp_path, capsys):
     name, _, asked = OF_UNSAFE[command].partition(" ")
     path = _unsafe(tmp_path)
@@ -898,6 +901,7 @@ def test_the_average_shift_stands_beside_the_typical_one():
     assert next(line for line in lines if "> format" in line).endswith("2.2 (1.0 to 3.4)")
 
 
+@pytest.mark.slow
 def test_a_run_held_against_a_passport_is_answered_in_a_sentence(tmp_path, capsys):
     path = _unsafe(tmp_path)
     passport = str(tmp_path / "pass.json")
@@ -1019,6 +1023,7 @@ def test_headings_and_names_of_the_kept_screens_are_explained(kept):
 
 
 @pytest.mark.parametrize("asked", ["--labelled 50", "--at-least 0.8 --prevalence 0.9"])
+@pytest.mark.slow
 def test_headings_of_plans_and_names_of_commands_are_explained(asked, capsys):
     judge = ["--sensitivity", "0.9", "--specificity", "0.8", "--prevalence", "0.9"]
     words = asked.split() + judge[: 4 if "--prevalence" in asked else 6]

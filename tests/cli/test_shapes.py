@@ -317,6 +317,7 @@ def test_names_that_are_no_versions(names):
     assert versions_in(names) is None
 
 
+@pytest.mark.slow
 def test_versions_on_two_scales_or_of_models_are_none(look):
     table = _changed("score_original", "score_gpt4")
     assert not any("bias" in told for told in look(table)["odd"])
@@ -364,6 +365,7 @@ def test_bias_reads_a_wide_table_as_the_long_one(tmp_path, monkeypatch, capsys):
         (["--item", "doc", "--variant", "kind", "--score", "after"], "no variant 'baseline'"),
     ],
 )
+@pytest.mark.slow
 def test_bias_of_a_wide_table_that_is_not_understood(options, words, tmp_path, capsys):
     table = _changed("before", "after").assign(kind=["x", "y"] * 30)
     table.to_csv(tmp_path / "wide.csv", index=False)
@@ -385,6 +387,7 @@ def test_bias_releases_the_baseline_of_a_wide_table(tmp_path, monkeypatch, capsy
     assert released["released_before"].notna().all()
 
 
+@pytest.mark.slow
 def test_verdicts_before_and_after_a_change_are_asked_for_as_numbers(look):
     table = _changed("verdict_before", "verdict_after")
     words = table.assign(**{n: np.where(table[n] > 0.6, "PASS", "FAIL") for n in table.columns[1:]})

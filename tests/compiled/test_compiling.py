@@ -139,6 +139,7 @@ def test_draws_are_the_same_whether_or_not_there_is_a_c_compiler(code, tmp_path,
     assert told == []  # such as that loops could not be made one
 
 
+@pytest.mark.slow
 def test_a_loop_may_read_more_than_32_arrays():
     """Otherwise each of its operations is a loop, and a gradient takes twice the time."""
     arrays = [pytensor.tensor.vector(f"array {i}") for i in range(40)]
@@ -958,6 +959,7 @@ def flags_in(folder, **environment):
 
 
 @posix
+@pytest.mark.slow
 def test_a_folder_of_pytensor_that_others_may_change_is_not_used(tmp_path):
     folder = tmp_path / ".pytensor"
     folder.mkdir()

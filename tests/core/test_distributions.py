@@ -18,6 +18,7 @@ def run(outputs, inputs):
 
 
 @pytest.mark.parametrize("weights", WEIGHTS, ids=str)
+@pytest.mark.slow
 def test_shares_by_halves_are_dirichlet(weights):
     """Density by the coordinates: that of the shares, and the determinant of their slopes."""
     weights = np.array(weights, float)

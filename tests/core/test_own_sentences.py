@@ -1,6 +1,7 @@
 """Nothing is decided by a sentence of our own: code asks ids and fields."""
 
 import ast
+import re
 from pathlib import Path
 
 import bayesjudge as bj
@@ -8,6 +9,7 @@ import bayesjudge as bj
 PACKAGE = Path(bj.__file__).parent
 #: Attributes that hold our sentences.
 SENTENCES = {"told", "spelling", "sentence", "promise", "why", "note", "text"}
+HOLDS_ONE = re.compile(rf"\.({'|'.join(SENTENCES)})\b")
 READS = {
     *("startswith", "endswith", "split", "partition", "rpartition", "rsplit", "find", "index"),
     *("removesuffix", "removeprefix", "count"),
@@ -33,7 +35,8 @@ def test_no_code_reads_a_sentence_back():
     found = []
     for path in sorted(PACKAGE.rglob("*.py")):
         name = str(path.relative_to(PACKAGE))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        code = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(code)) if HOLDS_ONE.search(code) else ():
             if reads_a_sentence(node):
                 found.append(f"{name}:{node.lineno}: {ast.unparse(node)}")
     assert not found

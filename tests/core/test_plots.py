@@ -50,6 +50,7 @@ def test_a_title_names_the_quoted_method_or_none():
     assert plot_intervals(table).get_title(loc="left") == said
 
 
+@pytest.mark.slow
 def test_many_intervals_fit_on_a_page():
     many = [TABLE.assign(system=f"s{i}", method=m) for i in range(50) for m in "abcdefg"]
     assert plot_intervals(pd.concat(many, ignore_index=True)).figure.get_size_inches()[1] < 40

@@ -115,6 +115,7 @@ def test_priors_that_nobody_stated_expect_little(name):
 # False alarms ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_tables_from_the_prior_surprise_one_time_in_a_hundred():
     """Statistics that go together or not, one with few values, and one that is not always there."""
     rng, tables, alarms = np.random.default_rng(1), 400, 0

@@ -18,10 +18,13 @@ def calls(kind):
     """Every call that makes a `kind` of the package's own: its file, id, variant and fields."""
     name = KINDS[kind].__name__
     for path in sorted(PACKAGE.rglob("*.py")):
-        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(call, ast.Call) and ast.unparse(call.func) == name:
-                assert path.name == "storage.py", f"{path}: a text of its own"
-            if isinstance(call, ast.Call) and ast.unparse(call.func) == f"{name}.of":
+        code = path.read_text(encoding="utf-8")
+        for call in ast.walk(ast.parse(code)) if name in code else ():
+            if not isinstance(call, ast.Call):
+                continue
+            called = ast.unparse(call.func)
+            assert called != name or path.name == "storage.py", f"{path}: a text of its own"
+            if called == f"{name}.of":
                 id_, *variant = call.args
                 assert isinstance(id_, ast.Constant), f"{path}:{call.lineno}: an id that varies"
                 yield path, id_.value, variant, {one.arg for one in call.keywords}

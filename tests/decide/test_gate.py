@@ -225,6 +225,7 @@ def test_a_contradiction_of_one_system_leaves_the_others():
     assert [check.outcome for check in found.checks] == ["unknown", "pass"]
 
 
+@pytest.mark.slow
 def test_repeats_and_comparisons_know_a_contradiction_too():
     log = items.simulate(
         systems={"a": 0.9, "b": 0.9}, items=600, repeats=2, labelled=200, random_seed=1
@@ -240,6 +241,7 @@ def test_repeats_and_comparisons_know_a_contradiction_too():
             )
 
 
+@pytest.mark.slow
 def test_limits_are_quantiles_with_one_good_item_less_and_one_more():
     """By drawing both predictive values and the pass rate under these priors."""
     counts = Counts(780, 756, 56, 56, 64, 60, calibration="by_verdict")
@@ -781,6 +783,7 @@ def test_the_example_workflow_runs_the_gate():
 
 @pytest.mark.parametrize("design", ["random", "by_verdict"])
 @pytest.mark.parametrize("at_least", [True, False])
+@pytest.mark.slow
 def test_the_probability_that_is_told_decides_as_the_limits_do(design, at_least):
     """One rule: 96.8 % sure by one prior, and unknown by another, is told as a range."""
     counts = Counts(400, 320, 60, 54, 20, 6, calibration=design)

@@ -89,6 +89,7 @@ def test_numbers_that_labels_contradict_are_not_quoted():
 
 
 @pytest.mark.parametrize("name", BARRED)
+@pytest.mark.slow
 def test_what_is_barred_is_quoted_only_if_there_is_nothing_else(name):
     votes = some_labelled(FULL, 100, 1)
     made = panel.closed_forms(votes)
@@ -154,6 +155,7 @@ def everything(votes):
 
 
 @pytest.mark.parametrize("calibration", ["random", "by_generator", "by_verdict", "by_truth"])
+@pytest.mark.slow
 def test_generators_without_labels_are_told_of_by_what_speaks_of_them(calibration):
     for size in range(1, 6):
         only = list(FULL.generators[:size])

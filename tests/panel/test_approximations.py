@@ -47,6 +47,7 @@ def test_likelihood_of_the_approximation_is_that_of_the_model():
 
 
 @pytest.mark.parametrize("calibration", ["by_truth", "separate"])
+@pytest.mark.slow
 def test_far_starts_of_a_search_stay_numbers(calibration):
     # labels of one class, or of next to nothing, on few items: effects run away
     for seed in range(8):

@@ -39,6 +39,7 @@ def test_what_the_data_reject_stands_beside_the_method():
     assert table.loc["logit_shift", "contradicted_by"] == ""
 
 
+@pytest.mark.slow
 def test_interval_score_by_hand():
     rows, _ = held_out(code_feedback(), ("panel_mean",), ci_prob=0.9)
     for row in rows.itertuples():
@@ -63,6 +64,7 @@ def test_a_held_out_generators_own_labels_are_not_seen():
     np.testing.assert_allclose(found, expected)
 
 
+@pytest.mark.slow
 def test_hidden_items_leave_so_many_labels(monkeypatch):
     votes, seen = code_feedback(), []
 
@@ -230,6 +232,7 @@ def test_a_text_of_another_line_is_not_taken():
     assert repaired.values.isna().all()
 
 
+@pytest.mark.slow
 def test_the_title_of_generators_is_of_what_is_quoted():
     votes = Votes.from_frame(bj.panel.simulate(random_seed=1), calibration="random")
     made = bj.panel.closed_forms(votes)

@@ -130,6 +130,7 @@ def logistic(x, y, new):
 
 
 @pytest.mark.parametrize("name", ["xstest", "pandalm", "llm_rubric", "simulated"])
+@pytest.mark.slow
 def test_labels_of_every_generator_are_read_as_a_logistic_regression_reads_them(name):
     full = None if name == "simulated" else systems.REAL[name](shared("data"))
     gaps = []
@@ -154,6 +155,7 @@ def test_labels_of_every_generator_are_read_as_a_logistic_regression_reads_them(
     assert np.mean(gaps) > -3 * np.std(gaps) / np.sqrt(len(gaps))
 
 
+@pytest.mark.slow
 def test_settings_of_dawid_and_skenes_model_are_read():
     rng = np.random.default_rng(1)
     truth = np.where(np.arange(300) < 100, rng.integers(0, 2, 300), -1)

@@ -36,6 +36,7 @@ FULL = panel.Votes.from_frame(
 
 @pytest.mark.parametrize("calibration", ["random", "by_generator", "by_verdict"])
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
+@pytest.mark.slow
 def test_nothing_named_or_quoted_needs_equal_error_rates(calibration, size):
     """Whichever generators have labels, and by every way to a number without sampling."""
     for seed in range(3):
@@ -60,6 +61,7 @@ def test_labels_that_tell_error_rates_only_leave_a_model_of_these(calibration):
     assert EQUAL_RATES in {one.id for one in quoted.assumptions}
 
 
+@pytest.mark.slow
 def test_what_is_named_is_fitted_by_default_and_quoted_of_the_closed_forms():
     for votes in (
         some_labelled(FULL, 60, 1),
@@ -76,6 +78,7 @@ def test_what_is_named_is_fitted_by_default_and_quoted_of_the_closed_forms():
 
 @pytest.mark.parametrize("name", ["xstest", "pandalm", "cje_arena"])
 @pytest.mark.parametrize("which", ["one", "two"])
+@pytest.mark.slow
 def test_real_systems_without_labels_are_covered(name, which):
     """By judges' error rates the 95 % intervals held .00 to .25 of them."""
     full, held = study.REAL[name](shared("data")), []

@@ -121,6 +121,7 @@ def made(vote, truth, generator, kind, **settings):
         *(pytest.param(2, kind, marks=pytest.mark.study) for kind in [*KINDS][1:]),
     ],
 )
+@pytest.mark.slow
 def test_small_tables_one_by_one(size, kind):
     cheap = {n: f for n, f in FUNCTIONS.items() if not n.startswith("plot")}
     for vote, truth, generator in tables(size):

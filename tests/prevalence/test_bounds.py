@@ -171,6 +171,7 @@ def rows_of(kind, repeats=1, n=300):
 
 @pytest.mark.parametrize("kind", [0, 1])
 @pytest.mark.parametrize("repeats", [1, 3])
+@pytest.mark.slow
 def test_rows_that_share_items_have_bounds_too(kind, repeats):
     rows, truth = rows_of(kind, repeats)
     how = {"repeats": "system"} if repeats > 1 else {}

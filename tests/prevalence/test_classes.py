@@ -676,6 +676,7 @@ def test_a_verdict_that_could_not_be_read_is_a_verdict_or_dropped():
             assert low - 0.02 < share < high + 0.02, one.method
 
 
+@pytest.mark.slow
 def test_one_exact_takes_every_table_that_has_a_posterior():
     assert P.exact is classes.exact is P.items.exact
     one, other = P.exact(COUNTS), classes.exact(COUNTS, interval="eti")

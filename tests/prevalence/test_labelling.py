@@ -285,6 +285,7 @@ def test_closed_forms_are_those_that_labels_tell():
 
 @pytest.mark.parametrize("name", ["random", "by_truth", "separate", "by_verdict"])
 @pytest.mark.parametrize("table", READS)
+@pytest.mark.slow
 def test_a_design_that_says_what_a_known_one_says_gives_its_numbers(table, name):
     known = READS[table](name)
     own = READS[table](another(known.design))

@@ -274,6 +274,7 @@ def test_the_judges_bias_is_its_mean_less_the_estimate_of_the_truth():
 
 
 @pytest.mark.parametrize(("labelled", "numeric"), [(300, True), (60, True), (60, False)])
+@pytest.mark.slow
 def test_intervals_of_the_judges_bias_cover(labelled, numeric):
     rng, covered, widths, runs = np.random.default_rng(labelled), 0, [], 400
     for _ in range(runs):

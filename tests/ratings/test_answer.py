@@ -178,6 +178,7 @@ def test_items_of_one_person_leave_out_how_often_people_match():
     assert row.low > 0.85  # all 30 pairs agree
 
 
+@pytest.mark.slow
 def test_a_judge_asked_once_is_named_best_with_and_without_sampling():
     """Its latent mode rests on the prior; how often its one answer is accepted does not."""
     data = bj.ratings.Ratings.from_frame(

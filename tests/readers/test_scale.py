@@ -211,6 +211,7 @@ def test_votes_of_many_judges_and_classes(engine):
     assert len(read[0].count) == 20
 
 
+@pytest.mark.slow
 def test_votes_repeated_past_all_whole_numbers():
     rows = pd.DataFrame({"item": "q", "judge": [f"j{i:02}" for i in range(45)] * 999, "vote": "1"})
     how = {"generator": None, "truth": None}

@@ -153,6 +153,7 @@ def test_verdicts_that_nobody_knows_name_the_options(verdicts, capsys):
     assert "--flips-at-most must lie between 0 and 0.5, got 0.5" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_details_of_verdicts_have_no_model_of_their_mean(tmp_path, capsys):
     """Neither sampled nor with a caution about it, unless something of it is asked for."""
     path = tmp_path / "v.csv"

@@ -68,6 +68,7 @@ def test_values_in_reverse_are_the_mirrored_scale(far):
     assert_allclose(mirrored[0], -slopes[0], rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_product_of_very_many_answers_is_no_zero():
     many = 6000
     value, *_ = answers(

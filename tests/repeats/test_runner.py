@@ -195,6 +195,7 @@ def test_failures_are_tried_again_then_counted(tmp_path):
     assert found.calls == len(tries)
 
 
+@pytest.mark.slow
 def test_a_slow_answer_is_given_up(tmp_path):
     async def hangs(item):
         if bj.repeats.runner.current_call().repeat == 1:
@@ -247,6 +248,7 @@ def test_nothing_but_failures_ends_the_run(tmp_path):
         sample_until_sync(down, ITEMS, store=tmp_path / "x", **PLAN)
 
 
+@pytest.mark.slow
 def test_interrupted_from_the_keyboard_leaves_a_usable_store(tmp_path):
     async def interrupts(item):
         if bj.repeats.runner.current_call().repeat == 8:

@@ -202,6 +202,7 @@ def answering_late(first):
     ],
     ids=lambda value: type(value).__name__,
 )
+@pytest.mark.slow
 def test_answers_in_flight_are_kept_when_a_call_ends_the_run(tmp_path, error, raised):
     with pytest.raises(raised):
         sample_until_sync(
@@ -216,6 +217,7 @@ async def until(condition):
 
 
 @pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.slow
 def test_answers_in_flight_are_kept_when_the_run_is_cancelled(tmp_path, times):
     begun = []
 
@@ -242,6 +244,7 @@ def test_answers_in_flight_are_kept_when_the_run_is_cancelled(tmp_path, times):
     assert len(read_answers(tmp_path / "x")) == (4 if times == 1 else 0)
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_a_notebook_stops_the_run(tmp_path):
     begun = []
 
@@ -272,6 +275,7 @@ def test_ctrl_c_in_a_notebook_stops_the_run(tmp_path):
     assert threading.active_count() == threads
 
 
+@pytest.mark.slow
 def test_a_run_that_waits_to_try_again_stops_at_once(tmp_path):
     async def down(item):
         raise OSError("down")
@@ -287,6 +291,7 @@ def test_a_run_that_waits_to_try_again_stops_at_once(tmp_path):
     assert time.monotonic() - started < 10
 
 
+@pytest.mark.slow
 def test_a_stopped_run_says_what_it_waits_for(tmp_path, capsys):
     begun = []
 

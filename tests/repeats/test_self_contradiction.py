@@ -234,6 +234,7 @@ def test_the_answer_of_verdicts_tells_contradiction_and_no_mean():
     assert any("not a majority that stays" in note for note in with_width.notes)
 
 
+@pytest.mark.slow
 def test_what_is_extrapolated_is_told_as_such():
     """Rounded, with both ends, the calls made, and that 5 % is nobody's wish."""
     torn = of(np.repeat(np.arange(6), [7, 10, 17, 22, 23, 41]), 5)
