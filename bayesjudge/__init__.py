@@ -9,11 +9,12 @@ Modules, one question each:
 - `prevalence`: what share of outputs is truly good, when the judge errs?
 - `ratings`: which judge agrees with people when several answers are right?
 - `repeats`: how often must the judge be asked?
+- `rubric`: what total would people give, when a judge goes through criteria one by one?
 
-Each but `decide` has a data class, closed forms that return an `Estimate`, model classes whose
-fields are their priors, `build_model`, `fit` that returns a `Fit`, `simulate`, and functions that
-start with ``plot_``. A module is imported when it is first named; PyMC, ArviZ and matplotlib when a
-function needs them.
+Each but `decide` and `rubric` has a data class, closed forms that return an `Estimate`, model
+classes whose fields are their priors, `build_model`, `fit` that returns a `Fit`, `simulate`, and
+functions that start with ``plot_``. A module is imported when it is first named; PyMC, ArviZ and
+matplotlib when a function needs them.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from bayesjudge.compiled import choose_compile_folder
 from bayesjudge.core.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from bayesjudge import bias, decide, panel, prevalence, ratings, repeats
+    from bayesjudge import bias, decide, panel, prevalence, ratings, repeats, rubric
     from bayesjudge.cli.frames import doctor
     from bayesjudge.core.answer import Answer
     from bayesjudge.core.errors import (
@@ -72,6 +73,7 @@ __all__ = [
     "ratings",
     "repeats",
     "report",
+    "rubric",
     "side_by_side",
 ]
 

@@ -69,6 +69,10 @@ COMMANDS = {
         "How often must a judge be asked? `run` asks models until each item's mean score is "
         "known well enough; `report` says what repeated scores tell.",
     ),
+    "rubric": (
+        "bayesjudge.cli.rubric:rubric",
+        "Estimate the total of a rubric, and each criterion, from verdicts and a few human labels.",
+    ),
 }
 
 

@@ -108,8 +108,8 @@ def _read(
     with checking("options") as require:
         words = f"--scale is needed with --score: {SCALES}, or log_odds"
         require(asked.scale is not None, needed("--scale", words))
-        ends = _pair("--scale", asked.scale, require)
-        truths = _pair("--truth-scale", asked.truth_scale, require)
+        ends = read_scale("--scale", asked.scale, require)
+        truths = read_scale("--truth-scale", asked.truth_scale, require)
         try:
             cuts = None if asked.edges is None else tuple(map(float, asked.edges.split(":")))
         except ValueError:
@@ -259,7 +259,7 @@ def _named(scores: Scores) -> dict[str, Any]:
     }
 
 
-def _pair(option: str, text: str | None, require: Any) -> Any:
+def read_scale(option: str, text: str | None, require: Any) -> Any:
     """Read ``1:5``; or ``1-5`` and ``1,5``, as other commands have it."""
     if text is None or (text == "log_odds" and option == "--scale"):
         return text

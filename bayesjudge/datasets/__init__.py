@@ -2,7 +2,13 @@
 
 from bayesjudge.datasets.code_feedback import code_feedback
 from bayesjudge.datasets.composo import composo
-from bayesjudge.datasets.counted import code_feedback_votes, composo_scores, dices, llmbar
+from bayesjudge.datasets.counted import (
+    code_feedback_votes,
+    composo_scores,
+    dices,
+    llm_rubric,
+    llmbar,
+)
 from bayesjudge.datasets.inspect_log import write_inspect_log
 from bayesjudge.datasets.labels import keep_labels
 from bayesjudge.datasets.published import (
@@ -20,6 +26,7 @@ __all__ = [
     "composo_scores",
     "dices",
     "keep_labels",
+    "llm_rubric",
     "llmbar",
     "santa_clara",
     "score_changes",

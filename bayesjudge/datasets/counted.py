@@ -152,6 +152,40 @@ def dices() -> pd.DataFrame:
     return pd.concat([people, expert], ignore_index=True)
 
 
+def llm_rubric() -> pd.DataFrame:
+    """Dialogues that a judge and three people each graded on nine criteria, from 1 to 4.
+
+    Returns
+    -------
+    pandas.DataFrame
+        225 rows, one a dialogue in no order: ``dialogue``; ``judge_Q0`` to ``judge_Q8``, the mean
+        of the judge's distribution over the grades, Q0 of overall satisfaction; ``human_Q0`` to
+        ``human_Q8``, the mean grade of people; and ``first_Q0``, ``second_Q0`` and so on, the
+        grades of two of them. Empty where nobody gave one: in the source a grade of 0, as on
+        citations (Q2 to Q5) where there are none. People's Q8 ends at 3.
+
+    References
+    ----------
+    Hashemi et al. (2024), LLM-Rubric, ACL; github.com/microsoft/LLM-Rubric at commit 70d56fc4e9,
+    MIT licence; synthetic dialogues, the first three people of each.
+
+    Examples
+    --------
+    >>> table = llm_rubric()
+    >>> round(float(table["judge_Q0"].corr(table["human_Q0"])), 2)
+    0.28
+    """
+    table = _rows("llm_rubric")
+    made = {"dialogue": np.arange(len(table)) + 1}
+    made |= {name: table[name] for name in table if name.startswith("judge_")}
+    for name in [name for name in table if name.startswith("people_")]:
+        grades = pd.DataFrame([[*map(float, str(cell))] for cell in table[name]]).replace(0, np.nan)
+        criterion = name.removeprefix("people_")
+        made[f"human_{criterion}"] = grades.mean(axis=1)
+        made |= {f"{who}_{criterion}": grades[i] for i, who in enumerate(("first", "second"))}
+    return pd.DataFrame(made)
+
+
 def _rows(name: str) -> pd.DataFrame:
     """One row for each time that a combination occurred."""
     counts = pd.read_csv(_COUNTS / f"{name}.csv")

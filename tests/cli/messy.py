@@ -519,6 +519,7 @@ def rubric(w: World) -> Case:
     rights = [Right(c, {option: mine.format(kind), "--truth": theirs.format(kind)},
                     {"--item": item})
               for kind in kinds for c in ("prevalence", "gate")]  # fmt: skip
+    rights.append(Right("rubric", {}))
     return Case("rubric", w.writer(table), rights[:1], rights, [w.bad])
 
 

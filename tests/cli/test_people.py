@@ -109,7 +109,8 @@ def test_numbers_that_are_not_like_a_judge_s_are_nobody_s_scores(look):
 def test_scores_of_each_criterion_are_compared_with_people_s_of_it(look):
     names = {"judge_tone": True, "judge_style": True, "human_style": False, "human_tone": False}
     found = look(_scores(**names))
-    lines = [one["command"] for one in found["answers"]]
+    total, *lines = [one["command"] for one in found["answers"]]
+    assert total.startswith("bayesjudge rubric t.csv --calibration random --scale 1:5 ")
     assert [line.split(" --calibration")[0] for line in lines] == [
         f"bayesjudge prevalence t.csv --score judge_{what} --scale 1:5 --truth human_{what} "
         "--truth-scale 1:5"
@@ -138,7 +139,7 @@ def _verdicts(n=300, seed=4, **names):
     ("names", "commands"),
     [
         (("judge_tone", "judge_style", "human_tone", "human_style"),
-         ["prevalence", "gate", "prevalence"]),
+         ["rubric", "prevalence", "gate", "prevalence"]),
         (("overall", "safety", "human_overall"), ["prevalence", "gate"]),
         (("gpt verdict", "claude verdict", "human verdict"), ["panel", "prevalence", "gate"]),
         (("judge_a", "judge_b", "human"), ["panel", "prevalence", "gate"]),

@@ -119,3 +119,19 @@ def test_what_is_not_there_is_refused():
         datasets.composo_scores("medium")
     with pytest.raises(bj.InputError, match="expected one of"):
         datasets.score_changes("reordered")
+
+
+def test_llm_rubric_has_the_grades_of_its_source():
+    ours, people = datasets.llm_rubric(), pd.read_csv(shared("data/llm_rubric/people.csv.gz"))
+    judge = pd.read_csv(shared("data/llm_rubric/judge.csv.gz")).set_index(["text_id", "criterion"])
+    mean = (judge.to_numpy() * [1, 2, 3, 4]).sum(axis=1) / judge.to_numpy().sum(axis=1)
+    said = pd.Series(mean, judge.index).unstack()
+    for name in said:
+        assert sorted(ours[f"judge_{name}"]) == sorted(said[name].round(2))
+    people["k"] = people.groupby(["text_id", "criterion"]).cumcount()
+    people = people[(people["k"] < 3) & (people["grade"] > 0)]
+    grades = people.groupby(["text_id", "criterion"])["grade"].mean().unstack()
+    theirs = grades.reindex(said.index)
+    assert sorted(ours["human_Q0"].dropna()) == pytest.approx(sorted(theirs["Q0"].dropna()))
+    r = said["Q3"].round(2).corr(theirs["Q3"])
+    assert ours["judge_Q3"].corr(ours["human_Q3"]) == pytest.approx(r)

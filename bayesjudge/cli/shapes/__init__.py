@@ -19,6 +19,7 @@ from bayesjudge.core.screen import as_words
 WANTED = {
     "prevalence": "What share of outputs is good?",
     "gate": "Is that share at least 0.9 (put your own number), as an exit code for CI?",
+    "rubric": "What total would people give, and which criterion costs most?",
     "panel": "How good is each system, how reliable each judge?",
     "repeats report": "How often must the judge be asked?",
     "bias orders": "Does the order of two answers change the verdict?",
@@ -30,6 +31,7 @@ WANTED = {
 NEEDS = {
     "prevalence": "people's labels of some items",
     "gate": "verdicts of pass and fail",
+    "rubric": "a judge and people on several criteria",
     "panel": "several judges' votes on the same items",
     "repeats report": "repeats by one judge",
     "bias orders": "both orders",

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+
+from bayesjudge.cli.shapes.roles import describe
 from bayesjudge.cli.shapes.table import Table
 from bayesjudge.cli.shapes.words import CRITERIA, SCORES, is_model, words_of
 
 #: Of how many criteria a line each is shown.
 MOST_CRITERIA = 5
+#: What columns with a row a criterion are called: its name, its points, and the judge's verdict.
+CALLED = ("criterion", "criteria", "rubric_item", "rubric", "dimension", "aspect", "attribute")
+POINTS = ("points", "weight", "weights")
+MET = ("met", "criteria_met", "criterion_met", "is_met")
+NEW_WORD, WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])"), re.compile(r"[^\W_]+")
 
 
-def criteria(table: Table) -> list[Table]:
+def criteria(table: Table, most: int = MOST_CRITERIA) -> list[Table]:
     """For each column of people's labels the judge's of the same criterion, by words of the names.
 
     Empty if names do not tell: then verdicts and scores are of several judges.
     """
     judged = table.verdicts or table.scores
-    every = {n: {*words_of(n)} - SCORES - {"label", "labels"} for n in (*table.truths, *judged)}
-    about = {n: {word for word in own if len(word) > 1} for n, own in every.items()}
+    about = {n: _about(n) for n in (*table.truths, *judged)}
     of_judges = set.intersection(*(about[n] for n in judged)) if len(judged) > 1 else set()
     found = []
-    for truth in table.truths[:MOST_CRITERIA]:
+    for truth in table.truths[:most]:
         own = [n for n in judged if about[n] & (about[truth] - of_judges)]
         if len(own) == 1 and len(judged) > 1:
             verdicts, scores = (own, []) if table.verdicts else ([], own)
@@ -29,4 +37,47 @@ def criteria(table: Table) -> list[Table]:
     one = bool(of_judges - set().union(*(about[n] for n in table.truths)))
     called = not table.verdicts or all({*words_of(n)} & CRITERIA for n in judged)
     several = len(found) > 1 or one or (called and not any(map(is_model, judged)))
-    return found if alone and several and len(found) == len(table.truths) else []
+    return found if alone and several and len(found) == len(table.truths[:most]) else []
+
+
+def _about(name: str) -> set[str]:
+    """What a name may share with another one: words, and letters with a number such as ``q3``."""
+    words = {word for word in words_of(name) if len(word) > 1} - SCORES - {"label", "labels"}
+    return words | {*re.findall(r"(?<![^\W\d_])[a-z]\d+", NEW_WORD.sub(" ", name).lower())}
+
+
+def pairs(table: Table) -> dict[str, tuple[str, str]]:
+    """The judge's and people's column of each criterion, by what their names share.
+
+    What all of people's columns are called, such as ``human``, names no criterion.
+    """
+    found = criteria(table, len(table.truths))
+    words = [WORD.findall(NEW_WORD.sub(" ", one.truths[0])) for one in found]
+    always = set.intersection(*map(set, words)) if len(words) > 1 else set()
+    names = [" ".join(w for w in own if w not in always) for own in words]
+    columns = [((one.verdicts or one.scores)[0], one.truths[0]) for one in found]
+    distinct = len({*names} - {""}) == len(names)
+    return dict(zip(names if distinct else [b for _, b in columns], columns, strict=True))
+
+
+def long_columns(
+    columns: Mapping[str, list[str]], named: Mapping[str, str], nested: bool = False
+) -> dict[str, str] | None:
+    """Columns of a table with a row a criterion, by argument; None of another table."""
+    lower = {name.lower(): name for name in columns}
+    called = next((lower[n] for n in CALLED if n in lower), None)
+    criterion = named.get("criterion") or called
+    if criterion is None or criterion not in columns:
+        return None
+    taken = {criterion, *named.values()}
+    table = describe({n: cells for n, cells in columns.items() if n not in taken})
+    points = next((lower[n] for n in POINTS if n in lower), None)
+    judged = [n for n in [*table.verdicts, *table.scores] if n != points]
+    met = [n for n in columns if n.lower() in MET]
+    truth = named.get("truth") or next(iter(table.truths), None)
+    verdict = named.get("verdict") or next((n for n in [*met, *judged] if n != truth), None)
+    item = table.item or ("record" if nested else None)
+    if truth is None or verdict is None or item is None:
+        return None if not named else {"criterion": criterion, **named, "item": item or ""}
+    found = {"criterion": criterion, "verdict": verdict, "truth": truth, "item": item}
+    return found | ({"weight": points} if points else {})

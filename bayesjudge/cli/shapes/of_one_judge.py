@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from bayesjudge.cli.shapes import WANTED, Asked, Lacking, Line, Match, Noted, Reading, options_in
 from bayesjudge.cli.shapes.coding import ask_if_reversed, value_options
 from bayesjudge.cli.shapes.common import MOST_JUDGES, absent, ends, values
-from bayesjudge.cli.shapes.criteria import criteria
+from bayesjudge.cli.shapes.criteria import criteria, long_columns
 from bayesjudge.cli.shapes.labelled import ALL_LABELLED, CHOSEN, label_design, uneven
 from bayesjudge.cli.shapes.of_panel import are_no_judges
 from bayesjudge.cli.shapes.people import ask_of_unit
@@ -28,6 +28,8 @@ Way = Mapping[str, Sequence[str]]
 def matches(table: Table) -> Iterator[Match]:
     """A judge's column beside people's, or a pair of such columns a criterion."""
     if table.verdicts and len(table.judges) > 1 and not table.log:  # a panel
+        return
+    if not (table.log or table.labels) and long_columns(table.columns, {}):  # rows are criteria
         return
     if table.truths and not (table.verdicts or table.scores):
         yield Lacking(

@@ -1,0 +1,256 @@
+"""``bayesjudge rubric``: a judge that goes through criteria one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import bayesjudge as bj
+from bayesjudge.cli.one_judge import described
+from bayesjudge.cli.options import (
+    FIRST,
+    LESSON,
+    OF_MODEL,
+    OF_TABLE,
+    SEVERAL,
+    By,
+    Item,
+    Meanings,
+    Shared,
+    Truth,
+    needed,
+    table_option,
+    unknown_calibration,
+)
+from bayesjudge.cli.output import Results, Story, present
+from bayesjudge.cli.scores import read_scale
+from bayesjudge.cli.shapes.criteria import long_columns, pairs
+from bayesjudge.cli.shapes.roles import describe
+from bayesjudge.cli.source import Source, open_source
+from bayesjudge.cli.systems import difference_section
+from bayesjudge.core.answer import difference_words, percents
+from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.names import name_of
+from bayesjudge.core.screen import few
+from bayesjudge.render.page import Section
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesjudge.core.estimate import Estimate
+    from bayesjudge.rubric import Rubric
+
+
+def rubric(
+    table: Annotated[Path, table_option("One row an output, or a row a criterion of each")],
+    /,
+    *,
+    calibration: Annotated[str | None, OF_TABLE, FIRST] = None,
+    criterion: Annotated[str | None, OF_TABLE, FIRST] = None,
+    verdict: Annotated[str | None, OF_TABLE] = None,
+    truth: Truth = None,
+    weight: Annotated[list[str] | None, SEVERAL, FIRST] = None,
+    item: Item = None,
+    by: By = None,
+    scale: Annotated[str | None, OF_TABLE] = None,
+    truth_scale: Annotated[str | None, OF_TABLE] = None,
+    failed: Annotated[Literal["worst", "best", "drop"] | None, OF_TABLE] = None,
+    not_applicable: Annotated[list[str] | None, SEVERAL] = None,
+    meanings: Meanings = Meanings(),
+    at_least: Annotated[float | None, OF_MODEL] = None,
+    reach: Annotated[float, OF_MODEL] = 0.5,
+    shared: Shared = Shared(),
+) -> None:
+    r"""Estimate the total of a rubric, and each criterion, from verdicts and a few human labels.
+
+    Columns of the judge and of people are paired by what their names share: `judge_clear` and
+    `human_clear`, `clear_llm` and `clear_human`. Or one row a criterion; or JSON in which each
+    output has a list of criteria.
+
+    ```
+    bayesjudge rubric answers.csv --calibration random --weight accurate=3 --weight rude=-1
+    bayesjudge rubric graded.jsonl --calibration random --weight points
+    ```
+
+    Parameters
+    ----------
+    table : Path
+        One row an output, or a row a criterion of each.
+    calibration : str
+        How the outputs, or criteria of outputs, that people labelled were chosen: random.
+    criterion : str
+        Column that names the criterion, of a row a criterion; by its name if not said.
+    verdict : str
+        Of a row a criterion, the column with the judge's verdict.
+    weight : list[str]
+        Points of a criterion, as NAME=POINTS, 1 if not said, below 0 if meeting it is bad; or the
+        column with the points.
+    scale : str
+        Lowest and highest grade that the judge can give, such as 1:5; met and not met if not said.
+    truth_scale : str
+        The same of people's grades.
+    failed : str
+        What a failed call of the judge is: what costs most points (worst: not met, but met where
+        the weight is below 0), what costs fewest (best), or left out (drop).
+    not_applicable : list[str]
+        What is said where a criterion is not about an output, such as skip.
+    at_least : float
+        Also the share of outputs whose total is so high, as a share of the points.
+    reach : float
+        What people reach among themselves (sensitivity + specificity - 1, or their correlation): a
+        criterion on which the judge surely does not is told.
+
+    Raises
+    ------
+    InputError
+        If an option, a column or a value is not understood.
+    """
+    shared.check()
+    if calibration is None:
+        raise InputError("options", [needed("--calibration", LESSON)])
+    if calibration not in bj.prevalence.DESIGNS:
+        raise InputError("options", [unknown_calibration(calibration)])
+    with checking("options") as require:
+        given = {"--scale": scale, "--truth-scale": truth_scale}
+        ends = [read_scale(name, one, require) for name, one in given.items()]
+        require("log_odds" not in ends, "--scale log_odds: give probabilities, and --scale 0:1")
+    source = open_source(table)
+    how: dict[str, Any] = {"calibration": calibration, "scale": ends[0], "failed": failed}
+    how |= {"truth_scale": ends[1], "item": item, "by": by, **asdict(meanings)}
+    how |= {"not_applicable": not_applicable} if not_applicable else {}
+    named = {"criterion": criterion, "verdict": verdict, "truth": truth}
+    found = read_rubric(source, {k: one for k, one in named.items() if one}, weight or [], **how)
+    _show(found, source, at_least, reach, shared)
+
+
+def read_rubric(source: Source, named: dict[str, str], weight: Sequence[str], **how: Any) -> Rubric:
+    """A rubric, of columns that are named or called so."""
+    with checking(str(source.path)) as require:
+        require(source.log is None, "is a log: export a table with a column a criterion")
+    frame, nested = frame_of(source)
+    cells = {n: ["" if c is None else name_of(c).strip() for c in frame[n]] for n in frame}
+    points: dict[str, Any] = {
+        name: one for name, sign, one in (w.rpartition("=") for w in weight) if sign
+    }
+    columns = [one for one in weight if "=" not in one]
+    with checking("options") as require:
+        require(len(columns) < 2, f"--weight {few(columns)}: one column has the points")
+        try:
+            points = {name: float(one) for name, one in points.items()}
+        except ValueError as error:
+            require(False, f"--weight: {error}; write NAME=POINTS, such as rude=-1")
+    told: dict[str, Any] = {"weight": columns[0] if columns else points or None}
+    long = long_columns(cells, named, nested)
+    if long is not None:
+        read = {name: one for name, one in long.items() if name not in ("item", "weight")}
+        told |= read | {"item": how.pop("item") or long["item"]}
+        told["weight"] = told["weight"] or long.get("weight")
+        return bj.rubric.Rubric.from_frame(frame, **told, **how)
+    table = describe(cells)
+    found = pairs(table)
+    with checking(str(source.path)) as require:
+        words = "call them alike but for who speaks (judge_clear, human_clear), or give a row a "
+        words += "criterion and say --criterion COLUMN"
+        which = few([*cells], 12)
+        require(
+            found, f"no columns of a judge and of people share a criterion, of {which}; {words}"
+        )
+        require(not columns, f"--weight {few(columns)}: of a row an output, write NAME=POINTS")
+    how["by"] = how["by"] or (table.system if len(table.systems) > 1 else None)
+    how["item"] = how["item"] or (table.item if how["by"] else None)
+    return bj.rubric.Rubric.from_frame(frame, criteria=found, **told, **how)
+
+
+def frame_of(source: Source) -> tuple[pd.DataFrame, bool]:
+    """All columns; records with lists of criteria are a row a criterion, and that is told."""
+    if source.file is not None and source.file.kind in ("json", "jsonl"):
+        records = [*source.file.records()]
+        if any(
+            isinstance(c, list) and c and isinstance(c[0], dict)
+            for r in records
+            for c in r.values()
+        ):
+            made = bj.rubric.rows_of(records)
+            return made.astype(object).where(made.notna(), None), True
+    read = source.own_table(source.columns())
+    return read.to_pandas().astype(object).where(lambda f: f.notna(), None), False
+
+
+def _show(
+    rubric: Rubric, source: Source, at_least: float | None, reach: float, shared: Shared
+) -> None:
+    module, level = bj.rubric, shared.ci_prob
+    made: list[Estimate] = [*module.total(rubric, ci_prob=level)]
+    if rubric.whole.any():
+        for asked in [None, *([] if at_least is None else [at_least])]:
+            made += module.meets(rubric, asked, ci_prob=level)
+    each = None if rubric.own else module.by_criterion(rubric, ci_prob=level)
+    made += [] if each is None else [each]
+    compared = []
+    if len(rubric.names) > 1 and rubric.items is not None:
+        try:
+            compared = [module.differences(rubric, ci_prob=level)]
+        except InputError as error:
+            if not error.has("not-compared"):
+                raise
+    outputs, without = len(rubric.judged), len(rubric.judged) - len(rubric.totals())
+    counted: dict[str, Any] = {"outputs": outputs, "labelled throughout": int(rubric.whole.sum())}
+    counted |= {"labelled in part": rubric.partly or None, "without a total": without or None}
+    weights = None if rubric.own else _weights(rubric)
+    inputs = described(source, rubric, counted, criteria=few(rubric.criteria, 12), weights=weights)
+
+    def sections(_: Results) -> list[Section]:
+        told = [] if each is None else [_criteria_section(each, module.cannot_judge(each, reach))]
+        rows = [
+            {**at, **row._asdict(), "method": one.method.title}
+            for one in compared for _, at, row in one.only("difference").rows()
+        ]  # fmt: skip
+        return [*told, *difference_section(rows, difference_words, rubric.names, " in the total")]
+
+    story = Story(
+        command="rubric",
+        title="Total of a rubric",
+        answer="total",
+        inputs=inputs,
+        tell=lambda results: module.answer(*results, *compared, ci_prob=level, reach=reach),
+    )
+    draw = None if each is None else lambda _: {
+        f"Criteria{f' of {name}' * bool(name)}": module.plot_criteria(each, system=name)
+        for name in rubric.names
+    }  # fmt: skip
+    present(made, None, shared, story, draw=draw, more=sections)
+
+
+def _weights(rubric: Rubric) -> str | None:
+    """The weights, if some differ."""
+    each = {
+        name: rubric.weight[rubric.applies[:, c], c][:1] for c, name in enumerate(rubric.criteria)
+    }
+    told = [f"{name} {one[0]:g}" for name, one in each.items() if one.size and one[0] != 1]
+    return few(told, 12) or None
+
+
+def _criteria_section(found: Estimate, cannot: Sequence[Any]) -> Section:
+    """A line a criterion: people's share, the judge's, its quality, what it costs."""
+    rows: dict[tuple[str, ...], dict[str, Any]] = {}
+    for quantity, where, row in found.rows():
+        rows.setdefault(tuple(map(str, where.values())), {})[quantity] = row
+    lost = {(one.criterion, *([one.system] if one.system else [])) for one in cannot}
+    lines, fields = [], []
+    for at, own in rows.items():
+        quality = own.get("youden") or own.get("correlation")
+        name = "J" if "youden" in own else "r"
+        told = f"{', '.join(at)}: {percents(own['criterion_met'])}, judge "
+        told += percents(own["judge_met"]).partition(" (")[0]
+        if quality is not None and quality.value == quality.value:
+            told += f"; {name} {quality.value:.2f} ({quality.low:.2f} to {quality.high:.2f})"
+        if "points_lost" in own:
+            told += f"; costs {percents(own['points_lost']).partition(' (')[0]} of all points"
+        lines.append(told + "; not for this judge" * (at in lost))
+        flat = {quantity: row._asdict() for quantity, row in own.items()}
+        fields.append({"criterion": at[0], "system": at[1] if at[1:] else None,
+                       "cannot_judge": at in lost, **flat})  # fmt: skip
+    heading = "Criteria: what people would say, and the judge (J: sensitivity + specificity - 1)"
+    return Section(heading, lines, "criteria", fields, detail=False)

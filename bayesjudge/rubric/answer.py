@@ -1,0 +1,182 @@
+"""The answer of the module: the total that people would give, and what the criteria do to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bayesjudge.core import methods
+from bayesjudge.core.answer import (
+    MOST_NAMED,
+    Answer,
+    as_estimates,
+    data_of,
+    difference_words,
+    how_chosen,
+    listed,
+    percent_of,
+    percents,
+    quote,
+)
+from bayesjudge.core.estimate import Estimate, Interval, Row
+from bayesjudge.core.fit import Fit
+from bayesjudge.core.screen import how_many
+from bayesjudge.rubric.criteria import REACH, CannotJudge, cannot_judge
+from bayesjudge.rubric.data import Rubric
+
+#: A criterion is proposed for people if the total's interval becomes this part of its width.
+NARROWER = 0.9
+#: Of what a sentence speaks.
+MEASURES = {"youden": "sensitivity + specificity - 1", "correlation": "correlation with people"}
+
+
+def answer(
+    *results: Estimate | Fit,
+    ci_prob: float = 0.95,
+    interval: Interval | None = None,
+    reach: float | Mapping[str, float] = REACH,
+) -> Answer:
+    """Say what total people would give, which criterion costs most, and whom it should be given to.
+
+    Parameters
+    ----------
+    *results : Estimate or Fit
+        Of one rubric: `total`, and as wanted `meets`, `by_criterion` and `differences`.
+    ci_prob : float, default 0.95
+        Probability of the intervals; an estimate must have been made at it.
+    interval : {"eti", "hdi"}, optional
+        Kind of interval of fits.
+    reach : float or mapping of str to float, default 0.5
+        As of `cannot_judge`.
+
+    Returns
+    -------
+    Answer
+        ``str(answer)`` is the text; ``answer.quoted`` the totals.
+
+    Raises
+    ------
+    InputError
+        If nothing was given, or no result has a total.
+
+    Examples
+    --------
+    >>> from bayesjudge.rubric import simulate, total
+    >>> table = simulate(outputs=400, labelled=100, random_seed=1)
+    >>> pairs = {f"c{i}": (f"judge_c{i}", f"human_c{i}") for i in range(1, 5)}
+    >>> rubric = Rubric.from_frame(table, criteria=pairs, calibration="random")
+    >>> print(answer(*total(rubric)).text)
+    People would give outputs like these 62 % of the points (58 to 67 %, 95 % interval); \
+the judge gives 60 %.
+    """
+    made = as_estimates(results, ci_prob, interval)
+    rubric = data_of(made, Rubric)
+    found = quote(made, "total", methods.JUDGE_SCORE)
+    compared = next((one for one in made if "difference" in one), None)
+    if len(found.rows) == 1:
+        (row,), own = found.rows.values(), found.own.get("")
+        share, _, ends = percents(row, ci_prob).partition(" (")
+        text = f"People would give outputs like these {share} of the points ({ends}"
+        text += f"; the judge gives {percents(own).partition(' (')[0]}." if own else "."
+    else:
+        text = _of_systems(found.rows, compared, ci_prob)
+    notes = [
+        *_met(made),
+        *(note for one in made if "criterion_met" in one for note in _criteria(one, reach)),
+    ]
+    return Answer(
+        text,
+        basis="" if rubric is None else _basis(rubric),
+        why=f"Quoted: {found.whole.method}, by output, so that errors may go together over "
+        "criteria.",
+        quoted=found.shares,
+        judge=found.judge,
+        notes=tuple(notes),
+        known=not found.unknown,
+    )
+
+
+def _basis(rubric: Rubric) -> str:
+    part = f", {rubric.partly:,} in part" if rubric.partly else ""
+    kind = "criteria of its own each" if rubric.own else f"{len(rubric.criteria)} criteria"
+    text = f"{how_many(len(rubric.judged), 'output')}, {kind}, {int(rubric.whole.sum()):,} "
+    text += f"labelled throughout{part} ({how_chosen(rubric.design)})"
+    lost = int(rubric.lost.sum())
+    return text + (
+        f"; {how_many(lost, 'failed call')} counted as {rubric.failed}." if lost else "."
+    )
+
+
+def _of_systems(rows: Mapping[str, Row], compared: Estimate | None, ci_prob: float) -> str:
+    """Each system's total, the highest first; of two, after their difference."""
+    order = sorted(rows.items(), key=lambda one: -one[1].value)
+    told = compared is not None and len(rows) == 2
+    each = [
+        f"{name} {percents(row, None if i or told else ci_prob)}"
+        for i, (name, row) in enumerate(order[:MOST_NAMED])
+    ]
+    more = [f"{len(order) - MOST_NAMED} more"] if len(order) > MOST_NAMED else []
+    text = f"People would give as shares of the points: {listed([*each, *more])}."
+    if compared is None or not told:
+        return text
+    (_, at, row), *_ = compared.only("difference").rows()
+    return f"{difference_words({**at, **row._asdict()}, ci_prob)}. {text}"
+
+
+def _met(made: Sequence[Estimate]) -> list[str]:
+    """The share of outputs that meet all criteria, or have so high a total."""
+    told = []
+    for one in made:
+        for quantity in {"all_met", "at_least"} & {*one.quantities}:
+            rows = [(at, f"{at.get('system', '')} {percents(row)}".strip())
+                    for _, at, row in one.rows()]  # fmt: skip
+            words = "that meet every criterion"
+            if quantity == "at_least":
+                words = f"with a total of {percent_of(float(str(rows[0][0]['total'])))} or more"
+            told.append(f"Outputs {words}: {listed([text for _, text in rows[:MOST_NAMED]])}.")
+    return told
+
+
+def _criteria(found: Estimate, reach: Any) -> list[str]:
+    """Which criterion costs most, which the judge cannot judge, which to give to people."""
+    told = []
+    of = _by_system(found, "points_lost")
+    for system, rows in list(of.items())[:MOST_NAMED]:
+        whose = f" of {system}" if system else ""
+        name, row = max(rows.items(), key=lambda one: one[1].value)
+        share, _, ends = percents(row).partition(" (")
+        told.append(f"Most points{whose} are lost on {name}: {share} of all ({ends}.")
+    cannot = cannot_judge(found, reach)
+    left = len(cannot) - MOST_NAMED
+    told += map(cannot_words, cannot[:MOST_NAMED])
+    told += [f"So it is with {left} more: --details."] if left > 0 else []
+    now, given = (_by_system(found, name) for name in ("width_now", "width_if_given"))
+    for system, rows in list(given.items())[:MOST_NAMED]:
+        name, width = min(rows.items(), key=lambda one: one[1].value)
+        before = now[system][name].value
+        if width.value < NARROWER * before:
+            whose = f" of {system}" if system else ""
+            told.append(
+                f"Give {name}{whose} to people: if they judged it on every output, the interval "
+                f"would be {100 * width.value:.1f} points wide, in place of {100 * before:.1f}."
+            )
+    return told
+
+
+def cannot_words(one: CannotJudge) -> str:
+    """Why a criterion is not for the judge."""
+    where = f" for {one.system}" if one.system else ""
+    return (
+        f"The judge cannot judge {one.criterion}{where}: its {MEASURES[one.measure]} is "
+        f"{one.row.value:.2f} ({one.row.low:.2f} to {one.row.high:.2f}), and people reach "
+        f"{one.reach:.2f}."
+    )
+
+
+def _by_system(found: Estimate, quantity: str) -> dict[str, dict[str, Row]]:
+    """Rows of a quantity by system and criterion."""
+    made: dict[str, dict[str, Row]] = {}
+    for _, at, row in found.only(quantity).rows():
+        if row.value == row.value:
+            made.setdefault(str(at.get("system", "")), {})[str(at["criterion"])] = row
+    return made

@@ -1,0 +1,215 @@
+"""Each criterion: its share, the judge's quality on it, what it costs, and who should judge it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesjudge.core import methods
+from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.estimate import Caution, Estimate, Quantity, Row
+from bayesjudge.core.intervals import z_score
+from bayesjudge.core.label_design import RANDOM_LABELS
+from bayesjudge.prevalence import Counts, exact
+from bayesjudge.prevalence.cautions import above_chance
+from bayesjudge.prevalence.closed_form import difference, naive
+from bayesjudge.prevalence.scores import Scores
+from bayesjudge.rubric.data import Rubric
+from bayesjudge.rubric.totals import TWO_PHASE, two_phase
+from bayesjudge.truth.influence import t_quantile
+
+#: What people reach among themselves, if nobody says: the judge's J, or its correlation, must be
+#: able to be as high.
+REACH = 0.5
+#: Fewest outputs labelled throughout from which is told what a criterion does to the interval.
+FEWEST = 10
+
+
+class CannotJudge(NamedTuple):
+    """A criterion that the judge cannot judge, and why.
+
+    Parameters
+    ----------
+    criterion : str
+        Name.
+    system : str
+        Of which system's outputs; empty if there is one.
+    measure : {"youden", "correlation"}
+        Sensitivity and specificity less 1, or the correlation with people's grades.
+    row : Row
+        With its interval.
+    reach : float
+        What people reach among themselves.
+    """
+
+    criterion: str
+    system: str
+    measure: str
+    row: Row
+    reach: float
+
+
+def by_criterion(rubric: Rubric, *, ci_prob: float = 0.95) -> Estimate:
+    r"""Estimate for each criterion its share, the judge's quality, and what it does to the total.
+
+    Parameters
+    ----------
+    rubric : Rubric
+        With criteria that all items share.
+    ci_prob : float, default 0.95
+        Probability of the intervals.
+
+    Returns
+    -------
+    Estimate
+        By ``criterion`` (and ``system``, if there are several): ``criterion_met``, the share of
+        outputs that people would say meet it, or its mean grade between 0 and 1
+        (`prevalence.exact`; PPI++ of grades); ``judge_met``, the judge's own; ``youden``,
+        sensitivity + specificity - 1 with Newcombe's interval, or of grades ``correlation`` with
+        Fisher's; ``points_lost``, its mean part of the points that outputs miss (`two_phase`); and
+        without interval ``width_if_given``: of the total's interval, if people judged this
+        criterion on all outputs, by ``width_now`` (both by the formula of
+        `prevalence.budget.shopping_list`; ``nan`` with fewer than 10 outputs labelled throughout).
+
+        Each criterion's errors are estimated alone: criteria are fixed, and differ more than
+        judges do, so that shrinking them towards each other gains next to nothing.
+
+    Raises
+    ------
+    InputError
+        If each item has criteria of its own.
+
+    References
+    ----------
+    Youden (1950), Cancer 3, 32-35; Newcombe (1998), Statistics in Medicine 17, 873-890.
+    """
+    check_ci_prob(ci_prob)
+    with checking("rubric.by_criterion") as require:
+        require(not rubric.own, "each item has criteria of its own: only totals can be told")
+    several = len(rubric.names) > 1
+    dims = ("criterion", "system") if several else ("criterion",)
+    rows: dict[str, dict[Any, Row]] = {}
+    cautions: list[Caution] = []
+    for system in rubric.names:
+        own = rubric.system(system)
+        for c, name in enumerate(own.criteria):
+            at = (name, system) if several else (name,)
+            if not own.labelled[:, c].any():
+                cautions.append(Caution.of("criterion-unlabelled", where=at, criterion=name))
+                continue
+            for quantity, row in _of_one(own, c, ci_prob):
+                rows.setdefault(quantity, {})[at] = row
+    return Estimate(
+        {quantity: Quantity.of_rows(own, dims) for quantity, own in rows.items()},
+        method=methods.BY_CRITERION,
+        ci_prob=ci_prob,
+        source=f"Youden (1950); Newcombe (1998); {TWO_PHASE}",
+        interval={
+            "criterion_met": "t" if rubric.graded else "equal-tailed, reaching 0 and 1",
+            "judge_met": "Wilson",
+            "youden": "Newcombe",
+            "correlation": "Fisher's z",
+            "points_lost": "t",
+        },
+        assumptions=(RANDOM_LABELS,),
+        cautions=tuple(cautions),
+        data=rubric,
+    )
+
+
+def _of_one(rubric: Rubric, c: int, ci_prob: float) -> Iterator[tuple[str, Row]]:
+    """The numbers of one criterion of one system."""
+    data = rubric.criterion(rubric.criteria[c])
+    if isinstance(data, Counts):
+        (_, _, share), *_ = exact(data, ci_prob=ci_prob).rows()
+        yield "criterion_met", share
+        if data.correct_n and data.incorrect_n:
+            yield "youden", Row(*(float(np.squeeze(x)) for x in above_chance(data, ci_prob)))
+    else:
+        (_, _, share), *_ = difference(data, ci_prob=ci_prob).rows()
+        yield "criterion_met", share
+        yield "correlation", correlation(data, ci_prob)
+    (_, _, judged), *_ = naive(data, ci_prob=ci_prob).rows()
+    yield "judge_met", judged
+    worth = rubric.points(rubric.used)
+    rows = np.isfinite(worth).all(axis=1)
+    cells = [x[rows][:, [c]] for x in (worth, rubric.said, rubric.people, rubric.used)]
+    points, said, people, used = cells
+    if (used & ~np.isnan(people)).sum() > 1:
+        judge, truth = (np.abs(points) * np.where(points > 0, 1 - x, x) for x in (said, people))
+        yield "points_lost", Row(*map(float, two_phase(judge, truth, used).interval(ci_prob)))
+    for name, width in _widths(rubric, c, ci_prob).items():
+        yield name, Row(width, np.nan, np.nan)
+
+
+def correlation(scores: Scores, ci_prob: float) -> Row:
+    """Of the judge's and people's numbers on labelled outputs, with Fisher's interval."""
+    f, y = scores.unit[scores.known], scores.unit_truth[scores.known]
+    if len(f) < 4 or f.std() == 0 or y.std() == 0:
+        return Row(np.nan, np.nan, np.nan)
+    r = float(np.clip(np.corrcoef(f, y)[0, 1], -1, 1))
+    if abs(r) > 1 - 1e-12:
+        return Row(r, r, r)
+    half = z_score(ci_prob) / np.sqrt(len(f) - 3)
+    low, high = (float(np.tanh(np.arctanh(r) + side * half)) for side in (-1, 1))
+    return Row(r, low, high)
+
+
+def _widths(rubric: Rubric, c: int, ci_prob: float) -> dict[str, float]:
+    """Width of the total's interval now, and if people judged a criterion everywhere."""
+    rows = rubric.whole & ~rubric.excused.any(axis=1)
+    m, n = int(rows.sum()), len(rows)
+    if m < FEWEST:
+        return {}
+    worth, said, people = (
+        x[rows] for x in (rubric.points(rubric.used), rubric.said, rubric.people)
+    )
+    judged, truths = np.nan_to_num(worth * said), np.nan_to_num(worth * people)
+    y = truths.sum(axis=1)
+    given = judged.sum(axis=1) + truths[:, c] - judged[:, c]
+    t = t_quantile(m - 1, ci_prob)
+    made = {}
+    for name, f in (("width_now", judged.sum(axis=1)), ("width_if_given", given)):
+        r2 = float(np.corrcoef(f, y)[0, 1] ** 2) if f.std() > 0 and y.std() > 0 else 0.0
+        made[name] = 2 * t * float(np.sqrt(y.var(ddof=1) * ((1 - r2) / m + r2 / n)))
+    return made
+
+
+def cannot_judge(
+    found: Estimate, reach: float | Mapping[str, float] = REACH
+) -> tuple[CannotJudge, ...]:
+    """Name the criteria on which the judge is surely worse than people are among themselves.
+
+    Parameters
+    ----------
+    found : Estimate
+        From `by_criterion`.
+    reach : float or mapping of str to float, default 0.5
+        What people reach among themselves, by criterion if it differs: sensitivity +
+        specificity - 1 of one person against another, or their correlation. The default is that
+        of people who agree on three outputs in four, of which half meet the criterion.
+
+    Returns
+    -------
+    tuple of CannotJudge
+        Those whose interval lies below `reach`: with 95 % intervals, a judge that does reach it is
+        named in 2.5 % of cases.
+
+    Raises
+    ------
+    InputError
+        If a reach is not inside (0, 1].
+    """
+    named = dict(reach) if isinstance(reach, Mapping) else {}
+    usual = REACH if isinstance(reach, Mapping) else reach
+    with checking("rubric.cannot_judge") as require:
+        for one in (usual, *named.values()):
+            require(0 < one <= 1, f"reach must lie in (0, 1], got {one!r}")
+    return tuple(
+        CannotJudge(name, str(at.get("system", "")), quantity, row, wanted)
+        for quantity, at, row in found.rows()
+        if quantity in ("youden", "correlation")
+        and row.high < (wanted := named.get(name := str(at["criterion"]), usual))
+    )

@@ -1,0 +1,531 @@
+"""`Rubric`: outputs judged on several criteria, some of which people judged too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+
+from bayesjudge.core.errors import Problem, checking
+from bayesjudge.core.label_design import LabelDesign, declared, design_of
+from bayesjudge.core.labels import folded, read_labels
+from bayesjudge.core.numbers import numbers_of
+from bayesjudge.core.screen import few, fitted, how_many
+from bayesjudge.core.tables import read_rows
+from bayesjudge.prevalence import Counts
+from bayesjudge.prevalence.scores import Scores
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Failed = Literal["worst", "best", "drop"]
+#: What a judge or a person says of a criterion that is not about an output, without `--recode`.
+NOT_APPLICABLE = ("not applicable", "not_applicable", "n/a", "inapplicable")
+#: Arrays with a row an output and a column a criterion.
+CELLS = ("judged", "people", "applies", "excused")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rubric:
+    """What a judge, and on some outputs people, said of each criterion.
+
+    Parameters
+    ----------
+    judged : array_like of float, shape (n_outputs, n_criteria)
+        The judge's verdicts from 0 (not met) to 1 (met); ``nan`` where a call failed, or the
+        criterion does not apply.
+    people : array_like of float, shape (n_outputs, n_criteria)
+        People's, likewise; ``nan`` where nobody was asked.
+    weight : array_like of float, shape (n_criteria,) or (n_outputs, n_criteria)
+        Points of a criterion that is met; negative ones are lost.
+    calibration : str or LabelDesign
+        How the labelled outputs, or cells, were chosen: ``"random"``.
+    criteria : sequence of str
+        Names of the columns.
+    items : sequence, optional
+        What each output answers: systems are compared on the items that they share.
+    systems : sequence of str, optional
+        What made each output.
+    applies : array_like of bool, shape (n_outputs, n_criteria), optional
+        Where a criterion is about an output, as the judge says; everywhere by default.
+    excused : array_like of bool, shape (n_outputs, n_criteria), optional
+        Where people say that it is not; nowhere by default.
+    failed : {"worst", "best", "drop"}, optional
+        What a failed call is: what costs most points (not met, if its weight is positive, and met,
+        if it is negative), what costs fewest, or left out as if the criterion did not apply. Needed
+        where calls failed. Labels correct a total for any of them; the judge's own total moves.
+    own : bool, default False
+        Whether criteria were written for each item, so that only totals can be told.
+    graded : bool, default False
+        Whether verdicts are grades or probabilities, rather than met and not met.
+
+    Raises
+    ------
+    InputError
+        If shapes do not fit, a verdict lies outside [0, 1], nobody labelled anything, labels are no
+        random sample, a criterion was never labelled, or calls failed and `failed` is not given.
+
+    Examples
+    --------
+    >>> rubric = Rubric([[1, 0], [1, 1], [0, 1]], [[1, 0], [0, 1], [np.nan, np.nan]], [2, -1],
+    ...                 "random", ["correct", "rude"])
+    >>> rubric.totals()["people"].tolist()
+    [1.0, -0.5, nan]
+    """
+
+    judged: Any
+    people: Any
+    weight: Any
+    calibration: str | LabelDesign
+    criteria: Sequence[str]
+    items: Sequence[Any] | None = None
+    systems: Sequence[str] | None = None
+    applies: Any = None
+    excused: Any = None
+    failed: Failed | None = None
+    own: bool = False
+    graded: bool = False
+
+    def __post_init__(self) -> None:
+        shape = np.shape(self.judged)
+        given = {
+            "judged": np.asarray(self.judged, float),
+            "people": np.asarray(self.people, float),
+            "weight": np.asarray(self.weight, float),
+            "applies": np.ones(shape, bool) if self.applies is None else np.asarray(self.applies),
+            "excused": np.zeros(shape, bool) if self.excused is None else np.asarray(self.excused),
+        }
+        with checking("Rubric") as require:
+            require(len(shape) == 2, f"judged: expected outputs x criteria, got shape {shape}")
+            odd: dict[str, Any] = {
+                name: given[name].shape for name in CELLS if given[name].shape != shape
+            }
+            for name in ("items", "systems"):
+                own = getattr(self, name)
+                odd |= {} if own is None or len(own) == shape[0] else {name: len(own)}
+            odd |= {} if len(self.criteria) == shape[-1] else {"criteria": len(self.criteria)}
+            fits = given["weight"].shape in (shape, shape[-1:])
+            odd |= {} if fits else {"weight": given["weight"].shape}
+            require(not odd, f"expected {shape[0]} outputs and {shape[-1]} criteria, got {odd}")
+        given["weight"] = np.broadcast_to(given["weight"], shape)
+        for name, array in given.items():
+            array = array.copy()
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+        object.__setattr__(self, "criteria", tuple(map(str, self.criteria)))
+        with checking("Rubric") as require:
+            self._check(require)
+
+    def _check(self, require: Callable[[object, str | Problem], None]) -> None:
+        design = self.design
+        sample = f"calibration={design.name!r}: totals take labels that are a random sample"
+        require(design.is_sample, f"{sample} of the outputs (random)")
+        for name in ("judged", "people"):
+            cells = getattr(self, name)
+            outside = cells[(cells < 0) | (cells > 1)]
+            words = "expected 0 (not met) to 1 (met); give scale= or truth_scale="
+            require(not outside.size, f"{name} has {few([f'{x:g}' for x in outside], 3)}: {words}")
+        finite = np.isfinite(self.weight[self.applies])
+        require(finite.all(), "weights must be numbers: each criterion that applies has one")
+        require(self.labelled.any(), "nobody labelled a criterion: the judge's errors are unknown")
+        if not self.own:
+            never = self.applies.any(axis=0) & ~self.labelled.any(axis=0)
+            named = [name for name, one in zip(self.criteria, never, strict=True) if one]
+            words = "label some outputs on each, or leave the criterion out"
+            require(not named, f"criteria that nobody labelled: {few(named, 5)}; {words}")
+        lost = self.lost
+        if lost.any() and self.failed is None:
+            below = int((lost & (self.weight < 0)).sum())
+            negative = f", {below:,} of them on criteria of negative weight" if below else ""
+            require(False, Problem(
+                f"{how_many(int(lost.sum()), 'call')} of the judge failed{negative}: is each worth "
+                "what costs most points (worst), what costs fewest (best), or left out (drop)? "
+                "Say failed=; 'not met' would raise a total where the weight is negative",
+                "failed-calls", argument="failed",
+            ))  # fmt: skip
+
+    def __repr__(self) -> str:
+        outputs, criteria = self.judged.shape
+        kind = "criteria an item, at most" if self.own else "criteria"
+        head = f"Rubric of {outputs:,} outputs and {criteria} {kind}"
+        told = f"{int(self.whole.sum()):,} outputs labelled throughout, {self.partly:,} in part"
+        return fitted([head, told, few(self.criteria, 8)])
+
+    @property
+    def design(self) -> LabelDesign:
+        """How the labelled outputs were chosen."""
+        return design_of(self.calibration, "Rubric", "plain")
+
+    @property
+    def lost(self) -> np.ndarray:
+        """Calls of the judge that failed."""
+        return self.applies & np.isnan(self.judged)
+
+    @property
+    def labelled(self) -> np.ndarray:
+        """Cells of which people said something, of those that the judge takes to apply."""
+        return self.applies & (~np.isnan(self.people) | self.excused)
+
+    @property
+    def whole(self) -> np.ndarray:
+        """Outputs of which people judged every criterion that applies."""
+        return self.labelled.any(axis=1) & (self.labelled | ~self.applies).all(axis=1)
+
+    @property
+    def partly(self) -> int:
+        """Outputs of which people judged some criteria and not all."""
+        return int((self.labelled.any(axis=1) & ~self.whole).sum())
+
+    @property
+    def names(self) -> list[str]:
+        """The systems, in the order of their names; one without a name if none is given."""
+        return [""] if self.systems is None else sorted({*self.systems})
+
+    def system(self, name: str) -> Self:
+        """Take the outputs of one system.
+
+        Parameters
+        ----------
+        name : str
+            One of `names`.
+
+        Returns
+        -------
+        Rubric
+            Of its outputs.
+        """
+        if self.systems is None:
+            return self
+        rows = np.array([one == name for one in self.systems])
+        cells = {one: getattr(self, one)[rows] for one in (*CELLS, "weight")}
+        items = None if self.items is None else [self.items[int(i)] for i in np.flatnonzero(rows)]
+        return replace(self, **cells, items=items, systems=None)
+
+    @property
+    def used(self) -> np.ndarray:
+        """Where criteria apply, as the judge says, but for failed calls that are left out."""
+        return self.applies & ~self.lost if self.failed == "drop" else self.applies
+
+    @property
+    def said(self) -> np.ndarray:
+        """The judge's verdicts, with failed calls as `failed` has them."""
+        filled = (self.weight < 0) if self.failed == "worst" else (self.weight > 0)
+        return np.where(self.used, np.where(self.lost, filled, self.judged), 0.0)
+
+    def points(self, applies: np.ndarray) -> np.ndarray:
+        """Share of all points that each met criterion is worth.
+
+        Parameters
+        ----------
+        applies : array_like of bool, shape (n_outputs, n_criteria)
+            Where criteria apply.
+
+        Returns
+        -------
+        numpy.ndarray, shape (n_outputs, n_criteria)
+            Weight by the sum of the output's positive weights; ``nan`` where none is positive.
+        """
+        weight = np.where(applies, self.weight, 0.0)
+        most = np.maximum(weight, 0).sum(axis=1, keepdims=True)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(most > 0, weight / most, np.nan)
+
+    @cached_property
+    def ends(self) -> tuple[float, float]:
+        """Lowest and highest total that an output can have."""
+        lowest = np.nanmin(np.minimum(self.points(self.applies), 0).sum(axis=1), initial=0.0)
+        return float(lowest), 1.0
+
+    def totals(self) -> pd.DataFrame:
+        """Total each output: points of the criteria that are met by those that can be.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``item``, ``system``, ``judged`` and ``people``, ``nan`` unless people judged
+            all that applies; outputs in which nothing gives points are left out.
+        """
+        import pandas as pd
+
+        low, high = self.ends
+        judged = (self.points(self.used) * self.said).sum(axis=1)
+        seen = ~np.isnan(self.people) & ~self.excused
+        given = (self.points(seen) * np.where(seen, self.people, 0.0)).sum(axis=1)
+        people = np.where(self.whole, given, np.nan)
+        items = range(len(judged)) if self.items is None else self.items
+        systems = [""] * len(judged) if self.systems is None else self.systems
+        cut = {"judged": np.clip(judged, low, high), "people": np.clip(people, low, high)}
+        return pd.DataFrame({"item": [*items], "system": [*systems], **cut}).dropna(subset="judged")
+
+    def scores(self) -> Scores:
+        """Totals as scores, whose models and closed forms are those of `prevalence.scores`.
+
+        Returns
+        -------
+        Scores
+            Of all outputs.
+        """
+        table = self.totals()
+        how: dict[str, Any] = {"calibration": self.calibration}
+        how |= {"scale": self.ends, "truth_scale": self.ends}
+        return Scores(table["judged"], table["people"], np.ones(len(table), int), **how)
+
+    def criterion(self, name: str) -> Counts | Scores:
+        """One criterion as verdicts of the outputs that it applies to.
+
+        Parameters
+        ----------
+        name : str
+            One of `criteria`.
+
+        Returns
+        -------
+        Counts or Scores
+            Of met and not met, or of grades.
+
+        Raises
+        ------
+        InputError
+            If there is no such criterion.
+        """
+        with checking("Rubric.criterion") as require:
+            require(name in self.criteria, f"{name!r}: expected one of {few(self.criteria, 8)}")
+        c = self.criteria.index(name)
+        rows = self.used[:, c] & ~self.excused[:, c]
+        judged, people = self.said[rows, c], self.people[rows, c]
+        if not self.graded:
+            return counted(judged == 1, people, self.calibration)
+        numbers = {*people[~np.isnan(people)]} - {0.0, 1.0}
+        ends: Any = (0.0, 1.0)
+        how: dict[str, Any] = {"calibration": self.calibration, "scale": ends}
+        how |= {"truth_scale": ends} if numbers else {}
+        return Scores(judged, people, np.ones(len(judged), int), **how)
+
+    def meets(self, at_least: float | None = None) -> Counts:
+        """Outputs that meet every criterion that applies, or have so high a total.
+
+        Parameters
+        ----------
+        at_least : float, optional
+            The lowest total, as a share of the points; all criteria if not given.
+
+        Returns
+        -------
+        Counts
+            Of outputs; people's verdict is known where they judged all criteria.
+        """
+        if at_least is None:
+            bad = self.weight < 0
+            judged = ((self.said >= 1) != bad) | ~self.used
+            seen = ~np.isnan(self.people) & ~self.excused
+            people = ((self.people >= 1) != bad) | ~seen
+            truth = np.where(self.whole, people.all(axis=1), np.nan)
+            return counted(judged.all(axis=1), truth, self.calibration)
+        table, slack = self.totals(), 1e-9
+        known = table["people"].notna()
+        truth = np.where(known, table["people"] >= at_least - slack, np.nan)
+        return counted((table["judged"] >= at_least - slack).to_numpy(), truth, self.calibration)
+
+    @classmethod
+    def from_frame(
+        cls,
+        table: Any,
+        *,
+        calibration: str | LabelDesign | None = None,
+        criteria: Mapping[str, tuple[str, str]] | None = None,
+        criterion: str = "criterion",
+        verdict: str = "verdict",
+        truth: str = "truth",
+        weight: str | Mapping[str, float] | None = None,
+        item: str | None = None,
+        by: str | None = None,
+        scale: tuple[float, float] | None = None,
+        truth_scale: tuple[float, float] | None = None,
+        failed: Failed | None = None,
+        not_applicable: Sequence[Any] = NOT_APPLICABLE,
+        pass_value: Any = None,
+        fail_value: Any = None,
+        missing_value: Any = None,
+    ) -> Self:
+        """Read a row an output with columns for each criterion, or a row a criterion.
+
+        Parameters
+        ----------
+        table : dataframe
+            pandas, polars, Arrow, DuckDB or Spark; it is read into memory.
+        calibration : str
+            How the labelled outputs were chosen: ``"random"``.
+        criteria : mapping of str to (str, str), optional
+            Of a row an output: the judge's and people's column of each criterion.
+        criterion, verdict, truth : str
+            Of a row a criterion: columns with its name, the judge's verdict and people's.
+        weight : str or mapping of str to float, optional
+            Points by criterion, 1 if not given; of a row a criterion, also the column with them.
+        item : str, optional
+            Column that identifies the item; needed of a row a criterion.
+        by : str, optional
+            Column that names the system.
+        scale, truth_scale : tuple of float, optional
+            Lowest and highest number that the judge, and people, can give; met and not met if not
+            given.
+        failed : {"worst", "best", "drop"}, optional
+            What a failed call is; needed where there are any.
+        not_applicable : sequence, optional
+            What is said where a criterion is not about an output.
+        pass_value, fail_value, missing_value : scalar or list, optional
+            Labels that mean met, not met and none. 1/0, true/false, yes/no are understood without.
+
+        Returns
+        -------
+        Rubric
+            Criteria that occur with one item each are taken as written for the items.
+
+        Raises
+        ------
+        InputError
+            If a column is missing, a cell is not understood, an output repeats, or `Rubric` refuses
+            what was read.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"judge_clear": [1, 1, 0], "human_clear": [1, 0, None],
+        ...                       "judge_kind": [1, 0, 1], "human_kind": [1, 0, None]})
+        >>> pairs = {name: (f"judge_{name}", f"human_{name}") for name in ("clear", "kind")}
+        >>> Rubric.from_frame(table, criteria=pairs, calibration="random").meets().test_pass.item()
+        0
+        """
+        meanings = {"pass_value": pass_value, "fail_value": fail_value}
+        read = _Cells((scale, truth_scale), meanings, missing_value, {*map(folded, not_applicable)})
+        given: dict[str, Any] = {"calibration": declared(calibration), "failed": failed}
+        given |= {"graded": scale is not None}
+        if criteria is not None:
+            return cls(**_wide(table, criteria, weight, item, by, read), **given)
+        with checking("Rubric.from_frame") as require:
+            words = "names the output of each row; needed of a row a criterion"
+            require(item is not None, Problem(f"item= {words}", "not-given", argument="item"))
+        columns = (criterion, verdict, truth)
+        return cls(**_long(table, columns, weight, str(item), by, read), **given)
+
+
+def counted(judged: np.ndarray, people: np.ndarray, calibration: Any) -> Counts:
+    """Verdicts that are true or false, and people's, ``nan`` where there is none."""
+    known = ~np.isnan(people)
+    good, bad, test = (people == 1), (people < 1) & known, ~known
+
+    def n(mask: np.ndarray) -> int:
+        return int(mask.sum())
+
+    return Counts(
+        *(n(test), n(test & judged), n(good), n(good & judged), n(bad), n(bad & ~judged)),
+        calibration=calibration,
+    )
+
+
+# Reading -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """How cells are read: scales of the judge and of people, meanings, and what is no verdict."""
+
+    scales: tuple[Any, Any]
+    meanings: Mapping[str, Any]
+    missing: Any
+    not_applicable: set[str]
+
+    def of(self, column: pd.Series, who: int) -> tuple[np.ndarray, np.ndarray]:
+        """Verdicts between 0 and 1, and where they are that the criterion does not apply."""
+        cells = column.astype(object)
+        excused = cells.map(lambda one: isinstance(one, str) and folded(one) in self.not_applicable)
+        excused = excused.to_numpy(bool)
+        cells = cells.where(cells.notna() & ~excused, None)
+        scale = self.scales[who]
+        if scale is None:
+            how = {**self.meanings, "missing_value": self.missing}
+            return read_labels({str(column.name): cells.tolist()}, **how)[0][
+                str(column.name)
+            ], excused
+        low, high = scale
+        return (numbers_of(cells, self.missing) - low) / (high - low), excused
+
+
+def _wide(
+    table: Any,
+    criteria: Mapping[str, tuple[str, str]],
+    weight: Any,
+    item: str | None,
+    by: str | None,
+    read: _Cells,
+) -> dict[str, Any]:
+    columns = list(dict.fromkeys(name for pair in criteria.values() for name in pair))
+    keys = [name for name in (item, by) if name is not None]
+    rows = read_rows(table, *columns, names=keys)
+    sides = [[read.of(rows[pair[who]], who) for pair in criteria.values()] for who in (0, 1)]
+    judged, people = (np.column_stack([cells for cells, _ in side]) for side in sides)
+    out, excused = (np.column_stack([away for _, away in side]) for side in sides)
+    with checking("Rubric.from_frame") as require:
+        twice = int(rows[keys].duplicated().sum()) if item is not None else 0
+        words = "an item has several rows of one system; keep one, or name outputs apart"
+        require(not twice, f"{how_many(twice, 'row', 'repeat')} ({', '.join(keys)}): {words}")
+        points = _points([*criteria], weight, require)
+    return {
+        **{"judged": judged, "people": people, "applies": ~out, "excused": excused & ~out},
+        **{"criteria": [*criteria], "weight": points},
+        "items": None if item is None else rows[item].tolist(),
+        "systems": None if by is None else rows[by].astype(str).tolist(),
+    }
+
+
+def _points(names: Sequence[str], weight: Any, require: Any) -> list[float]:
+    """The weight of each criterion, 1 if none is given."""
+    given = {} if weight is None else dict(weight)
+    unknown = [name for name in given if name not in names]
+    require(not unknown, f"weight= of {few(unknown, 5)}: criteria are {few(names, 8)}")
+    return [float(given.get(name, 1.0)) for name in names]
+
+
+def _long(
+    table: Any, columns: tuple[str, str, str], weight: Any, item: str, by: str | None, read: _Cells
+) -> dict[str, Any]:
+    import pandas as pd
+
+    name, verdict, truth = columns
+    more = [weight] if isinstance(weight, str) else []
+    keys = [item] if by is None else [item, by]
+    rows = read_rows(table, verdict, truth, *more, names=[name, *keys])
+    output, outputs = pd.factorize(pd.MultiIndex.from_frame(rows[keys]))
+    code, names = pd.factorize(rows[name].astype(str))
+    items_of = rows.groupby(code)[item].nunique()
+    own = bool(rows[item].nunique() > 1 and (items_of == 1).mean() > 0.5)
+    with checking("Rubric.from_frame") as require:
+        twice = int(pd.DataFrame({"o": output, "c": code}).duplicated().sum())
+        words = f"one criterion of one output has several rows by {', '.join(keys)}"
+        require(not twice, f"{how_many(twice, 'row', 'repeat')}: {words}; keep one of each")
+        if more:
+            points = numbers_of(rows[weight])
+        else:
+            points = np.array(_points([*names], weight, require))[code]
+    if own:  # the j-th criterion of each output
+        code = rows.groupby(output).cumcount().to_numpy()
+        names = [str(j + 1) for j in range(int(code.max()) + 1)]
+    shape = len(outputs), len(names)
+    judged, away = read.of(rows[verdict], 0)
+    people, excused = read.of(rows[truth], 1)
+    filled = {"judged": judged, "people": people, "weight": points}
+    flags = {"applies": ~away, "excused": excused & ~away}
+    made: dict[str, Any] = {key: np.full(shape, np.nan) for key in filled}
+    made |= {key: np.zeros(shape, bool) for key in flags}
+    for key, values in (filled | flags).items():
+        made[key][output, code] = values
+    each = [*outputs]
+    return {
+        **made,
+        "criteria": [*names],
+        "own": own,
+        "items": [one[0] for one in each],
+        "systems": None if by is None else [str(one[1]) for one in each],
+    }

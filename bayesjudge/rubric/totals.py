@@ -1,0 +1,244 @@
+"""The total of a rubric: one number an output, whose errors go together over criteria."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bayesjudge.core import methods
+from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.estimate import Caution, Estimate, Quantity
+from bayesjudge.core.label_design import RANDOM_LABELS
+from bayesjudge.prevalence import exact, paired_difference
+from bayesjudge.prevalence.scores import PairedScores, closed_forms
+from bayesjudge.rubric.data import Rubric
+from bayesjudge.truth.influence import Errors
+
+TWO_PHASE = "Cochran (1977), Section 12.6; Angelopoulos, Duchi & Zrnic (2023), eq. 5"
+
+
+def two_phase(judged: Any, people: Any, applies: Any = None) -> Errors:
+    r"""Estimate the mean of a sum of which people know some terms of some outputs.
+
+    Each term's mean is that of its own labelled outputs, and the judge's sum of all outputs takes
+    part with one weight:
+
+    .. math:: \hat S = \sum_c a_c \left(\bar y_c^{L_c} - \lambda \bar p_c^{L_c}\right) +
+              \lambda \bar f,
+
+    where :math:`L_c` are the outputs labelled on c, :math:`a_c` the share to which it applies,
+    y and p what people and the judge say, and f the judge's sum. Its variance is that of the
+    outputs' influence values, so that errors may go together over the terms of an output in any
+    way; the weight makes it least.
+
+    Parameters
+    ----------
+    judged, people : array_like of float, shape (n_outputs, n_terms)
+        Terms as the judge and as people have them, ``nan`` where nobody was asked.
+    applies : array_like of bool, shape (n_outputs, n_terms), optional
+        Where a term is not 0 whatever is said.
+
+    Returns
+    -------
+    Errors
+        Value, standard error, and the labelled outputs less 1 as degrees of freedom.
+
+    Raises
+    ------
+    InputError
+        If a term is not labelled on two outputs.
+
+    References
+    ----------
+    Cochran (1977), Sampling Techniques, Section 12.6; Angelopoulos, Duchi & Zrnic (2023), eq. 5.
+
+    Examples
+    --------
+    >>> two_phase([[1.0, 0], [1, 1], [0, 1]], [[1.0, 0], [1, 1], [0, 0]]).value.round(3)
+    1.0
+    """
+    p, y = np.asarray(judged, float), np.asarray(people, float)
+    there = np.ones(p.shape, bool) if applies is None else np.asarray(applies, bool)
+    known, n = there & ~np.isnan(y), len(p)
+    of = known.sum(axis=0)
+    with checking("two_phase") as require:
+        few = np.flatnonzero(there.any(axis=0) & (of < 2))
+        require(not few.size, f"terms {few.tolist()}: fewer than 2 labels, which have no spread")
+    p, y = np.where(there, p, 0.0), np.where(known, y, 0.0)
+    share, size = there.mean(axis=0), np.maximum(of, 1)
+
+    def parts(terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Means of labelled terms, and each output's influence on the sum of them."""
+        mean = np.where(known, terms, 0.0).sum(axis=0) / size
+        own = np.where(known, terms - mean, 0.0) * share / size
+        return mean * share, (own + (there - share) * mean / n).sum(axis=1)
+
+    (truths, by_truth), (said, by_judge) = parts(y), parts(p)
+    total = p.sum(axis=1)
+    moved = (total - total.mean()) / n - by_judge
+    square = float(moved @ moved)
+    weight = max(-float(by_truth @ moved) / square, 0.0) if square > 1e-30 else 0.0
+    labelled = int(known.any(axis=1).sum())
+    spread = float(((by_truth + weight * moved) ** 2).sum()) * labelled / max(labelled - 1, 1)
+    value = float(truths.sum() + weight * (total.mean() - said.sum()))
+    return Errors(value, value, float(np.sqrt(spread)), labelled - 1)
+
+
+def total(rubric: Rubric, *, ci_prob: float = 0.95) -> tuple[Estimate, ...]:
+    """Estimate the mean total that people would give, and the judge's own beside it.
+
+    Where all labelled outputs are labelled throughout, totals are scores (`prevalence.scores`):
+    each closed form of these. Where some are labelled in part, `two_phase`.
+
+    Parameters
+    ----------
+    rubric : Rubric
+        Verdicts, weights and labels.
+    ci_prob : float, default 0.95
+        Coverage that the intervals aim at.
+
+    Returns
+    -------
+    tuple of Estimate
+        ``total`` as a share of the points (by ``system`` if there are several), the one to quote by
+        its rank. Outputs are independent; criteria of one output are not taken to be.
+
+    Raises
+    ------
+    InputError
+        If a system has too few labels, or `ci_prob` is out of range.
+
+    Examples
+    --------
+    >>> rubric = Rubric([[1, 0], [1, 1], [0, 1], [1, 0]],
+    ...                 [[1, 0], [0, 1], [1, 1], [np.nan, np.nan]], [1, 1], "random", ["a", "b"])
+    >>> [one.method.title for one in total(rubric)][:2]
+    ['Judge score, uncorrected', 'Human labels only']
+    """
+    check_ci_prob(ci_prob)
+    return _by_system(rubric, lambda own: _totals(own, ci_prob), "total")
+
+
+def _totals(rubric: Rubric, ci_prob: float) -> Sequence[Estimate]:
+    if not rubric.partly:
+        return closed_forms(rubric.scores(), ci_prob=ci_prob)
+    own = rubric.totals()["judged"].to_numpy()
+    error = float(own.std(ddof=1)) / np.sqrt(len(own)) if len(own) > 1 else np.nan
+    mean = float(own.mean())
+    disputed = int((rubric.excused & rubric.applies).sum())
+    return [
+        Estimate(
+            {"mean_score": Quantity.over(np.clip(found.interval(ci_prob), rubric.ends[0], 1.0))},
+            method=method,
+            ci_prob=ci_prob,
+            source=TWO_PHASE,
+            interval=interval,
+            assumptions=(RANDOM_LABELS,),
+            cautions=(Caution.of("applies-disputed", cells=disputed),) if disputed else (),
+        )
+        for method, interval, found in (
+            (methods.JUDGE_SCORE, "normal", Errors(mean, mean, error)),
+            (methods.TWO_PHASE, "t", two_phase(*_terms(rubric))),
+        )
+    ]
+
+
+def _terms(rubric: Rubric) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Points of each criterion as the judge and as people say, and where the judge has it apply.
+
+    What people excuse gives no points: a sum of terms has one denominator.
+    """
+    worth, used = rubric.points(rubric.used), rubric.used
+    rows = np.isfinite(worth).all(axis=1)
+    people = np.where(rubric.excused, 0.0, rubric.people)
+    return tuple(x[rows] for x in (worth * rubric.said, worth * people, used))  # type: ignore[return-value]
+
+
+def differences(rubric: Rubric, *, ci_prob: float = 0.95) -> Estimate:
+    """Compare the totals of every two systems on the items that they share.
+
+    Parameters
+    ----------
+    rubric : Rubric
+        Of two systems or more, with items.
+    ci_prob : float, default 0.95
+        Coverage that the intervals aim at.
+
+    Returns
+    -------
+    Estimate
+        ``difference`` by ``first`` and ``second``, as a share of the points, by
+        `prevalence.paired_difference`.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two systems, no items, or fewer than two items of which both outputs
+        are labelled throughout.
+    """
+    with checking("rubric.differences") as require:
+        require(len(rubric.names) > 1, "name the systems: by=, two or more")
+        require(rubric.items is not None, "name the items that systems share: item=")
+    table = rubric.totals()
+    how: dict[str, Any] = {"by": "system", "item": "item", "score": "judged", "truth": "people"}
+    how |= {"calibration": rubric.calibration, "scale": rubric.ends, "truth_scale": rubric.ends}
+    return paired_difference(PairedScores.from_frame(table, **how), ci_prob=ci_prob)
+
+
+def meets(
+    rubric: Rubric, at_least: float | None = None, *, ci_prob: float = 0.95
+) -> tuple[Estimate, ...]:
+    """Estimate the share of outputs that meet all criteria, or have so high a total.
+
+    Parameters
+    ----------
+    rubric : Rubric
+        Verdicts, weights and labels.
+    at_least : float, optional
+        The lowest total, as a share of the points; all criteria if not given.
+    ci_prob : float, default 0.95
+        Probability of the interval.
+
+    Returns
+    -------
+    tuple of Estimate
+        ``all_met``, or ``at_least`` by ``total``, by `prevalence.exact` of outputs labelled
+        throughout.
+
+    Raises
+    ------
+    InputError
+        If no output is labelled throughout.
+    """
+
+    def of(own: Rubric) -> list[Estimate]:
+        return [exact(own.meets(at_least), ci_prob=ci_prob)]
+
+    if at_least is None:
+        return _by_system(rubric, of, "all_met")
+    return _by_system(rubric, of, "at_least", total=at_least)
+
+
+def _by_system(
+    rubric: Rubric, make: Callable[[Rubric], Sequence[Estimate]], quantity: str, **at: float
+) -> tuple[Estimate, ...]:
+    """Estimates of each system under one name, and with the coordinates `at`, by method."""
+    each: Mapping[str, Sequence[Estimate]] = {k: make(rubric.system(k)) for k in rubric.names}
+    found = []
+    for method in dict.fromkeys(one.method for own in each.values() for one in own):
+        own = {k: one for k, made in each.items() for one in made if one.method == method}
+        several = len(rubric.names) > 1
+        first = {k: next(one.rows())[2] for k, one in own.items()}
+        rows = {((k,) if several else ()) + (*at.values(),): row for k, row in first.items()}
+        told = [c.within(k, (k,)) if several else c for k, one in own.items() for c in one.cautions]
+        dims = ("system",) * several + (*at,)
+        found.append(replace(
+            next(iter(own.values())),
+            quantities={quantity: Quantity.of_rows(rows, dims)},
+            cautions=tuple(dict.fromkeys(told)),
+            data=rubric,
+        ))  # fmt: skip
+    return tuple(found)

@@ -1,0 +1,121 @@
+"""Does the interval of a rubric's total cover, if the judge's errors go together over criteria?
+
+    python benchmarks/rubric/coverage.py                       # 100 tables a setting
+    python benchmarks/rubric/coverage.py --runs 1000 --save    # the stored results
+    python benchmarks/rubric/coverage.py --dialogues FOLDER    # of LLM-Rubric, with its CSV files
+
+Nominal 95 %; 1,000 outputs, of which each criterion is met by 60 %, a judge who is right in 80 %;
+errors of one output have a correlation (of the normal variables behind them) of 0, .2 or .4, and so
+have truths; the last criterion has the weight -1, the others 1. ``throughout``: PPI++ of totals,
+outputs labelled on all criteria. ``in part``: `two_phase`, each label on half of the criteria, so
+that twice as many outputs have some. ``independent``: the same value with the interval of a sum of
+independent criteria. ``ratio`` is its width by that of ``throughout``'s; ``error`` is the Monte
+Carlo standard error of ``covered``. Of LLM-Rubric (225 dialogues, nine criteria graded by three
+people each), dialogues are drawn with replacement, 1,000 to a table, and the labelled ones from
+these. Writes benchmarks/rubric/results/coverage.csv.
+
+Found: not yet run in full.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bayesjudge.prevalence import difference
+from bayesjudge.rubric import Rubric, simulate, two_phase
+
+RESULTS = Path(__file__).parent / "results"
+SEED, OUTPUTS = 41_014, 1000
+SETTINGS = [(c, k, m) for c in (0.0, 0.2, 0.4) for k in (4, 10) for m in (50, 200)]
+
+
+def drawn(correlation: float, criteria: int, rng: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The judge's and people's verdicts on all outputs, and the weights."""
+    how: dict[str, Any] = {"error_correlation": correlation, "truth_correlation": correlation}
+    table = simulate(
+        outputs=OUTPUTS, labelled=OUTPUTS, criteria=criteria, agreement=0.8, random_seed=rng, **how
+    ).to_numpy(float)
+    weight = np.ones(criteria)
+    weight[-1] = -1.0
+    return table[:, :criteria], table[:, criteria:], weight
+
+
+def dialogues(folder: Path) -> tuple[np.ndarray, np.ndarray]:
+    """The judge's expected grade of each criterion and people's mean one, from 0 to 1."""
+    judge = pd.read_csv(folder / "judge.csv.gz").set_index(["text_id", "criterion"])
+    people = pd.read_csv(folder / "people.csv.gz")
+    said = (judge.to_numpy() * [0, 1 / 3, 2 / 3, 1]).sum(axis=1) / judge.to_numpy().sum(axis=1)
+    grades = people.groupby(["text_id", "criterion"])["grade"].mean().sub(1).div(3)
+    both = pd.DataFrame({"said": pd.Series(said, judge.index), "grade": grades}).dropna()
+    wide = both.unstack("criterion").dropna()
+    return wide["said"].to_numpy(), wide["grade"].to_numpy()
+
+
+def intervals(
+    judged: np.ndarray, people: np.ndarray, weight: np.ndarray, labelled: int, rng: Any
+) -> dict[str, Any]:
+    """Each interval of one table; its first outputs are labelled."""
+    criteria = judged.shape[1]
+    whole = np.where(np.arange(OUTPUTS)[:, None] < labelled, people, np.nan)
+    names = [f"c{i}" for i in range(criteria)]
+    rubric = Rubric(judged, whole, weight, "random", names, graded=True)
+    row = difference(rubric.scores())["mean_score"]
+    worth = rubric.points(rubric.applies)
+    half = rng.permuted(np.tile(np.arange(criteria) < criteria // 2, (OUTPUTS, 1)), axis=1)
+    some = half & (np.arange(OUTPUTS)[:, None] < 2 * labelled)
+    part = two_phase(worth * judged, np.where(some, worth * people, np.nan)).interval(0.95)
+    each = [two_phase(worth[:, [c]] * judged[:, [c]], worth[:, [c]] * whole[:, [c]])
+            for c in range(criteria)]  # fmt: skip
+    alone = 1.96 * np.sqrt(sum(one.error**2 for one in each))
+    return {
+        "throughout": (row.low, row.high),
+        "in part": (part.low, part.high),
+        "independent": (row.value - alone, row.value + alone),
+    }
+
+
+def study(runs: int, folder: Path | None) -> pd.DataFrame:
+    """Coverage and width by setting and method."""
+    real = None if folder is None else dialogues(folder)
+    settings: list[Any] = SETTINGS if real is None else [("LLM-Rubric", 9, m) for m in (50, 100)]
+    rows = []
+    for place, (correlation, criteria, labelled) in enumerate(settings):
+        rng = np.random.default_rng([SEED, place])
+        found: dict[str, list[Any]] = {}
+        for _ in range(runs):
+            if real is None:
+                judged, people, weight = drawn(correlation, criteria, rng)
+                truth = 0.6 * (criteria - 2) / (criteria - 1)
+            else:
+                chosen = rng.integers(0, len(real[0]), OUTPUTS)
+                judged, people = (side[chosen] for side in real)
+                weight, truth = np.ones(criteria := judged.shape[1]), real[1].mean()
+            for name, (low, high) in intervals(judged, people, weight, labelled, rng).items():
+                found.setdefault(name, []).append((low <= truth <= high, high - low))
+        usual = np.mean(found["throughout"], axis=0)[1]
+        for name, each in found.items():
+            covered, width = np.mean(each, axis=0)
+            error = np.sqrt(covered * (1 - covered) / runs)
+            rows.append((correlation, criteria, labelled, name, covered, error, width,
+                         width / usual, runs))  # fmt: skip
+        print(*rows[-3:], sep="\n", flush=True)
+    columns = ["errors", "criteria", "labelled", "method", "covered", "error", "width", "ratio"]
+    return pd.DataFrame(rows, columns=[*columns, "tables"])
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=100, help="tables a setting")
+    parser.add_argument("--dialogues", type=Path, help="folder with LLM-Rubric's CSV files")
+    parser.add_argument("--save", action="store_true", help="keep the results")
+    asked = parser.parse_args()
+    made = study(asked.runs, asked.dialogues).round(4)
+    print(made.to_string(index=False))
+    if asked.save:
+        name = "coverage.csv" if asked.dialogues is None else "dialogues.csv"
+        made.to_csv(RESULTS / name, index=False)

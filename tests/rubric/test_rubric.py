@@ -1,0 +1,384 @@
+"""Totals of rubrics: weighted means where all is known, and intervals where it is not."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesjudge as bj
+from bayesjudge.cli import main
+from bayesjudge.prevalence import Counts, exact
+from bayesjudge.rubric import (
+    Rubric,
+    answer,
+    by_criterion,
+    cannot_judge,
+    differences,
+    meets,
+    plot_criteria,
+    rows_of,
+    simulate,
+    total,
+    two_phase,
+)
+
+NAN = np.nan
+NAMES = ["accurate", "polite", "complete", "rude"]
+WEIGHTS = {"accurate": 3.0, "polite": 1.0, "complete": 1.0, "rude": -1.0}
+
+
+def _table(outputs=300, labelled=90, **how):
+    table = simulate(outputs=outputs, labelled=labelled, random_seed=5, **how)
+    called = {f"c{i + 1}": name for i, name in enumerate(NAMES)}
+    return table.rename(columns=lambda c: f"{c.split('_')[0]}_{called[c.split('_')[1]]}")
+
+
+def _rubric(table=None, **how):
+    pairs = {name: (f"judge_{name}", f"human_{name}") for name in NAMES}
+    given = {"criteria": pairs, "calibration": "random", "weight": WEIGHTS, **how}
+    return Rubric.from_frame(_table() if table is None else table, **given)
+
+
+def _quoted(made):
+    return min(made, key=lambda one: one.method.rank)["total"]
+
+
+# One number an output ------------------------------------------------------------------------
+
+
+def test_a_total_counts_points_by_those_that_there_are():
+    applies = [[True, True, True], [True, False, True]]
+    rubric = Rubric([[1, 0, 1], [1, NAN, 0]], [[1, 1, 1], [0, NAN, 1]], [3, 1, -2], "random",
+                    "abc", applies=applies)  # fmt: skip
+    table = rubric.totals()
+    assert table["judged"].tolist() == pytest.approx([(3 - 2) / 4, 1.0])
+    assert table["people"].tolist() == pytest.approx([(3 + 1 - 2) / 4, -2 / 3])
+    assert rubric.ends == pytest.approx((-2 / 3, 1.0))
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+def test_with_all_cells_labelled_it_is_the_weighted_mean(missing):
+    """To 1e-12, whatever the judge says, by both roads, also where criteria do not apply."""
+    rng = np.random.default_rng(1)
+    people, judged = rng.integers(0, 2, (2, 80, 4)).astype(float)
+    applies = rng.random((80, 4)) >= missing
+    applies[:, 0] = True
+    weight = np.array([3.0, 1, 1, -1])
+    given = np.where(applies, people, NAN)
+    rubric = Rubric(judged, given, weight, "random", NAMES, applies=applies)
+    worth = weight * applies / np.maximum(weight * applies, 0).sum(axis=1, keepdims=True)
+    mean = (worth * people).sum(axis=1).mean()
+    assert _quoted(total(rubric)).value == pytest.approx(mean, abs=1e-12)
+    assert two_phase(worth * judged, worth * people, applies).value == pytest.approx(
+        mean, abs=1e-12
+    )
+
+
+def test_one_criterion_is_the_share_of_good_outputs():
+    table = _table()
+    rubric = Rubric.from_frame(
+        table, criteria={"polite": ("judge_polite", "human_polite")}, calibration="random"
+    )
+    counts = Counts.from_frame(
+        table, verdict="judge_polite", truth="human_polite", calibration="random"
+    )
+    each = by_criterion(rubric)
+    assert each["criterion_met", "polite"] == exact(counts)["prevalence"]
+    assert meets(rubric)[0]["all_met"] == exact(counts)["prevalence"]
+    assert meets(rubric, 1.0)[0]["at_least", 1.0] == exact(counts)["prevalence"]
+    row, ppi = _quoted(total(rubric)), exact(counts)["prevalence"]
+    assert row.value == pytest.approx(ppi.value, abs=0.01)
+
+
+def test_both_roads_agree_where_outputs_are_labelled_throughout():
+    """PPI++ of totals, and the sum of terms with one weight: degrees of freedom apart."""
+    rubric = _rubric()
+    worth, people = rubric.points(rubric.used), rubric.people
+    one = two_phase(worth * rubric.said, worth * people).interval(0.95)
+    other = next(o for o in total(rubric) if o.method.id == "difference-tuned")["total"]
+    assert tuple(one) == pytest.approx(tuple(other), abs=0.002)
+
+
+def test_labels_on_more_outputs_narrow_a_total_though_none_is_labelled_throughout():
+    table = _table(labelled=120)
+    some = table.copy()
+    for i, name in enumerate(NAMES):  # each output lacks one criterion
+        some.loc[np.arange(300) % 4 == i, f"human_{name}"] = NAN
+    rubric = _rubric(some)
+    assert (rubric.partly, rubric.whole.sum()) == (120, 0)
+    made = total(rubric)
+    assert made[-1].method.id == "two-phase"
+    row, full = made[-1]["total"], _quoted(total(_rubric(table)))
+    half = _quoted(total(_rubric(_table(labelled=60))))
+    assert row.low < full.value < row.high
+    assert full.high - full.low < row.high - row.low < half.high - half.low
+
+
+def test_errors_that_go_together_widen_the_total():
+    """Coverage and widths in full: benchmarks/rubric/coverage.py."""
+    widths = {}
+    for correlation in (0.0, 0.4):
+        table = _table(outputs=4000, labelled=400, error_correlation=correlation)
+        rubric = _rubric(table, weight=None)
+        row = _quoted(total(rubric))
+        widths[correlation] = row.high - row.low
+    assert 1.1 < widths[0.4] / widths[0.0] < 1.8
+
+
+# Reading ---------------------------------------------------------------------------------------
+
+
+def _long(table):
+    rows = [
+        {"id": i, "criterion": name, "points": WEIGHTS[name], "verdict": table.loc[i, f"judge_{name}"],
+         "truth": table.loc[i, f"human_{name}"]}
+        for i in range(len(table)) for name in NAMES
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def test_a_row_an_output_and_a_row_a_criterion_are_one_rubric():
+    wide = _rubric()
+    long = Rubric.from_frame(_long(_table()), item="id", weight="points", calibration="random")
+    assert long.criteria == wide.criteria and not long.own
+    assert long.totals()["people"].tolist() == pytest.approx(
+        wide.totals()["people"].tolist(), nan_ok=True
+    )
+    assert [o["total"] for o in total(long)] == [o["total"] for o in total(wide)]
+
+
+def test_criteria_that_are_written_for_the_items_have_totals_only():
+    rows = _long(_table())
+    rows["criterion"] = rows["criterion"] + " " + rows["id"].astype(str)
+    own = Rubric.from_frame(rows, item="id", weight="points", calibration="random")
+    assert own.own
+    assert _quoted(total(own)) == _quoted(total(_rubric()))
+    with pytest.raises(bj.InputError, match="criteria of its own: only totals"):
+        by_criterion(own)
+
+
+def test_records_with_a_list_of_criteria_become_rows():
+    records = [
+        {"prompt_id": 1, "prompt": [{"role": "user"}], "name": "x",
+         "rubrics": [{"name": "a", "points": 5}, {"name": "b", "points": -3}]},
+    ]  # fmt: skip
+    made = rows_of(records, "rubrics")
+    assert made["points"].tolist() == [5, -3]
+    assert made["record.name"].tolist() == ["x", "x"]
+    with pytest.raises(bj.InputError, match="no record has a list of objects"):
+        rows_of([{"a": 1}])
+
+
+def test_what_does_not_apply_is_no_verdict_and_no_failed_call():
+    table = _table().astype(object)
+    table.loc[:9, "judge_polite"] = "N/A"
+    table.loc[:4, "human_polite"] = "not applicable"
+    rubric = _rubric(table)
+    assert not rubric.lost.any()
+    assert rubric.applies[:10, 1].sum() == 0
+    assert rubric.points(rubric.applies)[0].tolist() == pytest.approx([0.75, 0, 0.25, -0.25])
+
+
+def test_failed_calls_are_asked_for_by_the_sign_of_the_weight():
+    table = _table().astype(object)
+    table.loc[:19, ["judge_rude", "judge_polite"]] = None
+    with pytest.raises(bj.InputError, match=r"40 calls .* 20 of them on criteria of negative") as e:
+        _rubric(table)
+    assert e.value.has("failed-calls")
+    worst, best, drop = (_rubric(table, failed=one).totals()["judged"] for one in
+                         ("worst", "best", "drop"))  # fmt: skip
+    assert (best - worst)[:20].tolist() == pytest.approx([0.4] * 20)
+    assert (best - worst)[20:].abs().max() == 0
+    kept = _rubric(table, failed="drop").points(_rubric(table, failed="drop").used)
+    assert kept[0].tolist() == pytest.approx([0.75, 0, 0.25, 0])
+    # people correct the total for any of them
+    worst, best = (_quoted(total(_rubric(table, failed=one))) for one in ("worst", "best"))
+    assert worst.low < best.value < worst.high
+    assert drop.notna().all()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"calibration": "by_truth"}, "totals take labels that are a random sample"),
+        ({"weight": {"witty": 1}}, "criteria are accurate, polite"),
+        ({"failed": None, "scale": (2, 3)}, r"judged has .*: expected 0 \(not met\) to 1"),
+    ],
+)
+def test_refusals_name_what_is_wrong(change, words):
+    with pytest.raises(bj.InputError, match=words):
+        _rubric(**change)
+
+
+def test_more_refusals():
+    with pytest.raises(bj.InputError, match="criteria that nobody labelled: b"):
+        Rubric([[1, 0]] * 3, [[1, NAN]] * 3, [1, 1], "random", "ab")
+    with pytest.raises(bj.InputError, match="nobody labelled a criterion"):
+        Rubric([[1, 0]], [[NAN, NAN]], [1, 1], "random", "ab")
+    rows = _long(_table())
+    with pytest.raises(bj.InputError, match="several rows by id"):
+        Rubric.from_frame(pd.concat([rows, rows[:1]]), item="id", calibration="random")
+
+
+# Each criterion --------------------------------------------------------------------------------
+
+
+def test_points_lost_add_up_to_what_the_total_misses():
+    """Where all is labelled, to rounding: the total is 1 less what criteria cost."""
+    rubric = _rubric(_table(outputs=90, labelled=90))
+    each = by_criterion(rubric)
+    lost = sum(each["points_lost", name].value for name in NAMES)
+    assert 1 - lost == pytest.approx(_quoted(total(rubric)).value, abs=1e-12)
+
+
+def test_a_judge_that_guesses_cannot_judge():
+    table = _table(labelled=150)
+    rng = np.random.default_rng(2)
+    table["judge_polite"] = rng.integers(0, 2, len(table))
+    (one,) = cannot_judge(by_criterion(_rubric(table)))
+    assert (one.criterion, one.measure) == ("polite", "youden")
+    assert one.row.high < 0.5
+    assert not cannot_judge(by_criterion(_rubric(table)), {"polite": one.row.high / 2})
+    text = str(answer(*total(_rubric(table)), by_criterion(_rubric(table))))
+    assert "The judge cannot judge polite: its sensitivity + specificity - 1 is" in text
+
+
+def test_grades_are_correlated():
+    rng = np.random.default_rng(3)
+    level = rng.random((200, 2))
+    judge = np.clip(np.rint(1 + 4 * level + rng.normal(0, 0.7, level.shape)), 1, 5)
+    people = np.clip(np.rint(1 + 4 * level + rng.normal(0, 0.7, level.shape)), 1, 5)
+    people[60:] = NAN
+    table = pd.DataFrame({"judge_a": judge[:, 0], "judge_b": judge[:, 1], "human_a": people[:, 0],
+                          "human_b": people[:, 1]})  # fmt: skip
+    pairs = {name: (f"judge_{name}", f"human_{name}") for name in "ab"}
+    rubric = Rubric.from_frame(table, criteria=pairs, calibration="random", scale=(1, 5),
+                               truth_scale=(1, 5))  # fmt: skip
+    each = by_criterion(rubric)
+    r = np.corrcoef(judge[:60, 0], people[:60, 0])[0, 1]
+    assert each["correlation", "a"].value == pytest.approx(r)
+    half = 1.959964 / np.sqrt(57)
+    assert each["correlation", "a"].low == pytest.approx(np.tanh(np.arctanh(r) - half), abs=1e-6)
+    assert each["criterion_met", "b"].value == pytest.approx(0.5, abs=0.1)
+
+
+def test_people_s_verdicts_on_the_worst_criterion_narrow_the_total_most():
+    table = _table(outputs=2000, labelled=300)
+    rng = np.random.default_rng(4)
+    table["judge_accurate"] = rng.integers(0, 2, len(table))
+    each = by_criterion(_rubric(table))
+    given = {name: each["width_if_given", name].value for name in NAMES}
+    assert min(given, key=given.get) == "accurate"
+    assert given["accurate"] < 0.8 * each["width_now", "accurate"].value
+
+
+# Systems ---------------------------------------------------------------------------------------
+
+
+def _systems():
+    made = [
+        _table(met=share).assign(system=name, id=range(300))
+        for name, share in (("new", 0.7), ("old", 0.6))
+    ]
+    return _rubric(pd.concat(made), by="system", item="id")
+
+
+def test_systems_are_compared_on_shared_outputs():
+    rubric = _systems()
+    made = {one.method.id: one for one in total(rubric)}["difference-tuned"]
+    assert made["total", "new"].value > made["total", "old"].value
+    row = differences(rubric)["difference", "new", "old"]
+    each = [made["total", name] for name in ("new", "old")]
+    apart = np.hypot(*(one.high - one.low for one in each))
+    assert row.high - row.low < apart  # items are shared, and so are their truths
+    text = answer(*total(rubric), differences(rubric)).text
+    assert text.startswith("new is better than old: ")
+    with pytest.raises(bj.InputError, match="name the systems"):
+        differences(_rubric())
+
+
+# Command ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = _table()
+    table.insert(0, "id", [f"r{i}" for i in range(len(table))])
+    table.to_csv("wide.csv", index=False)
+    _long(table).assign(id=table["id"].repeat(4).to_numpy()).to_csv("long.csv", index=False)
+    with open("list.jsonl", "w") as file:
+        for _, row in table.iterrows():
+            parts = [
+                {"criterion": name, "points": WEIGHTS[name], "met": bool(row[f"judge_{name}"]),
+                 "human": None if np.isnan(row[f"human_{name}"]) else bool(row[f"human_{name}"])}
+                for name in NAMES
+            ]  # fmt: skip
+            file.write(json.dumps({"id": row["id"], "criteria": parts}) + "\n")
+    return ["wide.csv --weight accurate=3 --weight rude=-1", "long.csv", "list.jsonl"]
+
+
+def test_the_command_reads_each_kind_of_file(files, capsys):
+    found = []
+    for words in files:
+        assert main(["rubric", *words.split(), "--calibration", "random", "--json"]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    assert len({one["answer"]["text"] for one in found}) == 1
+    assert {c["criterion"] for c in found[0]["criteria"]} == {*NAMES}
+    row = found[0]["answer"]["estimates"][0]
+    assert (row["value"], row["low"], row["high"]) == tuple(_quoted(total(_rubric())))
+
+
+def test_the_screen_and_the_page(files, capsys, tmp_path):
+    line = [*files[0].split(), "--calibration", "random", "--at-least", "0.5"]
+    assert main(["rubric", *line, "--html", "page.html"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "Outputs with a total of 50 % or more: " in out
+    assert "Criteria: what people would say, and the judge" in out
+    assert "What people would say of each criterion" in (tmp_path / "page.html").read_text()
+
+
+def test_doctor_proposes_the_line(files):
+    for words in files:
+        found = bj.doctor(words.split()[0])
+        (line,) = [one.line for one in found.answers if one.line.command == "rubric"]
+        assert main([*line.words, "--quiet"]) == 0
+        if words != files[0]:  # rows are criteria, of which nobody asks the share of good ones
+            assert found.commands == {"rubric"}
+
+
+@pytest.mark.parametrize("names", ["judge_{} human_{}", "{}_llm {}_human", "gpt4_{} expert_{}",
+                                   "{}.judge {}.label", "{}Judge {}Human"])  # fmt: skip
+@pytest.mark.parametrize("criteria", [("tone", "wit"), ("q1", "q2")])
+def test_columns_are_paired_in_any_spelling(names, criteria, tmp_path, capsys):
+    mine, theirs = names.split()
+    table = _table()
+    columns = {
+        mine.format(new): table[f"judge_{old}"] for new, old in zip(criteria, NAMES, strict=False)
+    }
+    columns |= {
+        theirs.format(new): table[f"human_{old}"] for new, old in zip(criteria, NAMES, strict=False)
+    }
+    pd.DataFrame(columns).to_csv(tmp_path / "t.csv", index=False)
+    assert main(["rubric", str(tmp_path / "t.csv"), "--calibration", "random", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [one["criterion"] for one in found["criteria"]] == [*criteria]
+
+
+def test_what_the_command_refuses(files, capsys):
+    for line, words in (
+        (["wide.csv"], "how were the items that people labelled chosen?"),
+        (["wide.csv", "--calibration", "random", "--weight", "rude=bad"], "write NAME=POINTS"),
+        (["wide.csv", "--calibration", "by_verdict"], "labels that are a random sample"),
+        (["long.csv", "--calibration", "random", "--item", "nobody"], "nobody"),
+    ):
+        assert main(["rubric", *line]) == 2
+        assert words in " ".join(capsys.readouterr().err.split())
+
+
+def test_the_picture_names_the_criteria():
+    axes = plot_criteria(by_criterion(_rubric()))
+    assert [text.get_text() for text in axes.get_yticklabels()] == NAMES
+    with pytest.raises(bj.InputError, match="name one of the systems"):
+        plot_criteria(by_criterion(_systems()))
