@@ -22,7 +22,7 @@ from bayesjudge.truth.model import LatentTruth
 each_module = pytest.mark.parametrize("one", MODULES, ids=lambda one: one.name)
 NOT_MODULES = {
     *("core", "compiled", "render", "verdicts", "truth"),
-    *("cli", "readers", "datasets", "lab", "decide", "integrations"),
+    *("cli", "readers", "datasets", "lab", "decide", "integrations", "rubric"),
 }
 SETTINGS = (
     *("draws", "tune", "chains", "cores", "target_accept"),

@@ -179,7 +179,9 @@ def llm_rubric() -> pd.DataFrame:
     made = {"dialogue": np.arange(len(table)) + 1}
     made |= {name: table[name] for name in table if name.startswith("judge_")}
     for name in [name for name in table if name.startswith("people_")]:
-        grades = pd.DataFrame([[*map(float, str(cell))] for cell in table[name]]).replace(0, np.nan)
+        grades = pd.DataFrame(
+            [[*map(float, str(cell).ljust(3, "0"))] for cell in table[name]]
+        ).replace(0, np.nan)
         criterion = name.removeprefix("people_")
         made[f"human_{criterion}"] = grades.mean(axis=1)
         made |= {f"{who}_{criterion}": grades[i] for i, who in enumerate(("first", "second"))}

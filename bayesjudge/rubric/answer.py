@@ -168,8 +168,8 @@ def cannot_words(one: CannotJudge) -> str:
     where = f" for {one.system}" if one.system else ""
     return (
         f"The judge cannot judge {one.criterion}{where}: its {MEASURES[one.measure]} is "
-        f"{one.row.value:.2f} ({one.row.low:.2f} to {one.row.high:.2f}), and people reach "
-        f"{one.reach:.2f}."
+        f"{one.row.value:.2f} ({one.row.low:.2f} to {one.row.high:.2f}), below the "
+        f"{one.reach:.2f} that is asked of it."
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -28,25 +28,11 @@ FEWEST = 10
 
 
 class CannotJudge(NamedTuple):
-    """A criterion that the judge cannot judge, and why.
-
-    Parameters
-    ----------
-    criterion : str
-        Name.
-    system : str
-        Of which system's outputs; empty if there is one.
-    measure : {"youden", "correlation"}
-        Sensitivity and specificity less 1, or the correlation with people's grades.
-    row : Row
-        With its interval.
-    reach : float
-        What people reach among themselves.
-    """
+    """A criterion that the judge cannot judge: by which measure, and what people reach."""
 
     criterion: str
     system: str
-    measure: str
+    measure: Literal["youden", "correlation"]
     row: Row
     reach: float
 
@@ -193,9 +179,10 @@ def cannot_judge(
 
     Returns
     -------
-    tuple of CannotJudge
-        Those whose interval lies below `reach`: with 95 % intervals, a judge that does reach it is
-        named in 2.5 % of cases.
+    tuple of NamedTuple
+        Those whose interval lies below `reach`, with 95 % intervals 2.5 % of those on which the
+        judge does reach it: ``criterion``, ``system``, ``measure`` (``"youden"`` or
+        ``"correlation"``), ``row`` and ``reach``.
 
     Raises
     ------

@@ -2,7 +2,7 @@
 
     python benchmarks/rubric/coverage.py                       # 100 tables a setting
     python benchmarks/rubric/coverage.py --runs 1000 --save    # the stored results
-    python benchmarks/rubric/coverage.py --dialogues FOLDER    # of LLM-Rubric, with its CSV files
+    python benchmarks/rubric/coverage.py --dialogues           # of LLM-Rubric
 
 Nominal 95 %; 1,000 outputs, of which each criterion is met by 60 %, a judge who is right in 80 %;
 errors of one output have a correlation (of the normal variables behind them) of 0, .2 or .4, and so
@@ -14,7 +14,12 @@ Carlo standard error of ``covered``. Of LLM-Rubric (225 dialogues, nine criteria
 people each), dialogues are drawn with replacement, 1,000 to a table, and the labelled ones from
 these. Writes benchmarks/rubric/results/coverage.csv.
 
-Found: not yet run in full.
+Found: over twelve settings of 1,000 tables each .937 to .958 of totals are covered (standard error
+.007), and .942 to .960 where outputs are labelled in part, with .83 to 1.00 times the width. A sum
+of criteria as if they were independent has .64 to 1.00 times the width and covers .805 to .949:
+least with ten criteria whose errors correlate by .4. Of LLM-Rubric's dialogues, drawn with
+replacement, .940 and .952 are covered (50 and 100 labelled), in part .948 and .945, and .786 and
+.796 as if criteria were independent.
 """
 
 from __future__ import annotations
@@ -26,6 +31,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from bayesjudge.datasets import llm_rubric
 from bayesjudge.prevalence import difference
 from bayesjudge.rubric import Rubric, simulate, two_phase
 
@@ -45,15 +51,11 @@ def drawn(correlation: float, criteria: int, rng: Any) -> tuple[np.ndarray, np.n
     return table[:, :criteria], table[:, criteria:], weight
 
 
-def dialogues(folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    """The judge's expected grade of each criterion and people's mean one, from 0 to 1."""
-    judge = pd.read_csv(folder / "judge.csv.gz").set_index(["text_id", "criterion"])
-    people = pd.read_csv(folder / "people.csv.gz")
-    said = (judge.to_numpy() * [0, 1 / 3, 2 / 3, 1]).sum(axis=1) / judge.to_numpy().sum(axis=1)
-    grades = people.groupby(["text_id", "criterion"])["grade"].mean().sub(1).div(3)
-    both = pd.DataFrame({"said": pd.Series(said, judge.index), "grade": grades}).dropna()
-    wide = both.unstack("criterion").dropna()
-    return wide["said"].to_numpy(), wide["grade"].to_numpy()
+def dialogues() -> tuple[np.ndarray, np.ndarray]:
+    """The judge's mean grade of each criterion and people's, from 0 to 1, where all have one."""
+    table = llm_rubric().dropna(subset=[f"human_Q{i}" for i in range(9)])
+    said, grades = (table[[f"{who}_Q{i}" for i in range(9)]] for who in ("judge", "human"))
+    return (said.to_numpy() - 1) / 3, (grades.to_numpy() - 1) / 3
 
 
 def intervals(
@@ -79,9 +81,9 @@ def intervals(
     }
 
 
-def study(runs: int, folder: Path | None) -> pd.DataFrame:
+def study(runs: int, published: bool) -> pd.DataFrame:
     """Coverage and width by setting and method."""
-    real = None if folder is None else dialogues(folder)
+    real = dialogues() if published else None
     settings: list[Any] = SETTINGS if real is None else [("LLM-Rubric", 9, m) for m in (50, 100)]
     rows = []
     for place, (correlation, criteria, labelled) in enumerate(settings):
@@ -111,11 +113,11 @@ def study(runs: int, folder: Path | None) -> pd.DataFrame:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=100, help="tables a setting")
-    parser.add_argument("--dialogues", type=Path, help="folder with LLM-Rubric's CSV files")
+    parser.add_argument("--dialogues", action="store_true", help="of LLM-Rubric")
     parser.add_argument("--save", action="store_true", help="keep the results")
     asked = parser.parse_args()
     made = study(asked.runs, asked.dialogues).round(4)
     print(made.to_string(index=False))
     if asked.save:
-        name = "coverage.csv" if asked.dialogues is None else "dialogues.csv"
+        name = "dialogues.csv" if asked.dialogues else "coverage.csv"
         made.to_csv(RESULTS / name, index=False)
