@@ -225,6 +225,14 @@ def _in_consensus(table: Any, **how: Any) -> Any:
 
 
 @functools.cache
+def _of_rubric(rubric: Any) -> dict[Any, Any]:
+    table = rubric.totals()
+    sums = table.groupby("system")[["judged", "people"]].sum()
+    return {"labelled": int(rubric.labelled.sum())} | {
+        (system, who): sums.loc[system, who] for system in sums.index for who in sums
+    }
+
+
 def readings() -> dict[str, Reading]:
     """Every public function of a table, by its name and what is special about it."""
     log, votes, repeated, shifts = _log(), _votes(), _repeats(), _shifts()
@@ -252,7 +260,10 @@ def readings() -> dict[str, Reading]:
     scale = {"scale": (0, 1)}
     verdicts = bj.Verdicts.from_frame
     long = {"verdict": "vote", "judge": "judge", "item": "item", "by": "generator"}
+    criteria = {**of_log, "criterion": "topic", "item": "case", "by": "system"}
+    worst = {**random, "failed": "worst"}
     return {
+        "Rubric": Reading(bj.rubric.Rubric.from_frame, log, criteria, worst, _of_rubric),
         "Verdicts": Reading(verdicts, log, {**of_log, "by": "system"}, drop, _of_verdicts),
         "Verdicts of votes": Reading(
             verdicts, votes, {**long, "truth": "truth"}, random, _of_verdicts

@@ -261,7 +261,7 @@ class Rubric:
         return pd.DataFrame({"item": [*items], "system": [*systems], **cut}).dropna(subset="judged")
 
     def scores(self) -> Scores:
-        """Totals as scores, whose models and closed forms are those of `prevalence.scores`.
+        """Make totals scores, whose models and closed forms are those of `prevalence.scores`.
 
         Returns
         -------
@@ -274,7 +274,7 @@ class Rubric:
         return Scores(table["judged"], table["people"], np.ones(len(table), int), **how)
 
     def criterion(self, name: str) -> Counts | Scores:
-        """One criterion as verdicts of the outputs that it applies to.
+        """Take one criterion, on the outputs that it applies to.
 
         Parameters
         ----------
@@ -305,7 +305,7 @@ class Rubric:
         return Scores(judged, people, np.ones(len(judged), int), **how)
 
     def meets(self, at_least: float | None = None) -> Counts:
-        """Outputs that meet every criterion that applies, or have so high a total.
+        """Count outputs that meet every criterion that applies, or have so high a total.
 
         Parameters
         ----------

@@ -131,8 +131,8 @@ def test_errors_that_go_together_widen_the_total():
 
 def _long(table):
     rows = [
-        {"id": i, "criterion": name, "points": WEIGHTS[name], "verdict": table.loc[i, f"judge_{name}"],
-         "truth": table.loc[i, f"human_{name}"]}
+        {"id": i, "criterion": name, "points": WEIGHTS[name],
+         "verdict": table.loc[i, f"judge_{name}"], "truth": table.loc[i, f"human_{name}"]}
         for i in range(len(table)) for name in NAMES
     ]  # fmt: skip
     return pd.DataFrame(rows)
@@ -141,7 +141,8 @@ def _long(table):
 def test_a_row_an_output_and_a_row_a_criterion_are_one_rubric():
     wide = _rubric()
     long = Rubric.from_frame(_long(_table()), item="id", weight="points", calibration="random")
-    assert long.criteria == wide.criteria and not long.own
+    assert long.criteria == wide.criteria
+    assert not long.own
     assert long.totals()["people"].tolist() == pytest.approx(
         wide.totals()["people"].tolist(), nan_ok=True
     )
@@ -319,6 +320,7 @@ def files(tmp_path, monkeypatch):
     return ["wide.csv --weight accurate=3 --weight rude=-1", "long.csv", "list.jsonl"]
 
 
+@pytest.mark.slow
 def test_the_command_reads_each_kind_of_file(files, capsys):
     found = []
     for words in files:
@@ -330,6 +332,7 @@ def test_the_command_reads_each_kind_of_file(files, capsys):
     assert (row["value"], row["low"], row["high"]) == tuple(_quoted(total(_rubric())))
 
 
+@pytest.mark.slow
 def test_the_screen_and_the_page(files, capsys, tmp_path):
     line = [*files[0].split(), "--calibration", "random", "--at-least", "0.5"]
     assert main(["rubric", *line, "--html", "page.html"]) == 0
@@ -339,6 +342,7 @@ def test_the_screen_and_the_page(files, capsys, tmp_path):
     assert "What people would say of each criterion" in (tmp_path / "page.html").read_text()
 
 
+@pytest.mark.slow
 def test_doctor_proposes_the_line(files):
     for words in files:
         found = bj.doctor(words.split()[0])
@@ -348,6 +352,7 @@ def test_doctor_proposes_the_line(files):
             assert found.commands == {"rubric"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", ["judge_{} human_{}", "{}_llm {}_human", "gpt4_{} expert_{}",
                                    "{}.judge {}.label", "{}Judge {}Human"])  # fmt: skip
 @pytest.mark.parametrize("criteria", [("tone", "wit"), ("q1", "q2")])
