@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,7 @@ class CannotJudge(NamedTuple):
 
     criterion: str
     system: str
-    measure: Literal["youden", "correlation"]
+    measure: str
     row: Row
     reach: float
 

@@ -58,7 +58,7 @@ def _options(
     """Scales of grades, and what labels mean."""
     empty = absent(table, [*judged, *truths], told)
     found: dict[str, list[str]] = {"--missing-value": empty} if empty else {}
-    labels = {}
+    labels: dict[str, Mapping[str, int]] = {}
     for option, names in (("--scale", judged), ("--truth-scale", truths)):
         if all(table[n].numbers and not table[n].binary for n in names):
             numbers = [float(cell) for n in names for cell in table[n].kinds]
