@@ -51,6 +51,8 @@ JUDGES_CUTPOINTS = Assumption.of("judges-cutpoints")
 CLEAR = 5.0
 #: Standard deviation of the priors of how noise depends on the level.
 NOISE_SD = 0.5
+#: Cutpoints this close leave a value that nobody gave a logarithm.
+LEAST_GAP = 1e-300
 #: Degrees of freedom without which nobody can say that judges' gaps differ clearly.
 MOST_FEW = 6
 
@@ -194,7 +196,13 @@ class CumulativeLogit(BayesianModel):
     def _uncollapsed(self, scores: Scores) -> pm.Model:
         return self._graph(scores, _observe_answers)
 
-    def _graph(self, scores: Scores, observe: Any) -> pm.Model:
+    def _sampling_form(self, scores: Scores) -> pm.Model:
+        return self._graph(scores, _add_density, _clear_effects(usable(scores)))
+
+    def _graph(
+        self, scores: Scores, observe: Any, clear: Mapping[str, bool] | None = None
+    ) -> pm.Model:
+        """The model; effects that are not `clear` are multiples of their standard deviation."""
         import pymc as pm
         import pytensor.tensor as pt
 
@@ -205,13 +213,19 @@ class CumulativeLogit(BayesianModel):
             weights = np.full(len(scores.scale), self.concentration)
             prior = pm.Data("value_prior", weights, dims="value")
             share = pm.Dirichlet("value_share", prior, dims="value")
-            eta = self._eta(scores, *at)
-            cuts = self._cutpoints(scores, share)
+            eta = self._eta(scores, *at, clear)
+            cuts = self._cutpoints(share, clear)
             row = at[1] if cuts.ndim == 2 else np.zeros_like(at[1])
             observe(scores.counts[at], *self._in_units_of_noise(eta, pt.atleast_2d(cuts), row))
         return model
 
-    def _eta(self, scores: Scores, item_of_cell: Any, judge_of_cell: Any) -> Any:
+    def _eta(
+        self,
+        scores: Scores,
+        item_of_cell: Any,
+        judge_of_cell: Any,
+        clear: Mapping[str, bool] | None,
+    ) -> Any:
         """Sum of the effects in each cell."""
         import pymc as pm
 
@@ -220,7 +234,7 @@ class CumulativeLogit(BayesianModel):
             if f"{name}_sd" not in self._quantities(scores):
                 continue
             scale = self._half_normal(f"{name}_scale")
-            effect = pm.ZeroSumNormal(f"{name}_effect", scale, dims=name)
+            effect = _effect(f"{name}_effect", scale, clear is None or clear[name], dims=name)
             # what normal effects have beside their differences: how far the average of those at
             # hand lies from the average of all that could have been drawn, in standard errors.
             # The data say nothing of it.
@@ -228,7 +242,8 @@ class CumulativeLogit(BayesianModel):
             eta = eta + effect[of_cell]
         if "item_judge_sd" in self._quantities(scores):
             scale = self._half_normal("item_judge_scale")
-            eta = eta + pm.Normal("item_judge_effect", 0, scale, dims="cell")
+            each = _effect("item_judge_effect", scale, clear is None, dims="cell", sums_to_0=False)
+            eta = eta + each
         return eta
 
     def _in_units_of_noise(self, eta: Any, cuts: Any, row: Any) -> tuple[Any, Any, Any]:
@@ -261,19 +276,9 @@ class CumulativeLogit(BayesianModel):
         prior = np.array(float(getattr(self, name)))
         return pm.HalfNormal(name, pm.Data(f"{name.removesuffix('_scale')}_prior", prior))
 
-    def _cutpoints(self, scores: Scores, share: Any) -> Any:
+    def _cutpoints(self, share: Any, clear: Mapping[str, bool] | None) -> Any:
         """Cutpoints of all cells, or by judge."""
-        from bayesjudge.repeats._pymc import cutpoints_of
-
-        return cutpoints_of(share)
-
-    def _sampling_form(self, scores: Scores) -> pm.Model:
-        from bayesjudge.repeats._pymc import sampling_form
-
-        scores = usable(scores)
-        self._check(scores)
-        has = self.describe().keys() - self._unread(scores)
-        return sampling_form(scores, self._coords(scores), vars(self), has, _clear_effects(scores))
+        return _cutpoints_of(share)
 
     def _item_log_likelihood(
         self, scores: Scores, draws: xr.Dataset
@@ -380,16 +385,15 @@ class JudgeCutpoints(CumulativeLogit):
         gaps = [f"{x:g}" for x in scores.scale[1:-1]]
         return {**super()._coords(scores), "step": steps, "gap": gaps}
 
-    def _cutpoints(self, scores: Scores, share: Any) -> Any:
+    def _cutpoints(self, share: Any, clear: Mapping[str, bool] | None) -> Any:
         import pymc as pm
-
-        from bayesjudge.repeats._pymc import cutpoints_of, own_cutpoints
 
         # sums over judges are 0: the shares are those of the average of the judges at hand
         scale = self._half_normal("cutpoint_scale")
-        stretch = pm.ZeroSumNormal("cutpoint_stretch", scale, dims=("gap", "judge"))
+        as_is = clear is None or clear["gap"]
+        stretch = _effect("cutpoint_stretch", scale, as_is, dims=("gap", "judge"))
         pm.Normal("cutpoint_offset", dims="gap")
-        own = own_cutpoints(cutpoints_of(share), stretch.T)
+        own = _own_cutpoints(_cutpoints_of(share), stretch.T)
         shifted = own - pm.modelcontext(None)["judge_effect"][:, None]
         pm.Deterministic("judge_cutpoint", shifted, dims=("judge", "step"))
         return own
@@ -506,6 +510,43 @@ def _effective_repeats(scores: Scores, rho: np.ndarray) -> np.ndarray:
     return len(scores.judges) * repeats / (1 + (repeats - 1) * rho)
 
 
+# Unknowns ----------------------------------------------------------------------------------------
+
+
+def _effect(name: str, scale: Any, as_is: bool, *, dims: Any, sums_to_0: bool = True) -> Any:
+    """Normal effects, sampled as they are or as multiples of their standard deviation."""
+    import pymc as pm
+
+    def normal(name: str, scale: Any) -> Any:
+        if sums_to_0:
+            return pm.ZeroSumNormal(name, scale, dims=dims)
+        return pm.Normal(name, 0, scale, dims=dims)
+
+    if as_is:
+        return normal(name, scale)
+    return pm.Deterministic(name, scale * normal(f"{name}_in_sd", 1.0), dims=dims)
+
+
+def _cutpoints_of(share: Any) -> Any:
+    """Cutpoints from shares; both sums are positive, so that neither tail loses digits."""
+    import pytensor.tensor as pt
+
+    above = share[..., ::-1].cumsum(axis=-1)[..., ::-1]
+    return pt.log(share.cumsum(axis=-1)[..., :-1]) - pt.log(above[..., 1:])
+
+
+def _own_cutpoints(cuts: Any, stretch: Any) -> Any:
+    """Widen the gaps of cutpoints (step,) by factors with logarithms `stretch` (judge, gap), the
+    weighted mean of the cutpoints staying where it is.
+    """
+    import pytensor.tensor as pt
+
+    gaps = (cuts[1:] - cuts[:-1]) * pt.exp(stretch)
+    moved = pt.concatenate([pt.zeros_like(gaps[:, :1]), gaps.cumsum(axis=-1)], axis=-1)
+    weights = pt.sigmoid(cuts) * pt.sigmoid(-cuts)
+    return moved + ((weights * (cuts - moved)).sum(-1) / weights.sum())[:, None]
+
+
 # Likelihood --------------------------------------------------------------------------------------
 
 
@@ -517,6 +558,26 @@ def _observe(seen: np.ndarray, eta: Any, cuts: Any, row: np.ndarray) -> None:
     counts = pm.Data("counts", seen.astype(float), dims=("cell", "value"))
     n, chance = counts.sum(axis=1).astype("int64"), pt.exp(_log_chance(eta, cuts[row]))
     pm.Multinomial("given", n, chance, observed=counts, dims=("cell", "value"))
+
+
+def _add_density(seen: np.ndarray, eta: Any, cuts: Any, row: np.ndarray) -> None:
+    """The density of `_observe` for the sampler: a logarithm for each cell and cutpoint.
+
+    Answers on either side of a cutpoint at distance z have log s(z) or log s(-z) = log s(z) - z;
+    cells that share cutpoints share the gaps between them.
+    """
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    inner = np.zeros((row.max() + 1, seen.shape[1] - 2))
+    np.add.at(inner, row, seen[:, 1:-1])
+    beside = pm.Data("answers_beside", (seen[:, :-1] + seen[:, 1:]).astype(float))
+    above = pm.Data("answers_above", seen[:, 1:].astype(float))
+    between = pm.Data("answers_between", inner)
+    z = cuts[row] - eta[:, None]
+    gaps = pt.log1mexp(-pt.maximum(cuts[:, 1:] - cuts[:, :-1], LEAST_GAP))
+    value = (between * gaps).sum() - (beside * pt.softplus(-z) + above * z).sum()
+    pm.Potential("given", value)
 
 
 def _observe_answers(seen: np.ndarray, eta: Any, cuts: Any, row: np.ndarray) -> None:

@@ -19,7 +19,6 @@ from bayesjudge.repeats import (
     score_components,
     simulate,
 )
-from bayesjudge.repeats import _pymc as passes
 from bayesjudge.repeats import model as models
 
 RANGE = range(1, 6)
@@ -118,8 +117,8 @@ def test_both_shapes_of_the_sampler_are_the_model_of_the_text(clear, noise, monk
     monkeypatch.setattr(models, "_clear_effects", lambda _: as_is)
     model = JudgeCutpoints(noise=noise)
     form = model._sampling_form(scores)
-    places = passes.Places(*form["places"].get_value())
-    assert (places.item_as_is, places.gap_as_is) == (not clear, clear)
+    unit = {v.name for v in form.free_RVs if v.name.endswith("_in_sd")}
+    assert ("item_effect_in_sd" in unit, "cutpoint_stretch_in_sd" in unit) == (clear, not clear)
     gaps, off = gaps_between(build_model(scores, model), form, points=3)
     assert np.ptp(gaps) < 1e-5
     assert off < 1e-9
