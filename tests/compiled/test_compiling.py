@@ -724,7 +724,6 @@ before = sys.argv[1] == "before"
 if before:
     import pytensor.link.numba.dispatch
 names = {
-    "prevalence.scores._pymc": ["LogLikelihood"],
     "prevalence.items._marginal": ["Rows"],
     "truth.effects": ["Centre"],
     "prevalence.items._few": ["FewRows"],

@@ -318,7 +318,7 @@ class RisingMean(_ByScore):
 
     def _coords(self, data: Scores) -> dict[str, Any]:
         levels = [f"{data.in_units(x):g}" for x in _levels(data)]
-        return {**super()._coords(data), "level": levels, "threshold": levels[1:]}
+        return {**super()._coords(data), "level": levels}
 
     def _errors(self, data: Scores) -> NumbersByBin:
         cells, levels = cells_of(data), _levels(data)
@@ -339,11 +339,9 @@ class RisingMean(_ByScore):
         import pymc as pm
         import pytensor.tensor as pt
 
-        from bayesjudge.prevalence.scores._pymc import add_labels
-
         errors = self._errors(data)
-        middle = pm.Data("level_middle", errors.middle, dims="threshold")
-        add_labels(errors.counted, middle, values["location"], errors.noise(values, pt))
+        seen = pm.Data("truths_seen", errors.counted, dims=(*errors.cells.dims, "level"))
+        pm.Potential("truths", (seen * pt.log(values["chances"])).sum())
 
     def _derive(self, data: Scores, values: Mapping[str, Any]) -> None:
         import pymc as pm
@@ -516,9 +514,12 @@ class NumbersByBin(Component):
         """Chances of the numbers by cell."""
         off = self.middle - values["location"][..., None]
         normal = off / self.noise(values, xp)[..., None]
-        below = 0.5 * getattr(xp, "erfc", erfc)(-normal / np.sqrt(2))
-        none = xp.zeros_like(below[..., :1])
-        chances = xp.diff(xp.concatenate([none, below, none + 1], axis=-1), axis=-1)
+        none, tail = xp.zeros_like(normal[..., :1]), getattr(xp, "erfc", erfc)
+        below, above = tail(-normal / np.sqrt(2)) / 2, tail(normal / np.sqrt(2)) / 2
+        below = xp.concatenate([none, below, none + 1], axis=-1)
+        above = xp.concatenate([none + 1, above, none], axis=-1)
+        # differences of small probabilities lose no digits
+        chances = xp.where(below[..., :-1] > 0.5, -xp.diff(above, axis=-1), xp.diff(below, axis=-1))
         return (chances + LEAST) / (1 + LEAST * self.levels.size)
 
     def log_table(self, values: Mapping[str, Any], xp: Any) -> Any:
