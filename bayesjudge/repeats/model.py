@@ -213,24 +213,19 @@ class CumulativeLogit(BayesianModel):
             weights = np.full(len(scores.scale), self.concentration)
             prior = pm.Data("value_prior", weights, dims="value")
             share = pm.Dirichlet("value_share", prior, dims="value")
-            eta = self._eta(scores, *at, clear)
+            eta = self._eta(scores, clear)
             cuts = self._cutpoints(share, clear)
             row = at[1] if cuts.ndim == 2 else np.zeros_like(at[1])
             observe(scores.counts[at], *self._in_units_of_noise(eta, pt.atleast_2d(cuts), row))
         return model
 
-    def _eta(
-        self,
-        scores: Scores,
-        item_of_cell: Any,
-        judge_of_cell: Any,
-        clear: Mapping[str, bool] | None,
-    ) -> Any:
+    def _eta(self, scores: Scores, clear: Mapping[str, bool] | None) -> Any:
         """Sum of the effects in each cell."""
         import pymc as pm
 
         eta: Any = 0.0
-        for name, of_cell in (("item", item_of_cell), ("judge", judge_of_cell)):
+        cells = np.nonzero(scores.repeats)
+        for name, of_cell in zip(("item", "judge"), cells, strict=True):
             if f"{name}_sd" not in self._quantities(scores):
                 continue
             scale = self._half_normal(f"{name}_scale")
