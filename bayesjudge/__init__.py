@@ -2,6 +2,7 @@
 
 Modules, one question each:
 
+- `attempts`: how often does an agent succeed at a task in k tries?
 - `bias`: how far can formatting, order or other irrelevant changes move a score, and what can be
   promised?
 - `decide`: does a number meet a threshold, and if that is unknown, what would decide?
@@ -26,7 +27,7 @@ from bayesjudge.compiled import choose_compile_folder
 from bayesjudge.core.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from bayesjudge import bias, decide, panel, prevalence, ratings, repeats, rubric
+    from bayesjudge import attempts, bias, decide, panel, prevalence, ratings, repeats, rubric
     from bayesjudge.cli.frames import doctor
     from bayesjudge.core.answer import Answer
     from bayesjudge.core.errors import (
@@ -61,6 +62,7 @@ __all__ = [
     "Quantity",
     "UninformativeJudgeError",
     "Verdicts",
+    "attempts",
     "bias",
     "decide",
     "doctor",

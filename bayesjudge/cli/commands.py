@@ -11,6 +11,11 @@ from bayesjudge.core.version import __version__
 #: Each command with its function or app, which is imported when the command is called, and its line
 #: in the help: the first of its docstring.
 COMMANDS = {
+    "attempts": (
+        "bayesjudge.cli.attempts:attempts",
+        "Tell how often agents do a task in k tries: every time (pass^k), or at least once "
+        "(pass@k).",
+    ),
     "bias": (
         "bayesjudge.cli.bias_orders:bias",
         "Measure how far a change that should not matter (format, order, wording) moves scores.",

@@ -236,6 +236,18 @@ CUTPOINTS_BY_LEVEL = Method(
     computed="sampled",
 )
 
+# Attempts
+
+EXACT_ATTEMPTS = Method(
+    "exact-attempts", "Bayesian (importance sampling)", "Bayesian", 10, computed="exact"
+)
+NUTS_ATTEMPTS = Method("nuts-attempts", "Bayesian (NUTS)", rank=12, computed="sampled")
+TRUE_TRIES = Method("tries-from-truths", "Unbiased, from truths", rank=55)
+CORRECTED_TRIES = Method("tries-corrected", "Unbiased, through the judge", rank=50)
+JUDGE_TRIES = Method("tries-judged", "Judge's verdicts", rank=100)
+PAIRED_TRIES = Method("paired-tries", "Paired differences by task")
+COST_BY_TASK = Method("cost-by-task", "Ratio by task")
+
 # Ratings
 
 ENDORSEMENT = Method("mean-endorsement", "Mean endorsement")

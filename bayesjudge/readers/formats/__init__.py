@@ -11,6 +11,7 @@ from bayesjudge.readers.formats import (
     pairwise,
     phoenix,
     promptfoo,
+    tau_bench,
 )
 
 #: In the order in which they are asked whether a file is theirs: the most particular first.
@@ -18,6 +19,7 @@ FORMATS = (
     inspect_ai.Inspect(),
     promptfoo.Promptfoo(),
     deepeval.DeepEval(),
+    tau_bench.TauBench(),
     openai_evals.OpenAIEvals(),
     mlflow.MLflow(),
     lm_eval.LMEval(),

@@ -1,0 +1,214 @@
+r"""The likelihood of a task's attempts: the unknown truths summed out, term by term.
+
+An attempt's truth is unknown unless it is labelled. Attempts of one task and agent are alike but
+for their verdict and label, so that a task is counts by truth and verdict, and a *term* is one way
+to share out its unlabelled attempts: so many of the passes, and of the fails, are good. Its
+probability is a product of two factors,
+
+.. math:: \frac{B(a + g, b + n - g)}{B(a, b)} \quad\text{and}\quad
+          (1 - \psi) \prod P(v \mid y) + \psi\, P(\text{one draw}),
+
+the first of g good attempts among n whose success is Beta(a, b), the second of the verdicts: with
+probability ψ the judge errs on all good attempts of the task or on none, and so on its bad ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from bayesjudge.core.counting import distinct
+
+#: Nodes of the rule over the difficulty that agents share.
+NODES = 21
+#: Logarithm of an impossible factor: its exponential is 0, and it has a gradient.
+IMPOSSIBLE = -1e4
+#: Numbers that are held at once.
+LARGEST = 4_000_000
+
+#: Draws by parameter: of agents with the axes draw and agent.
+Values = Mapping[str, np.ndarray]
+
+
+class Terms(NamedTuple):
+    """Terms of the distinct tasks of one agent, in the order of the tasks."""
+
+    task: np.ndarray  #: of each term, shape (n_terms,)
+    log_ways: np.ndarray  #: in how many ways the unlabelled attempts can be shared out so
+    #: Good passes, good fails, bad passes and bad fails, shape (n_terms, 4).
+    verdicts: np.ndarray
+    #: The same if the judge draws once a task: 1 where it drew that error or success.
+    drawn: np.ndarray
+    log_drawn: np.ndarray  #: 0, or `IMPOSSIBLE` where verdicts on good or on bad ones differ
+    good: np.ndarray  #: good attempts whose truth tells the success
+    total: np.ndarray  #: attempts whose truth tells it
+
+    @property
+    def starts(self) -> np.ndarray:
+        """The first term of each task."""
+        return np.flatnonzero(np.diff(self.task, prepend=-1))
+
+    @classmethod
+    def of(cls, cells: np.ndarray, tells: bool) -> Self:
+        """From cells by truth (bad, good, none) and verdict; labels tell the success, or do not."""
+        rows = []
+        for task, ((bad_fail, bad_pass), (good_fail, good_pass), (fails, passes)) in enumerate(
+            cells.tolist()
+        ):
+            i, j = (x.ravel() for x in np.mgrid[: passes + 1, : fails + 1])
+            ways = log_binomial(passes, i) + log_binomial(fails, j)
+            known = int(tells) * np.array([good_pass + good_fail, bad_pass + bad_fail])
+            columns = [
+                good_pass + i, good_fail + j, bad_pass + passes - i, bad_fail + fails - j,
+                known[0] + i + j, np.full(len(i), known.sum() + passes + fails),
+            ]  # fmt: skip
+            rows.append(np.column_stack([np.full(len(i), task), ways, *columns]))
+        table = np.concatenate(rows)
+        verdicts = table[:, 2:6]
+        seen = verdicts > 0
+        alone = seen & ~seen[:, [1, 0, 3, 2]]
+        mixed = (seen[:, 0] & seen[:, 1]) | (seen[:, 2] & seen[:, 3])
+        return cls(
+            table[:, 0].astype(np.int64),
+            table[:, 1],
+            verdicts,
+            alone.astype(float),
+            np.where(mixed, IMPOSSIBLE, 0.0),
+            table[:, 6].astype(np.int64),
+            table[:, 7].astype(np.int64),
+        )
+
+
+class Tasks(NamedTuple):
+    """Distinct tasks: the terms of each agent, which of them a task has, and how many there are."""
+
+    terms: tuple[Terms, ...]
+    of: np.ndarray  #: shape (n_patterns, n_agents)
+    times: np.ndarray  #: shape (n_patterns,)
+    cells: np.ndarray  #: shape (n_patterns, n_agents, 3, 2)
+
+    @classmethod
+    def of_cells(cls, cells: np.ndarray, tells: bool) -> Self:
+        """From cells of shape (n_tasks, n_agents, 3, 2)."""
+        parts, places = [], []
+        for own in np.moveaxis(cells, 1, 0):
+            first, place = distinct(own.reshape(len(own), -1))
+            parts.append(Terms.of(own[first], tells))
+            places.append(place)
+        of = np.column_stack(places)
+        first, place = distinct(of)
+        return cls(tuple(parts), of[first], np.bincount(place), cells[first])
+
+    def replicable(self, tells: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Group of each pattern, in how many orders its attempts can come, and its tasks.
+
+        Tasks that could have had each other's attempts are a group, with one more pattern of no
+        tasks, that stands for all that none of them is.
+        """
+        known, rest = self.cells[..., :2, :], self.cells[..., 2:, :]
+        parts = [known.reshape(*known.shape[:2], 1, 4)] if tells else [known]
+        orders, keys = np.ones(len(self.cells)), []
+        for counts in (*parts, rest):
+            n = counts.sum(axis=-1)
+            logs = _log_factorial(n) - _log_factorial(counts).sum(axis=-1)
+            orders = orders * np.exp(logs.sum(axis=(1, 2)))
+            keys.append(n.reshape(len(n), -1))
+        group = distinct(np.concatenate(keys, axis=1))[1]
+        none = np.zeros(int(group.max()) + 1)
+        return (
+            np.concatenate([group, np.arange(len(none))]).astype("int32"),
+            np.concatenate([orders, none]),
+            np.concatenate([self.times, none]).astype(float),
+        )
+
+
+def log_binomial(n: int, k: np.ndarray) -> np.ndarray:
+    """Logarithms of binomial coefficients."""
+    return np.asarray(_log_factorial(np.asarray(n)) - _log_factorial(k) - _log_factorial(n - k))
+
+
+def _log_factorial(n: np.ndarray) -> np.ndarray:
+    logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, int(n.max(initial=0)) + 1)))])
+    return np.asarray(logs[n])
+
+
+def nodes_of(shares: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Points and weights of a standard normal difficulty, or the one point of none."""
+    if not shares:
+        return np.zeros(1), np.ones(1)
+    points, weights = np.polynomial.hermite_e.hermegauss(NODES)
+    return points, weights / weights.sum()
+
+
+def success(values: Values, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Both parameters of the Beta distribution of a task's success, shape (…, n_agents, n_nodes)."""
+    from scipy.special import ndtr, ndtri
+
+    mean = values["prevalence"][..., None]
+    if len(points) > 1:
+        shared = values["shared_difficulty"][..., None, None]
+        mean = ndtr((ndtri(mean) + np.sqrt(shared) * points) / np.sqrt(1 - shared))
+    weight = (1 / values["task_correlation"] - 1)[..., None]
+    return np.maximum(mean * weight, 1e-12), np.maximum((1 - mean) * weight, 1e-12)
+
+
+def log_likelihood(tasks: Tasks, values: Values) -> np.ndarray:
+    """Log-likelihood of the tasks at draws of the parameters, shape (n_draws,).
+
+    Rates have the axes draw and agent; ``persistence`` and ``shared_difficulty`` draws alone.
+    """
+    n = len(values["prevalence"])
+    size = max(len(one.task) for one in tasks.terms) * (NODES if len(tasks.terms) > 1 else 1)
+    each = max(1, LARGEST // size)
+    parts = [
+        {name: value[begin : begin + each] for name, value in values.items()}
+        for begin in range(0, n, each)
+    ]
+    return np.concatenate([_by_pattern(tasks, one) @ tasks.times for one in parts])
+
+
+def _by_pattern(tasks: Tasks, values: Values) -> np.ndarray:
+    """Log-likelihood of one task of each pattern, shape (n_draws, n_patterns)."""
+    points, weights = nodes_of("shared_difficulty" in values)
+    a, b = success(values, points)
+    logs = np.stack(
+        [f(values[name]) for name in ("sensitivity", "specificity") for f in (np.log, _log_rest)]
+    )[[0, 1, 3, 2]]  # of good passes, good fails, bad passes and bad fails
+    again = values["persistence"][:, None]
+    joint = np.zeros((len(a), len(points), len(tasks.of)))
+    for s, terms in enumerate(tasks.terms):
+        own = logs[..., s].T
+        alone = own @ terms.verdicts.T + np.log1p(-again)
+        once = own @ terms.drawn.T + terms.log_drawn + np.log(again)
+        verdicts = np.logaddexp(alone, once) + terms.log_ways
+        most = int(terms.total.max(initial=0))
+        rise, fall, both = (_log_rising(x[:, s], most) for x in (a, b, a + b))
+        good = rise[..., terms.good] + fall[..., terms.total - terms.good] - both[..., terms.total]
+        found = np.add.reduceat(np.exp(verdicts[:, None] + good), terms.starts, axis=-1)
+        joint += np.log(np.maximum(found, 1e-300))[..., tasks.of[:, s]]
+    top = joint.max(axis=1, keepdims=True)
+    return top[:, 0] + np.log(np.einsum("z,szp->sp", weights, np.exp(joint - top)))
+
+
+def _log_rest(share: np.ndarray) -> np.ndarray:
+    return np.log1p(-share)
+
+
+def _log_rising(x: np.ndarray, most: int) -> np.ndarray:
+    """Logarithms of x (x + 1) … (x + n - 1), n from 0 to `most` on a last axis."""
+    steps = np.log(x[..., None] + np.arange(most))
+    return np.concatenate([np.zeros((*x.shape, 1)), np.cumsum(steps, axis=-1)], axis=-1)
+
+
+def chances(values: Values, ks: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """pass@k and pass^k over the population of tasks, shape (n_draws, n_agents, n_ks)."""
+    points, weights = nodes_of("shared_difficulty" in values)
+    a, b = success(values, points)
+    whole = _log_rising(a + b, max(ks))[..., list(ks)]
+    always, never = (
+        np.einsum("z,sazk->sak", weights, np.exp(_log_rising(x, max(ks))[..., list(ks)] - whole))
+        for x in (a, b)
+    )
+    return 1 - never, always

@@ -1,0 +1,183 @@
+"""The answer of the module: how many of 100 tasks an agent does every time; what the judge says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bayesjudge.attempts.closed_form import by_judge
+from bayesjudge.attempts.data import Attempts
+from bayesjudge.attempts.exact import Posterior
+from bayesjudge.core import methods
+from bayesjudge.core.answer import (
+    MOST_NAMED,
+    Answer,
+    as_estimates,
+    chance,
+    claim,
+    data_of,
+    entries,
+    few_of,
+    how_chosen,
+    listed,
+    percent_of,
+    preferred,
+    says_little,
+)
+from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import Estimate, Interval, Row
+from bayesjudge.core.fit import Fit
+from bayesjudge.core.screen import how_many
+
+
+def answer(
+    *results: Estimate | Fit | Posterior,
+    ci_prob: float = 0.95,
+    interval: Interval | None = None,
+) -> Answer:
+    """Say how many of 100 tasks each agent does every time in k tries.
+
+    Parameters
+    ----------
+    *results : Estimate, Fit or Posterior
+        Of one table of attempts. From truths if every attempt has one; else the model is quoted, or
+        the closed form if there is no model.
+    ci_prob : float, default 0.95
+        Probability of the intervals.
+    interval : {"eti", "hdi"}, optional
+        Kind of interval of a fit or posterior.
+
+    Returns
+    -------
+    Answer
+        At the largest k of the quoted method that has a number.
+
+    Raises
+    ------
+    InputError
+        If there is no result, one is of another level, or none has ``pass_hat_k``.
+    """
+    plain: list[Estimate | Fit] = []
+    for one in results:
+        if not isinstance(one, Posterior):
+            plain.append(one)
+            continue
+        plain.append(one.estimate(ci_prob=ci_prob, interval=interval or "eti"))
+        if len(one.attempts.systems) > 1:
+            plain.append(one.differences(ci_prob=ci_prob))
+    made = as_estimates(plain, ci_prob, interval)
+    data = data_of(made, Attempts)
+    with checking("answer") as require:
+        require(data is not None, "no result was computed from Attempts")
+    assert data is not None
+
+    def rank(one: Estimate) -> float:
+        return 0.0 if data.known and one.method == methods.TRUE_TRIES else one.method.rank
+
+    quoted = preferred(made, "pass_hat_k", rank)
+    rows = entries(quoted.only("pass_hat_k"))
+    k = max((at[-1] for at, row in rows.items() if row.value == row.value), default=max(data.k))
+    of_agent = {name: rows["pass_hat_k", *data.named(name), k] for name in data.systems}
+    beside = by_judge(data, ci_prob=ci_prob) if data.judged and not data.known else None
+    unknown = quoted.method == methods.JUDGE_TRIES or all(map(says_little, of_agent.values()))
+    text = _unknown(k) if unknown else _told(data, of_agent, k, beside, ci_prob)
+    return Answer(
+        text + ("" if unknown else _better(made, k)),
+        basis=_basis(data),
+        why=f"Quoted: {quoted.method}{_reason(quoted, data)}.",
+        quoted=quoted.only("pass_at_k", "pass_hat_k"),
+        judge=beside,
+        notes=tuple(_notes(quoted, data)),
+        known=not unknown,
+    )
+
+
+def _unknown(k: int) -> str:
+    return (
+        f"These data cannot tell what share of tasks is done{every_time(k)}. "
+        "Labels on two attempts at each of some tasks would tell."
+    )
+
+
+def every_time(k: int) -> str:
+    """`` every time in 4 tries``."""
+    return " in one try" if k == 1 else f" every time in {k} tries"
+
+
+def _told(
+    data: Attempts, rows: dict[str, Row], k: int, judge: Estimate | None, ci_prob: float
+) -> str:
+    """``Of 100 tasks the agent does 34 every time in 4 tries (26 to 42); the judge says 23.``"""
+    names, between = few_of(rows)
+    parts: list[str] = []
+    for name in names:
+        row, first = rows[name], not parts
+        level = f", {percent_of(ci_prob)} interval" if first else ""
+        who = name if len(data.systems) > 1 else "the agent"
+        does = f"{who} does {of_100(row.value)}{every_time(k)}" if first else ""
+        does = does or f"{who} {of_100(row.value)}"
+        parts.append(f"{does} ({of_100(row.low)} to {of_100(row.high)}{level})")
+    text = f"Of 100 tasks {listed(parts)}{between}"
+    if judge is not None:
+        own = entries(judge)
+        says = [own["pass_hat_k", *data.named(name), k].value for name in names]
+        known = all(value == value for value in says)
+        text += f"; the judge says {listed(list(map(of_100, says)))}" if known else ""
+    return f"{text}."
+
+
+def of_100(share: float) -> str:
+    """``34``: of 100 tasks; one digit more below 1 and above 99."""
+    digits = 1 if 0 < share < 0.01 or 0.99 < share < 1 else 0
+    return f"{100 * share:.{digits}f}"
+
+
+def _better(made: Sequence[Estimate], k: int) -> str:
+    """Which of two agents is better, and how surely."""
+    found = next((one for one in made if "probability_better" in one), None)
+    if found is None or len(found.data.systems) != 2:
+        return ""
+    first, second = found.data.systems
+    sure = found["probability_better", first, second, k].value
+    gap = found["pass_hat_k_difference", first, second, k]
+    if gap.value < 0:
+        first, second, sure = second, first, 1 - sure
+    verb = claim(sure, excluded=not gap.low <= 0 <= gap.high)
+    return f" {first} {verb} better than {second} (probability {chance(sure)})."
+
+
+def _basis(data: Attempts) -> str:
+    labelled = f", {data.labelled_n:,} of them labelled ({how_chosen(data.design)})"
+    several = f" of {len(data.systems)} agents" if len(data.systems) > 1 else ""
+    attempts = how_many(int(data.cells.sum()), "attempt")
+    told = labelled if data.judged else ", each with its outcome"
+    return f"{how_many(len(data.tasks), 'task')}, {attempts}{several}{told}."
+
+
+def _reason(quoted: Estimate, data: Attempts) -> str:
+    if quoted.method == methods.JUDGE_TRIES:
+        return ", which no label corrects"
+    if quoted.method == methods.TRUE_TRIES:
+        return ", since every attempt has a truth" if data.known else ", from labelled attempts"
+    if quoted.method == methods.CORRECTED_TRIES:
+        return ", right if the judge errs anew on every attempt"
+    judged = ", which corrects the judge and lets its errors repeat on a task"
+    return judged if data.judged else ", with success that differs by task"
+
+
+def _notes(quoted: Estimate, data: Attempts) -> list[str]:
+    """Tasks that are never done: as seen, and as expected of tasks like these."""
+    told = []
+    for s, name in enumerate(data.systems):
+        several = data.tries[:, s] > 1
+        if not several.any() or len(data.systems) > MOST_NAMED:
+            continue
+        never = int((data.cells[several, s, :, 1].sum(axis=1) == 0).sum())
+        who = f" of {name}" if len(data.systems) > 1 else ""
+        how = "an attempt that the judge passed" if data.judged else "a success"
+        text = f"{never} of {int(several.sum())} tasks{who} without {how}"
+        if "seldom_done" in quoted:
+            row = quoted["seldom_done", *data.named(name)]
+            ends = f"{of_100(row.low)} to {of_100(row.high)}"
+            text += f"; of 100 like these, {ends} are done less than once in 20 tries"
+        told.append(f"{text}.")
+    return told

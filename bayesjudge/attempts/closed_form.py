@@ -1,0 +1,456 @@
+r"""Closed forms: unbiased pass@k and pass^k from truths, and through a judge that errs.
+
+Of c passes among n attempts at a task, C(c, k)/C(n, k) has the mean p^k if the success of each is p
+(Chen et al. 2021; Yao et al. 2024); (c/n)^k has not. A judge with sensitivity and specificity whose
+errors are independent passes an attempt with probability q = 1 - sp + J p, J = se + sp - 1, so that
+p^k is a polynomial of q, whose powers verdicts estimate in the same way:
+
+.. math:: E\, p^k = J^{-k} \sum_{j=0}^k \binom{k}{j} (-(1 - sp))^{k-j}\, E\, q^j
+
+Every interval leaves out one task after another: tasks are the sample, whatever attempts, labels
+and costs each has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import combinations, product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesjudge.attempts.data import Attempts
+from bayesjudge.core import methods
+from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
+from bayesjudge.core.intervals import holding, wilson, z_score
+from bayesjudge.core.methods import Method
+from bayesjudge.verdicts.reading import GOOD, UNLABELLED
+
+SOURCE = "Chen et al. (2021), Eq. 1, and Yao et al. (2024), Section 3; jackknife over tasks"
+INDEPENDENT_TASKS = Assumption.of("independent-items", "tasks")
+INDEPENDENT_ERRORS = Assumption.of("independent-attempts")
+#: Names of the two chances in results.
+CHANCES = ("pass_at_k", "pass_hat_k")
+
+#: Values of (…, task) sums of one agent or several.
+Sums = Mapping[str, np.ndarray]
+Parts = Sequence[Sums]
+
+
+class Jackknifed(NamedTuple):
+    """A value and its standard error over tasks."""
+
+    value: float
+    error: float
+
+
+def by_judge(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
+    """pass@k and pass^k as the judge has them, which no label corrects.
+
+    Parameters
+    ----------
+    attempts : Attempts
+        Verdicts by task.
+    ci_prob : float, default 0.95
+        Coverage that the intervals aim at.
+
+    Returns
+    -------
+    Estimate
+        ``pass_at_k`` and ``pass_hat_k`` by agent and k, unbiased for the judge's own verdicts;
+        ``nan`` where no task has k attempts.
+
+    Raises
+    ------
+    InputError
+        If `ci_prob` is out of range.
+    """
+    return _estimate(attempts, methods.JUDGE_TRIES, _judged, ci_prob, ())
+
+
+def from_truths(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
+    """pass@k and pass^k from truths alone, unbiased.
+
+    Parameters
+    ----------
+    attempts : Attempts
+        Of which tasks with k labelled attempts or more are used.
+    ci_prob : float, default 0.95
+        Coverage that the intervals aim at.
+
+    Returns
+    -------
+    Estimate
+        ``pass_at_k`` and ``pass_hat_k`` by agent and k; ``nan`` where no task has k labelled
+        attempts.
+
+    Raises
+    ------
+    InputError
+        If labels do not tell the share of good attempts, or `ci_prob` is out of range.
+
+    References
+    ----------
+    Chen et al. (2021), arXiv:2107.03374, Eq. 1. Yao et al. (2024), arXiv:2406.12045.
+
+    Examples
+    --------
+    Of two tasks the agent does one in four attempts of four, the other in two.
+
+    >>> cells = [[[[0, 0], [0, 4], [0, 0]]], [[[2, 0], [0, 2], [0, 0]]]]
+    >>> made = from_truths(Attempts(cells, ["a", "b"], ["agent"], "random", k=(2,)))
+    >>> round(made["pass_hat_k", 2].value, 3), round(made["pass_at_k", 2].value, 3)
+    (0.583, 0.917)
+    """
+    with checking("attempts.from_truths") as require:
+        tells = "prevalence" in attempts.design.identifies
+        require(tells, f"labels {attempts.design.name!r} do not tell the share of good attempts")
+    assumed = (attempts.design.assumption,) if attempts.judged else ()
+    return _estimate(attempts, methods.TRUE_TRIES, _true, ci_prob, assumed, "truths")
+
+
+def corrected(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
+    """pass@k and pass^k through a judge whose errors are independent.
+
+    Parameters
+    ----------
+    attempts : Attempts
+        Verdicts by task, and labels that tell the judge's sensitivity and specificity.
+    ci_prob : float, default 0.95
+        Coverage that the intervals aim at, the error of both rates in them.
+
+    Returns
+    -------
+    Estimate
+        ``pass_at_k`` and ``pass_hat_k`` by agent and k, clipped to [0, 1]; ``nan`` if the judge is
+        no better than chance on the labels, or no task has k attempts. Errors that persist on a
+        task make it wrong by up to 9 points at k = 4: see `bayesjudge.attempts.PersistentErrors`.
+
+    Raises
+    ------
+    InputError
+        If `ci_prob` is out of range.
+
+    Examples
+    --------
+    A judge without errors leaves the number as it is.
+
+    >>> cells = [[[[0, 0], [0, 4], [0, 0]]], [[[2, 0], [0, 2], [0, 0]]]]
+    >>> made = corrected(Attempts(cells, ["a", "b"], ["agent"], "random", k=(2,)))
+    >>> round(made["pass_hat_k", 2].value, 3)
+    0.583
+    """
+    assumed = (attempts.design.assumption, INDEPENDENT_ERRORS)
+    return _estimate(attempts, methods.CORRECTED_TRIES, _corrected, ci_prob, assumed)
+
+
+def paired(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
+    """Differences of agents in pass@k and pass^k on the tasks that both tried.
+
+    Parameters
+    ----------
+    attempts : Attempts
+        Of two agents or more.
+    ci_prob : float, default 0.95
+        Coverage that the intervals aim at.
+
+    Returns
+    -------
+    Estimate
+        ``pass_at_k_difference`` and ``pass_hat_k_difference`` by ``first``, ``second`` and ``k``,
+        from truths if all attempts have one, and through the judge otherwise.
+
+    Raises
+    ------
+    InputError
+        If there is one agent, or `ci_prob` is out of range.
+    """
+    check_ci_prob(ci_prob)
+    pairs = list(combinations(attempts.systems, 2))
+    with checking("attempts.paired") as require:
+        require(bool(pairs), "a difference takes two agents")
+    rows: dict[str, dict[Any, Any]] = {f"{name}_difference": {} for name in CHANCES}
+    chances = _true if attempts.known else _corrected
+    for pair in pairs:
+        both = attempts.system(*pair)
+        cells = both.cells[(both.tries > 0).all(axis=1)]
+        sums = [_sums(own, both.k) for own in np.moveaxis(cells, 1, 0)]
+        half = _t(len(cells), ci_prob)
+        for (of, name), (i, k) in product(enumerate(CHANCES), enumerate(both.k)):
+            found = _jackknife(partial(_gap, chances, both, of, i), sums)
+            ends = found.value + half * found.error * np.array([-1, 1])
+            rows[f"{name}_difference"][(*pair, k)] = (found.value, *ends)
+    dims = ("first", "second", "k")
+    return Estimate(
+        {name: Quantity.of_rows(own, dims) for name, own in rows.items()},
+        method=methods.PAIRED_TRIES,
+        ci_prob=ci_prob,
+        source=SOURCE,
+        interval="t",
+        assumptions=(INDEPENDENT_TASKS, *(() if attempts.known else (INDEPENDENT_ERRORS,))),
+        data=attempts,
+    )
+
+
+def cost_per_success(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
+    """What a success costs, by task, if an agent stops at its first one or after k tries.
+
+    Parameters
+    ----------
+    attempts : Attempts
+        With costs.
+    ci_prob : float, default 0.95
+        Coverage that the intervals aim at.
+
+    Returns
+    -------
+    Estimate
+        ``cost_per_success`` by agent and k: the mean cost of an attempt, times the tries that are
+        made (1 + (1 - pass@1) + … + (1 - pass@(k-1))), by pass@k; from truths if all attempts have
+        one, and through the judge otherwise. At k = 1 the cost of an attempt by its success.
+
+    Raises
+    ------
+    InputError
+        If there are no costs, or `ci_prob` is out of range.
+    """
+    check_ci_prob(ci_prob)
+    with checking("attempts.cost_per_success") as require:
+        require(attempts.cost is not None, "no attempt has a cost; name its column (cost=)")
+    chances = _true if attempts.known else _corrected
+    every = tuple(range(1, max(attempts.k) + 1))
+    rows: dict[Any, Any] = {}
+    for s, name in enumerate(attempts.systems):
+        there = attempts.tries[:, s] > 0
+        sums = _sums(attempts.cells[there, s], every)
+        sums["cost"] = attempts.cost[there, s][None]
+        for k in attempts.k:
+            found = _jackknife(partial(_cost, chances, attempts, k), [sums])
+            value, error = found.value, found.error
+            known = value > 0 and np.isfinite(error)
+            spread = np.exp(_t(there.sum(), ci_prob) * error / value) if known else np.nan
+            ends = (value / spread, value * spread)
+            rows[(*attempts.named(name), k)] = (value if known else np.nan, *ends)
+    return Estimate(
+        {"cost_per_success": Quantity.of_rows(rows, _dims(attempts))},
+        method=methods.COST_BY_TASK,
+        ci_prob=ci_prob,
+        source=SOURCE,
+        interval="log-normal",
+        assumptions=(INDEPENDENT_TASKS, *(() if attempts.known else (INDEPENDENT_ERRORS,))),
+        data=attempts,
+    )
+
+
+def closed_forms(attempts: Attempts, *, ci_prob: float = 0.95) -> tuple[Estimate, ...]:
+    """Make every closed form that suits the data.
+
+    Parameters
+    ----------
+    attempts : Attempts
+        Verdicts and truths by task.
+    ci_prob : float, default 0.95
+        Coverage that the intervals aim at.
+
+    Returns
+    -------
+    tuple of Estimate
+        The judge's own numbers, from truths, corrected, differences of agents and costs, as far as
+        there are such.
+    """
+    makers: list[Callable[..., Estimate]] = []
+    if attempts.judged:
+        makers += [by_judge, corrected]
+    if "prevalence" in attempts.design.identifies:
+        makers.append(from_truths)
+    if attempts.paired:
+        makers.append(paired)
+    if attempts.cost is not None:
+        makers.append(cost_per_success)
+    return tuple(make(attempts, ci_prob=ci_prob) for make in makers)
+
+
+def unbiased(passes: Any, attempts: Any, k: int) -> np.ndarray:
+    """C(c, k)/C(n, k): the share of sets of k attempts of which all passed; 0 if n < k."""
+    c, n = (np.asarray(x, float) for x in (passes, attempts))
+    share = np.where(n >= k, 1.0, 0.0)
+    for i in range(k):
+        share = share * np.maximum(c - i, 0) / np.maximum(n - i, 1)
+    return share
+
+
+def _sums(cells: np.ndarray, ks: Sequence[int]) -> dict[str, np.ndarray]:
+    """What is summed over the tasks of one agent, each of shape (…, n_tasks)."""
+    known, tries = cells[:, :UNLABELLED], cells.sum(axis=(1, 2))
+    right, labelled = known[:, GOOD].sum(axis=1), known.sum(axis=(1, 2))
+    found = {"n": tries[None], "passes": cells[..., 1].sum(axis=1)[None]}
+    found["labels"] = known.reshape(len(cells), 4).T
+    for k in ks:
+        there = tries >= k
+        for name, c in (("passes", found["passes"][0]), ("fails", tries - found["passes"][0])):
+            powers = [np.where(there, unbiased(c, tries, j), 0.0) for j in range(k + 1)]
+            found[f"{name}_{k}"] = np.stack(powers)
+        of_truths = [labelled >= k]
+        of_truths += [unbiased(c, labelled, k) for c in (right, labelled - right)]
+        found[f"truths_{k}"] = np.stack(of_truths).astype(float)
+    return found
+
+
+Chances = tuple[list[np.ndarray], list[np.ndarray]]
+
+
+def _judged(sums: Sums, attempts: Attempts) -> Chances:
+    """pass@k and pass^k of the verdicts, one a k."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        never, always = (
+            [sums[f"{name}_{k}"][k] / sums[f"{name}_{k}"][0] for k in _ks(sums)]
+            for name in ("fails", "passes")
+        )
+    return [1 - one for one in never], always
+
+
+def _true(sums: Sums, attempts: Attempts) -> Chances:
+    """The same of the truths."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = [sums[f"truths_{k}"][1:] / sums[f"truths_{k}"][0] for k in _ks(sums)]
+    return [1 - never for _, never in found], [always for always, _ in found]
+
+
+def _corrected(sums: Sums, attempts: Attempts) -> Chances:
+    """The same through the judge: powers of p as polynomials of those of q."""
+    hit, right = _rates(sums, attempts)
+    gain = hit + right - 1
+    gain = np.where(gain > 0, gain, np.nan)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        never, always = (
+            [_power(sums[f"{name}_{k}"], wrong, gain, k) for k in _ks(sums)]
+            for name, wrong in (("fails", 1 - hit), ("passes", 1 - right))
+        )
+    return [1 - one for one in never], always
+
+
+def _power(powers: np.ndarray, wrong: np.ndarray, gain: np.ndarray, k: int) -> np.ndarray:
+    """E p^k, of sums of q^j over tasks and the probability that the judge errs so."""
+    total, ways = np.zeros_like(gain), 1.0
+    for j in range(k + 1):
+        total = total + ways * (-wrong) ** (k - j) * powers[j] / powers[0]
+        ways = ways * (k - j) / (j + 1)
+    return total / gain**k
+
+
+def _rates(sums: Sums, attempts: Attempts) -> tuple[np.ndarray, np.ndarray]:
+    """Sensitivity and specificity that the labels tell."""
+    bad_fail, bad_pass, good_fail, good_pass = sums["labels"]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if "error_rates" in attempts.design.identifies:
+            return good_pass / (good_pass + good_fail), bad_fail / (bad_pass + bad_fail)
+        passed = sums["passes"][0] / sums["n"][0]
+        ppv, npv = good_pass / (good_pass + bad_pass), bad_fail / (bad_fail + good_fail)
+        good = ppv * passed + (1 - npv) * (1 - passed)
+        return ppv * passed / good, npv * (1 - passed) / (1 - good)
+
+
+def _ks(sums: Sums) -> list[int]:
+    return [int(name.removeprefix("truths_")) for name in sums if name.startswith("truths_")]
+
+
+def _jackknife(statistic: Callable[[Parts], np.ndarray], sums: Parts) -> Jackknifed:
+    """A statistic of sums over tasks, and its standard error from leaving out each."""
+    totals = [{name: one.sum(axis=-1, keepdims=True) for name, one in s.items()} for s in sums]
+    left = [{n: total[n] - one[n] for n in one} for total, one in zip(totals, sums, strict=True)]
+    value = float(np.squeeze(statistic(totals)))
+    others = statistic(left)
+    kept = others[np.isfinite(others)]
+    n = others.size
+    error = np.sqrt((n - 1) / n * ((kept - kept.mean()) ** 2).sum()) if kept.size > 1 else np.nan
+    return Jackknifed(value, float(error))
+
+
+def _t(tasks: Any, ci_prob: float) -> float:
+    """Quantile of Student's distribution with so many tasks."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(max(int(tasks) - 1, 1), (1 + ci_prob) / 2))
+
+
+def _share(found: Jackknifed, tasks: float, ci_prob: float) -> tuple[float, float, float, float]:
+    """A share in [0, 1], with the Wilson interval of as many tasks as its error is worth."""
+    raw = found.value
+    if not np.isfinite(raw) or not np.isfinite(found.error) or tasks < 2:
+        return np.nan, np.nan, np.nan, raw
+    value = min(max(raw, 0.0), 1.0)
+    few = (z_score(ci_prob) / _t(tasks, ci_prob)) ** 2
+    inside = min(max(value, 0.5 / tasks), 1 - 0.5 / tasks)  # at 0 and 1 tasks alone say how sure
+    worth = tasks if value in (0, 1) else inside * (1 - inside) / found.error**2
+    _, low, high = wilson(value * worth * few, worth * few, ci_prob)
+    value, low, high = map(float, holding(value, low, high))
+    return value, low, high, raw
+
+
+def _dims(attempts: Attempts) -> tuple[str, ...]:
+    return ("system", "k") if len(attempts.systems) > 1 else ("k",)
+
+
+def _entries(attempts: Attempts) -> Iterator[tuple[int, int, tuple[Any, ...]]]:
+    for s, name in enumerate(attempts.systems):
+        for i, k in enumerate(attempts.k):
+            yield s, i, (*attempts.named(name), k)
+
+
+def _estimate(
+    attempts: Attempts,
+    method: Method,
+    chances: Callable[[Sums, Attempts], Chances],
+    ci_prob: float,
+    assumed: tuple[Assumption, ...],
+    of_tasks: str = "passes",
+) -> Estimate:
+    """Both chances of each agent at each k, with their intervals over tasks."""
+    check_ci_prob(ci_prob)
+    sums = [
+        _sums(attempts.cells[attempts.tries[:, s] > 0, s], attempts.k)
+        for s in range(len(attempts.systems))
+    ]
+    rows: dict[str, dict[Any, Any]] = {name: {} for name in CHANCES}
+    clipped, lacking = [], False
+    for s, i, at in _entries(attempts):
+        for of, name in enumerate(CHANCES):
+            found = _jackknife(partial(_entry, chances, attempts, of, i), [sums[s]])
+            counted = sums[s][f"{of_tasks}_{attempts.k[i]}"][0].sum()
+            rows[name][at] = _share(found, float(counted), ci_prob)
+            lacking |= not np.isfinite(found.value)
+            if not 0 <= found.value <= 1 and np.isfinite(found.value):
+                clipped.append(at)
+    cautions = [Caution.of("few-attempts", k=max(attempts.k))] if lacking else []
+    return Estimate(
+        {name: Quantity.of_rows(own, _dims(attempts)) for name, own in rows.items()},
+        method=method,
+        ci_prob=ci_prob,
+        source=SOURCE,
+        interval="Wilson, effective number of tasks",
+        assumptions=(INDEPENDENT_TASKS, *assumed),
+        cautions=tuple(cautions),
+        data=attempts,
+    )
+
+
+# What is computed of sums over tasks: of all tasks, and of all but each ---------------------------
+
+
+def _entry(chances: Any, attempts: Attempts, of: int, i: int, parts: Parts) -> np.ndarray:
+    return np.asarray(chances(parts[0], attempts)[of][i])
+
+
+def _gap(chances: Any, attempts: Attempts, of: int, i: int, parts: Parts) -> np.ndarray:
+    first, second = (chances(one, attempts)[of][i] for one in parts)
+    return np.asarray(first - second)
+
+
+def _cost(chances: Any, attempts: Attempts, k: int, parts: Parts) -> np.ndarray:
+    """Cost of an attempt, times the tries until a success or the k-th one, by pass@k."""
+    (one,) = parts
+    solved = np.stack(chances(one, attempts)[0])
+    tries = 1 + (1 - solved[: k - 1]).sum(axis=0)
+    return np.asarray(one["cost"][0] / one["n"][0] * tries / solved[k - 1])

@@ -1,0 +1,280 @@
+"""`Attempts`: several attempts of agents at the same tasks, each with a verdict and some with a
+truth.
+
+A data class of its own: `prevalence.items.Items` keeps patterns, and a task's name, its cost and
+what is left without it (closed forms leave out one task after another) would not survive them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from bayesjudge.core.errors import checking
+from bayesjudge.core.label_design import LabelDesign, declared, design_of
+from bayesjudge.core.labels import pass_name_of
+from bayesjudge.core.names import require_names
+from bayesjudge.core.screen import few, how_many
+from bayesjudge.core.tables import require_distinct
+from bayesjudge.verdicts.arrays import whole_numbers
+from bayesjudge.verdicts.by_item import Rows
+from bayesjudge.verdicts.labels import MISSING
+from bayesjudge.verdicts.reading import BAD, GOOD, TRUTHS, UNLABELLED, VERDICTS, Reading
+from bayesjudge.verdicts.view import View
+
+#: Label designs that attempts can have.
+CALIBRATIONS = ("random", "by_truth", "separate", "by_verdict")
+#: Attempts of one agent at one task beyond which the truths are too many to sum over.
+MOST_ATTEMPTS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Attempts(View):
+    """Attempts of agents at tasks, by what the judge and people say of each.
+
+    Parameters
+    ----------
+    cells : array_like of int, shape (n_tasks, n_systems, 3, 2)
+        Attempts at a task by agent, truth (bad, good, no label) and verdict (fail, pass); an agent
+        may have none.
+    tasks : sequence of str
+        Names.
+    systems : sequence of str
+        Names of the agents.
+    calibration : {"random", "by_truth", "separate", "by_verdict"}
+        How the labelled attempts were chosen; see `bayesjudge.prevalence.LabelDesign`.
+    k : sequence of int, optional
+        Numbers of tries that are asked for, such as ``(1, 4)``; by default 1, 2, 4 … up to the
+        largest number of attempts at a task.
+    cost : array_like of float, shape (n_tasks, n_systems), optional
+        What the attempts of an agent at a task cost together.
+    judged : bool, default True
+        Whether a judge gave verdicts. If not, every verdict is the attempt's truth.
+    spelling, pass_name : str, default ""
+        How labels were read, and the label that was read as pass if it is no word for it.
+
+    Raises
+    ------
+    InputError
+        If shapes differ, a count or cost is negative, `calibration` is unknown, an agent has no
+        attempt or no label, or a task has more than 100 attempts of one agent.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> log = pd.DataFrame({"task": ["a", "a", "b", "b"], "verdict": [1, 1, 0, 1],
+    ...                     "truth": [1, None, None, 0]})
+    >>> Attempts.from_frame(log, calibration="random")
+    2 tasks, 4 attempts, 2 of them labelled
+    """
+
+    cells: Any
+    tasks: Sequence[str]
+    systems: Sequence[str]
+    calibration: str | LabelDesign
+    k: Sequence[int] = ()
+    cost: Any = None
+    judged: bool = True
+    spelling: str = ""
+    pass_name: str = ""
+    dim: str = field(default="system", init=False)
+
+    def __post_init__(self) -> None:
+        design_of(self.calibration, "Attempts", "plain", known=CALIBRATIONS)
+        tasks, systems = (tuple(map(str, names)) for names in (self.tasks, self.systems))
+        with checking("attempts.Attempts") as require:
+            shape = (len(tasks), len(systems))
+            cells = whole_numbers("cells", self.cells, (*shape, TRUTHS, VERDICTS), require)
+            require_names(systems, "systems", require)
+            cost = None if self.cost is None else np.asarray(self.cost, float)
+            if cost is not None:
+                fits = cost.shape == shape and bool((np.nan_to_num(cost, nan=-1) >= 0).all())
+                require(fits, f"cost must be {shape} numbers of 0 or more")
+        n = cells.sum(axis=(2, 3))
+        largest = int(n.max(initial=0))
+        k = tuple(self.k) or tuple(2**i for i in range(largest.bit_length()))
+        with checking("attempts.Attempts") as require:
+            words = f"a task has {largest} attempts of one agent; {MOST_ATTEMPTS} are the most"
+            require(largest <= MOST_ATTEMPTS, words)
+            whole = all(isinstance(i, int | np.integer) and 0 < i <= MOST_ATTEMPTS for i in k)
+            rising = whole and k == tuple(sorted(set(k)))
+            require(rising, f"k must be rising whole numbers from 1 to {MOST_ATTEMPTS}, got {k}")
+            known = cells[..., :UNLABELLED, :].sum(axis=(0, 2, 3))
+            for name, attempts, labels in zip(systems, n.sum(axis=0), known, strict=True):
+                where = f" of {name!r}" if len(systems) > 1 else ""
+                require(attempts > 0, f"there is no attempt{where}")
+                require(labels > 0 or not attempts, f"no attempt{where} has a truth; label some")
+        self._set(cells=cells, tasks=tasks, systems=systems, k=tuple(map(int, k)), cost=cost)
+
+    def __repr__(self) -> str:
+        several = f" of {len(self.systems)} agents" if len(self.systems) > 1 else ""
+        labelled = f", {self.labelled_n:,} of them labelled" if self.judged else ""
+        attempts = how_many(int(self.cells.sum()), "attempt")
+        return f"{how_many(len(self.tasks), 'task')}, {attempts}{several}{labelled}"
+
+    @property
+    def labelled_n(self) -> int:
+        """Attempts with a truth."""
+        return int(self.cells[..., :UNLABELLED, :].sum())
+
+    @property
+    def known(self) -> bool:
+        """Whether every attempt has a truth that tells the success."""
+        return self.design.same_items and self.labelled_n == int(self.cells.sum())
+
+    def named(self, system: str) -> tuple[str, ...]:
+        """An agent as results name it: not at all, if there is no other."""
+        return (system,) if len(self.systems) > 1 else ()
+
+    @cached_property
+    def tries(self) -> np.ndarray:
+        """Attempts by task and agent."""
+        return np.asarray(self.cells.sum(axis=(2, 3)))
+
+    @property
+    def paired(self) -> bool:
+        """Whether agents tried the same tasks."""
+        return bool(((self.tries > 0).sum(axis=1) > 1).any())
+
+    @property
+    def labelled_twice(self) -> int:
+        """Tasks of an agent with two labelled attempts of one truth: they tell the persistence."""
+        return int((self.cells[..., [BAD, GOOD], :].sum(axis=3) > 1).any(axis=2).sum())
+
+    def system(self, *names: str) -> Self:
+        """Take some agents out.
+
+        Parameters
+        ----------
+        *names : str
+            Of `systems`.
+
+        Returns
+        -------
+        Attempts
+            The tasks that they tried.
+
+        Raises
+        ------
+        InputError
+            If there is no such agent.
+        """
+        at = [self._place(name) for name in names]
+        seen = self.tries[:, at].any(axis=1)
+        return type(self)(
+            self.cells[seen][:, at],
+            [name for name, there in zip(self.tasks, seen, strict=True) if there],
+            names,
+            self.calibration,
+            self.k,
+            None if self.cost is None else self.cost[seen][:, at],
+            self.judged,
+            self.spelling,
+            self.pass_name,
+        )
+
+    @classmethod
+    def from_frame(
+        cls,
+        table: Any,
+        *,
+        calibration: str | LabelDesign | None = None,
+        task: str = "task",
+        attempt: str | None = None,
+        by: str | None = None,
+        verdict: str | None = "verdict",
+        truth: str = "truth",
+        cost: str | None = None,
+        k: Sequence[int] = (),
+        pass_value: Any = None,
+        fail_value: Any = None,
+        missing_value: Any = None,
+        unparsed: Literal["fail", "drop"] | None = None,
+    ) -> Self:
+        """Read a table: one row an attempt.
+
+        Parameters
+        ----------
+        table : dataframe
+            pandas, polars, Arrow, DuckDB or Spark, of which the named columns are read.
+        calibration : {"random", "by_truth", "separate", "by_verdict"}
+            How the labelled attempts were chosen. Without a judge none is needed.
+        task : str, default "task"
+            Column that names the task.
+        attempt : str, optional
+            Column that numbers the attempts at a task: no number may occur twice.
+        by : str, optional
+            Column that names the agent.
+        verdict : str, optional
+            Column with the judge's verdict; None if `truth` has the outcome of every attempt, as of
+            tests that do not err.
+        truth : str, default "truth"
+            Column with the human label or the known outcome, empty where there is none.
+        cost : str, optional
+            Column with what an attempt cost, in any currency.
+        k : sequence of int, optional
+            Numbers of tries that are asked for.
+        pass_value, fail_value, missing_value : scalar or list, optional
+            Labels that mean pass, fail and none; see `bayesjudge.prevalence.Counts.from_frame`.
+        unparsed : {"fail", "drop"}, optional
+            What an attempt without a verdict is; required if there are any. As fails they are a
+            state of their own that is not a pass, which the labels correct for.
+
+        Returns
+        -------
+        Attempts
+            One entry a task and agent.
+
+        Raises
+        ------
+        InputError
+            If a column is missing, labels or costs are not understood, an attempt occurs twice, or
+            `unparsed` is required and was not given.
+        """
+        if verdict is None:
+            calibration = calibration or "random"
+        about = {"calibration": declared(calibration), "verdict": verdict or truth, "by": by}
+        how = Reading.of("attempts.Attempts", locals() | about)
+        keys = [name for name in (by, task) if name is not None]
+        if attempt is not None:
+            require_distinct(table, *keys, attempt, remedy="an attempt has one row")
+        costs = [cost] if cost is not None else []
+        source = Rows(table, *dict.fromkeys(how.labels), *costs, names=keys, in_order=True)
+        labels = how.meanings(source)
+        verdicts, truths = (source.places(labels, column) for column in how.labels)
+        how.require_settled({how.verdict[0]: int((verdicts == MISSING).sum())})
+        if how.unparsed == "fail":
+            verdicts = np.where(verdicts == MISSING, 0, verdicts)
+            truths = verdicts if verdict is None else truths
+        names, place = source.groups(task)
+        nobody = np.zeros(len(place), np.int64)
+        systems, system = (("agent",), nobody) if by is None else source.groups(by)
+        kept = verdicts != MISSING
+        truths = np.where(truths == MISSING, UNLABELLED, truths)
+        cells = np.zeros((len(names), len(systems), TRUTHS, VERDICTS), np.int64)
+        np.add.at(cells, tuple(x[kept] for x in (place, system, truths, verdicts)), 1)
+        spent = None
+        if cost is not None:
+            spent = np.zeros(cells.shape[:2])
+            prices = _numbers(source.frame[cost], cost)
+            np.add.at(spent, (place[kept], system[kept]), prices[kept])
+        told, name = str(labels.spelling), pass_name_of(how.pass_value, labels.spelling)
+        judged = verdict is not None
+        return cls(cells, names, systems, how.calibration, k, spent, judged, told, name)
+
+
+def _numbers(cells: Any, column: str) -> np.ndarray:
+    """A column as numbers; those that are none are named."""
+    import pandas as pd
+
+    found = pd.to_numeric(cells, errors="coerce").to_numpy(float)
+    with checking(f"column {column!r}") as require:
+        wrong = cells[~(found >= 0)].unique().tolist()
+        require(
+            not wrong, f"expected costs, numbers of 0 or more, got {few(list(map(str, wrong)))}"
+        )
+    return found

@@ -1,0 +1,368 @@
+"""The posterior without a sampler: its mode, then importance sampling with Sobol points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+
+from bayesjudge.attempts._likelihood import Tasks, chances, log_likelihood, success
+from bayesjudge.attempts.closed_form import CHANCES
+from bayesjudge.attempts.data import Attempts
+from bayesjudge.attempts.model import PersistentErrors, suited
+from bayesjudge.core import methods
+from bayesjudge.core.draws import summarise_interval
+from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Quantity
+
+#: Draws of each round of the proposal, and those that are kept.
+ROUNDS, DRAWS = (1024, 2048, 8192), 4000
+#: Degrees of freedom of the proposal: its tails outlast those of logits with Beta priors.
+FREEDOM = 5
+#: Effective draws below which importance sampling has failed.
+FEWEST = 300
+#: A task that is done so seldom is called one that the agent never does.
+SELDOM = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Draws of the posterior of attempts, and how many independent ones they are worth.
+
+    Parameters
+    ----------
+    values : mapping of str to numpy.ndarray
+        Draws of the model's parameters: of agents with the shape (n_draws, n_systems).
+    attempts : Attempts
+        What they are of.
+    model : PersistentErrors
+        The model.
+    effective : float
+        Independent draws that weigh as much.
+    """
+
+    values: Mapping[str, np.ndarray]
+    attempts: Attempts
+    model: PersistentErrors
+    effective: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the weights are worth enough draws."""
+        return self.effective >= FEWEST
+
+    def chance(self, name: str, k: int) -> np.ndarray:
+        """Draw pass@k or pass^k of each agent.
+
+        Parameters
+        ----------
+        name : {"pass_at_k", "pass_hat_k"}
+            Which.
+        k : int
+            Tries.
+
+        Returns
+        -------
+        numpy.ndarray, shape (n_draws, n_systems)
+        """
+        return chances(self.values, (k,))[CHANCES.index(name)][..., 0]
+
+    def seldom(self) -> np.ndarray:
+        """Draw the share of tasks that each agent does less than once in 20 attempts.
+
+        Returns
+        -------
+        numpy.ndarray, shape (n_draws, n_systems)
+        """
+        from scipy.special import betainc
+
+        from bayesjudge.attempts._likelihood import nodes_of
+
+        points, weights = nodes_of("shared_difficulty" in self.values)
+        return np.asarray(betainc(*success(self.values, points), SELDOM) @ weights)
+
+    def estimate(self, *, ci_prob: float = 0.95, interval: str = "eti") -> Estimate:
+        """Summarise the draws.
+
+        Parameters
+        ----------
+        ci_prob : float, default 0.95
+            Probability of the intervals.
+        interval : {"eti", "hdi"}, default "eti"
+            Equal-tailed or shortest.
+
+        Returns
+        -------
+        Estimate
+            ``pass_at_k``, ``pass_hat_k``, and the model's parameters.
+
+        Raises
+        ------
+        InputError
+            If `ci_prob` or `interval` is unknown.
+        """
+        check_ci_prob(ci_prob)
+        with checking("attempts.exact") as require:
+            require(interval in ("eti", "hdi"), f"interval must be eti or hdi, got {interval!r}")
+        data, several = self.attempts, len(self.attempts.systems) > 1
+        systems = {"system": data.systems} if several else {}
+        drawn: dict[str, tuple[np.ndarray, dict[str, Any]]] = {
+            name: (one if several else one[:, 0], {**systems, "k": data.k})
+            for name, one in zip(CHANCES, chances(self.values, tuple(data.k)), strict=True)
+        }
+        for name, one in {**self.values, "seldom_done": self.seldom()}.items():
+            judge = name in ("sensitivity", "specificity", "persistence")
+            if judge and not data.judged:
+                continue
+            each = one.ndim > 1 and one.shape[1] > 1
+            drawn[name] = (one if each else one.reshape(len(one)), systems if each else {})
+        made = {}
+        for name, (one, coords) in drawn.items():
+            flat = one.reshape(len(one), -1).T
+            if not self.holds:
+                rows = np.full((len(flat), 3), np.nan)
+            else:
+                rows = np.array(
+                    [(x.mean(), *summarise_interval(x, ci_prob, interval)) for x in flat]
+                )
+            made[name] = Quantity.over(tuple(rows.T), coords)
+        assumptions, cautions = self.model._diagnosis(data)
+        return Estimate(
+            made,
+            method=methods.EXACT_ATTEMPTS,
+            ci_prob=ci_prob,
+            source=self.model._source,
+            interval=INTERVALS[interval],
+            assumptions=assumptions,
+            cautions=(*self._failed(), *cautions, *self._rests_on_persistence()),
+            data=data,
+        )
+
+    def differences(self, *, ci_prob: float = 0.95) -> Estimate:
+        """Compare every two agents at each number of tries.
+
+        Parameters
+        ----------
+        ci_prob : float, default 0.95
+            Probability of the equal-tailed intervals.
+
+        Returns
+        -------
+        Estimate
+            ``pass_at_k_difference``, ``pass_hat_k_difference`` and ``probability_better`` (that
+            pass^k of the first is higher) by ``first``, ``second`` and ``k``.
+
+        Raises
+        ------
+        InputError
+            If there is one agent, or `ci_prob` is out of range.
+        """
+        check_ci_prob(ci_prob)
+        names, ks = self.attempts.systems, self.attempts.k
+        pairs = list(combinations(range(len(names)), 2))
+        with checking("differences") as require:
+            require(bool(pairs), "a difference takes two agents")
+        made: dict[str, dict[Any, Any]] = {f"{name}_difference": {} for name in CHANCES}
+        better: dict[Any, float] = {}
+        for name, drawn in zip(CHANCES, chances(self.values, tuple(ks)), strict=True):
+            for (i, j), (at, k) in product(pairs, enumerate(ks)):
+                gap, entry = drawn[:, i, at] - drawn[:, j, at], (names[i], names[j], k)
+                ends = summarise_interval(gap, ci_prob, "eti")
+                made[f"{name}_difference"][entry] = (gap.mean(), *ends)
+                better[entry] = float((gap > 0).mean() + (gap == 0).mean() / 2)
+        dims = ("first", "second", "k")
+        return Estimate(
+            {
+                n: Quantity.of_rows(r, dims)
+                for n, r in {**made, "probability_better": better}.items()
+            },
+            method=methods.EXACT_ATTEMPTS,
+            ci_prob=ci_prob,
+            source=self.model._source,
+            interval=INTERVALS["eti"],
+            data=self.attempts,
+        )
+
+    def _failed(self) -> tuple[Caution, ...]:
+        failed = Caution.of("no-quadrature", "attempts", n=self.effective)
+        return () if self.holds else (failed,)
+
+    def _rests_on_persistence(self) -> tuple[Caution, ...]:
+        """How far pass^k moves with the persistence, if labels do not tell it."""
+        data, again = self.attempts, self.values["persistence"]
+        k = max(data.k)
+        if not data.judged or k == 1 or data.labelled_twice or not self.holds:
+            return ()
+        found = self.chance("pass_hat_k", k).mean(axis=1)
+        little, much = np.quantile(again, [1 / 3, 2 / 3])
+        low, high = float(found[again <= little].mean()), float(found[again >= much].mean())
+        numbers = {"k": k, "little": little, "low": low, "much": much, "high": high}
+        return (Caution.of("persistence-unknown", "moves", **numbers),)
+
+
+def exact(
+    attempts: Attempts, model: PersistentErrors | None = None, *, random_seed: int = 1
+) -> Posterior:
+    """Compute the posterior of the model without a sampler.
+
+    Parameters
+    ----------
+    attempts : Attempts
+        Verdicts and truths by task.
+    model : PersistentErrors, optional
+        With its priors; by default flat ones.
+    random_seed : int, default 1
+        Of the Sobol points: same seed, same draws.
+
+    Returns
+    -------
+    Posterior
+        4,000 draws. Mode and curvature on the scale of logits make a Student proposal, two rounds
+        of importance sampling adapt it, a third is resampled. If its weights are worth fewer than
+        300 draws, the estimate is ``nan`` with the caution ``no-quadrature``: `fit` samples.
+
+    Raises
+    ------
+    InputError
+        If priors do not suit the agents.
+
+    References
+    ----------
+    Cappé et al. (2008), Stat. Comput. 18, 447-459 (adaptive importance sampling).
+
+    Examples
+    --------
+    >>> from bayesjudge.attempts import simulate
+    >>> data = Attempts.from_frame(simulate(random_seed=1), calibration="random")
+    >>> found = exact(data).estimate()["pass_hat_k", 4]
+    >>> found.low < found.value < found.high
+    True
+    """
+    density = _Density(attempts, suited(attempts, model, "exact"))
+    centre, root = _mode(density)
+    points = weights = np.zeros(0)
+    for n in ROUNDS:
+        points, log_proposal = _proposed(centre, root, n, random_seed)
+        log_weights = density(points) - log_proposal
+        weights = np.exp(log_weights - log_weights.max())
+        weights /= weights.sum()
+        if n < ROUNDS[-1]:
+            held = np.minimum(weights, 10 / n)  # one weight does not decide the next proposal
+            held /= held.sum()
+            centre = held @ points
+            spread = np.cov(points.T, aweights=held).reshape(len(centre), -1)
+            root = _root(spread, 1 / (held**2).sum())
+    # as many of each point as its weight says, in steps of one draw
+    at = np.searchsorted(np.cumsum(weights), (np.arange(DRAWS) + 0.5) / DRAWS)
+    drawn = density.values(points[np.minimum(at, len(points) - 1)])[0]
+    return Posterior(drawn, attempts, density.model, float(1 / (weights**2).sum()))
+
+
+class _Density:
+    """Log posterior density of points on the scale of logits, several at once."""
+
+    def __init__(self, attempts: Attempts, model: PersistentErrors):
+        self.model = model
+        self.tasks = Tasks.of_cells(attempts.cells, attempts.design.same_items)
+        priors = {
+            name: model.prior_of(name, attempts)
+            for name in ("prevalence", "sensitivity", "specificity")
+        }
+        systems = len(attempts.systems)
+        priors["task_correlation"] = np.array([tuple(model.task_correlation)] * systems)
+        priors["persistence"] = np.array([tuple(model.persistence)])
+        if attempts.paired:
+            priors["shared_difficulty"] = np.array([tuple(model.shared_difficulty)])
+        self.priors, self.systems = priors, systems
+        self.size = sum(map(len, priors.values()))
+
+    def values(self, points: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        """Parameters at points, and the log density of the prior with the change of variables.
+
+        The second rate's coordinate is the part of the first's complement that it leaves: their sum
+        exceeds 1 everywhere.
+        """
+        found: dict[str, np.ndarray] = {}
+        log_prior, begin = np.zeros(len(points)), 0
+        for name, prior in self.priors.items():
+            x = points[:, begin : begin + len(prior)]
+            begin += len(prior)
+            share, rest = 1 / (1 + np.exp(-x)), 1 / (1 + np.exp(x))
+            log_prior += (np.log(share) + np.log(rest)).sum(axis=1)
+            if name == "specificity":  # 1 - specificity is a part of the sensitivity
+                log_prior += np.log(found["sensitivity"]).sum(axis=1)
+                rest = rest * found["sensitivity"]
+                share = 1 - rest
+            a, b = prior.T
+            log_prior += ((a - 1) * np.log(share) + (b - 1) * np.log(rest)).sum(axis=1)
+            found[name] = share
+        for name in ("persistence", "shared_difficulty"):
+            if name in found:
+                found[name] = found[name][:, 0]
+        return found, log_prior
+
+    def __call__(self, points: np.ndarray) -> np.ndarray:
+        """Log density at each of the points, shape (n_points,)."""
+        points = np.clip(points, -30, 30)
+        values, log_prior = self.values(points)
+        values = {name: np.clip(one, 1e-9, 1 - 1e-9) for name, one in values.items()}
+        for name in ("sensitivity", "specificity"):
+            values[name] = np.broadcast_to(values[name], (len(points), self.systems))
+        return log_likelihood(self.tasks, values) + log_prior
+
+
+def _mode(density: _Density) -> tuple[np.ndarray, np.ndarray]:
+    """Where the density is highest, and a root of the inverse of its curvature there."""
+    from scipy.optimize import minimize
+
+    step, unit = 1e-4, np.eye(density.size)
+
+    def slope(x: np.ndarray) -> tuple[float, np.ndarray]:
+        found = -density(np.concatenate([x[None], x + step * unit, x - step * unit]))
+        ahead, behind = found[1:].reshape(2, -1)
+        return float(found[0]), (ahead - behind) / (2 * step)
+
+    start = np.zeros(density.size)
+    begin = 0
+    for name, prior in density.priors.items():
+        start[begin : begin + len(prior)] = {"sensitivity": 1.5, "specificity": 1.5}.get(name, 0)
+        begin += len(prior)
+    top = minimize(slope, start, jac=True, method="BFGS", options={"maxiter": 200}).x
+    wide = 1e-2
+    corners = [
+        top + wide * (s * u + t * v) for u in unit for v in unit for s in (1, -1) for t in (1, -1)
+    ]
+    found = density(np.array(corners)).reshape(density.size, density.size, 2, 2)
+    bend = (found[..., 0, 0] - found[..., 0, 1] - found[..., 1, 0] + found[..., 1, 1]) / (
+        4 * wide**2
+    )
+    values, vectors = np.linalg.eigh(-(bend + bend.T) / 2)
+    # a direction in which the density hardly bends is no wider than logits of flat priors are
+    spread = vectors @ np.diag(1 / np.maximum(values, 0.15)) @ vectors.T
+    return top, _root(spread, np.inf)
+
+
+def _root(spread: np.ndarray, draws: float) -> np.ndarray:
+    """Root of a covariance; one of few draws is drawn towards its diagonal."""
+    held = min(1.0, 5 * len(spread) / max(draws, 1)) * 0.5 if np.isfinite(draws) else 0.0
+    spread = (1 - held) * spread + held * np.diag(np.diag(spread))
+    return np.linalg.cholesky(spread + 1e-8 * np.eye(len(spread)))
+
+
+def _proposed(
+    centre: np.ndarray, root: np.ndarray, n: int, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Points of a multivariate Student distribution, and their log densities up to a constant."""
+    from scipy.special import gammaincinv, ndtri
+    from scipy.stats import qmc
+
+    d = len(centre)
+    uniform = np.clip(qmc.Sobol(d + 1, rng=seed).random(n), 1e-12, 1 - 1e-12)
+    normal = ndtri(uniform[:, :d])
+    scale = gammaincinv(FREEDOM / 2, uniform[:, d]) * 2 / FREEDOM
+    standard = normal / np.sqrt(scale)[:, None]
+    log = -(FREEDOM + d) / 2 * np.log1p((standard**2).sum(axis=1) / FREEDOM)
+    return centre + standard @ root.T, log - np.log(np.diag(root)).sum()

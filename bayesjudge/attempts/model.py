@@ -1,0 +1,258 @@
+"""The model: tasks differ in success, agents share their difficulty, a judge's errors persist."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from bayesjudge.attempts._likelihood import Tasks, chances, nodes_of
+from bayesjudge.attempts.closed_form import CHANCES, INDEPENDENT_TASKS
+from bayesjudge.attempts.data import Attempts
+from bayesjudge.core import methods
+from bayesjudge.core.counting import draw_patterns, weigh_patterns
+from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import Assumption, Caution, Diagnosis
+from bayesjudge.core.model import BayesianModel, model_of
+from bayesjudge.core.priors import BetaPrior
+
+if TYPE_CHECKING:
+    import pymc as pm
+    import xarray as xr
+
+SOURCE = "Beta-binomial tasks; Vasicek (2002) for what agents share"
+BETA_TASKS = Assumption.of("beta-tasks")
+PERSISTENCE = Assumption.of("persistent-errors")
+
+
+def _one_each() -> Any:
+    return field(default=BetaPrior(), metadata={"by": "system"})
+
+
+@dataclass(frozen=True)
+class PersistentErrors(BayesianModel):
+    r"""Tasks differ in how often an agent succeeds, and the judge's errors persist on a task.
+
+    Agent s succeeds in an attempt at task i with probability
+
+    .. math:: p_{is} \sim Beta(m_{is} \kappa_s, (1 - m_{is}) \kappa_s), \qquad
+              m_{is} = \Phi\Big(\frac{\Phi^{-1}(\theta_s) + \sqrt\lambda z_i}{\sqrt{1 - \lambda}}
+              \Big), \quad z_i \sim N(0, 1):
+
+    :math:`\theta_s` is its pass@1, :math:`1/(1 + \kappa_s)` the correlation of two attempts at a
+    task of given difficulty :math:`z_i`, and :math:`\lambda` how far agents share the difficulty;
+    of agents without common tasks :math:`m_{is} = \theta_s`. The judge passes good attempts with
+    its sensitivity and fails bad ones with its specificity: with probability :math:`1 - \psi` each
+    by itself, and with probability :math:`\psi`, the persistence, all good attempts at the task
+    alike and all bad ones alike. Truths and tasks are summed out.
+
+    Parameters
+    ----------
+    prevalence : BetaPrior or mapping of str to BetaPrior, default ``BetaPrior()``
+        Of each agent's pass@1.
+    sensitivity, specificity : BetaPrior or mapping of str to BetaPrior, default ``BetaPrior()``
+        Of the judge's rates on each agent's attempts.
+    persistence : BetaPrior, default ``BetaPrior()``
+        Of the probability that errors on a task are one draw. Two labelled attempts at one task
+        tell it; without, the prior's width is the answer's.
+    task_correlation : BetaPrior, default ``BetaPrior()``
+        Of the correlation of two attempts at one task.
+    shared_difficulty : BetaPrior, default ``BetaPrior()``
+        Of the share of the latent difficulty that agents have in common.
+    pooling : {"separate", "full"}, default "separate"
+        Whether the judge has rates of its own for each agent, or the same for all.
+
+    Raises
+    ------
+    InputError
+        If a prior is of another type, or `pooling` is unknown.
+
+    Notes
+    -----
+    Variables: ``prevalence`` and ``task_correlation`` (dim ``system`` of several agents),
+    ``sensitivity``, ``specificity``, ``persistence``, ``shared_difficulty`` of agents with common
+    tasks, and, derived, ``pass_at_k`` and ``pass_hat_k`` by agent and ``k``. Rates are those of a
+    judge better than chance: sensitivity + specificity > 1. `bayesjudge.attempts.exact` has the
+    same posterior without sampling.
+
+    Examples
+    --------
+    >>> print(PersistentErrors(persistence=BetaPrior(1, 9)).persistence)
+    Beta(1, 9)
+    """
+
+    prevalence: BetaPrior | Mapping[str, BetaPrior] = _one_each()
+    sensitivity: BetaPrior | Mapping[str, BetaPrior] = _one_each()
+    specificity: BetaPrior | Mapping[str, BetaPrior] = _one_each()
+    persistence: BetaPrior = BetaPrior()
+    task_correlation: BetaPrior = BetaPrior()
+    shared_difficulty: BetaPrior = BetaPrior()
+    pooling: Literal["separate", "full"] = "separate"
+
+    _method = methods.NUTS_ATTEMPTS
+    _source: ClassVar[str] = SOURCE
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        with checking("PersistentErrors") as require:
+            known = self.pooling in ("separate", "full")
+            require(known, f"pooling must be 'separate' or 'full', got {self.pooling!r}")
+
+    def _unread(self, data: Attempts) -> Collection[str]:
+        alone = () if len(data.systems) > 1 else ("pooling",)
+        return alone if data.paired else ("shared_difficulty", *alone)
+
+    def _quantities(self, data: Attempts) -> tuple[str, ...]:
+        return CHANCES
+
+    def _diagnosis(self, data: Attempts) -> Diagnosis:
+        labels = (data.design.assumption, PERSISTENCE) if data.judged else ()
+        cautions = []
+        if data.judged and not data.labelled_twice:
+            cautions.append(Caution.of("persistence-unknown", "prior", prior=self.persistence))
+        return (INDEPENDENT_TASKS, BETA_TASKS, *labels), tuple(cautions)
+
+    def prior_of(self, name: str, data: Attempts) -> np.ndarray:
+        """Both parameters of a prior for each agent, or for the judge of all.
+
+        Parameters
+        ----------
+        name : str
+            A field that is a prior.
+        data : Attempts
+            Whose agents they are.
+
+        Returns
+        -------
+        numpy.ndarray of shape (n_systems, 2), or (1, 2) of what they have in common
+
+        Raises
+        ------
+        InputError
+            If an agent has none.
+        """
+        given = getattr(self, name)
+        shared = self.pooling == "full" and name in ("sensitivity", "specificity")
+        if not isinstance(given, Mapping):
+            return np.array([tuple(given)] * (1 if shared else len(data.systems)))
+        with checking("PersistentErrors") as require:
+            missing = [s for s in data.systems if s not in given]
+            require(not missing, f"{name} has no prior for {missing}")
+            require(not shared, f"{name} is one of all agents with pooling='full': give one prior")
+        return np.array([tuple(given[s]) for s in data.systems])
+
+    def _build(self, data: Attempts) -> pm.Model:
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        from bayesjudge.truth.components import Apart, BetaShares, RateErrors, prior_data
+
+        dim = "system" if len(data.systems) > 1 else None
+        rates = self.sensitivity, self.specificity, True
+        tells = data.design.same_items
+        tasks = Tasks.of_cells(data.cells, tells)
+        group, orders, count = tasks.replicable(tells)
+        with pm.Model(coords={"system": data.systems} if dim else {}) as model:
+            values = BetaShares(self.prevalence, Apart(dim)).variables(text=True)
+            by = None if self.pooling == "full" else dim
+            values |= RateErrors(*rates, Apart(by)).variables(text=True)
+            for name in ("task_correlation", "persistence", *("shared_difficulty",) * data.paired):
+                own = dim if name == "task_correlation" else None
+                prior = prior_data(name, getattr(self, name))
+                values[name] = pm.Beta(name, *prior, dims=own)
+            logs = _log_likelihood(tasks, values, len(data.systems))
+            model.add_coord("pattern", np.arange(len(group)))
+            held = [
+                pm.Data(f"task_{name}", one, dims="pattern")
+                for name, one in (("orders", orders), ("group", group), ("count", count))
+            ]
+            pm.CustomDist(
+                "tasks",
+                pt.concatenate([logs, np.zeros(len(group) - len(tasks.times))]),
+                *held,
+                logp=weigh_patterns,
+                random=draw_patterns,
+                signature="(p),(p),(p),(p)->(p)",
+                observed=held[2],
+                dims="pattern",
+            )
+        return model
+
+    def _with_derived(self, data: Attempts, draws: xr.Dataset) -> xr.Dataset:
+        several = len(data.systems) > 1
+        names = [n for n in draws.data_vars if n in (*OF_SYSTEM, "shared_difficulty")]
+        flat = {}
+        for name in names:
+            values = draws[name].transpose("chain", "draw", ...).to_numpy()
+            flat[str(name)] = values.reshape(values.shape[0] * values.shape[1], *values.shape[2:])
+            if name in OF_SYSTEM and not several:
+                flat[str(name)] = flat[str(name)][:, None]
+        shape = draws.sizes["chain"], draws.sizes["draw"]
+        dims = ("chain", "draw", *(("system",) if several else ()), "k")
+        made = {}
+        for name, found in zip(CHANCES, chances(flat, tuple(data.k)), strict=True):
+            own = found if several else found[:, 0]
+            made[name] = (dims, own.reshape(*shape, *own.shape[1:]))
+        return draws.assign_coords(k=list(data.k)).assign(made)
+
+
+#: Variables with a value for each agent.
+OF_SYSTEM = ("prevalence", "task_correlation")
+
+
+def _log_likelihood(tasks: Tasks, values: Mapping[str, Any], systems: int) -> Any:
+    """Log-likelihood of one task of each pattern; `_likelihood` has the same in arrays."""
+    import pytensor.tensor as pt
+
+    points, weights = nodes_of("shared_difficulty" in values)
+
+    def each(name: str) -> Any:
+        value = pt.atleast_1d(values[name])
+        return value * pt.ones(systems)
+
+    mean = each("prevalence")[:, None]
+    if len(points) > 1:
+        shared = values["shared_difficulty"]
+        normal = pt.sqrt(2.0) * pt.erfinv(2 * mean - 1)
+        at = (normal + pt.sqrt(shared) * points) / pt.sqrt(1 - shared)
+        mean = 0.5 * pt.erfc(-at / np.sqrt(2))
+    mean = pt.clip(mean, 1e-12, 1 - 1e-12)
+    weight = (1 / each("task_correlation") - 1)[:, None]
+    a, b = mean * weight, (1 - mean) * weight
+    hit, right, again = each("sensitivity"), each("specificity"), values["persistence"]
+    joint = 0.0
+    for s, terms in enumerate(tasks.terms):
+        logs = pt.stack([pt.log(hit[s]), pt.log1p(-hit[s]), pt.log1p(-right[s]), pt.log(right[s])])
+        alone = pt.dot(terms.verdicts, logs) + pt.log1p(-again)
+        once = pt.dot(terms.drawn, logs) + terms.log_drawn + pt.log(again)
+        verdicts = pt.logaddexp(alone, once) + terms.log_ways
+        bad = terms.total - terms.good
+        good = _log_beta_ratio(a[s], b[s], terms.good, bad)
+        sums = (np.arange(terms.task.max() + 1)[:, None] == terms.task).astype(float)
+        found = pt.dot(pt.exp(verdicts + good), sums.T)
+        joint += pt.log(pt.maximum(found, 1e-300))[:, tasks.of[:, s]]
+    return pt.logsumexp(joint + np.log(weights)[:, None], axis=0)
+
+
+def _log_beta_ratio(a: Any, b: Any, good: np.ndarray, bad: np.ndarray) -> Any:
+    """Logarithms of B(a + good, b + bad)/B(a, b), nodes by terms, from products over attempts."""
+    import pytensor.tensor as pt
+
+    def rising(x: Any, most: int) -> Any:
+        steps = pt.log(x[:, None] + np.arange(max(most, 1)))
+        return pt.concatenate([pt.zeros((x.shape[0], 1)), pt.cumsum(steps, axis=1)], axis=1)
+
+    parts = ((a, good), (b, bad), (a + b, good + bad))
+    first, second, both = (rising(x, int(n.max(initial=0)))[:, n] for x, n in parts)
+    return first + second - both
+
+
+@model_of.register(Attempts)
+def suited(attempts: Attempts, model: PersistentErrors | None, subject: str) -> PersistentErrors:
+    """The model, or the default one; an error if the priors do not suit the agents."""
+    model = model or PersistentErrors()
+    for name in ("prevalence", "sensitivity", "specificity"):
+        model.prior_of(name, attempts)
+    return model

@@ -1,0 +1,81 @@
+"""Attempts as an agent's log has them, from known chances and a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+
+def simulate(
+    *,
+    prevalence: Sequence[float] = (0.6, 0.45),
+    task_correlation: float = 0.4,
+    shared_difficulty: float = 0.3,
+    sensitivity: float = 0.9,
+    specificity: float = 0.8,
+    persistence: float = 0.3,
+    tasks: int = 50,
+    attempts: int = 4,
+    labels: int = 100,
+    cost: float = 0.1,
+    random_seed: Any = None,
+) -> pd.DataFrame:
+    """Draw verdicts on the attempts of agents at the same tasks.
+
+    Parameters
+    ----------
+    prevalence : sequence of float, default (0.6, 0.45)
+        pass@1 of each agent.
+    task_correlation : float, default 0.4
+        Of two attempts at one task of given difficulty.
+    shared_difficulty : float, default 0.3
+        How far agents share the difficulty of a task.
+    sensitivity, specificity, persistence : float
+        The judge's: 0.9, 0.8 and 0.3 by default.
+    tasks, attempts : int
+        Tasks, and attempts of each agent at each: 50 and 4 by default.
+    labels : int, default 100
+        Attempts of each agent that people label, drawn at random.
+    cost : float, default 0.1
+        Mean cost of an attempt.
+    random_seed : int or numpy.random.Generator, optional
+        Same seed, same table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``task``, ``attempt``, ``system``, ``verdict``, ``truth`` (missing without a label)
+        and ``cost``.
+    """
+    from scipy.special import ndtr, ndtri
+
+    rng = np.random.default_rng(random_seed)
+    size = (len(prevalence), tasks, attempts)
+    difficulty = rng.standard_normal(tasks) if len(prevalence) > 1 else np.zeros(tasks)
+    shared = shared_difficulty if len(prevalence) > 1 else 0.0
+    at = ndtri(np.asarray(prevalence, float))[:, None] + np.sqrt(shared) * difficulty
+    mean, weight = ndtr(at / np.sqrt(1 - shared)), 1 / task_correlation - 1
+    chance = rng.beta(mean * weight, (1 - mean) * weight)
+    good = rng.random(size) < chance[..., None]
+    once = rng.random((*size[:2], 1)) < persistence
+    hits, right = (
+        np.where(once, rng.random((*size[:2], 1)) < rate, rng.random(size) < rate)
+        for rate in (sensitivity, specificity)
+    )
+    verdict = np.where(good, hits, ~right).astype(int)
+    labelled = np.argsort(rng.random((size[0], tasks * attempts))) < labels
+    truth = np.where(labelled.reshape(size), good.astype(float), np.nan)
+    agent, task, attempt = (x.ravel() for x in np.indices(size))
+    return pd.DataFrame(
+        {
+            "task": [f"task {i + 1}" for i in task],
+            "attempt": attempt + 1,
+            "system": [f"agent {i + 1}" for i in agent],
+            "verdict": verdict.ravel(),
+            "truth": truth.ravel(),
+            "cost": np.round(cost * rng.gamma(4, 1 / 4, good.size), 4),
+        }
+    )

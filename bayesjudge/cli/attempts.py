@@ -1,0 +1,275 @@
+"""``bayesjudge attempts``: agents that try tasks several times, through a judge that errs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from bayesjudge import attempts as module
+from bayesjudge.attempts import Attempts, PersistentErrors, Posterior
+from bayesjudge.attempts.answer import every_time
+from bayesjudge.cli.options import (
+    BY,
+    DATA,
+    FIRST,
+    GATE,
+    LOGS,
+    OF_MODEL,
+    OF_TABLE,
+    LogJudge,
+    Meanings,
+    Metric,
+    Shared,
+    Sure,
+    Unparsed,
+    needed,
+    table_option,
+)
+from bayesjudge.cli.output import Results, Story, present
+from bayesjudge.cli.priors import Priors
+from bayesjudge.cli.source import Source, open_source
+from bayesjudge.core.answer import chance, numbers, points
+from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import Estimate
+from bayesjudge.decide.decision import EXIT_CODES, Outcome
+from bayesjudge.render.page import Section
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+OUTCOME = (
+    "--truth is needed: column with the human label, empty where there is none. If the verdict is "
+    "the outcome itself (a test, a check of the final state), name it with --truth and leave out "
+    "--verdict"
+)
+
+
+def attempts(
+    table: Annotated[Path, table_option("One row an attempt", LOGS)],
+    /,
+    *,
+    truth: Annotated[str | None, OF_TABLE, FIRST] = None,
+    verdict: Annotated[str | None, OF_TABLE, FIRST] = None,
+    task: Annotated[str | None, OF_TABLE, FIRST] = None,
+    attempt: Annotated[str | None, OF_TABLE] = None,
+    by: Annotated[str | None, BY, FIRST] = None,
+    calibration: Annotated[str, OF_TABLE] = "random",
+    k: Annotated[
+        list[int] | None, Parameter(group=DATA, consume_multiple=True, negative="")
+    ] = None,
+    cost: Annotated[str | None, OF_TABLE] = None,
+    meanings: Meanings = Meanings(),
+    unparsed: Unparsed = None,
+    metric: Metric = None,
+    judge: LogJudge = None,
+    prior_persistence: Annotated[str | None, OF_MODEL] = None,
+    pooling: Annotated[Literal["separate", "full"], OF_MODEL] = "separate",
+    half_width: Annotated[float | None, OF_TABLE] = None,
+    at_least: Annotated[float | None, Parameter(group=GATE)] = None,
+    probability: Sure = 0.95,
+    nuts: Annotated[bool, Parameter(group=OF_MODEL.group, negative="")] = False,
+    shared: Shared = Shared(),
+) -> int:
+    r"""Tell how often agents do a task in k tries: every time (pass^k), or at least once (pass@k).
+
+    Several attempts a task, a judge's verdict on each and people's labels on some. The judge's
+    errors compound over tries and repeat on a task; the model corrects for both, at once.
+
+    ```
+    bayesjudge attempts runs.csv --task task --verdict judge --truth human --by agent --k 4
+    bayesjudge attempts results.json --task task_id --truth reward --k 1 4
+    ```
+
+    Parameters
+    ----------
+    table : Path
+        One row an attempt, or a log.
+    truth : str
+        Column with the human label, empty where there is none; or with the known outcome.
+    verdict : str
+        Column with the judge's verdict; none if the outcome of every attempt is known.
+    task : str
+        Column that names the task; by default task, or a log's items.
+    attempt : str
+        Column that numbers the attempts at a task: no number may occur twice.
+    by : str
+        Column that names the agent.
+    calibration : str
+        How the labelled attempts were chosen: random, by_truth, separate or by_verdict.
+    k : list[int]
+        Numbers of tries; the answer is about the largest. By default 1, 2, 4 … up to the attempts
+        at a task.
+    cost : str
+        Column with what an attempt cost: adds what a success costs.
+    prior_persistence : str
+        Prior of the probability that errors on a task are one draw, as rate:n.
+    pooling : {"separate", "full"}
+        Whether the judge has rates of its own for each agent, or the same for all.
+    half_width : float
+        How well pass^k is to be known: adds how many tasks that takes.
+    at_least : float
+        The pass^k that is wanted, as an exit code: 0 pass, 1 fail, 3 unknown.
+    nuts : bool
+        Sample the same model with NUTS too.
+
+    Raises
+    ------
+    InputError
+        If an option, a column or a value is not understood.
+    """
+    shared.check()
+    source = open_source(table, metric, judge=judge)
+    data = _read(source, truth, verdict, task, attempt, by, cost, {
+        "calibration": calibration, "k": tuple(sorted(set(_ks(k)))), "unparsed": unparsed,
+        **{name: value for name, value in vars(meanings).items() if value is not None},
+    })  # fmt: skip
+    with checking("options") as require:
+        priors = Priors(None, {"persistence": prior_persistence}, True).of(False, require)
+        believed = {name: one for name, one in priors.items() if name == "persistence"}
+        model = PersistentErrors(**believed, pooling=pooling)
+        require(shared.interval != "eti_bounded", "--interval must be eti or hdi")
+        wanted = at_least is None or 0 < at_least < 1
+        require(wanted, f"--at-least must lie between 0 and 1, got {at_least}")
+    level, kind = shared.ci_prob, shared.interval or "eti"
+    posterior = module.exact(data, model, random_seed=shared.seed)
+    found = posterior.estimate(ci_prob=level, interval=kind)
+    closed = module.closed_forms(data, ci_prob=level)
+    gaps = [posterior.differences(ci_prob=level)] if len(data.systems) > 1 else []
+    made = [*(one for one in closed if "pass_hat_k" in one), found]
+    extra = [*gaps, *(one for one in closed if "pass_hat_k" not in one)]
+    story = Story(
+        command="attempts",
+        title="Agents: pass@k and pass^k",
+        answer="pass_hat_k",
+        inputs={**source.inputs, "attempts": repr(data), "model": model._words_for(data)},
+        tell=lambda results: module.answer(*results, *extra, ci_prob=level, interval=kind),
+        waits=False,
+    )
+    decided, outcome = _gate(posterior, at_least, probability)
+    sections = [
+        *_compared(extra),
+        *_costs(extra),
+        *_planned(posterior, half_width, level),
+        *decided,
+    ]
+    sampled = (lambda: module.fit(data, model, **shared.sampling)) if nuts else None
+    present(made, sampled, shared, story, draw=_draw, more=lambda _: sections)
+    return EXIT_CODES[outcome]
+
+
+def _ks(k: Sequence[int] | None) -> list[int]:
+    """The numbers of tries that were asked for, and one try beside them."""
+    return [] if k is None else [1, *k]
+
+
+def _read(
+    source: Source,
+    truth: str | None,
+    verdict: str | None,
+    task: str | None,
+    attempt: str | None,
+    by: str | None,
+    cost: str | None,
+    how: Mapping[str, Any],
+) -> Attempts:
+    """Attempts of a table, or of a log: its items are tasks, and its repeats attempts."""
+    if source.log is not None:
+        task, by = source.keys(task, by)
+        if truth is None:
+            truth = source.own_truth
+            verdict = verdict or ("verdict" if truth else None)
+            truth = truth or "verdict"  # a scorer of the outcome
+    with checking("options") as require:
+        require(truth is not None, needed("--truth", OUTCOME))
+    columns = {"task": task or "task", "attempt": attempt, "by": by, "verdict": verdict}
+    columns |= {"truth": truth, "cost": cost}
+    named = [name for name in dict.fromkeys(columns.values()) if name is not None]
+    rows = source.table(
+        [name for name in named if name != cost], numbers=[] if cost is None else [cost]
+    )
+    return Attempts.from_frame(rows, **columns, **how)
+
+
+def _compared(extra: Sequence[Estimate]) -> list[Section]:
+    """Differences of agents at each number of tries, with the probability of being better."""
+    found = next((one for one in extra if "probability_better" in one), None)
+    if found is None:
+        return []
+    lines, fields = [], []
+    for _, at, row in found.only("pass_hat_k_difference").rows():
+        sure = found["probability_better", *at.values()].value
+        fields.append({**at, **row._asdict(), "probability": sure})
+        lines.append(
+            f"{at['first']} less {at['second']},{every_time(at['k'])}: {points(row)}, better with "
+            f"probability {chance(sure)}"
+        )
+    return [Section(f"Differences ({found.method})", lines, "differences", fields, detail=False)]
+
+
+def _costs(extra: Sequence[Estimate]) -> list[Section]:
+    """What a success costs if the agent stops at it."""
+    found = next((one for one in extra if "cost_per_success" in one), None)
+    rows = [] if found is None else [r for r in found.rows() if r[2].value == r[2].value]
+    lines = [
+        f"{at.get('system', 'the agent')}, stopping at a success or after {at['k']}"
+        f"{' try' if at['k'] == 1 else ' tries'}: {numbers(row)}"
+        for _, at, row in rows
+    ]
+    fields = [{**at, **row._asdict()} for _, at, row in rows]
+    return [Section("Cost of a success", lines, "costs", fields, detail=False)] * bool(lines)
+
+
+def _planned(posterior: Posterior, half_width: float | None, level: float) -> list[Section]:
+    """Tasks that an interval of some width takes, by how often each is tried."""
+    if half_width is None:
+        return []
+    k = max(posterior.attempts.k)
+    plan = module.tasks_needed(posterior, k=k, half_width=half_width, ci_prob=level)
+    lines = [
+        f"{row.system}: {row.tasks:,} tasks tried {row.attempts} times ({row.runs:,} attempts); "
+        f"{row.floor:,} tasks however often"
+        for row in plan.itertuples()
+    ]
+    heading = f"Tasks for pass^{k} to ± {half_width:g}, if every outcome is known"
+    return [Section(heading, lines, "plan", plan.to_dict("records"), detail=False)]
+
+
+def _gate(
+    posterior: Posterior, at_least: float | None, probability: float
+) -> tuple[list[Section], Outcome]:
+    """Whether pass^k of every agent meets the threshold, by the posterior."""
+    if at_least is None:
+        return [], "pass"
+    data, k = posterior.attempts, max(posterior.attempts.k)
+    rows: list[dict[str, Any]] = []
+    for name, drawn in zip(data.systems, posterior.chance("pass_hat_k", k).T, strict=True):
+        met = float((drawn >= at_least).mean())
+        outcome = "pass" if met >= probability else "fail" if met <= 1 - probability else "unknown"
+        outcome = outcome if posterior.holds else "unknown"
+        rows.append({"system": name, "k": k, "at_least": at_least, "chance": met,
+                     "outcome": outcome})  # fmt: skip
+    lines = [
+        f"{row['outcome'].upper()}: pass^{k} of {row['system']} is {at_least:g} or more with "
+        f"probability {chance(row['chance'])}"
+        for row in rows
+    ]
+    outcomes: list[Outcome] = [row["outcome"] for row in rows]
+    worst = max(outcomes, key=("pass", "unknown", "fail").index)
+    return [Section("Gate", lines, "gate", rows, detail=False)], worst
+
+
+def _draw(made: Results) -> dict[str, Axes]:
+    """Curves over the number of tries, judged and corrected."""
+    shown = [
+        one
+        for one in made
+        if isinstance(one, Estimate) and one.method.rank in (10, 100) and "pass_hat_k" in one
+    ]
+    captions = {"pass_hat_k": "Every time in k tries", "pass_at_k": "At least once in k tries"}
+    return {
+        caption: module.plot_tries(*shown, quantity=quantity)
+        for quantity, caption in captions.items()
+    }

@@ -1,0 +1,143 @@
+"""Do intervals of pass@k and pass^k cover, through a judge whose errors persist, and what is off?
+
+    python benchmarks/attempts/coverage.py                      # 12 data sets a setting
+    python benchmarks/attempts/coverage.py --simulations 200 \
+        --output benchmarks/attempts/results/coverage.csv
+
+One agent with pass@1 of .5, 50 tasks, a judge with sensitivity .9 and specificity .8, labels at
+random; nominal 95 % intervals of the population of tasks. World ``beta``: success is Beta with a
+correlation of .4, errors of a task are one draw with the persistence as probability, as the model
+has it. World ``other``: success is .05, .5 or .95 (a third of the tasks each), and each task has
+error rates of its own, Beta with the persistence as correlation, which no model here assumes.
+Methods: the judge's own numbers, the closed form through the judge, and the exact posterior.
+
+Found: see the end of this docstring, made from the stored results.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from bayesjudge import attempts as module
+from bayesjudge.attempts import Attempts
+
+TASKS, MEAN, CORRELATION, RATES, KS = 50, 0.5, 0.4, (0.9, 0.8), (1, 2, 4, 8)
+SPIKES = np.array([0.05, 0.5, 0.95])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--simulations", type=int, default=12)
+    parser.add_argument("--output", type=Path)
+    parser.add_argument("--seed", type=int, default=39)
+    parser.add_argument("--worlds", nargs="+", default=["beta", "other"])
+    arguments = parser.parse_args()
+    settings = [
+        (world, attempts, persistence, labels)
+        for world in arguments.worlds
+        for attempts in (4, 8)
+        for persistence in (0.0, 0.3, 0.6)
+        for labels in (40, 100)
+    ]
+    rows = []
+    for number, setting in enumerate(settings):
+        rng = np.random.default_rng([arguments.seed, number, setting[0] == "other"])
+        found = [row for _ in range(arguments.simulations) for row in of_one(*setting, rng)]
+        rows.append(summarised(pd.DataFrame(found), setting))
+    table = pd.concat(rows, ignore_index=True)
+    print(table.to_string(index=False))
+    for world, part in table.groupby("world"):
+        worst = part[part.method == "model"].sort_values("coverage").iloc[0]
+        print(f"{world}: the model covers least where\n{worst.to_string()}")
+    if arguments.output:
+        table.to_csv(arguments.output, index=False)
+
+
+def of_one(
+    world: str, attempts: int, persistence: float, labels: int, rng: np.random.Generator
+) -> list[dict[str, object]]:
+    """Every method's numbers of one data set, beside the truth."""
+    data = drawn(world, attempts, persistence, labels, rng)
+    made = {
+        "judge": module.by_judge(data),
+        "closed form": module.corrected(data),
+        "model": module.exact(data).estimate(),
+    }
+    rows = []
+    for name, estimate in made.items():
+        for quantity in ("pass_at_k", "pass_hat_k"):
+            for k in KS:
+                row = estimate[quantity, k]
+                about = {"method": name, "quantity": quantity, "k": k}
+                rows.append(about | {"truth": truth_of(world, quantity, k), **row._asdict()})
+    return rows
+
+
+def drawn(
+    world: str, attempts: int, persistence: float, labels: int, rng: np.random.Generator
+) -> Attempts:
+    """Attempts of one world, as counts by task."""
+    size = (TASKS, attempts)
+    if world == "beta":
+        table = module.simulate(
+            prevalence=(MEAN,), task_correlation=CORRELATION, sensitivity=RATES[0],
+            specificity=RATES[1], persistence=persistence, tasks=TASKS, attempts=attempts,
+            labels=labels, random_seed=rng,
+        )  # fmt: skip
+        return Attempts.from_frame(table, calibration="random", k=KS)
+    good = rng.random(size) < rng.choice(SPIKES, TASKS)[:, None]
+    hit, right = (own_rates(rate, persistence, rng)[:, None] for rate in RATES)
+    passed = np.where(good, rng.random(size) < hit, rng.random(size) >= right)
+    labelled = (np.argsort(rng.random(good.size)) < labels).reshape(size)
+    truth = np.where(labelled, good, 2)
+    cells = np.zeros((TASKS, 1, 3, 2), int)
+    np.add.at(cells, (np.arange(TASKS)[:, None], 0, truth, passed.astype(int)), 1)
+    return Attempts(cells, [str(i) for i in range(TASKS)], ["agent"], "random", KS)
+
+
+def own_rates(rate: float, correlation: float, rng: np.random.Generator) -> np.ndarray:
+    """A rate of each task, with a correlation of two errors at one task."""
+    if correlation == 0:
+        return np.full(TASKS, rate)
+    weight = 1 / correlation - 1
+    return rng.beta(rate * weight, (1 - rate) * weight, TASKS)
+
+
+def truth_of(world: str, quantity: str, k: int) -> float:
+    """The population's pass@k or pass^k."""
+    if world == "other":
+        p = SPIKES if quantity == "pass_hat_k" else 1 - SPIKES
+        power = float((p**k).mean())
+    else:
+        weight = 1 / CORRELATION - 1
+        a = (MEAN if quantity == "pass_hat_k" else 1 - MEAN) * weight
+        steps = np.arange(k)
+        power = float(np.prod((a + steps) / (weight + steps)))
+    return power if quantity == "pass_hat_k" else 1 - power
+
+
+def summarised(found: pd.DataFrame, setting: tuple[str, int, float, int]) -> pd.DataFrame:
+    """Bias, coverage and width by method, quantity and k, with Monte Carlo errors."""
+    found["covered"] = (found.low <= found.truth) & (found.truth <= found.high)
+    found["error"], found["width"] = found.value - found.truth, found.high - found.low
+    known = found[found.value.notna()]
+    by = known.groupby(["method", "quantity", "k"], sort=False)
+    table = by.agg(
+        data_sets=("error", "size"),
+        bias=("error", "mean"),
+        bias_error=("error", "sem"),
+        coverage=("covered", "mean"),
+        width=("width", "mean"),
+    ).reset_index()
+    about = dict(zip(("world", "attempts", "persistence", "labels"), setting, strict=True))
+    for at, (name, value) in enumerate(about.items()):
+        table.insert(at, name, value)
+    return table.round(4)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,322 @@
+"""Attempts: closed forms, likelihood and posterior, each against another road."""
+
+from itertools import product
+from math import comb
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import betaln, ndtr, ndtri
+
+import bayesjudge as bj
+from bayesjudge import attempts as module
+from bayesjudge.attempts import Attempts, PersistentErrors
+from bayesjudge.attempts._likelihood import Tasks, chances, log_likelihood
+from bayesjudge.attempts.closed_form import _corrected, _rates, _sums, unbiased
+from bayesjudge.core import methods
+
+SHARED = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "tau_bench"
+#: Labelled bad and good, then unlabelled attempts, each by fails and passes.
+CELLS = np.array([[[1, 0], [0, 1], [1, 2]], [[0, 1], [2, 1], [0, 1]], [[0, 0], [0, 2], [2, 0]]])
+POINT = {
+    "prevalence": 0.6,
+    "task_correlation": 0.3,
+    "sensitivity": 0.85,
+    "specificity": 0.7,
+    "persistence": 0.4,
+}
+
+
+def of_cells(cells, calibration="random", **more):
+    """Attempts of one agent."""
+    cells = np.asarray(cells)
+    return Attempts(cells[:, None], [str(i) for i in range(len(cells))], ["agent"], calibration,
+                    **more)  # fmt: skip
+
+
+def of_rates(*rows, tells=True):
+    """Values of one draw, for the likelihood."""
+    point = {**POINT, **dict(rows)}
+    shared = {name: np.array([point[name]]) for name in ("persistence", "shared_difficulty")
+              if name in point}  # fmt: skip
+    agents = {n: np.atleast_2d(v) for n, v in point.items() if n not in shared}
+    return {**agents, **shared}
+
+
+def by_hand(cells, point, tells=True):
+    """Log-likelihood of one task: every truth of every attempt, and both kinds of judge."""
+    (bad, good, unknown), total = cells, 0.0
+    verdicts = [(v, t) for t, row in ((0, bad), (1, good)) for v in (0, 1) for _ in range(row[v])]
+    open_ones = [v for v in (0, 1) for _ in range(unknown[v])]
+    weight = 1 / point["task_correlation"] - 1
+    a, b = point["prevalence"] * weight, (1 - point["prevalence"]) * weight
+    hit, right, again = (point[n] for n in ("sensitivity", "specificity", "persistence"))
+    known = [t for _, t in verdicts] if tells else []
+    for truths in product((0, 1), repeat=len(open_ones)):
+        rows = [*verdicts, *zip(open_ones, truths, strict=True)]
+        counted = [*known, *truths]
+        g, n = sum(counted), len(counted)
+        of_truths = np.exp(betaln(a + g, b + n - g) - betaln(a, b))
+        alone = np.prod([(hit if v else 1 - hit) if t else (1 - right if v else right)
+                         for v, t in rows])  # fmt: skip
+        once = 0.0  # one draw for the good attempts, one for the bad ones
+        for h, r in product((0, 1), repeat=2):
+            fits = all(v == (h if t else 1 - r) for v, t in rows)
+            once += fits * (hit if h else 1 - hit) * (right if r else 1 - right)
+        total += of_truths * ((1 - again) * alone + again * once)
+    return np.log(total)
+
+
+@pytest.mark.parametrize("tells", [True, False])
+def test_likelihood_is_the_sum_over_all_truths(tells):
+    tasks = Tasks.of_cells(CELLS[:, None], tells)
+    expected = sum(by_hand(cells, POINT, tells) for cells in CELLS)
+    assert log_likelihood(tasks, of_rates())[0] == pytest.approx(expected, abs=1e-10)
+
+
+def test_likelihood_of_two_agents_is_integrated_over_what_they_share():
+    cells = np.stack([CELLS, CELLS[::-1]], axis=1)
+    shared = 0.35
+    point = [(name, [POINT[name]] * 2) for name in POINT if name != "persistence"]
+    found = log_likelihood(Tasks.of_cells(cells, True),
+                           of_rates(*point, ("shared_difficulty", shared)))[0]  # fmt: skip
+    z = np.linspace(-8, 8, 4001)
+    means = ndtr((ndtri(0.6) + np.sqrt(shared) * z) / np.sqrt(1 - shared))
+    expected = 0.0
+    for first, second in zip(CELLS, CELLS[::-1], strict=True):
+        both = [sum(by_hand(own, {**POINT, "prevalence": m}) for own in (first, second))
+                for m in means[::20]]  # fmt: skip
+        density = np.exp(-(z[::20] ** 2) / 2) / np.sqrt(2 * np.pi)
+        expected += np.log(np.trapezoid(np.exp(both) * density, z[::20]))
+    assert found == pytest.approx(expected, abs=1e-5)
+
+
+def test_powers_are_unbiased():
+    """E C(c, k)/C(n, k) = p^k, of binomial c."""
+    p, n = 0.37, 6
+    chance = np.array([comb(n, c) * p**c * (1 - p) ** (n - c) for c in range(n + 1)])
+    for k in range(1, n + 1):
+        assert chance @ unbiased(np.arange(n + 1), n, k) == pytest.approx(p**k)
+    assert not unbiased(2, 3, 4)
+
+
+def test_corrected_form_is_exact_on_expected_counts():
+    """Tasks as common as the judge's passes make them: the polynomial gives back the powers."""
+    hit, right, n = 0.9, 0.7, 4
+    cells, weights = [], []
+    for p in (0.2, 0.8):
+        q = p * hit + (1 - p) * (1 - right)
+        for c in range(n + 1):
+            cells.append([[0, 0], [0, 0], [n - c, c]])
+            weights.append(comb(n, c) * q**c * (1 - q) ** (n - c) / 2)
+    times = np.round(np.array(weights) * 1_000_000).astype(int) // 10  # tasks of each kind
+    rows = np.array(cells)
+    sums = {name: (one * times).sum(axis=-1, keepdims=True)
+            for name, one in _sums(rows, (1, 2, 4)).items()}  # fmt: skip
+    sums["labels"] = np.array([[700.0], [300.0], [100.0], [900.0]])
+    asked = of_cells([[[1, 0], [0, 1], [0, 0]]])
+    never, always = _corrected(sums, asked)
+    for k, at_least, every in zip((1, 2, 4), never, always, strict=True):
+        assert every[0] == pytest.approx((0.2**k + 0.8**k) / 2, abs=2e-4)
+        assert at_least[0] == pytest.approx(1 - (0.8**k + 0.2**k) / 2, abs=2e-4)
+
+
+def test_a_perfect_judge_leaves_its_number():
+    data = of_cells([[[2, 0], [0, 2], [0, 0]], [[0, 0], [0, 4], [0, 0]], [[3, 0], [0, 1], [0, 0]]])
+    made = [make(data) for make in (module.by_judge, module.corrected, module.from_truths)]
+    for quantity, at, row in made[0].rows():
+        for other in made[1:]:
+            assert other[(quantity, *at.values())].value == pytest.approx(row.value)
+
+
+def test_rates_by_verdict_are_those_of_all_attempts():
+    """Labels on half of the passes and a quarter of the fails tell the rates of all."""
+    every = np.array([[[40, 10], [20, 80], [0, 0]]])
+    bad, good, _ = every[0]
+    labelled = [[bad[0] // 4, bad[1] // 2], [good[0] // 4, good[1] // 2]]
+    rest = np.array([60, 90]) - np.sum(labelled, axis=0)
+    cells = np.array([[*labelled, rest]])
+    with pytest.raises(bj.InputError, match="100 are the most"):
+        of_cells(cells, "by_verdict")
+    few = of_cells([[[1, 0], [0, 1], [0, 0]]], "by_verdict")
+    sums = {name: one.sum(axis=-1, keepdims=True) for name, one in _sums(cells, (1,)).items()}
+    hit, right = _rates(sums, few)
+    assert hit[0] == pytest.approx(0.8, abs=0.005)
+    assert right[0] == pytest.approx(0.8, abs=0.01)
+
+
+def test_one_attempt_a_task_is_prevalence():
+    rows = [([[1, 0], [0, 0], [0, 0]], 14), ([[0, 1], [0, 0], [0, 0]], 5),
+            ([[0, 0], [1, 0], [0, 0]], 4), ([[0, 0], [0, 1], [0, 0]], 27),
+            ([[0, 0], [0, 0], [1, 0]], 60), ([[0, 0], [0, 0], [0, 1]], 90)]  # fmt: skip
+    cells = np.concatenate([np.repeat([cell], n, axis=0) for cell, n in rows])
+    found = module.exact(of_cells(cells)).estimate()["pass_hat_k", 1]
+    counts = bj.prevalence.Counts(150, 90, 31, 27, 19, 14, calibration="random")
+    expected = bj.prevalence.exact(counts, interval="eti")["prevalence"]
+    sd = (expected.high - expected.low) / 4
+    for one, other in zip(found, expected, strict=True):
+        assert abs(one - other) < 0.12 * sd  # a quantile of some 4,000 draws
+
+
+def test_all_attempts_labelled_need_no_judge():
+    """A judge that guesses adds nothing where every truth is known."""
+    rng = np.random.default_rng(3)
+    passes = rng.binomial(4, rng.beta(0.8, 1.2, 60))
+    sure = of_cells([[[4 - c, 0], [0, c], [0, 0]] for c in passes])
+    noisy = of_cells([[[(4 - c) - (4 - c) // 2, (4 - c) // 2], [c // 3, c - c // 3], [0, 0]]
+                      for c in passes])  # fmt: skip
+    one, other = (module.exact(data).estimate()["pass_hat_k", 4] for data in (sure, noisy))
+    assert np.allclose(one, other, atol=0.012)
+    assert sure.known
+
+
+def test_labels_by_truth_do_not_tell_the_success():
+    """Twice as many labelled good attempts move nothing but the rates."""
+    rng = np.random.default_rng(4)
+    table = module.simulate(prevalence=(0.5,), labels=0, random_seed=rng).assign(truth=None)
+    good = pd.DataFrame({"task": [f"x{i}" for i in range(80)], "verdict": [1] * 72 + [0] * 8,
+                         "truth": 1})  # fmt: skip
+    bad = pd.DataFrame({"task": [f"y{i}" for i in range(40)], "verdict": [0] * 32 + [1] * 8,
+                        "truth": 0})  # fmt: skip
+    rows = pd.concat([table, good, bad], ignore_index=True)
+    found = module.exact(Attempts.from_frame(rows, calibration="separate")).estimate()
+    assert found["pass_hat_k", 1].low < 0.5 < found["pass_hat_k", 1].high
+    as_random = module.exact(Attempts.from_frame(rows, calibration="random")).estimate()
+    assert as_random["pass_hat_k", 1].value > found["pass_hat_k", 1].value
+
+
+def test_one_agent_twice_does_not_differ():
+    one = module.simulate(prevalence=(0.5,), random_seed=5)
+    both = pd.concat([one.assign(system="a"), one.assign(system="b")])
+    data = Attempts.from_frame(both, by="system", calibration="random")
+    closed = module.paired(data)
+    assert closed["pass_hat_k_difference", "a", "b", 4].value == 0
+    gaps = module.exact(data).differences()
+    assert gaps["probability_better", "a", "b", 4].value == pytest.approx(0.5, abs=0.04)
+    gap = gaps["pass_hat_k_difference", "a", "b", 4]
+    assert abs(gap.value) < 0.01
+
+
+def test_persistence_is_said_to_be_unknown_and_known_with_two_labels():
+    table = module.simulate(prevalence=(0.5,), labels=200, random_seed=6)
+    one_each = table.assign(truth=table.truth.where(table.attempt == 1))
+    for rows, unknown in ((table, False), (one_each, True)):
+        data = Attempts.from_frame(rows, calibration="random")
+        found = module.exact(data).estimate()
+        assert (not data.labelled_twice) == unknown
+        told = [c for c in found.cautions if c.id == "persistence-unknown"]
+        assert bool(told) == unknown
+        if unknown:
+            low, high = told[-1].numbers["low"], told[-1].numbers["high"]
+            assert abs(low - high) > 0.01
+    # the prior is then the answer's width
+    sure = PersistentErrors(persistence=bj.BetaPrior(1, 200))
+    wide, narrow = (module.exact(Attempts.from_frame(one_each, calibration="random"), m)
+                    for m in (None, sure))  # fmt: skip
+    assert narrow.values["persistence"].std() < 0.2 * wide.values["persistence"].std()
+
+
+def test_cost_of_a_success_and_of_the_first_of_k():
+    """Of sure outcomes: 1 + (1 - p) tries at most two, each at the mean cost."""
+    cells = [[[2, 0], [0, 2], [0, 0]], [[4, 0], [0, 0], [0, 0]], [[0, 0], [0, 4], [0, 0]]]
+    data = of_cells(cells, k=(1, 2), cost=np.array([[4.0], [8.0], [4.0]]))
+    made = module.cost_per_success(data)
+    each, once, twice = 16 / 12, 0.5, (1 + 5 / 6 + 0) / 3
+    assert made["cost_per_success", 1].value == pytest.approx(each / once)
+    assert made["cost_per_success", 2].value == pytest.approx(each * (1 + 1 - once) / twice)
+
+
+def test_tasks_needed_have_the_width_that_was_asked_for():
+    data = Attempts.from_frame(module.simulate(prevalence=(0.5,), random_seed=1),
+                               calibration="random")  # fmt: skip
+    posterior = module.exact(data)
+    plan = module.tasks_needed(posterior, k=2, half_width=0.05, attempts=(2, 8))
+    assert plan.tasks.is_monotonic_decreasing
+    assert (plan.tasks >= plan.floor).all()
+    # by simulation: variance of the unbiased estimate of one task
+    rng = np.random.default_rng(1)
+    draws = {name: one[:400, 0] for name, one in posterior.values.items() if one.ndim == 2}
+    weight = 1 / draws["task_correlation"] - 1
+    p = rng.beta(draws["prevalence"] * weight, (1 - draws["prevalence"]) * weight, (400, 400))
+    for n, tasks in zip(plan.attempts, plan.tasks, strict=True):
+        spread = unbiased(rng.binomial(n, p), n, 2).var(axis=0).mean()
+        assert tasks == pytest.approx((1.96 / 0.05) ** 2 * spread, rel=0.03)
+
+
+def test_answer_quotes_truths_where_all_are_known_and_the_model_elsewhere():
+    table = module.simulate(random_seed=2)
+    data = Attempts.from_frame(table, by="system", calibration="random", k=(1, 4))
+    found = module.answer(module.exact(data), *module.closed_forms(data))
+    assert found.method == methods.EXACT_ATTEMPTS
+    assert "the judge says" in found.text
+    assert "better than" in found.text
+    plain = module.answer(*module.closed_forms(data))
+    assert plain.method == methods.CORRECTED_TRIES
+    truths = table.assign(truth=table.verdict)
+    known = Attempts.from_frame(truths, verdict=None, by="system", k=(1, 4))
+    assert module.answer(*module.closed_forms(known)).method == methods.TRUE_TRIES
+    assert not known.judged
+
+
+def test_tables_are_read_with_all_problems_named():
+    table = pd.DataFrame({"task": ["a", "a", "b"], "n": [1, 1, 1], "verdict": [1, None, 0],
+                          "truth": [1, None, 0], "cost": [1, 2, 3]})  # fmt: skip
+    with pytest.raises(bj.InputError, match="an attempt has one row"):
+        Attempts.from_frame(table, calibration="random", attempt="n")
+    with pytest.raises(bj.InputError, match="unparsed='fail'"):
+        Attempts.from_frame(table, calibration="random")
+    kept = Attempts.from_frame(table, calibration="random", unparsed="fail", cost="cost")
+    assert kept.cells.sum() == 3
+    assert kept.cost[:, 0].tolist() == [3, 3]
+    dropped = Attempts.from_frame(table, calibration="random", unparsed="drop", cost="cost")
+    assert dropped.cost[:, 0].tolist() == [1, 3]
+    with pytest.raises(bj.InputError, match="numbers of 0 or more, got -1"):
+        Attempts.from_frame(table.assign(cost=-1), calibration="random", unparsed="fail",
+                            cost="cost")  # fmt: skip
+    with pytest.raises(bj.InputError, match="no attempt has a truth"):
+        Attempts.from_frame(table.assign(truth=None), calibration="random", unparsed="fail")
+    with pytest.raises(bj.InputError, match="rising whole numbers"):
+        Attempts.from_frame(table, calibration="random", unparsed="fail", k=(4, 2))
+    with pytest.raises(bj.InputError, match="pooling"):
+        PersistentErrors(pooling="some")
+
+
+def test_model_sums_to_one_over_all_numbers_of_passes():
+    """pass^k and pass@k of the population are those of its Beta distribution."""
+    values = of_rates()
+    at_k, hat_k = chances(values, (1, 3))
+    weight = 1 / 0.3 - 1
+    a, b = 0.6 * weight, 0.4 * weight
+    assert hat_k[0, 0, 1] == pytest.approx(np.exp(betaln(a + 3, b) - betaln(a, b)))
+    assert at_k[0, 0, 1] == pytest.approx(1 - np.exp(betaln(a, b + 3) - betaln(a, b)))
+
+
+def test_tau_bench_airline():
+    """50 tasks of four trials: unbiased .200, where usual formulas say .239 and .031."""
+    file = SHARED / "airline_gpt4o.csv.gz"
+    if not file.exists():
+        pytest.skip("tau-bench is not beside the repository")
+    data = Attempts.from_frame(pd.read_csv(file), verdict=None, truth="success", attempt="trial")
+    found = module.from_truths(data)
+    assert found["pass_hat_k", 4].value == pytest.approx(0.2)
+    assert found["pass_hat_k", 1].value == pytest.approx(0.42)
+    assert found["pass_hat_k", 4].low == pytest.approx(0.11, abs=0.005)
+    share = data.cells[:, 0, 1, 1] / 4
+    assert (share**4).mean() == pytest.approx(0.239, abs=5e-4)
+    assert share.mean() ** 4 == pytest.approx(0.031, abs=5e-4)
+
+
+@pytest.mark.sampling
+def test_importance_sampling_is_nuts():
+    data = Attempts.from_frame(module.simulate(prevalence=(0.5,), random_seed=1),
+                               calibration="random", k=(1, 4))  # fmt: skip
+    fit = module.fit(data, draws=700, tune=700, chains=2, random_seed=1)
+    posterior = module.exact(data)
+    assert posterior.effective > 3000
+    ours, mcse = posterior.estimate(), fit.diagnostics()["mcse_mean"]
+    for quantity, at, row in fit.estimate().rows():
+        error = mcse[f"{quantity}[{at['k']}]"]
+        assert abs(row.value - ours[quantity, at["k"]].value) < 4 * np.hypot(error, 0.0025)
+    for name, one in posterior.values.items():
+        assert fit.draws(name).std() == pytest.approx(one.std(), rel=0.12), name
