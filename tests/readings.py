@@ -21,6 +21,7 @@ import pandas as pd
 from relations import entries
 
 import bayesjudge as bj
+from bayesjudge import attempts
 from bayesjudge.prevalence import classes, items, scores
 
 PACKAGE = Path(bj.__file__).parent
@@ -322,6 +323,13 @@ def readings() -> dict[str, Reading]:
             {**of_log, "item": "case", "by": "system"},
             {**drop, "repeats": "system"},
             _forms(items),
+        ),
+        "Attempts": Reading(
+            attempts.Attempts.from_frame,
+            log,
+            {**of_log, "task": "case", "by": "system"},
+            drop,
+            _forms(attempts),
         ),
         "Scores": Reading(
             scores.Scores.from_frame,

@@ -143,7 +143,7 @@ def nodes_of(shares: bool) -> tuple[np.ndarray, np.ndarray]:
 
 
 def success(values: Values, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Both parameters of the Beta distribution of a task's success, shape (…, n_agents, n_nodes)."""
+    """Both parameters of the Beta distribution of success, shape (n_draws, n_agents, n_nodes)."""
     from scipy.special import ndtr, ndtri
 
     mean = values["prevalence"][..., None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bayesjudge.attempts.closed_form import by_judge
+from bayesjudge.attempts.closed_form import by_judge, from_truths
 from bayesjudge.attempts.data import Attempts
 from bayesjudge.attempts.exact import Posterior
 from bayesjudge.core import methods
@@ -27,6 +27,8 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import how_many
+from bayesjudge.core.worth import worth_of_widths, worth_words
+from bayesjudge.verdicts.reading import UNLABELLED
 
 
 def answer(
@@ -76,7 +78,7 @@ def answer(
     quoted = preferred(made, "pass_hat_k", rank)
     rows = entries(quoted.only("pass_hat_k"))
     k = max((at[-1] for at, row in rows.items() if row.value == row.value), default=max(data.k))
-    of_agent = {name: rows["pass_hat_k", *data.named(name), k] for name in data.systems}
+    of_agent = {name: rows["pass_hat_k", *data._named(name), k] for name in data.systems}
     beside = by_judge(data, ci_prob=ci_prob) if data.judged and not data.known else None
     unknown = quoted.method == methods.JUDGE_TRIES or all(map(says_little, of_agent.values()))
     text = _unknown(k) if unknown else _told(data, of_agent, k, beside, ci_prob)
@@ -86,7 +88,7 @@ def answer(
         why=f"Quoted: {quoted.method}{_reason(quoted, data)}.",
         quoted=quoted.only("pass_at_k", "pass_hat_k"),
         judge=beside,
-        notes=tuple(_notes(quoted, data)),
+        notes=(*_notes(quoted, data), *(() if unknown else _worth(quoted, data))),
         known=not unknown,
     )
 
@@ -119,7 +121,7 @@ def _told(
     text = f"Of 100 tasks {listed(parts)}{between}"
     if judge is not None:
         own = entries(judge)
-        says = [own["pass_hat_k", *data.named(name), k].value for name in names]
+        says = [own["pass_hat_k", *data._named(name), k].value for name in names]
         known = all(value == value for value in says)
         text += f"; the judge says {listed(list(map(of_100, says)))}" if known else ""
     return f"{text}."
@@ -164,6 +166,22 @@ def _reason(quoted: Estimate, data: Attempts) -> str:
     return judged if data.judged else ", with success that differs by task"
 
 
+def _worth(quoted: Estimate, data: Attempts) -> list[str]:
+    """How many more labels the judge is worth for pass@1, by the widths without and with it."""
+    if not data.judged or data.known or not data.design.is_sample or 1 not in data.k:
+        return []
+    alone, worth = from_truths(data, ci_prob=quoted.ci_prob), {}
+    for s, name in enumerate(data.systems):
+        own, with_judge = (one["pass_at_k", *data._named(name), 1] for one in (alone, quoted))
+        widths = own.high - own.low, with_judge.high - with_judge.low
+        labels = int(data.cells[:, s, :UNLABELLED].sum())
+        if min(widths) > 0:
+            about = {"items": float(data.tries[:, s].sum()), "ci_prob": quoted.ci_prob}
+            worth["".join(data._named(name))] = worth_of_widths(*widths, labels, **about)
+    told = worth_words(worth)
+    return [told] if told else []
+
+
 def _notes(quoted: Estimate, data: Attempts) -> list[str]:
     """Tasks that are never done: as seen, and as expected of tasks like these."""
     told = []
@@ -176,7 +194,7 @@ def _notes(quoted: Estimate, data: Attempts) -> list[str]:
         how = "an attempt that the judge passed" if data.judged else "a success"
         text = f"{never} of {int(several.sum())} tasks{who} without {how}"
         if "seldom_done" in quoted:
-            row = quoted["seldom_done", *data.named(name)]
+            row = quoted["seldom_done", *data._named(name)]
             ends = f"{of_100(row.low)} to {of_100(row.high)}"
             text += f"; of 100 like these, {ends} are done less than once in 20 tries"
         told.append(f"{text}.")

@@ -31,6 +31,7 @@ from bayesjudge.verdicts.reading import GOOD, UNLABELLED
 SOURCE = "Chen et al. (2021), Eq. 1, and Yao et al. (2024), Section 3; jackknife over tasks"
 INDEPENDENT_TASKS = Assumption.of("independent-items", "tasks")
 INDEPENDENT_ERRORS = Assumption.of("independent-attempts")
+SIGNS = np.array([-1, 1])
 #: Names of the two chances in results.
 CHANCES = ("pass_at_k", "pass_hat_k")
 
@@ -147,7 +148,7 @@ def corrected(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
 
 
 def paired(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
-    """Differences of agents in pass@k and pass^k on the tasks that both tried.
+    """Compare agents in pass@k and pass^k on the tasks that both tried.
 
     Parameters
     ----------
@@ -180,7 +181,8 @@ def paired(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
         half = _t(len(cells), ci_prob)
         for (of, name), (i, k) in product(enumerate(CHANCES), enumerate(both.k)):
             found = _jackknife(partial(_gap, chances, both, of, i), sums)
-            ends = found.value + half * found.error * np.array([-1, 1])
+            ends = found.value + half * found.error * SIGNS
+            ends = SIGNS if np.isfinite(found.value) > np.isfinite(found.error) else ends
             rows[f"{name}_difference"][(*pair, k)] = (found.value, *ends)
     dims = ("first", "second", "k")
     return Estimate(
@@ -232,7 +234,7 @@ def cost_per_success(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
             known = value > 0 and np.isfinite(error)
             spread = np.exp(_t(there.sum(), ci_prob) * error / value) if known else np.nan
             ends = (value / spread, value * spread)
-            rows[(*attempts.named(name), k)] = (value if known else np.nan, *ends)
+            rows[(*attempts._named(name), k)] = (value if known else np.nan, *ends)
     return Estimate(
         {"cost_per_success": Quantity.of_rows(rows, _dims(attempts))},
         method=methods.COST_BY_TASK,
@@ -362,9 +364,8 @@ def _jackknife(statistic: Callable[[Parts], np.ndarray], sums: Parts) -> Jackkni
     left = [{n: total[n] - one[n] for n in one} for total, one in zip(totals, sums, strict=True)]
     value = float(np.squeeze(statistic(totals)))
     others = statistic(left)
-    kept = others[np.isfinite(others)]
-    n = others.size
-    error = np.sqrt((n - 1) / n * ((kept - kept.mean()) ** 2).sum()) if kept.size > 1 else np.nan
+    n = others.size  # unknown if one task decides whether there is a value
+    error = np.sqrt((n - 1) / n * ((others - others.mean()) ** 2).sum()) if n > 1 else np.nan
     return Jackknifed(value, float(error))
 
 
@@ -378,9 +379,11 @@ def _t(tasks: Any, ci_prob: float) -> float:
 def _share(found: Jackknifed, tasks: float, ci_prob: float) -> tuple[float, float, float, float]:
     """A share in [0, 1], with the Wilson interval of as many tasks as its error is worth."""
     raw = found.value
-    if not np.isfinite(raw) or not np.isfinite(found.error) or tasks < 2:
+    if not np.isfinite(raw):
         return np.nan, np.nan, np.nan, raw
     value = min(max(raw, 0.0), 1.0)
+    if not np.isfinite(found.error) or tasks < 2:
+        return value, 0.0, 1.0, raw
     few = (z_score(ci_prob) / _t(tasks, ci_prob)) ** 2
     inside = min(max(value, 0.5 / tasks), 1 - 0.5 / tasks)  # at 0 and 1 tasks alone say how sure
     worth = tasks if value in (0, 1) else inside * (1 - inside) / found.error**2
@@ -396,7 +399,7 @@ def _dims(attempts: Attempts) -> tuple[str, ...]:
 def _entries(attempts: Attempts) -> Iterator[tuple[int, int, tuple[Any, ...]]]:
     for s, name in enumerate(attempts.systems):
         for i, k in enumerate(attempts.k):
-            yield s, i, (*attempts.named(name), k)
+            yield s, i, (*attempts._named(name), k)
 
 
 def _estimate(

@@ -48,7 +48,7 @@ class Attempts(View):
     calibration : {"random", "by_truth", "separate", "by_verdict"}
         How the labelled attempts were chosen; see `bayesjudge.prevalence.LabelDesign`.
     k : sequence of int, optional
-        Numbers of tries that are asked for, such as ``(1, 4)``; by default 1, 2, 4 … up to the
+        Numbers of tries that are asked for, such as ``(1, 4)``; by default 1, 2, 4 … and the
         largest number of attempts at a task.
     cost : array_like of float, shape (n_tasks, n_systems), optional
         What the attempts of an agent at a task cost together.
@@ -96,7 +96,7 @@ class Attempts(View):
                 require(fits, f"cost must be {shape} numbers of 0 or more")
         n = cells.sum(axis=(2, 3))
         largest = int(n.max(initial=0))
-        k = tuple(self.k) or tuple(2**i for i in range(largest.bit_length()))
+        k = tuple(self.k) or (*(2**i for i in range(8) if 2**i < largest), max(largest, 1))
         with checking("attempts.Attempts") as require:
             words = f"a task has {largest} attempts of one agent; {MOST_ATTEMPTS} are the most"
             require(largest <= MOST_ATTEMPTS, words)
@@ -126,7 +126,7 @@ class Attempts(View):
         """Whether every attempt has a truth that tells the success."""
         return self.design.same_items and self.labelled_n == int(self.cells.sum())
 
-    def named(self, system: str) -> tuple[str, ...]:
+    def _named(self, system: str) -> tuple[str, ...]:
         """An agent as results name it: not at all, if there is no other."""
         return (system,) if len(self.systems) > 1 else ()
 

@@ -67,6 +67,7 @@ class Posterior:
         Returns
         -------
         numpy.ndarray, shape (n_draws, n_systems)
+            Shares of tasks.
         """
         return chances(self.values, (k,))[CHANCES.index(name)][..., 0]
 
@@ -76,6 +77,7 @@ class Posterior:
         Returns
         -------
         numpy.ndarray, shape (n_draws, n_systems)
+            Shares of tasks.
         """
         from scipy.special import betainc
 
@@ -268,7 +270,7 @@ class _Density:
         self.model = model
         self.tasks = Tasks.of_cells(attempts.cells, attempts.design.same_items)
         priors = {
-            name: model.prior_of(name, attempts)
+            name: model._prior_of(name, attempts)
             for name in ("prevalence", "sensitivity", "specificity")
         }
         systems = len(attempts.systems)

@@ -114,25 +114,8 @@ class PersistentErrors(BayesianModel):
             cautions.append(Caution.of("persistence-unknown", "prior", prior=self.persistence))
         return (INDEPENDENT_TASKS, BETA_TASKS, *labels), tuple(cautions)
 
-    def prior_of(self, name: str, data: Attempts) -> np.ndarray:
-        """Both parameters of a prior for each agent, or for the judge of all.
-
-        Parameters
-        ----------
-        name : str
-            A field that is a prior.
-        data : Attempts
-            Whose agents they are.
-
-        Returns
-        -------
-        numpy.ndarray of shape (n_systems, 2), or (1, 2) of what they have in common
-
-        Raises
-        ------
-        InputError
-            If an agent has none.
-        """
+    def _prior_of(self, name: str, data: Attempts) -> np.ndarray:
+        """Both parameters of a prior, a row for each agent or one for all."""
         given = getattr(self, name)
         shared = self.pooling == "full" and name in ("sensitivity", "specificity")
         if not isinstance(given, Mapping):
@@ -254,5 +237,5 @@ def suited(attempts: Attempts, model: PersistentErrors | None, subject: str) -> 
     """The model, or the default one; an error if the priors do not suit the agents."""
     model = model or PersistentErrors()
     for name in ("prevalence", "sensitivity", "specificity"):
-        model.prior_of(name, attempts)
+        model._prior_of(name, attempts)
     return model

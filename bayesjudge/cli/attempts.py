@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,12 +14,12 @@ from bayesjudge.attempts import Attempts, PersistentErrors, Posterior
 from bayesjudge.attempts.answer import every_time
 from bayesjudge.cli.options import (
     BY,
-    DATA,
     FIRST,
     GATE,
     LOGS,
     OF_MODEL,
     OF_TABLE,
+    SEVERAL,
     LogJudge,
     Meanings,
     Metric,
@@ -57,9 +58,7 @@ def attempts(
     attempt: Annotated[str | None, OF_TABLE] = None,
     by: Annotated[str | None, BY, FIRST] = None,
     calibration: Annotated[str, OF_TABLE] = "random",
-    k: Annotated[
-        list[int] | None, Parameter(group=DATA, consume_multiple=True, negative="")
-    ] = None,
+    k: Annotated[list[int] | None, SEVERAL] = None,
     cost: Annotated[str | None, OF_TABLE] = None,
     meanings: Meanings = Meanings(),
     unparsed: Unparsed = None,
@@ -70,7 +69,6 @@ def attempts(
     half_width: Annotated[float | None, OF_TABLE] = None,
     at_least: Annotated[float | None, Parameter(group=GATE)] = None,
     probability: Sure = 0.95,
-    nuts: Annotated[bool, Parameter(group=OF_MODEL.group, negative="")] = False,
     shared: Shared = Shared(),
 ) -> int:
     r"""Tell how often agents do a task in k tries: every time (pass^k), or at least once (pass@k).
@@ -112,8 +110,6 @@ def attempts(
         How well pass^k is to be known: adds how many tasks that takes.
     at_least : float
         The pass^k that is wanted, as an exit code: 0 pass, 1 fail, 3 unknown.
-    nuts : bool
-        Sample the same model with NUTS too.
 
     Raises
     ------
@@ -122,10 +118,11 @@ def attempts(
     """
     shared.check()
     source = open_source(table, metric, judge=judge)
-    data = _read(source, truth, verdict, task, attempt, by, cost, {
-        "calibration": calibration, "k": tuple(sorted(set(_ks(k)))), "unparsed": unparsed,
-        **{name: value for name, value in vars(meanings).items() if value is not None},
-    })  # fmt: skip
+    columns = {"task": task, "attempt": attempt, "by": by, "verdict": verdict, "truth": truth}
+    how = {name: value for name, value in asdict(meanings).items() if value is not None}
+    how |= {"calibration": calibration, "unparsed": unparsed}
+    how["k"] = () if k is None else tuple(sorted({1, *k}))
+    data = _read(source, columns | {"cost": cost}, how)
     with checking("options") as require:
         priors = Priors(None, {"persistence": prior_persistence}, True).of(False, require)
         believed = {name: one for name, one in priors.items() if name == "persistence"}
@@ -146,51 +143,37 @@ def attempts(
         answer="pass_hat_k",
         inputs={**source.inputs, "attempts": repr(data), "model": model._words_for(data)},
         tell=lambda results: module.answer(*results, *extra, ci_prob=level, interval=kind),
-        waits=False,
+        waits=not posterior.holds,
     )
     decided, outcome = _gate(posterior, at_least, probability)
-    sections = [
-        *_compared(extra),
-        *_costs(extra),
-        *_planned(posterior, half_width, level),
-        *decided,
-    ]
-    sampled = (lambda: module.fit(data, model, **shared.sampling)) if nuts else None
-    present(made, sampled, shared, story, draw=_draw, more=lambda _: sections)
+    sections = [*_compared(extra), *_costs(extra), *_planned(posterior, half_width, level)]
+    present(
+        made,
+        lambda: module.fit(data, model, **shared.sampling),
+        shared,
+        story,
+        draw=_draw,
+        more=lambda _: [*sections, *decided],
+    )
     return EXIT_CODES[outcome]
 
 
-def _ks(k: Sequence[int] | None) -> list[int]:
-    """The numbers of tries that were asked for, and one try beside them."""
-    return [] if k is None else [1, *k]
-
-
-def _read(
-    source: Source,
-    truth: str | None,
-    verdict: str | None,
-    task: str | None,
-    attempt: str | None,
-    by: str | None,
-    cost: str | None,
-    how: Mapping[str, Any],
-) -> Attempts:
+def _read(source: Source, columns: dict[str, str | None], how: Mapping[str, Any]) -> Attempts:
     """Attempts of a table, or of a log: its items are tasks, and its repeats attempts."""
     if source.log is not None:
-        task, by = source.keys(task, by)
-        if truth is None:
-            truth = source.own_truth
-            verdict = verdict or ("verdict" if truth else None)
-            truth = truth or "verdict"  # a scorer of the outcome
+        columns["task"], columns["by"] = source.keys(columns["task"], columns["by"])
+        checks = not (columns["truth"] or source.own_truth or source.chosen.judges)
+        columns["truth"] = "verdict" if checks else source.truth(columns["truth"])
+        if columns["truth"] != "verdict":  # else the scorer is a program, and tells the outcome
+            columns["verdict"] = columns["verdict"] or "verdict"
     with checking("options") as require:
-        require(truth is not None, needed("--truth", OUTCOME))
-    columns = {"task": task or "task", "attempt": attempt, "by": by, "verdict": verdict}
-    columns |= {"truth": truth, "cost": cost}
-    named = [name for name in dict.fromkeys(columns.values()) if name is not None]
-    rows = source.table(
-        [name for name in named if name != cost], numbers=[] if cost is None else [cost]
-    )
-    return Attempts.from_frame(rows, **columns, **how)
+        require(columns["truth"] is not None, needed("--truth", OUTCOME))
+    columns["task"] = columns["task"] or "task"
+    cost = columns["cost"]
+    named = [name for name in dict.fromkeys(columns.values()) if name not in (None, cost)]
+    rows = source.table(list(filter(None, named)), numbers=[] if cost is None else [cost])
+    about: dict[str, Any] = {**columns, **how}
+    return Attempts.from_frame(rows, **about)
 
 
 def _compared(extra: Sequence[Estimate]) -> list[Section]:
@@ -203,8 +186,8 @@ def _compared(extra: Sequence[Estimate]) -> list[Section]:
         sure = found["probability_better", *at.values()].value
         fields.append({**at, **row._asdict(), "probability": sure})
         lines.append(
-            f"{at['first']} less {at['second']},{every_time(at['k'])}: {points(row)}, better with "
-            f"probability {chance(sure)}"
+            f"{at['first']} less {at['second']},{every_time(int(str(at['k'])))}: {points(row)}, "
+            f"better with probability {chance(sure)}"
         )
     return [Section(f"Differences ({found.method})", lines, "differences", fields, detail=False)]
 

@@ -14,6 +14,7 @@ from bayesjudge.datasets.labels import keep_labels
 from bayesjudge.datasets.published import (
     santa_clara,
     score_changes,
+    tau_bench_airline,
     xstest,
     xstest_counts,
     xstest_ratings,
@@ -30,6 +31,7 @@ __all__ = [
     "llmbar",
     "santa_clara",
     "score_changes",
+    "tau_bench_airline",
     "write_inspect_log",
     "xstest",
     "xstest_counts",

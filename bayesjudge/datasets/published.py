@@ -200,3 +200,35 @@ def santa_clara() -> pd.DataFrame:
         },
         index=pd.Index(["pooled"], name="survey"),
     )
+
+
+def tau_bench_airline() -> pd.DataFrame:
+    """Four trials of an agent, GPT-4o, at each of 50 airline tasks: is the final state right?
+
+    Counts of the tasks by their successes ship, so that the number of a task says nothing of it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        200 rows, one a trial: ``task``, ``trial`` and ``success`` (1 or 0).
+
+    References
+    ----------
+    Yao et al. (2024), arXiv:2406.12045; github.com/sierra-research/tau-bench at commit 59a200c,
+    MIT licence; counted from the historical trajectories of ``gpt-4o-airline``.
+
+    Examples
+    --------
+    >>> tasks = tau_bench_airline().groupby("task")["success"]
+    >>> print((tasks.sum() == 4).mean(), round((tasks.mean() ** 4).mean(), 3))
+    0.2 0.239
+    """
+    tasks_by_successes = {0: 14, 1: 12, 2: 10, 3: 4, 4: 10}
+    rows = [
+        {"task": task, "trial": trial, "success": int(trial < successes)}
+        for task, successes in enumerate(
+            s for s, tasks in tasks_by_successes.items() for _ in range(tasks)
+        )
+        for trial in range(4)
+    ]
+    return pd.DataFrame(rows)

@@ -2,7 +2,6 @@
 
 from itertools import product
 from math import comb
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,12 +10,12 @@ from scipy.special import betaln, ndtr, ndtri
 
 import bayesjudge as bj
 from bayesjudge import attempts as module
+from bayesjudge import datasets
 from bayesjudge.attempts import Attempts, PersistentErrors
 from bayesjudge.attempts._likelihood import Tasks, chances, log_likelihood
 from bayesjudge.attempts.closed_form import _corrected, _rates, _sums, unbiased
 from bayesjudge.core import methods
 
-SHARED = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "tau_bench"
 #: Labelled bad and good, then unlabelled attempts, each by fails and passes.
 CELLS = np.array([[[1, 0], [0, 1], [1, 2]], [[0, 1], [2, 1], [0, 1]], [[0, 0], [0, 2], [2, 0]]])
 POINT = {
@@ -294,10 +293,8 @@ def test_model_sums_to_one_over_all_numbers_of_passes():
 
 def test_tau_bench_airline():
     """50 tasks of four trials: unbiased .200, where usual formulas say .239 and .031."""
-    file = SHARED / "airline_gpt4o.csv.gz"
-    if not file.exists():
-        pytest.skip("tau-bench is not beside the repository")
-    data = Attempts.from_frame(pd.read_csv(file), verdict=None, truth="success", attempt="trial")
+    table = datasets.tau_bench_airline()
+    data = Attempts.from_frame(table, verdict=None, truth="success", attempt="trial")
     found = module.from_truths(data)
     assert found["pass_hat_k", 4].value == pytest.approx(0.2)
     assert found["pass_hat_k", 1].value == pytest.approx(0.42)
