@@ -12,9 +12,9 @@ error rates of its own, Beta with the persistence as correlation, which no model
 Methods: the judge's own numbers, the closed form through the judge, and the exact posterior.
 
 Found: (60 data sets a setting, standard error of a coverage .028) the model covers .938 to .960 on
-average over the settings, by world, quantity and k, and is off by .02 at most on average; the closed
-form is right without persistence and off by up to .27 at k = 4 (pass^4, persistence .6), where it
-covers .77 to .91; the judge's own pass@4 is 8 to 11 points too high on average.
+average over the settings, by world, quantity and k, and is off by .02 at most on average; the
+closed form is right without persistence and off by up to .27 at k = 4 (pass^4, persistence .6),
+where it covers .77 to .91; the judge's own pass@4 is 8 to 11 points too high on average.
 """
 
 from __future__ import annotations
