@@ -351,24 +351,9 @@ class PopulationErrors(Component):
                 name: pm.Normal(name, *self._population(name), dims="judge") for name in self.names
             }
         values = {}
-        for name, about in self.coordinates().items():
-            values[name], density = around_guess(name, *about)
-            pm.Potential(f"{name}_density", density)
-        return values
-
-    def coordinates(self) -> dict[str, tuple[Any, ...]]:
-        """Mean, spread, the sampler's own coordinate of each judge, and guess with error."""
-        import pymc as pm
-
-        found = {}
         for name, guess in self.guesses().items():
-            unknown = self._population(name)
-            at, error = (
-                pm.Data(f"{name}_{what}", values, dims="judge")
-                for what, values in zip(("guess", "error"), guess, strict=True)
-            )
-            found[name] = *unknown, pm.Flat(f"{name}_own", dims="judge"), at, error
-        return found
+            values[name] = around_guess(name, *self._population(name), *guess)
+        return values
 
     def _population(self, name: str) -> tuple[Any, Any]:
         """Mean and spread of the judges."""
@@ -404,27 +389,23 @@ class SharedEffect(Component):
 
     def variables(self, text: bool) -> dict[str, Any]:
         """Those of the judges, and the effect's standard deviation on bad and on good items."""
-        values = self.judges.judges(text)
-        return values | {"shared_effect": self.spread(values)[0]}
-
-    def spread(self, judges: Values) -> tuple[Any, Any, Any]:
-        """Standard deviation of the effect by class; points and weights of its quadrature."""
         import pymc as pm
 
+        values = self.judges.judges(text)
         pm.modelcontext(None).add_coord("node", np.arange(self.nodes))
         points, weights = self._quadrature
         at = pm.Data("nodes", points, dims="node")
         share = pm.Data("node_weights", weights, dims="node")
         prior = prior_data("shared_effect", self.scale)
         spread = pm.HalfNormal("shared_effect", *prior, dims="truth")
-        per_node = logits_of_judges(judges, pm.math)[..., None] + spread[:, None] * at
+        per_node = logits_of_judges(values, pm.math)[..., None] + spread[:, None] * at
         # products with a vector, since the sampler takes no strided results
         passing, failing = (
             pm.math.sigmoid(per_node[:, 1]) @ share,
             pm.math.sigmoid(-per_node[:, 0]) @ share,
         )
         name_rates(passing, failing)
-        return spread, at, share
+        return values | {"shared_effect": spread}
 
     def log_table(self, values: Values, xp: Any) -> Any:
         """Of fail and pass, on bad and on good items, at each node."""
@@ -455,15 +436,10 @@ class Answering(Component):
 
     def variables(self, text: bool) -> dict[str, Any]:
         """Those of the errors, and the probability of a vote at all."""
-        values = self.errors.variables(text)
-        return values | self.answering()
-
-    def answering(self) -> dict[str, Any]:
-        """The probability of a vote at all."""
         import pymc as pm
 
-        ends = prior_data("answering", self.prior)
-        return {"answering": pm.Beta("answering", *ends, dims=("judge", "truth"))}
+        values, ends = self.errors.variables(text), prior_data("answering", self.prior)
+        return values | {"answering": pm.Beta("answering", *ends, dims=("judge", "truth"))}
 
     def log_table(self, values: Values, xp: Any) -> Any:
         """Of the verdicts, and of none."""
@@ -601,21 +577,23 @@ def name_rates(sensitivity: Any, specificity: Any) -> None:
     pm.Deterministic("specificity", specificity, dims="judge")
 
 
-def around_guess(
-    name: str, mean: Any, spread: Any, own: Any, at: Any, error: Any
-) -> tuple[Any, Any]:
+def around_guess(name: str, mean: Any, spread: Any, guess: np.ndarray, off: np.ndarray) -> Any:
     """Judges for the sampler, counted in standard deviations from what is known of each.
 
-    Were the votes a measurement `at` with standard error `error`, a judge would be normal given
+    Were the votes a measurement `guess` with standard error `off`, a judge would be normal given
     its population, wherever that is: it is counted from there. Of few votes this is the distance
-    from the population's mean, of many that from the guess. With their log-density, which is that
-    of the text whatever the guess; only what a step of the sampler is worth depends on it.
+    from the population's mean, of many that from the guess. The log-density is that of the text
+    whatever the guess; only what a step of the sampler is worth depends on it.
     """
     import pymc as pm
     import pytensor.tensor as pt
 
-    square = spread**2 + error**2
+    at, error = (
+        pm.Data(f"{name}_{what}", values, dims="judge")
+        for what, values in (("guess", guess), ("error", off))
+    )
+    own, square = pm.Flat(f"{name}_own", dims="judge"), spread**2 + error**2
     # the judge's distance from the mean, in standard deviations of the population
     far = spread * (at - mean) / square + error / pt.sqrt(square) * own
-    density = -(far**2 + pt.log(square)).sum() / 2
-    return pm.Deterministic(name, mean + spread * far, dims="judge"), density
+    pm.Potential(f"{name}_density", -(far**2 + pt.log(square)).sum() / 2)
+    return pm.Deterministic(name, mean + spread * far, dims="judge")

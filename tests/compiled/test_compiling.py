@@ -728,7 +728,6 @@ names = {
     "truth.effects": ["Centre"],
     "prevalence.items._few": ["FewRows"],
     "ratings._marginal": ["LogProbabilities", "_Gradient"],
-    "panel._marginal": ["VotesByClass", "VotesByJudges"],
     "core.distributions": [],
 }
 found = [getattr(import_module("bayesjudge." + m), name) for m in names for name in names[m]]

@@ -1,22 +1,19 @@
-"""The likelihood of votes as one operation, and its slopes, against a sum over items in NumPy."""
+"""The likelihood of votes, truths and a shared effect summed out, against a sum over items."""
 
 import numpy as np
 import pytest
 from contract import gaps_between
 from numpy.testing import assert_allclose
+from pytensor import function
 from scipy.special import log_expit, logsumexp
-from scipy.stats import norm
 
 import bayesjudge as bj
-from bayesjudge.panel import Correlated, MulticlassDawidSkene, Votes, _marginal
-from bayesjudge.panel._marginal import Ballots, VotesByClass, VotesByJudges
-from bayesjudge.truth.effects import plain
+from bayesjudge.panel import Correlated, MulticlassDawidSkene, Votes
 from bayesjudge.truth.likelihood import group_of_shares
-
-pytestmark = pytest.mark.usefixtures("uncompiled")
 
 NODES, JUDGES, GENERATORS = 5, 3, 2
 POINTS, WEIGHTS = np.polynomial.hermite_e.hermegauss(NODES)
+WEIGHTS = WEIGHTS / WEIGHTS.sum()
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
 
 
@@ -51,191 +48,47 @@ def by_items(votes, table, log_share, log_weight):
     return total
 
 
-def arrays(ballots):
-    return list(vars(ballots).values())
-
-
-def point_of(kind, seed=0):
-    """Logits, spread, log probabilities of answering and log shares, some of them extreme."""
-    rng = np.random.default_rng(seed)
-    logits, spread = rng.normal(size=(JUDGES, 2)), np.array([0.4, 1.3])
-    share = np.log([[0.3, 0.7], [0.8, 0.2]])
-    if kind == "sure judges":
-        logits *= 300
-    if kind == "very dependent":
-        spread = np.array([150.0, 80.0])
-    if kind == "no bad items":
-        share = np.array([[-400.0, 0.0], [-1e-12, -27.6]])
-    if kind == "hardly an answer":
-        return logits, spread, np.log(rng.uniform(size=(JUDGES * 3, 2))) * 100, share
-    return logits, spread, np.log(rng.uniform(size=(JUDGES * 3, 2))), share
-
-
-KINDS = ("ordinary", "sure judges", "very dependent", "no bad items", "hardly an answer")
-
-
-def of_logits(kind):
-    """The inputs of the operation, and what they mean as a table."""
-    votes = votes_of(2, twice=True)
-    logits, spread, answering, share = point_of(kind)
-    at = logits[..., None] + spread[:, None] * POINTS
-    table = np.stack([log_expit(-at), log_expit(at), np.zeros_like(at)], axis=2)
-    table += answering.reshape(JUDGES, 3, 2).transpose(0, 2, 1)[..., None]
-    ballots = Ballots.of(votes, "response", group_of_shares(votes.verdicts), weighted=True)
-    inputs = [logits, spread, answering, share, POINTS, WEIGHTS, *arrays(ballots)]
-    return inputs, by_items(votes, table, share, np.log(WEIGHTS))
-
-
-def of_classes(kind):
-    votes, rng = votes_of(3, twice=True), np.random.default_rng(1)
-    logs = np.log(rng.dirichlet(np.ones(3), (JUDGES, 3)))  # judge, class, response
-    if kind == "sure judges":
-        logs = logs * 300
-    share = np.log(rng.dirichlet(np.ones(3), GENERATORS))
-    if kind == "no bad items":
-        share[0] = -400.0, 0.0, -30.0
-    ballots = Ballots.of(votes, "skip", group_of_shares(votes.verdicts), weighted=False)
-    inputs = [logs.transpose(0, 2, 1).reshape(-1, 3), share, *arrays(ballots)]
-    return inputs, by_items(votes, logs[..., None], share, 0.0)
-
-
-def of_judges(kind):
-    """Logits of judges that are counted from guesses, with the density of where they are."""
-    votes, rng = votes_of(2, twice=True), np.random.default_rng(4)
-    _, shared, answering, share = point_of(kind)
-    judge, density, unknown, guesses = {}, 0.0, [], []
-    for name, mean, spread in (("discrimination", 0.7, 0.4), ("leniency", -0.3, 1.2)):
-        own, guess, error = rng.normal(size=(3, JUDGES))
-        error = np.exp(error)
-        if kind == "sure judges":
-            guess, error = guess + 5 * (name == "discrimination"), error / 1e3
-        # the product of the population and of the guess, and how much wider the one is
-        precision = spread**-2 + error**-2
-        part = (mean / spread**2 + guess / error**2) / precision + own / np.sqrt(precision)
-        density += (norm.logpdf(part, mean, spread) - np.log(precision) / 2).sum()
-        density += np.log(2 * np.pi) / 2 * JUDGES - np.log(error).sum()
-        judge[name] = part
-        unknown += [np.array(mean), np.array(spread), own]
-        guesses += [guess, error]
-    half = np.exp(judge["discrimination"]) / 2
-    logits = np.stack([judge["leniency"] - half, judge["leniency"] + half], axis=1)
-    at = logits[..., None] + shared[:, None] * POINTS
-    table = np.stack([log_expit(-at), log_expit(at), np.zeros_like(at)], axis=2)
-    table += answering.reshape(JUDGES, 3, 2).transpose(0, 2, 1)[..., None]
-    ballots = Ballots.of(votes, "response", group_of_shares(votes.verdicts), weighted=True)
-    inputs = [*unknown, shared, answering, share, *guesses, POINTS, WEIGHTS, *arrays(ballots)]
-    return inputs, by_items(votes, table, share, np.log(WEIGHTS)) + density
-
-
-CASES = [(of_logits, _marginal._of_logits(2, NODES, plain), kind) for kind in KINDS]
-CASES += [
-    (of_judges, _marginal._of_judges(2, NODES, plain), kind)
-    for kind in ("ordinary", "sure judges", "very dependent")
-]
-CASES += [
-    (of_classes, _marginal._of_classes(3, 1, plain), kind)
-    for kind in ("ordinary", "sure judges", "no bad items")
-]
-each_case = pytest.mark.parametrize(
-    ("make", "function", "kind"), CASES, ids=[f"{m.__name__}, {k}" for m, _, k in CASES]
-)
-
-
-@each_case
-def test_value_is_the_sum_over_items(make, function, kind):
-    inputs, expected = make(kind)
-    assert_allclose(function(*inputs)[0], expected, rtol=1e-12)
-
-
-@each_case
-def test_slopes_are_those_of_the_value(make, function, kind):
-    """Toward a random direction in each input by which there are slopes."""
-    inputs, _ = make(kind)
-    _, *slopes = function(*inputs)
-    rng = np.random.default_rng(3)
-    for place, slope in enumerate(slopes):
-        toward = rng.normal(size=slope.shape)
-
-        def value(step, place=place, toward=toward):
-            moved = [*inputs]
-            moved[place] = inputs[place] + step * toward
-            return float(function(*moved)[0])
-
-        step = 1e-5
-        found = (value(step) - value(-step)) / (2 * step)
-        assert_allclose((slope * toward).sum(), found, rtol=1e-5, atol=1e-4)
-
-
-def tiny_in(make, kind):
-    """Whether some ballot's probability is too small for a product."""
-    inputs, _ = make(kind)
-    prob, sizes = np.exp(inputs[0]), (3, 1)
-    if make is of_logits:
-        (prob, _), sizes = _marginal._responses(NODES)(*inputs[:3], POINTS, WEIGHTS), (2, NODES)
-    products = _marginal._products(prob.shape[1])(prob, *inputs[-8:-6])
-    return _marginal._sums(*sizes)(products, inputs[-6]).min() < _marginal.TINY
-
-
-def test_some_cases_are_so_extreme_that_products_would_not_do():
-    cases = [(make, kind) for make, _, kind in CASES if make is not of_judges]
-    found = {(make.__name__, kind) for make, kind in cases if tiny_in(make, kind)}
-    logits = {("of_logits", kind) for kind in ("sure judges", "hardly an answer")}
-    assert found == logits | {("of_classes", "sure judges")}
+def summed(votes, table, log_share, log_weight):
+    """The same of the generators' shares alone: labels that tell none of them have a share of 1."""
+    untold = np.zeros((1, votes.n_classes))
+    return by_items(votes, table, np.concatenate([log_share, untold]), log_weight)
 
 
 @pytest.mark.parametrize("calibration", ["random", "separate"])
-def test_slopes_are_by_every_share_whoever_has_items(calibration):
-    """A generator without items, and labels of which there are none, have a share too."""
-    votes = Votes([[1, 0], [0, 0]], [-1, -1], [0, 0], ("g", "h"), "ab", calibration=calibration)
-    ballots = Ballots.of(votes, "skip", group_of_shares(votes.verdicts), weighted=False)
-    log_share = np.full((2 + (calibration == "separate"), 2), np.log(0.5))
-    likelihood = _marginal._of_classes(2, 1, plain)
-    *_, slope = likelihood(np.full((4, 2), np.log(0.5)), log_share, *arrays(ballots))
-    assert slope.shape == log_share.shape
-    assert_allclose(slope.sum(), 2)
+@pytest.mark.parametrize("kind", ["ordinary", "sure judges", "very dependent", "no bad items"])
+def test_a_shared_effect_is_summed_out_of_each_item(kind, calibration):
+    votes, rng = votes_of(2, calibration, twice=True), np.random.default_rng(0)
+    parts, spread = rng.normal(size=(2, JUDGES)), np.array([0.4, 1.3])
+    if kind == "sure judges":
+        parts *= 3
+    if kind == "very dependent":
+        spread = np.array([150.0, 80.0])
+    share = np.array([0.3, 0.8]) if kind != "no bad items" else np.array([1 - 1e-12, 1e-12])
+    answering = rng.uniform(0.2, 0.9, (JUDGES, 2))
+    half = np.exp(parts[0]) / 2
+    logits = np.stack([parts[1] - half, parts[1] + half], axis=1)
+    at = logits[..., None] + spread[:, None] * POINTS
+    table = np.stack([log_expit(-at), log_expit(at), np.zeros_like(at)], axis=2)
+    table[:, :, :2] += np.log(answering)[..., None, None]
+    table[:, :, 2] += np.log1p(-answering)[..., None]
+    draws = {"discrimination": parts[:1], "leniency": parts[1:], "shared_effect": spread[None]}
+    draws |= {"prevalence": share[None], "answering": answering[None]}
+    model = Correlated(nodes=NODES, answering=bj.BetaPrior(1, 1))
+    log_share = np.log(np.stack([1 - share, share], axis=1))
+    found = model._log_likelihood_of_items(votes, draws)[0] @ votes.count
+    assert_allclose(found, summed(votes, table, log_share, np.log(WEIGHTS)), rtol=1e-10)
 
 
-def test_one_judge_is_a_half():
-    votes = Votes([[1], [0], [-1]], [1, -1, -1], [0, 0, 0], "g", "a", calibration="random")
-    ballots = Ballots.of(votes, "skip", group_of_shares(votes.verdicts), weighted=False)
-    table, share = np.log([[0.9, 0.3], [0.1, 0.7]]), np.log([[0.2, 0.8]])  # column, class
-    value, *_ = _marginal._of_classes(2, 1, plain)(table, share, *arrays(ballots))
-    assert_allclose(value, np.log(0.8 * 0.7) + np.log(0.2 * 0.9 + 0.8 * 0.3))
-
-
-def test_halves_are_few_and_make_up_their_ballots():
-    votes = votes_of(2, size=400)
-    ballots = Ballots.of(votes, "skip", group_of_shares(votes.verdicts), weighted=False)
-    distinct = np.unique(votes.votes, axis=0)
-    assert len(ballots.halves) == len(distinct)
-    assert len(ballots.start) - 1 <= 3**2 + 3
-    held = [
-        sorted(np.concatenate([ballots.column[ballots.start[h] : ballots.start[h + 1]] for h in b]))
-        for b in ballots.halves
-    ]
-    expected = [[2 * j + v for j, v in enumerate(row) if v >= 0] for row in distinct.tolist()]
-    assert sorted(held) == sorted(expected)
-    assert ballots.count.sum() + ballots.labelled.sum() == votes.count.sum()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("op", [VotesByJudges, VotesByClass])
-def test_machine_code_is_the_loops(op):
-    from pytensor import config, function
-    from pytensor import tensor as pt
-
-    from bayesjudge.compiled import tell_numba
-
-    tell_numba()
-    sizes, make = ((2, NODES), of_judges) if op is VotesByJudges else ((3,), of_classes)
-    for kind in ("ordinary", "sure judges"):
-        inputs, _ = make(kind)
-        with config.change_flags(cxx=""):
-            variables = [pt.as_tensor(x).type() for x in inputs]
-            run = function(variables, op(*sizes)(*variables), mode="NUMBA")
-        expected = op.function(plain, *sizes)(*inputs)
-        for one, other in zip(run(*inputs), expected, strict=True):
-            assert_allclose(one, other, rtol=1e-10, atol=1e-12)
+@pytest.mark.parametrize("calibration", ["random", "separate"])
+@pytest.mark.parametrize("sure", [False, True])
+def test_truths_of_several_classes_are_summed_out_of_each_item(sure, calibration):
+    votes, rng = votes_of(3, calibration, twice=True), np.random.default_rng(1)
+    rows = rng.dirichlet(np.full(3, 0.02 if sure else 1.0), (JUDGES, 3))  # judge, class, response
+    rows = np.maximum(rows, 1e-200)
+    share = rng.dirichlet(np.ones(3), GENERATORS)
+    draws = {"share": share[None], "confusion": rows[None]}
+    found = MulticlassDawidSkene()._log_likelihood_of_items(votes, draws)[0] @ votes.count
+    assert_allclose(found, summed(votes, np.log(rows)[..., None], np.log(share), 0.0), rtol=1e-10)
 
 
 FORMS = [
@@ -249,6 +102,7 @@ FORMS = [
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize(("model", "calibration"), FORMS)
 def test_the_sampler_runs_the_model_of_the_text(model, calibration):
     classes = 2 if isinstance(model, Correlated) else 3
@@ -256,3 +110,19 @@ def test_the_sampler_runs_the_model_of_the_text(model, calibration):
     gaps, off = gaps_between(bj.panel.build_model(votes, model), model._sampling_form(votes))
     assert np.ptp(gaps) < 1e-7
     assert off < 1e-12
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("uncompiled")
+@pytest.mark.parametrize(("model", "calibration"), FORMS)
+def test_the_graph_has_the_likelihood_of_the_draws(model, calibration):
+    votes = votes_of(2 if isinstance(model, Correlated) else 3, calibration)
+    form = model._sampling_form(votes)
+    names = [name for part in model._parts(votes) for name in part.names]
+    outputs = form.replace_rvs_by_values([form["items"], *(form[name] for name in names)])
+    run = function(form.value_vars, outputs, on_unused_input="ignore")
+    rng, start = np.random.default_rng(5), form.initial_point()
+    value, *drawn = run(**{k: v + rng.normal(0, 0.5, np.shape(v)) for k, v in start.items()})
+    draws = {name: values[None] for name, values in zip(names, drawn, strict=True)}
+    expected = model._log_likelihood_of_items(votes, draws)[0] @ votes.count
+    assert_allclose(value, expected, rtol=1e-10)

@@ -32,15 +32,8 @@ from bayesjudge.truth.components import (
     PopulationErrors,
     RateErrors,
     SharedEffect,
-    around_guess,
 )
-from bayesjudge.truth.likelihood import (
-    flat_table,
-    group_of_shares,
-    missing_as_response,
-    some_draws,
-    with_nothing_told,
-)
+from bayesjudge.truth.likelihood import missing_as_response, some_draws
 from bayesjudge.truth.model import LatentTruth
 
 if TYPE_CHECKING:
@@ -52,8 +45,6 @@ LEAST_DISCRIMINATION = 0.3
 MANY_JUDGES, MANY_VOTES = 8, 10_000
 #: Doubling the nodes must not change the log-likelihood by more than this from draw to draw.
 NODE_TOLERANCE = 0.1
-#: Mean, spread and own coordinate of judges, and what is guessed of them, among `coordinates`.
-PARTS = slice(3), slice(3, None)
 
 
 @dataclass(frozen=True)
@@ -274,40 +265,8 @@ class Correlated(PooledDawidSkene):
             require(whole, f"nodes={self.nodes!r}, expected 5 to 200")
 
     def _errors(self, votes: Votes) -> Component:
-        return _answered(self._effect(votes), self.answering)
-
-    def _effect(self, votes: Votes) -> SharedEffect:
-        return SharedEffect(self._judges(votes), self.shared_effect, self.nodes)
-
-    def _variables(self, votes: Votes, text: bool) -> dict[str, Any]:
-        if text:
-            return super()._variables(votes, text)
-        effect, errors = self._effect(votes), self._errors(votes)
-        judges = effect.judges.coordinates()
-        values = {name: around_guess(name, *about)[0] for name, about in judges.items()}
-        spread, *nodes = effect.spread(values)
-        values |= {"shared_effect": spread, "coordinates": judges, "quadrature": nodes}
-        values |= errors.answering() if isinstance(errors, Answering) else {}
-        return values | self._shares(votes).variables(text)
-
-    def _add_density(self, votes: Votes, values: Mapping[str, Any]) -> None:
-        """Sum and slopes as one operation, with the judges' coordinates among its inputs."""
-        import pymc as pm
-        import pytensor.tensor as pt
-
-        from bayesjudge.panel._marginal import Ballots, VotesByJudges
-
-        table, errors = self._table(votes), self._errors(votes)
-        log_share = with_nothing_told(table, self._shares(votes).log_table(values, pt))
-        verdict = pt.zeros((len(votes.judges), 2, 2))
-        if isinstance(errors, Answering):
-            verdict = errors.extended(verdict[..., None], values, pt)[..., 0]
-        judges = values["coordinates"].values()
-        unknown, guessed = ([v for about in judges for v in about[part]] for part in PARTS)
-        ballots = Ballots.of(votes, self._missing, group_of_shares(table), weighted=True)
-        about = *unknown, values["shared_effect"], flat_table(verdict), log_share, *guessed
-        value, *_ = VotesByJudges(2, self.nodes)(*about, *values["quadrature"], *ballots.data())
-        pm.Potential("items", value)
+        effect = SharedEffect(self._judges(votes), self.shared_effect, self.nodes)
+        return _answered(effect, self.answering)
 
     def _cautions_of_fit(self, fit: Fit) -> tuple[Caution, ...]:
         change, told = _quadrature_change(fit), super()._cautions_of_fit(fit)
@@ -452,16 +411,6 @@ class MulticlassDawidSkene(_LatentTruth):
         weights = np.full((k, k + (self.missing == "response")), float(self.off_diagonal))
         np.fill_diagonal(weights, self.diagonal)
         return weights
-
-    def _add_density(self, votes: Votes, values: Mapping[str, Any]) -> None:
-        import pymc as pm
-
-        from bayesjudge.panel._marginal import Ballots, VotesByClass
-
-        table, (log_share, logs) = self._table(votes), self._log_tables(votes, values)
-        ballots = Ballots.of(votes, self._missing, group_of_shares(table), weighted=False)
-        about = flat_table(logs), with_nothing_told(table, log_share), *ballots.data()
-        pm.Potential("items", VotesByClass(votes.n_classes)(*about)[0])
 
 
 def _guesses(votes: Votes, model: PooledDawidSkene) -> dict[str, tuple[np.ndarray, np.ndarray]]:
