@@ -6,6 +6,7 @@ Modules, one question each:
 - `bias`: how far can formatting, order or other irrelevant changes move a score, and what can be
   promised?
 - `decide`: does a number meet a threshold, and if that is unknown, what would decide?
+- `leaderboard`: who leads for people, from verdicts on pairs of answers?
 - `panel`: how good is each generator, and how reliable is each judge?
 - `prevalence`: what share of outputs is truly good, when the judge errs?
 - `ratings`: which judge agrees with people when several answers are right?
@@ -27,7 +28,17 @@ from bayesjudge.compiled import choose_compile_folder
 from bayesjudge.core.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from bayesjudge import attempts, bias, decide, panel, prevalence, ratings, repeats, rubric
+    from bayesjudge import (
+        attempts,
+        bias,
+        decide,
+        leaderboard,
+        panel,
+        prevalence,
+        ratings,
+        repeats,
+        rubric,
+    )
     from bayesjudge.cli.frames import doctor
     from bayesjudge.core.answer import Answer
     from bayesjudge.core.errors import (
@@ -66,6 +77,7 @@ __all__ = [
     "bias",
     "decide",
     "doctor",
+    "leaderboard",
     "load",
     "panel",
     "plot_answer",

@@ -259,5 +259,31 @@ RESPONSE_SETS = Method(
     "nuts-response-sets", "Bayesian (NUTS), response sets", "Bayesian (NUTS)", computed="sampled"
 )
 
+# Leaderboards: the calibrated model first, then what people say alone, then the judge's own; see
+# benchmarks/leaderboard/coverage.py.
+
+CALIBRATED_BATTLES = Method(
+    "nuts-battles", "Bayesian (NUTS), people given judge", "Bayesian (NUTS)", 5, "sampled"
+)
+LAPLACE_BATTLES = Method(
+    "laplace-battles",
+    "Bayesian (corrected Laplace), people given judge",
+    "Bayesian (corrected Laplace)",
+    10,
+    "laplace",
+)
+PLAIN_LAPLACE_BATTLES = Method(
+    "laplace-battles:plain",
+    "Bayesian (Laplace), people given judge",
+    "Bayesian (Laplace)",
+    12,
+    "laplace",
+)
+POWER_TUNED_BATTLES = Method(
+    "battles-power-tuned", "Davidson, prediction-powered", "prediction-powered", 40
+)
+PEOPLE_BATTLES = Method("battles-people", "Davidson, people only", "people only", 50)
+JUDGE_BATTLES = Method("battles-judge", "Davidson, judge", "judge", 100)
+
 #: Before a model is sampled.
 PREVIEW = Method("preview", "mode and curvature, an approximation", computed="laplace")

@@ -1,0 +1,174 @@
+"""`answer`: who leads for people, and where the judge likes a system more than people do."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayesjudge.core.answer import (
+    PROBABLE,
+    SURE,
+    Answer,
+    as_estimates,
+    chance,
+    listed,
+    percent_of,
+    preferred,
+)
+from bayesjudge.core.estimate import Estimate, Interval, Row
+from bayesjudge.core.fit import Fit
+from bayesjudge.core.methods import JUDGE_BATTLES
+from bayesjudge.core.screen import few, how_many
+from bayesjudge.leaderboard.closed_form import ELO, rivals
+from bayesjudge.leaderboard.data import Battles
+from bayesjudge.leaderboard.standings import standings
+
+#: Most favourites that are named.
+MOST_NAMED = 3
+
+
+def answer(
+    *results: Estimate | Fit, ci_prob: float = 0.95, interval: Interval | None = None
+) -> Answer:
+    """Say which system leads for people, by how much and how surely.
+
+    A posterior is quoted if there is one; then the prediction-powered estimate, then people's
+    verdicts alone. Without people's verdicts the judge's own leaderboard is quoted, as the judge's,
+    and the answer is not known.
+
+    Parameters
+    ----------
+    *results : Estimate or Fit
+        Of `closed_forms`, `approximate` or `fit`.
+    ci_prob : float, default 0.95
+        Probability of the intervals.
+    interval : {"eti", "hdi"}, optional
+        Kind of interval of a fit.
+
+    Returns
+    -------
+    Answer
+        Its notes tell the judge's favourites, how sharp the judge is, what the order of answers is
+        worth, and which systems are not separated from the first.
+
+    Raises
+    ------
+    InputError
+        If nothing was given, or an estimate was made at another probability.
+    """
+    made = as_estimates(results, ci_prob, interval)
+    battles = next(one.data for one in made if isinstance(one.data, Battles))
+    of_judges = [one for one in made if _is_judges(one)]
+    if battles.labelled or not of_judges:
+        of_people = [one for one in made if one not in of_judges]
+        quoted = preferred(of_people or made, "strength", lambda one: one.method.rank)
+    else:
+        quoted = preferred(of_judges, "strength", lambda one: one.method.rank)
+    fit = next((r for r in results if isinstance(r, Fit) and r.method == quoted.method), None)
+    beside = of_judges[0] if of_judges and quoted not in of_judges else None
+    known = not _is_judges(quoted) and battles.labelled > 0
+    return Answer(
+        _sentence(quoted, fit, battles, known),
+        basis=_basis(battles),
+        why=_why(quoted, known),
+        quoted=quoted,
+        judge=beside and beside.only("strength"),
+        notes=() if fit is None or not known else tuple(_notes(fit, ci_prob)),
+        known=known,
+    )
+
+
+def _is_judges(one: Estimate) -> bool:
+    return one.method.id.split(":")[0] == JUDGE_BATTLES.id
+
+
+def _sentence(quoted: Estimate, fit: Fit | None, battles: Battles, known: bool) -> str:
+    strength = quoted.quantities["strength"].value
+    top = int(np.argmax(strength))
+    first, second = (battles.systems[i] for i in (top, rivals(strength)[top]))
+    row = quoted["lead", first]
+    gap = f"{elo(row, quoted.ci_prob)} ahead of {second}"
+    if not known:
+        who = quoted.method.setting or "the judge"
+        who = "The judge" if who == "judge" else who[:1].upper() + who[1:]
+        if not _is_judges(quoted):
+            return f"People were not asked; by the judge and the prior, {first} is {gap}."
+        return f"{who} prefers {first}: {gap}; what people prefer is unknown without their verdicts."
+    if fit is None:
+        sure, told = row.low > 0, ""
+        leads = f"People prefer {first} to the rest"
+    else:
+        likely = float((fit.draws("strength").argmax(axis=1) == top).mean())
+        sure, told = likely >= PROBABLE, f", first with probability {chance(likely)}"
+        probably = "" if likely >= SURE else "probably "
+        leads = f"People {probably}prefer {first} to the rest"
+    return f"{leads}: {gap}{told}." if sure else f"No system leads for people yet: {first} is {gap}{told}."
+
+
+def elo(row: Row, ci_prob: float | None = None) -> str:
+    """``45 Elo points (12 to 80, 95 % interval)``."""
+    value, low, high = (f"{ELO * x:.0f}".replace("-0", "0") for x in row)
+    level = "" if ci_prob is None else f", {percent_of(ci_prob)} interval"
+    return f"{value} Elo points ({low} to {high}{level})"
+
+
+def _basis(battles: Battles) -> str:
+    many = f"{how_many(battles.battles, 'battle')} of {how_many(len(battles.systems), 'system')}"
+    said = battles.labelled
+    judges = f"; judged by {few(list(battles.judges), 3)}" if battles.judges else ""
+    return f"{many}, {said:,} of them with people's verdict{judges}."
+
+
+def _why(quoted: Estimate, known: bool) -> str:
+    if not known:
+        return f"Quoted: {quoted.method}; no battle has people's verdict."
+    if quoted.method.computed == "formula":
+        return f"Quoted: {quoted.method}."
+    return (
+        f"Quoted: {quoted.method}: it learns from the judge's battles as far as people's verdicts "
+        "agree with them."
+    )
+
+
+def _notes(fit: Fit, ci_prob: float) -> list[str]:
+    """What the posterior says of the judge, and of systems that are not separated."""
+    made = []
+    table = standings(fit, ci_prob=ci_prob)
+    tied = list(table.index[(table["rank_low"] == 1)])[1:]
+    if tied:
+        made.append(f"Not separated from the first (all ranks at once): {few(tied, MOST_NAMED)}.")
+    ends = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
+    for j, judge in enumerate(fit.data.judges):
+        who = "the judge" if len(fit.data.judges) == 1 else judge
+        made += _favourites(fit, j, who, ends)
+        if len(fit.data.judges) == 1:
+            sharp = fit.draws("sharpness")[:, 0]
+            low, high = np.quantile(sharp, ends)
+            if low > 1 or high < 1:
+                made.append(
+                    f"Between two systems, people's gap is {sharp.mean():.2f} times the judge's "
+                    f"({low:.2f} to {high:.2f})."
+                )
+        if "order_effect" in fit.idata["posterior"]:
+            order = fit.draws("order_effect")[:, j]
+            low, high = np.quantile(order, ends)
+            if low > 0 or high < 0:
+                row = Row(abs(order.mean()), *sorted((abs(low), abs(high))))
+                place = "first" if low > 0 else "second"
+                made.append(f"For {who}, being shown {place} is worth {elo(row)}.")
+    return made
+
+
+def _favourites(fit: Fit, judge: int, who: str, ends: list[float]) -> list[str]:
+    """Systems that a judge likes more, or less, than people do, by more than chance."""
+    favour = fit.draws("judge_favour")[:, judge]
+    mean, (low, high) = favour.mean(axis=0), np.quantile(favour, ends, axis=0)
+    sure = [i for i in np.argsort(-np.abs(mean)) if low[i] > 0 or high[i] < 0]
+    told = []
+    for i in sure[:MOST_NAMED]:
+        row = Row(abs(mean[i]), *sorted((abs(low[i]), abs(high[i]))))
+        way = "more" if mean[i] > 0 else "less"
+        name = fit.data.systems[i]
+        told.append(f"{name} {elo(row).replace(' (', f' {way} (', 1)}")
+    if not told:
+        return []
+    return [f"{who[:1].upper()}{who[1:]} likes {listed(told)} than people do."]

@@ -1,0 +1,325 @@
+"""Closed forms: Bradley-Terry and Davidson of a source, and prediction-powered for people."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from bayesjudge.core import methods
+from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
+from bayesjudge.core.intervals import z_score
+from bayesjudge.core.methods import Method
+from bayesjudge.core.screen import few
+from bayesjudge.leaderboard.data import PEOPLE, Battles
+from bayesjudge.leaderboard.likelihood import (
+    Rows,
+    components,
+    design_of,
+    few_clusters,
+    fit_source,
+    inverse_of,
+    maximise,
+    outer,
+    rows_of,
+    scores,
+)
+
+Ties = Literal["davidson", "half"]
+#: Elo points of one unit of log-odds.
+ELO = 400 / np.log(10)
+DAVIDSON = "Davidson (1970), J. Am. Stat. Assoc. 65, 317-328; sandwich by item"
+ANGELOPOULOS = "Angelopoulos, Duchi & Zrnic (2023), PPI++, arXiv:2311.01453, section 4"
+RANDOM = Assumption.of("random-battles")
+ITEMS = Assumption.of("independent-items", "battles")
+JUDGE_ONLY = Assumption.of("judge-as-people")
+
+
+def davidson(
+    battles: Battles,
+    source: str = PEOPLE,
+    *,
+    ties: Ties = "davidson",
+    order: bool = True,
+    equal_length: bool = False,
+    ci_prob: float = 0.95,
+) -> Estimate:
+    r"""Strengths of systems by one source: Davidson's model, which is Bradley-Terry with ties.
+
+    .. math:: P(first) \propto e^{\eta/2}, \quad P(tie) \propto \nu, \quad
+              P(second) \propto e^{-\eta/2}, \qquad \eta = t_a - t_b + d + g (x_a - x_b)
+
+    Parameters
+    ----------
+    battles : Battles
+        What was seen.
+    source : str, default "people"
+        Whose verdicts: a judge, or ``"people"``.
+    ties : {"davidson", "half"}
+        As in the model, or as half a win of each: then it is Bradley-Terry.
+    order : bool, default True
+        Whether the place shown first may help (d), if pairs were shown in both orders.
+    equal_length : bool, default False
+        Strengths at equal length: with g, of the logarithms of lengths.
+    ci_prob : float, default 0.95
+        Coverage that the intervals aim at.
+
+    Returns
+    -------
+    Estimate
+        By system ``strength``, log-odds against the average system, and ``lead``, log-odds against
+        the first of the others. 1 unit is 173.7 Elo points.
+
+    Raises
+    ------
+    InputError
+        If there is no such source, no length, or no finite estimate: some systems won, or lost,
+        all battles against all others.
+
+    References
+    ----------
+    Bradley & Terry (1952), Biometrika 39, 324-345; Davidson (1970), J. Am. Stat. Assoc. 65.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = {"model_a": ["x", "x"], "model_b": ["y", "y"], "winner": ["A", "B"],
+    ...         "count": [75, 25]}
+    >>> battles = Battles.from_counts(pd.DataFrame(rows))
+    >>> round(davidson(battles, "judge")["lead", "x"].value, 4)  # log(3)
+    1.0986
+    """
+    check_ci_prob(ci_prob)
+    _check(battles, source, equal_length)
+    ordered = order and battles.both_orders
+    rows = rows_of(battles, source, order=ordered, style=equal_length)
+    tied = ties == "davidson" and bool(rows.shares[:, 1].any())
+    rows = rows if tied else rows._replace(shares=halved(rows.shares))
+    found = fit_source(rows, tied, len(battles.systems))
+    return _estimate(
+        battles,
+        found.value,
+        found.covariance,
+        ci_prob,
+        method=_method_of(source, ties, equal_length),
+        source=DAVIDSON,
+        cautions=_cautions(battles, source),
+        assumptions=(ITEMS, RANDOM) if source == PEOPLE else (ITEMS, JUDGE_ONLY),
+    )
+
+
+def power_tuned(
+    battles: Battles,
+    *,
+    ties: Ties = "davidson",
+    weight: float | None = None,
+    ci_prob: float = 0.95,
+) -> Estimate:
+    r"""People's strengths from their verdicts and all of the judge's: prediction-powered, tuned.
+
+    The estimate maximises
+
+    .. math:: \frac1n \sum_{labelled} \ell(y^{people}) + \lambda \Bigl(\frac1N \sum_{judged}
+              \ell(y^{judge}) - \frac1n \sum_{labelled} \ell(y^{judge})\Bigr)
+
+    with Davidson's log-likelihood :math:`\ell` and the weight :math:`\lambda` in [0, 1] that makes
+    contrasts least uncertain. Verdicts of several judges are averaged.
+
+    Parameters
+    ----------
+    battles : Battles
+        With people's verdicts on a random part of the battles that the judge saw.
+    ties : {"davidson", "half"}
+        As for `davidson`.
+    weight : float, optional
+        :math:`\lambda`; by default the best one.
+    ci_prob : float, default 0.95
+        Coverage that the intervals aim at.
+
+    Returns
+    -------
+    Estimate
+        As of `davidson`.
+
+    Raises
+    ------
+    InputError
+        If people and judge share no battle, or there is no finite estimate.
+
+    References
+    ----------
+    Angelopoulos, Duchi & Zrnic (2023), arXiv:2311.01453, section 4.
+    """
+    check_ci_prob(ci_prob)
+    _check(battles, PEOPLE, False)
+    k = len(battles.systems)
+    both = _Both.of(battles, ties)
+    people = (both.people, both.labelled)
+    at_people, curved = maximise([people], both.ties, k)
+    if weight is None:
+        weight = _best_weight(both, at_people, inverse_of(curved, k), k)
+    parts = [people, (both.judge, weight * both.judged), (both.judge, -weight * both.twin)]
+    value, curved = maximise(parts, both.ties, k)
+    inverse = inverse_of(curved, k)
+    own, other = both.parts(value)
+    middle, _ = outer(own + weight * other, battles.count, battles.item)
+    labelled = both.labelled > 0
+    clusters = battles.count[labelled].sum() if battles.item is None else (
+        len(np.unique(battles.item[labelled]))
+    )
+    return _estimate(
+        battles,
+        value,
+        few_clusters(int(clusters), len(value)) * inverse @ middle @ inverse,
+        ci_prob,
+        method=methods.POWER_TUNED_BATTLES,
+        source=ANGELOPOULOS,
+        cautions=_cautions(battles, PEOPLE),
+        assumptions=(ITEMS, RANDOM),
+    )
+
+
+class _Both(NamedTuple):
+    """People's verdicts and the judge's on the same rows, and what weight each row has."""
+
+    people: Rows
+    judge: Rows
+    ties: bool
+    #: Weight of a row in the mean over labelled battles, over judged ones, and over both.
+    labelled: np.ndarray
+    judged: np.ndarray
+    twin: np.ndarray
+
+    @classmethod
+    def of(cls, battles: Battles, ties: Ties) -> _Both:
+        """Of all rows; verdicts of several judges are averaged."""
+        said = battles.verdict.any(axis=2)
+        shares = battles.verdict.sum(axis=1) / np.maximum(said.sum(axis=1), 1)[:, None]
+        labelled, judged = battles.people.any(axis=1), said.any(axis=1)
+        with checking("leaderboard.power_tuned") as require:
+            require((labelled & judged).any(), "people and judge share no battle (no row has both)")
+        tied = ties == "davidson" and bool(battles.people[:, 1].any())
+        design = design_of(battles, np.full(len(shares), True), order=False, style=False)
+        rows = [
+            Rows(design, one if tied else halved(one), battles.count, battles.item)
+            for one in (battles.people, shares)
+        ]
+        weights = [battles.count * at for at in (labelled, judged, labelled & judged)]
+        return cls(rows[0], rows[1], tied, *(w / w.sum() for w in weights))
+
+    def parts(self, value: np.ndarray) -> tuple[Any, Any]:
+        """What one battle of each row adds to the score: without the judge, and with weight 1."""
+        from scipy.sparse import csr_array
+
+        people, judge = (scores(one, value, self.ties) for one in (self.people, self.judge))
+        count = self.people.count[:, None]
+
+        def centred(score: Any, weight: np.ndarray) -> Any:
+            mean = score.T @ weight
+            kept = csr_array((weight > 0)[:, None].astype(float))
+            return (score - kept @ csr_array(mean[None])).multiply(weight[:, None] / count)
+
+        own = csr_array(centred(people, self.labelled))
+        other = judge.multiply(self.judged[:, None] / count) - centred(judge, self.twin)
+        return own, csr_array(other)
+
+
+def halved(shares: np.ndarray) -> np.ndarray:
+    """Verdicts with a tie as half a win of each."""
+    return shares + shares[:, [1]] * [0.5, -1.0, 0.5]
+
+
+def _best_weight(both: _Both, value: np.ndarray, inverse: np.ndarray, systems: int) -> float:
+    """Weight in [0, 1] with which the variance of contrasts is least; it is a parabola."""
+    own, other = both.parts(value)
+    count, item = both.people.count, both.people.item
+    each, _ = outer(other, count, item)
+    total, _ = outer(own + other, count, item)
+    alone, _ = outer(own, count, item)
+    centred = np.eye(systems) - 1 / systems
+
+    def variance(middle: np.ndarray) -> float:
+        return float(np.trace(centred @ (inverse @ middle @ inverse)[:systems, :systems]))
+
+    across = variance(total) - variance(alone) - variance(each)
+    return float(np.clip(-across / max(2 * variance(each), 1e-300), 0, 1))
+
+
+def _check(battles: Battles, source: str, equal_length: bool) -> None:
+    """Refuse what has no finite estimate."""
+    battles.shares(source)
+    with checking("leaderboard") as require:
+        require(not equal_length or battles.style is not None, "at equal length: give lengths=")
+        said = battles.verdicts[source]
+        require(said, f"{source} gave no verdict")
+        groups = components(battles, source) if said else [[]]
+        apart = few(min(groups, key=len), 4)
+        require(
+            len(groups) == 1,
+            f"{source}: no finite estimate, since {apart} won all battles against the others, lost "
+            "all, or met none of them; CalibratedBattles has an answer",
+        )
+
+
+def _method_of(source: str, ties: Ties, equal_length: bool) -> Method:
+    if source == PEOPLE:
+        found = methods.PEOPLE_BATTLES
+    else:
+        found = methods.JUDGE_BATTLES.variant(source, source, also_brief=True)
+    if ties == "half":
+        found = found.variant("half", "ties as half a win")
+    return found.variant("equal-length", "at equal length") if equal_length else found
+
+
+def _cautions(battles: Battles, source: str) -> tuple[Caution, ...]:
+    """What the battles of a source leave open."""
+    made = []
+    lost = dict(zip(battles.judges, battles.unparsed, strict=True)).get(source, 0)
+    if lost:
+        made.append(Caution.of("unparsed-battles", source=source, lost=lost))
+    if source != PEOPLE and not battles.both_orders:
+        made.append(Caution.of("one-order", source=source))
+    return tuple(made)
+
+
+def _estimate(
+    battles: Battles,
+    value: np.ndarray,
+    covariance: np.ndarray,
+    ci_prob: float,
+    *,
+    method: Method,
+    source: str,
+    cautions: tuple[Caution, ...],
+    assumptions: tuple[Assumption, ...],
+) -> Estimate:
+    """Strengths and leads with normal intervals."""
+    k, z = len(battles.systems), z_score(ci_prob)
+    strength = value[:k]
+    lead = np.eye(k)
+    lead[np.arange(k), rivals(strength)] -= 1
+    made = {}
+    for name, contrast in (("strength", np.eye(k) - 1 / k), ("lead", lead)):
+        each = contrast @ strength
+        inner = contrast @ covariance[:k, :k]
+        half = z * np.sqrt(np.maximum(np.sum(inner * contrast, axis=1), 0))
+        made[name] = Quantity.over((each, each - half, each + half), {"system": battles.systems})
+    return Estimate(
+        made,
+        method=method,
+        ci_prob=ci_prob,
+        source=source,
+        interval="normal, sandwich",
+        assumptions=assumptions,
+        cautions=cautions,
+        data=battles,
+    )
+
+
+def rivals(strength: np.ndarray) -> np.ndarray:
+    """For each system the place of the strongest of the others."""
+    order = np.argsort(-strength)
+    found = np.full(len(strength), order[0])
+    found[order[0]] = order[1]
+    return found

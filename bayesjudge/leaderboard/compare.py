@@ -1,0 +1,47 @@
+"""Every method side by side."""
+
+from __future__ import annotations
+
+from bayesjudge.core.comparing import compare, of_closed_forms
+from bayesjudge.core.errors import InputError
+from bayesjudge.core.estimate import Estimate
+from bayesjudge.leaderboard.closed_form import davidson, power_tuned
+from bayesjudge.leaderboard.data import PEOPLE, Battles
+
+
+def closed_forms(battles: Battles, *, ci_prob: float = 0.95) -> tuple[Estimate, ...]:
+    """Make every closed form that has an estimate.
+
+    Parameters
+    ----------
+    battles : Battles
+        What was seen.
+    ci_prob : float, default 0.95
+        Coverage that the intervals aim at.
+
+    Returns
+    -------
+    tuple of Estimate
+        Prediction-powered, people only, and each judge's own, but for those without a finite
+        estimate.
+
+    Raises
+    ------
+    InputError
+        If `ci_prob` is out of range, or none of them has an estimate.
+    """
+    made, refused = [], []
+    wanted = [lambda: power_tuned(battles, ci_prob=ci_prob)] if battles.judges else []
+    wanted.append(lambda: davidson(battles, PEOPLE, order=False, ci_prob=ci_prob))
+    wanted += [lambda j=j: davidson(battles, j, ci_prob=ci_prob) for j in battles.judges]
+    for make in wanted:
+        try:
+            made.append(make())
+        except InputError as error:
+            refused += error.problems
+    if not made:
+        raise InputError("leaderboard.closed_forms", dict.fromkeys(refused))
+    return tuple(made)
+
+
+compare.register(Battles, of_closed_forms(closed_forms))

@@ -1,0 +1,488 @@
+"""The data class: battles of two answers, with verdicts of judges and of people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from bayesjudge.core.errors import Problem, checking
+from bayesjudge.core.item_keys import ReadAtOnce
+from bayesjudge.core.names import names_of, require_names
+from bayesjudge.core.numbers import numbers_of
+from bayesjudge.core.screen import few, how_many
+from bayesjudge.core.tables import columns_of, count_cells, read_rows
+from bayesjudge.leaderboard.spelling import read_cells
+
+#: The source of people's verdicts, beside judges.
+PEOPLE = "people"
+
+
+@dataclass(frozen=True, eq=False)
+class Battles(ReadAtOnce):
+    """Battles: two systems' answers to one item, and who prefers which.
+
+    A verdict is three shares that add to 1: for the answer shown first, a tie, and the answer shown
+    second. A win is 1, 0, 0; a win probability p is p, 0, 1 - p; of several people it is their
+    average. No verdict is 0, 0, 0. Identical battles are one row with a count.
+
+    Parameters
+    ----------
+    systems, judges : sequence of str
+        Names; no judge if only people were asked.
+    first, second : array_like of int, shape (n,)
+        Places in `systems` of the answer shown first, and second.
+    count : array_like of int, shape (n,)
+        How many battles are so.
+    verdict : array_like of float, shape (n, n_judges, 3)
+        Judges' verdicts.
+    people : array_like of float, shape (n, 3)
+        People's verdict.
+    item : array_like of int, shape (n,), optional
+        Item of each battle: battles that share one are not independent.
+    style : array_like of float, shape (n,), optional
+        Logarithm of the first answer's length over the second's.
+    unparsed : sequence of int, optional
+        By judge: battles whose verdict could not be read.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two systems, no battle has a verdict, shapes differ, a system meets
+        itself, or shares do not add to 1.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"model_a": ["x", "y"], "model_b": ["y", "x"], "winner": ["A", "tie"]})
+    >>> Battles.from_frame(table)
+    leaderboard.Battles(2 systems; 2 battles; judge: 2 verdicts)
+    """
+
+    systems: Sequence[str]
+    judges: Sequence[str]
+    first: Any
+    second: Any
+    count: Any
+    verdict: Any
+    people: Any
+    item: Any = None
+    style: Any = None
+    unparsed: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("systems", "judges"):
+            object.__setattr__(self, name, tuple(map(str, getattr(self, name))))
+        object.__setattr__(self, "unparsed", tuple(self.unparsed) or (0,) * len(self.judges))
+        self._freeze("first", np.int64)
+        n, j, k = len(self.first), len(self.judges), len(self.systems)
+        shapes = {"second": (n,), "count": (n,), "verdict": (n, j, 3), "people": (n, 3)}
+        shapes |= {name: (n,) for name in ("item", "style") if getattr(self, name) is not None}
+        with checking("leaderboard.Battles") as require:
+            require_names(self.systems, "systems", require)
+            require(k >= 2, f"expected two systems or more, got {list(self.systems)}")
+            twice = PEOPLE in self.judges
+            require(not twice, f"a judge is called {PEOPLE!r}; give it another name")
+            for name, shape in shapes.items():
+                self._freeze(name, float if name in ("verdict", "people", "style") else np.int64)
+                array = getattr(self, name)
+                require(array.shape == shape, f"{name}: shape {array.shape}, expected {shape}")
+        with checking("leaderboard.Battles") as require:
+            inside = all(((a >= 0) & (a < k)).all() for a in (self.first, self.second))
+            require(inside, f"first and second: expected places 0 to {k - 1}")
+            require((self.count > 0).all(), "count must be 1 or more")
+            itself = np.unique(self.first[self.first == self.second])
+            names = few([self.systems[i] for i in itself[inside and itself >= 0]])
+            require(not itself.size, f"{names} met itself; leave those rows out")
+            for name in ("verdict", "people"):
+                shares = getattr(self, name)
+                total = shares.sum(axis=-1)
+                right = (np.isclose(total, 1) | (total == 0)) & (shares >= 0).all(axis=-1)
+                require(right.all(), f"{name}: shares must be 0 or more, and add to 1, or to 0")
+            require(any(x > 0 for x in self.verdicts.values()), "no battle has a verdict")
+
+    def _freeze(self, name: str, dtype: Any) -> None:
+        values = np.array(getattr(self, name), dtype)
+        values.flags.writeable = False
+        object.__setattr__(self, name, values)
+
+    def __repr__(self) -> str:
+        return f"leaderboard.Battles({'; '.join(self._told())})"
+
+    def _repr_html_(self) -> str:
+        return f"<small>leaderboard.Battles: {'; '.join(self._told())}</small>"
+
+    def _told(self) -> list[str]:
+        told = [how_many(len(self.systems), "system"), how_many(self.battles, "battle")]
+        each = {name: n for name, n in self.verdicts.items() if n}
+        return [*told, *(f"{name}: {how_many(n, 'verdict')}" for name, n in each.items())]
+
+    @property
+    def battles(self) -> int:
+        """How many battles there are."""
+        return int(self.count.sum())
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Who gave verdicts: the judges, and ``"people"``."""
+        return (*self.judges, PEOPLE)
+
+    @property
+    def verdicts(self) -> dict[str, int]:
+        """How many battles each source gave a verdict on."""
+        return {
+            name: int(self.count[self.shares(name).any(axis=1)].sum()) for name in self.sources
+        }
+
+    @property
+    def labelled(self) -> int:
+        """How many battles have a verdict of people."""
+        return self.verdicts[PEOPLE]
+
+    @property
+    def both_orders(self) -> bool:
+        """Whether some pair was shown in both orders."""
+        pairs = np.unique(np.column_stack([self.first, self.second]), axis=0)
+        return len(np.unique(np.sort(pairs, axis=1), axis=0)) < len(pairs)
+
+    @property
+    def tied(self) -> bool:
+        """Whether anybody called a tie."""
+        return bool(self.people[:, 1].any() or self.verdict[..., 1].any())
+
+    def is_graded(self, source: str) -> bool:
+        """Tell whether a source gives probabilities, and so no ties.
+
+        Parameters
+        ----------
+        source : str
+            A judge, or ``"people"``.
+
+        Returns
+        -------
+        bool
+            Whether a share is neither 0 nor 1, and none is a tie.
+        """
+        shares = self.shares(source)
+        split = (shares[:, 0] > 0) & (shares[:, 0] < 1)
+        return bool(split.any() and not shares[:, 1].any())
+
+    def shares(self, source: str) -> np.ndarray:
+        """Take the verdicts of a source.
+
+        Parameters
+        ----------
+        source : str
+            A judge, or ``"people"``.
+
+        Returns
+        -------
+        numpy.ndarray, shape (n, 3)
+            Shares for the first answer, a tie, and the second; 0 without a verdict.
+
+        Raises
+        ------
+        InputError
+            If there is no such source.
+        """
+        with checking("source") as require:
+            known = source in self.sources
+            require(known, f"no source {source!r}; there are {list(self.sources)}")
+        of_people = source == PEOPLE
+        found: np.ndarray = self.people if of_people else self.verdict[:, self.judges.index(source)]
+        return found
+
+    def counted(self, source: str) -> np.ndarray:
+        """Count the verdicts of a source by the systems shown.
+
+        Parameters
+        ----------
+        source : str
+            A judge, or ``"people"``.
+
+        Returns
+        -------
+        numpy.ndarray, shape (n_systems, n_systems, 3)
+            By the system shown first and the one shown second: verdicts for the first, ties, and
+            verdicts for the second.
+        """
+        k = len(self.systems)
+        found = np.zeros((k * k, 3))
+        np.add.at(
+            found, self.first * k + self.second, self.count[:, None] * self.shares(source)
+        )
+        return found.reshape(k, k, 3)
+
+    @classmethod
+    def from_frame(
+        cls,
+        table: Any,
+        *,
+        first: str = "model_a",
+        second: str | None = "model_b",
+        verdict: str | Sequence[str] | None = "winner",
+        people: str | Sequence[str] | None = None,
+        judge: str | None = None,
+        item: str | None = None,
+        lengths: tuple[str, str] | None = None,
+        swapped: str | None = None,
+        baseline: str = "baseline",
+        count: str | None = None,
+        first_value: Sequence[str] = (),
+        second_value: Sequence[str] = (),
+        tie_value: Sequence[str] = (),
+        missing_value: Sequence[str] = (),
+    ) -> Self:
+        """Read a table with one row a battle.
+
+        A cell of verdicts names the place that won (A, B, 1, 2, model_a, first), the system that
+        won, a tie (also "tie (bothbad)"), one of five steps (A>>B, A>B, A=B, B>A, B>>A), or the
+        probability that the first answer wins: from 0 to 1, or AlpacaEval's preference from 1 (the
+        first) to 2 (the second). Strong and weak wins count alike. An empty cell is no verdict.
+
+        Parameters
+        ----------
+        table : dataframe
+            pandas, polars, Arrow, DuckDB or Spark. Without `item` and `lengths` it is counted
+            where it lives.
+        first, second : str
+            Columns with the system whose answer was shown first, and second. Without `second` all
+            met `baseline`.
+        verdict : str or sequence of str or None, default "winner"
+            Columns with judges' verdicts; each is a judge. None if only people were asked.
+        people : str or sequence of str, optional
+            Columns with people's verdicts, empty where nobody was asked; of several people the
+            average is taken. Of a table with a column `judge`, names in it may be people's.
+        judge : str, optional
+            Column that names the judge, of a table with one row a verdict.
+        item : str, optional
+            Column that names the item, or prompt: verdicts on one item are not independent.
+        lengths : tuple of str, optional
+            Columns with the lengths of both answers.
+        swapped : str, optional
+            Column with the verdict on the same two answers with their places exchanged; it too is
+            by the columns' systems, as in MT-bench's ``g2_winner``.
+        baseline : str, default "baseline"
+            What everybody met, without `second`.
+        count : str, optional
+            Column with how many battles a row stands for.
+        first_value, second_value, tie_value, missing_value : sequence of str
+            Further words for a win of the first answer, of the second, a tie, or no verdict.
+
+        Returns
+        -------
+        Battles
+            Systems and judges in the order of their names, or of the columns.
+
+        Raises
+        ------
+        InputError
+            If a column is missing or a verdict is not understood; all problems are told at once.
+        """
+        verdicts = _several(verdict)
+        have, labels = columns_of(table), _several(people)
+        in_judge = [] if judge is None else [one for one in labels if one not in have]
+        labels = [one for one in labels if one not in in_judge]
+        names = [c for c in (first, second, judge, item) if c is not None]
+        said = [*verdicts, *labels, *([swapped] if swapped else [])]
+        more = [*(lengths or ()), *([count] if count else [])]
+        with checking("leaderboard.Battles") as require:
+            require(bool(said), "give verdict= or people=: columns that say which answer won")
+            one = judge is None or len(verdicts) == 1
+            require(one, f"with judge= expected one column of verdicts, got {list(verdicts)}")
+        if item is None and lengths is None and count is None:
+            cells, n = count_cells(table, *said, names=names)
+        else:
+            frame = read_rows(table, *said, *more, names=names)
+            cells = {c: frame[c].tolist() for c in frame}
+            n = np.ones(len(frame), np.int64) if count is None else _whole(frame[count], count)
+        columns = {c: _coded(cells[c]) for c in dict.fromkeys([*names, *said])}
+        systems, (one, other) = _systems(columns, first, second, baseline, len(n))
+        meant = {"first": first_value, "second": second_value, "tie": tie_value}
+        read = {
+            c: _read(columns[c], c, systems, (one, other), {**meant, "missing": missing_value})
+            for c in said
+        }
+        problems = [p for _, found in read.values() for p in found]
+        with checking("leaderboard.Battles") as require:
+            for problem in problems:
+                require(False, problem)
+        asked = {c: np.asarray(shares) for c, (shares, _) in read.items()}
+        names_of_judges, by_judge, from_judge = _by_judge(columns, judge, verdicts, asked, in_judge)
+        voices = [asked[c] for c in labels] + from_judge
+        said_so = sum((v.any(axis=1) for v in voices), np.zeros(len(n)))
+        of_people = sum(voices, np.zeros((len(n), 3))) / np.maximum(said_so, 1)[:, None]
+        empty = ~by_judge.any(axis=2)
+        own = np.ones_like(empty) if judge is None else _rows_of(columns, judge, names_of_judges)
+        style = None if lengths is None else _log_ratio(cells, lengths)
+        rows = {
+            "first": one, "second": other, "count": n, "verdict": by_judge, "people": of_people,
+            "item": None if item is None else columns[item][0], "style": style,
+        }  # fmt: skip
+        if swapped is not None:
+            rows = _with_swapped(rows, asked[swapped])
+        rows = _only_said(rows)
+        unparsed = (n[:, None] * (empty & own)).sum(axis=0) if judge or labels else (0,)
+        some = [int(x) for x in np.atleast_1d(unparsed)] if len(names_of_judges) else []
+        return cls(systems, names_of_judges, **rows, unparsed=some)
+
+    @classmethod
+    def from_counts(cls, table: Any, *, count: str = "count", **columns: Any) -> Self:
+        """Read a table that was counted before, with one row a pair and verdict.
+
+        Parameters
+        ----------
+        table : dataframe
+            As for `from_frame`.
+        count : str, default "count"
+            Column with how many battles a row stands for.
+        **columns
+            As for `from_frame`.
+
+        Returns
+        -------
+        Battles
+            The same as of the battles one by one.
+
+        Raises
+        ------
+        InputError
+            As of `from_frame`, or if a count is not a whole number.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> rows = {"model_a": ["x", "x"], "model_b": ["y", "y"], "winner": ["A", "B"],
+        ...         "count": [60, 40]}
+        >>> Battles.from_counts(pd.DataFrame(rows)).battles
+        100
+        """
+        return cls.from_frame(table, count=count, **columns)
+
+
+def _several(names: str | Sequence[str] | None) -> list[str]:
+    return [] if names is None else [names] if isinstance(names, str) else list(names)
+
+
+def _coded(cells: Sequence[Any]) -> tuple[np.ndarray, list[Any]]:
+    """The distinct cells, and the place of each; empty ones are one."""
+    place: dict[Any, int] = {}
+    codes = [place.setdefault("" if c is None or c != c else c, len(place)) for c in cells]
+    return np.array(codes, np.int64), list(place)
+
+
+def _whole(cells: Any, column: str) -> np.ndarray:
+    numbers = numbers_of(cells, remedy="give whole numbers")
+    with checking("leaderboard.Battles") as require:
+        wrong = numbers[~((numbers > 0) & (numbers % 1 == 0))][:3].tolist()
+        require(not wrong, f"column {column!r} holds {wrong}, expected whole numbers from 1")
+    return numbers.astype(np.int64)
+
+
+def _systems(
+    columns: Mapping[str, tuple[np.ndarray, list[Any]]],
+    first: str,
+    second: str | None,
+    baseline: str,
+    n: int,
+) -> tuple[list[str], tuple[np.ndarray, np.ndarray]]:
+    """Names of the systems, and the places of those shown first and second."""
+    codes, cells = columns[first]
+    others, theirs = (np.zeros(n, int), [baseline]) if second is None else columns[second]
+    own, other = names_of(cells, first), names_of(theirs, second or "baseline")
+    systems = sorted({*own, *other})
+    places = [np.array([systems.index(x) for x in names]) for names in (own, other)]
+    return systems, (places[0][codes], places[1][others])
+
+
+def _read(
+    column: tuple[np.ndarray, list[Any]],
+    name: str,
+    systems: Sequence[str],
+    shown: tuple[np.ndarray, np.ndarray],
+    meant: Mapping[str, Sequence[str]],
+) -> tuple[np.ndarray, list[Problem]]:
+    """Shares of each row's verdict, and what is wrong with them."""
+    codes, cells = column
+    found = read_cells(cells, name, systems, meant)
+    shares, winner = found.shares[codes], found.system[codes]
+    problems = found.problems
+    if (winner >= 0).any():
+        wins = [winner == place for place in shown]
+        shares[wins[0]], shares[wins[1]] = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
+        strange = (winner >= 0) & ~wins[0] & ~wins[1]
+        if strange.any():
+            names = few([systems[i] for i in np.unique(winner[strange])])
+            told = f"column {name!r}: {names} won battles of two others ({strange.sum()} rows)"
+            problems = [*problems, Problem(told, "strange-winner", name)]
+    return shares, problems
+
+
+def _by_judge(
+    columns: Mapping[str, tuple[np.ndarray, list[Any]]],
+    judge: str | None,
+    verdicts: Sequence[str],
+    asked: Mapping[str, np.ndarray],
+    people: Sequence[str],
+) -> tuple[list[str], np.ndarray, list[np.ndarray]]:
+    """Names of the judges, their verdicts, and those of people in the column of judges."""
+    rows = len(next(iter(columns.values()))[0])
+    if judge is None:
+        each = [asked[c] for c in verdicts]
+        names = ["judge"] if list(verdicts) == ["winner"] else list(verdicts)
+        return names, np.stack(each, axis=1) if each else np.zeros((rows, 0, 3)), []
+    codes, cells = columns[judge]
+    known = names_of(cells, judge)
+    with checking("leaderboard.Battles") as require:
+        absent = [name for name in people if name not in known]
+        near = f"it is neither a column nor one of {few(known, 5)} in column {judge!r}"
+        require(not absent, f"people={absent}: {near}")
+    names = sorted({*known} - {*people})
+    own = np.array(known)[codes]
+    shares = asked[verdicts[0]]
+    by_judge = np.stack([shares * (own == name)[:, None] for name in names], axis=1) if names else (
+        np.zeros((rows, 0, 3))
+    )
+    voices = [shares * np.isin(own, list(people))[:, None]] if people else []
+    return names, by_judge, voices
+
+
+def _rows_of(
+    columns: Mapping[str, tuple[np.ndarray, list[Any]]], judge: str, names: Sequence[str]
+) -> np.ndarray:
+    """Which rows are whose, shape (n, n_judges)."""
+    codes, cells = columns[judge]
+    own = np.array(names_of(cells, judge))[codes]
+    return own[:, None] == np.array(names)[None, :]
+
+
+def _log_ratio(cells: Mapping[str, Sequence[Any]], lengths: tuple[str, str]) -> np.ndarray:
+    """Logarithm of the first answer's length over the second's."""
+    import pandas as pd
+
+    each = [numbers_of(pd.Series(cells[c], name=c), remedy="leave those rows out") for c in lengths]
+    with checking("leaderboard.Battles") as require:
+        for name, values in zip(lengths, each, strict=True):
+            bad = int((~(values > 0)).sum())
+            require(not bad, f"column {name!r}: {bad} lengths are missing or not positive")
+    return np.asarray(np.log(each[0]) - np.log(each[1]))
+
+
+def _with_swapped(rows: dict[str, Any], shares: np.ndarray) -> dict[str, Any]:
+    """The battles with places exchanged below the others; people gave their verdict once."""
+    both = {name: None if rows[name] is None else np.concatenate([rows[name]] * 2)
+            for name in ("count", "item", "verdict", "people", "style", "first", "second")}  # fmt: skip
+    n = len(shares)
+    both["first"][n:], both["second"][n:] = rows["second"], rows["first"]
+    both["verdict"][n:, 0], both["people"][n:] = shares[:, ::-1], 0
+    if both["style"] is not None:
+        both["style"][n:] *= -1
+    return both
+
+
+def _only_said(rows: dict[str, Any]) -> dict[str, Any]:
+    """Rows on which somebody gave a verdict."""
+    kept = rows["verdict"].any(axis=(1, 2)) | rows["people"].any(axis=1)
+    return {name: None if one is None else one[kept] for name, one in rows.items()}

@@ -1,0 +1,313 @@
+"""The Bayesian model: people's strengths given the judges', with heavy-tailed likings of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from bayesjudge.core import methods
+from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import Assumption, Caution, Diagnosis
+from bayesjudge.core.methods import Method
+from bayesjudge.core.model import BayesianModel, model_of
+from bayesjudge.leaderboard.cells import Cells, cells_of
+from bayesjudge.leaderboard.closed_form import ITEMS, RANDOM, rivals
+from bayesjudge.leaderboard.data import PEOPLE, Battles
+from bayesjudge.leaderboard.likelihood import components
+
+if TYPE_CHECKING:
+    import pymc as pm
+    import xarray as xr
+
+SOURCE = "Davidson (1970) with people's strengths regressed on the judges'"
+#: Degrees of freedom of people's own likings.
+LIKING_DF = 4.0
+#: Standard deviations of the logarithms of sharpness and of the tie parameter.
+SHARPNESS_SD, TIE_SD = 0.5, 1.0
+
+
+@dataclass(frozen=True)
+class CalibratedBattles(BayesianModel):
+    r"""People's strengths are a multiple of the judges' plus likings of their own.
+
+    Verdicts of a source s on an answer of system a, shown first, and one of b are
+
+    .. math:: P_s(first) \propto e^{\eta/2}, \quad P_s(tie) \propto \nu_s, \quad
+              P_s(second) \propto e^{-\eta/2}, \quad
+              \eta = t_{sa} - t_{sb} + d_s + g_s (x_a - x_b),
+
+    with judges' strengths and order effects d (0 for people, and if pairs were shown in one order)
+
+    .. math:: t_{ja} \sim N(0, s_j), \quad s_j \sim N^+(0, \text{judge scale}), \quad
+              d_j \sim N(0, \text{order scale}), \quad
+              \log \nu_s \sim N(\text{tie location}, 1),
+
+    and people's given the judges'
+
+    .. math:: t_{people} = \sum_j c_j t_j + b, \quad \log c_j \sim N(\log(\text{sharpness} / J),
+              0.5), \quad b_a = \tau \epsilon_a, \quad \epsilon_a \sim t_4, \quad
+              \tau \sim N^+(0, \text{liking scale}).
+
+    Sharpness c is people's gap between two systems for one unit of the judge's; b what people like
+    in a system beyond what the judge sees, with heavy tails, so that one favourite does not set the
+    scale of all. Without a judge, people's strengths are normal as a judge's are.
+
+    Parameters
+    ----------
+    sharpness : float, default 1
+        Median of the sharpness, shared out over the judges.
+    liking_scale : float, default 0.5
+        Scale of the half-normal prior of the scale of people's own likings, in log-odds.
+    judge_scale : float, default 2
+        Scale of the half-normal prior of the standard deviation of strengths of a judge.
+    tie_location : float, default -1
+        Median of the logarithm of the tie parameter: equal answers tie in 16 % of battles.
+    order_scale : float, default 0.5
+        Standard deviation of the judges' order effects.
+    style_scale : float, default 0.5
+        Standard deviation of the effects g of the logarithm of the length, if `equal_length`.
+    equal_length : bool, default False
+        Whether strengths are at equal length of the answers; else as the answers come.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of its range.
+
+    Notes
+    -----
+    Variables: ``strength`` (system), people's strengths less their average; ``lead`` (system), over
+    the best of the others; ``judge_strength`` and ``judge_favour`` (judge, system), what the judge
+    likes beyond people, in people's log-odds; ``sharpness``, ``judge_scale``, ``order_effect``
+    (judge), ``liking_scale``, ``people_tie``, ``judge_tie`` and effects of length. Verdicts
+    that share an item, and probabilities, count by their design effect.
+
+    References
+    ----------
+    Davidson (1970), J. Am. Stat. Assoc. 65, 317-328.
+
+    Examples
+    --------
+    >>> print(CalibratedBattles(liking_scale=1.0).describe()["liking_scale"])
+    half-normal(1)
+    """
+
+    _source: ClassVar[str] = SOURCE
+    _has_preview: ClassVar[bool] = False
+    sampling: ClassVar[Mapping[str, Any]] = {"target_accept": 0.95}
+
+    sharpness: float = 1.0
+    liking_scale: float = 0.5
+    judge_scale: float = 2.0
+    tie_location: float = -1.0
+    order_scale: float = 0.5
+    style_scale: float = 0.5
+    equal_length: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        with checking("leaderboard.CalibratedBattles") as require:
+            for one in fields(self):
+                value = getattr(self, one.name)
+                if one.name == "equal_length":
+                    continue
+                least = -np.inf if one.name == "tie_location" else 0
+                number = isinstance(value, int | float) and least < value < np.inf
+                require(number, f"{one.name} must be positive and finite, got {value!r}")
+
+    def describe(self) -> dict[str, str]:
+        """Put priors in words."""
+        told = {
+            "sharpness": f"log-normal(log {self.sharpness:g}, {SHARPNESS_SD:g})",
+            "liking_scale": f"half-normal({self.liking_scale:g})",
+            "judge_scale": f"half-normal({self.judge_scale:g})",
+            "tie_location": f"Normal({self.tie_location:g}, {TIE_SD:g})",
+            "order_scale": f"{self.order_scale:g}",
+        }
+        return told | ({"style_scale": f"{self.style_scale:g}"} if self.equal_length else {})
+
+    def _unread(self, battles: Battles) -> Collection[str]:
+        absent = {
+            "sharpness": not battles.judges,
+            "liking_scale": not battles.judges,
+            "tie_location": not battles.tied,
+            "order_scale": not (battles.judges and battles.both_orders),
+        }
+        return {name for name, there in absent.items() if there}
+
+    @property
+    def _method(self) -> Method:
+        return methods.CALIBRATED_BATTLES
+
+    def _quantities(self, battles: Battles) -> tuple[str, ...]:
+        return ("strength", "lead")
+
+    def _diagnosis(self, battles: Battles) -> Diagnosis:
+        assumptions = [ITEMS, RANDOM]
+        if battles.judges:
+            assumptions.append(Assumption.of("heavy-tailed-liking", df=LIKING_DF))
+        cautions = []
+        for name, lost in zip(battles.judges, battles.unparsed, strict=True):
+            if lost:
+                cautions.append(Caution.of("unparsed-battles", source=name, lost=lost))
+        if battles.judges and not battles.both_orders:
+            cautions.append(Caution.of("one-order", source=", ".join(battles.judges)))
+        if not battles.labelled:
+            cautions.append(Caution.of("unlabelled-battles"))
+        else:
+            groups = met(battles)
+            if len(groups) > 1:
+                few = min(groups, key=len)
+                cautions.append(Caution.of("unconnected", group=", ".join(few[:4])))
+        return tuple(assumptions), tuple(cautions)
+
+    def _build(self, battles: Battles) -> pm.Model:
+        import pymc as pm
+
+        cells = cells_of(battles, self)
+        with pm.Model(coords=_coords(battles, cells)) as model:
+            strengths = [*self._judges(battles, cells), self._people(battles)]
+            for name, strength in zip(battles.sources, strengths, strict=True):
+                if name in cells.of:
+                    _observe(name, cells, strength, self)
+        return model
+
+    def _judges(self, battles: Battles, cells: Cells) -> list[Any]:
+        """Strengths of each judge, by system."""
+        import pymc as pm
+
+        if not battles.judges:
+            return []
+        scale = pm.HalfNormal("judge_scale", _prior("judge_scale", self.judge_scale), dims="judge")
+        strength = pm.Normal("judge_level", 0, scale[:, None], dims=("judge", "system"))
+        pm.Deterministic(
+            "judge_strength", strength - strength.mean(axis=1)[:, None], dims=("judge", "system")
+        )
+        if cells.ordered:
+            pm.Normal("order_effect", 0, _prior("order_scale", self.order_scale), dims="judge")
+        if cells.style:
+            pm.Normal("judge_style", 0, _prior("style_scale", self.style_scale), dims="judge")
+        return [strength[j] for j in range(len(battles.judges))]
+
+    def _people(self, battles: Battles) -> Any:
+        """People's strengths, by system."""
+        import pymc as pm
+
+        if not battles.judges:
+            scale = pm.HalfNormal("people_scale", _prior("judge_scale", self.judge_scale))
+            level = pm.Normal("people_level", 0, scale, dims="system")
+        else:
+            model = pm.modelcontext(None)
+            centre = _prior("sharpness", np.log(self.sharpness / len(battles.judges)))
+            sharpness = pm.LogNormal("sharpness", centre, SHARPNESS_SD, dims="judge")
+            scale = pm.HalfNormal("liking_scale", _prior("liking_scale", self.liking_scale))
+            own = pm.StudentT("own_liking", nu=LIKING_DF, mu=0, sigma=1, dims="system")
+            level = (sharpness[:, None] * model["judge_level"]).sum(axis=0) + scale * own
+        pm.Deterministic("strength", level - level.mean(), dims="system")
+        if self.equal_length:
+            pm.Normal("people_style", 0, _prior("style_scale", self.style_scale))
+        return level
+
+    def _with_derived(self, battles: Battles, draws: xr.Dataset) -> xr.Dataset:
+        """Leads, and what the judges like beyond people."""
+        return derived(draws, battles)
+
+    def _states_priors(self) -> bool:
+        return False
+
+
+def derived(draws: xr.Dataset, battles: Battles) -> xr.Dataset:
+    """Draws with ``lead`` (system) and ``judge_favour`` (judge, system)."""
+    strength = draws["strength"]
+    mean = strength.mean(("chain", "draw")).to_numpy()
+    other = strength.isel(system=rivals(mean)).assign_coords(system=strength["system"])
+    made = {"lead": strength - other}
+    if battles.judges:
+        judge = draws["judge_strength"]
+        if len(battles.judges) == 1:
+            slope = draws["sharpness"]
+        else:  # a judge's part of the sum is not its own slope
+            slope = (judge * strength).sum("system") / (judge**2).sum("system")
+        made["judge_favour"] = slope * judge - strength
+    dims = {"lead": ("chain", "draw", "system"), "judge_favour": ("chain", "draw", "judge", "system")}
+    return draws.assign({name: one.transpose(*dims[name]) for name, one in made.items()})
+
+
+def met(battles: Battles) -> list[list[str]]:
+    """Groups of systems that people compared with each other, directly or by way of others."""
+    from scipy.sparse.csgraph import connected_components
+
+    seen = battles.counted(PEOPLE).sum(axis=-1)
+    n, group = connected_components(seen + seen.T > 0, directed=False)
+    return [[battles.systems[i] for i in np.flatnonzero(group == g)] for g in range(n)]
+
+
+def _prior(name: str, value: float) -> Any:
+    import pymc as pm
+
+    return pm.Data(f"{name}_prior", np.array(float(value)))
+
+
+def _coords(battles: Battles, cells: Cells) -> dict[str, Any]:
+    """Labels of the dimensions."""
+    made: dict[str, Any] = {"system": battles.systems, "verdict": ("first", "tie", "second")}
+    if battles.judges:
+        made["judge"] = battles.judges
+    for name, one in cells.of.items():
+        pairs = zip(one.first, one.second, strict=True)
+        made[f"pair_of_{name}"] = [
+            f"{i}: {battles.systems[a]}, {battles.systems[b]}" for i, (a, b) in enumerate(pairs)
+        ]
+    return made
+
+
+def _observe(name: str, cells: Cells, strength: Any, model: CalibratedBattles) -> None:
+    """Add the verdicts of a source: whole ones as counts, others by their weight."""
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    graph, one = pm.modelcontext(None), cells.of[name]
+    of_people = name == PEOPLE
+    place = None if of_people else graph.coords["judge"].index(name)
+    first, second = strength[one.first], strength[one.second]
+    eta = first - second
+    if cells.ordered and not of_people:
+        eta = eta + graph["order_effect"][place]
+    if cells.style:
+        slope = graph["people_style"] if of_people else graph["judge_style"][place]
+        eta = eta + slope * one.style
+    tie = "people_tie" if of_people else f"judge_tie_{name}"
+    parts = [pt.exp(eta / 2), pt.exp(-eta / 2)]
+    if one.tied:
+        parts.insert(1, pm.LogNormal(tie, _prior(f"tie_of_{name}", model.tie_location), TIE_SD)
+                     * pt.ones_like(eta))  # fmt: skip
+    else:
+        parts.insert(1, pt.zeros_like(eta))
+    chance = pt.stack(parts, axis=1)
+    chance = chance / chance.sum(axis=1, keepdims=True)
+    dims = (f"pair_of_{name}", "verdict")
+    if one.whole:
+        shown = one.weight.sum(axis=1).astype("int64")
+        pm.Multinomial(f"verdicts_of_{name}", shown, chance,
+                       observed=one.weight.astype("int64"), dims=dims)  # fmt: skip
+    else:
+        weight = pm.Data(f"verdicts_of_{name}", one.weight, dims=dims)
+        logs = pt.log(pt.maximum(chance, 1e-300))
+        pm.Potential(f"density_of_{name}", (weight * logs).sum())
+
+
+@model_of.register(Battles)
+def suited(
+    battles: Battles, model: CalibratedBattles | None = None, subject: str = "fit"
+) -> CalibratedBattles:
+    """The model, or the default one."""
+    chosen = CalibratedBattles() if model is None else model
+    with checking(f"leaderboard.{subject}") as require:
+        kind = type(chosen).__name__
+        require(isinstance(chosen, CalibratedBattles), f"{kind} is not a model of battles")
+        lengths = battles.style is not None or not getattr(chosen, "equal_length", False)
+        require(lengths, "equal_length needs the lengths of both answers (lengths=)")
+    return chosen

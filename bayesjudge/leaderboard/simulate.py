@@ -1,0 +1,74 @@
+"""Tables as a user would bring them, from known parameters and a seed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bayesjudge.leaderboard.likelihood import chances
+
+
+def simulate(
+    *,
+    strengths: tuple[float, ...] = (0.8, 0.3, 0.0, -0.3, -0.8),
+    favours: tuple[float, ...] = (0.0, 0.6, 0.0, 0.0, 0.0),
+    sharpness: float = 0.7,
+    order_effect: float = 0.3,
+    tie: float = 0.4,
+    items: int = 100,
+    labelled: float = 0.2,
+    random_seed: Any = None,
+) -> pd.DataFrame:
+    """Draw a round robin: every pair on some items, by a judge and now and then by people.
+
+    Parameters
+    ----------
+    strengths : tuple of float
+        People's log-odds, by system.
+    favours : tuple of float
+        What the judge likes beyond people, in people's log-odds.
+    sharpness : float, default 0.7
+        People's gap for one unit of the judge's.
+    order_effect : float, default 0.3
+        What the judge likes the answer shown first more, in log-odds.
+    tie : float, default 0.4
+        Davidson's tie parameter, of people and judge.
+    items : int, default 100
+        Battles of each pair; in turn one and the other answer is shown first.
+    labelled : float, default 0.2
+        Share of the battles with people's verdict.
+    random_seed : int or numpy.random.Generator, optional
+        Same seed, same table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``item``, ``model_a``, ``model_b``, ``winner`` (the judge's) and ``human``, None
+        if people were not asked.
+    """
+    rng = np.random.default_rng(random_seed)
+    people = np.array(strengths, float)
+    judge = (people + np.array(favours, float)) / sharpness
+    names = np.array([f"s{i + 1}" for i in range(len(people))])
+    a, b = (np.repeat(x, items) for x in np.triu_indices(len(people), 1))
+    turned = np.arange(len(a)) % 2 == 1
+    a, b = np.where(turned, b, a), np.where(turned, a, b)
+
+    def verdicts(eta: np.ndarray) -> np.ndarray:
+        first, ties, _ = chances(eta, np.log(tie))
+        at = rng.random(len(eta))
+        return np.select([at < first, at < first + ties], ["A", "tie"], "B").astype(object)
+
+    winner, human = verdicts(judge[a] - judge[b] + order_effect), verdicts(people[a] - people[b])
+    human[rng.random(len(a)) >= labelled] = None
+    return pd.DataFrame(
+        {
+            "item": [f"battle {i}" for i in range(len(a))],
+            "model_a": names[a],
+            "model_b": names[b],
+            "winner": winner,
+            "human": human,
+        }
+    )

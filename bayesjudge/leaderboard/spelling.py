@@ -1,0 +1,125 @@
+"""What the cells of a column of battles mean: the first answer, the second, a tie, or nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesjudge.core.errors import Problem
+from bayesjudge.core.labels import folded
+from bayesjudge.core.numbers import number_of
+from bayesjudge.core.screen import few
+
+#: Shares of a verdict for the first answer, a tie, and the second answer.
+FIRST, TIE, SECOND = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+NONE = (0.0, 0.0, 0.0)
+#: The place that won, by the words in use for it, in lower case.
+WORDS: Mapping[str, tuple[float, float, float]] = {
+    **dict.fromkeys(("a", "first", "left", "1", "win", "wins", "won"), FIRST),
+    **dict.fromkeys(("b", "second", "right", "2", "loss", "lose", "loses", "lost"), SECOND),
+    **dict.fromkeys(("tie", "ties", "tied", "draw", "equal", "same", "both", "neither"), TIE),
+    **dict.fromkeys(("bothbad", "bothgood", "tiebothbad", "tiebothgood", "c"), TIE),
+    **dict.fromkeys(("", "none", "nan", "null", "na", "error", "unparsed", "invalid"), NONE),
+}
+#: What may stand before the word of a place: ``model_a``, ``assistant 1``, ``answer-b``.
+PREFIXES = {"model", "assistant", "answer", "response", "output", "system", "option", "generator"}
+STEPS = re.compile(r"\[*\s*([ab])\s*(>>|>|=|<|<<)\s*([ab])\s*\]*")
+
+
+class Read(NamedTuple):
+    """Shares (first, tie, second) of each distinct cell; -1 or the place of the system it names."""
+
+    shares: np.ndarray
+    system: np.ndarray
+    #: Whether cells are probabilities, between the places.
+    graded: bool
+    problems: list[Problem]
+
+
+def read_cells(
+    cells: Sequence[Any], column: str, systems: Sequence[str], meant: Mapping[str, Sequence[str]]
+) -> Read:
+    """Read the distinct cells of a column.
+
+    `meant` holds the words of one's own: ``first``, ``second``, ``tie`` and ``missing``.
+    """
+    own = {
+        folded(word): shares
+        for name, shares in zip(
+            ("first", "second", "tie", "missing"), (FIRST, SECOND, TIE, NONE), strict=True
+        )
+        for word in meant.get(name, ())
+    }
+    place = {name: i for i, name in enumerate(systems)}
+    numbers = [None if folded(c) in own else number_of(folded(c)) for c in cells]
+    by_number, graded = _scale([x for x in numbers if x is not None and x == x])
+    shares, named, unknown = np.zeros((len(cells), 3)), np.full(len(cells), -1), []
+    for i, (cell, number) in enumerate(zip(cells, numbers, strict=True)):
+        word = folded(cell)
+        found = own.get(word)
+        if found is None and str(cell) in place:
+            named[i] = place[str(cell)]
+            continue
+        if found is None and number is not None:
+            found = NONE if number != number else by_number(number)
+        found = _in_words(word) if found is None else found
+        if found is None:
+            unknown.append(cell)
+        else:
+            shares[i] = found
+    problems = []
+    if unknown:
+        shown = few([repr(one) for one in unknown], 5)
+        problems.append(
+            Problem(
+                f"column {column!r}: {shown}: expected the place that won (A, B, 1, 2, model_a …), "
+                "a system's name, tie, or a probability; say what else means the first answer, "
+                "the second, a tie or nothing (first_value=, second_value=, tie_value=, "
+                "missing_value=)",
+                "unknown-verdict",
+                column,
+                unknown,
+            )
+        )
+    return Read(shares, named, graded, problems)
+
+
+def _in_words(word: str) -> tuple[float, float, float] | None:
+    """Shares of a word; None if it is not known."""
+    step = STEPS.fullmatch(word)
+    if step is not None:
+        left, sign, right = step.groups()
+        if left == right:
+            return None
+        won = left if ">" in sign else right
+        return TIE if sign == "=" else FIRST if won == "a" else SECOND
+    parts = [part for part in re.split(r"[\W_]+", word) if part]
+    if parts and parts[0] in PREFIXES:
+        parts = parts[1:]
+    return WORDS.get("".join(parts))
+
+
+def _scale(numbers: Sequence[float]) -> tuple[Any, bool]:
+    """How numbers are read, by which of them occur; and whether they are probabilities.
+
+    Places 1 and 2 with 0 a tie; 1, 0 and -1; a probability of the first answer from 0 to 1; or
+    AlpacaEval's preference from 1 (the first) to 2 (the second).
+    """
+    seen, whole = {*numbers}, all(x % 1 == 0 for x in numbers)
+    low, high = min(seen, default=0.0), max(seen, default=0.0)
+    if whole and seen <= {0.0, 1.0, 2.0} and 2.0 in seen:
+        return {1.0: FIRST, 2.0: SECOND, 0.0: TIE}.get, False
+    if whole and seen <= {-1.0, 0.0, 1.0} and -1.0 in seen:
+        return {1.0: FIRST, 0.0: TIE, -1.0: SECOND}.get, False
+    if seen <= {0.0, 0.5, 1.0}:
+        return {1.0: FIRST, 0.5: TIE, 0.0: SECOND}.get, False
+    if low >= 0 and high <= 1:
+        return (lambda p: (p, 0.0, 1 - p)), True
+    if seen <= {0.0, 1.0, 1.5, 2.0}:
+        return {1.0: FIRST, 2.0: SECOND, 0.0: TIE, 1.5: TIE}.get, False
+    if low >= 1 and high <= 2:
+        return (lambda p: (2 - p, 0.0, p - 1)), True
+    return (lambda p: None), False

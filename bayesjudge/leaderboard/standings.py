@@ -1,0 +1,160 @@
+"""Who is ahead of whom: Elo points, ranks, ties and win rates from draws of people's strengths."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesjudge.core.draws import chances_of_best, tabulate_contrasts
+from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.estimate import Estimate, Quantity
+from bayesjudge.core.fit import Fit
+from bayesjudge.leaderboard.closed_form import ELO
+from bayesjudge.leaderboard.likelihood import chances
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def standings(fit: Fit, *, baseline: str | None = None, ci_prob: float = 0.95) -> pd.DataFrame:
+    """Tabulate the leaderboard for people, the strongest first.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of `fit` or `approximate`.
+    baseline : str, optional
+        System with 0 Elo points; the average of all by default.
+    ci_prob : float, default 0.95
+        Probability of each interval of Elo points, and of all ranks together.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index ``system``; ``elo`` with ``low`` and ``high``; ``first``, the probability of being the
+        strongest; ``rank_low`` and ``rank_high``, which hold the ranks of all systems at once; and,
+        of one judge, ``judge_elo`` by the judge alone and ``judge_favour``, Elo points that the
+        judge likes the system more than people do, with ``favour_low`` and ``favour_high``.
+
+    Raises
+    ------
+    InputError
+        If there is no such system, or `ci_prob` is out of range.
+    """
+    import pandas as pd
+
+    check_ci_prob(ci_prob)
+    strength = fit.draws("strength")
+    names = list(fit.data.systems)
+    origin = _against(names, baseline)
+    ends = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
+
+    def points(draws: np.ndarray) -> np.ndarray:
+        return ELO * (draws - draws[:, origin].mean(axis=1, keepdims=True))
+
+    low, high = np.quantile(points(strength), ends, axis=0)
+    best, worst = simultaneous_ranks(strength, ci_prob)
+    table = {"elo": points(strength).mean(axis=0), "low": low, "high": high}
+    table |= {"first": chances_of_best(strength), "rank_low": best, "rank_high": worst}
+    if len(fit.data.judges) == 1:
+        favour = ELO * fit.draws("judge_favour")[:, 0]
+        table["judge_elo"] = points(fit.draws("judge_strength")[:, 0]).mean(axis=0)
+        table["judge_favour"] = favour.mean(axis=0)
+        table["favour_low"], table["favour_high"] = np.quantile(favour, ends, axis=0)
+    made = pd.DataFrame(table, index=pd.Index(names, name="system"))
+    return made.sort_values("elo", ascending=False)
+
+
+def ahead(fit: Fit) -> pd.DataFrame:
+    """Tabulate the probability that people prefer one system to another.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of `fit` or `approximate`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Rows and columns are systems, the strongest first: the probability that the row's is
+        stronger than the column's; ``nan`` against itself.
+    """
+    import pandas as pd
+
+    strength = fit.draws("strength")
+    order = np.argsort(-strength.mean(axis=0))
+    sorted_ = strength[:, order]
+    found = np.array([(one[:, None] > sorted_).mean(axis=0) for one in sorted_.T])
+    np.fill_diagonal(found, np.nan)
+    names = pd.Index([fit.data.systems[i] for i in order], name="system")
+    return pd.DataFrame(found, index=names, columns=names)
+
+
+def win_rate(fit: Fit, baseline: str, *, ci_prob: float = 0.95) -> Estimate:
+    """Share of the points that people would give each system against a baseline.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of `fit` or `approximate`.
+    baseline : str
+        A system.
+    ci_prob : float, default 0.95
+        Probability of each interval.
+
+    Returns
+    -------
+    Estimate
+        ``win_rate`` by system, between 0 and 1: 1 for a win, a half for a tie.
+
+    Raises
+    ------
+    InputError
+        If there is no such system, or `ci_prob` is out of range.
+    """
+    check_ci_prob(ci_prob)
+    names = list(fit.data.systems)
+    (origin,) = _against(names, baseline)
+    others = [i for i in range(len(names)) if i != origin]
+    strength = fit.draws("strength")
+    gap = strength[:, others] - strength[:, [origin]]
+    tied = "people_tie" in fit.idata["posterior"]
+    tie = np.log(fit.draws("people_tie"))[:, None] if tied else -np.inf
+    first, ties, _ = chances(gap, tie)
+    rate = first + ties / 2
+    low, high = np.quantile(rate, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0)
+    return Estimate(
+        {
+            "win_rate": Quantity.over(
+                (rate.mean(axis=0), low, high), {"system": [names[i] for i in others]}
+            )
+        },
+        method=fit.method,
+        ci_prob=ci_prob,
+        source=fit.source,
+        interval="equal-tailed",
+        assumptions=fit.assumptions,
+        cautions=fit.cautions,
+        data=fit.data,
+    )
+
+
+def simultaneous_ranks(strength: np.ndarray, ci_prob: float) -> tuple[np.ndarray, np.ndarray]:
+    """Best and worst rank of each column, such that those of all hold at once."""
+    names = [str(i) for i in range(strength.shape[1])]
+    gaps = tabulate_contrasts(strength, names, ci_prob, simultaneous=True)
+    one, other = gaps["first"].astype(int), gaps["second"].astype(int)
+    better, worse = np.zeros(len(names), int), np.zeros(len(names), int)
+    for first, second, sign in ((one, other, gaps["low"] > 0), (other, one, gaps["high"] < 0)):
+        np.add.at(worse, first[sign], 1)  # these are surely behind it
+        np.add.at(better, second[sign], 1)
+    return 1 + better, len(names) - worse
+
+
+def _against(names: list[str], baseline: str | None) -> list[int]:
+    """Places of the systems whose average is 0."""
+    with checking("baseline") as require:
+        known = baseline is None or baseline in names
+        require(known, f"no system {baseline!r}; there are {names[:20]}")
+    return list(range(len(names))) if baseline is None else [names.index(baseline)]
