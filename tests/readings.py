@@ -123,6 +123,26 @@ def _swaps() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["prompt", "shown", "beside", "won", "judge"])
 
 
+def _battles() -> pd.DataFrame:
+    rng = np.random.default_rng(8)
+    table = _swaps()
+    n = len(table)
+    table["other"] = rng.choice(["A", "B", "tie"], n)
+    table["human"] = np.where(rng.random(n) < 0.5, rng.choice(["A", "B", "tie"], n), None)
+    table["size"], table["size_too"] = rng.integers(10, 99, (2, n))
+    return table.assign(times=rng.integers(1, 5, n))
+
+
+def _counted(data: Any) -> dict[Any, Any]:
+    """Verdicts of a table of battles, by source and pair."""
+    return {
+        (at, first, second): data.counted(source)[i, j]
+        for at, source in enumerate(data.sources)
+        for i, first in enumerate(data.systems)
+        for j, second in enumerate(data.systems)
+    }
+
+
 def _pairs() -> pd.DataFrame:
     rng = np.random.default_rng(6)
     rows = [
@@ -236,6 +256,7 @@ def _of_rubric(rubric: Any) -> dict[Any, Any]:
 
 def readings() -> dict[str, Reading]:
     """Every public function of a table, by its name and what is special about it."""
+    bias, leaderboard = bj.bias, bj.leaderboard
     log, votes, repeated, shifts = _log(), _votes(), _repeats(), _shifts()
     labelled = log[log["truth"].notna() & log["verdict"].isin(["PASS", "Fail"])].reset_index(
         drop=True
@@ -468,6 +489,29 @@ def readings() -> dict[str, Reading]:
              "judge": "judge"},
             {"tie_value": "tie"},
             lambda data: entries([bias.position_bias(data)]),
+        ),
+        "Battles": Reading(
+            leaderboard.Battles.from_frame,
+            _battles(),
+            {"first": "shown", "second": "beside", "verdict": "won", "people": "human",
+             "judge": "judge"},
+            {},
+            _counted,
+        ),
+        "Battles by item": Reading(
+            leaderboard.Battles.from_frame,
+            _battles(),
+            {"first": "shown", "second": "beside", "verdict": ["won", "other"], "people": "human",
+             "item": "prompt", "lengths": ["size", "size_too"]},
+            {},
+            lambda data: {**_counted(data), "style": np.sort(data.style)},
+        ),
+        "Battles counted": Reading(
+            leaderboard.Battles.from_counts,
+            _battles(),
+            {"first": "shown", "second": "beside", "verdict": "won", "count": "times"},
+            {},
+            _counted,
         ),
         "position_shift": Reading(
             bias.position_shift,

@@ -48,6 +48,10 @@ COMMANDS = {
         "bayesjudge.cli.label:label",
         "Choose which outputs a person labels next, and stop as soon as a threshold is decided.",
     ),
+    "leaderboard": (
+        "bayesjudge.cli.leaderboard:main",
+        "Say which system people prefer, from a judge's verdicts on pairs and some of people's.",
+    ),
     "panel": (
         "bayesjudge.cli.panel:panel",
         "Estimate how good each system is, and how reliable each of several judges.",

@@ -27,7 +27,7 @@ TARGETS = words_for("targets")
 #: Quantities as tables name them.
 HEADINGS = words_for("quantities")
 #: Quantities that are counts: screens show whole numbers.
-COUNTS = {"calls_per_item", "judges_needed", "majority_calls"}
+COUNTS = {"calls_per_item", "judges_needed", "majority_calls", "elo"}
 #: Of each row, in this order; ``raw`` only where a value was clipped to its range.
 COLUMNS = ("value", "low", "high", "raw")
 

@@ -1,16 +1,15 @@
 """Who leads for people, from verdicts on pairs of answers?"""
 
-from bayesjudge.core.comparing import compare
 from bayesjudge.core.fitting import build_model, fit
 from bayesjudge.leaderboard.answer import answer
 from bayesjudge.leaderboard.closed_form import davidson, power_tuned
-from bayesjudge.leaderboard.compare import closed_forms
+from bayesjudge.leaderboard.compare import closed_forms, compare
 from bayesjudge.leaderboard.data import Battles
 from bayesjudge.leaderboard.laplace import approximate
 from bayesjudge.leaderboard.model import CalibratedBattles
 from bayesjudge.leaderboard.plots import plot_ahead, plot_standings
 from bayesjudge.leaderboard.simulate import simulate
-from bayesjudge.leaderboard.standings import ahead, standings, win_rate
+from bayesjudge.leaderboard.standings import ahead, elo_points, first_places, standings, win_rate
 
 __all__ = [
     "Battles",
@@ -22,6 +21,8 @@ __all__ = [
     "closed_forms",
     "compare",
     "davidson",
+    "elo_points",
+    "first_places",
     "fit",
     "plot_ahead",
     "plot_standings",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from bayesjudge.core.answer import (
@@ -18,9 +20,12 @@ from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import JUDGE_BATTLES
 from bayesjudge.core.screen import few, how_many
+from bayesjudge.core.worth import Worth, worth_of_widths, worth_words
 from bayesjudge.leaderboard.closed_form import ELO, rivals
 from bayesjudge.leaderboard.data import Battles
-from bayesjudge.leaderboard.standings import standings
+from bayesjudge.leaderboard.laplace import approximate
+from bayesjudge.leaderboard.model import CalibratedBattles
+from bayesjudge.leaderboard.standings import elo_points, standings
 
 #: Most favourites that are named.
 MOST_NAMED = 3
@@ -55,7 +60,7 @@ def answer(
     InputError
         If nothing was given, or an estimate was made at another probability.
     """
-    made = as_estimates(results, ci_prob, interval)
+    made = [one for one in as_estimates(results, ci_prob, interval) if "strength" in one]
     battles = next(one.data for one in made if isinstance(one.data, Battles))
     of_judges = [one for one in made if _is_judges(one)]
     if battles.labelled or not of_judges:
@@ -66,14 +71,17 @@ def answer(
     fit = next((r for r in results if isinstance(r, Fit) and r.method == quoted.method), None)
     beside = of_judges[0] if of_judges and quoted not in of_judges else None
     known = not _is_judges(quoted) and battles.labelled > 0
+    worth = {"": _worth(fit, ci_prob)} if fit is not None and known and battles.judges else {}
+    notes = [] if fit is None or not known else [*_notes(fit, ci_prob), worth_words(worth)]
     return Answer(
         _sentence(quoted, fit, battles, known),
         basis=_basis(battles),
         why=_why(quoted, known),
-        quoted=quoted,
-        judge=beside and beside.only("strength"),
-        notes=() if fit is None or not known else tuple(_notes(fit, ci_prob)),
+        quoted=elo_points(quoted),
+        judge=beside and elo_points(beside),
+        notes=tuple(filter(None, notes)),
         known=known,
+        worth=worth,
     )
 
 
@@ -89,10 +97,10 @@ def _sentence(quoted: Estimate, fit: Fit | None, battles: Battles, known: bool) 
     gap = f"{elo(row, quoted.ci_prob)} ahead of {second}"
     if not known:
         who = quoted.method.setting or "the judge"
-        who = "The judge" if who == "judge" else who[:1].upper() + who[1:]
+        who = "The judge" if who in ("judge", "the judge") else f"The judge {who}"
         if not _is_judges(quoted):
             return f"People were not asked; by the judge and the prior, {first} is {gap}."
-        return f"{who} prefers {first}: {gap}; what people prefer is unknown without their verdicts."
+        return f"{who} prefers {first}: {gap}; without people's verdicts, theirs is unknown."
     if fit is None:
         sure, told = row.low > 0, ""
         leads = f"People prefer {first} to the rest"
@@ -101,7 +109,9 @@ def _sentence(quoted: Estimate, fit: Fit | None, battles: Battles, known: bool) 
         sure, told = likely >= PROBABLE, f", first with probability {chance(likely)}"
         probably = "" if likely >= SURE else "probably "
         leads = f"People {probably}prefer {first} to the rest"
-    return f"{leads}: {gap}{told}." if sure else f"No system leads for people yet: {first} is {gap}{told}."
+    if not sure:
+        leads, gap = "No system leads for people yet", f"{first} is {gap}"
+    return f"{leads}: {gap}{told}."
 
 
 def elo(row: Row, ci_prob: float | None = None) -> str:
@@ -156,6 +166,24 @@ def _notes(fit: Fit, ci_prob: float) -> list[str]:
                 place = "first" if low > 0 else "second"
                 made.append(f"For {who}, being shown {place} is worth {elo(row)}.")
     return made
+
+
+def _worth(fit: Fit, ci_prob: float) -> Worth:
+    """Worth of the judges in people's verdicts: contrasts with them, and of people alone."""
+    battles, model = fit.data, fit.spec
+    assert isinstance(model, CalibratedBattles)
+    no_judge = np.zeros((len(battles.first), 0, 3))
+    alone = approximate(
+        replace(battles, judges=(), verdict=no_judge, unparsed=()),
+        model,
+        random_seed=fit.idata.attrs["random_seed"],
+    )
+    without, judged = (
+        float(np.sqrt(one.draws("strength").var(axis=0).sum())) for one in (alone, fit)
+    )
+    labels = battles.labelled
+    items = max(battles.verdicts.values())
+    return worth_of_widths(without, judged, labels, items=items, ci_prob=ci_prob)
 
 
 def _favourites(fit: Fit, judge: int, who: str, ends: list[float]) -> list[str]:

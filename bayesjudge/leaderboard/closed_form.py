@@ -45,7 +45,7 @@ def davidson(
     equal_length: bool = False,
     ci_prob: float = 0.95,
 ) -> Estimate:
-    r"""Strengths of systems by one source: Davidson's model, which is Bradley-Terry with ties.
+    r"""Estimate strengths by one source: Davidson's model, which is Bradley-Terry with ties.
 
     .. math:: P(first) \propto e^{\eta/2}, \quad P(tie) \propto \nu, \quad
               P(second) \propto e^{-\eta/2}, \qquad \eta = t_a - t_b + d + g (x_a - x_b)
@@ -116,7 +116,7 @@ def power_tuned(
     weight: float | None = None,
     ci_prob: float = 0.95,
 ) -> Estimate:
-    r"""People's strengths from their verdicts and all of the judge's: prediction-powered, tuned.
+    r"""Estimate people's strengths from their verdicts and all of the judge's: prediction-powered.
 
     The estimate maximises
 
@@ -165,8 +165,10 @@ def power_tuned(
     own, other = both.parts(value)
     middle, _ = outer(own + weight * other, battles.count, battles.item)
     labelled = both.labelled > 0
-    clusters = battles.count[labelled].sum() if battles.item is None else (
-        len(np.unique(battles.item[labelled]))
+    clusters = (
+        battles.count[labelled].sum()
+        if battles.item is None
+        else (len(np.unique(battles.item[labelled])))
     )
     return _estimate(
         battles,
@@ -213,7 +215,7 @@ class _Both(NamedTuple):
         from scipy.sparse import csr_array
 
         people, judge = (scores(one, value, self.ties) for one in (self.people, self.judge))
-        count = self.people.count[:, None]
+        count = self.people.n[:, None]
 
         def centred(score: Any, weight: np.ndarray) -> Any:
             mean = score.T @ weight
@@ -233,7 +235,7 @@ def halved(shares: np.ndarray) -> np.ndarray:
 def _best_weight(both: _Both, value: np.ndarray, inverse: np.ndarray, systems: int) -> float:
     """Weight in [0, 1] with which the variance of contrasts is least; it is a parabola."""
     own, other = both.parts(value)
-    count, item = both.people.count, both.people.item
+    count, item = both.people.n, both.people.item
     each, _ = outer(other, count, item)
     total, _ = outer(own + other, count, item)
     alone, _ = outer(own, count, item)

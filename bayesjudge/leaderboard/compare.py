@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from bayesjudge.core.comparing import compare, of_closed_forms
-from bayesjudge.core.errors import InputError
+from bayesjudge.core.errors import InputError, Problem
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.leaderboard.closed_form import davidson, power_tuned
 from bayesjudge.leaderboard.data import PEOPLE, Battles
@@ -30,13 +32,14 @@ def closed_forms(battles: Battles, *, ci_prob: float = 0.95) -> tuple[Estimate, 
     InputError
         If `ci_prob` is out of range, or none of them has an estimate.
     """
-    made, refused = [], []
-    wanted = [lambda: power_tuned(battles, ci_prob=ci_prob)] if battles.judges else []
-    wanted.append(lambda: davidson(battles, PEOPLE, order=False, ci_prob=ci_prob))
-    wanted += [lambda j=j: davidson(battles, j, ci_prob=ci_prob) for j in battles.judges]
+    made: list[Estimate] = []
+    refused: list[str | Problem] = []
+    wanted = [partial(power_tuned, battles)] if battles.judges else []
+    wanted.append(partial(davidson, battles, PEOPLE, order=False))
+    wanted += [partial(davidson, battles, judge) for judge in battles.judges]
     for make in wanted:
         try:
-            made.append(make())
+            made.append(make(ci_prob=ci_prob))
         except InputError as error:
             refused += error.problems
     if not made:

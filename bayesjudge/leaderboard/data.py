@@ -132,9 +132,7 @@ class Battles(ReadAtOnce):
     @property
     def verdicts(self) -> dict[str, int]:
         """How many battles each source gave a verdict on."""
-        return {
-            name: int(self.count[self.shares(name).any(axis=1)].sum()) for name in self.sources
-        }
+        return {name: int(self.count[self.shares(name).any(axis=1)].sum()) for name in self.sources}
 
     @property
     def labelled(self) -> int:
@@ -210,9 +208,7 @@ class Battles(ReadAtOnce):
         """
         k = len(self.systems)
         found = np.zeros((k * k, 3))
-        np.add.at(
-            found, self.first * k + self.second, self.count[:, None] * self.shares(source)
-        )
+        np.add.at(found, self.first * k + self.second, self.count[:, None] * self.shares(source))
         return found.reshape(k, k, 3)
 
     @classmethod
@@ -299,10 +295,10 @@ class Battles(ReadAtOnce):
             cells = {c: frame[c].tolist() for c in frame}
             n = np.ones(len(frame), np.int64) if count is None else _whole(frame[count], count)
         columns = {c: _coded(cells[c]) for c in dict.fromkeys([*names, *said])}
-        systems, (one, other) = _systems(columns, first, second, baseline, len(n))
+        systems, (left, right) = _systems(columns, first, second, baseline, len(n))
         meant = {"first": first_value, "second": second_value, "tie": tie_value}
         read = {
-            c: _read(columns[c], c, systems, (one, other), {**meant, "missing": missing_value})
+            c: _read(columns[c], c, systems, (left, right), {**meant, "missing": missing_value})
             for c in said
         }
         problems = [p for _, found in read.values() for p in found]
@@ -318,15 +314,14 @@ class Battles(ReadAtOnce):
         own = np.ones_like(empty) if judge is None else _rows_of(columns, judge, names_of_judges)
         style = None if lengths is None else _log_ratio(cells, lengths)
         rows = {
-            "first": one, "second": other, "count": n, "verdict": by_judge, "people": of_people,
+            "first": left, "second": right, "count": n, "verdict": by_judge, "people": of_people,
             "item": None if item is None else columns[item][0], "style": style,
         }  # fmt: skip
         if swapped is not None:
             rows = _with_swapped(rows, asked[swapped])
         rows = _only_said(rows)
-        unparsed = (n[:, None] * (empty & own)).sum(axis=0) if judge or labels else (0,)
-        some = [int(x) for x in np.atleast_1d(unparsed)] if len(names_of_judges) else []
-        return cls(systems, names_of_judges, **rows, unparsed=some)
+        unparsed = (n[:, None] * (empty & own)).sum(axis=0).tolist()
+        return cls(systems, names_of_judges, **rows, unparsed=unparsed)
 
     @classmethod
     def from_counts(cls, table: Any, *, count: str = "count", **columns: Any) -> Self:
@@ -442,8 +437,10 @@ def _by_judge(
     names = sorted({*known} - {*people})
     own = np.array(known)[codes]
     shares = asked[verdicts[0]]
-    by_judge = np.stack([shares * (own == name)[:, None] for name in names], axis=1) if names else (
-        np.zeros((rows, 0, 3))
+    by_judge = (
+        np.stack([shares * (own == name)[:, None] for name in names], axis=1)
+        if names
+        else (np.zeros((rows, 0, 3)))
     )
     voices = [shares * np.isin(own, list(people))[:, None]] if people else []
     return names, by_judge, voices
@@ -472,8 +469,9 @@ def _log_ratio(cells: Mapping[str, Sequence[Any]], lengths: tuple[str, str]) -> 
 
 def _with_swapped(rows: dict[str, Any], shares: np.ndarray) -> dict[str, Any]:
     """The battles with places exchanged below the others; people gave their verdict once."""
-    both = {name: None if rows[name] is None else np.concatenate([rows[name]] * 2)
-            for name in ("count", "item", "verdict", "people", "style", "first", "second")}  # fmt: skip
+    both: dict[str, Any] = {
+        name: None if one is None else np.concatenate([one] * 2) for name, one in rows.items()
+    }
     n = len(shares)
     both["first"][n:], both["second"][n:] = rows["second"], rows["first"]
     both["verdict"][n:, 0], both["people"][n:] = shares[:, ::-1], 0

@@ -1,4 +1,4 @@
-"""The posterior at once: Laplace at each scale of people's likings, corrected by Metropolis steps."""
+"""The posterior at once: Laplace by scale of people's likings, corrected by Metropolis steps."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from bayesjudge.leaderboard.likelihood import log_chances, slopes
 from bayesjudge.leaderboard.model import (
     LIKING_DF,
     SHARPNESS_SD,
+    STYLE_SD,
     TIE_SD,
     CalibratedBattles,
     derived,
@@ -29,6 +30,8 @@ from bayesjudge.leaderboard.model import (
 NODES, LEAST, MOST = 12, 0.02, 5.0
 #: Chains that run side by side from draws of the approximation, and steps that are left out.
 CHAINS, LEFT_OUT = 200, 30
+#: Values of a scale that are drawn from, and standard deviation of the logarithm of a stretch.
+GRID, STRETCH = 120, 0.4
 #: Share of the steps that must be accepted, for the draws to be those of the model.
 ENOUGH = 0.1
 #: Most systems, and most parameters of which draws are corrected.
@@ -86,14 +89,19 @@ def approximate(
     with one_blas_thread():
         density = Density.of(battles, cells_of(battles, chosen), chosen)
         rng = np.random.default_rng(random_seed)
-        start = _laplace(density, draws, rng)
+        drawn, mode = _laplace(density, draws, rng)
+        accepted = 0.0
         if density.size <= MOST_CORRECTED:
-            x, scale, accepted = _corrected(density, start, draws, rng)
-        else:
-            x, scale, accepted = start.x, start.scale, float("nan")
-        if accepted < ENOUGH:
-            x, scale = start.x, start.scale
-    return _as_fit(battles, chosen, density, _named(density, x, scale), accepted, random_seed)
+            corrected, accepted = _corrected(density, drawn, mode, draws, rng)
+            drawn = corrected if accepted >= ENOUGH else drawn
+    return _as_fit(battles, chosen, density, _named(density, drawn), accepted, random_seed)
+
+
+class Scales(NamedTuple):
+    """Standard deviation of levels by judge (of people's without one); scale of likings."""
+
+    judge: np.ndarray
+    liking: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,9 +119,10 @@ class Source:
 class Density:
     """The model's log-density given the scale of people's likings, and its derivatives.
 
-    Parameters are judges' levels (judge, system), people's likings (system), logarithms of
-    sharpness (judge), of scales (judge; of people's levels without a judge) and of tie parameters,
-    order effects (judge), and effects of length (judge, then people).
+    Parameters are judges' levels (judge, system), people's likings (system; their levels without a
+    judge), logarithms of sharpness (judge) and of tie parameters, order effects (judge), and
+    effects of length (judge, then people). Given their scales, levels and likings are normal, but
+    for likings beside a judge, which are Student t.
     """
 
     systems: int
@@ -121,7 +130,6 @@ class Density:
     size: int
     sources: Sequence[Source]
     sharpness: slice
-    scales: slice
     ties: slice
     order: slice
     style: slice
@@ -135,10 +143,10 @@ class Density:
 
         k, j = len(battles.systems), len(battles.judges)
         names = [name for name, one in cells.of.items() if one.tied]
-        sizes = [(j + 1) * k, j, j or 1, len(names), j * cells.ordered, (j + 1) * cells.style]
+        sizes = [(j + 1) * k, j, len(names), j * cells.ordered, (j + 1) * cells.style]
         ends = np.cumsum(sizes)
         parts = [slice(int(end - size), int(end)) for end, size in zip(ends, sizes, strict=True)]
-        _, sharpness, scales, ties, order, style = parts
+        _, sharpness, ties, order, style = parts
         made = []
         for name, one in cells.of.items():
             place = j if name == PEOPLE else battles.judges.index(name)
@@ -153,7 +161,12 @@ class Density:
             design = csr_array((data, (rows, columns)), (n, int(ends[-1])))
             tie = ties.start + names.index(name) if name in names else -1
             made.append(Source(one, design, tie))
-        return cls(k, j, int(ends[-1]), made, sharpness, scales, ties, order, style, names, model)
+        return cls(k, j, int(ends[-1]), made, sharpness, ties, order, style, names, model)
+
+    @property
+    def normal(self) -> slice:
+        """Place of the levels with a normal prior: the judges', or people's without a judge."""
+        return slice(0, max(self.judges, 1) * self.systems)
 
     @property
     def likings(self) -> slice:
@@ -184,28 +197,27 @@ class Density:
         model = self.model
         yield self.ties, model.tie_location, TIE_SD
         yield self.order, 0.0, model.order_scale
-        yield self.style, 0.0, model.style_scale
+        yield self.style, 0.0, STYLE_SD
         yield self.sharpness, float(np.log(model.sharpness / max(self.judges, 1))), SHARPNESS_SD
 
     def rest(self, x: np.ndarray) -> np.ndarray:
-        """Log-density of each row of parameters, but for people's likings given a judge."""
-        log_scale = x[:, self.scales]
-        spread = np.exp(log_scale)
-        total = (-0.5 * (spread / self.model.judge_scale) ** 2 + log_scale).sum(axis=1)
+        """Log-density of each row of parameters, but for levels and likings given their scales."""
+        total = np.zeros(len(x))
         for part, mean, sd in self.normals():
             total -= 0.5 * ((x[:, part] - mean) ** 2).sum(axis=1) / sd**2
-        own = self.judges_levels(x) if self.judges else x[:, None, self.likings]
-        total -= (0.5 * (own / spread[..., None]) ** 2 + log_scale[..., None]).sum(axis=(1, 2))
         with_levels = self.with_levels(x)
         for source in self.sources:
             eta = source.design @ with_levels.T
             tie = x[:, source.tie] if source.tie >= 0 else -np.inf
             total += log_chances(eta, tie, source.pairs.weight.T[:, :, None]).sum(axis=0)
-        return np.asarray(total)
+        return total
 
     def derivatives(self, x: np.ndarray, *, safe: bool) -> tuple[np.ndarray, np.ndarray]:
         """Gradient of `rest`, and minus its second derivative; a `safe` one is never negative."""
-        gradient, curved = self._of_priors(x, safe=safe)
+        gradient, curved = np.zeros(self.size), np.zeros((self.size, self.size))
+        for part, mean, sd in self.normals():
+            gradient[part] -= (x[part] - mean) / sd**2
+            curved[part, part] += np.eye(part.stop - part.start) / sd**2
         times = np.exp(x[self.sharpness])
         levels, k = self.judges_levels(x), self.systems
         to_levels = np.eye(self.size)
@@ -244,174 +256,221 @@ class Density:
                 curved[source.tie, source.tie] += corner.sum()
         return gradient, curved
 
-    def _of_priors(self, x: np.ndarray, *, safe: bool) -> tuple[np.ndarray, np.ndarray]:
-        k = self.systems
-        gradient, curved = np.zeros(self.size), np.zeros((self.size, self.size))
-        for part, mean, sd in self.normals():
-            gradient[part] -= (x[part] - mean) / sd**2
-            curved[part, part] += np.eye(part.stop - part.start) / sd**2
-        for s in range(max(self.judges, 1)):
-            own, at = slice(s * k, (s + 1) * k), self.scales.start + s
-            spread = np.exp(x[at])
-            squares = (x[own] @ x[own]) / spread**2
-            prior = (spread / self.model.judge_scale) ** 2
-            gradient[own] -= x[own] / spread**2
-            gradient[at] += squares - k + 1 - prior
-            curved[own, own] += np.eye(k) / spread**2
-            curved[at, at] += 2 * (squares + prior)
-            if not safe:
-                curved[at, own] -= 2 * x[own] / spread**2
-                curved[own, at] -= 2 * x[own] / spread**2
-        return gradient, curved
-
-    def mode(self, x: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray, float]:
-        """The mode given the likings' scale, minus the second derivative and the density there."""
-        now = self.at(x, scale)
+    def mode(self, x: np.ndarray, scales: Scales) -> tuple[np.ndarray, np.ndarray, float]:
+        """The mode given the scales, minus the second derivative and the density there."""
+        now = self.at(x, scales)
         for _ in range(100):
-            gradient, curved = self._with_likings(x, scale, safe=True)
+            gradient, curved = self.given(x, scales, safe=True)
             step = np.linalg.solve(curved, gradient)
             step *= min(1.0, 3.0 / max(float(np.abs(step).max()), 1e-12))
-            new = self.at(x + step, scale)
+            new = self.at(x + step, scales)
             while new < now - 1e-8 and np.abs(step).max() > 1e-9:
                 step /= 2
-                new = self.at(x + step, scale)
+                new = self.at(x + step, scales)
             x, now = x + step, new
             if np.abs(step).max() < 1e-5:
                 break
-        _, curved = self._with_likings(x, scale, safe=False)
+        _, curved = self.given(x, scales, safe=False)
         if np.linalg.eigvalsh(curved)[0] <= 1e-6:
-            _, curved = self._with_likings(x, scale, safe=True)
+            _, curved = self.given(x, scales, safe=True)
         return x, curved, now
 
-    def at(self, x: np.ndarray, scale: float) -> float:
-        """Log-density of one point given the likings' scale."""
+    def at(self, x: np.ndarray, scales: Scales) -> float:
+        """Log-density of one point given the scales."""
         total = float(self.rest(x[None])[0])
+        total -= 0.5 * float(((x[self.normal] / np.repeat(scales.judge, self.systems)) ** 2).sum())
         if self.judges:
-            squares = (x[self.likings] / scale) ** 2
+            squares = (x[self.likings] / scales.liking) ** 2
             total -= float((LIKING_DF + 1) / 2 * np.log1p(squares / LIKING_DF).sum())
-            total -= self.systems * float(np.log(scale))
+            total -= self.systems * float(np.log(scales.liking))
         return total
 
-    def _with_likings(
-        self, x: np.ndarray, scale: float, *, safe: bool
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Derivatives of `at`: those of Student's t, or of the normal that touches it from below."""
+    def given(self, x: np.ndarray, scales: Scales, *, safe: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Derivatives of `at`; a `safe` normal touches Student's t from below."""
         gradient, curved = self.derivatives(x, safe=safe)
+        pull = 1 / np.repeat(scales.judge, self.systems) ** 2
+        gradient[self.normal] -= pull * x[self.normal]
+        curved[self.normal, self.normal] += np.diag(pull)
         if self.judges:
             own = x[self.likings]
-            below = LIKING_DF * scale**2 + own**2
+            below = LIKING_DF * scales.liking**2 + own**2
             bend = (LIKING_DF + 1) / below
             if not safe:
-                bend *= (LIKING_DF * scale**2 - own**2) / below
+                bend *= (LIKING_DF * scales.liking**2 - own**2) / below
             gradient[self.likings] -= (LIKING_DF + 1) * own / below
             curved[self.likings, self.likings] += np.diag(bend)
         return gradient, curved
 
 
-class Start(NamedTuple):
-    """Draws of the approximation, and its mode at the likeliest scale."""
+class Drawn(NamedTuple):
+    """Draws of the parameters and of their scales."""
 
     x: np.ndarray
-    scale: np.ndarray
-    mode: np.ndarray
+    judge: np.ndarray
+    liking: np.ndarray
 
 
-def _laplace(density: Density, draws: int, rng: np.random.Generator) -> Start:
-    """Draws from the normal distribution about the mode at each scale, by its evidence."""
-    nodes = _nodes(density)
-    # the prior of the scale by its logarithm
-    prior = -0.5 * (nodes / density.model.liking_scale) ** 2 + np.log(nodes)
+def _laplace(density: Density, draws: int, rng: np.random.Generator) -> tuple[Drawn, np.ndarray]:
+    """Draws about the mode at each scale of likings, by its evidence; and the likeliest mode.
+
+    Levels' standard deviations are those of the levels found.
+    """
+    scale = density.model.liking_scale
+    nodes = np.exp(_log_scales(scale, NODES)) if density.judges else np.ones(1)
+    spread, x = np.ones(max(density.judges, 1)), density.start()
+    for _ in range(4):
+        x, curved, _ = density.mode(x, Scales(spread, scale))
+        squares = (x**2 + np.diag(np.linalg.inv(curved)))[density.normal]
+        spread = np.sqrt(squares.reshape(-1, density.systems).mean(axis=1))
     modes, factors, evidence = [], [], []
-    x = density.start()
-    for scale, log_prior in zip(nodes, prior, strict=True):
-        x, curved, height = density.mode(x, float(scale))
+    for node in nodes:
+        x, curved, height = density.mode(x, Scales(spread, node))
         modes.append(x)
         factors.append(np.linalg.cholesky(curved))
-        evidence.append(log_prior + height - np.log(np.diag(factors[-1])).sum())
+        # the prior of the scale by its logarithm
+        prior = np.log(node) - 0.5 * (node / scale) ** 2
+        evidence.append(prior + height - np.log(np.diag(factors[-1])).sum())
     chance = np.exp(np.array(evidence) - max(evidence))
-    node = rng.choice(len(nodes), draws, p=chance / chance.sum())
+    node_of = rng.choice(len(nodes), draws, p=chance / chance.sum())
     found = rng.standard_normal((draws, density.size))
-    for i in np.unique(node):
-        at = node == i
+    for i in np.unique(node_of):
+        at = node_of == i
         found[at] = modes[i] + np.linalg.solve(factors[i].T, found[at].T).T
-    return Start(found, nodes[node], modes[int(np.argmax(evidence))])
+    drawn = Drawn(found, np.repeat(spread[None], draws, axis=0), nodes[node_of])
+    return drawn, modes[int(np.argmax(evidence))]
 
 
-def _nodes(density: Density) -> np.ndarray:
-    """Scales of people's likings; one, which nothing reads, without a judge."""
-    ends = np.log([LEAST * density.model.liking_scale, MOST * density.model.liking_scale])
-    return np.exp(np.linspace(*ends, NODES if density.judges else 1))
+def _log_scales(top: float, n: int) -> np.ndarray:
+    return np.linspace(np.log(LEAST * top), np.log(MOST * top), n)
 
 
 def _corrected(
-    density: Density, start: Start, draws: int, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray, float]:
+    density: Density, start: Drawn, mode: np.ndarray, draws: int, rng: np.random.Generator
+) -> tuple[Drawn, float]:
     """Draws of the model itself, chain by chain; and the share of steps that were accepted."""
-    x = start.x[rng.choice(len(start.x), CHAINS, replace=False)]
-    mode, own = start.mode, density.likings
+    first = rng.choice(len(start.x), CHAINS, replace=False)
+    x, spread, liking = start.x[first], start.judge[first], start.liking[first]
     slope, curved = density.derivatives(mode, safe=True)
     rest = density.rest(x)
-    kept, scales, accepted = [], [], 0.0
-    steps = LEFT_OUT + draws // CHAINS
+    kept: list[tuple[np.ndarray, ...]] = []
+    accepted, steps = 0.0, LEFT_OUT + draws // CHAINS
     for step in range(steps):
-        scale, pull = _of_likings(density, x[:, own], rng)
-        precision = np.repeat(curved[None], CHAINS, axis=0)
-        at = np.arange(own.start, own.stop)
-        precision[:, at, at] += pull
-        right = np.repeat(slope[None], CHAINS, axis=0)
-        right[:, own] -= pull * mode[own]
-        factor = np.linalg.cholesky(precision)
-        middle = mode + np.linalg.solve(precision, right[..., None])[..., 0]
-        away = np.linalg.solve(factor.swapaxes(1, 2), rng.standard_normal(x.shape)[..., None])
-        new = middle + away[..., 0]
-
-        def proposed(y: np.ndarray, middle: Any = middle, precision: Any = precision) -> Any:
-            gap = (y - middle)[:, None]
-            return -0.5 * (gap @ precision @ gap.swapaxes(1, 2))[:, 0, 0]
-
-        other = density.rest(new)
-        ratio = other - rest + proposed(x) - proposed(new)
-        ratio -= 0.5 * (pull * (new[:, own] ** 2 - x[:, own] ** 2)).sum(axis=1)
-        taken = np.log(rng.random(CHAINS)) < ratio
-        x = np.where(taken[:, None], new, x)
-        rest = np.where(taken, other, rest)
+        spread, liking, pull = _scales_given(density, x, rng)
+        x, rest, taken = _all_at_once(density, x, rest, pull, (mode, slope, curved), rng)
+        x, rest, spread, liking = _stretched(density, x, rest, spread, liking, rng)
         if step >= LEFT_OUT:
-            kept.append(x)
-            scales.append(scale)
-            accepted += taken.mean() / (steps - LEFT_OUT)
-    by_chain = np.stack(kept, axis=1).reshape(draws, -1)
-    return by_chain, np.stack(scales, axis=1).ravel(), float(accepted)
+            kept.append((x, spread, liking))
+            accepted += taken / (steps - LEFT_OUT)
+    parts = [np.stack(one, axis=1) for one in zip(*kept, strict=True)]
+    return Drawn(*(one.reshape(draws, *one.shape[2:]) for one in parts)), accepted
 
 
-def _of_likings(
-    density: Density, own: np.ndarray, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """The scale given likings, by a grid, and then the precision of each, of Student's t."""
+def _all_at_once(
+    density: Density,
+    x: np.ndarray,
+    rest: np.ndarray,
+    pull: np.ndarray,
+    about: tuple[np.ndarray, np.ndarray, np.ndarray],
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """New parameters given the precision of levels and likings, by the curvature at the mode."""
+    mode, slope, curved = about
+    at = np.arange(pull.shape[1])
+    precision = np.repeat(curved[None], CHAINS, axis=0)
+    precision[:, at, at] += pull
+    right = np.repeat(slope[None], CHAINS, axis=0)
+    right[:, at] -= pull * mode[at]
+    middle = mode + np.linalg.solve(precision, right[..., None])[..., 0]
+    factor = np.linalg.cholesky(precision).swapaxes(1, 2)
+    new = middle + np.linalg.solve(factor, rng.standard_normal(x.shape)[..., None])[..., 0]
+
+    def proposed(y: np.ndarray) -> Any:
+        gap = factor @ (y - middle)[..., None]
+        return -0.5 * (gap**2).sum(axis=(1, 2))
+
+    other = density.rest(new)
+    ratio = other - rest + proposed(x) - proposed(new)
+    ratio -= 0.5 * (pull * (new[:, at] ** 2 - x[:, at] ** 2)).sum(axis=1)
+    taken = np.log(rng.random(CHAINS)) < ratio
+    kept = np.where(taken[:, None], new, x)
+    return kept, np.where(taken, other, rest), float(taken.mean())
+
+
+def _scales_given(
+    density: Density, x: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Scales given levels and likings, by a grid; and the precision of each of these."""
+    k = density.systems
+    levels = x[:, density.normal].reshape(CHAINS, -1, k)
+    spreads = [
+        _scale_given(levels[:, j], density.model.judge_scale, np.inf, rng)
+        for j in range(levels.shape[1])
+    ]
+    spread = np.stack(spreads, axis=1)
+    pull = np.repeat(1 / spread**2, k, axis=1)
     if not density.judges:
-        return np.ones(CHAINS), np.zeros_like(own)
-    ends = np.log([LEAST * density.model.liking_scale, MOST * density.model.liking_scale])
-    logs = np.linspace(*ends, 8 * NODES)
-    nodes = np.exp(logs)
-    squares = (own[:, None] / nodes[:, None]) ** 2
-    density_of = -(LIKING_DF + 1) / 2 * np.log1p(squares / LIKING_DF).sum(axis=2)
-    density_of += (1 - density.systems) * logs - 0.5 * (nodes / density.model.liking_scale) ** 2
-    noise = rng.gumbel(size=density_of.shape)
-    scale = nodes[np.argmax(density_of + noise, axis=1)]
-    below = LIKING_DF + (own / scale[:, None]) ** 2
-    return scale, rng.chisquare(LIKING_DF + 1, own.shape) / below / scale[:, None] ** 2
+        return spread, np.ones(CHAINS), pull
+    own = x[:, density.likings]
+    liking = _scale_given(own, density.model.liking_scale, LIKING_DF, rng)
+    below = LIKING_DF + (own / liking[:, None]) ** 2
+    weight = rng.chisquare(LIKING_DF + 1, own.shape) / below  # of Student's t as a normal mixture
+    return spread, liking, np.hstack([pull, weight / liking[:, None] ** 2])
 
 
-def _named(density: Density, x: np.ndarray, scale: np.ndarray) -> dict[str, np.ndarray]:
+def _scale_given(values: np.ndarray, top: float, df: float, rng: np.random.Generator) -> np.ndarray:
+    """Scale of each row of values, of Student's t or a normal, with a half-normal prior."""
+    logs = _log_scales(top, GRID)
+    scales = np.exp(logs)
+    if np.isinf(df):
+        tails = (values**2).sum(axis=1)[:, None] / (2 * scales**2)
+    else:
+        squares = (values[:, None] / scales[:, None]) ** 2
+        tails = (df + 1) / 2 * np.log1p(squares / df).sum(axis=2)
+    logs_of = -tails + (1 - values.shape[1]) * logs - 0.5 * (scales / top) ** 2
+    chosen = np.argmax(logs_of + rng.gumbel(size=logs_of.shape), axis=1)
+    return np.asarray(scales[chosen])
+
+
+def _stretched(
+    density: Density,
+    x: np.ndarray,
+    rest: np.ndarray,
+    spread: np.ndarray,
+    liking: np.ndarray,
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Levels, and then likings, stretched with their scales: their density does not change."""
+    k, model = density.systems, density.model
+    for part in ("judge", "liking") if density.judges else ("judge",):
+        top = model.judge_scale if part == "judge" else model.liking_scale
+        old = spread if part == "judge" else liking[:, None]
+        away = rng.normal(0, STRETCH, old.shape)
+        new = old * np.exp(away)
+        place = density.normal if part == "judge" else density.likings
+        moved = x.copy()
+        moved[:, place] *= np.repeat(np.exp(away), k, axis=1)
+        other = density.rest(moved)
+        ratio = other - rest + (away - 0.5 * (new**2 - old**2) / top**2).sum(axis=1)
+        inside = ((new > LEAST * top) & (new < MOST * top)).all(axis=1)
+        taken = (np.log(rng.random(CHAINS)) < ratio) & inside
+        x, rest = np.where(taken[:, None], moved, x), np.where(taken, other, rest)
+        kept = np.where(taken[:, None], new, old)
+        spread, liking = (kept, liking) if part == "judge" else (spread, kept[:, 0])
+    return x, rest, spread, liking
+
+
+def _named(density: Density, drawn: Drawn) -> dict[str, np.ndarray]:
     """Draws by the names of the model's variables."""
+    x = drawn.x
     judges, people = density.judges_levels(x), density.with_levels(x)[:, density.likings]
     found = {"strength": people - people.mean(axis=1, keepdims=True)}
     if density.judges:
         found["judge_strength"] = judges - judges.mean(axis=2, keepdims=True)
         found["sharpness"] = np.exp(x[:, density.sharpness])
-        found["judge_scale"] = np.exp(x[:, density.scales])
-        found["liking_scale"] = scale
+        found["judge_scale"] = drawn.judge
+        found["liking_scale"] = drawn.liking
     else:
-        found["people_scale"] = np.exp(x[:, density.scales.start])
+        found["people_scale"] = drawn.judge[:, 0]
     for i, name in enumerate(density.tie_names):
         called = "people_tie" if name == PEOPLE else f"judge_tie_{name}"
         found[called] = np.exp(x[:, density.ties.start + i])
@@ -438,8 +497,9 @@ def _as_fit(
     from bayesjudge.core.storage import checksum
     from bayesjudge.core.version import __version__
 
+    by_judge = ("sharpness", "judge_scale", "order_effect", "judge_style")
     dims = {"strength": ["system"], "judge_strength": ["judge", "system"]}
-    dims |= dict.fromkeys(("sharpness", "judge_scale", "order_effect", "judge_style"), ["judge"])
+    dims |= {name: ["judge"] for name in by_judge}
     shaped = {
         name: (["chain", "draw", *dims.get(name, [])], one.reshape(4, -1, *one.shape[1:]))
         for name, one in values.items()
@@ -449,7 +509,7 @@ def _as_fit(
     coords |= {"system": list(battles.systems), "judge": list(battles.judges)}
     assumptions, cautions = model._diagnosis(battles)
     method = methods.LAPLACE_BATTLES
-    if not accepted >= ENOUGH:
+    if accepted < ENOUGH:
         method = methods.PLAIN_LAPLACE_BATTLES
         cautions = (*cautions, Caution.of("approximate-posterior", parameters=density.size))
     posterior = derived(xr.Dataset(shaped, coords), battles)

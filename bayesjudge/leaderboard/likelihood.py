@@ -18,7 +18,7 @@ class Rows(NamedTuple):
     #: Sparse, shape (n, p): one column a system, then the order and the style if they are asked.
     design: Any
     shares: np.ndarray
-    count: np.ndarray
+    n: np.ndarray
     #: Cluster of each row; None if battles are independent.
     item: np.ndarray | None
 
@@ -193,9 +193,9 @@ def outer(score: Any, count: np.ndarray, item: np.ndarray | None) -> tuple[np.nd
 
 def fit_source(rows: Rows, ties: bool, systems: int, ridge: float = 0.0) -> Fitted:
     """Maximum of one source's likelihood, with the sandwich by item."""
-    value, curved = maximise([(rows, rows.count.astype(float))], ties, systems, ridge)
+    value, curved = maximise([(rows, rows.n.astype(float))], ties, systems, ridge)
     inverse = inverse_of(curved, systems) if not ridge else np.linalg.inv(curved)
-    middle, clusters = outer(scores(rows, value, ties), rows.count, rows.item)
+    middle, clusters = outer(scores(rows, value, ties), rows.n, rows.item)
     return Fitted(value, inverse, few_clusters(clusters, len(value)) * inverse @ middle @ inverse)
 
 
@@ -211,7 +211,7 @@ def components(battles: Battles, source: str) -> list[list[str]]:
     seen = battles.counted(source)
     beat = seen[..., 0] + seen[..., 1] + (seen[..., 2] + seen[..., 1]).T
     n, group = connected_components(beat > 0, connection="strong")
-    return [[battles.systems[i] for i in np.flatnonzero(group == g)] for g in range(n)]
+    return [[battles.systems[int(i)] for i in np.flatnonzero(group == g)] for g in range(n)]
 
 
 def dispersion(battles: Battles, source: str) -> float:
@@ -221,8 +221,8 @@ def dispersion(battles: Battles, source: str) -> float:
     """
     graded = battles.is_graded(source)
     rows = rows_of(battles, source, order=battles.both_orders, style=False)
-    shared = rows.item is not None and len(np.unique(rows.item)) < rows.count.sum()
-    if not (graded or shared) or not len(rows.count):
+    shared = rows.item is not None and len(np.unique(rows.item)) < rows.n.sum()
+    if not (graded or shared) or not len(rows.n):
         return 1.0
     k = len(battles.systems)
     ties = bool(rows.shares[:, 1].any())

@@ -1,4 +1,4 @@
-"""The Bayesian model: people's strengths given the judges', with heavy-tailed likings of their own."""
+"""The Bayesian model: people's strengths given the judges', with likings of their own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from bayesjudge.core.model import BayesianModel, model_of
 from bayesjudge.leaderboard.cells import Cells, cells_of
 from bayesjudge.leaderboard.closed_form import ITEMS, RANDOM, rivals
 from bayesjudge.leaderboard.data import PEOPLE, Battles
-from bayesjudge.leaderboard.likelihood import components
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -25,8 +24,9 @@ if TYPE_CHECKING:
 SOURCE = "Davidson (1970) with people's strengths regressed on the judges'"
 #: Degrees of freedom of people's own likings.
 LIKING_DF = 4.0
-#: Standard deviations of the logarithms of sharpness and of the tie parameter.
-SHARPNESS_SD, TIE_SD = 0.5, 1.0
+#: Standard deviations of the logarithms of sharpness and of the tie parameter, and of effects of
+#: the logarithm of the length.
+SHARPNESS_SD, TIE_SD, STYLE_SD = 0.5, 1.0, 0.5
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,9 @@ class CalibratedBattles(BayesianModel):
         Median of the logarithm of the tie parameter: equal answers tie in 16 % of battles.
     order_scale : float, default 0.5
         Standard deviation of the judges' order effects.
-    style_scale : float, default 0.5
-        Standard deviation of the effects g of the logarithm of the length, if `equal_length`.
     equal_length : bool, default False
-        Whether strengths are at equal length of the answers; else as the answers come.
+        Whether strengths are at equal length of the answers, with effects g of its logarithm,
+        normal with standard deviation 0.5; else as the answers come.
 
     Raises
     ------
@@ -104,7 +103,6 @@ class CalibratedBattles(BayesianModel):
     judge_scale: float = 2.0
     tie_location: float = -1.0
     order_scale: float = 0.5
-    style_scale: float = 0.5
     equal_length: bool = False
 
     def __post_init__(self) -> None:
@@ -125,9 +123,9 @@ class CalibratedBattles(BayesianModel):
             "liking_scale": f"half-normal({self.liking_scale:g})",
             "judge_scale": f"half-normal({self.judge_scale:g})",
             "tie_location": f"Normal({self.tie_location:g}, {TIE_SD:g})",
-            "order_scale": f"{self.order_scale:g}",
+            "order_scale": f"Normal(0, {self.order_scale:g})",
         }
-        return told | ({"style_scale": f"{self.style_scale:g}"} if self.equal_length else {})
+        return told | ({"style": f"Normal(0, {STYLE_SD:g})"} if self.equal_length else {})
 
     def _unread(self, battles: Battles) -> Collection[str]:
         absent = {
@@ -189,7 +187,7 @@ class CalibratedBattles(BayesianModel):
         if cells.ordered:
             pm.Normal("order_effect", 0, _prior("order_scale", self.order_scale), dims="judge")
         if cells.style:
-            pm.Normal("judge_style", 0, _prior("style_scale", self.style_scale), dims="judge")
+            pm.Normal("judge_style", 0, STYLE_SD, dims="judge")
         return [strength[j] for j in range(len(battles.judges))]
 
     def _people(self, battles: Battles) -> Any:
@@ -208,7 +206,7 @@ class CalibratedBattles(BayesianModel):
             level = (sharpness[:, None] * model["judge_level"]).sum(axis=0) + scale * own
         pm.Deterministic("strength", level - level.mean(), dims="system")
         if self.equal_length:
-            pm.Normal("people_style", 0, _prior("style_scale", self.style_scale))
+            pm.Normal("people_style", 0, STYLE_SD)
         return level
 
     def _with_derived(self, battles: Battles, draws: xr.Dataset) -> xr.Dataset:
@@ -232,8 +230,10 @@ def derived(draws: xr.Dataset, battles: Battles) -> xr.Dataset:
         else:  # a judge's part of the sum is not its own slope
             slope = (judge * strength).sum("system") / (judge**2).sum("system")
         made["judge_favour"] = slope * judge - strength
-    dims = {"lead": ("chain", "draw", "system"), "judge_favour": ("chain", "draw", "judge", "system")}
-    return draws.assign({name: one.transpose(*dims[name]) for name, one in made.items()})
+    order = ("chain", "draw", "judge", "system")
+    return draws.assign(
+        {name: one.transpose(*(d for d in order if d in one.dims)) for name, one in made.items()}
+    )
 
 
 def met(battles: Battles) -> list[list[str]]:
@@ -242,7 +242,7 @@ def met(battles: Battles) -> list[list[str]]:
 
     seen = battles.counted(PEOPLE).sum(axis=-1)
     n, group = connected_components(seen + seen.T > 0, directed=False)
-    return [[battles.systems[i] for i in np.flatnonzero(group == g)] for g in range(n)]
+    return [[battles.systems[int(i)] for i in np.flatnonzero(group == g)] for g in range(n)]
 
 
 def _prior(name: str, value: float) -> Any:

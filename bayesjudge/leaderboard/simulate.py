@@ -19,6 +19,7 @@ def simulate(
     tie: float = 0.4,
     items: int = 100,
     labelled: float = 0.2,
+    length_effect: float = 0.0,
     random_seed: Any = None,
 ) -> pd.DataFrame:
     """Draw a round robin: every pair on some items, by a judge and now and then by people.
@@ -39,14 +40,16 @@ def simulate(
         Battles of each pair; in turn one and the other answer is shown first.
     labelled : float, default 0.2
         Share of the battles with people's verdict.
+    length_effect : float, default 0
+        What one unit of log length adds to the judge's log-odds.
     random_seed : int or numpy.random.Generator, optional
         Same seed, same table.
 
     Returns
     -------
     pandas.DataFrame
-        Columns ``item``, ``model_a``, ``model_b``, ``winner`` (the judge's) and ``human``, None
-        if people were not asked.
+        Columns ``item``, ``model_a``, ``model_b``, ``winner`` (the judge's), ``human``, None if
+        people were not asked, and ``length_a`` and ``length_b`` of the answers.
     """
     rng = np.random.default_rng(random_seed)
     people = np.array(strengths, float)
@@ -61,7 +64,9 @@ def simulate(
         at = rng.random(len(eta))
         return np.select([at < first, at < first + ties], ["A", "tie"], "B").astype(object)
 
-    winner, human = verdicts(judge[a] - judge[b] + order_effect), verdicts(people[a] - people[b])
+    longer = rng.normal(0, 0.4, (2, len(a)))
+    leaning = order_effect + length_effect * (longer[0] - longer[1])
+    winner, human = verdicts(judge[a] - judge[b] + leaning), verdicts(people[a] - people[b])
     human[rng.random(len(a)) >= labelled] = None
     return pd.DataFrame(
         {
@@ -70,5 +75,7 @@ def simulate(
             "model_b": names[b],
             "winner": winner,
             "human": human,
+            "length_a": np.round(1000 * np.exp(longer[0])),
+            "length_b": np.round(1000 * np.exp(longer[1])),
         }
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesjudge.core.draws import chances_of_best, tabulate_contrasts
+from bayesjudge.core.draws import chances_of_best
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Estimate, Quantity
 from bayesjudge.core.fit import Fit
@@ -64,6 +65,53 @@ def standings(fit: Fit, *, baseline: str | None = None, ci_prob: float = 0.95) -
         table["favour_low"], table["favour_high"] = np.quantile(favour, ends, axis=0)
     made = pd.DataFrame(table, index=pd.Index(names, name="system"))
     return made.sort_values("elo", ascending=False)
+
+
+def elo_points(made: Estimate) -> Estimate:
+    """Turn strengths into Elo points against the average system.
+
+    Parameters
+    ----------
+    made : Estimate
+        With ``strength`` by system.
+
+    Returns
+    -------
+    Estimate
+        ``elo`` by system.
+    """
+    own = made.quantities["strength"]
+    columns = {name: ELO * getattr(own, name) for name in ("value", "low", "high")}
+    return replace(made, quantities={"elo": replace(own, **columns)})
+
+
+def first_places(fit: Fit, *, ci_prob: float = 0.95) -> Estimate:
+    """Tell how probably each system is the strongest for people.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of `fit` or `approximate`.
+    ci_prob : float, default 0.95
+        Of the estimate that it stands beside.
+
+    Returns
+    -------
+    Estimate
+        ``first`` by system, a probability; it has no interval.
+    """
+    none = np.full(len(fit.data.systems), np.nan)
+    chances = chances_of_best(fit.draws("strength"))
+    return Estimate(
+        {"first": Quantity.over((chances, none, none), {"system": fit.data.systems})},
+        method=fit.method,
+        ci_prob=ci_prob,
+        source=fit.source,
+        interval="none",
+        assumptions=fit.assumptions,
+        cautions=fit.cautions,
+        data=fit.data,
+    )
 
 
 def ahead(fit: Fit) -> pd.DataFrame:
@@ -141,15 +189,25 @@ def win_rate(fit: Fit, baseline: str, *, ci_prob: float = 0.95) -> Estimate:
 
 
 def simultaneous_ranks(strength: np.ndarray, ci_prob: float) -> tuple[np.ndarray, np.ndarray]:
-    """Best and worst rank of each column, such that those of all hold at once."""
-    names = [str(i) for i in range(strength.shape[1])]
-    gaps = tabulate_contrasts(strength, names, ci_prob, simultaneous=True)
-    one, other = gaps["first"].astype(int), gaps["second"].astype(int)
-    better, worse = np.zeros(len(names), int), np.zeros(len(names), int)
-    for first, second, sign in ((one, other, gaps["low"] > 0), (other, one, gaps["high"] < 0)):
-        np.add.at(worse, first[sign], 1)  # these are surely behind it
-        np.add.at(better, second[sign], 1)
-    return 1 + better, len(names) - worse
+    """Best and worst rank of each column, such that those of all hold at once.
+
+    They follow from the claims "one is ahead of another", the surest first, as many as hold
+    together with that probability.
+    """
+    k = strength.shape[1]
+    above = strength.mean(axis=0).argsort()[::-1]
+    pairs = [(above[i], above[j]) for i in range(k) for j in range(i + 1, k)]
+    sure = [float((strength[:, a] > strength[:, b]).mean()) for a, b in pairs]
+    holds = np.full(len(strength), True)
+    better, worse = np.zeros(k, int), np.zeros(k, int)
+    for at in np.argsort(sure)[::-1]:
+        a, b = pairs[at]
+        holds &= strength[:, a] > strength[:, b]
+        if holds.mean() < ci_prob:
+            break
+        worse[a] += 1
+        better[b] += 1
+    return 1 + better, k - worse
 
 
 def _against(names: list[str], baseline: str | None) -> list[int]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.core.answer import Answer, entries, is_bounded, listed, numbers
+from bayesjudge.core.answer import Answer, chance, entries, is_bounded, listed, numbers
 from bayesjudge.core.estimate import (
     COUNTS,
     TARGETS,
@@ -188,7 +188,7 @@ def quoted_lines(found: Answer, every: Sequence[Record], style: Style, width: in
     if also:
         head.append(in_words(style.beside))
         rows = [
-            [*row, numbers(also[r.entry[1:]]) if r.entry[1:] in also else "–"]
+            [*row, _told_beside(style, also[r.entry[1:]]) if r.entry[1:] in also else "–"]
             for r, row in zip(kept, rows, strict=False)
         ]
     if alone:
@@ -221,8 +221,17 @@ def _cells(
     row = [mark, name, *(_number(x, whole) for x in record.row)]
     if beside is not None:
         there = beside.get(record.entry)
-        row.append("–" if there is None else _number(there.value))
+        row.append("–" if there is None else _number(there.value, record.quantity in COUNTS))
     return row + ([_number(truth.get(record.entry, math.nan))] if truth else [])
+
+
+#: Quantities that are probabilities.
+CHANCES = {"first"}
+
+
+def _told_beside(style: Style, row: Row) -> str:
+    """A number in a column of its own."""
+    return chance(row.value) if style.beside in CHANCES else numbers(row)
 
 
 def show_sampled(

@@ -4,27 +4,33 @@ from contract import Module
 
 import bayesjudge.leaderboard as module
 
+LENGTHS = {"lengths": ("length_a", "length_b")}
+
 
 def read(table):
     return module.Battles.from_frame(table, people="human")
 
 
+def three(labelled):
+    return module.simulate(
+        strengths=(0.6, 0.1, -0.7), favours=(0.0, 0.3, 0.0), items=30, labelled=labelled,
+        random_seed=1,
+    )  # fmt: skip
+
+
 def models():
-    battles = read(module.simulate(strengths=(0.6, 0.1, -0.7), favours=(0.0, 0.3, 0.0),
-                                   items=30, labelled=0.4, random_seed=1))  # fmt: skip
+    battles = module.Battles.from_frame(three(0.4), people="human", **LENGTHS)
     return [(module.CalibratedBattles(), battles)]
 
 
 def sparse():
-    """People alone, and a judge that saw one order and no tie."""
-    table = module.simulate(strengths=(0.6, 0.1, -0.7), favours=(0.0,) * 3, items=30, labelled=1,
-                            random_seed=1)  # fmt: skip
-    people = module.Battles.from_frame(table, verdict="human").people
-    alone = module.Battles.from_frame(table, verdict=None, people="human")
-    one = table[table["model_a"] < table["model_b"]]
-    one = one[(one["winner"] != "tie") & (one["human"] != "tie")]
-    assert people is not None
-    return [(module.CalibratedBattles(), alone), (module.CalibratedBattles(), read(one))]
+    """People alone; a judge that saw one order and no tie."""
+    alone = module.Battles.from_frame(three(1), verdict=None, people="human", **LENGTHS)
+    table = three(0.4)
+    one = table[(table["model_a"] < table["model_b"]) & (table["winner"] != "tie")]
+    one = one[one["human"] != "tie"]
+    once = module.Battles.from_frame(one, people="human", **LENGTHS)
+    return [(module.CalibratedBattles(), alone), (module.CalibratedBattles(), once)]
 
 
 STRENGTHS = (0.8, 0.3, 0.0, -0.3, -0.8)
@@ -33,9 +39,9 @@ CONTRACT = Module(
     read=read,
     closed_form=module.power_tuned,
     truth={("strength", f"s{i + 1}"): value for i, value in enumerate(STRENGTHS)}
-    | {("lead", "s1"): 0.5},
+    | {("lead", "s5"): -1.6},
     models=models,
     sparse=sparse,
     of_the_text=True,
-    moves={("CalibratedBattles", "equal_length"): False},
+    moves={("CalibratedBattles", "tie_location"): -0.5},
 )

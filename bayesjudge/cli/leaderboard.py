@@ -1,0 +1,275 @@
+"""``bayesjudge leaderboard``: who leads for people, from verdicts on pairs of answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from bayesjudge import leaderboard as module
+from bayesjudge.cli.options import (
+    FIRST,
+    OF_MODEL,
+    OF_TABLE,
+    SEVERAL,
+    Shared,
+    needed,
+    table_option,
+)
+from bayesjudge.cli.output import Results, Story, present
+from bayesjudge.cli.source import Source, open_source
+from bayesjudge.core.answer import Answer, listed
+from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.estimate import Estimate
+from bayesjudge.core.fit import Fit
+from bayesjudge.render.page import Section
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Columns of both systems in tables of arenas and benchmarks.
+PAIRS = (
+    ("model_a", "model_b"),
+    ("model_1", "model_2"),
+    ("generator_1", "generator_2"),
+    ("system_a", "system_b"),
+    ("first", "second"),
+)
+#: Columns of verdicts there, and those with the places exchanged.
+VERDICTS = {"winner": None, "verdict": None, "preference": None, "g1_winner": "g2_winner"}
+#: Most systems that a section lists.
+MOST_LINES = 12
+
+
+def main(
+    table: Annotated[
+        Path, table_option("One row a battle of two answers", "a log of AlpacaEval or Arena-Hard")
+    ],
+    /,
+    *,
+    first: Annotated[str | None, OF_TABLE, FIRST] = None,
+    second: Annotated[str | None, OF_TABLE, FIRST] = None,
+    verdict: Annotated[list[str] | None, SEVERAL, FIRST] = None,
+    people: Annotated[list[str] | None, SEVERAL, FIRST] = None,
+    item: Annotated[str | None, OF_TABLE, FIRST] = None,
+    judge: Annotated[str | None, OF_TABLE] = None,
+    swapped: Annotated[str | None, OF_TABLE] = None,
+    length: Annotated[list[str] | None, SEVERAL] = None,
+    count: Annotated[str | None, OF_TABLE] = None,
+    baseline: Annotated[str | None, OF_TABLE] = None,
+    winner: Annotated[list[str] | None, OF_TABLE] = None,
+    tie_value: Annotated[list[str] | None, SEVERAL] = None,
+    missing_value: Annotated[list[str] | None, SEVERAL] = None,
+    metric: Annotated[str | None, OF_TABLE] = None,
+    equal_length: Annotated[bool, OF_MODEL] = False,
+    shared: Shared = Shared(),
+) -> None:
+    """Say which system people prefer, from a judge's verdicts on pairs and some of people's.
+
+    A judge's leaderboard says what the judge prefers. People's verdicts on some of the battles tell
+    how far they agree: how sharp the judge is, and which systems it likes more than people do. The
+    answer is people's leaderboard, with the judge's beside it.
+
+    Columns of LMArena, MT-bench, Arena-Hard and AlpacaEval are found by their names.
+
+    ```
+    bayesjudge leaderboard battles.csv --people human --html report.html
+    bayesjudge leaderboard battles.csv --first left --second right --verdict gpt --people ann1 ann2
+    ```
+
+    Parameters
+    ----------
+    table : Path
+        One row a battle, or a log.
+    first, second : str
+        Columns with the system whose answer was shown first, and second.
+    verdict : list[str]
+        Columns with judges' verdicts: the place or the system that won, a tie, A>>B to B>>A, or the
+        probability that the first wins.
+    people : list[str]
+        Columns with people's verdicts, empty where they were not asked; or names in --judge.
+    item : str
+        Column that names the prompt: verdicts on one prompt are not independent.
+    judge : str
+        Column that names the judge, of a table with one row a verdict.
+    swapped : str
+        Column with the verdict on the same two answers with their places exchanged.
+    length : list[str]
+        Two columns with the lengths of both answers.
+    count : str
+        Column with how many battles a row stands for.
+    baseline : str
+        System with 0 Elo points in the picture; without --second what all others met.
+    winner : list[str]
+        Given twice: the value that means the first answer, then that of the second.
+    tie_value, missing_value : list[str]
+        Values that mean a tie, and that there is no verdict.
+    metric : str
+        Of a log of pairs: the verdicts that are meant.
+    equal_length : bool
+        Strengths at equal length of the answers, in place of strengths as the answers come.
+
+    Raises
+    ------
+    InputError
+        If an option, a column or a value is not understood.
+    """
+    shared.check()
+    own = tuple(winner or ())
+    with checking("options") as require:
+        require(len(own) in (0, 2), f"--winner must be given twice, got {list(own)}")
+        lengths = None if length is None else tuple(length)
+        require(lengths is None or len(lengths) == 2, "--length names two columns")
+        require(lengths or not equal_length, needed("--length", "--equal-length needs --length"))
+    source = open_source(table, metric, judges=True)
+    names = {"first": first, "second": second, "verdict": verdict, "people": people}
+    found = _columns(source, names, judge, swapped, baseline)
+    said: dict[str, Any] = {
+        "first_value": own[:1],
+        "second_value": own[1:],
+        "tie_value": tie_value or (),
+        "missing_value": missing_value or (),
+    }
+    about = {"item": item, "lengths": lengths, "count": count}
+    with source.counted(_wanted(source, found, about), quiet=shared.quiet) as rows:
+        battles = module.Battles.from_frame(rows, **found, **about, **said)  # type: ignore[arg-type]
+    _present(battles, module.CalibratedBattles(equal_length=equal_length), shared, source, baseline)
+
+
+def _present(
+    battles: module.Battles,
+    model: module.CalibratedBattles,
+    shared: Shared,
+    source: Source,
+    baseline: str | None,
+) -> None:
+    """Answer at once; sample if it was asked for."""
+    level = shared.ci_prob
+    try:
+        formulas = module.closed_forms(battles, ci_prob=level)
+    except InputError:  # the model has an answer
+        formulas = ()
+    at_once = []
+    if battles.labelled or not formulas:
+        at_once.append(module.approximate(battles, model, random_seed=shared.seed))
+
+    def shown(fit: Fit) -> list[Estimate]:
+        made = fit.estimate(ci_prob=level, interval=shared.interval)
+        return [module.elo_points(made), module.first_places(fit, ci_prob=level)]
+
+    def drawn(results: Results) -> list[Fit]:
+        return [one for one in results if isinstance(one, Fit)] or at_once
+
+    def tell(results: Results) -> Answer:
+        fits = drawn(results)
+        return module.answer(*fits, *formulas, ci_prob=level, interval=shared.interval)
+
+    present(
+        [*(one for fit in at_once for one in shown(fit)), *map(module.elo_points, formulas)],
+        lambda: module.fit(battles, model, **shared.sampling),
+        shared,
+        Story(
+            command="leaderboard",
+            title="Who leads for people",
+            answer="elo",
+            beside="first",
+            inputs={**source.inputs, "battles": battles.battles, "labelled": battles.labelled},
+            tell=tell,
+            waits=False,
+        ),
+        draw=lambda results: _draw(drawn(results), level, baseline),
+        more=lambda results: _sections(drawn(results), level, baseline),
+        after=shown,
+    )
+
+
+def _columns(
+    source: Source,
+    names: dict[str, Any],
+    judge: str | None,
+    swapped: str | None,
+    baseline: str | None,
+) -> dict[str, Any]:
+    """Arguments of `Battles.from_frame` that name columns: those given, or known ones."""
+    have = source.columns()
+    if source.log is not None:
+        with checking("options") as require:
+            require(source.paired, f"{source.path}: its verdicts do not compare two answers")
+        names = {"first": "system", "second": None, "verdict": ["verdict"], **{
+            key: value for key, value in names.items() if value}}  # fmt: skip
+        several = len(source.chosen.judges) > 1
+        against = {"second": "reference"} if "reference" in have and not names["second"] else {}
+        return {
+            **names,
+            **against,
+            "judge": judge or ("judge" if several else None),
+            "swapped": swapped or ("swapped" if source.swapped else None),
+            "baseline": baseline or "baseline",
+        }
+    one, other = next(((a, b) for a, b in PAIRS if {a, b} <= {*have}), (None, None))
+    given = {"--first": names["first"] or one, "--second": names["second"] or other}
+    known = next((name for name in VERDICTS if name in have), None)
+    people, verdicts = names["people"], names["verdict"]
+    if verdicts is None and known is not None and known not in (people or []):
+        verdicts, swapped = [known], swapped or VERDICTS[known]
+    with checking("options") as require:
+        for option, column in given.items():
+            absent = column is None and not (option == "--second" and baseline)
+            told = "the column with the system whose answer was shown"
+            require(not absent, needed(option, f"{option} is needed: {told} {option[2:]}"))
+        words = "--verdict is needed: columns with judges' verdicts, or --people with people's"
+        require(verdicts or people, needed("--verdict", words))
+    return {
+        "first": given["--first"],
+        "second": given["--second"],
+        "verdict": verdicts,
+        "people": people,
+        "judge": judge,
+        "swapped": swapped if swapped in have or swapped is None else None,
+        "baseline": baseline or "baseline",
+    }
+
+
+def _wanted(source: Source, found: dict[str, Any], about: dict[str, Any]) -> list[str]:
+    """Columns to read."""
+    have = source.columns()
+    people = [c for c in found["people"] or () if c in have or found["judge"] is None]
+    one = [found[name] for name in ("first", "second", "judge", "swapped")]
+    one += [about["item"], about["count"], *(about["lengths"] or ())]
+    every = [*one, *(found["verdict"] or ()), *people]
+    return list(dict.fromkeys(c for c in every if c is not None))
+
+
+def _sections(fits: Sequence[Fit], ci_prob: float, baseline: str | None) -> list[Section]:
+    """Ranks that hold at once, and for machines all standings."""
+    if not fits or not fits[-1].data.labelled:
+        return []
+    known = baseline if baseline in fits[-1].data.systems else None
+    table = module.standings(fits[-1], baseline=known, ci_prob=ci_prob)
+    pairs = module.ahead(fits[-1])
+    ranks = zip(table.index, table["rank_low"], table["rank_high"], strict=True)
+    lines = []
+    for (low, high), names in groupby(ranks, key=lambda row: row[1:]):
+        group = listed([name for name, *_ in names])
+        lines.append(f"{low}: {group}" if low == high else f"{low} to {high}: {group}")
+    fields = {
+        "standings": table.reset_index().to_dict("records"),
+        "ahead": {row: {c: p for c, p in of.items() if c != row}
+                  for row, of in pairs.to_dict("index").items()},
+    }  # fmt: skip
+    heading = f"Ranks, all at once with probability {ci_prob:g}"
+    more = [f"{len(lines) - MOST_LINES} more: --json"] if len(lines) > MOST_LINES else []
+    return [Section(heading, [*lines[:MOST_LINES], *more], "leaderboard", fields, detail=False)]
+
+
+def _draw(fits: Sequence[Fit], ci_prob: float, baseline: str | None) -> dict[str, Axes]:
+    if not fits or not fits[-1].data.labelled:
+        return {}
+    known = baseline if baseline in fits[-1].data.systems else None
+    return {
+        "Strengths for people, and by the judge alone": module.plot_standings(
+            fits[-1], baseline=known, ci_prob=ci_prob
+        ),
+        "Probability that people prefer the row to the column": module.plot_ahead(fits[-1]),
+    }

@@ -1,0 +1,100 @@
+"""Battles read from tables: what a cell means, and what is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesjudge as bj
+from bayesjudge.leaderboard import Battles
+
+A, TIE, B, NONE = [1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]
+
+
+def battles_of(cells, **about):
+    """One row a cell, x shown first, y second."""
+    table = pd.DataFrame({"model_a": "x", "model_b": "y", "winner": cells, "sure": "A"})
+    table["row"] = [f"r{i}" for i in range(len(cells))]
+    return Battles.from_frame(table, verdict=["winner", "sure"], item="row", **about)
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["A", "b", "tie", None], [A, B, TIE, NONE]),
+        (["model_a", "model_b", "tie (bothbad)", "Tie"], [A, B, TIE, TIE]),
+        (["A>>B", "A>B", "A=B", "B>A", "B>>A", "[[B>>A]]"], [A, A, TIE, B, B, B]),
+        (["x", "y", "x"], [A, B, A]),
+        ([1, 2, 0], [A, B, TIE]),
+        ([1, 2, 1], [A, B, A]),
+        ([1, 0, -1], [A, TIE, B]),
+        ([1, 0, 0.5], [A, B, TIE]),
+        ([1.0, 2.0, 1.5, 0.0], [A, B, TIE, TIE]),
+        ([0.7, 0.25, 0.5], [[0.7, 0, 0.3], [0.25, 0, 0.75], [0.5, 0, 0.5]]),
+        ([1.25, 2.0, 1.5], [[0.75, 0, 0.25], B, [0.5, 0, 0.5]]),
+    ],
+)
+def test_cells(cells, expected):
+    np.testing.assert_allclose(battles_of(cells).verdict[:, 0], expected)
+
+
+def test_own_words():
+    read = battles_of(["neu", "alt", "?"], first_value=["neu"], second_value=["alt"],
+                      missing_value=["?"])  # fmt: skip
+    assert read.verdict[:, 0].tolist() == [A, B, NONE]
+
+
+def test_unparsed_verdicts_are_counted():
+    assert battles_of(["A", "", "B", "error"]).unparsed == (2, 0)
+
+
+def test_every_problem_is_told_at_once():
+    table = pd.DataFrame({"model_a": ["x", "x"], "model_b": ["y", "z"], "winner": ["great", "y"]})
+    with pytest.raises(bj.InputError) as caught:
+        Battles.from_frame(table)
+    assert caught.value.has("unknown-verdict", value=["great"])
+    assert caught.value.has("strange-winner")
+
+
+def test_a_system_does_not_meet_itself():
+    table = pd.DataFrame({"model_a": ["x", "y"], "model_b": ["x", "z"], "winner": ["A", "B"]})
+    with pytest.raises(bj.InputError, match="x met itself"):
+        Battles.from_frame(table)
+
+
+def test_one_row_a_verdict_with_people_among_the_judges():
+    table = pd.DataFrame({
+        "model_a": ["x"] * 4, "model_b": ["y"] * 4, "winner": ["A", "B", "tie", ""],
+        "judge": ["gpt", "ann", "pair", "pair"],
+    })  # fmt: skip
+    read = Battles.from_frame(table, judge="judge", people=["ann"])
+    assert read.judges == ("gpt", "pair")
+    assert read.verdicts == {"gpt": 1, "pair": 1, "people": 1}
+    assert read.unparsed == (0, 1)
+    assert read.counted("people")[0, 1].tolist() == B
+
+
+def test_several_people_are_averaged():
+    table = pd.DataFrame({"model_a": ["x"], "model_b": ["y"], "winner": ["A"],
+                          "p": ["A"], "q": ["B"], "r": ["A"]})  # fmt: skip
+    read = Battles.from_frame(table, people=["p", "q", "r"])
+    np.testing.assert_allclose(read.people, [[2 / 3, 0, 1 / 3]])
+
+
+def test_swapped_verdicts_are_battles_in_the_other_order():
+    table = pd.DataFrame({"model_1": ["x"], "model_2": ["y"], "g1_winner": ["model_1"],
+                          "g2_winner": ["tie"], "human": ["model_2"]})  # fmt: skip
+    read = Battles.from_frame(table, first="model_1", second="model_2", verdict="g1_winner",
+                              swapped="g2_winner", people="human")  # fmt: skip
+    assert read.both_orders
+    assert read.counted("g1_winner")[0, 1].tolist() == A
+    assert read.counted("g1_winner")[1, 0].tolist() == TIE
+    assert read.labelled == 1
+
+
+def test_everybody_against_one_baseline():
+    table = pd.DataFrame({"model": ["x", "z"], "win_probability": [0.7, 0.2]})
+    read = Battles.from_frame(table, first="model", second=None, verdict="win_probability",
+                              baseline="gpt4")  # fmt: skip
+    assert read.systems == ("gpt4", "x", "z")
+    assert read.is_graded("win_probability")
+    np.testing.assert_allclose(read.counted("win_probability")[1, 0], [0.7, 0, 0.3])

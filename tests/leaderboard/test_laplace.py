@@ -1,0 +1,141 @@
+"""The posterior at once, against prior draws weighted by the likelihood, and against NUTS."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesjudge.core.convergence import ess_bulk
+from bayesjudge.leaderboard import Battles, CalibratedBattles, approximate, fit, simulate
+from bayesjudge.leaderboard.cells import cells_of
+from bayesjudge.leaderboard.laplace import Density, Scales
+
+MODEL = CalibratedBattles()
+
+
+def few(labelled=0.5, items=4, **about):
+    return Battles.from_frame(
+        simulate(strengths=(0.6, 0.1, -0.7), favours=(0.0, 0.5, 0.0), items=items,
+                 labelled=labelled, random_seed=2),
+        people="human", **about,
+    )  # fmt: skip
+
+
+def by_hand(battles, draws=400_000, seed=1):
+    """Posterior means and standard deviations by draws from the priors, written out again."""
+    rng = np.random.default_rng(seed)
+    k = len(battles.systems)
+    spread = np.abs(rng.normal(0, MODEL.judge_scale, (draws, 1)))
+    judge = spread * rng.normal(size=(draws, k))
+    if battles.judges:
+        times = np.exp(rng.normal(0, 0.5, (draws, 1)))
+        scale = np.abs(rng.normal(0, MODEL.liking_scale, (draws, 1)))
+        people = times * judge + scale * rng.standard_t(4, (draws, k))
+    else:
+        people = judge
+    order = rng.normal(0, 0.5, draws)
+    ties = np.exp(rng.normal(-1, 1, (2, draws)))
+    logs = np.zeros(draws)
+    for source, level, shift, tie in (
+        ("people", people, 0.0, ties[0]),
+        ("judge", judge, order, ties[1]),
+    ):
+        if source not in battles.sources:
+            continue
+        for (a, b, verdict), n in np.ndenumerate(battles.counted(source)):
+            if n:
+                eta = level[:, a] - level[:, b] + shift
+                worth = [np.exp(eta / 2), tie, np.exp(-eta / 2)]
+                logs += n * np.log(worth[verdict] / sum(worth))
+    weight = np.exp(logs - logs.max())
+    weight /= weight.sum()
+    strength = people - people.mean(axis=1, keepdims=True)
+    mean = weight @ strength
+    sd = np.sqrt(weight @ (strength - mean) ** 2)
+    return mean, sd, 1 / (weight**2).sum()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verdict", ["winner", None], ids=["with a judge", "people alone"])
+def test_posterior_is_that_of_weighted_prior_draws(verdict):
+    battles = few(verdict=verdict)
+    mean, sd, worth = by_hand(battles)
+    made = approximate(battles, draws=8000)
+    draws = made.draws("strength")
+    own = [ess_bulk(draws[:, i].reshape(4, -1)) for i in range(3)]
+    error = sd * np.sqrt(1 / worth + 1 / np.array(own))
+    assert worth > 1000
+    np.testing.assert_array_less(np.abs(draws.mean(axis=0) - mean), 4 * error)
+    np.testing.assert_array_less(np.abs(draws.std(axis=0) - sd), 4 * error)
+
+
+@pytest.mark.parametrize("safe", [False, True])
+def test_derivatives(safe):
+    battles = few(lengths=("length_a", "length_b"))
+    model = CalibratedBattles(equal_length=True)
+    density = Density.of(battles, cells_of(battles, model), model)
+    x = density.start() + np.random.default_rng(0).normal(0, 0.3, density.size)
+    steps, scales = np.eye(density.size) * 1e-5, Scales(np.array([0.8]), 0.3)
+    slope, curved = density.given(x, scales, safe=safe)
+    numeric = [(density.at(x + h, scales) - density.at(x - h, scales)) / 2e-5 for h in steps]
+    np.testing.assert_allclose(slope, numeric, atol=1e-6)
+    if not safe:
+        change = [
+            density.given(x - h, scales, safe=False)[0]
+            - density.given(x + h, scales, safe=False)[0]
+            for h in steps
+        ]
+        np.testing.assert_allclose(curved, np.array(change) / 2e-5, atol=1e-6)
+    else:
+        assert np.linalg.eigvalsh(curved)[0] > 0
+
+
+def test_many_labels_leave_people_alone():
+    """The judge's favourites do not move what people say often enough."""
+    table = simulate(items=3000, labelled=1, favours=(0, 1.5, 0, 0, 0), random_seed=1)
+    made = approximate(Battles.from_frame(table, people="human")).estimate()
+    for i, value in enumerate((0.8, 0.3, 0.0, -0.3, -0.8)):
+        row = made["strength", f"s{i + 1}"]
+        assert abs(row.value - value) < 3 * (row.high - row.low) / 4
+
+
+def test_without_labels_people_follow_the_judge_with_room_for_its_errors():
+    table = simulate(items=300, random_seed=1)
+    battles = Battles.from_frame(table)
+    made = approximate(battles)
+    assert {"unlabelled-battles"} <= {c.id for c in made.cautions}
+    judge = made.draws("judge_strength")[:, 0]
+    strength = made.draws("strength")
+    assert strength.std(axis=0).min() > 4 * judge.std(axis=0).max()
+    np.testing.assert_array_equal(np.argsort(strength.mean(axis=0)), np.argsort(judge.mean(axis=0)))
+
+
+def test_same_seed_same_draws():
+    battles = few()
+    one, same, other = (approximate(battles, random_seed=s).draws("strength") for s in (1, 1, 2))
+    np.testing.assert_array_equal(one, same)
+    assert (one != other).any()
+
+
+@pytest.mark.sampling
+def test_nuts_agrees():
+    battles = few(labelled=0.4, items=20)
+    sampled, made = fit(battles, random_seed=1), approximate(battles, draws=8000)
+    assert sampled.converged
+    for name in ("strength", "judge_favour", "sharpness", "liking_scale", "order_effect"):
+        one, other = (f.draws(name).reshape(len(f.draws(name)), -1) for f in (sampled, made))
+        for a, b in zip(one.T, other.T, strict=True):
+            ess = [ess_bulk(x.reshape(4, -1)) for x in (a, b)]
+            error = np.sqrt(a.var() / ess[0] + b.var() / ess[1])
+            assert abs(a.mean() - b.mean()) < 4 * error, name
+            assert abs(a.std() / b.std() - 1) < 4 * np.sqrt(1 / ess[0] + 1 / ess[1]), name
+
+
+def test_item_effects_count_fewer_battles():
+    table = simulate(items=40, labelled=0.5, random_seed=1)
+    twice = pd.concat([table, table], ignore_index=True)
+    pair, alone = (
+        cells_of(Battles.from_frame(t, people="human", item="item"), MODEL).of["judge"]
+        for t in (twice, table)
+    )
+    assert alone.dispersion == 1
+    assert pair.dispersion == pytest.approx(2, rel=0.1)
