@@ -22,7 +22,7 @@ from relations import entries
 
 import bayesjudge as bj
 from bayesjudge import attempts
-from bayesjudge.prevalence import classes, items, scores
+from bayesjudge.prevalence import classes, items, people, scores
 
 PACKAGE = Path(bj.__file__).parent
 #: Ids that a reader could take for numbers, or cut in two.
@@ -212,6 +212,24 @@ def _of_paired(data: Any) -> dict[Any, Any]:
     return gaps | {(*pair, "shared"): n for pair, n in data.shared.items()}
 
 
+def _of_doubtful(rows: pd.DataFrame) -> dict[Any, Any]:
+    return {"wrong": np.sort(rows["wrong"].to_numpy())}
+
+
+def _two_people() -> pd.DataFrame:
+    """Outputs of two systems, of which two people labelled some, and differ now and then."""
+    rng, log = np.random.default_rng(8), _log()
+    again = np.where(rng.random(len(log)) < 0.1, 1 - log["truth"], log["truth"])
+    return log.assign(again=np.where(rng.random(len(log)) < 0.3, np.nan, again))
+
+
+def _a_row_a_person() -> pd.DataFrame:
+    wide = _two_people()[["case", "system", "flag", "truth", "again"]]
+    names = {"truth": "Ann", "again": "7"}
+    rows = wide.rename(columns=names).melt(["case", "system", "flag"], var_name="who")
+    return rows.sort_values(["system", "case", "who"], ignore_index=True)
+
+
 def _of_monitor(monitor: Any) -> dict[Any, Any]:
     return dict(zip(monitor.names, monitor.verdicts, strict=True))
 
@@ -337,6 +355,27 @@ def readings() -> dict[str, Reading]:
             {"verdict": "kind", "swapped": "other", "truth": "human"},
             {**random, "classes": ("a", "b", "c")},
             _forms(classes),
+        ),
+        "PeopleCounts": Reading(
+            people.PeopleCounts.from_frame,
+            _two_people(),
+            {"verdict": "verdict", "truth": ["truth", "again"], "by": "system", "item": "case"},
+            drop,
+            _forms(people),
+        ),
+        "PeopleCounts of a row a person": Reading(
+            people.PeopleCounts.from_frame,
+            _a_row_a_person(),
+            {"verdict": "flag", "truth": "value", "rater": "who", "by": "system", "item": "case"},
+            random,
+            _forms(people),
+        ),
+        "doubtful": Reading(
+            people.doubtful,
+            _two_people(),
+            {"verdict": "verdict", "truth": ["truth", "again"], "by": "system", "item": "case"},
+            random,
+            _of_doubtful,
         ),
         "Items": Reading(
             items.Items.from_frame,

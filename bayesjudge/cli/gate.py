@@ -132,7 +132,7 @@ def gate(
     if source.log is not None:
         repeats = repeats or repeating(source)
     if labels is None:
-        source.people = truth
+        source.people = (truth,)
     else:
         item, by = source.add_labels(labels, truth=truth, verdicts=[verdict], item=item, by=by)
     with checking("options") as require:

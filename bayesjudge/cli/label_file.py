@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.names import name_of
@@ -59,15 +62,22 @@ class Labels:
     """People's labels in a file of their own: more rows, or labels of the same items."""
 
     source: Rows
-    truth: str
+    #: Columns of what people said, and with a `rater` of who said it.
+    truths: tuple[str, ...]
     item: str | None
     by: str | None
     verdicts: tuple[str, ...]
+    rater: str | None = None
     told: str = ""
     #: Columns that name an output: of the table, and of the labels' file.
     keys: dict[str, str] = field(default_factory=dict)
     #: The table's column that the option --by means.
     system: str | None = None
+
+    @property
+    def truth(self) -> str:
+        """The first column of what people said."""
+        return self.truths[0]
 
     @property
     def stacked(self) -> bool:
@@ -79,7 +89,7 @@ class Labels:
         import pyarrow as pa
 
         have = to.columns()
-        without = [c for c in columns if c != self.truth or c in have]
+        without = [c for c in columns if c not in self.truths or c in have]
         if not self.stacked:
             keys = self.keys | self._shared(columns, have)
             without = list(dict.fromkeys([*without, *keys]))
@@ -87,9 +97,8 @@ class Labels:
             return self._joined(rows, keys).select(columns)
         rows = to.own_table(without, [n for n in numbers if n in without])
         more = self.source.table(columns, numbers=numbers)
-        if self.truth not in without:
-            none = pa.nulls(len(rows), more[self.truth].type)
-            rows = rows.append_column(self.truth, none)
+        for truth in (name for name in self.truths if name not in without):
+            rows = rows.append_column(truth, pa.nulls(len(rows), more[truth].type))
         rows = rows.select(columns).unify_dictionaries()
         self.told = f"added from {self.source.path}: {how_many(len(more), 'row')}"
         return pa.concat_tables([_plain(rows, numbers), _plain(more, numbers)])
@@ -101,9 +110,9 @@ class Labels:
         own, have = self.source.columns(), to.columns()
         with checking(str(self.source.path)) as require:
             require(self.item, "labels of the same items are joined by item: say --item")
-            both = self.truth in have
-            require(not both, f"both files have a column {self.truth!r}; leave one out")
-            require(self.truth in own, f"has no column {self.truth!r}; it has {few(own)}: --truth")
+            for truth in self.truths:
+                require(truth not in have, f"both files have a column {truth!r}; leave one out")
+                require(truth in own, f"has no column {truth!r}; it has {few(own)}: --truth")
         names = (self.item, self.by, *to.outputs)
         for name in dict.fromkeys(name for name in names if name):
             pair = self._pair(name, to, own, have)
@@ -133,7 +142,7 @@ class Labels:
     def _shared(self, columns: list[str], have: list[str]) -> dict[str, str]:
         """Columns that are asked for, and are in both files."""
         own = self.source.columns()
-        taken = {self.truth, *self.verdicts, *self.keys, *self.keys.values()}
+        taken = {*self.truths, *self.verdicts, *self.keys, *self.keys.values()}
         return {c: c for c in columns if c in own and c in have and c not in taken}
 
     def _pair(self, name: str, to: Rows, own: list[str], have: list[str]) -> tuple[str, str] | None:
@@ -150,7 +159,7 @@ class Labels:
                 return (near[0] if near else name), here
         elif name in have and log:
             there = to.table_of_names([name])[name]
-            free = [c for c in own if c not in (self.truth, *self.keys.values())]
+            free = [c for c in own if c not in (*self.truths, *self.keys.values())]
             found = [c for c, cells in self._labelled(free).items() if _share(cells, there) >= MOST]
             if len(found) == 1:
                 return name, found[0]
@@ -167,8 +176,8 @@ class Labels:
 
     def _labelled(self, columns: list[str]) -> dict[str, list[str]]:
         """Names of what has a label."""
-        cells = self.source.table_of_names([*columns, self.truth])
-        labelled = [bool(label) for label in cells[self.truth]]
+        cells = self.source.table_of_names([*columns, *self.truths])
+        labelled = [any(labels) for labels in zip(*(cells[c] for c in self.truths), strict=True)]
         return {
             c: [x for x, there in zip(cells[c], labelled, strict=True) if there] for c in columns
         }
@@ -199,18 +208,19 @@ class Labels:
     def _joined(self, rows: pa.Table, keys: Mapping[str, str]) -> pa.Table:
         import pyarrow as pa
 
-        found = self.source.table([*keys.values(), self.truth])
+        found = self.source.table([*keys.values(), *self.truths])
         own = _names(rows, list(keys))
         there = set(own)
-        label_of: dict[tuple[str, ...], str] = {}
+        labels_of: dict[tuple[str, ...], dict[str, tuple[str, ...]]] = {}
         torn = set()
         names = _names(found, list(keys.values()))
-        for name, (label,) in zip(names, _names(found, [self.truth]), strict=True):
-            if not all(name) or not label:
+        for name, labels in zip(names, _names(found, self.truths), strict=True):
+            if not all(name) or not any(labels):
                 continue
             if name not in there:  # an apostrophe keeps a spreadsheet from running a name
                 name = tuple(part.removeprefix("'") for part in name)
-            if label_of.setdefault(name, label) != label:
+            person = labels[self.truths.index(self.rater)] if self.rater else ""
+            if labels_of.setdefault(name, {}).setdefault(person, labels) != labels:
                 torn.add(name)
         with checking(str(self.source.path)) as require:
             shown = few(sorted(" · ".join(name) for name in torn), 3)
@@ -218,19 +228,26 @@ class Labels:
                 not torn,
                 f"{how_many(len(torn), 'item', 'have')} two labels, such as {shown}; keep one each",
             )
-            none = not there & set(label_of)
-            words = f"none of its {len(label_of)} labelled items is in the table"
-            named = few([" · ".join(name) for name in label_of], 3)
+            none = not there & set(labels_of)
+            words = f"none of its {len(labels_of)} labelled items is in the table"
+            named = few([" · ".join(name) for name in labels_of], 3)
             first = " · ".join(own[0]) if own else "nothing"
             columns = few([k if k == c else f"{c} for {k}" for k, c in keys.items()])
             more = f"by {columns} it names {named}, where the table has {first}"
             require(not none, f"{words}: {more}")
-        known = len(there & set(label_of))
+        known = len(there & set(labels_of))
         self.told = f"labels of {known} items from {self.source.path}"
-        if known < len(label_of):
-            self.told += f"; {len(label_of) - known} labelled items are not in the table"
-        labels = pa.array([label_of.get(name) for name in own], pa.string())
-        return rows.append_column(self.truth, labels.dictionary_encode())
+        if known < len(labels_of):
+            self.told += f"; {len(labels_of) - known} labelled items are not in the table"
+        nobody = {"": ("",) * len(self.truths)}
+        every = [list(labels_of.get(name, nobody).values()) for name in own]
+        rows = rows.take(np.repeat(np.arange(len(own)), [len(each) for each in every]))
+        for truth, cells in zip(
+            self.truths, zip(*itertools.chain(*every), strict=True), strict=True
+        ):
+            labels = pa.array([cell or None for cell in cells], pa.string())
+            rows = rows.append_column(truth, labels.dictionary_encode())
+        return rows
 
 
 def naming(source: Rows, columns: Sequence[str]) -> list[str]:

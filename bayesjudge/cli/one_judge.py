@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -19,12 +19,14 @@ from bayesjudge.cli.options import (
     OF_TABLE,
     SEVERAL,
     TRUTH,
+    Adjudicated,
     LabelFile,
     LogJudge,
     Meanings,
     Metric,
+    Rater,
     Shared,
-    Truth,
+    Truths,
     WhichItems,
     are,
     needed,
@@ -33,16 +35,22 @@ from bayesjudge.cli.options import (
 from bayesjudge.cli.output import Drawer, Results, Story, present
 from bayesjudge.cli.priors import Priors
 from bayesjudge.cli.source import PAIRS, Source, inputs_of, repeating
-from bayesjudge.core.answer import Answer, listed
+from bayesjudge.core.answer import Answer, listed, percent_of, percents
 from bayesjudge.core.errors import InputError, Problem, checking
-from bayesjudge.core.estimate import Caution, Estimate, Interval, Target
+from bayesjudge.core.estimate import Caution, Estimate, Interval, Row, Target
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.methods import JUDGE
 from bayesjudge.render.page import Section
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 #: Options that say what the model of error rates believes, and of which items it is asked.
 BELIEFS = ("prior_sensitivity", "prior_specificity", "prior", "better_than_chance")
 #: Options that name columns.
 COLUMNS = ("verdict", "score", "truth", "by", "stratum", "propensity", "item", "swapped")
+#: Systems of which a line of a table tells.
+MOST_SYSTEMS = 5
 OF_RATES = (*BELIEFS, "all_methods", "target")
 
 
@@ -104,6 +112,9 @@ class Asked:
         0.9:20 is a belief worth 20 labels.
     prior_specificity : str
         The same of its specificity (share of bad outputs that it fails).
+    prior_people : str
+        With labels of several people: prior of their sensitivity and specificity, as rate:n;
+        0.95:20 by default.
     better_than_chance : bool
         Whether the model leaves out judges that are no better than chance.
     pooling : str
@@ -115,7 +126,7 @@ class Asked:
         that.
     """
 
-    truth: Annotated[Truth, FIRST] = None
+    truth: Annotated[Truths, FIRST] = None
     calibration: Annotated[str | None, OF_TABLE, FIRST] = None
     verdict: Annotated[list[str] | None, SEVERAL, FIRST] = None
     score: Annotated[str | None, OF_TABLE] = None
@@ -129,6 +140,8 @@ class Asked:
     propensity: Annotated[str | None, OF_TABLE] = None
     external_labels: Annotated[Path | None, OF_TABLE] = None
     labels: LabelFile = None
+    adjudicated: Adjudicated = None
+    rater: Rater = None
     classes: Annotated[list[str] | None, SEVERAL] = None
     swapped: Annotated[str | None, OF_TABLE] = None
     item: Annotated[str | None, OF_TABLE] = None
@@ -140,6 +153,7 @@ class Asked:
     prior: Annotated[Literal["flat", "jeffreys"] | None, OF_MODEL] = None
     prior_sensitivity: Annotated[str | None, OF_MODEL] = None
     prior_specificity: Annotated[str | None, OF_MODEL] = None
+    prior_people: Annotated[str | None, OF_MODEL] = None
     better_than_chance: Annotated[bool, Parameter(group=MODEL)] = True
     pooling: Annotated[Literal["separate", "partial", "full"] | None, OF_MODEL] = None
     target: WhichItems = "population"
@@ -147,7 +161,7 @@ class Asked:
 
     def values(self, *names: str) -> dict[str, Any]:
         """What was given of some options, by name."""
-        known = {**vars(self), **vars(self.meanings)}
+        known = {**vars(self), **vars(self.meanings), "truth": self.label or self.truth}
         usual = {one.name: one.default for one in (*fields(self), *fields(self.meanings))}
         return {name: known[name] for name in names if known[name] not in (usual[name], [])}
 
@@ -167,9 +181,26 @@ class Asked:
         return ["--" + typed.get(one, one).replace("_", "-") for one in self.values(*names)]
 
     @property
+    def told(self) -> tuple[str, ...]:
+        """Columns of what people said, of who said it and of what was settled."""
+        return tuple(self.columns("truth", "adjudicated", "rater"))
+
+    @property
+    def several_people(self) -> bool:
+        """Whether people err too: there are labels of several."""
+        return len(self.truth or ()) > 1 or bool(self.rater or self.adjudicated)
+
+    @property
+    def label(self) -> str:
+        """The column of people's labels, if there is one."""
+        return "".join(self.truth or ()) if len(self.truth or ()) == 1 else ""
+
+    @property
     def priors(self) -> Priors:
         """The priors that were asked for."""
         beliefs = {"sensitivity": self.prior_sensitivity, "specificity": self.prior_specificity}
+        if self.several_people:
+            beliefs["people"] = self.prior_people
         return Priors(self.prior, beliefs, self.better_than_chance)
 
     def completed(self, source: Source) -> Asked:
@@ -189,15 +220,14 @@ class Asked:
         if problems:
             absent = [] if self.labels else source.absent(self.columns(*COLUMNS))
             raise InputError("options", [*problems, *absent])
-        asked = replace(self, truth=source.truth(self.truth, self.labels))
+        asked = replace(self, truth=self.truth or [source.truth(None, self.labels)])
         if source.log is not None:
             asked = asked._of_log(source)
-        truth = asked.truth or ""
         if self.labels is None:
-            source.people = truth
+            source.people = asked.told
         else:
             judged = asked.verdict or [asked.score or ""]
-            how: dict[str, Any] = {"truth": truth, "verdicts": judged}
+            how: dict[str, Any] = {"truth": asked.told, "verdicts": judged, "rater": asked.rater}
             item, by = source.add_labels(self.labels, **how, item=asked.item, by=asked.by)
             asked = replace(asked, item=item, by=by)
         return asked
@@ -245,6 +275,8 @@ class View:
     retold: Callable[[Answer, Results], Answer] = lambda found, _: found
     target: Target | None = None
     every: bool = False
+    #: Whether labels are taken as right, so that it is said what if some are not.
+    if_people_err: bool = True
     sections: Callable[[Results], Sequence[Section]] | None = None
     draw: Drawer | None = None
 
@@ -279,7 +311,46 @@ def show(
         every=view.every,
         truth=truth,
     )
-    return present(instant, view.sample, shared, story, draw=view.draw, more=view.sections)
+    asked = _if_people_err(view, instant) if view.if_people_err else None
+
+    def sections(made: Results) -> list[Section]:
+        own = list(view.sections(made)) if view.sections else []
+        return [*own, *([] if asked is None else [_table_of(asked)])]
+
+    def draw(made: Results) -> Mapping[str, Axes]:
+        own = dict(view.draw(made)) if view.draw else {}
+        if asked is not None:
+            own[IF_PEOPLE_ERR] = bj.prevalence.plot_if_people_err(asked)
+        return own
+
+    return present(instant, view.sample, shared, story, draw=draw, more=sections)
+
+
+#: Heading of the table of what if labels are wrong, and caption of its picture.
+IF_PEOPLE_ERR = "The share, if some of people's labels are wrong"
+
+
+def _if_people_err(view: View, made: Sequence[Estimate]) -> Estimate | None:
+    """What is quoted, if it takes labels for the truth of their items."""
+    data = made[0].data if made else None
+    if not getattr(data, "takes_labels_as_right", False):
+        return None
+    shown = [one for one in made if view.answer in one and one.method.rank < JUDGE.rank]
+    return min(shown, key=lambda one: one.method.rank, default=None)
+
+
+def _table_of(made: Estimate) -> Section:
+    """A line for each share of wrong labels."""
+    table = bj.prevalence.if_people_err(made)
+    lines = []
+    for error, rows in table.groupby("error"):
+        each = [
+            f"{'' if len(rows) == 1 else f'{row.iloc[1]} '}{percents(Row(*row[list(Row._fields)]))}"
+            for _, row in rows.head(MOST_SYSTEMS).iterrows()
+        ]
+        more = f"; {len(rows) - MOST_SYSTEMS} more" * (len(rows) > MOST_SYSTEMS)
+        lines.append(f"{percent_of(error)} of labels wrong: {'; '.join(each)}{more}")
+    return Section(IF_PEOPLE_ERR, lines, "if_people_err", table.to_dict("records"))
 
 
 def that_hold(made: Sequence[Estimate]) -> list[Estimate]:

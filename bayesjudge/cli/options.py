@@ -39,6 +39,24 @@ def helped(text: str, group: Group = DATA, **more: Any) -> Parameter:
 
 
 Truth = Annotated[str | None, helped("Column with the human label, empty where there is none.")]
+Truths = Annotated[
+    list[str] | None,
+    Parameter(
+        group=DATA,
+        negative="",
+        consume_multiple=True,
+        help="Column with the human label, empty where there is none; of several people a column "
+        "each: then they err too, as the judge does.",
+    ),
+]
+Adjudicated = Annotated[
+    str | None,
+    helped("Of several people: column with the label that was settled in the end, where one was."),
+]
+Rater = Annotated[
+    str | None,
+    helped("Of a table with a row a person: column that names who gave the label. Needs --item."),
+]
 LabelFile = Annotated[
     Path | None,
     helped(

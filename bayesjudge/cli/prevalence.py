@@ -65,6 +65,10 @@ def read(asked: Asked, source: Source, shared: Shared) -> View:
             require(asked.verdict, needed("--verdict", words))
             words = "for scores: give them by --score, in place of --verdict"
             asked.refuse(require, words, *OF_SCORES)
+    if asked.several_people:
+        from bayesjudge.cli.people import view_of_people
+
+        return view_of_people(asked, source, shared)
     if asked.classes or asked.swapped:
         from bayesjudge.cli.classes import view_of_classes
 
@@ -88,7 +92,7 @@ def _whole_groups(asked: Asked, source: Source) -> str:
         return ""
     from bayesjudge.cli.shapes.roles import describe
 
-    truth, missing = asked.truth or "", asked.meanings.missing_value or ()
+    truth, missing = asked.label, asked.meanings.missing_value or ()
     verdicts = asked.verdict or [asked.score or ""]
     more = "" if asked.verdict is None else " --repeats system"
     cells = source.table_of_names([*source.columns(), truth])

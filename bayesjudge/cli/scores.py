@@ -52,7 +52,7 @@ def as_verdicts(
 
     plain = replace(asked, by=None, item=None)
     require_threshold(_read(plain, source, shared)[0][""], pass_from)
-    score, truth, missing = asked.score or "", asked.truth or "", asked.meanings.missing_value
+    score, truth, missing = asked.score or "", asked.label, asked.meanings.missing_value
     passes, fails = asked.meanings.pass_value or (), asked.meanings.fail_value or ()
     passed = next(iter(passes), "1" if "1" not in fails else "0")
     failed = next(iter(fails), "0" if passed != "0" else "1")

@@ -42,8 +42,8 @@ class Source:
     metric: str = ""
     judge: str | None = None
     labels: Labels | None = None
-    #: Column of people's labels, if it may be in a file of its own.
-    people: str = ""
+    #: Columns of people's labels, if they may be in a file of their own.
+    people: tuple[str, ...] = ()
     #: What is done to the table before it is counted.
     changed: Callable[[Any], Any] | None = None
 
@@ -109,17 +109,20 @@ class Source:
         self,
         path: Path,
         *,
-        truth: str,
+        truth: str | Sequence[str],
         item: str | None,
         verdicts: Sequence[str],
         by: str | None = None,
+        rater: str | None = None,
     ) -> tuple[str | None, str | None]:
         """Take people's labels from another file; this one's columns of the item and the system.
 
-        `item` and `by` name columns of either file.
+        `item` and `by` name columns of either file; with a `rater` an item has a row a person.
         """
         own = "item" if self.log is not None else None
-        self.labels = Labels(open_source(path), truth, item or own, by, tuple(verdicts))
+        truths = (truth,) if isinstance(truth, str) else tuple(truth)
+        about = item or own, by, tuple(verdicts), rater
+        self.labels = Labels(open_source(path), truths, *about)
         self.labels.find_keys(self)
         found = self.labels.item_and_system(self)
         return item and found[0], by and found[1]
@@ -145,7 +148,7 @@ class Source:
         try:
             yield
         except InputError as error:
-            if self.people and error.has("no-column", value=self.people):
+            if any(error.has("no-column", value=name) for name in self.people):
                 words = "if people's labels are in another file: --labels FILE"
                 error.problems.append(Problem(words))
             raise

@@ -105,7 +105,11 @@ EXACT = Method("exact", "Bayesian (exact)", rank=10, computed="exact")
 EXACT_CLASSES = Method(
     "exact-classes", "Bayesian (exact), classes", "Bayesian (exact)", 10, "exact"
 )
+EXACT_PEOPLE = Method(
+    "exact-people", "Bayesian (exact), people err", "Bayesian (exact)", 10, "exact"
+)
 NUTS = Method("nuts", "Bayesian (NUTS)", rank=20, computed="sampled")
+NUTS_PEOPLE = Method("nuts-people", "Bayesian (NUTS), people err", "Bayesian (NUTS)", 20, "sampled")
 NUTS_CLASSES = Method("nuts-classes", "Bayesian (NUTS), classes", "Bayesian (NUTS)", 20, "sampled")
 PROPENSITY = Method("propensity-difference", "Propensity-weighted difference", rank=30)
 PPI_TUNED = Method("difference-tuned", "Difference (PPI++)", rank=40)
@@ -136,6 +140,10 @@ ITEM_EFFECTS = Method(
     "nuts-item-effects", "Bayesian (NUTS), item effects", "Bayesian (NUTS)", 57, "sampled"
 )
 NUTS_SCORES = Method("nuts-scores", "Bayesian (NUTS), scores", "Bayesian (NUTS)", 58, "sampled")
+PEOPLE_AGREE = Method("agreed-labels", "Labels that two people gave alike", "Agreed labels", 57)
+PEOPLE_SYMMETRIC = Method(
+    "symmetric-errors", "Equal errors, from disagreement alone", "Equal errors", 59
+)
 HUMAN_ONLY = Method("human-only", "Human labels only", rank=60)
 CONDITIONAL = Method("conditional-calibration", "Conditional calibration", rank=71)
 BOOTSTRAP = Method("rogan-gladen:bootstrap", "Rogan-Gladen (bootstrap)", rank=72)
@@ -153,6 +161,7 @@ JUDGE = Method("judge", "Judge's pass rate", rank=100)
 JUDGE_SHARES = Method("judge-shares", "Judge's shares", rank=100)
 JUDGE_SCORE = Method("judge-score", "Judge's mean score", rank=100)
 
+PEOPLE_SAY = Method("people-say", "Mean label of people")
 JUDGE_LESS_PEOPLE = Method("judge-less-people", "Judge less people")
 BY_CRITERION = Method("by-criterion", "Criterion by criterion")
 AGREEMENT = Method("agreement", "Agreement with people")

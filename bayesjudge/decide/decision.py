@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from bayesjudge.core.answer import chance
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import Caution, in_words, label
+from bayesjudge.core.estimate import Assumption, Caution, in_words, label
 from bayesjudge.core.methods import Method
 from bayesjudge.core.screen import fitted
 from bayesjudge.core.words import words_for
@@ -109,6 +109,9 @@ class Check:
     chance_limits : tuple of float, optional
         Of such limits, `chance` with one good item less and one more: a pass has the lower one at
         `probability` or above, a fail the upper one at ``1 - probability`` or below.
+    labels : Assumption, optional
+        What is taken for granted of people's labels: that they are right, and how many wrong ones
+        would undo the outcome.
     """
 
     quantity: str
@@ -128,6 +131,7 @@ class Check:
     undecidable: tuple[str, ...] = ()
     clopper_pearson: bool = False
     chance_limits: tuple[float, float] | None = None
+    labels: Assumption | None = None
 
     @property
     def name(self) -> str:
@@ -259,8 +263,8 @@ class Gate:
         return Gate((*self.checks, *other.checks), cautions)
 
     def __str__(self) -> str:
-        lines = [str(check) for check in self.checks]
-        if len(lines) > 1:
+        lines = [line for check in self.checks for line in (str(check), labels_of(check)) if line]
+        if len(self.checks) > 1:
             lines = [f"{self.outcome.upper()} ({_counted(self.checks)})", *lines]
         return "\n".join(lines)
 
@@ -269,6 +273,11 @@ class Gate:
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(repr(self))}</pre>"
+
+
+def labels_of(check: Check) -> str:
+    """What a check takes for granted of people's labels, as a line."""
+    return "" if check.labels is None else f"Taken for granted: {check.labels.text}."
 
 
 def _overall(outcomes: Sequence[Outcome]) -> Outcome:
@@ -334,5 +343,6 @@ def as_fields(check: Check) -> dict[str, Any]:
         "clopper_pearson": check.clopper_pearson,
         "chance_limits": None if check.chance_limits is None else list(check.chance_limits),
         "needs": needs,
+        "labels": None if check.labels is None else check.labels.text,
         **({"pass_name": check.pass_name} if check.pass_name else {}),
     }

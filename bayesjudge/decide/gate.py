@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, pass_name_in
+from bayesjudge.core.estimate import INTERVALS, Assumption, Caution, Estimate, pass_name_in
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import Method
 from bayesjudge.decide._posterior import LESS, MORE, model_of, posterior
@@ -25,7 +25,10 @@ from bayesjudge.decide.needs import (
 if TYPE_CHECKING:
     from bayesjudge.prevalence import Counts
     from bayesjudge.prevalence.items import Items
+    from bayesjudge.prevalence.people import PeopleCounts
 
+#: What labels are taken for: none are, the truth, or what people who err said.
+LabelsAre = Literal["", "right", "people"]
 Entry = str | tuple[Hashable, ...]
 #: Quantities of ratings that forced choices alone do not identify.
 ENDORSED = ("endorsement", "mean_endorsement", "prevalence")
@@ -45,7 +48,7 @@ def gate(
 
     Parameters
     ----------
-    result : prevalence.Counts, prevalence.items.Items, Estimate, Fit or Monitor
+    result : Counts, Items or PeopleCounts of prevalence, Estimate, Fit or Monitor
         What was counted or estimated. Counts and items are estimated at the level that is needed;
         an `Estimate` must have been made with ``ci_prob = 2 * probability - 1`` or more (more
         decides less often); of a `Fit`, posterior draws decide.
@@ -140,6 +143,8 @@ class Limits(NamedTuple):
     chances: Any = None
     #: Whether labels tell the number without the judge's errors: they are on the same items.
     labels_tell: bool = False
+    #: What it takes people's labels for, if it rests on some: the truth, or what they said.
+    labels: LabelsAre = ""
 
 
 def _check(one: Limits, threshold: float, upward: bool, probability: float) -> Check:
@@ -169,7 +174,33 @@ def _check(one: Limits, threshold: float, upward: bool, probability: float) -> C
         undecidable=void,
         clopper_pearson=one.clopper_pearson,
         chance_limits=chances,
+        labels=None if void else _granted(one, outcome, threshold, upward),
     )
+
+
+def _granted(one: Limits, outcome: str, threshold: float, upward: bool) -> Assumption | None:
+    """What is taken for granted of labels: how many wrong ones of one kind would undo the outcome.
+
+    If people pass a share f of bad outputs and fail none, (x - f) / (1 - f) are good of x that they
+    pass; if they fail a share f of good ones and pass no bad one, x / (1 - f).
+    """
+    from bayesjudge.prevalence.label_errors import ONE_IN_TWENTY, SHARES, behind
+
+    if one.labels == "people":
+        return Assumption.of("labels-right", "people")
+    if not one.labels or np.isnan(one.low) or one.quantity not in (*SHARES, "difference"):
+        return None
+    if one.quantity == "difference":
+        return Assumption.of("labels-right", "difference")
+    if outcome == "unknown":
+        if np.isnan(one.value):
+            return None
+        return Assumption.of("labels-right", "unknown", moved=behind(one.value, ONE_IN_TWENTY))
+    if upward == (outcome == "pass"):  # the share is above the threshold
+        above = (one.low - threshold) / (1 - threshold) if threshold < 1 else 0.0
+        return Assumption.of("labels-right", "bad", share=above)
+    below = 1 - one.high / threshold if threshold > 0 else 0.0
+    return Assumption.of("labels-right", "good", share=below)
 
 
 def _undecidable(one: Limits) -> tuple[str, ...]:
@@ -197,8 +228,10 @@ def _limits(
 ) -> Iterator[Limits]:
     from bayesjudge.prevalence import Counts
     from bayesjudge.prevalence.items import Items
+    from bayesjudge.prevalence.people import PeopleCounts
 
     kinds: dict[type, Any] = {
+        PeopleCounts: _of_people,
         Fit: _of_fit,
         Estimate: _of_estimate,
         Counts: _of_counts,
@@ -209,10 +242,13 @@ def _limits(
             made: Iterator[Limits] = found(result, probability, entry)
             data = getattr(result, "data", result)
             tell = isinstance(data, Counts | Items) and data.design.same_items
+            right = getattr(data, "takes_labels_as_right", False)
+            labels: LabelsAre = "right" if right else ""
+            labels = "people" if isinstance(data, PeopleCounts) else labels
             for one in made:
                 if np.isnan(one.value) and isinstance(data, Counts | Items):
                     one = one._replace(planner=partial(missing_labels, data, one.where))
-                yield one._replace(labels_tell=tell)
+                yield one._replace(labels_tell=tell, labels=labels)
             break
     else:
         raise InputError(
@@ -371,6 +407,14 @@ def _bounds_with_one_item_more(counts: Counts, level: float) -> tuple[float, flo
     return less[1], more[2]
 
 
+def _of_people(counts: PeopleCounts, probability: float, entry: Entry | None) -> Iterator[Limits]:
+    """The exact posterior, of what is so; `entry` ``"people_pass"`` asks what people say."""
+    from bayesjudge.prevalence import exact
+
+    made = exact(counts, ci_prob=max(2 * probability - 1, 0.01), interval="eti")
+    yield from _of_estimate(made, probability, entry or next(iter(made.quantities)))
+
+
 def _of_items(items: Items, probability: float, entry: Entry | None) -> Iterator[Limits]:
     """Counts divided by the design effect of rows that share an item, as `items.exact` has them.
 
@@ -442,6 +486,7 @@ def _paired(items: Items, against: str, probability: float) -> Iterator[Limits]:
             made.method,
             planner=partial(times_the_data, *one),
             cautions=(*made.cautions, *against_all),
+            labels="right",
         )
 
 
@@ -488,4 +533,5 @@ def _independent(
             planner=partial(times_the_data, gap, low, high),
             cautions=cautions,
             labels_tell=a.labels_tell and b.labels_tell,
+            labels=a.labels,
         )

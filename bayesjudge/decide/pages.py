@@ -8,7 +8,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bayesjudge.core.side_by_side import NUMBERS, records
-from bayesjudge.decide.decision import Check, Gate, Outcome, as_fields, counted, finding, named
+from bayesjudge.decide.decision import (
+    Check,
+    Gate,
+    Outcome,
+    as_fields,
+    counted,
+    finding,
+    labels_of,
+    named,
+)
 from bayesjudge.decide.drift import (
     Drift,
     change_in_words,
@@ -135,6 +144,7 @@ def _gate_page(gate: Gate, unknown: Outcome) -> Page:
         of = f" {named(check)}" * (len(gate.checks) > 1)
         decides = check.would_decide() or ", ".join(check.undecidable)
         below += [f"What would decide{of}: {decides}."] * bool(decides)
+        below += [labels_of(check)] * (check.labels is not None)
     first = gate.checks[0]
     looks = ", however often one looks" if first.always_valid else ", at this one look"
     return Page(

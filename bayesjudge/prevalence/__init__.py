@@ -26,6 +26,7 @@ from bayesjudge.prevalence.closed_form import (
 from bayesjudge.prevalence.compare import compare, compare_designs
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.exact import exact
+from bayesjudge.prevalence.label_errors import if_people_err
 from bayesjudge.prevalence.model import (
     ErrorRates,
     LinearErrorRates,
@@ -34,6 +35,7 @@ from bayesjudge.prevalence.model import (
 )
 from bayesjudge.prevalence.plots import (
     plot_correction,
+    plot_if_people_err,
     plot_plan,
     plot_posterior,
     plot_regime,
@@ -44,7 +46,7 @@ from bayesjudge.prevalence.plots import (
 from bayesjudge.prevalence.simulate import simulate
 
 if TYPE_CHECKING:
-    from bayesjudge.prevalence import budget, classes, items, scores
+    from bayesjudge.prevalence import budget, classes, items, people, scores
 
 __all__ = [
     "DESIGNS",
@@ -73,10 +75,13 @@ __all__ = [
     "exact",
     "fit",
     "human_only",
+    "if_people_err",
     "items",
     "naive",
     "paired_difference",
+    "people",
     "plot_correction",
+    "plot_if_people_err",
     "plot_plan",
     "plot_posterior",
     "plot_regime",
@@ -94,7 +99,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("budget", "classes", "items", "scores"):  # when they are first named
+    if name in ("budget", "classes", "items", "people", "scores"):  # when they are first named
         return import_module(f"bayesjudge.prevalence.{name}")
     raise AttributeError(f"module 'bayesjudge.prevalence' has no attribute {name!r}")
 

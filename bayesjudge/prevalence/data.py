@@ -361,6 +361,11 @@ class Counts(View):
         return external or what in self.design.identifies
 
     @property
+    def takes_labels_as_right(self) -> bool:
+        """Whether there is a label, which is then the truth."""
+        return not self.unlabelled
+
+    @property
     def has_quadrature(self) -> bool:
         """Whether the posterior is known by quadrature: not of a design with its own likelihood."""
         return self.propensity is None and self.design.likelihood is None
@@ -679,6 +684,10 @@ class Counts(View):
         with checking("prevalence.Counts.of") as require:
             two = len(verdicts.classes) == len(verdicts.responses or ()) == 2
             require(two, f"expected passes and fails, got classes {list(verdicts.classes)}")
+            words = "labels of several people are read by prevalence.people.PeopleCounts"
+            require(
+                not verdicts.people, f"{list(verdicts.people)}: {words}; here name one (truth=)"
+            )
             one = verdicts.response.shape[1] == 1 or len(verdicts.groups) == 1
             require(one, "several groups and several judges: take a part of them")
         plain = _as_plain_design(verdicts)

@@ -26,6 +26,7 @@ from bayesjudge.prevalence._unlabelled import NotEnumerated, good_items
 from bayesjudge.prevalence.cautions import OVERALL, contradictions
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.diagnosis import diagnose
+from bayesjudge.prevalence.label_errors import with_people_err
 from bayesjudge.prevalence.model import (
     SOURCE,
     ErrorRates,
@@ -133,7 +134,8 @@ def exact(
         require(interval in INTERVALS, f"expected one of {list(INTERVALS)}, got {interval!r}")
         require(target in TARGETS, f"target must be one of {list(TARGETS)}, got {target!r}")
         require(counted or target == "population", "of these items there are counts only: Counts")
-    return posterior_estimate(data, model, ci_prob, interval, target)
+    made = posterior_estimate(data, model, ci_prob, interval, target)
+    return with_people_err(made) if data.takes_labels_as_right else made
 
 
 @functools.singledispatch

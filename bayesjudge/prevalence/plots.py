@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.answer import judge_passes, owned, percents, would_pass
-from bayesjudge.core.estimate import Row, in_words, pass_name_in
+from bayesjudge.core.estimate import Estimate, Row, in_words, pass_name_in
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.plots import COLOURS, new_axes, plain_text, write_title
 from bayesjudge.prevalence._samples import passes_of_all
+from bayesjudge.prevalence.label_errors import if_people_err
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -341,4 +342,36 @@ def plot_strata(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> A
     ax.tick_params(axis="y", length=0)
     whole = Row(**{name: overall[name] for name in ("value", "low", "high")})
     write_title(ax, f"{would_pass(percents(whole, ci_prob), name)}, over all strata")
+    return ax
+
+
+@plain_text
+def plot_if_people_err(made: Estimate, *, ax: Axes | None = None) -> Axes:
+    """Draw a share against how often people's labels are wrong, one band a system.
+
+    Parameters
+    ----------
+    made : Estimate
+        As for `bayesjudge.prevalence.if_people_err`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Lines of values within bands of the intervals; the share as people's labels have it is on
+        the left.
+    """
+    table = if_people_err(made, np.linspace(0, 0.1, 41).tolist())
+    ax = ax or new_axes()
+    dims = [name for name in table if name not in ("error", *Row._fields)]
+    names = table[dims].astype(str).agg(", ".join, axis=1) if dims else table["error"] * 0
+    for i, (name, rows) in enumerate(table.groupby(names, sort=False)):
+        if i == len(COLOURS):
+            break
+        ax.fill_between(rows["error"], rows["low"], rows["high"], color=f"C{i}", alpha=0.2, lw=0)
+        ax.plot(rows["error"], rows["value"], color=f"C{i}", label=name if dims else None)
+    ax.set(xlim=(0, 0.1), xlabel="share of people's labels that are wrong", ylabel="share of items")
+    if dims:
+        ax.legend(frameon=False)
     return ax

@@ -72,6 +72,8 @@ class Reading:
     calibration: str | LabelDesign
     verdict: str | Sequence[str] = "verdict"
     truth: str | None = "truth"
+    adjudicated: str | None = None
+    rater: str | None = None
     judge: str | None = None
     item: str | None = None
     by: str | None = None
@@ -87,10 +89,15 @@ class Reading:
     scale: tuple[float, float] | str | None = None
     truth_scale: tuple[float, float] | None = None
     truth_from: float | None = None
+    #: Columns of what each of several people said; then `truth` is what was adjudicated.
+    people: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         verdict = self.verdict
         object.__setattr__(self, "verdict", (verdict,) if isinstance(verdict, str) else (*verdict,))
+        labels: Any = self.truth  # of several people, a column each
+        if labels is not None and not isinstance(labels, str):
+            self._several_people(tuple(labels))
         if self.classes is not None:
             object.__setattr__(self, "classes", tuple(self.classes))
         lost, ways = "unparsed", OF_VERDICTS if self.classes is None else OF_CLASSES
@@ -114,7 +121,7 @@ class Reading:
                 "a long table needs a column that identifies the item (item=)",
             )
             if self.scale is not None:
-                require(self.truth is not None, "scores need human labels (truth=)")
+                require(len(self.labels) > len(self.verdict), "scores need human labels (truth=)")
                 alone = self.kind in ("", "propensity")
                 require(alone, "of several systems, prevalence.scores.read_systems reads scores")
             if self.unparsed != KEPT:
@@ -130,6 +137,26 @@ class Reading:
             stated = design_of(self.calibration).name == "known_propensity"
             words = "calibration='known_propensity' and propensity= (a column) come together"
             require(stated == (self.propensity is not None), words)
+            words = "adjudicated= goes with labels of several people: truth=[one, another]"
+            require(self.adjudicated is None or self.people, words)
+
+    def _several_people(self, people: tuple[str, ...]) -> None:
+        """Take what each person said for one more verdict, and what was adjudicated for the truth.
+
+        A list of one column, without an adjudicated one, is that column.
+        """
+        columns = [*people, *([self.adjudicated] if self.adjudicated else []), *self.verdict]
+        with checking(self.subject) as require:
+            require(people, "truth= names no column; give the columns of people's labels")
+            twice = [name for name in dict.fromkeys(columns) if columns.count(name) > 1]
+            words = "a column is what one person, or the judge, said"
+            require(not twice, f"columns {twice} are named twice: {words}")
+            plain = self.judge is None and self.classes is None
+            words = "labels of several people are passes and fails, a column a person"
+            require(plain, f"{words}; in a row a vote, people are judges: bayesjudge.panel")
+        one = len(people) == 1 and self.adjudicated is None
+        object.__setattr__(self, "truth", people[0] if one else self.adjudicated)
+        object.__setattr__(self, "people", () if one else people)
 
     @classmethod
     def of(cls, subject: str, given: Mapping[str, Any]) -> Self:
@@ -137,7 +164,7 @@ class Reading:
 
         A reader hands over its `locals()`, so that its arguments stand once, in its signature.
         """
-        known = {field.name for field in fields(cls)} & set(given)
+        known = ({field.name for field in fields(cls)} - {"people"}) & set(given)
         values = {name: given[name] for name in known}
         return cls(**values | {"subject": subject, "calibration": declared(given["calibration"])})
 
@@ -161,7 +188,7 @@ class Reading:
     @property
     def labels(self) -> list[str]:
         """Columns of verdicts and of truths."""
-        return [*self.verdict, *([self.truth] if self.truth else [])]
+        return [*self.verdict, *self.people, *([self.truth] if self.truth else [])]
 
     def meanings(self, source: Combinations | Rows) -> Labels:
         """What the labels of a table mean."""
@@ -181,6 +208,17 @@ class Reading:
                 told = f"{how_many(n, 'row', 'have')} no verdict; say what they are: {ways}"
                 words = f"{where}{told} or unparsed='drop'"
                 require(not n or self.unparsed, Problem(words, "no-verdict", "unparsed", n))
+
+
+def refuse_people(how: Reading, of: str) -> None:
+    """Refuse labels of several people where there is one truth an item."""
+    with checking(how.subject) as require:
+        require(
+            not how.people,
+            f"{of}: one column of labels (truth=); labels of several people are read a row an "
+            "output by prevalence.people.PeopleCounts, and their mean is a numeric label "
+            "(truth_scale=(0, 1)) of prevalence.scores",
+        )
 
 
 def not_passed(passes: Any) -> str:
@@ -240,6 +278,44 @@ def _wide(table: Any, how: Reading) -> Read:
     return read if how.item else Read(read.fields)
 
 
+def one_row_an_output(table: Any, how: Reading) -> tuple[Any, Reading]:
+    """A table with a row a person as one with a column a person, who is named in `how.rater`.
+
+    Rows without a name are of outputs that nobody labelled.
+    """
+    import pandas as pd
+
+    rater, label = str(how.rater), str(how.truth)
+    names = [*([how.item] if how.item else []), *how.keys]
+    said = [*how.verdict, *([how.adjudicated] if how.adjudicated else [])]
+    with checking(how.subject) as require:
+        words = "a row a person takes item= (a column), and truth= with what that person said"
+        require(how.item and isinstance(how.truth, str) and not how.people, f"rater=: {words}")
+    rows = read_rows(table, *said, label, names=names, optional=[rater])
+    rows = rows.astype(object).where(rows.notna(), None)
+    named = rows[rows[rater].notna() & rows[label].notna()]
+    people = tuple(map(str, sorted(named[rater].unique())))
+    outputs = rows.groupby(names, sort=False)[said].agg(
+        lambda cells: tuple(cells.dropna().unique())
+    )
+    by_person = named.groupby([*names, rater], sort=False)[label].agg(lambda x: tuple(x.unique()))
+    with checking(how.subject) as require:
+        for column in said:
+            torn = outputs.index[outputs[column].map(len) > 1].tolist()
+            require(not torn, f"column {column!r} says two things of {torn[:3]}: one an output")
+        torn = by_person.index[by_person.map(len) > 1].tolist()
+        require(not torn, f"one person labels an output twice, and differs: {torn[:3]}")
+        require(people, f"column {rater!r} names nobody who gave a label")
+        taken = sorted({*people} & {*names, *said})
+        require(not taken, f"people are called {taken} as columns are; rename those columns")
+    first = outputs.map(lambda cells: cells[0] if cells else None)
+    wide = by_person.map(lambda cells: cells[0]).unstack(rater).rename(columns=str)
+    made = first.join(wide).astype(object)
+    made = made.where(made.notna(), None).reset_index()
+    values = {one.name: getattr(how, one.name) for one in fields(how) if one.name != "people"}
+    return pd.DataFrame(made), type(how)(**values | {"truth": people, "rater": None})
+
+
 def wide_in_memory(table: Any, how: Reading) -> Read:
     """A pattern a row, of a table with a column a judge."""
     names = [*([how.item] if how.item else []), *how.keys]
@@ -255,27 +331,30 @@ def _counted(
     """The fields of a table of counted combinations, or of rows."""
     labels = how.meanings(source)
     response = np.column_stack([source.places(labels, column) for column in how.verdict])
+    people = [source.places(labels, column) for column in how.people]
     parsed = response != MISSING
     lost = (~parsed).T @ source.count
     how.require_settled(dict(zip(how.verdict, lost.tolist(), strict=True)))
-    responses, kept = labels.classes, parsed[:, 0] | (len(how.verdict) > 1)
+    several = len(how.verdict) > 1 or how.unparsed == KEPT
+    responses, kept = labels.classes, parsed[:, 0] | several
     if how.unparsed == "fail":
         response, kept = np.where(parsed, response, 0), np.ones_like(kept)
     if how.unparsed == "verdict" and lost.any():
         response, kept = np.where(parsed, response, len(responses)), np.ones_like(kept)
         responses, parsed = (*responses, UNPARSED), np.ones_like(parsed)
-    unparsed = np.zeros((len(groups.names), len(how.verdict)), np.int64)
+    unparsed = np.zeros((len(groups.names), len(how.verdict) + len(people)), np.int64)
     if how.unparsed != KEPT:
         for judge, there in enumerate(parsed.T):
             np.add.at(unparsed[:, judge], groups.of_row[~there], source.count[~there])
     return {
-        "response": response[kept],
+        "response": np.column_stack([response, *people])[kept],
         "truth": source.places(labels, how.truth)[kept],
         "group": groups.of_row[kept],
         "count": source.count[kept],
         "calibration": how.calibration,
         "groups": groups.names,
-        "judges": how.verdict,
+        "judges": (*how.verdict, *how.people),
+        "people": how.people,
         "classes": labels.classes,
         "responses": responses,
         "dim": "system" if how.kind in ("", "by") else "stratum",
@@ -396,8 +475,9 @@ def other_systems(tables: Sequence[Any], how: Reading) -> tuple[str, ...]:
         if column not in columns_of(part):
             continue
         source = Combinations(part, *one.labels, column)
-        truth = source.places(one.meanings(source), one.truth)
-        for name, label in zip(source.cells[column], truth, strict=True):
+        labels_of = one.meanings(source)
+        told = [source.places(labels_of, column) for column in (*one.people, one.truth)]
+        for name, label in zip(source.cells[column], np.max(told, axis=0), strict=True):
             elsewhere = part is not tables[0] or (apart and label != MISSING)
             (labels if elsewhere else asked).add(str(name))
     return tuple(sorted(labels - asked))
@@ -408,6 +488,7 @@ def other_systems(tables: Sequence[Any], how: Reading) -> tuple[str, ...]:
 
 def read_item_cells(table: Any, how: Reading, repeats: str | None) -> dict[str, Any]:
     """Count rows that share items; with ``repeats="judge"`` those of an output have one truth."""
+    refuse_people(how, "rows that share items")
     (verdict,), item = how.verdict, str(how.item)
     in_place = is_counted_in_place(table)
     if in_place:

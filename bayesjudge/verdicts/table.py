@@ -22,8 +22,10 @@ from bayesjudge.verdicts.reading import (
     UNLABELLED,
     VERDICTS,
     Reading,
+    one_row_an_output,
     read_item_cells,
     read_table,
+    refuse_people,
 )
 from bayesjudge.verdicts.scores import Scale, read_scores
 
@@ -91,6 +93,9 @@ class Verdicts:
         Outputs without a label whose scores were too many to keep each: they stand at means.
     rows : int, default 0
         Rows whose means by item the scores are, if an item had several.
+    people : sequence of str, default ()
+        Those of `judges` who are people, each with errors of their own: then `truth` is what was
+        adjudicated, and -1 if nothing was.
 
     Raises
     ------
@@ -127,6 +132,7 @@ class Verdicts:
     truth_scale: tuple[float, float] | None = None
     grouped: int = 0
     rows: int = 0
+    people: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         response = np.asarray(self.response, np.int64)
@@ -158,7 +164,7 @@ class Verdicts:
             array = array.copy()
             array.flags.writeable = False
             object.__setattr__(self, name, array)
-        for name in ("groups", "judges", "classes"):
+        for name in ("groups", "judges", "classes", "people"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         said = self.classes if self.responses is None else self.responses
         object.__setattr__(self, "responses", tuple(said))
@@ -183,6 +189,8 @@ class Verdicts:
             names = getattr(self, name)
             if names != ("",):
                 require_names(names, name, require)
+        strange = [name for name in self.people if name not in self.judges]
+        require(not strange, f"people {strange} are not among the judges {list(self.judges)}")
 
     @classmethod
     def from_frame(
@@ -191,7 +199,9 @@ class Verdicts:
         *,
         calibration: str | LabelDesign | None = None,
         verdict: str | Sequence[str] = "verdict",
-        truth: str | None = "truth",
+        truth: str | Sequence[str] | None = "truth",
+        adjudicated: str | None = None,
+        rater: str | None = None,
         judge: str | None = None,
         item: str | None = None,
         repeats: Literal["system", "judge"] | None = None,
@@ -224,8 +234,14 @@ class Verdicts:
         verdict : str or sequence of str
             Column with the judge's verdict; of several judges of the same outputs a column each, in
             which a verdict may be missing; with `judge` the column of votes.
-        truth : str, optional
-            Column with the human label, empty where there is none; None if there are no labels.
+        truth : str or sequence of str, optional
+            Column with the human label, empty where there is none; None if there are no labels. Of
+            several people a column each: what they said is then no truth, but one more verdict.
+        adjudicated : str, optional
+            Of several people: column with the label that was settled in the end, where one was.
+        rater : str, optional
+            Of a table with a row a person: column that names the person whose label `truth` is; it
+            takes `item`, and is read into memory.
         judge : str, optional
             Column that names the judge, of a table with a row a vote; it takes `item`.
         item : str, optional
@@ -325,7 +341,10 @@ class Verdicts:
             found = read_item_cells(table, how, repeats)
             return cls.from_item_cells(repeats=repeats, calibration=how.calibration, **found)
         if how.scale is not None:
+            refuse_people(how, "scores")
             return cls(**read_scores(table, how)).collapsed()
+        if how.rater is not None:
+            table, how = one_row_an_output(table, how)
         read = read_table(table, how, guess_items)
         made, place = cls(**read.fields).collapsed_with_places()
         if read.hashes is not None:
@@ -456,6 +475,11 @@ class Verdicts:
         return self.truth != MISSING
 
     @property
+    def by_people(self) -> np.ndarray:
+        """Whether a verdict is a person's, shape (n_columns,)."""
+        return np.isin(self.judges, self.people)[self.judge_of_column]
+
+    @property
     def tells(self) -> np.ndarray:
         """Whether the truth, known or not, tells the shares of its group."""
         return self.about | ~self.is_labelled
@@ -547,6 +571,7 @@ class Verdicts:
             **rows,
             groups=groups,
             judges=judges,
+            people=tuple(dict.fromkeys((*self.people, *other.people))),
             judge_of_column=np.repeat(np.arange(len(judges)), times),
             unparsed=spread[0]["unparsed"] + spread[1]["unparsed"],
             covariates=self._covariates_with(other, groups),

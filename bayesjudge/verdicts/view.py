@@ -30,6 +30,11 @@ class View(ReadAtOnce):
         return design_of(self.calibration)
 
     @property
+    def takes_labels_as_right(self) -> bool:
+        """Whether a label is the truth of its item, and pass or fail."""
+        return False
+
+    @property
     def kind(self) -> str:
         """What `systems` are in a sentence: `dim`, or ``"period"`` if they are weeks, dates …"""
         return kind_of(self.systems or ()) if self.dim == "system" else str(self.dim)

@@ -186,6 +186,11 @@ class Items(View):
         )
 
     @property
+    def takes_labels_as_right(self) -> bool:
+        """Always: a row's label is its truth."""
+        return True
+
+    @property
     def n_items(self) -> int:
         """Items."""
         return int(self.count.sum())

@@ -205,6 +205,11 @@ class Scores(View):
         return self.truth_scale is not None
 
     @property
+    def takes_labels_as_right(self) -> bool:
+        """Whether labels are passes and fails, and each the truth of its item."""
+        return not self.numeric
+
+    @property
     def answer(self) -> str:
         """What is estimated: ``prevalence``, or ``mean_score`` on the truths' scale."""
         return "mean_score" if self.numeric else "prevalence"

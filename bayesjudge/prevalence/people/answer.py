@@ -1,0 +1,111 @@
+"""The answer: what is so behind people's errors, and what these people say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bayesjudge.core import methods
+from bayesjudge.core.answer import (
+    Answer,
+    each_share,
+    entries,
+    few_of,
+    labelled_words,
+    listed,
+    own_shares,
+    percent_of,
+    percents,
+    quote,
+)
+from bayesjudge.core.estimate import Estimate, Row
+from bayesjudge.prevalence.answer import answer as answer  # of every table of one judge
+from bayesjudge.prevalence.answer import told_of
+from bayesjudge.prevalence.cautions import OVERALL
+from bayesjudge.prevalence.closed_form import naive
+from bayesjudge.prevalence.people.data import PeopleCounts
+from bayesjudge.prevalence.people.model import OVERALL_SAID, SAID
+
+#: Most people whose rates are told.
+MOST = 3
+
+
+@told_of.register(PeopleCounts)
+def _answer(
+    counts: PeopleCounts, made: Sequence[Estimate], results: Sequence[Any], ci_prob: float
+) -> Answer:
+    strata = any(OVERALL in one for one in made)
+    found = quote(
+        made,
+        OVERALL if strata else "prevalence",
+        methods.JUDGE,
+        judge_of=lambda: naive(counts.most, ci_prob=ci_prob),
+    )
+    good = f"'{counts.pass_name}'" if counts.pass_name else "good"
+    names, between = few_of(found.rows)
+    if found.unknown:
+        text = f"These data cannot tell what share of outputs is {good} behind people's errors. "
+        text += "Items that two people labelled would tell."
+    elif len(found.rows) == 1:
+        share, _, interval = percents(found.rows[names[0]], ci_prob).partition(" (")
+        text = f"Behind people's errors {share} of outputs like these are {good} ({interval}"
+    else:
+        text = f"Behind people's errors {listed(each_share(found.rows, names, ci_prob))} outputs "
+        text += f"are {good}{between}"
+    if not found.unknown:
+        text = f"{text}{own_shares(found.own, names, counts.pass_name)}."
+    return Answer(
+        text,
+        basis=_basis(counts),
+        why=f"Quoted: {found.whole.method}, the posterior that lets people err too.",
+        quoted=found.shares,
+        judge=found.judge,
+        notes=()
+        if found.unknown
+        else (*_said(made, found.whole, strata), *_rates(counts, found.whole)),
+        known=not found.unknown,
+    )
+
+
+def _said(made: Sequence[Estimate], quoted: Estimate, strata: bool) -> tuple[str, ...]:
+    """What these people say, which is another question."""
+    name = OVERALL_SAID if strata else SAID
+    one = next((one for one in (quoted, *made) if name in one), None)
+    if one is None:
+        return ()
+    rows = {"".join(map(str, key[1:])): row for key, row in entries(one.only(name)).items()}
+    names, between = few_of(rows)
+    if len(rows) == 1:
+        told = percents(rows[names[0]], None)
+    else:
+        told = listed(each_share(rows, names, None))
+    return (f"What these people say: one of them, drawn at random, would pass {told}{between}.",)
+
+
+def _rates(counts: PeopleCounts, quoted: Estimate) -> tuple[str, ...]:
+    """How each person and the judge err, of some of them."""
+    found = entries(quoted)
+    told = []
+    for name in (*counts.people[:MOST], counts.judge):
+        rows: list[Row] = [found.get((rate, name)) for rate in ("sensitivity", "specificity")]  # type: ignore[misc]
+        if None not in rows:
+            told.append(f"{name} {percents(rows[0])} and {percents(rows[1])}")
+    if not told or counts.pass_name:
+        return ()
+    return (f"Good outputs passed and bad ones failed: {'; '.join(told)}.",)
+
+
+def _basis(counts: PeopleCounts) -> str:
+    text = labelled_words(counts.labelled_n, counts.test_n, counts.design)
+    people = (
+        f"by {listed(counts.people)}"
+        if len(counts.people) <= MOST
+        else f"by {len(counts.people)} people"
+    )
+    shared = "no item by two of them"
+    if counts.shared_n:
+        shared = f"{counts.shared_n:,} items by two or more, who agree on "
+        shared += percent_of(counts.agreement)
+    known = int(counts.verdicts.count[counts.verdicts.is_labelled].sum())
+    settled = f", {known:,} adjudicated" if known else ""
+    return f"{text} {people}; {shared}{settled}."

@@ -1,0 +1,347 @@
+"""The data class: verdicts of one judge beside what each of several people said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from bayesjudge.core.errors import checking
+from bayesjudge.core.label_design import LabelDesign, design_of
+from bayesjudge.core.screen import fitted, how_many
+from bayesjudge.prevalence.data import Counts
+from bayesjudge.prevalence.scores.data import Scores
+from bayesjudge.verdicts.reading import Reading
+from bayesjudge.verdicts.table import MISSING, Verdicts
+from bayesjudge.verdicts.view import View
+
+#: Designs under which what was labelled depends on no unknown: a sample, or the judge's verdict.
+SUITED = ("random", "by_verdict")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PeopleCounts(View):
+    """Verdicts of a judge, and labels of people who err as it does: the truth is what nobody saw.
+
+    Parameters
+    ----------
+    verdicts : Verdicts
+        With passes and fails of one judge and of people (`Verdicts.people`), of systems or strata;
+        a truth is what was adjudicated.
+
+    Raises
+    ------
+    InputError
+        If there is not one judge, nobody gave a label, or labels were chosen by what people said or
+        come from other items: ``"random"`` and ``"by_verdict"`` are the designs that suit.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> log = pd.DataFrame({"verdict": [1, 0, 1, 1], "ann1": [1, 0, 0, None],
+    ...                     "ann2": [1, 0, 1, None]})
+    >>> counts = PeopleCounts.from_frame(log, truth=["ann1", "ann2"], calibration="random")
+    >>> counts.people, counts.labelled_n, counts.agreement
+    (('ann1', 'ann2'), 3, 0.6666666666666666)
+    """
+
+    verdicts: Verdicts
+
+    def __post_init__(self) -> None:
+        table = self.verdicts
+        with checking("prevalence.people.PeopleCounts") as require:
+            others = [name for name in table.judges if name not in table.people]
+            one = len(others) == 1 and table.response.shape[1] == len(table.judges)
+            require(one, f"expected one judge beside people, got {others}: take one at a time")
+            require(table.people, "nobody is named as a person: truth=[one column a person]")
+            two = len(table.classes) == len(table.responses or ()) == 2 and table.item is None
+            require(two, f"expected passes and fails, got classes {list(table.classes)}")
+            design = self.design
+            require(
+                design.name in SUITED,
+                f"calibration={design.name!r}: people's errors are told by labels that were chosen "
+                "at random (random) or by the judge's verdict (by_verdict); labels chosen by what "
+                "one person said, or from other items, are read as one column (truth=)",
+            )
+            require(bool(self.labelled_n) or not two, "no item has a label")
+
+    @property
+    def calibration(self) -> str | LabelDesign:
+        """How the labelled items were chosen."""
+        return self.verdicts.calibration
+
+    @property
+    def systems(self) -> tuple[str, ...] | None:
+        """Names of systems or strata, if there are several."""
+        names = tuple(self.verdicts.groups)
+        return None if names == ("",) else names
+
+    @property
+    def dim(self) -> str:
+        """What `systems` are."""
+        return self.verdicts.dim
+
+    @property
+    def propensity(self) -> None:
+        """None: such labels are not among the designs that suit."""
+        return None
+
+    @property
+    def design(self) -> LabelDesign:
+        """How the labelled items were chosen."""
+        return design_of(self.calibration)
+
+    @property
+    def pass_name(self) -> str:
+        """The label that was read as pass, if it is no word for it."""
+        return self.verdicts.pass_name
+
+    @property
+    def distinct(self) -> bool:
+        """Whether a column showed that each row is an item of its own."""
+        return self.verdicts.distinct
+
+    @property
+    def spelling(self) -> str:
+        """How labels were read."""
+        return self.verdicts.spelling
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """Names of the people."""
+        return tuple(self.verdicts.people)
+
+    @property
+    def judge(self) -> str:
+        """Name of the judge."""
+        return next(name for name in self.verdicts.judges if name not in self.people)
+
+    @cached_property
+    def labels(self) -> np.ndarray:
+        """What each person said, shape (n_patterns, n_people): 1 pass, 0 fail, -1 nothing."""
+        table = self.verdicts
+        return table.response[:, [table.judges.index(name) for name in self.people]]
+
+    @property
+    def verdict(self) -> np.ndarray:
+        """What the judge said, shape (n_patterns,)."""
+        return np.asarray(self.verdicts.response[:, self.verdicts.judges.index(self.judge)])
+
+    @property
+    def said(self) -> np.ndarray:
+        """Share of the people who labelled them that pass items of a pattern; ``nan`` of none."""
+        given = self.labels != MISSING
+        total = np.where(given, self.labels, 0).sum(axis=1)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(total / given.sum(axis=1))
+
+    @property
+    def labelled_n(self) -> int:
+        """Items with a label of somebody, or an adjudicated one."""
+        table = self.verdicts
+        return int(table.count[(self.labels != MISSING).any(axis=1) | table.is_labelled].sum())
+
+    @property
+    def test_n(self) -> int:
+        """Items without a label."""
+        return int(self.verdicts.count.sum()) - self.labelled_n
+
+    @property
+    def shared_n(self) -> int:
+        """Items with labels of two people or more."""
+        several = (self.labels != MISSING).sum(axis=1) > 1
+        return int(self.verdicts.count[several].sum())
+
+    @property
+    def pairs(self) -> tuple[int, int]:
+        """Pairs of labels of one item, and how many of them agree."""
+        n = agree = 0
+        for one, other in combinations(self.labels.T, 2):
+            both = (one != MISSING) & (other != MISSING)
+            n += int(self.verdicts.count[both].sum())
+            agree += int(self.verdicts.count[both & (one == other)].sum())
+        return n, agree
+
+    @property
+    def agreement(self) -> float:
+        """Share of pairs of labels of one item that agree; ``nan`` if nobody shares an item."""
+        n, agree = self.pairs
+        return agree / n if n else float("nan")
+
+    @property
+    def shares(self) -> np.ndarray:
+        """Share of each system or stratum among the items."""
+        items = np.bincount(
+            self.verdicts.group, self.verdicts.count, minlength=len(self.verdicts.groups)
+        )
+        return np.asarray(items / items.sum())
+
+    def counts(self, truth: np.ndarray) -> Counts:
+        """Take some labels for the truth.
+
+        Parameters
+        ----------
+        truth : array_like of int, shape (n_patterns,)
+            1 good, 0 bad, -1 no label.
+
+        Returns
+        -------
+        Counts
+            Of the judge's verdicts and these labels, whose errors nobody asks about.
+        """
+        table = self.verdicts
+        column = [table.judges.index(self.judge)]
+        return Counts.of(
+            replace(
+                table,
+                response=table.response[:, column],
+                truth=truth,
+                judges=(self.judge,),
+                judge_of_column=None,
+                people=(),
+                about=None,
+                unparsed=np.asarray(table.unparsed)[:, column],
+            ).collapsed()
+        )
+
+    @cached_property
+    def agreed(self) -> Counts:
+        """Labels that two people or more gave alike, and adjudicated ones; no other label."""
+        several = (self.labels != MISSING).sum(axis=1) > 1
+        alike = several & np.isin(self.said, (0, 1))
+        known = self.verdicts.is_labelled
+        given = np.where(alike, self.said, MISSING).astype(np.int64)
+        return self.counts(np.where(known, self.verdicts.truth, given))
+
+    @cached_property
+    def most(self) -> Counts:
+        """What most of an item's people said, and what was adjudicated; of a tie, a pass."""
+        with np.errstate(invalid="ignore"):
+            given = np.where(np.isnan(self.said), MISSING, self.said >= 0.5).astype(np.int64)
+        known = self.verdicts.is_labelled
+        return self.counts(np.where(known, self.verdicts.truth, given))
+
+    def scores(self, group: int) -> Scores:
+        """Take verdicts of one system for scores, and the share of people that pass for labels.
+
+        Parameters
+        ----------
+        group : int
+            Place of the system among `systems`; 0 if there is one.
+
+        Returns
+        -------
+        Scores
+            Both from 0 to 1, with numeric labels.
+        """
+        mine = self.verdicts.group == group
+        return Scores(
+            self.verdict[mine].astype(float),
+            self.said[mine],
+            self.verdicts.count[mine],
+            self.calibration,
+            (0, 1),
+            (0, 1),
+            pass_name=self.pass_name,
+        )
+
+    def __repr__(self) -> str:
+        told = f"{self.shared_n:,} by two or more, of whose labels {self.agreement:.0%} agree"
+        return fitted(
+            [
+                f"PeopleCounts of {how_many(self.test_n + self.labelled_n, 'item')}, labels "
+                f"{self.design.name}",
+                f"judge {self.judge!r}; {len(self.people)} people: {', '.join(self.people)}",
+                f"{self.labelled_n:,} labelled, {told if self.shared_n else 'none by two people'}",
+            ]
+        )
+
+    @classmethod
+    def from_frame(
+        cls,
+        table: Any,
+        *,
+        truth: str | Sequence[str],
+        calibration: str | LabelDesign | None = None,
+        verdict: str = "verdict",
+        adjudicated: str | None = None,
+        rater: str | None = None,
+        item: str | None = None,
+        by: str | None = None,
+        stratum: str | None = None,
+        pass_value: Any = None,
+        fail_value: Any = None,
+        missing_value: Any = None,
+        unparsed: Literal["fail", "drop"] | None = None,
+    ) -> Self:
+        """Count the rows of a table by what the judge and each person said.
+
+        Parameters
+        ----------
+        table : dataframe
+            One row an item, or a row a person (`rater`); pandas, polars, Arrow, DuckDB or Spark.
+        truth : str or sequence of str
+            Columns with the labels of each person, empty where there is none; one column with
+            `rater`, or of a single person.
+        calibration : {"random", "by_verdict"}
+            How the labelled items were chosen.
+        verdict : str
+            Column with the judge's verdict.
+        adjudicated : str, optional
+            Column with the label that was settled in the end, where one was: it is the truth.
+        rater : str, optional
+            Column that names the person of a row; it takes `item`.
+        item, by, stratum : str, optional
+            Columns of the item, and of the system or the stratum.
+        pass_value, fail_value, missing_value : scalar or list, optional
+            Labels that mean pass, fail and none, as in `Counts.from_frame`.
+        unparsed : {"fail", "drop"}, optional
+            What rows without a verdict are; required where there are any.
+
+        Returns
+        -------
+        PeopleCounts
+            Items by pattern.
+
+        Raises
+        ------
+        InputError
+            If a column is missing, labels are not understood, a person labelled an item twice, or
+            the design does not suit.
+        """
+        how = Reading.of("prevalence.people.PeopleCounts.from_frame", locals())
+        return cls.of(Verdicts.read(table, how, guess_items=True), str(how.truth))
+
+    @classmethod
+    def of(cls, verdicts: Verdicts, person: str = "person") -> Self:
+        """Take a table of verdicts and of labels of several people, or of one.
+
+        Parameters
+        ----------
+        verdicts : Verdicts
+            Of two classes and one judge.
+        person : str, default "person"
+            What the one person is called whose labels are the table's truth.
+
+        Returns
+        -------
+        PeopleCounts
+            In which that person errs too.
+        """
+        if not verdicts.people:
+            columns = np.column_stack([verdicts.response, verdicts.truth])
+            none = np.zeros((len(verdicts.groups), 1), np.int64)
+            verdicts = replace(
+                verdicts,
+                response=columns,
+                truth=np.full(len(columns), MISSING),
+                judges=(*verdicts.judges, person),
+                judge_of_column=None,
+                people=(person,),
+                unparsed=np.column_stack([np.asarray(verdicts.unparsed), none]),
+            )
+        return cls(verdicts)

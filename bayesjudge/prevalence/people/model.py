@@ -1,0 +1,233 @@
+"""The model: an item's truth is what nobody saw, and people err as the judge does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from bayesjudge.core import methods
+from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import Assumption, Caution, Diagnosis
+from bayesjudge.core.fit import Fit
+from bayesjudge.core.methods import Method
+from bayesjudge.core.model import model_of
+from bayesjudge.core.priors import BetaPrior
+from bayesjudge.prevalence.cautions import OVERALL
+from bayesjudge.prevalence.diagnosis import diagnose
+from bayesjudge.prevalence.people.data import PeopleCounts
+from bayesjudge.truth.components import Apart, BetaShares, Component, RateErrors
+from bayesjudge.truth.importance import BetaPosterior
+from bayesjudge.truth.model import LatentTruth, shares_of_items
+from bayesjudge.verdicts.table import MISSING, Verdicts
+
+SOURCE = "Dawid & Skene (1979); Hui & Walter (1980); with Beta priors"
+#: The share that one of the people, drawn at random, would pass; of all strata together.
+SAID, OVERALL_SAID = "people_pass", "overall_people_pass"
+#: With fewer items that two people labelled, what they err by is told mostly by the prior.
+FEW_SHARED = 30
+#: Cautions of the labels of most people that hold whoever errs.
+OF_DESIGN = ("label-shift", "unparsed", "inverted-judge")
+INDEPENDENT = Assumption.of("people-independent")
+
+
+@dataclass(frozen=True)
+class PeopleErrors(LatentTruth):
+    r"""Each person and the judge err by the truth, independently of each other.
+
+    With the prevalence :math:`\theta`, and a sensitivity :math:`s` and a specificity :math:`c` of
+    each person and of the judge, who all are j in
+
+    .. math:: z_i \sim Bernoulli(\theta), \quad
+        r_{ij} \mid z_i = 1 \sim Bernoulli(s_j), \quad
+        r_{ij} \mid z_i = 0 \sim Bernoulli(1 - c_j), \quad s_j + c_j > 1,
+
+    all with Beta priors; the truths :math:`z_i` are summed out, but for adjudicated ones. It is
+    `bayesjudge.panel.DawidSkene` with people among the judges.
+
+    Parameters
+    ----------
+    prevalence : BetaPrior or mapping of str to BetaPrior, default ``BetaPrior()``
+        Share of good outputs; one for all systems, or one for each by its name.
+    people : BetaPrior or mapping of str to BetaPrior, default ``BetaPrior.worth(0.95, 20)``
+        Sensitivity and specificity of each person: of all, or of each by name.
+    sensitivity, specificity : BetaPrior, default ``BetaPrior()``
+        Of the judge.
+    better_than_chance : bool, default True
+        Restrict people and judge to sensitivity + specificity > 1.
+    pooling : {"separate", "full"}
+        Whether the judge has rates of its own on each system or stratum, or the same on all. People
+        have the same.
+
+    Raises
+    ------
+    InputError
+        If a prior is of another type, or `pooling` is unknown.
+
+    Notes
+    -----
+    Two people and a judge tell all their rates apart; so do a person and a judge with the same
+    rates on two systems or more of different prevalence (Hui & Walter 1980). Variables:
+    ``prevalence``, ``sensitivity`` and ``specificity`` of people and judge (dim ``judge``), and
+    ``people_pass``, the share that one of these people, drawn at random, would pass.
+
+    Examples
+    --------
+    >>> print(PeopleErrors().people)
+    Beta(20, 2)
+    """
+
+    prevalence: BetaPrior | Mapping[str, BetaPrior] = field(
+        default=BetaPrior(), metadata={"by": "system"}
+    )
+    people: BetaPrior | Mapping[str, BetaPrior] = field(
+        default=BetaPrior.worth(0.95, 20), metadata={"by": "person"}
+    )
+    sensitivity: BetaPrior = BetaPrior()
+    specificity: BetaPrior = BetaPrior()
+    better_than_chance: bool = True
+    pooling: Literal["separate", "full"] = "separate"
+
+    _source: ClassVar[str] = SOURCE
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        with checking("PeopleErrors") as require:
+            known = self.pooling in ("separate", "full")
+            require(known, f"pooling={self.pooling!r}: separate or full")
+
+    @property
+    def _method(self) -> Method:
+        return methods.NUTS_PEOPLE
+
+    def _suits(self, counts: PeopleCounts, require: Any) -> None:
+        """Note why the model cannot be had from these counts."""
+        of = {"prevalence": counts.systems or (), "people": counts.people}
+        for name, names in of.items():
+            prior = getattr(self, name)
+            if isinstance(prior, Mapping):
+                missing = [one for one in names if one not in prior]
+                strange = [one for one in prior if one not in names]
+                require(not missing, f"{name} has no prior for {missing}")
+                require(not strange, f"{name} has priors for {strange}; there are {list(names)}")
+
+    def _unread(self, data: PeopleCounts) -> tuple[str, ...]:
+        return () if data.systems else ("pooling",)
+
+    def _table(self, data: PeopleCounts) -> Verdicts:
+        """A column for each person, and one for the judge on each system if it errs apart."""
+        table, groups = data.verdicts, data.systems or ()
+        if self.pooling == "full" or not groups:
+            return table
+        verdict = data.verdict[:, None]
+        own = np.where(table.group[:, None] == np.arange(len(groups)), verdict, MISSING)
+        return replace(
+            table,
+            response=np.column_stack([data.labels, own]),
+            judges=(*data.people, *(f"{data.judge} on {name}" for name in groups)),
+            judge_of_column=None,
+            unparsed=0,
+        )
+
+    def _prior_of(self, data: PeopleCounts, judge: str, rate: str) -> BetaPrior:
+        if judge not in data.people:
+            own: BetaPrior = getattr(self, rate)
+            return own
+        return self.people[judge] if isinstance(self.people, Mapping) else self.people
+
+    def _priors(self, data: PeopleCounts, rate: str) -> dict[str, BetaPrior]:
+        return {name: self._prior_of(data, name, rate) for name in self._table(data).judges}
+
+    def _dim(self, data: PeopleCounts) -> str | None:
+        return None if data.systems is None else data.dim
+
+    def _shares(self, data: PeopleCounts) -> Component:
+        return BetaShares(self.prevalence, Apart(self._dim(data)))
+
+    def _errors(self, data: PeopleCounts) -> Component:
+        hit, right = (self._priors(data, name) for name in ("sensitivity", "specificity"))
+        return RateErrors(hit, right, self.better_than_chance, Apart("judge"), "judge")
+
+    def _coords(self, data: PeopleCounts) -> dict[str, Any]:
+        own = {} if data.systems is None else {data.dim: data.systems}
+        return own | {"judge": self._table(data).judges, "truth": (0, 1)}
+
+    def _derived(self, data: PeopleCounts, values: Mapping[str, Any]) -> dict[str, Any]:
+        """What people would say, and of strata the weighed sums, of variables or of draws."""
+        at = [self._table(data).judges.index(name) for name in data.people]
+        good = values["prevalence"][..., None]
+        hit, right = (values[name][..., at] for name in ("sensitivity", "specificity"))
+        if data.systems is not None:  # one row of rates for all systems
+            hit, right = hit[..., None, :], right[..., None, :]
+        said = (good * hit + (1 - good) * (1 - right)).mean(axis=-1)
+        if data.dim != "stratum":
+            return {SAID: said}
+        whole = {OVERALL: values["prevalence"], OVERALL_SAID: said}
+        return {
+            SAID: said,
+            **{name: (one * data.shares).sum(axis=-1) for name, one in whole.items()},
+        }
+
+    def _derive(self, data: PeopleCounts, values: Mapping[str, Any]) -> None:
+        import pymc as pm
+
+        for name, one in self._derived(data, values).items():
+            pm.Deterministic(name, one, dims=self._dim(data) if name == SAID else None)
+
+    def _quantities(self, data: PeopleCounts) -> tuple[str, ...]:
+        whole = (OVERALL, OVERALL_SAID) if data.dim == "stratum" else ()
+        return (*whole, "prevalence", SAID, "sensitivity", "specificity")
+
+    def _about_items(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        found = shares_of_items(fit.data, self._drawn_truths(fit, rng))
+        return {name: share[..., 1] for name, share in found.items()}
+
+    def _posterior(self, data: PeopleCounts) -> BetaPosterior:
+        """The density that `exact` weighs, of the same likelihood."""
+        names = data.systems or ("",)
+        own = self.prevalence
+        shares = [own[name] if isinstance(own, Mapping) else own for name in names]
+        rates = (self._priors(data, name).values() for name in ("sensitivity", "specificity"))
+        first, hit, right = (np.array([*map(tuple, part)], float) for part in (shares, *rates))
+        return BetaPosterior(self._table(data), first, hit, right, self.better_than_chance)
+
+    def _diagnosis(self, data: PeopleCounts) -> Diagnosis:
+        assumptions, cautions = diagnose(data.most)
+        kept = tuple(one for one in cautions if one.id in OF_DESIGN)
+        assumed = [one for one in assumptions if one.id != "same-judge"]
+        return (*assumed, INDEPENDENT, self._identified(data)), (*_few(data), *kept)
+
+    def _identified(self, data: PeopleCounts) -> Assumption:
+        """What tells people's errors apart from the judge's and the share."""
+        if data.shared_n:
+            return Assumption.of("people-identified", "people")
+        if self.pooling == "full" and data.dim == "system" and data.systems is not None:
+            return Assumption.of("people-identified", "systems")
+        return Assumption.of("people-identified", "prior", prior=str(self.people))
+
+
+def _few(data: PeopleCounts) -> Iterator[Caution]:
+    """Say so if few items have labels of two people, they agree by chance, or a system has none."""
+    if data.shared_n < FEW_SHARED:
+        yield Caution.of("few-shared-labels", n=data.shared_n)
+    pairs, agree = data.pairs
+    if pairs and 2 * agree <= pairs:
+        yield Caution.of("people-disagree", share=agree / pairs, n=data.shared_n)
+    labelled = (data.labels != MISSING).any(axis=1) | data.verdicts.is_labelled
+    for group, place in enumerate(data.places):
+        if not labelled[data.verdicts.group == group].any():
+            yield Caution.of("no-labels", "counts", place=place)
+
+
+@model_of.register(PeopleCounts)
+def suited(counts: PeopleCounts, model: PeopleErrors | None, subject: str) -> PeopleErrors:
+    """The model, or the default one; an error if the counts do not suit it."""
+    model = model or PeopleErrors()
+    with checking(subject) as require:
+        right = isinstance(model, PeopleErrors)
+        require(right, f"expected PeopleErrors, got {type(model).__name__}")
+        if right:
+            model._suits(counts, require)
+    return model
