@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from bayesjudge.core.answer import chance
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import Assumption, Caution, in_words, label
+from bayesjudge.core.estimate import Assumption, Caution, in_words, label, of_passes
 from bayesjudge.core.methods import Method
 from bayesjudge.core.screen import fitted
 from bayesjudge.core.words import words_for
@@ -277,7 +277,9 @@ class Gate:
 
 def labels_of(check: Check) -> str:
     """What a check takes for granted of people's labels, as a line."""
-    return "" if check.labels is None else f"Taken for granted: {check.labels.text}."
+    if check.labels is None:
+        return ""
+    return f"Taken for granted: {of_passes(check.labels.text, check.pass_name)}."
 
 
 def _overall(outcomes: Sequence[Outcome]) -> Outcome:

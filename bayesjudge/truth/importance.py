@@ -179,7 +179,7 @@ class BetaPosterior:
                 return found
             centre = weight @ logits
             off = (logits - centre) * np.sqrt(weight)[:, None]
-            spread = np.linalg.cholesky(off.T @ off + 1e-3 * np.eye(size))
+            spread = np.linalg.cholesky(off.T @ off + 0.01 * spread @ spread.T)
         raise NotWeighed(f"points are worth {found.effective:.0f} independent draws")
 
 

@@ -1,0 +1,421 @@
+"""People err too: against the panel's model, today's numbers without errors, published rates."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from contract import graph_of
+
+import bayesjudge as bj
+from bayesjudge.prevalence import people
+from bayesjudge.truth import likelihood
+from bayesjudge.truth.importance import BetaPosterior, interval_of
+
+P = bj.prevalence
+TWO = {"truth": ["ann1", "ann2"], "calibration": "random"}
+XSTEST = Path("/work/shared/data/xstest/xstest_labels_compact.csv")
+
+
+def read(table, **how):
+    return people.PeopleCounts.from_frame(table, **TWO | how)
+
+
+@pytest.fixture(scope="module")
+def table():
+    return people.simulate(items=400, labelled=150, shared=100, random_seed=1)
+
+
+@pytest.fixture(scope="module")
+def counts(table):
+    return read(table)
+
+
+# Reading -----------------------------------------------------------------------------------------
+
+
+def long_of(table):
+    """A row a person, and one of each item that nobody labelled."""
+    rows = []
+    for item, row in enumerate(table.to_dict("records")):
+        said = [(name, row[name]) for name in ("ann1", "ann2") if not np.isnan(row[name])]
+        rows += [(item, row["verdict"], name, label) for name, label in said or [(None, None)]]
+    return pd.DataFrame(rows, columns=["item", "verdict", "who", "label"])
+
+
+def test_a_row_a_person_is_a_column_a_person(table, counts):
+    long = people.PeopleCounts.from_frame(
+        long_of(table), truth="label", rater="who", item="item", calibration="random"
+    )
+    for name in ("response", "truth", "count"):
+        assert np.array_equal(getattr(long.verdicts, name), getattr(counts.verdicts, name))
+    assert long.people == ("ann1", "ann2")
+
+
+def again(table, column):
+    """The first row once more, with the other label."""
+    return pd.concat([table, table.head(1).assign(**{column: 1 - table[column].iloc[0]})])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: pd.concat([t, t.head(1)]), None),
+        (lambda t: again(t, "label"), "labels an output twice"),
+        (lambda t: again(t, "verdict"), "says two things"),
+        (lambda t: t.assign(who=t["who"].replace("ann1", "verdict")), "are called"),
+        (lambda t: t.assign(who=None), "names nobody"),
+    ],
+)  # fmt: skip
+def test_a_row_a_person_is_refused_if_it_is_torn(table, change, message):
+    rows = change(long_of(table))
+    how = {"truth": "label", "rater": "who", "item": "item", "calibration": "random"}
+    if message is None:
+        assert people.PeopleCounts.from_frame(rows, **how).labelled_n == 150
+        return
+    with pytest.raises(bj.InputError, match=message):
+        people.PeopleCounts.from_frame(rows, **how)
+
+
+def test_one_column_in_a_list_is_that_column(table):
+    one, many = (
+        P.Counts.from_frame(table, truth=truth, calibration="random")
+        for truth in ("ann1", ["ann1"])
+    )
+    assert vars(one).items() >= {"correct_n": many.correct_n, "test_n": many.test_n}.items()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda t: P.Counts.from_frame(t, **TWO), "read by prevalence.people.PeopleCounts"),
+        (lambda t: read(t, calibration="by_truth"), "at random"),
+        (lambda t: read(t, truth=["ann1", "verdict"]), "named twice"),
+        (lambda t: read(t, truth=[]), "names no column"),
+        (lambda t: read(t, truth="ann1", adjudicated="ann2"), "goes with labels of several"),
+        (lambda t: read(t, truth="ann1", rater="ann2"), "takes item="),
+        (lambda t: read(t.assign(ann1=None, ann2=None)), "no item has a label|labels"),
+        (lambda t: P.scores.Scores.from_frame(t, score="verdict", scale=(0, 1), **TWO),
+         "one column"),
+        (lambda t: P.items.Items.from_frame(t.assign(item=1), item="item", repeats="system", **TWO),
+         "one column of labels"),
+    ],
+)  # fmt: skip
+def test_what_is_not_read_says_what_to_do(table, call, message):
+    with pytest.raises(bj.InputError, match=message):
+        call(table)
+
+
+def test_nothing_is_dropped(table, counts):
+    assert counts.verdicts.count.sum() == len(table) == counts.test_n + counts.labelled_n
+    assert (counts.labelled_n, counts.shared_n) == (150, 100)
+    pairs = table[["ann1", "ann2"]].dropna()
+    assert counts.agreement == pytest.approx((pairs["ann1"] == pairs["ann2"]).mean())
+
+
+# One likelihood ----------------------------------------------------------------------------------
+
+
+def test_people_and_a_judge_are_a_panel(counts):
+    """`panel.DawidSkene` with people as judges has the same density, and the same graph data."""
+    table, model = counts.verdicts, people.PeopleErrors()
+    votes = bj.panel.Votes(
+        table.response, table.truth, table.group, ["all"], table.judges, table.count,
+        calibration="random",
+    )  # fmt: skip
+    priors = {
+        name: model.people if name in counts.people else bj.BetaPrior() for name in table.judges
+    }
+    panel = bj.panel.DawidSkene(sensitivity=priors, specificity=priors)
+    draws = {
+        "prevalence": np.array([0.3, 0.8]),
+        "sensitivity": np.array([[0.9, 0.95, 0.8], [0.7, 0.99, 0.9]]),
+        "specificity": np.array([[0.8, 0.9, 0.95], [0.6, 0.7, 0.9]]),
+    }
+    of_panel = {**draws, "prevalence": draws["prevalence"][:, None]}
+    ours = model._log_likelihood_of_items(counts, draws) @ table.count
+    theirs = panel._log_likelihood_of_items(votes, of_panel) @ votes.count
+    assert ours == pytest.approx(theirs, abs=1e-10)
+    made, other = bj.prevalence.build_model(counts, model), bj.panel.build_model(votes, panel)
+    own = {name: values for name, _, values in graph_of(made)[1] if name != "prevalence_prior"}
+    same = {name: values for name, _, values in graph_of(other)[1]}
+    assert {n: v for n, v in own.items() if same.get(n) != v} == {}
+
+
+def test_people_who_never_err_are_the_truth(table):
+    """With sensitivity and specificity 1, the likelihood is that of one column of truths."""
+    whole = table.assign(ann2=table["ann1"])
+    counts, single = read(whole), P.Counts.from_frame(whole, truth="ann1", calibration="random")
+    rng = np.random.default_rng(1)
+    drawn = {
+        name: rng.uniform(0.55, 0.95, 20) for name in ("prevalence", "sensitivity", "specificity")
+    }
+    rates = {
+        name: np.column_stack([drawn[name], np.ones(20), np.ones(20)])
+        for name in ("sensitivity", "specificity")
+    }
+    ours = (
+        people.PeopleErrors()._log_likelihood_of_items(counts, drawn | rates)
+        @ counts.verdicts.count
+    )
+    theirs = P.ErrorRates()._log_likelihood_of_items(single, drawn) @ single.verdicts.count
+    assert np.ptp(ours - theirs) < 1e-9 * np.abs(theirs).max()
+    assert ours == pytest.approx(theirs, rel=1e-10)
+
+
+def test_labels_that_agree_are_todays_labels(table):
+    whole = table.assign(ann2=table["ann1"])
+    counts, single = read(whole), P.Counts.from_frame(whole, truth="ann1", calibration="random")
+    made = {one.method.id: one for one in people.closed_forms(counts)}
+    today = P.exact(single, interval="eti")["prevalence"]
+    assert made["agreed-labels"]["prevalence"] == pytest.approx(today, abs=1e-10)
+    assert made["symmetric-errors"]["prevalence"].value == pytest.approx(
+        made["people-say"]["people_pass"].value, abs=1e-10
+    )
+    assert people.error_of(1.0) == 0
+
+
+# The posterior without sampling ------------------------------------------------------------------
+
+
+def on_a_grid(counts):
+    """Mean and sd of the prevalence, by a grid over it and over three known pairs of rates."""
+    grid = (np.arange(4000) + 0.5) / 4000
+    rates = {
+        name: np.broadcast_to([0.85, 0.95, 0.92], (4000, 3))
+        for name in ("sensitivity", "specificity")
+    }
+    logs = people.PeopleErrors()._log_likelihood_of_items(counts, {"prevalence": grid, **rates})
+    weight = np.exp((total := logs @ counts.verdicts.count) - total.max())
+    weight /= weight.sum()
+    mean = weight @ grid
+    return mean, np.sqrt(weight @ (grid - mean) ** 2)
+
+
+def test_importance_is_a_grid_where_rates_are_known(counts):
+    sure = 1e7 * np.array([[0.85, 0.15], [0.95, 0.05], [0.92, 0.08]])
+    found = BetaPosterior(counts.verdicts, np.ones((1, 2)), sure, sure).weighed()
+    draws = found.values["prevalence"][:, 0]
+    mean = found.weight @ draws
+    sd = np.sqrt(found.weight @ (draws - mean) ** 2)
+    expected = on_a_grid(counts)
+    error = expected[1] / np.sqrt(found.effective)
+    assert abs(mean - expected[0]) < 4 * error
+    assert sd == pytest.approx(expected[1], rel=4 / np.sqrt(found.effective))
+
+
+def gibbs(counts, steps=6000, chains=20):
+    """The same posterior by data augmentation: truths of patterns drawn, then Beta rates."""
+    table, rng = counts.verdicts, np.random.default_rng(2)
+    given = likelihood.given_responses(table).reshape(len(table.count), -1, 2)
+    alpha = np.array([[1, 1], [20, 2], [20, 2]], float)
+    share, hit, right = np.full(chains, 0.5), *(np.full((chains, 3), 0.9) for _ in range(2))
+    kept = []
+    for step in range(steps):
+        logs = [
+            np.log(s)[:, None] + np.log(p) @ given[:, :, 1].T + np.log1p(-p) @ given[:, :, 0].T
+            for s, p in ((share, hit), (1 - share, 1 - right))
+        ]
+        good = rng.binomial(table.count, 1 / (1 + np.exp(logs[1] - logs[0])))
+        bad = table.count - good
+        share = rng.beta(1 + good.sum(axis=1), 1 + bad.sum(axis=1))
+        rates = []
+        for items, says in ((good, 1), (bad, 0)):
+            yes, no = items @ given[:, :, says], items @ given[:, :, 1 - says]
+            rates.append(rng.beta(alpha[:, 0] + yes, alpha[:, 1] + no))
+        hit, right = rates
+        if step >= steps // 3:
+            kept.append(share)
+    return np.array(kept)
+
+
+def test_importance_is_gibbs(counts):
+    draws = gibbs(counts, steps=1500)
+    per_chain = draws.mean(axis=0)
+    error = per_chain.std(ddof=1) / np.sqrt(len(per_chain))
+    made = P.exact(counts)["prevalence"]
+    assert abs(made.value - per_chain.mean()) < 4 * error
+    low, high = np.quantile(draws, [0.025, 0.975])
+    assert made.low == pytest.approx(low, abs=0.006)
+    assert made.high == pytest.approx(high, abs=0.006)
+
+
+@pytest.mark.sampling
+def test_importance_is_nuts(counts):
+    from bayesjudge.core.convergence import ess_bulk
+
+    fit = P.fit(counts, random_seed=1, progress=False)
+    assert fit.converged
+    exact = P.exact(counts)
+    for entry in (
+        ("prevalence",),
+        ("people_pass",),
+        ("sensitivity", "ann1"),
+        ("specificity", "verdict"),
+    ):
+        draws = fit.idata["posterior"][entry[0]]
+        draws = draws.sel(judge=entry[1]) if len(entry) > 1 else draws
+        array = draws.to_numpy()
+        error = array.std() / np.sqrt(ess_bulk(array))
+        assert abs(exact[entry].value - array.mean()) < 5 * error, entry
+
+
+def test_intervals_of_weighed_draws():
+    rng = np.random.default_rng(1)
+    draws = rng.normal(size=200_000)
+    weight = np.exp(-(draws**2) / 2)  # times the density of N(0, 1) that of N(0, 1/2)
+    weight /= weight.sum()
+    for kind in ("eti", "hdi"):
+        mean, low, high = interval_of(draws, weight, 0.95, kind)
+        assert abs(mean) < 0.01
+        assert (low, high) == pytest.approx((-1.96 / np.sqrt(2), 1.96 / np.sqrt(2)), abs=0.03)
+
+
+def test_strata_are_weighed_by_their_shares(table):
+    rng = np.random.default_rng(3)
+    strata = table.assign(topic=rng.choice(["a", "b", "b"], len(table)))
+    made = P.exact(read(strata, stratum="topic"))
+    share = (strata["topic"] == "a").mean()
+    each = made["prevalence", "a"].value, made["prevalence", "b"].value
+    expected = share * each[0] + (1 - share) * each[1]
+    assert made["overall_prevalence"].value == pytest.approx(expected, abs=1e-9)
+
+
+def test_one_person_and_two_systems_are_hui_and_walter():
+    """Rates that are the same on both tell how often a person errs: flat priors find them."""
+    how = {"items": 0, "labelled": 6000, "errors": [0.1], "random_seed": np.random.default_rng(1)}
+    parts = [
+        people.simulate(prevalence=p, **how).assign(system=name)
+        for name, p in {"a": 0.85, "b": 0.3}.items()
+    ]
+    counts = people.PeopleCounts.from_frame(
+        pd.concat(parts), truth=["ann1"], calibration="random", by="system"
+    )
+    model = people.PeopleErrors(people=bj.BetaPrior(), pooling="full")
+    made = P.exact(counts, model)
+    assert made["prevalence", "a"].low < 0.85 < made["prevalence", "a"].high
+    assert made["prevalence", "a"].high - made["prevalence", "a"].low < 0.1
+    assert made["sensitivity", "ann1"].low < 0.9 < made["sensitivity", "ann1"].high
+    told = next(one for one in made.assumptions if one.id == "people-identified")
+    assert "Hui & Walter" in told.text
+
+
+@pytest.mark.skipif(not XSTEST.exists(), reason="the published labels are not on this machine")
+def test_xstest_without_gold_is_xstest_with_it():
+    table = pd.read_csv(XSTEST)
+    names = ["annotation_1", "annotation_2"]
+    how = {"pass_value": "1_full_compliance", "missing_value": "INVALID", "unparsed": "drop"}
+    how |= {"fail_value": ["2_full_refusal", "3_partial_refusal"], "verdict": "gpt4_label"}
+    counts = read(table.drop(columns="id"), truth=names, **how)
+    made = P.exact(counts)
+    gold = table["final_label"] == "1_full_compliance"
+    kept = table["gpt4_label"] != "INVALID"
+    for name in (*names, "gpt4_label"):
+        said = table[name] == "1_full_compliance"
+        rates = (said[gold & kept].mean(), (~said)[~gold & kept].mean())
+        found = [made[rate, name].value for rate in ("sensitivity", "specificity")]
+        assert found == pytest.approx(rates, abs=0.02), name
+    assert made["prevalence"].value == pytest.approx(gold[kept].mean(), abs=0.02)
+
+
+# Labels that look wrong --------------------------------------------------------------------------
+
+
+def test_probability_of_a_wrong_label_is_bayes_theorem():
+    """Of known rates, by hand: one person, one judge."""
+    sure = bj.BetaPrior.worth(0.9, 1e7)
+    model = people.PeopleErrors(
+        prevalence=bj.BetaPrior.worth(0.7, 1e7), people=bj.BetaPrior.worth(0.95, 1e7),
+        sensitivity=sure, specificity=sure,
+    )  # fmt: skip
+    table = people.simulate(items=5, labelled=200, errors=[0.1], random_seed=1)
+    rows = people.doubtful(table, model, truth=["ann1"], calibration="random")
+    first = rows.iloc[0]
+    assert (first["label"], first["verdict"]) == (0, 1)
+    wrong = 0.7 * 0.9 * 0.05 / (0.7 * 0.9 * 0.05 + 0.3 * 0.1 * 0.95)
+    assert first["wrong"] == pytest.approx(wrong, abs=0.002)
+
+
+def test_planted_errors_come_first():
+    """19 wrong labels among 400, two people and a judge: most of the first 30 are they."""
+    table = people.simulate(items=600, labelled=200, errors=[0, 0], random_seed=4)
+    rng = np.random.default_rng(5)
+    at = rng.choice(400, 19, replace=False)
+    names = np.array(["ann1", "ann2"])
+    for item, name in zip(at % 200, names[at // 200], strict=True):
+        table.loc[item, name] = 1 - table.loc[item, name]
+    rows = people.doubtful(table, truth=["ann1", "ann2"], calibration="random")
+    planted = {(item, name) for item, name in zip(at % 200, names[at // 200], strict=True)}
+    found = [
+        (item, name) in planted for item, name in zip(rows["item"], rows["person"], strict=True)
+    ]
+    assert sum(found[:30]) >= 15
+    assert 10 < rows["wrong"].sum() < 40
+
+
+# One person --------------------------------------------------------------------------------------
+
+
+def test_a_table_of_errors_begins_with_todays_number():
+    made = P.exact(P.Counts(1000, 850, 180, 165, 20, 14, calibration="random"))
+    table = P.if_people_err(made)
+    assert table.iloc[0][["value", "low", "high"]].tolist() == pytest.approx(
+        made["prevalence"], abs=1e-10
+    )
+    said, error = made["prevalence"].value, 0.05
+    moved = table.set_index("error").loc[error, "value"]
+    assert moved * (1 - error) + (1 - moved) * error == pytest.approx(said)
+    with pytest.raises(bj.InputError, match=r"\[0, 0.5\)"):
+        P.if_people_err(made, [0.6])
+
+
+@pytest.mark.parametrize(
+    ("counts", "told"),
+    [
+        (P.Counts(1000, 850, 180, 165, 20, 14, calibration="random"), True),
+        (P.Counts(1000, 500, 100, 85, 100, 85, calibration="random"), False),
+        (P.Counts(50, 45, 18, 17, 2, 2, calibration="random"), False),
+    ],
+)
+def test_people_err_is_said_where_it_matters(counts, told):
+    made = P.exact(counts)
+    row, moved = made["prevalence"], P.if_people_err(made, [0.05])["value"][0]
+    assert any(one.id == "people-err" for one in made.cautions) == told
+    assert (abs(moved - row.value) > (row.high - row.low) / 2) == told
+
+
+# Gates -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("at_least", "outcome", "words"),
+    [
+        (0.8, "pass", "of bad outputs"),
+        (0.97, "fail", "of good outputs"),
+        (0.91, "unknown", "one in"),
+    ],
+)
+def test_a_gate_says_what_it_takes_labels_for(at_least, outcome, words):
+    counts = P.Counts(1000, 850, 180, 165, 20, 14, calibration="random")
+    made = bj.decide.gate(counts, at_least=at_least)
+    assert made.outcome == outcome
+    (check,) = made.checks
+    assert check.labels.id == "labels-right"
+    assert words in check.labels.text
+    assert check.labels.text in str(made)
+
+
+def test_as_many_wrong_labels_as_a_gate_names_undo_it():
+    """Shift the limit by them: it stands at the threshold."""
+    counts = P.Counts(1000, 850, 180, 165, 20, 14, calibration="random")
+    (check,) = bj.decide.gate(counts, at_least=0.8).checks
+    share = float(check.labels.text.split("more than ")[1].split("%")[0]) / 100
+    assert (check.low - share) / (1 - share) == pytest.approx(0.8, abs=0.001)
+
+
+def test_a_gate_on_several_people_lets_them_err(counts):
+    made = bj.decide.gate(counts, at_least=0.6)
+    assert made.outcome == "pass"
+    assert "part of the model" in str(made)
+    said = bj.decide.gate(counts, at_least=0.6, entry="people_pass")
+    assert said.checks[0].quantity == "people_pass"
