@@ -13,6 +13,7 @@ from bayesjudge.core.words import words_for
 
 #: What released scores are shrunk towards.
 CENTERS = words_for("centers")
+CENTER_NAMES = words_for("center_names")
 #: What the bound on shifts is taken from.
 BASES = words_for("bases")
 
@@ -55,8 +56,11 @@ class Certificate:
         How many scores are released together.
     design : {"item", "batch"}
         What a neighbour is.
-    center : {"fixed", "holdout", "mean"}
+    center : {"fixed", "holdout", "mean", "median", "trimmed"}
         What scores are shrunk towards.
+    trim, center_move : float
+        Of a centre computed from the scores: share left out at either end, and how far one score
+        can move it, in score points.
     reason : str
         Why nothing is certified; empty if something is.
     cautions : tuple of Caution
@@ -79,6 +83,8 @@ class Certificate:
     dim: int
     design: str
     center: str
+    trim: float = 0.0
+    center_move: float = 0.0
     reason: str = ""
     cautions: tuple[Caution, ...] = ()
 
@@ -98,11 +104,7 @@ class Certificate:
         if not self.certified:
             return f"Nothing is certified: {self.reason}."
         moved = "one item is" if self.design == "item" else "all items are"
-        centre = {
-            "fixed": "a centre fixed beforehand",
-            "holdout": "the mean of other items",
-            "mean": "their own mean",
-        }[self.center]
+        centre = CENTER_NAMES[self.center]
         change = (
             "Released as they are"
             if self.alpha == 1

@@ -12,7 +12,8 @@ from bayesjudge.bias.certificates.bounds import (
     bound_of_shifts,
     neighbours_needed,
 )
-from bayesjudge.bias.certificates.certificate import BASES, CENTERS, Certificate
+from bayesjudge.bias.certificates.centers import Center
+from bayesjudge.bias.certificates.certificate import BASES, Certificate
 from bayesjudge.bias.certificates.noise import exact_noise_scale
 from bayesjudge.bias.data import Shifts, Units
 from bayesjudge.core.diagnosis import cautions_of
@@ -32,7 +33,7 @@ def certify(
     units: Units,
     alpha: float | None = None,
     noise_prob: float = 0.0,
-    center: Literal["fixed", "holdout", "mean"] = "fixed",
+    center: Literal["fixed", "holdout", "mean"] | Center = "fixed",
     basis: Literal["tail", "rms", "predictive", "source"] | None = None,
     mixture: bool = False,
 ) -> Certificate:
@@ -57,9 +58,9 @@ def certify(
     noise_prob : float, default 0
         Part of `failure_prob` that noise may use. Noise is allowed, it is not what is certified;
         the largest `alpha` leaves none for it.
-    center : {"fixed", "holdout", "mean"}
+    center : {"fixed", "holdout", "mean"} or Center
         What scores are shrunk towards. A mean of the same scores moves with them, and that is
-        counted.
+        counted; so is the move of a `robust_center` of theirs.
     basis : {"tail", "rms", "predictive", "source"}, optional
         What bounds the shifts. ``"tail"``, the default for shifts: the upper credible bound of
         their tail. ``"rms"``, the default for a fit: that of the RMS shift, with Markov's
@@ -108,10 +109,16 @@ def certify(
         else bound_of_shifts(groups, basis, budget, shifts.largest)
     )
     largest_ratio = length / found.length if found.length > 0 else np.inf
-    most = _alpha_for(largest_ratio, center, shifts)
+    if isinstance(center, Center):
+        most = _alpha_beside(found.length, length, center, shifts)
+    else:
+        most = _alpha_for(largest_ratio, center, shifts)
     chosen = most if alpha is None else (alpha if alpha <= most else np.nan)
     reason = _reason(found, length, most, alpha, shifts) if not chosen > 0 else ""
-    reach = found.length * _contraction(chosen, center, shifts)
+    if isinstance(center, Center):
+        reach = chosen * found.length + (1 - chosen) * _move(center, shifts)
+    else:
+        reach = found.length * _contraction(chosen, center, shifts)
     scale = _noise(reach, length, noise_prob, shifts.dim) if noise_prob and chosen > 0 else 0.0
     return Certificate(
         tolerance=length,
@@ -129,7 +136,9 @@ def certify(
         worst=found.worst,
         dim=shifts.dim,
         design=shifts.design,
-        center=center,
+        center=center.how if isinstance(center, Center) else center,
+        trim=center.trim if isinstance(center, Center) else 0.0,
+        center_move=center.largest_move if isinstance(center, Center) else 0.0,
         reason=reason,
         cautions=(*_basis_cautions(basis, source), *cautions_of(shifts)),
     )
@@ -181,6 +190,21 @@ def _alpha_for(ratio: float, center: str, shifts: Shifts) -> float:
     return float(np.sqrt(square)) if square > 0 else float("nan")
 
 
+def _move(center: Center, shifts: Shifts) -> float:
+    """Length by which all scores' centres move with the largest move of theirs (S_mu)."""
+    return float(np.sqrt(shifts.dim)) * center.largest_move
+
+
+def _alpha_beside(shift: float, length: float, center: Center, shifts: Shifts) -> float:
+    """Largest shrinkage factor with a centre that moves: the lengths of both moves add."""
+    move = _move(center, shifts)
+    if shift <= length:
+        return 1.0
+    if shifts.design == "batch" or move >= length:
+        return float("nan")
+    return (length - move) / (shift - move)
+
+
 def _reason(found: Bound, length: float, most: float, alpha: float | None, shifts: Shifts) -> str:
     if not np.isfinite(found.length):
         return (
@@ -195,7 +219,7 @@ def _reason(found: Bound, length: float, most: float, alpha: float | None, shift
             "from the centre (the shrinkage factor, alpha) they can be certified, or measure more"
         )
     return (
-        "the mean of the same scores moves too far by itself; shrink towards a fixed centre or "
+        "the centre of the same scores moves too far by itself; shrink towards a fixed centre or "
         "the mean of other items (center='fixed', center='holdout')"
     )
 
@@ -213,7 +237,11 @@ def _basis_cautions(basis: str, source: Any) -> list[Caution]:
 
 
 def _check(
-    failure_prob: float, alpha: float | None, noise_prob: float, center: str, basis: str
+    failure_prob: float,
+    alpha: float | None,
+    noise_prob: float,
+    center: str | Center,
+    basis: str,
 ) -> None:
     with checking("certify") as require:
         require(0 < failure_prob < 1, f"failure_prob must lie in (0, 1), got {failure_prob!r}")
@@ -223,4 +251,5 @@ def _check(
         )
         require(alpha is None or 0 < alpha <= 1, f"alpha must lie in (0, 1], got {alpha!r}")
         require(basis in BASES, f"basis must be one of {list(BASES)}, got {basis!r}")
-        require(center in CENTERS, f"center={center!r}: expected one of {CENTERS}")
+        known = isinstance(center, Center) or center in ("fixed", "holdout", "mean")
+        require(known, f"center={center!r}: expected fixed, holdout, mean, or a robust_center()")

@@ -404,7 +404,11 @@ class Combined(NamedTuple):
 
 
 def combine(
-    components: Mapping[str, float], rule: Literal["conservative", "rms"] = "conservative"
+    components: Mapping[str, float],
+    rule: Literal["conservative", "rms"] = "conservative",
+    *,
+    weights: Mapping[str, float] | None = None,
+    floor: float = 0.0,
 ) -> Combined:
     r"""Combine the RMS shifts of several perturbations.
 
@@ -416,6 +420,10 @@ def combine(
         The largest, or the root of the mean square. The second is the RMS shift of the uniform
         mixture and certifies no single perturbation that lies above it; it can be
         :math:`\sqrt{n}` times below the worst of n.
+    weights : mapping of str to float, optional
+        Of each perturbation in the mixture, for ``"rms"``; all the same by default.
+    floor : float, default 0
+        No component counts as less; the source takes 1e-3.
 
     Returns
     -------
@@ -425,11 +433,13 @@ def combine(
     Raises
     ------
     InputError
-        If there are none, one is negative, or the rule is unknown.
+        If there are none, one is negative, the rule is unknown, or weights are not of these
+        perturbations, negative, or all 0.
 
     References
     ----------
-    Feuer et al. (2026), Appendix B, "Coverage of unmodeled biases and conservative calibration".
+    Feuer et al. (2026), Section 4, "Combination Logic", and Appendix B, "Coverage of unmodeled
+    biases and conservative calibration".
 
     Examples
     --------
@@ -441,7 +451,20 @@ def combine(
         require(values.size > 0, "give at least one component")
         require(bool(np.all(values >= 0)), f"RMS shifts must be 0 or more, got {dict(components)}")
         require(rule in ("conservative", "rms"), f"unknown rule {rule!r}; conservative or rms")
-    value = float(values.max() if rule == "conservative" else np.sqrt((values**2).mean()))
+        require(floor >= 0, f"floor must be 0 or more, got {floor!r}")
+        require(weights is None or rule == "rms", "weights= are of the rule rms")
+        require(
+            weights is None or set(weights) == set(components),
+            f"weights= must name {list(components)}, got {list(weights or ())}",
+        )
+    shares = np.array([1.0 if weights is None else weights[name] for name in components])
+    with checking("combine") as require:
+        require(
+            bool(np.all(shares >= 0)) and shares.sum() > 0, f"weights must be 0 or more: {weights}"
+        )
+    values = np.maximum(values, floor)
+    mixed = np.sqrt(shares @ values**2 / shares.sum())
+    value = float(values.max() if rule == "conservative" else mixed)
     inside = tuple(name for name, x in components.items() if x <= value)
     outside = tuple(name for name, x in components.items() if x > value)
     return Combined(value, rule, inside, outside)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.bias.certificates.certificate import Certificate
+from bayesjudge.bias.certificates.centers import location
+from bayesjudge.bias.certificates.certificate import CENTERS, Certificate
 from bayesjudge.core.errors import checking
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ def release(
     certificate: Certificate,
     *,
     center: float | None = None,
+    radius: float | None = None,
     noise: float | None = None,
     random_seed: Any = None,
 ) -> Release:
@@ -85,7 +87,11 @@ def release(
         From `bayesjudge.bias.certificates.certify`.
     center : float, optional
         What to shrink towards; required if the certificate says ``"fixed"`` or ``"holdout"``
-        and shrinks at all. With ``"mean"`` it is the mean of `scores`.
+        and shrinks at all. A centre of the scores themselves is computed.
+    radius : float, optional
+        Project the shrunk scores, as a vector, onto the ball of this radius around a fixed centre:
+        no two releases are then further apart than twice that, but for noise. A projection moves no
+        two vectors apart, so that the certificate holds as it is.
     noise : float, optional
         Standard deviation, up to the certificate's; that by default.
     random_seed : int or numpy.random.Generator, optional
@@ -124,21 +130,35 @@ def release(
         )
         require(np.isfinite(x).all(), "scores must be finite; a missing one cannot be released")
         shrinks = certificate.alpha < 1
-        own = certificate.center == "mean"
+        own = certificate.center in ("mean", "median", "trimmed")
         require(
             not shrinks or own or center is not None,
             f"the certificate shrinks towards a {certificate.center} centre: give center=, chosen "
             "without these scores",
         )
-        require(not own or center is None, "the certificate's centre is the mean of the scores")
+        require(
+            not own or center is None,
+            f"the certificate's centre is {CENTERS[certificate.center]}",
+        )
+        require(radius is None or radius > 0, f"radius must be positive, got {radius!r}")
+        require(radius is None or not own, "radius= needs a centre that was fixed beforehand")
+        require(
+            radius is None or center is not None or own, "radius= needs center=, what it is around"
+        )
         require(
             noise is None or 0 <= noise <= certificate.noise_scale,
             f"noise={noise!r} must lie between 0 and the certificate's {certificate.noise_scale}",
         )
-    middle = float(x.mean()) if own or center is None else float(center)
+    if own:
+        middle = location(certificate.center, certificate.trim)(x.ravel())
+    else:
+        middle = float(x.mean()) if center is None else float(center)
     sigma = float(certificate.noise_scale if noise is None else noise)
     rng = np.random.default_rng(random_seed)
     out = certificate.alpha * x + (1 - certificate.alpha) * middle
+    if radius is not None:
+        away = out - middle
+        out = middle + away * min(1.0, radius / max(float(np.linalg.norm(away)), 1e-300))
     out = out + rng.normal(0, sigma, size=x.shape) if sigma else out
     return Release(out, x, certificate, middle, sigma, _correlations(x[:, 0], out[:, 0]))
 

@@ -5,6 +5,11 @@ from bayesjudge.ratings.experiment.advice import (
     ratings_needed,
     set_items_needed,
 )
+from bayesjudge.ratings.experiment.ranks import (
+    error_rank_correlations,
+    monotonicity_violations,
+    rank_correlations,
+)
 from bayesjudge.ratings.experiment.study import choice_bias, rating_budget, select
 from bayesjudge.ratings.experiment.world import Setting, make_world, observed_people
 
@@ -12,8 +17,11 @@ __all__ = [
     "Setting",
     "choice_bias",
     "choose_definition",
+    "error_rank_correlations",
     "make_world",
+    "monotonicity_violations",
     "observed_people",
+    "rank_correlations",
     "rating_budget",
     "ratings_needed",
     "select",

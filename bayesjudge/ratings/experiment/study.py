@@ -71,8 +71,8 @@ def select(
     found = []
     for w in range(worlds):
         world = make_world(setting, rng)
-        consistency = _mean_over(CUTOFFS, "decision_consistency", world.judges, world.people)
-        bias = _mean_over(CUTOFFS, "prevalence_bias", world.judges, world.people)
+        consistency = mean_over(CUTOFFS, "decision_consistency", world.judges, world.people)
+        bias = mean_over(CUTOFFS, "prevalence_bias", world.judges, world.people)
         for budget in budgets:
             people = observed_people(world, budget, rng, pooled=pooled)
             for d in every:
@@ -88,7 +88,7 @@ def select(
     return table.reset_index()
 
 
-def _mean_over(cutoffs: Sequence[float], figure: str, judge: Profile, people: Profile) -> Any:
+def mean_over(cutoffs: Sequence[float], figure: str, judge: Profile, people: Profile) -> Any:
     """A downstream figure, whatever its sign, averaged over cutoffs."""
     each = [Definition(figure, cutoff=c).value(judge, people) for c in cutoffs]
     return np.abs(each).mean(axis=0)
@@ -134,7 +134,7 @@ def rating_budget(
             pooled = observed_people(world, budget, rng, pooled=True)
             plain = Profile(own.chosen, own.chosen)
             for i, profile in enumerate((own, pooled, plain)):
-                sums[b, i] += _mean_over(cutoffs, "decision_consistency", profile, world.people)
+                sums[b, i] += mean_over(cutoffs, "decision_consistency", profile, world.people)
     index = pd.Index(list(budgets), name="budget")
     return pd.DataFrame(sums / worlds, index=index, columns=["own", "pooled", "choices"])
 
