@@ -16,6 +16,7 @@ from bayesjudge.bias.plots import plot_shifts
 from bayesjudge.bias.position import Orders, position_bias
 from bayesjudge.bias.positions import position_shift
 from bayesjudge.bias.simulate import simulate
+from bayesjudge.bias.variants import make_variants
 from bayesjudge.core.fitting import build_model, fit
 from bayesjudge.core.prior_check import check_prior
 
@@ -31,6 +32,7 @@ __all__ = [
     "compare",
     "exact",
     "fit",
+    "make_variants",
     "plot_shifts",
     "position_bias",
     "position_shift",

@@ -84,6 +84,8 @@ def answer(
     made = as_estimates(rest, ci_prob, interval)
     if (found := next((one for one in made if isinstance(one.data, Orders)), None)) is not None:
         return _orders(found, ci_prob)
+    if (found := next((one for one in made if "position_shift" in one), None)) is not None:
+        return _positions(found, ci_prob)
     shifts = data_of(made, Shifts)
     heavy = any(c.id == "heavy-tailed-shifts" for one in made for c in one.cautions)
 
@@ -115,6 +117,34 @@ def answer(
         quoted=quoted,
         notes=notes,
         known=bool(rows),
+    )
+
+
+def _positions(found: Estimate, ci_prob: float) -> Answer:
+    """How far the place in the prompt moves scores, by judge."""
+    each: dict[str, dict[str, Row]] = {}
+    for (judge, place), row in rows_of([found], "position_shift").items():
+        each.setdefault(str(judge), {})[str(place)] = row
+    sentences = []
+    for judge, rows in each.items():
+        ranked = sorted(rows, key=lambda place: rows[place].value)
+        high, low = ranked[-1], ranked[0]
+        who = "The judge" if len(each) == 1 else judge
+        sentences.append(
+            f"{who} scores an answer {rows[high].value - rows[low].value:.2g} points higher in "
+            f"place {high} than in place {low}"
+        )
+    return Answer(
+        "; ".join(sentences[:MOST_NAMED]) + ".",
+        basis="",
+        why="Quoted: least squares within answers, with intervals by answer.",
+        quoted=found,
+        notes=tuple(
+            (f"{judge}, " if len(each) > 1 else "")
+            + "by place, against the mean of all: "
+            + ", ".join(f"{place} {numbers(row, ci_prob)}" for place, row in rows.items())
+            for judge, rows in list(each.items())[:MOST_NAMED]
+        ),
     )
 
 

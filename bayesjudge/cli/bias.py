@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 bias = App(name="bias")
+# imported when they are called
+for _command in ("orders", "positions", "variants"):
+    bias.command(f"bayesjudge.cli.bias_{_command}:{_command}", name=_command)
 
 
 WORDS = words_for("of_bias")

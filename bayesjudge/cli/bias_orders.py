@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from bayesjudge import bias as module
-from bayesjudge.cli.bias import bias
 from bayesjudge.cli.options import FIRST, OF_TABLE, Shared, table_option
 from bayesjudge.cli.output import Story, present
 from bayesjudge.cli.source import open_source
@@ -34,7 +33,6 @@ _PICTURES = {
 }
 
 
-@bias.command
 def orders(
     table: Annotated[Path, table_option("One row a pair, or one row a verdict")],
     /,

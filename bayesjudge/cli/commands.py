@@ -17,7 +17,7 @@ COMMANDS = {
         "(pass@k).",
     ),
     "bias": (
-        "bayesjudge.cli.bias_orders:bias",
+        "bayesjudge.cli.bias:bias",
         "Measure how far a change that should not matter (format, order, wording) moves scores.",
     ),
     "completion": (

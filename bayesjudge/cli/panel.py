@@ -76,6 +76,7 @@ def panel(
     target: WhichItems = "population",
     width: Annotated[float | None, OF_MODEL] = None,
     items: Annotated[Path | None, Parameter(group=OUTPUT, negative="")] = None,
+    study: Annotated[Path | None, Parameter(group=OUTPUT, negative="")] = None,
     shared: Shared = Shared(),
 ) -> None:
     r"""Estimate how good each system is, and how reliable each of several judges.
@@ -117,6 +118,9 @@ def panel(
         (of 0.1 with --details).
     items : Path
         Write every item's consensus label and class probabilities to this .csv file.
+    study : Path
+        Hide the labels of all systems but some, in every combination, and write to this .csv file
+        how far off the regression, the judges' mean, a veto, and the best and the worst judge are.
 
     Raises
     ------
@@ -127,7 +131,7 @@ def panel(
 
     shared.check()
     with checking("options") as require:
-        check_files(require, items=items)
+        check_files(require, items=items, study=study)
         wrong = width is not None and not 0 < width < 1
         require(not wrong, f"--width={width}, expected a number inside (0, 1)")
     source = open_source(table, metric, judges=True)
@@ -196,6 +200,7 @@ def panel(
         if items is not None:
             found.append(_consensus(votes, made, tell_all(made).method))
         told = [
+            _study(votes, study, shared),
             _budget(votes, width, shared.ci_prob),
             *(_accuracy(one, str(items)) for one in found),
         ]
@@ -232,6 +237,24 @@ def _accuracy(found: Consensus, path: str) -> Section:
     told["cautions"] = [c.id for c in found.accuracy.cautions]
     fields = {k: None if v != v else v for k, v in told.items()}
     return Section("Consensus labels", lines, "consensus", fields)
+
+
+def _study(votes: Votes, path: Path | None, shared: Shared) -> Section | None:
+    """Errors on systems whose labels are hidden, by how many keep theirs."""
+    if path is None:
+        return None
+    from bayesjudge.panel import study
+
+    table = study(votes, random_seed=shared.seed, progress=False if shared.quiet else None)
+    write_csv(table.assign(combination=table["combination"].map(", ".join)), path)
+    worst = table.groupby(["labelled", "method"])["max_error"].mean().unstack()
+    lines = [
+        f"labels of {s} systems: "
+        + ", ".join(f"{name} {100 * value:.1f}" for name, value in row.dropna().items())
+        for s, row in worst.iterrows()
+    ]
+    heading = f"Largest error on the systems without labels, in points (all in {path})"
+    return Section(heading, lines, "study", worst.reset_index().to_dict("records"), detail=False)
 
 
 def _budget(votes: Votes, asked: float | None, ci_prob: float) -> Section | None:

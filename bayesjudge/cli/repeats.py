@@ -56,6 +56,9 @@ repeats = App(
     "known well enough; `report` says what repeated scores tell.",
 )
 
+# imported when it is called
+repeats.command("bayesjudge.cli.repeats_categories:categories", name="categories")
+
 _SCORE = Parameter(name=["--score", "--verdict"], group=DATA, consume_multiple=True, negative="")
 Cutpoints = Literal["shared", "by_judge"]
 Noise = Literal["constant", "by_level"]

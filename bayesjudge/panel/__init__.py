@@ -47,6 +47,7 @@ from bayesjudge.panel.predictive import dependence_check
 from bayesjudge.panel.recommend import recommend
 from bayesjudge.panel.repair import align_texts, repair_labels
 from bayesjudge.panel.simulate import simulate
+from bayesjudge.panel.study import found_by, study
 from bayesjudge.panel.voting import VotingRule, choose_threshold, ensemble_rates
 
 __all__ = [
@@ -77,6 +78,7 @@ __all__ = [
     "effective_judges",
     "ensemble_rates",
     "fit",
+    "found_by",
     "homogeneity",
     "label_next",
     "labels_needed",
@@ -92,6 +94,7 @@ __all__ = [
     "repair_labels",
     "rogan_gladen",
     "simulate",
+    "study",
     "voting",
 ]
 

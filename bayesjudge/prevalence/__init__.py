@@ -24,6 +24,7 @@ from bayesjudge.prevalence.closed_form import (
     rogan_gladen,
 )
 from bayesjudge.prevalence.compare import compare, compare_designs
+from bayesjudge.prevalence.conformal import conformal_sets
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.exact import exact
 from bayesjudge.prevalence.label_errors import if_people_err
@@ -70,6 +71,7 @@ __all__ = [
     "compare",
     "compare_designs",
     "conditional_calibration",
+    "conformal_sets",
     "contrasts",
     "difference",
     "exact",

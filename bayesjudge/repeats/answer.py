@@ -15,6 +15,7 @@ from bayesjudge.core.answer import (
     listed,
     percent_of,
     percents,
+    rows_of,
 )
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate, Interval, Row
@@ -79,6 +80,8 @@ def answer(
     An item needs 20 calls (18 to 22, 95 % interval) until its mean score is known to ± 0.5 ...
     """
     made = as_estimates(results, ci_prob, interval)
+    if (found := next((one for one in made if "same_twice" in one), None)) is not None:
+        return _same_twice(found, ci_prob)
     scores = data_of(made, Scores)
     with checking("repeats.answer") as require:
         require(scores is not None, "no result says which scores it is of; give closed_forms")
@@ -108,6 +111,26 @@ def answer(
             *_judges(found, wanted, shown, len(scores.judges)),
             *_other_spread(found, made),
         ),
+    )
+
+
+def _same_twice(found: Estimate, ci_prob: float) -> Answer:
+    """How often two verdicts on one item agree, and which items' verdicts are least settled."""
+    rows = rows_of([found], "same_twice")
+    sentences = [
+        f"{'The judge' if not where else where[0]} gives an item the same verdict twice in "
+        f"{percents(row, ci_prob)} of cases"
+        for where, row in rows.items()
+    ]
+    shares = rows_of([found], "modal_share")
+    loose = sorted((row.value, ", ".join(map(str, where))) for where, row in shares.items())[:5]
+    unsettled = [f"{name} ({percent_of(share)})" for share, name in loose if share < 1]
+    return Answer(
+        "; ".join(sentences[:5]) + ".",
+        basis=f"{how_many(len(shares), 'item')} with repeated verdicts.",
+        why=f"Quoted: {found.method}, without bias, with a t interval over items.",
+        quoted=found,
+        notes=(f"Usual verdict given least often: {', '.join(unsettled)}.",) if unsettled else (),
     )
 
 

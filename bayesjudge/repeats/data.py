@@ -96,6 +96,43 @@ class Scores(ReadAtOnce):
                     "sequence must hold the scores that counts counts, cell by cell",
                 )
 
+    def describe(self) -> pd.DataFrame:
+        """Each item's plain mean and standard deviation by judge, shrunk to nothing.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row an item and judge with a score: ``item``, ``judge``, ``scores`` (how many),
+            ``mean``, and ``sd`` with one degree of freedom less (``nan`` of one score), in the
+            units of the scale.
+
+        References
+        ----------
+        Source 3, 'Problem: LLM evaluators are stochastic'.
+
+        Examples
+        --------
+        >>> Scores.from_values([5, 4, 3, 4, 2], scale=[1, 2, 3, 4, 5]).describe()["sd"].round(2)[0]
+        np.float64(1.14)
+        """
+        import pandas as pd
+
+        n, scale = self.counts.sum(axis=-1), np.array(self.scale)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = self.counts @ scale / n
+            away = (scale - mean[..., None]) ** 2
+            sd = np.sqrt((self.counts * away).sum(axis=-1) / np.where(n > 1, n - 1, np.nan))
+        i, j = np.nonzero(n)
+        return pd.DataFrame(
+            {
+                "item": np.array(self.items)[i],
+                "judge": np.array(self.judges)[j],
+                "scores": n[i, j],
+                "mean": mean[i, j],
+                "sd": sd[i, j],
+            }
+        )
+
     def __repr__(self) -> str:
         return f"repeats.Scores({'; '.join(self._counts())})"
 

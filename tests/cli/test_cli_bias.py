@@ -355,3 +355,35 @@ def test_a_limit_is_answered_first_and_decided_on_request(run, folder):
     assert (code, "give that too" in err) == (2, True)
     code, _, err = run("bias", "scores.csv", *READ, "--limit", "8", "--at-most", "5")
     assert (code, "--at-most must be a share" in err) == (2, True)
+
+
+def test_answers_are_written_in_several_ways_for_a_judge(run, folder):
+    table = pd.DataFrame({"id": ["a", "b"], "answer": ["Take 2. Stir.", "No numbers here."]})
+    table.to_csv("answers.csv", index=False)
+    asked = ["bias", "variants", "answers.csv", "--item", "id", "--change", "bullets", "number"]
+    code, out, _ = run(*asked, "--out", "v.csv")
+    assert code == 0
+    assert "1 changes left the answer as it is" in " ".join(out.split())
+    made = pd.read_csv("v.csv")
+    assert made.groupby("id")["variant"].apply(list).to_dict() == {
+        "a": ["baseline", "bullets", "number"],
+        "b": ["baseline", "bullets"],
+    }
+    made["score"] = 3 + (made["variant"] == "bullets")
+    made.drop(columns="answer").to_csv("scored.csv", index=False)
+    code, out, _ = run(
+        *["bias", "scored.csv", "--scale", "1-5", "--design", "item", "--item", "id"],
+        *["--missing", "drop", "--json"],
+    )
+    assert code == 0, out
+
+
+def test_the_place_of_an_answer(run, folder):
+    rows = [(i, p, 5 + i + (p == 1) + 0.1 * (i * p % 3)) for i in range(6) for p in (1, 2, 3)]
+    table = pd.DataFrame(rows, columns=["answer", "place", "score"])
+    table.to_csv("places.csv", index=False)
+    code, out, _ = run("bias", "positions", "places.csv", "--position", "place", "--json")
+    assert code == 0
+    found = named(json.loads(out))
+    expected = bj.bias.position_shift(table, position="place")["position_shift", "judge", "1"].value
+    assert found["position_shift", "judge", "1"] == pytest.approx(expected)

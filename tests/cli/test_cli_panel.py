@@ -236,3 +236,14 @@ def test_rows_of_several_generators_without_their_column_are_told_how_to_name_it
     told = " ".join(capsys.readouterr().err.split())
     assert "a judge voted more than once on an item" in told
     assert "keep one, or name what made each item (--generator)" in told
+
+
+def test_errors_by_the_number_of_labelled_systems_are_written(wide, tmp_path, capsys):
+    asked = ["panel", str(wide), "--truth", "human", "--judges", *JUDGES, "--no-nuts"]
+    asked += ["--calibration", "by_generator"]
+    assert main([*asked, "--study", str(tmp_path / "study.csv"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["study"]
+    assert [row["labelled"] for row in found] == [0, 1, 2]
+    written = pd.read_csv(tmp_path / "study.csv")
+    mean = written[(written["labelled"] == 1) & (written["method"] == "veto")]["max_error"].mean()
+    assert found[1]["veto"] == pytest.approx(mean)

@@ -441,3 +441,13 @@ def test_help_names_both_commands():
     )
     assert "report" in done.stdout
     assert "run" in done.stdout
+
+
+def test_categories_asked_again(tmp_path, capsys):
+    table = pd.DataFrame({"item": list("aaaabbbb"), "verdict": list("PPPPPPFQ")})
+    table.to_csv(tmp_path / "answers.csv", index=False)
+    assert main(["repeats", "categories", str(tmp_path / "answers.csv"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    same = next(row for row in found["estimates"] if row["quantity"] == "same_twice")
+    # item b: 1 of the 6 pairs agrees
+    assert same["value"] == pytest.approx((1 + 1 / 6) / 2)

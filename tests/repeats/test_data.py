@@ -215,3 +215,18 @@ def test_a_column_of_each_answer_is_counted_like_a_row_of_each(kind):
     assert one.repeats.sum() == 3
     with pytest.raises(bj.InputError, match="stand in the order asked"):
         Scores.from_frame(wide, scale=range(1, 6), score=names, order="judge")
+
+
+def test_plain_means_and_spreads_of_few_scores():
+    # the three evaluators of source 3: 4.6 / .55, 3.6 / 1.14, 4.6 / .55
+    table = {"1": [4, 4, 5, 5, 5], "2": [5, 4, 3, 4, 2], "3": [5, 4, 5, 4, 5]}
+    rows = pd.DataFrame(
+        [("a", judge, score) for judge, scores in table.items() for score in scores],
+        columns=["item", "judge", "score"],
+    )
+    scores = bj.repeats.Scores.from_frame(rows, scale=range(1, 6), judge="judge")
+    found = scores.describe().set_index("judge")
+    assert found["mean"].tolist() == pytest.approx([4.6, 3.6, 4.6])
+    assert found["sd"].round(2).tolist() == [0.55, 1.14, 0.55]
+    one = bj.repeats.Scores.from_values([4], scale=[1, 2, 3, 4, 5]).describe()
+    assert np.isnan(one["sd"][0])

@@ -10,6 +10,7 @@ from scipy.stats import norm
 
 import bayesjudge as bj
 from bayesjudge.core import methods
+from bayesjudge.core.intervals import z_score
 from bayesjudge.repeats import (
     Scores,
     anova,
@@ -224,3 +225,17 @@ def test_one_item_and_one_judge_have_an_answer():
     assert found["calls_per_item"].low < n < found["calls_per_item"].high
     with pytest.raises(bj.InputError, match="was not asked twice"):
         required_calls(Scores.from_values([4], scale=range(1, 6)), 0.3)
+
+
+def test_scaling_of_bins_and_of_the_level_as_the_source_prints_them():
+    # "2 bins 6, 4 bins 36": whatever the spread, twice the bins take four times the calls
+    sds = np.linspace(0.01, 0.6, 600)
+    two = required_repeats(sds, third_of_a_bin(1, 2))
+    four = required_repeats(sds, third_of_a_bin(1, 4))
+    assert set(four[two == 6]) <= {21, 22, 23, 24}
+    # z^2 is ln(1 / alpha) within 2 to 57 % for alpha from .2 to .001, and not in proportion
+    alpha = np.array([0.2, 0.05, 0.01, 0.001])
+    ratio = np.array([z_score(1 - a) ** 2 for a in alpha]) / np.log(1 / alpha)
+    assert_allclose(ratio[[0, -1]], [1.02, 1.57], atol=0.005)
+    # 95 to 99 % does take 1.7 times the calls
+    assert (z_score(0.99) / z_score(0.95)) ** 2 == pytest.approx(1.7, abs=0.03)

@@ -477,3 +477,44 @@ def test_litellm_is_asked_for_by_name(monkeypatch):
     monkeypatch.setitem(sys.modules, "litellm", None)
     with pytest.raises(ImportError, match=r"pip install 'bayesjudge\[llm\]'"):
         bj.repeats.runner.chat_judges(["openai/x"], "Rate {item}")
+
+
+# What is known beforehand, and what calls took ----------------------------------------------------
+
+
+def test_a_spread_of_earlier_runs_moves_the_first_decision(tmp_path):
+    wanted = bj.repeats.required_repeats(0.6, PLAN["half_width"], ci_prob=0.99)
+    assert wanted > 12
+    rule = {"ci_prob": 0.99, "method": "z", "pilot": 4}
+    calls = []
+    for sd in (None, 0.6):
+        about = {**PLAN, **rule, "expected_sd": sd, "store": tmp_path / f"{sd}.sqlite"}
+        calls.append(sample_until_sync(steady, ["a", "b"], **about).items["calls"])
+    assert calls[0].max() < wanted <= calls[1].min()
+    about = {name: value for name, value in PLAN.items() if name != "progress"}
+    few = bj.repeats.runner.Settings(**about, pilot=3, expected_sd=0.6, most_per_item=4)
+    assert few.rule["pilot"] == 4
+    with pytest.raises(bj.InputError, match="expected_sd"):
+        bj.repeats.runner.Settings(**about, expected_sd=-1)
+
+
+def test_latency_counts_calls_in_flight(tmp_path):
+    path = tmp_path / "run.sqlite"
+    sample_until_sync(steady, ["a"], store=path, **PLAN)
+    file = sqlite3.connect(path)
+    file.execute("DELETE FROM attempts")
+    # two together, one after them, and one whose end was never seen
+    calls = [(0.0, 2.0), (1.0, 3.0), (10.0, 1.0), (10.5, None)]
+    file.executemany(
+        "INSERT INTO attempts (arm, item, slot, judge, started, seconds) "
+        "VALUES ('main', 'a', ?, 'judge', ?, ?)",
+        [(i, *call) for i, call in enumerate(calls)],
+    )
+    file.commit()
+    file.close()
+    found = bj.repeats.runner.read_latency(path)
+    assert found.index.tolist() == [1, 2]
+    assert found.loc[1, ["calls", "mean"]].tolist() == [2, 1.5]
+    assert found.loc[2, ["calls", "mean"]].tolist() == [1, 3.0]
+    with pytest.raises(bj.InputError, match="no arm"):
+        bj.repeats.runner.read_latency(path, arm="other")

@@ -93,7 +93,7 @@ def robust_center(
     return Center(how, value, round(max(moves), 12), trim if how == "trimmed" else 0.0)
 
 
-def location(how: How, trim: float = 0.0) -> Callable[[np.ndarray], float]:
+def location(how: str, trim: float = 0.0) -> Callable[[np.ndarray], float]:
     """The function that computes such a centre."""
     if how == "median":
         return lambda x: float(np.median(x))

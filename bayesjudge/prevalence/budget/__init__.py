@@ -10,16 +10,19 @@ from bayesjudge.prevalence.budget.allocation import (
 )
 from bayesjudge.prevalence.budget.expected_width import expected_width, label_next
 from bayesjudge.prevalence.budget.plan import labels_by_design, plan
+from bayesjudge.prevalence.budget.second_order import correction_bias, labels_to_correct
 
 __all__ = [
     "allocate",
     "best_allocation",
+    "correction_bias",
     "expected_width",
     "interval_width",
     "judge_regime",
     "label_next",
     "labels_by_design",
     "labels_needed",
+    "labels_to_correct",
     "plan",
     "width_curves",
 ]

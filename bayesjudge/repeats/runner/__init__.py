@@ -13,7 +13,7 @@ from bayesjudge.repeats.runner.judges import (
 )
 from bayesjudge.repeats.runner.run import Run, sample_until, sample_until_sync
 from bayesjudge.repeats.runner.settings import RetryPolicy, Settings
-from bayesjudge.repeats.runner.store import read_answers
+from bayesjudge.repeats.runner.store import read_answers, read_latency
 
 __all__ = [
     "Call",
@@ -26,6 +26,7 @@ __all__ = [
     "current_call",
     "only_number",
     "read_answers",
+    "read_latency",
     "sample_until",
     "sample_until_sync",
 ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bayesjudge.core.errors import checking
+from bayesjudge.repeats.planning import required_repeats
 from bayesjudge.repeats.stopping_rules import Method, next_batch
 
 
@@ -86,6 +87,9 @@ class Settings:
         The stopping rule; see `next_batch`.
     pilot, batch : int, default 10
         Readable scores before the first decision, and most calls at once about one item.
+    expected_sd : float, optional
+        Standard deviation of one item's scores in earlier runs, in the units of the scale: no
+        decision is taken before as many scores as it would need (`required_repeats`).
     most_per_item : int, default 200
         Calls about one item after which it is left unsettled.
     budget_calls : int, optional
@@ -114,6 +118,7 @@ class Settings:
     method: Method = "dirichlet"
     pilot: int = 10
     batch: int = 10
+    expected_sd: float | None = None
     most_per_item: int = 200
     budget_calls: int | None = None
     budget_cost: float | None = None
@@ -124,6 +129,9 @@ class Settings:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", tuple(float(x) for x in self.scale))
+        with checking("repeats run") as require:
+            sd = self.expected_sd
+            require(sd is None or sd >= 0, f"expected_sd must be 0 or more, got {sd!r}")
         next_batch([], self.half_width, **self.rule)  # it checks what it is given
         with checking("repeats run") as require:
             for name in ("most_per_item", "concurrency"):
@@ -139,4 +147,8 @@ class Settings:
     def rule(self) -> dict[str, Any]:
         """Arguments of `next_batch`."""
         names = ("scale", "ci_prob", "method", "pilot", "batch")
-        return {name: getattr(self, name) for name in names}
+        rule = {name: getattr(self, name) for name in names}
+        if self.expected_sd is not None:
+            first = required_repeats(self.expected_sd, self.half_width, ci_prob=self.ci_prob)
+            rule["pilot"] = max(self.pilot, min(first, self.most_per_item))
+        return rule

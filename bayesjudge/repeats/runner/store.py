@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
+import numpy as np
+
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.repeats.runner._fingerprint import Entry, changed_by_asking, changes
 
@@ -199,6 +201,63 @@ def read_answers(path: str | Path, *, arm: str | None = None) -> pd.DataFrame:
     """
     import pandas as pd
 
+    with _opened(path, arm) as (file, name):
+        found = [] if name is None else _answers(file, name)
+    columns = ["item", "judge", "repeat", "score", "raw", "problem", "reason"]
+    rows = [(a.item, a.judge, a.slot + 1, a.score, a.raw, a.problem, a.reason) for a in found]
+    return pd.DataFrame(rows, columns=columns).astype({"score": float})
+
+
+def read_latency(path: str | Path, *, arm: str | None = None) -> pd.DataFrame:
+    """Tell how long calls took, by how many were in flight when they began.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+        A file that `sample_until` wrote.
+    arm : str, optional
+        Which of its runs; needed if it holds several.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index ``in_flight`` (calls that had begun and not ended, the call itself counted);
+        ``calls``, and the ``mean``, ``sd`` (``nan`` of one call) and ``p95`` of their seconds,
+        from the request to the answer or the failure. A call whose end was never seen counts in
+        flight until the last end of the run, and has no seconds.
+
+    Raises
+    ------
+    InputError
+        If there is no such file or arm, or it is no store of this version.
+
+    References
+    ----------
+    Source 3, 'Batch size'.
+    """
+    import pandas as pd
+
+    with _opened(path, arm) as (file, name):
+        rows = file.execute("SELECT started, seconds FROM attempts WHERE arm = ?", [name])
+        table = pd.DataFrame(rows.fetchall(), columns=["started", "seconds"]).astype(float)
+    ends = table["started"] + table["seconds"]
+    begun, ended = np.sort(table["started"]), np.sort(ends.fillna(ends.max()))
+    before = np.searchsorted(begun, table["started"], side="right")
+    table["in_flight"] = before - np.searchsorted(ended, table["started"], side="right")
+    seconds = table.dropna().groupby("in_flight")["seconds"]
+    return pd.DataFrame(
+        {
+            "calls": seconds.size(),
+            "mean": seconds.mean(),
+            "sd": seconds.std(),
+            "p95": seconds.quantile(0.95),
+        }
+    )
+
+
+@contextlib.contextmanager
+def _opened(path: str | Path, arm: str | None) -> Iterator[tuple[sqlite3.Connection, str | None]]:
+    """The file of a store, and the name of its one arm or of the one that is asked for."""
     path = Path(path)
     with checking("repeats store") as require:
         require(path.is_file(), f"no file {str(path)!r}")
@@ -210,10 +269,7 @@ def read_answers(path: str | Path, *, arm: str | None = None) -> pd.DataFrame:
             require(one, f"{str(path)!r} holds the arms {arms}: say which, as in arm={arms[:1]}")
             there = arm is None or arm in arms
             require(there, f"{str(path)!r} has no arm {arm!r}; it holds {arms}")
-        found = _answers(file, arm or arms[0]) if arms else []
-    columns = ["item", "judge", "repeat", "score", "raw", "problem", "reason"]
-    rows = [(a.item, a.judge, a.slot + 1, a.score, a.raw, a.problem, a.reason) for a in found]
-    return pd.DataFrame(rows, columns=columns).astype({"score": float})
+        yield file, arm or (arms[0] if arms else None)
 
 
 def _answers(file: sqlite3.Connection, arm: str) -> list[Answer]:

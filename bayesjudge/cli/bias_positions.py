@@ -1,0 +1,86 @@
+"""``bayesjudge bias positions``: how far the place of an answer in the prompt moves its score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from bayesjudge import bias as module
+from bayesjudge.cli.options import FIRST, OF_TABLE, Shared, table_option
+from bayesjudge.cli.output import Story, present
+from bayesjudge.cli.source import open_source
+from bayesjudge.core.estimate import Estimate
+from bayesjudge.core.fit import Fit
+from bayesjudge.core.side_by_side import side_by_side
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def positions(
+    table: Annotated[Path, table_option("One row a score, with the place that the answer had")],
+    /,
+    *,
+    score: Annotated[str, OF_TABLE, FIRST] = "score",
+    position: Annotated[str, OF_TABLE, FIRST] = "position",
+    answer: Annotated[str, OF_TABLE, FIRST] = "answer",
+    judge: Annotated[str | None, OF_TABLE] = None,
+    shared: Shared = Shared(),
+) -> None:
+    """Measure how far the place of an answer in the prompt moves its score.
+
+    Of two or more places: each answer is scored in several of them. Shifts come from least squares
+    within answers, so that an answer may lack some places; nothing is sampled.
+
+    ```
+    bayesjudge bias positions scores.csv --score score --position place --answer answer_id
+    ```
+
+    Parameters
+    ----------
+    table : Path
+        One row a score.
+    score : str
+        Column with the score, a number.
+    position : str
+        Column with the place that the answer had in the prompt.
+    answer : str
+        Column that names the answer, within the table.
+    judge : str
+        Column that names the judge.
+
+    Raises
+    ------
+    InputError
+        If a column or a value is not understood.
+    """
+    shared.check()
+    source = open_source(table, None, judges=True)
+    rows = source.table([score, position, answer, *([judge] if judge else [])])
+    found = module.position_shift(
+        rows,
+        score=score,
+        position=position,
+        answer=answer,
+        judge=judge,
+        ci_prob=shared.ci_prob,
+    )
+    story = Story(
+        command="bias positions",
+        title="Position shift: how far the place of an answer moves its score",
+        answer="position_shift",
+        inputs=source.inputs,
+        tell=lambda made: module.answer(*made, ci_prob=shared.ci_prob),
+    )
+    present([found], None, shared, story, draw=_draw)
+
+
+def _draw(made: Sequence[Estimate | Fit]) -> dict[str, Axes]:
+    from bayesjudge.core.plots import new_axes, plot_intervals
+
+    (found,) = made
+    assert isinstance(found, Estimate)
+    rows = side_by_side(found.only("position_shift"), ci_prob=found.ci_prob)
+    axes = plot_intervals(rows, ax=new_axes(8.0, 0.28 * len(rows) + 1.1))
+    return {"Shift of the score by place, in score points": axes}

@@ -1,0 +1,79 @@
+"""``bayesjudge bias variants``: answers written in several ways, for a judge to score again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from bayesjudge import bias as module
+from bayesjudge.bias.variants import ERRORS, FORMATTING
+from bayesjudge.cli.options import FIRST, OF_TABLE, OUTPUT, NamedItem, table_option
+from bayesjudge.cli.output import say, write_csv
+from bayesjudge.cli.source import open_source
+from bayesjudge.core.errors import checking
+
+_CHANGES = Parameter(consume_multiple=True, negative="")
+
+
+def variants(
+    table: Annotated[Path, table_option("One row an item, with its answer")],
+    /,
+    *,
+    text: Annotated[str, OF_TABLE, FIRST] = "answer",
+    item: Annotated[NamedItem, FIRST] = "item",
+    change: Annotated[list[str] | None, _CHANGES, FIRST] = None,
+    out: Annotated[Path, Parameter(group=OUTPUT)] = Path("variants.csv"),
+    seed: Annotated[int, Parameter(group=OUTPUT)] = 0,
+) -> None:
+    """Write each answer in several ways: what a judge should not mind, or should not overlook.
+
+    Formatting: bullets, numbered, heading, bold, plain, one_line. Errors: number, negation,
+    dropped. Score the file with your judge, then `bayesjudge bias` says how far scores moved.
+
+    ```
+    bayesjudge bias variants answers.csv --text answer --item id --change bullets heading
+    ```
+
+    Parameters
+    ----------
+    table : Path
+        One row an item.
+    text : str
+        Column with the answer.
+    item : str
+        Column that names the item.
+    change : list[str]
+        Which changes; all the formatting if not said.
+    out : Path
+        File to write.
+    seed : int
+        Of the places of errors.
+
+    Raises
+    ------
+    InputError
+        If a column or a value is not understood.
+    """
+    known = [*FORMATTING, *ERRORS]
+    with checking("options") as require:
+        unknown = [name for name in change or () if name not in known]
+        require(not unknown, f"--change {' '.join(unknown)}: there are {', '.join(known)}")
+    source = open_source(table, None)
+    made = module.make_variants(
+        source.table([item, text]),
+        text=text,
+        item=item,
+        changes=change or tuple(FORMATTING),
+        random_seed=seed,
+    )
+    same = made[(made["variant"] != "baseline") & ~made["changed"]]
+    neighbours = made.drop(same.index).drop(columns="changed")
+    write_csv(neighbours, out)
+    say(
+        f"{neighbours[item].nunique():,} items, {len(neighbours):,} rows written to {out}"
+        + (f"; {len(same):,} changes left the answer as it is, and are not in it" * bool(len(same)))
+        + ". Score them, then: bayesjudge bias FILE --scale 1-5 --design item"
+        + f" --item {item}" * (item != "item")
+    )

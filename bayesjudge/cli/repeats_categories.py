@@ -1,0 +1,73 @@
+"""``bayesjudge repeats categories``: verdicts with two or more names, asked again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from bayesjudge import repeats as module
+from bayesjudge.cli.options import DATA, FIRST, OF_TABLE, NamedItem, Shared, table_option
+from bayesjudge.cli.output import Story, present
+from bayesjudge.cli.source import open_source
+
+_VERDICTS = Parameter(group=DATA, consume_multiple=True, negative="")
+
+
+def categories(
+    table: Annotated[Path, table_option("One row an answer")],
+    /,
+    *,
+    verdict: Annotated[str, OF_TABLE, FIRST] = "verdict",
+    item: Annotated[NamedItem, FIRST] = "item",
+    judge: Annotated[str | None, OF_TABLE, FIRST] = None,
+    verdicts: Annotated[list[str] | None, _VERDICTS] = None,
+    shared: Shared = Shared(),
+) -> None:
+    """Tell how often a judge that names a category gives the same one when asked again.
+
+    Categories have no order (A, B or tie; safe, unsafe, unclear). Of numbers, and of pass and fail,
+    `bayesjudge repeats report` says more.
+
+    ```
+    bayesjudge repeats categories answers.csv --verdict label --item prompt --judge model
+    ```
+
+    Parameters
+    ----------
+    table : Path
+        One row an answer; an empty verdict is one that could not be read.
+    verdict : str
+        Column with the category.
+    item : str
+        Column that names the item.
+    judge : str
+        Column that names the judge.
+    verdicts : list[str]
+        All categories that a judge can name; those that occur if not said.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, a verdict is not among `--verdicts`, or nothing was asked twice.
+    """
+    shared.check()
+    source = open_source(table, None, judges=True)
+    found = module.consistency(
+        source.table([verdict, item, *([judge] if judge else [])]),
+        verdict=verdict,
+        item=item,
+        judge=judge,
+        verdicts=tuple(verdicts or ()),
+        ci_prob=shared.ci_prob,
+        random_seed=shared.seed,
+    )
+    story = Story(
+        command="repeats categories",
+        title="Consistency: the same category twice",
+        answer="same_twice",
+        inputs=source.inputs,
+        tell=lambda made: module.answer(*made, ci_prob=shared.ci_prob),
+    )
+    present([found], None, shared, story)
