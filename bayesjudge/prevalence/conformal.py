@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def conformal_sets(counts: Counts, *, error_prob: float = 0.05) -> pd.DataFrame:
-    r"""Which labels of an output does its verdict leave open?
+    r"""Tell which labels of a single output its verdict leaves open.
 
     A label is left out of a verdict's set if the judge seldom errs so: if at most a share
     `error_prob` of the outputs with that label get this wrong verdict, counted among the labelled
