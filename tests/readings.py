@@ -559,6 +559,15 @@ def readings() -> dict[str, Reading]:
             {},
             lambda made: entries([made]),
         ),
+        "make_variants": Reading(
+            bias.make_variants,
+            pd.DataFrame({"item": _ids(6), "answer": [f"Take {i}. Stir {i}." for i in range(6)]}),
+            {"text": "answer", "item": "item"},
+            {"changes": ["bullets", "number"]},
+            lambda made: {
+                (row[0], row[1], row[2]): row[3] for row in made.itertuples(index=False, name=None)
+            },
+        ),
         "schematic_adherence": Reading(
             bias.schematic_adherence,
             marked[marked["system"] == "1"].reset_index(drop=True),
