@@ -140,12 +140,11 @@ def quadrature(nodes: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @jitable
-def summed_products(f, log_f, shift, weight, of, count):
-    """Log-likelihood of patterns, and its slopes by the logarithms of their factors.
+def summed_products(f, shift, weight, of, count):
+    """Log-likelihood of patterns, and its slopes by their factors.
 
-    Of factor k the logarithm is that of `f[k]` and `shift[k]` more; `log_f` has logarithms of
-    factors that may be too small for a number, or no rows. Those of pattern i are `of[i]`, -1 if
-    there is none.
+    Of factor k the logarithm is that of `f[k]` and `shift[k]` more. Those of pattern i are `of[i]`,
+    -1 if there is none.
     """
     size, value, bar = f.shape[1], 0.0, np.zeros(f.shape)
     row = np.empty(size)
@@ -162,7 +161,7 @@ def summed_products(f, log_f, shift, weight, of, count):
         for e in range(size):
             total += row[e]
         if total < TINY:
-            value += count[i] * _by_logs(row, f, log_f, weight, of[i])
+            value += count[i] * _by_logs(row, f, weight, of[i])
             total = row.sum()
         value += count[i] * np.log(total)
         grown = count[i] / total
@@ -171,25 +170,20 @@ def summed_products(f, log_f, shift, weight, of, count):
                 k = np.uint64(of[i, s])
                 for e in range(size):
                     bar[k, e] += grown * row[e]
+    for k in range(f.shape[0]):
+        for e in range(size):
+            bar[k, e] = bar[k, e] / f[k, e] if f[k, e] > 0 else 0.0
     return value, bar
 
 
 @jitable
-def by_factors(f, bar):
-    """Make slopes by factors of those by their logarithms."""
-    for k in range(f.shape[0]):
-        for e in range(f.shape[1]):
-            bar[k, e] = bar[k, e] / f[k, e] if f[k, e] > 0 else 0.0
-
-
-@jitable
-def _by_logs(row, f, log_f, weight, of):
+def _by_logs(row, f, weight, of):
     """Set `row` to a product over its largest value, and return the logarithm of that."""
     for e in range(row.size):
         row[e] = np.log(weight[e])
         for k in of:
             if k >= 0:
-                row[e] += log_f[k, e] if log_f.shape[0] else np.log(f[k, e])
+                row[e] += np.log(f[k, e])
     most = row.max()
     for e in range(row.size):
         row[e] = np.exp(row[e] - most) if most > -np.inf else 0.0
@@ -203,13 +197,12 @@ def _by_logs(row, f, log_f, weight, of):
 def centres(share, shift, weight):
     """Logits of an average item, by Newton's method, and their slopes by `share` and by `shift`.
 
-    Also the probabilities of 1 and of 0 at each node. On the logit scale the mean over the nodes is
+    On the logit scale the mean over the nodes is
     all but linear in the centre. An exponential at each node serves all steps.
     """
     size = share.size, shift.size
     centre, by_share, by_shift = np.empty(share.size), np.empty(share.size), np.empty(size)
-    one, none, variance = np.empty(size), np.empty(size), 0.0
-    odds = np.empty(shift.size)  # of a bad output, where the centre is 0
+    variance, odds = 0.0, np.empty(shift.size)  # of a bad output, where the centre is 0
     for i in range(shift.size):
         variance += weight[i] * shift[i] ** 2
         odds[i] = np.exp(-min(max(shift[i], -FAREST), FAREST))
@@ -230,13 +223,12 @@ def centres(share, shift, weight):
             steps += 1
         slope, scale = 0.0, np.exp(-min(max(at, -FAREST), FAREST))
         for i in range(shift.size):
-            one[s, i] = 1 / (1 + scale * odds[i])
-            none[s, i] = scale * odds[i] * one[s, i]
-            by_shift[s, i] = -weight[i] * one[s, i] * none[s, i]
+            p = 1 / (1 + scale * odds[i])
+            by_shift[s, i] = -weight[i] * p * scale * odds[i] * p
             slope -= by_shift[s, i]
         centre[s], by_share[s] = at, 1 / slope
         by_shift[s] /= slope
-    return centre, by_share, by_shift, one, none
+    return centre, by_share, by_shift
 
 
 class Centre(Operation):
@@ -250,13 +242,8 @@ class Centre(Operation):
 
     @staticmethod
     def function(compiled: Callable[..., Any], *told: Any) -> Callable[..., Any]:
-        """Solve the equation; probabilities at the nodes are left out."""
-        solved = compiled(centres)
-
-        def centre_of(share, shift, weight):
-            return solved(share, shift, weight)[:3]
-
-        return compiled(centre_of)
+        """Solve the equation."""
+        return compiled(centres)
 
     def _pulled(self, bar: Any, slopes: Any) -> list[Any]:
         by_share, by_shift = slopes

@@ -726,7 +726,6 @@ if before:
 names = {
     "prevalence.items._marginal": ["Rows"],
     "truth.effects": ["Centre"],
-    "prevalence.items._few": ["FewRows"],
     "ratings._marginal": ["LogProbabilities", "_Gradient"],
     "core.distributions": [],
 }

@@ -472,114 +472,44 @@ def evaluated(items, spec, point, moved=None):
     return run(*logits, truth[2], verdict[2], verdict[3] if judge else truth[3], *data)
 
 
-def of_few(items, spec, point, moved=None):
-    """The same of few rows, by prevalences, rates and spreads."""
-    from bayesjudge.prevalence.items import _few as few
-    from bayesjudge.prevalence.items._marginal import Answers
-    from bayesjudge.prevalence.items._pymc import nodes_of
-    from bayesjudge.truth import effects as m
-
-    effects = {n: k for n, k in nodes_of(spec).items() if n in spec._effects(items)}
-    rules = [m.quadrature(effects[n]) if n in effects else (np.zeros(1), np.ones(1)) for n in NAMES]
-    theta, q1, q0 = (np.atleast_1d(point[n]) for n in ("prevalence", "sensitivity", "specificity"))
-    spreads = [point[f"{n}_spread"] if n in effects else 0.0 for n in NAMES]
-    unknown = [theta.copy(), np.concatenate([q1, 1 - q0]), np.array(spreads)]
-    if moved is not None:
-        unknown[moved[0]][moved[1]] += moved[2]
-    terms = few.Terms.of(Answers.of(items), items.design.same_items)
-    points, weights = zip(*rules, strict=True)
-    run = few.FewRows.function(m.plain, *map(len, points))
-    return run(*unknown, *points, *weights, *vars(terms).values())
-
-
 NAMES = "difficulty", "leniency", "interaction"
 
 
-@pytest.mark.parametrize(
-    ("name", "run"),
-    [
-        (n, run)
-        for n in CASES
-        for run in (evaluated, of_few)
-        if "judge" not in n or run == evaluated
-    ],
-)
-def test_likelihood_and_gradient_are_those_of_plain_arrays(name, run):
+@pytest.mark.parametrize("name", CASES)
+def test_likelihood_and_gradient_are_those_of_plain_arrays(name):
     from bayesjudge.prevalence.items._pymc import log_likelihood
 
     items, spec = case(name), ItemEffects(nodes=5)
     point = point_of(items, spec)
-    value, *slopes = run(items, spec, point)
+    value, *slopes = evaluated(items, spec, point)
     assert value == pytest.approx(log_likelihood(items, spec, point), rel=1e-10)
     rng, step = np.random.default_rng(1), 1e-5
     for i, slope in enumerate(slopes):
         where = tuple(rng.integers(0, n) for n in slope.shape)
-        if i == 2 and run == of_few:  # an effect that these rows tell
-            where = (NAMES.index(spec._effects(items)[-1]),)
-        up, down = (run(items, spec, point, (i, where, x))[0] for x in (step, -step))
+        up, down = (evaluated(items, spec, point, (i, where, x))[0] for x in (step, -step))
         assert slope[where] == pytest.approx((up - down) / (2 * step), rel=1e-5, abs=1e-6)
-
-
-@pytest.mark.parametrize("name", [n for n in CASES if "judge" not in n])
-def test_few_rows_have_the_likelihood_of_any_number_of_rows(name):
-    """The same density and the same slopes, by all rates and spreads, to the last digits."""
-    items, spec = case(name), ItemEffects(nodes=5)
-    point = point_of(items, spec, seed=3)
-    (one, *_), (other, *few) = (run(items, spec, point) for run in (evaluated, of_few))
-    assert one == pytest.approx(other, rel=1e-12)
-    for slope, mine in zip(by_unknowns(items, spec, point), few, strict=True):
-        assert_allclose(mine, slope, rtol=1e-10, atol=1e-10)
-
-
-def by_unknowns(items, spec, point):
-    """Slopes of `evaluated` by prevalences, rates and spreads: chain rule through the centres."""
-    from bayesjudge.prevalence.items._pymc import nodes_of
-    from bayesjudge.truth import effects as m
-
-    effects = {n: k for n, k in nodes_of(spec).items() if n in spec._effects(items)}
-    rules = {
-        n: m.quadrature(effects[n]) if n in effects else (np.zeros(1), np.ones(1)) for n in NAMES
-    }
-    spread = {n: point[f"{n}_spread"] if n in effects else 0.0 for n in NAMES}
-    _, x_bar, y1_bar, y0_bar = evaluated(items, spec, point)
-    theta, q1, q0 = (np.atleast_1d(point[n]) for n in ("prevalence", "sensitivity", "specificity"))
-    (pa, wa), (pb, wb), (pc, wc) = (rules[n] for n in NAMES)
-    shift = (spread["difficulty"] * pa[:, None] + spread["interaction"] * pc).ravel()
-    _, by_share, by_shift, *_ = m.centres(theta, shift, np.outer(wa, wc).ravel())
-    flat = x_bar.transpose(0, 2, 1).reshape(theta.size, -1)
-    whole = flat.sum(axis=1)
-    on_shift = (flat + whole[:, None] * by_shift).sum(axis=0).reshape(pa.size, pc.size)
-    rates, lean = np.concatenate([q1, 1 - q0]), spread["leniency"] * pb
-    _, by_rate, by_lean, *_ = m.centres(rates, lean, wb)
-    verdicts = np.concatenate([y1_bar, y0_bar])
-    judged = verdicts.sum(axis=1)
-    on_lean = (verdicts + judged[:, None] * by_lean).sum(axis=0)
-    spreads = [(on_shift.T @ pa).sum(), on_lean @ pb, (on_shift @ pc).sum()]
-    return whole * by_share, judged * by_rate, np.array(spreads)
 
 
 @pytest.mark.parametrize("share", [1e-300, 1e-20, 1 - 1e-16])
 @pytest.mark.parametrize("spread", [1e-3, 300.0])
-def test_few_rows_have_a_likelihood_however_far_a_sampler_strays(share, spread):
+def test_there_is_a_likelihood_however_far_a_sampler_strays(share, spread):
     """Where probabilities are 0 in floating point: a number, and the way back."""
     items, spec = case("several systems"), ItemEffects(nodes=5)
     point = point_of(items, spec) | {"prevalence": np.full(3, share), "difficulty_spread": spread}
-    value, *slopes = of_few(items, spec, point)
+    value, *slopes = evaluated(items, spec, point)
     assert np.isfinite(value)
     assert all(np.isfinite(slope).all() for slope in slopes)
-    if spread < 1:
-        assert (np.sign(slopes[0]) == np.sign(0.5 - share)).all()
 
 
 def test_an_item_of_many_labelled_rows_has_no_probability_of_0():
-    """Rows of one system are few, those of three are not: all good where hardly any could be."""
+    """All good where hardly any could be."""
     cells = np.zeros((1, 3, 3, 2), int)
     cells[:, :, 1, 1] = 8
     items = Items(cells, np.ones(1, int), "abc", "random", repeats="system")
     spec = ItemEffects(nodes=5)
     shares = {"prevalence": np.full(3, 1e-300), "difficulty_spread": 1e-3}
-    value, *slopes = of_few(items, spec, point_of(items, spec) | shares)
-    assert -40 * 24 - 60 < value < -40 * 24
+    value, *slopes = evaluated(items, spec, point_of(items, spec) | shares)
+    assert value < -40 * 24
     assert all(np.isfinite(slope).all() for slope in slopes)
 
 
@@ -589,10 +519,8 @@ def test_a_solved_centre_has_the_mean_of_its_nodes_and_the_slopes_of_its_equatio
 
     points, weights = m.quadrature(7)
     share, shift = np.array([1e-6, 0.02, 0.5, 0.9, 1 - 1e-6]), spread * points
-    found, by_share, by_shift, one, none = m.centres(share, shift, weights)
+    found, by_share, by_shift = m.centres(share, shift, weights)
     p = expit(found[:, None] + shift)
-    assert_allclose(one, p, rtol=1e-12)
-    assert_allclose(none, expit(-found[:, None] - shift), rtol=1e-12)
     assert_allclose(p @ weights, share, rtol=1e-10)
     assert_allclose((weights * expit(-found[:, None] - shift)).sum(axis=1), 1 - share, rtol=1e-9)
     step = 1e-5 * share * (1 - share)

@@ -24,7 +24,7 @@ from scipy.special import logsumexp
 from bayesjudge.compiled import jitable
 from bayesjudge.core.counting import collapse, distinct
 from bayesjudge.prevalence.items.data import UNLABELLED, Items
-from bayesjudge.truth.effects import Operation, by_factors, centre, quadrature, summed_products
+from bayesjudge.truth.effects import Operation, centre, quadrature, summed_products
 
 RATES = ("prevalence", "sensitivity", "specificity")
 #: Numbers of an array that `by_pattern` holds at once.
@@ -95,9 +95,7 @@ def _over_nodes(f, shift, wa, wb, answer_of, count):
     for b in range(wb.size):
         for a in range(wa.size):
             weight[b * wa.size + a] = wb[b] * wa[a]
-    value, bar = summed_products(f, f[:0], shift, weight, answer_of, count)
-    by_factors(f, bar)
-    return value, bar
+    return summed_products(f, shift, weight, answer_of, count)
 
 
 @jitable

@@ -16,7 +16,6 @@ from bayesjudge.core.fit import Fit
 from bayesjudge.core.predictive import draw_together, observed_values
 from bayesjudge.core.prior_check import Key, count_in_draws
 from bayesjudge.prevalence import _pymc as part_1
-from bayesjudge.prevalence.items._few import MOST_ROWS, FewRows, Terms
 from bayesjudge.prevalence.items._marginal import RATES, Answers, Rows
 from bayesjudge.prevalence.items.data import UNLABELLED, Items
 from bayesjudge.truth.effects import Centre, centre, quadrature
@@ -63,12 +62,9 @@ def integrated(items: Items, spec: Any, text: bool) -> pm.Model:
         truth, verdict = _pairs(items, {name: _nodes(*one) for name, one in effects.items()})
         centred = _centre if text else _solved_centre
         x = _logits(rates[0], truth, centred)
-        if not text and _are_few(items, answers):
-            _add_few(items, spec, answers, rates, list(effects.values()))
-        else:
-            y1, y0 = (_logits(share, verdict, centred) for share in (rates[1], 1 - rates[2]))
-            nodes = _Nodes(x, y1, y0, *truth, *verdict)
-            (_observe_patterns if text else _add_likelihood)(items, answers, nodes)
+        y1, y0 = (_logits(share, verdict, centred) for share in (rates[1], 1 - rates[2]))
+        nodes = _Nodes(x, y1, y0, *truth, *verdict)
+        (_observe_patterns if text else _add_likelihood)(items, answers, nodes)
         if "icc" in spec._quantities(items):
             p = pt.sigmoid(x)
             square = _mean(p**2, truth)
@@ -315,23 +311,6 @@ def _add_likelihood(items: Items, answers: Answers, nodes: _Nodes) -> None:
     weights = (effect[1] for effect in (nodes.a, nodes.b, own))
     found = Rows(items.design.same_items, judge)(*logits, *weights, *held, count)
     pm.Potential("rows", found[0])
-
-
-def _are_few(items: Items, answers: Answers) -> bool:
-    """Whether rows are so few that powers of their probabilities can be multiplied."""
-    return not _judge_repeats(items) and bool(answers.cells.sum(axis=1).max() <= MOST_ROWS)
-
-
-def _add_few(
-    items: Items, spec: Any, answers: Answers, rates: Sequence[Any], effects: Sequence[Any]
-) -> None:
-    """The same of few rows: a function of rates and spreads."""
-    there = spec._effects(items)
-    one = FewRows(*(n if name in there else 1 for name, n in nodes_of(spec).items()))
-    spreads, points, weights = zip(*effects, strict=True)
-    passes = pt.concatenate([rates[1], 1 - rates[2]])
-    terms = Terms.of(answers, items.design.same_items).data()
-    pm.Potential("rows", one(rates[0], passes, pt.stack(spreads), *points, *weights, *terms)[0])
 
 
 def _observe_patterns(items: Items, answers: Answers, nodes: _Nodes) -> None:
