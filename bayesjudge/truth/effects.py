@@ -170,9 +170,9 @@ def summed_products(f, shift, weight, of, count):
                 k = np.uint64(of[i, s])
                 for e in range(size):
                     bar[k, e] += grown * row[e]
-    for k in range(f.shape[0]):
+    for j in range(f.shape[0]):
         for e in range(size):
-            bar[k, e] = bar[k, e] / f[k, e] if f[k, e] > 0 else 0.0
+            bar[j, e] = bar[j, e] / f[j, e] if f[j, e] > 0 else 0.0
     return value, bar
 
 

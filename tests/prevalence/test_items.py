@@ -490,6 +490,22 @@ def test_likelihood_and_gradient_are_those_of_plain_arrays(name):
         assert slope[where] == pytest.approx((up - down) / (2 * step), rel=1e-5, abs=1e-6)
 
 
+@pytest.mark.slow
+def test_the_nodes_suffice_where_effects_spread_by_one_and_a_half_logits():
+    """What all draws share leaves the posterior as it is: the error that differs between them."""
+    from bayesjudge.prevalence.items._marginal import Answers, by_pattern
+    from bayesjudge.prevalence.items._pymc import nodes_of
+
+    items, rng, draws = case("several systems"), np.random.default_rng(3), 10
+    shares = {"prevalence": 0.7, "sensitivity": 0.85, "specificity": 0.75}
+    spreads = {"difficulty_spread": 1.5, "leniency_spread": 1.1, "interaction_spread": 0.8}
+    at = {name: rng.normal(mean, 0.04, (draws, 3)) for name, mean in shares.items()}
+    at |= {name: sd * np.exp(rng.normal(0, 0.15, draws)) for name, sd in spreads.items()}
+    ours, many = nodes_of(ItemEffects()), {"difficulty": 41, "leniency": 41, "interaction": 15}
+    off = by_pattern(items, ItemEffects(), at, ours) - by_pattern(items, ItemEffects(), at, many)
+    assert (off @ Answers.of(items).count).std() < 0.01
+
+
 @pytest.mark.parametrize("share", [1e-300, 1e-20, 1 - 1e-16])
 @pytest.mark.parametrize("spread", [1e-3, 300.0])
 def test_there_is_a_likelihood_however_far_a_sampler_strays(share, spread):

@@ -24,9 +24,11 @@ from scipy.special import logsumexp
 from bayesjudge.compiled import jitable
 from bayesjudge.core.counting import collapse, distinct
 from bayesjudge.prevalence.items.data import UNLABELLED, Items
-from bayesjudge.truth.effects import Operation, centre, quadrature, summed_products
+from bayesjudge.truth.effects import TINY, Operation, centre, quadrature, summed_products
 
 RATES = ("prevalence", "sensitivity", "specificity")
+#: Powers up to it are products.
+FEW = 40
 #: Numbers of an array that `by_pattern` holds at once.
 LARGEST = 5_000_000
 
@@ -86,6 +88,25 @@ def _scaled_exp(out, a, x, b, y):
 
 
 @jitable
+def _scaled_powers(out, a, x, b, y):
+    """The same of powers of `x` and `y`: few are products, which need no logarithm."""
+    if a + b <= FEW:
+        out[:] = 1.0
+        for _ in range(a):
+            for i in range(out.size):
+                out[i] *= x[i]
+        for _ in range(b):
+            for i in range(out.size):
+                out[i] *= y[i]
+        most = out.max()
+        if most > TINY:
+            for i in range(out.size):
+                out[i] /= most
+            return np.log(most)
+    return _scaled_exp(out, a, np.log(x), b, np.log(y))
+
+
+@jitable
 def _over_nodes(f, shift, wa, wb, answer_of, count):
     """Log-likelihood of the patterns of items, and its slopes by `f`, their answers' factors.
 
@@ -138,12 +159,11 @@ def _of_outputs(x, y1, y0, wa, wb, wc, cells, system, answer_of, count, tells):
                     i, at = c * na + a, c * nba + b * na + a
                     passed[s, at] = p[s, i] * h[s, b] + p1[s, i] * w[s, b] + 1e-300
                     failed[s, at] = p[s, i] * h1[s, b] + p1[s, i] * w1[s, b] + 1e-300
-    log_passed, log_failed = np.log(passed), np.log(failed)
     open_f, open_shift = np.empty((n_open, size)), np.zeros(n_open)
     alone = np.zeros((n_open, nba))  # answers without a label
     for j in range(n_open):
         s, fails, passes = opened[j, 0], opened[j, 1], opened[j, 2]
-        open_shift[j] = _scaled_exp(open_f[j], fails, log_failed[s], passes, log_passed[s])
+        open_shift[j] = _scaled_powers(open_f[j], fails, failed[s], passes, passed[s])
         for c in range(nc):
             for e in range(nba):
                 alone[j, e] += wc[c] * open_f[j, c * nba + e]

@@ -46,7 +46,7 @@ CELLS = (
 def nodes_of(spec: Any) -> dict[str, int]:
     """Nodes of each effect."""
     n = spec.nodes
-    return {"difficulty": n, "leniency": max(5, n // 2), "interaction": max(5, n // 3)}
+    return {"difficulty": n, "leniency": n, "interaction": max(5, n // 3)}
 
 
 def integrated(items: Items, spec: Any, text: bool) -> pm.Model:

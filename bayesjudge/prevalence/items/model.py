@@ -64,8 +64,8 @@ class ItemEffects(BayesianModel):
     difficulty_spread, leniency_spread, interaction_spread : float
         Scales of the half-normal priors of the standard deviations of a, b, and c or d, in logits:
         2, 1 and 1 by default.
-    nodes : int, default 15
-        Of the quadrature over difficulty; half as many for leniency, a third for the interaction.
+    nodes : int, default 13
+        Of the quadrature over difficulty, and over leniency; a third as many for the interaction.
         `fit` doubles them once and says if that changes the likelihood.
 
     Raises
@@ -94,7 +94,7 @@ class ItemEffects(BayesianModel):
     difficulty_spread: float = 2.0
     leniency_spread: float = 1.0
     interaction_spread: float = 1.0
-    nodes: int = 15
+    nodes: int = 13
 
     _method = methods.ITEM_EFFECTS
     _source: ClassVar[str] = SOURCE
