@@ -6,6 +6,7 @@ Modules, one question each:
 - `bias`: how far can formatting, order or other irrelevant changes move a score, and what can be
   promised?
 - `decide`: does a number meet a threshold, and if that is unknown, what would decide?
+- `judge`: is the judge good enough, and for what?
 - `leaderboard`: who leads for people, from verdicts on pairs of answers?
 - `panel`: how good is each generator, and how reliable is each judge?
 - `prevalence`: what share of outputs is truly good, when the judge errs?
@@ -13,7 +14,7 @@ Modules, one question each:
 - `repeats`: how often must the judge be asked?
 - `rubric`: what total would people give, when a judge goes through criteria one by one?
 
-Each but `decide` and `rubric` has a data class, closed forms that return an `Estimate`, model
+Each but `decide`, `judge` and `rubric` has a data class, closed forms that return an `Estimate`, model
 classes whose fields are their priors, `build_model`, `fit` that returns a `Fit`, `simulate`, and
 functions that start with ``plot_``. A module is imported when it is first named; PyMC, ArviZ and
 matplotlib when a function needs them.
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         attempts,
         bias,
         decide,
+        judge,
         leaderboard,
         panel,
         prevalence,
@@ -77,6 +79,7 @@ __all__ = [
     "bias",
     "decide",
     "doctor",
+    "judge",
     "leaderboard",
     "load",
     "panel",

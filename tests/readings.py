@@ -263,7 +263,6 @@ def _in_consensus(table: Any, **how: Any) -> Any:
     return list(bj.panel.consensus(votes).items(table, **how))
 
 
-@functools.cache
 def _of_rubric(rubric: Any) -> dict[Any, Any]:
     table = rubric.totals()
     sums = table.groupby("system")[["judged", "people"]].sum()
@@ -272,6 +271,16 @@ def _of_rubric(rubric: Any) -> dict[Any, Any]:
     }
 
 
+def _of_judged(data: Any) -> dict[Any, Any]:
+    """Labelled pairs by judge and system."""
+    return {
+        (*at, i): number
+        for at, pairs in data.pairs.items()
+        for i, number in enumerate([*pairs.n, *pairs.all_n])
+    }
+
+
+@functools.cache
 def readings() -> dict[str, Reading]:
     """Every public function of a table, by its name and what is special about it."""
     bias, leaderboard = bj.bias, bj.leaderboard
@@ -314,6 +323,38 @@ def readings() -> dict[str, Reading]:
             {**of_log, "by": "system", "item": "case"},
             {**drop, "repeats": "system"},
             _of_verdicts,
+        ),
+        "Judged": Reading(
+            bj.judge.Judged.from_frame, log, {**of_log, "by": "system"}, drop, _of_judged
+        ),
+        "Judged scores": Reading(
+            bj.judge.Judged.from_frame,
+            log,
+            {"score": "fine", "truth": "truth", "by": "system"},
+            {**random, **scale},
+            _of_judged,
+        ),
+        "untuned": Reading(
+            bj.judge.untuned,
+            log.assign(shown=[i % 7 == 0 for i in range(len(log))]),
+            {"truth": "truth", "tuned_on": "shown"},
+            {},
+            lambda found: {"left out": found[1]},
+        ),
+        "disagreements": Reading(
+            bj.judge.disagreements,
+            labelled,
+            of_log,
+            {},
+            lambda rows: {i: tuple(row[:3]) for i, row in enumerate(rows.values.tolist())},
+            in_order=True,
+        ),
+        "where_it_errs": Reading(
+            bj.judge.where_it_errs,
+            labelled.assign(topic=["x" if i % 3 else "y" for i in range(len(labelled))]),
+            {**of_log, "columns": ["topic"]},
+            {},
+            lambda found: {one.value: one.p_value for one in found},
         ),
         "Counts": Reading(counts, log, of_log, drop, of_counts),
         "Counts by": Reading(counts, log, {**of_log, "by": "system"}, drop, of_counts),

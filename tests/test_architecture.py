@@ -16,7 +16,7 @@ from conftest import MODULES as CONTRACTS
 from numpydoc.validate import validate
 
 import bayesjudge as bj
-from bayesjudge import decide, lab, prevalence, rubric
+from bayesjudge import decide, judge, lab, prevalence, rubric
 from bayesjudge.cli import main
 
 PACKAGE = Path(bj.__file__).parent
@@ -25,7 +25,7 @@ CONTRIBUTING = TOP / "CONTRIBUTING.md"
 PYPROJECT = tomllib.loads((TOP / "pyproject.toml").read_text())
 FILES = {path.relative_to(TOP).as_posix(): path.read_text() for path in PACKAGE.rglob("*.py")}
 OWN = [one for one in CONTRACTS if not one.name.startswith("pass_share")]
-PUBLIC = [bj, decide, lab, rubric, *(one.module for one in CONTRACTS)]
+PUBLIC = [bj, decide, judge, lab, rubric, *(one.module for one in CONTRACTS)]
 sys.path.insert(0, str(TOP / "tools"))
 
 import structure  # noqa: E402

@@ -23,6 +23,7 @@ each_module = pytest.mark.parametrize("one", MODULES, ids=lambda one: one.name)
 NOT_MODULES = {
     *("core", "compiled", "render", "verdicts", "truth"),
     *("cli", "readers", "datasets", "lab", "decide", "integrations", "rubric"),
+    "judge",  # asks no model of its own: its posteriors are Dirichlet, and normal on a grid
 }
 SETTINGS = (
     *("draws", "tune", "chains", "cores", "target_accept"),

@@ -44,6 +44,10 @@ COMMANDS = {
         "bayesjudge.cli.gate:gate",
         "Decide whether the share of good outputs meets a threshold: pass, fail or unknown.",
     ),
+    "judge": (
+        "bayesjudge.cli.judge:judge",
+        "Say what a judge is worth, how it errs, and for what that is good enough.",
+    ),
     "label": (
         "bayesjudge.cli.label:label",
         "Choose which outputs a person labels next, and stop as soon as a threshold is decided.",

@@ -64,6 +64,13 @@ LabelFile = Annotated[
         "name its columns, or the log's), or labelled rows with a verdict each."
     ),
 ]
+TunedOn = Annotated[
+    str | None,
+    helped(
+        "Column that is true where the judge was tuned on the row's label (an example in its "
+        "prompt, a choice of prompt or threshold): such labels are left out."
+    ),
+]
 Verdict = Annotated[str, helped("Column with the judge's verdict.")]
 Item = Annotated[str | None, helped("Column that identifies the item of a row.")]
 NamedItem = Annotated[str, helped("Column that identifies the item of a row.")]

@@ -46,9 +46,26 @@ class Source:
     people: tuple[str, ...] = ()
     #: What is done to the table before it is counted.
     changed: Callable[[Any], Any] | None = None
+    #: Column of labels on which the judge was tuned, that of the labels, and how many there were.
+    tuned_on: str = ""
+    tuned_truth: str = ""
+    left_out: int = 0
+
+    def leave_out(self, tuned_on: str | None, truth: str | None) -> None:
+        """Leave out labels on which the judge was tuned, wherever the column of labels is read."""
+        self.tuned_on, self.tuned_truth = tuned_on or "", truth or ""
 
     def table(self, columns: Sequence[str], *, numbers: Sequence[str] = ()) -> pa.Table:
-        """Read some columns, with the labels of another file."""
+        """Read some columns, with the labels of another file, and without those of tuning."""
+        if not self.tuned_on or self.tuned_truth not in columns:
+            return self._with_labels(columns, numbers)
+        from bayesjudge.judge import untuned
+
+        read = self._with_labels(list(dict.fromkeys([*columns, self.tuned_on])), numbers)
+        kept, self.left_out = untuned(read, self.tuned_truth, self.tuned_on)
+        return kept.select(list(dict.fromkeys([*columns, *numbers])))
+
+    def _with_labels(self, columns: Sequence[str], numbers: Sequence[str]) -> pa.Table:
         if self.labels is None:
             return self.own_table(columns, numbers)
         return self.labels.added(self, list(dict.fromkeys([*columns, *numbers])), numbers)
@@ -66,7 +83,7 @@ class Source:
         shown = None if large and not quiet else False
         with progress(shown, f"counting {many} of {self.path.name}"), ExitStack() as opened:
             table = None
-            if large and self.labels is None:
+            if large and self.labels is None and not self.tuned_on:
                 with self._labels_elsewhere():
                     table = opened.enter_context(tables.scanned_parquet(path, columns))
             table = self.table(columns) if table is None else table

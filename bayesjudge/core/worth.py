@@ -125,7 +125,7 @@ def worth_of_widths(
         require(labels >= 1, f"expected at least 1 label, got {labels!r}")
         require(items >= labels, f"expected at least as many items as labels, got {items!r}")
     if alone.ndim:
-        return _of_draws(labels * (alone**2 / judged**2 - 1), labels, ci_prob)
+        return worth_of_draws(labels * (alone**2 / judged**2 - 1), labels, ci_prob)
     value = float(labels * (alone**2 / judged**2 - 1))
     others = 1 - labels / items
     if labels <= 3 or others <= 0:
@@ -193,7 +193,34 @@ def worth_of_pairs(
     shares = rng.standard_gamma(n + prior, size=(draws, n.size))
     shares /= shares.sum(axis=1, keepdims=True)
     squared = _squared_correlation(f, y, shares)
-    return _of_draws(more_labels(squared, float(n.sum()), items), labels, ci_prob)
+    return worth_of_draws(more_labels(squared, float(n.sum()), items), labels, ci_prob)
+
+
+def worth_of_draws(more: Any, labels: int, ci_prob: float = 0.95) -> Worth:
+    """Worth of a judge from draws of it: their median and equal-tailed interval.
+
+    Parameters
+    ----------
+    more : array_like, shape (n_draws,)
+        More labels that the judge is worth, by draw.
+    labels : int
+        Labels that there are.
+    ci_prob : float, default 0.95
+        Probability of the interval.
+
+    Returns
+    -------
+    Worth
+        ``nan`` if a draw is.
+
+    Raises
+    ------
+    InputError
+        If `ci_prob` is out of range.
+    """
+    tail = (1 - check_ci_prob(ci_prob)) / 2
+    low, value, high = np.quantile(np.asarray(more, float), [tail, 0.5, 1 - tail])
+    return Worth(float(value), float(low), float(high), labels, ci_prob)
 
 
 def more_labels(squared_correlation: Any, labels: float, items: float) -> Any:
@@ -256,12 +283,6 @@ def worth_words(worth: Mapping[str, Worth]) -> str:
     told = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
     rest = "" if few else ", of the others between these"
     return f"On top of the labels the judge is worth {told}{rest}."
-
-
-def _of_draws(more: np.ndarray, labels: int, ci_prob: float) -> Worth:
-    tail = (1 - check_ci_prob(ci_prob)) / 2
-    low, value, high = np.quantile(more, [tail, 0.5, 1 - tail])
-    return Worth(float(value), float(low), float(high), labels, ci_prob)
 
 
 def _squared_correlation(f: np.ndarray, y: np.ndarray, shares: np.ndarray) -> np.ndarray:

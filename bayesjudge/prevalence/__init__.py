@@ -8,7 +8,6 @@ from bayesjudge.core.fitting import build_model, fit
 from bayesjudge.core.intervals import clopper_pearson, wilson
 from bayesjudge.core.label_design import DESIGNS, LabelDesign
 from bayesjudge.core.prior_check import check_prior
-from bayesjudge.prevalence.agreement import agreement
 from bayesjudge.prevalence.answer import answer
 from bayesjudge.prevalence.change import ChangePoint, change_point
 from bayesjudge.prevalence.closed_form import (
@@ -58,7 +57,6 @@ __all__ = [
     "LinearErrorRates",
     "PooledErrorRates",
     "PredictiveValues",
-    "agreement",
     "answer",
     "bootstrap",
     "budget",

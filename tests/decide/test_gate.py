@@ -566,7 +566,7 @@ def test_a_generators_share_a_judges_agreement_and_a_shift_decide():
     found = [outcome("bias", shift, made, at_most=x) for x in (high + 0.1, low - 0.1)]
     assert found == ["pass", "fail"]
     counts = Counts(0, 0, 180, 174, 100, 85, calibration="random")
-    made = bj.prevalence.agreement(counts, ci_prob=0.9)
+    made = bj.judge.quality(counts, ci_prob=0.9)
     found = [outcome("prevalence", "kappa", made, at_least=x) for x in (0.7, 0.97)]
     assert found == ["pass", "fail"]
 

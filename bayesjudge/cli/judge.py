@@ -1,0 +1,312 @@
+"""``bayesjudge judge``: is the judge good enough, and for what?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import bayesjudge as bj
+from bayesjudge.cli.one_judge import Asked
+from bayesjudge.cli.options import (
+    BY,
+    FIRST,
+    LOGS,
+    OF_OUTPUT,
+    OF_TABLE,
+    SEVERAL,
+    LabelFile,
+    LogJudge,
+    Meanings,
+    Metric,
+    Shared,
+    Truth,
+    TunedOn,
+    check_files,
+    table_option,
+)
+from bayesjudge.cli.output import Results, Story, present, tell, write_csv
+from bayesjudge.cli.scores import read_scale
+from bayesjudge.cli.source import Source, open_source
+from bayesjudge.core.answer import chance, numbers, percents
+from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import Estimate
+from bayesjudge.core.words import words_for
+from bayesjudge.render.page import Section
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Columns that a table of judge and people is read by.
+READ = ("truth", "verdict", "score", "by", "item", "propensity")
+#: Most judges of which all pairs are told, and most findings on the screen.
+MOST_JUDGES, MOST_FINDINGS = 6, 10
+
+
+def judge(
+    table: Annotated[Path, table_option("One row an output", LOGS)],
+    /,
+    *,
+    verdict: Annotated[list[str] | None, SEVERAL, FIRST] = None,
+    truth: Annotated[Truth, FIRST] = None,
+    calibration: Annotated[str | None, OF_TABLE, FIRST] = None,
+    by: Annotated[str | None, BY, FIRST] = None,
+    score: Annotated[list[str] | None, SEVERAL] = None,
+    scale: Annotated[str | None, OF_TABLE] = None,
+    truth_scale: Annotated[str | None, OF_TABLE] = None,
+    truth_from: Annotated[float | None, OF_TABLE] = None,
+    classes: Annotated[list[str] | None, SEVERAL] = None,
+    item: Annotated[str | None, OF_TABLE] = None,
+    repeats: Annotated[Literal["system", "judge"] | None, OF_TABLE] = None,
+    propensity: Annotated[str | None, OF_TABLE] = None,
+    labels: LabelFile = None,
+    tuned_on: TunedOn = None,
+    meanings: Meanings = Meanings(),
+    unparsed: Annotated[Literal["fail", "drop"] | None, OF_TABLE] = None,
+    metric: Metric = None,
+    judge: LogJudge = None,
+    trust: Annotated[bool, OF_OUTPUT] = False,
+    wrong: Annotated[float, OF_OUTPUT] = 0.05,
+    promised: Annotated[float, OF_OUTPUT] = 0.9,
+    disagreements: Annotated[Path | None, OF_OUTPUT] = None,
+    shared: Shared = Shared(),
+) -> None:
+    r"""Say what a judge is worth, how it errs, and for what that is good enough.
+
+    ```
+    bayesjudge judge labels.csv --verdict gpt4_label --truth final_label --calibration random
+    bayesjudge judge log.csv --verdict v1 v2 --truth human --calibration random
+    bayesjudge judge log.csv --score p --scale 0:1 --truth human --calibration random --trust
+    ```
+
+    Parameters
+    ----------
+    table : Path
+        One row an output, or a log.
+    verdict : list[str]
+        Column with the judge's verdict; several, if several judges or prompts saw the same outputs.
+    calibration : str
+        How the labelled outputs were chosen: random, by_truth, separate, by_verdict or
+        known_propensity.
+    by : str
+        Column by whose values the judge is looked at: systems, criteria, topics.
+    score : list[str]
+        Column with the judge's numbers, in place of --verdict.
+    scale : str
+        Lowest and highest score that the judge can give, such as 1:5.
+    truth_scale : str
+        Lowest and highest number that people can give, if labels are numbers.
+    truth_from : float
+        Lowest human number that is a pass, if labels are numbers.
+    classes : list[str]
+        Classes that verdict and truth can be, if they are more than pass and fail.
+    item : str
+        Column that identifies the item of a row.
+    repeats : str
+        What repeats if an item has several rows: system or judge. Needs --item.
+    propensity : str
+        Column with the probability with which each row was to be labelled.
+    unparsed : str
+        What a row without a verdict is: the judge's fail, or dropped.
+    trust : bool
+        Of scores: from which on passes, and down to which fails, can stand without a person.
+    wrong : float
+        Share of those that may be wrong.
+    promised : float
+        Probability that no more are.
+    disagreements : Path
+        Write the labelled outputs on which judge and people differ, the likeliest errors first.
+
+    Raises
+    ------
+    InputError
+        If an option, a column or a value is not understood.
+    """
+    shared.check()
+    source = open_source(table, metric, judge=judge)
+    with checking("options") as require:
+        check_files(require, disagreements=disagreements)
+        one = not (verdict and score)
+        require(one, "--verdict or --score: give one of them")
+        require(not trust or score, "--trust takes --score: numbers or probabilities")
+    asked = Asked(
+        truth=truth,
+        calibration=calibration,
+        verdict=verdict or (None if score or source.log is not None else ["verdict"]),
+        score=score[0] if score else None,
+        by=by,
+        item=item,
+        repeats=repeats,
+        propensity=propensity,
+        classes=classes,
+        labels=labels,
+        meanings=meanings,
+    ).completed(source)
+    source.leave_out(tuned_on, asked.truth)
+    given = score or asked.verdict or []
+    how: dict[str, Any] = asked.values("truth", "by", "propensity", "classes", "calibration")
+    how |= {**vars(meanings), "unparsed": unparsed, "truth_from": truth_from}
+    repeats = asked.repeats if score is None else None
+    how |= {"item": asked.item, "repeats": repeats} if asked.item else {}
+    if not score and asked.item and not repeats:
+        how.pop("item")
+    with checking("options") as require:
+        how |= {"scale": read_scale("--scale", scale, require)} if score else {}
+        how |= {"truth_scale": read_scale("--truth-scale", truth_scale, require)} if score else {}
+    column = given[0] if len(given) == 1 else given
+    how |= {"score": column} if score else {"verdict": column}
+    columns = [
+        *given,
+        *(how[name] for name in ("truth", "by", "item", "propensity") if name in how),
+    ]
+    read = source.table([str(one) for one in columns])
+    judged = bj.judge.Judged.from_frame(read, **how, tuned=source.left_out)
+    found = bj.judge.quality(judged, ci_prob=shared.ci_prob)
+
+    def sections(_: Results) -> list[Section]:
+        made = [*_both_said(judged, found), *_by_others(judged, shared)]
+        if trust:
+            made.append(_trusted(judged, wrong, promised, shared))
+        return [*made, *_where(source, given[0], asked, judged)]
+
+    story = Story(
+        command="judge",
+        title="Is the judge good enough, and for what?",
+        answer="accuracy",
+        words=words_for("of_judge"),
+        inputs={**source.inputs, "outputs": judged.seen, "labelled": judged.labelled,
+                "calibration": f"{judged.design.name}: {judged.design.meaning}",
+                "labels": judged.table.spelling or None},
+        tell=lambda made: bj.judge.answer(*made, ci_prob=shared.ci_prob),
+        waits=False,
+    )  # fmt: skip
+    present([found], None, shared, story, draw=lambda _: _pictures(judged, shared), more=sections)
+    if disagreements is not None:
+        listed = bj.judge.disagreements(
+            _whole(source, given, asked),
+            verdict=given,
+            truth=asked.truth or "",
+            numeric=judged.kind == "grades",
+            **vars(meanings),
+        )
+        write_csv(listed, disagreements)
+        tell(f"{len(listed):,} disagreements written to {disagreements}")
+
+
+def _whole(source: Source, given: Sequence[str], asked: Asked) -> Any:
+    """The table with all its columns, and labels of another file."""
+    names = [*given, asked.truth or "", *source.columns()]
+    return source.table(list(dict.fromkeys(names)))
+
+
+def _both_said(judged: bj.judge.Judged, found: Estimate) -> list[Section]:
+    """The confusion table of one judge."""
+    if len(judged.pairs) > 1:
+        return []
+    if "good_passed" in found:
+        name = judged.pass_name
+        people, said = (f"{name!r}", f"{name!r}") if name else ("pass", "passes")
+        rows = {"good": f"people {people}", "bad": "people do not" if name else "people fail"}
+        columns = {"passed": f"judge {said}", "failed": "judge does not" if name else "judge fails"}
+        lines = [
+            f"{words}: " + ", ".join(
+                f"{told} {percents(found[f'{kind}_{verdict}'])}"
+                for verdict, told in columns.items()
+            )
+            for kind, words in rows.items()
+        ]  # fmt: skip
+    elif "confusion" in found:
+        by: dict[str, list[str]] = {}
+        for _, at, row in found.only("confusion").rows():
+            by.setdefault(str(at["truth"]), []).append(f"{at['verdict']} {percents(row)}")
+        lines = [f"of what people call {truth}: {', '.join(own)}" for truth, own in by.items()]
+    else:
+        return []
+    heading = "What people and judge said, shares of " + (
+        "all outputs" if "good_passed" in found else "each class"
+    )
+    return [Section(heading, lines, "confusion", lines, detail=False)]
+
+
+def _by_others(judged: bj.judge.Judged, shared: Shared) -> list[Section]:
+    """Every two of several judges."""
+    if len(judged.judges) < 2 or judged.verdicts is None:
+        return []
+    measure: Any = "accuracy" if "prevalence" in judged.design.identifies else "youden"
+    compared = bj.judge.select(judged, measure=measure, ci_prob=shared.ci_prob)
+    lines = []
+    for _, at, row in compared.only("difference").rows():
+        better = compared["p_better", at["first"], at["second"]].value
+        lines.append(
+            f"{at['first']} less {at['second']}: {numbers(row)}, better with probability "
+            f"{chance(better)}"
+        )
+    shown = lines if len(judged.judges) <= MOST_JUDGES else lines[: len(judged.judges)]
+    fields = [{"quantity": name, "where": at, **row._asdict()} for name, at, row in compared.rows()]
+    heading = f"Judges against each other, on the same outputs ({compared.method})"
+    return [Section(heading, shown, "judges", fields, detail=False)]
+
+
+def _trusted(judged: bj.judge.Judged, wrong: float, promised: float, shared: Shared) -> Section:
+    """From which score on verdicts can stand."""
+    made = bj.judge.trust(judged, alpha=wrong, promised=promised, ci_prob=shared.ci_prob)
+    lines = []
+    sides = (("pass", "pass_from", "from", "on"), ("fail", "fail_to", "down to", ""))
+    for side, name, word, on in sides:
+        cut, share = made[name].value, made["traffic", side].value
+        if cut != cut:
+            lines.append(
+                f"No {side} can be trusted: with {promised:.0%} probability more than {wrong:.0%} "
+                "may be wrong at every score; more labels may tell."
+            )
+            continue
+        lines.append(
+            f"A {side} can stand {word} {cut:.3g}{f' {on}' if on else ''}: at most {wrong:.0%} are "
+            f"wrong, with probability {promised:.0%}; that is {share:.0%} of the outputs "
+            f"(labelled ones there: {percents(made['wrong', side])} wrong)."
+        )
+    lines.append(
+        f"Best cut: {numbers(made['best_cut'])}; there judge and people agree on "
+        f"{percents(made['accuracy'])}, it passes {percents(made['sensitivity'])} of what people "
+        f"pass and fails {percents(made['specificity'])} of the rest."
+    )
+    gain, again = made["gain"], made["gain_recalibrated"]
+    lines.append(
+        f"Gain over the base rate (Brier): {percents_of_gain(gain)} as given, "
+        f"{percents_of_gain(again)} recalibrated."
+    )
+    further = [f"what it scores {at['score']}, people pass {percents(row)} of"
+               for _, at, row in made.only("people_mean").rows()]  # fmt: skip
+    fields = [{"quantity": name, "where": at, **row._asdict()} for name, at, row in made.rows()]
+    heading = f"Where it can be trusted (at most {wrong:.0%} wrong, {promised:.0%} sure)"
+    return Section(heading, lines, "trust", fields, detail=False, further=further)
+
+
+def percents_of_gain(row: Any) -> str:
+    """A gain, which may be below 0."""
+    return f"{100 * row.value:.0f} % ({100 * row.low:.0f} to {100 * row.high:.0f} %)"
+
+
+def _where(source: Source, name: str, asked: Asked, judged: bj.judge.Judged) -> list[Section]:
+    """Column values in which the judge errs more."""
+    if source.counts_in_place or judged.kind in ("classes", "scores"):
+        return []
+    whole = _whole(source, [name], asked)
+    found = bj.judge.where_it_errs(
+        whole.drop_columns([asked.item]) if asked.item in whole.column_names else whole,
+        verdict=name,
+        truth=asked.truth or "",
+        numeric=judged.kind == "grades",
+        **vars(asked.meanings),
+    )
+    lines = [one.text for one in found[:MOST_FINDINGS]]
+    left = len(found) - MOST_FINDINGS
+    lines += [f"{left} more: --json"] if left > 0 else []
+    fields = [one._asdict() for one in found]
+    heading = "Where it errs more (false discoveries at most 5 %)"
+    return [Section(heading, lines, "where", fields, detail=not lines)]
+
+
+def _pictures(judged: bj.judge.Judged, shared: Shared) -> dict[str, Axes]:
+    caption = "What the judge says of what people say"
+    return {caption: bj.judge.plot_judge(bj.judge.quality(judged, ci_prob=shared.ci_prob))}

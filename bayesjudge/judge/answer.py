@@ -1,0 +1,290 @@
+"""The answer of the module: what the judge is worth, how it errs, and what that is enough for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bayesjudge.core.answer import (
+    MOST_NAMED,
+    SURE,
+    Answer,
+    as_estimates,
+    chance,
+    data_of,
+    how_chosen,
+    labelled_words,
+    listed,
+    numbers,
+    percents,
+    points,
+)
+from bayesjudge.core.errors import checking
+from bayesjudge.core.estimate import Estimate, Row
+from bayesjudge.core.fit import Fit
+from bayesjudge.core.worth import Worth, worth_words
+from bayesjudge.judge.data import Judged
+from bayesjudge.judge.selection import Measure, select
+from bayesjudge.judge.worth import worth as worth_in_labels
+
+#: What is quoted of each kind of judge.
+QUOTED = {
+    "verdicts": ("accuracy", "kappa", "ac1", "sensitivity", "specificity", "ppv", "npv"),
+    "classes": ("accuracy", "kappa", "ac1", "recall", "precision"),
+    "grades": ("mean_error", "mean_absolute_error", "correlation", "weighted_kappa"),
+    "scores": ("auc",),
+}
+
+
+def answer(*results: Estimate | Fit, ci_prob: float = 0.95, interval: Any = None) -> Answer:
+    """Say what the judge is worth in labels, how it errs, and for what that is good enough.
+
+    Parameters
+    ----------
+    *results : Estimate or Fit
+        One of them from `quality`.
+    ci_prob : float, default 0.95
+        Probability of the intervals.
+    interval : optional
+        Not used: intervals are equal-tailed.
+
+    Returns
+    -------
+    Answer
+        The sentence; notes on what the judge is enough for; the numbers.
+
+    Raises
+    ------
+    InputError
+        If no result is from `quality`.
+
+    Examples
+    --------
+    >>> from bayesjudge import Verdicts
+    >>> from bayesjudge.judge import quality
+    >>> table = Verdicts.from_counts([[38, 20], [2, 40], [144, 206]], calibration="random")
+    >>> print(answer(quality(table)).text)
+    This judge is worth 37 labels on top of your 100: it passes 95 % of what people pass and 34 % \
+of the rest.
+    """
+    made = as_estimates(results, ci_prob)
+    judged = data_of(made, Judged)
+    with checking("judge.answer") as require:
+        require(judged is not None, "expected the result of judge.quality")
+    assert judged is not None
+    (found,) = [one for one in made if isinstance(one.data, Judged)][:1]
+    worth = worth_in_labels(judged, ci_prob=ci_prob)
+    names = {_name(judged, *at): one for at, one in worth.items()}
+    if len(judged.judges) > 1:
+        text, notes = _of_judges(judged, found, ci_prob)
+    elif len(judged.systems) > 1:
+        text, notes = _of_systems(judged, found)
+    else:
+        (one,) = worth.values()
+        text, notes = _of_one(judged, found, one, ci_prob)
+    told = worth_words(names) if len(names) > 1 else ""
+    quoted = [name for name in QUOTED[judged.kind] if name in found]
+    return Answer(
+        text,
+        basis=_basis(judged),
+        why=f"Quoted: {found.method}, the posterior of what both said, for labels chosen "
+        f"{how_chosen(judged.design)}.",
+        quoted=found.only(*quoted),
+        notes=(*notes, *([told] if told else [])),
+        worth=names,
+    )
+
+
+def _name(judged: Judged, judge: str, system: str) -> str:
+    several = (judge, len(judged.judges)), (system, len(judged.systems))
+    return " on ".join(name for name, n in several if n > 1)
+
+
+def _basis(judged: Judged) -> str:
+    labelled = judged.labelled
+    rest = judged.seen - (labelled if judged.design.same_items else 0)
+    return f"{labelled_words(labelled, rest, judged.design)}."
+
+
+def _of_one(
+    judged: Judged, found: Estimate, worth: Worth, ci_prob: float
+) -> tuple[str, tuple[str, ...]]:
+    """One judge and one system."""
+    errs = _errs(judged, found)
+    text = f"This judge {errs}."
+    if worth.known and judged.design.is_sample:
+        more = max(round(worth.value), 0)
+        number = {0: "no label", 1: "1 label"}.get(more, f"{more:,} labels")
+        text = f"This judge is worth {number} on top of your {worth.labels:,}: it {errs}."
+    elif worth.known:
+        alone = max(round(worth.labels + worth.value), 0)
+        text = (
+            f"With this judge your {worth.labels:,} labels tell as much as {alone:,} random ones: "
+            f"it {errs}."
+        )
+    return text, tuple(filter(None, _for_what(judged, found, worth, ci_prob)))
+
+
+def _errs(judged: Judged, found: Estimate) -> str:
+    name = judged.pass_name
+    if judged.kind == "verdicts":
+        hits = _percent(found["sensitivity"].value)
+        wrong = _percent(1 - found["specificity"].value)
+        if name:
+            return f"says {name!r} of {hits} of what people call so and of {wrong} of the rest"
+        return f"passes {hits} of what people pass and {wrong} of the rest"
+    if judged.kind == "classes":
+        if "accuracy" not in found:
+            return "has the recall below"
+        return f"puts {_percent(found['accuracy'].value)} of outputs into the class people choose"
+    if judged.kind == "grades":
+        error = found["mean_error"]
+        more = "more" if error.value >= 0 else "less"
+        size = numbers(Row(*(abs(x) for x in error))).partition(" (")[0]
+        r = found["correlation"].value
+        return f"correlates {r:.2f} with people, and gives {size} {more} on average"
+    auc = _percent(found["auc"].value)
+    return f"scores a good output above a bad one in {auc} of pairs"
+
+
+def _percent(share: float) -> str:
+    return "an unknown share" if np.isnan(share) else f"{100 * share:.0f} %"
+
+
+def _for_what(judged: Judged, found: Estimate, worth: Worth, ci_prob: float) -> list[str]:
+    """For what the judge is enough: a share with labels, one without, single outputs."""
+    told = []
+    if worth.known and judged.design.is_sample:
+        told.append(f"To measure with labels: it saves {worth}.".replace(" more", ""))
+    if judged.kind == "verdicts" and "accuracy" in found:
+        gap = found["judge_less_people"]
+        size = Row(abs(gap.value), *sorted(map(abs, gap[1:])))
+        high = "too high" if gap.value > 0 else "too low"
+        passes = f"its share of {judged.pass_name!r}" if judged.pass_name else "its pass rate"
+        if gap.low <= 0 <= gap.high:
+            ends = points(gap, ci_prob).partition(" (")[2]
+            told.append(f"To measure without labels: {passes} may be right (off by {ends}.")
+        else:
+            told.append(f"To measure without labels: {passes} is {points(size, ci_prob)} {high}.")
+        good, bad = found["ppv"], found["npv"]
+        said = f"of what it calls {judged.pass_name!r}" if judged.pass_name else "of its passes"
+        told.append(
+            f"To decide about single outputs: {said} {percents(_less(good))} are wrong, and of "
+            f"{'the rest' if judged.pass_name else 'its fails'} {percents(_less(bad))}."
+        )
+    if "kappa" in found and not np.isnan(found["kappa"].value):
+        told.append(
+            f"People and judge agree on {percents(found['accuracy'])} of outputs: Cohen's kappa "
+            f"{numbers(found['kappa'])}, Gwet's AC1 {numbers(found['ac1'])}."
+        )
+    if judged.kind == "grades":
+        told.append(
+            f"Kappa with quadratic weights {numbers(found['weighted_kappa'], ci_prob)}; mean error "
+            f"{numbers(found['mean_error'])}; off by {numbers(found['mean_absolute_error'])} on "
+            "average, either way."
+        )
+        told.append(_weak(judged, found))
+    if judged.kind == "classes":
+        rows = {at["class"]: row for _, at, row in found.only("recall").rows()}
+        known = {name: row for name, row in rows.items() if not np.isnan(row.value)}
+        if known:
+            worst = min(known, key=lambda name: known[name].value)
+            told.append(f"It is weakest on {worst!r}, of which it finds {percents(known[worst])}.")
+    return told
+
+
+def _less(row: Row) -> Row:
+    return Row(1 - row.value, 1 - row.high, 1 - row.low)
+
+
+def _weak(judged: Judged, found: Estimate) -> str:
+    """The score at which people's mean is farthest from the judge's."""
+    far: tuple[float, str, Row] | None = None
+    for _, at, row in found.only("people_mean").rows():
+        name = str(at["score"])
+        if " to " in name or np.isnan(row.low):
+            continue
+        level = float(name)
+        off = max(row.low - level, level - row.high, 0.0)
+        if off > 0 and (far is None or off > far[0]):
+            far = off, name, row
+    if far is None:
+        return ""
+    return f"Where it is weak: what it gives {far[1]}, people give {numbers(far[2])} on average."
+
+
+def _of_systems(judged: Judged, found: Estimate) -> tuple[str, tuple[str, ...]]:
+    """One judge of several systems: where it is best and worst."""
+    main = {"grades": "correlation", "scores": "auc"}.get(judged.kind, "accuracy")
+    main = main if main in found else "youden" if "youden" in found else "recall"
+    rows = {at["system"]: row for _, at, row in found.only(main).rows() if "class" not in at}
+    known = {name: row for name, row in rows.items() if not np.isnan(row.value)}
+    if not known:
+        return "The labels do not tell how good the judge is on any of these.", ()
+    order = sorted(known, key=lambda name: -known[name].value)
+    level = found.ci_prob
+    words = percents if main in ("accuracy", "auc", "recall") else numbers
+    what = {
+        "accuracy": "is right on {} of the outputs of {}",
+        "auc": "scores good above bad in {} of pairs of {}",
+        "correlation": "correlates {} with people on {}",
+    }.get(main, "has sensitivity + specificity - 1 of {} on {}")
+    first, last = order[0], order[-1]
+    text = f"The judge {what.format(words(known[first], level), first)}"
+    if len(order) > 1:
+        text += f", and {words(known[last])} of {last}"
+        text += f"; {len(order) - 2} are between" if len(order) > 2 else ""
+    return f"{text}.", ()
+
+
+def _of_judges(judged: Judged, found: Estimate, ci_prob: float) -> tuple[str, tuple[str, ...]]:
+    """Several judges: which is best."""
+    if judged.verdicts is None:
+        main = "correlation" if judged.kind == "grades" else "auc"
+        rows = {at["judge"]: row for _, at, row in found.only(main).rows() if "system" not in at}
+        if not rows:
+            return "The numbers of each judge are below.", ()
+        order = sorted(rows, key=lambda name: -rows[name].value)
+        each = [f"{name} {numbers(rows[name])}" for name in order[:MOST_NAMED]]
+        heading = "Correlation with people" if judged.kind == "grades" else "Area under the curve"
+        return f"{heading}: {listed(each)}.", ()
+    measure: Measure = "accuracy" if "prevalence" in judged.design.identifies else "youden"
+    compared = select(judged, measure=measure, ci_prob=ci_prob)
+    return selection_words(compared)
+
+
+def selection_words(compared: Estimate) -> tuple[str, tuple[str, ...]]:
+    """``new is better than old with probability 0.98: right on 93 % of outputs, old on 80 %.``"""
+    measure = next(name for name in ("accuracy", "youden") if name in compared)
+    rows: Mapping[Any, Row] = {at["judge"]: row for _, at, row in compared.only(measure).rows()}
+    best, *others = sorted(rows, key=lambda name: -rows[name].value)
+    second = others[0]
+    surely = compared["p_better", best, second].value
+    value = percents if measure == "accuracy" else numbers
+    kind = "right on {} of outputs" if measure == "accuracy" else "sensitivity + specificity - 1 {}"
+    is_better = f"{best} is better than {second} with probability {chance(surely)}"
+    if len(rows) > 2:
+        p_best = compared["p_best", best].value
+        is_better = f"{best} is the best of {len(rows)} with probability {chance(p_best)}"
+    level = compared.ci_prob
+    text = f"{is_better}: {kind.format(value(rows[best], level))}, {second} {value(rows[second])}."
+    looks = compared["observed", best].value
+    notes = []
+    if len(rows) > 2 and looks - rows[best].value > 0.005:
+        notes.append(
+            f"On these labels {best} looks better than it is ({100 * looks:.0f} % as counted): the "
+            f"best of {len(rows)} is partly luck."
+        )
+    needed = compared["labels_needed", best, second].value
+    if surely < SURE:
+        many = f"some {_rounded(needed):,} labels in all" if needed < 1e5 else "no number of labels"
+        notes.append(f"Whether {best} or {second} is better would take {many}.")
+    return text, tuple(notes)
+
+
+def _rounded(number: float) -> int:
+    """To two digits."""
+    digits = max(len(str(int(number))) - 2, 0)
+    return int(np.ceil(number / 10**digits) * 10**digits)

@@ -1,0 +1,530 @@
+"""What judges and people said of the same outputs, and what the label design makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+
+from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.label_design import LabelDesign
+from bayesjudge.core.screen import how_many
+from bayesjudge.prevalence.scores import Scores
+from bayesjudge.prevalence.scores.data import read_systems
+from bayesjudge.verdicts.labels import MISSING
+from bayesjudge.verdicts.table import Verdicts
+from bayesjudge.verdicts.view import View
+
+#: Items that join the pairs of pass and fail, one half each (Jeffreys); of K classes, 1 / K each.
+PRIOR = 0.5
+#: Draws of a posterior: ends of an interval move by 2 % of its width.
+DRAWS = 4000
+#: Most numbers drawn at once.
+MOST_NUMBERS = 4_000_000
+
+
+class Pairs(NamedTuple):
+    """Outputs of one system by what one judge and people said of them, one entry a kind of pair."""
+
+    said: np.ndarray
+    truth: np.ndarray
+    #: Labelled outputs of each kind of pair, by kind of item; without shared items one kind a row.
+    cells: np.ndarray
+    items: np.ndarray
+    #: For how many outputs each labelled one stands, up to a factor.
+    weight: np.ndarray
+    #: What the judge said of all outputs that the answer is about: values and their numbers.
+    verdicts: np.ndarray
+    all_n: np.ndarray
+    #: Outputs that join each kind of pair.
+    prior: np.ndarray
+
+    @property
+    def n(self) -> np.ndarray:
+        """Labelled outputs of each kind of pair."""
+        return self.items @ self.cells
+
+    @property
+    def labelled(self) -> int:
+        """Outputs with a label."""
+        return int(self.n.sum())
+
+    @property
+    def clustered(self) -> bool:
+        """Whether outputs share items."""
+        return not np.array_equal(self.cells, np.eye(len(self.said)))
+
+    @classmethod
+    def of(cls, said: Any, truth: Any, n: Any, **more: Any) -> Self:
+        """Pairs of independent outputs."""
+        said, truth, n = (np.asarray(x, float) for x in (said, truth, n))
+        values, place = np.unique(said, return_inverse=True)
+        given = {
+            "weight": np.ones(n.size),
+            "prior": np.zeros(n.size),
+            "verdicts": values,
+            "all_n": np.bincount(place, n),
+        }
+        return cls(said, truth, np.eye(n.size), n, **given | more)
+
+    def knows_share(self, design: LabelDesign) -> bool:
+        """Whether labels, or the judge's pass rate with them, tell how common each truth is."""
+        if not _of_errors(design):
+            return True
+        plain = set(self.truth) | set(self.said) <= {0.0, 1.0}
+        return plain and self.all_n.sum() > 0
+
+    def shares(self, design: LabelDesign) -> np.ndarray:
+        """Share of each kind of pair among all outputs, as estimated; shape (n_pairs,)."""
+        if _of_errors(design):
+            good = np.array([0.5])
+            if self.knows_share(design):
+                good = np.median(self.draws(design) @ self.truth, keepdims=True)
+            return _by_truth(self.n[None], self.truth, good)[0]
+        margin = self.all_n[None] / max(self.all_n.sum(), 1)
+        return self._all_outputs(self.n[None] * self.weight, design, margin)[0]
+
+    def draws(self, design: LabelDesign, random_seed: int = 1) -> np.ndarray:
+        """Draws of these shares from their posterior, shape (n_draws, n_pairs).
+
+        Shares are Dirichlet; of outputs that share items, whole items are weighed (the Bayesian
+        bootstrap). Labels by verdict tell the shares within a verdict, and labels by truth those
+        within a truth, whose own share comes from the judge's pass rate.
+        """
+        rng = np.random.default_rng(random_seed)
+        size = max(min(DRAWS, MOST_NUMBERS // max(self.items.size, self.said.size)), 200)
+        if self.clustered:
+            drawn = rng.standard_gamma(self.items, (size, self.items.size)) @ self.cells
+            drawn = drawn + rng.standard_gamma(self.prior, (size, self.said.size))
+        else:
+            drawn = rng.standard_gamma(self.n + self.prior, (size, self.said.size))
+        if _of_errors(design):
+            return self._with_share(drawn, design, rng)
+        more = np.array([self.prior[self.said == one].sum() for one in self.verdicts])
+        margin = rng.standard_gamma(self.all_n + more, (size, self.all_n.size))
+        return self._all_outputs(
+            drawn * self.weight, design, margin / margin.sum(axis=1, keepdims=True)
+        )
+
+    def _all_outputs(
+        self, drawn: np.ndarray, design: LabelDesign, margin: np.ndarray
+    ) -> np.ndarray:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            if "prevalence" in design.identifies:
+                return drawn / drawn.sum(axis=1, keepdims=True)
+            found = np.empty_like(drawn)
+            for k, one in enumerate(self.verdicts):
+                own = self.said == one
+                part = drawn[:, own]
+                found[:, own] = margin[:, [k]] * part / part.sum(axis=1, keepdims=True)
+            return found
+
+    def _with_share(
+        self, drawn: np.ndarray, design: LabelDesign, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Shares of pairs from those within a truth, and from the pass rate of all outputs.
+
+        Given the two rates the pass rate is Beta, cut to what they allow (a flat prior of the share
+        of good outputs); draws are resampled by the probability of the cut. Of judges worse than
+        chance nothing is left: they are no part of the posterior.
+        """
+        halves = np.full(len(drawn), 0.5)
+        rates = _by_truth(drawn, self.truth, halves)
+        if not self.knows_share(design):
+            return rates
+        from scipy.special import betainc, betaincinv
+
+        passed = self.said == 1
+        high = 2 * rates[:, passed & (self.truth == 1)].sum(axis=1)
+        low = 2 * rates[:, passed & (self.truth == 0)].sum(axis=1)
+        k = float(self.all_n[self.verdicts == 1].sum())
+        a, b = k + 1, float(self.all_n.sum()) - k + 1
+        ends = betainc(a, b, low), betainc(a, b, high)
+        chance = np.where(high > low, (ends[1] - ends[0]) / np.maximum(high - low, 1e-12), 0.0)
+        kept = rng.choice(len(drawn), len(drawn), p=chance / chance.sum())
+        rate = betaincinv(a, b, rng.uniform(ends[0][kept], ends[1][kept]))
+        share = np.clip((rate - low[kept]) / (high - low)[kept], 0, 1)
+        return _by_truth(drawn[kept], self.truth, share)
+
+
+def _of_errors(design: LabelDesign) -> bool:
+    """Whether labels tell how the judge errs, and nothing else."""
+    return design.identifies == {"error_rates"}
+
+
+def _by_truth(drawn: np.ndarray, truth: np.ndarray, good: np.ndarray) -> np.ndarray:
+    """Shares of pairs from those within a truth; of more than two truths these count alike."""
+    found, kinds = np.empty_like(drawn), np.unique(truth)
+    for one in kinds:
+        own = truth == one
+        part = good if one == 1 else 1 - good
+        part = part if len(kinds) == 2 else np.full(len(drawn), 1 / len(kinds))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found[:, own] = part[:, None] * drawn[:, own] / drawn[:, own].sum(axis=1, keepdims=True)
+    return found
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Judged(View):
+    """What judges and people said of the same outputs.
+
+    Parameters
+    ----------
+    verdicts : Verdicts, optional
+        Of passes and fails or of classes; several judges have a column each.
+    scores : mapping of (str, str) to Scores, optional
+        In place of verdicts: numbers, by judge and system.
+    tuned : int, default 0
+        Labels left out, since the judge was tuned on them.
+
+    Raises
+    ------
+    InputError
+        If neither or both are given, or no output has a label.
+
+    Examples
+    --------
+    >>> table = Verdicts.from_counts([[70, 30], [10, 90], [380, 620]], calibration="random")
+    >>> Judged(table).kind
+    'verdicts'
+    """
+
+    verdicts: Verdicts | None = None
+    scores: Mapping[tuple[str, str], Scores] | None = None
+    tuned: int = 0
+    judges: tuple[str, ...] = field(init=False)
+    systems: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        with checking("judge.Judged") as require:
+            one = (self.verdicts is None) != (self.scores is None)
+            require(one, "expected verdicts or scores, one of the two")
+        if self.verdicts is not None:
+            judges, systems = self.verdicts.judges, self.verdicts.groups
+            systems = ("",) if self.verdicts.dim == "stratum" else systems
+        else:
+            judges, systems = (
+                tuple(dict.fromkeys(x)) for x in zip(*self.scores or {}, strict=True)
+            )
+        object.__setattr__(self, "judges", tuple(map(str, judges)))
+        object.__setattr__(self, "systems", tuple(map(str, systems)))
+        with checking("judge.Judged") as require:
+            require(self.labelled, "no output has a human label: label a random sample of them")
+
+    @property
+    def table(self) -> Any:
+        """The table of verdicts, or of scores one of them."""
+        return self.verdicts or next(iter((self.scores or {}).values()))
+
+    @property
+    def design(self) -> LabelDesign:
+        """How the labelled outputs were chosen."""
+        return self.table.design
+
+    @property
+    def calibration(self) -> Any:
+        """As it was declared."""
+        return self.table.calibration
+
+    @property
+    def propensity(self) -> Any:
+        """Probability of each label, if it was stated."""
+        return self.table.propensity
+
+    @property
+    def pass_name(self) -> str:
+        """The label that was read as pass, if it is no word for it."""
+        return str(self.table.pass_name)
+
+    @property
+    def kind(self) -> Literal["verdicts", "classes", "grades", "scores"]:
+        """Pass and fail, several classes, numbers of both, or numbers against pass and fail."""
+        if self.verdicts is not None:
+            return "verdicts" if len(self.verdicts.classes) == 2 else "classes"
+        return "grades" if self.table.numeric else "scores"
+
+    @cached_property
+    def pairs(self) -> dict[tuple[str, str], Pairs]:
+        """Kinds of pairs by judge and system."""
+        if self.scores is not None:
+            return {at: _of_scores(one) for at, one in self.scores.items()}
+        verdicts = self.verdicts
+        assert verdicts is not None
+        return {
+            (judge, system): _of_verdicts(verdicts, j, None if len(self.systems) == 1 else s)
+            for j, judge in enumerate(self.judges)
+            for s, system in enumerate(self.systems)
+        }
+
+    @property
+    def labelled(self) -> int:
+        """Outputs with a label, of the judge with most."""
+        return max(
+            sum(self.pairs[judge, system].labelled for system in self.systems)
+            for judge in self.judges
+        )
+
+    @property
+    def seen(self) -> int:
+        """All outputs that the answer is about, of the judge with most."""
+        return max(
+            int(sum(self.pairs[judge, system].all_n.sum() for system in self.systems))
+            for judge in self.judges
+        )
+
+    def __repr__(self) -> str:
+        several = f", {len(self.judges)} judges" if len(self.judges) > 1 else ""
+        several += f", {len(self.systems)} systems" if len(self.systems) > 1 else ""
+        return (
+            f"Judged: {self.kind} on {how_many(self.seen, 'output')}{several}, "
+            f"{self.labelled:,} labelled {self.design.name}"
+        )
+
+    @classmethod
+    def from_frame(
+        cls,
+        table: Any,
+        *,
+        calibration: str | LabelDesign | None = None,
+        verdict: str | Sequence[str] = "verdict",
+        score: str | Sequence[str] | None = None,
+        truth: str = "truth",
+        scale: tuple[float, float] | str | None = None,
+        truth_scale: tuple[float, float] | None = None,
+        truth_from: float | None = None,
+        by: str | None = None,
+        item: str | None = None,
+        repeats: Literal["system", "judge"] | None = None,
+        propensity: str | None = None,
+        classes: Sequence[Any] | None = None,
+        pass_value: Any = None,
+        fail_value: Any = None,
+        missing_value: Any = None,
+        unparsed: Literal["fail", "drop"] | None = None,
+        tuned: int = 0,
+    ) -> Self:
+        """Read a table of outputs.
+
+        Parameters
+        ----------
+        table : dataframe
+            One row an output; as for `Verdicts.from_frame`.
+        calibration : str or LabelDesign
+            How the labelled outputs were chosen: the name of one of
+            `bayesjudge.prevalence.DESIGNS`.
+        verdict, score : str or sequence of str
+            Column with the judge's verdict or number; several, if several judges or prompts saw
+            the same outputs.
+        truth : str
+            Column with the human label, empty where there is none.
+        scale, truth_scale : tuple of float, optional
+            Of scores and of numeric labels: the lowest and the highest.
+        truth_from : float, optional
+            The lowest human number that is a pass.
+        by : str, optional
+            Column by whose values numbers are told: systems, criteria, topics.
+        item : str, optional
+            Column that identifies the item of a row.
+        repeats : {"system", "judge"}, optional
+            What repeats if rows share items; needs `item`.
+        propensity : str, optional
+            With ``calibration="known_propensity"``: the probability of each row's label.
+        classes : sequence, optional
+            Classes, if they are not pass and fail.
+        pass_value, fail_value, missing_value : scalar or list, optional
+            Labels that mean pass, fail and none.
+        unparsed : {"fail", "drop"}, optional
+            What a row without a verdict is.
+        tuned : int, default 0
+            Labels that were left out; see `untuned`.
+
+        Returns
+        -------
+        Judged
+            Collapsed to distinct pairs.
+
+        Raises
+        ------
+        InputError
+            If a column is missing, labels are not understood, or none is left.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> log = pd.DataFrame({"verdict": [1, 0, 1, 1, 0], "truth": [1, 0, 0, None, None]})
+        >>> Judged.from_frame(log, calibration="random")
+        Judged: verdicts on 5 outputs, 3 labelled random
+        """
+        read: dict[str, Any] = {
+            name: value
+            for name, value in {
+                "calibration": calibration,
+                "truth": truth,
+                "item": item,
+                "propensity": propensity,
+                "pass_value": pass_value,
+                "fail_value": fail_value,
+                "missing_value": missing_value,
+            }.items()
+            if value is not None
+        }
+        if score is None:
+            more: dict[str, Any] = {
+                "verdict": verdict,
+                "by": by,
+                "repeats": repeats,
+                "classes": classes,
+            }
+            several = not isinstance(verdict, str)
+            more |= {"unparsed": None if several and unparsed != "drop" else unparsed}
+            return cls(Verdicts.from_frame(table, **read, **more), tuned=tuned)
+        with checking("judge.Judged.from_frame") as require:
+            require(scale is not None, "scores need scale=, the lowest and the highest, as (1, 5)")
+            require(unparsed != "fail", "rows without a score can be dropped: unparsed='drop'")
+            require(classes is repeats is None, "classes= and repeats= are of verdicts")
+        read |= {"scale": scale, "truth_scale": truth_scale, "truth_from": truth_from}
+        read |= {"unscored": unparsed}
+        scores: dict[tuple[str, str], Scores] = {}
+        for name in [score] if isinstance(score, str) else score:
+            if by is None:
+                scores[name, ""] = Scores.from_frame(table, score=name, **read)
+            else:
+                found = read_systems(table, by=by, score=name, **read)
+                scores |= {(name, system): one for system, one in found.items()}
+        return cls(scores=scores, tuned=tuned)
+
+
+def as_judged(data: Any) -> Judged:
+    """Take verdicts of another question: `Verdicts`, `prevalence.Counts`, `Items`, or scores."""
+    if isinstance(data, Judged):
+        return data
+    if isinstance(data, Scores):
+        return Judged(scores={("judge", ""): data})
+    verdicts = data if isinstance(data, Verdicts) else getattr(data, "verdicts", None)
+    with checking("judge") as require:
+        words = f"expected Judged, Verdicts, Counts, Items or Scores, got {type(data).__name__}"
+        require(isinstance(verdicts, Verdicts), words)
+    return Judged(verdicts)
+
+
+def untuned(table: Any, truth: str, tuned_on: str) -> tuple[Any, int]:
+    """Leave out labels on which the judge was tuned: their rows stay, without a label.
+
+    Parameters
+    ----------
+    table : dataframe
+        With both columns.
+    truth : str
+        Column with the human label.
+    tuned_on : str
+        Column that is true, 1 or "yes" where the judge's prompt, examples or threshold were chosen
+        with the row's label in sight.
+
+    Returns
+    -------
+    table : dataframe
+        Of the same kind.
+    left_out : int
+        Labels that were left out.
+
+    Raises
+    ------
+    InputError
+        If the column says something else, or no label is left.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> log = pd.DataFrame({"truth": [1, 0, None], "shown": [True, False, False]})
+    >>> untuned(log, "truth", "shown")[1]
+    1
+    """
+    import narwhals as nw
+
+    from bayesjudge.core.tables import free_name, require_columns
+
+    require_columns(table, truth, tuned_on)
+    frame = nw.from_native(table)
+    frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    cells = [str(cell).strip().lower() if cell is not None else "" for cell in frame[tuned_on]]
+    strange = sorted({cell for cell in cells if cell not in TUNED | UNTUNED})
+    with checking(f"column {tuned_on!r}") as require:
+        words = f"expected true or false (1 or 0, yes or no, train or test), got {strange[:3]}"
+        require(not strange, words)
+    labels = frame[truth].to_list()
+    known = [label is not None and label == label and label != "" for label in labels]
+    used = [cell in TUNED for cell in cells]
+    left = sum(k and not u for k, u in zip(known, used, strict=True))
+    n = sum(k and u for k, u in zip(known, used, strict=True))
+    if n and not left:
+        raise InputError(
+            f"column {tuned_on!r}",
+            [
+                f"the judge was tuned on all {n:,} labels: how it errs on other outputs cannot be "
+                "told. Label a random sample that no prompt, example or threshold has seen"
+            ],
+        )
+    mark = free_name("tuned", frame.columns)
+    column = nw.new_series(mark, used, nw.Boolean, backend=frame.implementation)
+    label = nw.when(~nw.col(mark)).then(nw.col(truth)).alias(truth)
+    return frame.with_columns(column).with_columns(label).drop(mark).to_native(), n
+
+
+#: What a column of labels on which a judge was tuned can say.
+TUNED = {"1", "1.0", "true", "yes", "y", "x", "train", "tuned", "dev", "few-shot"}
+UNTUNED = {"0", "0.0", "false", "no", "n", "", "nan", "none", "test", "heldout", "held-out"}
+
+
+def _of_verdicts(verdicts: Verdicts, judge: int, system: int | None) -> Pairs:
+    """Pairs of one judge: those of a system, or of the strata of one."""
+    k, prior = len(verdicts.classes), PRIOR if len(verdicts.classes) == 2 else 1.0
+    columns = np.flatnonzero(verdicts.judge_of_column == judge)
+    strata = range(len(verdicts.groups)) if verdicts.propensity is not None else [0]
+    kinds = 1 if verdicts.item is None else len(verdicts.items)
+    table = np.zeros((kinds, len(strata), k + 1, k))
+    own = np.ones(len(verdicts.group), bool) if system is None else verdicts.group == system
+    for response in verdicts.response[:, columns].T:
+        seen = own & (response != MISSING)
+        kind = np.zeros(seen.sum(), int) if verdicts.item is None else verdicts.item[seen]
+        stratum = verdicts.group[seen] if len(strata) > 1 else np.zeros(seen.sum(), int)
+        np.add.at(
+            table, (kind, stratum, verdicts.truth[seen], response[seen]), verdicts.count[seen]
+        )
+    items = np.ones(1) if verdicts.item is None else np.asarray(verdicts.items, float)
+    labelled = table[:, :, :k].reshape(kinds, -1)
+    about = table if verdicts.design.same_items else table[:, :, k:]
+    size = (items @ table.reshape(kinds, -1)).reshape(len(strata), -1).sum(axis=1)
+    stratum, truth, said = np.indices((len(strata), k, k)).reshape(3, -1)
+    chance = np.ones(1) if verdicts.propensity is None else verdicts.propensity
+    made = Pairs(
+        said.astype(float),
+        truth.astype(float),
+        labelled,
+        items,
+        1 / chance[stratum],
+        np.arange(k, dtype=float),
+        (items @ about.sum(axis=(1, 2))).astype(float),
+        (prior / (k if k > 2 else 1)) * (size / max(size.sum(), 1))[stratum],
+    )
+    if verdicts.item is None:
+        return made._replace(cells=np.eye(labelled.size), items=labelled[0])
+    return made
+
+
+def _of_scores(scores: Scores) -> Pairs:
+    """Pairs of numbers; the judge's are on the scale of people's, if those are numbers."""
+    known = scores.known
+    chance = np.ones(len(scores.n)) if scores.propensity is None else scores.propensity
+    said = scores.in_units(scores.unit) if scores.numeric else scores.score
+    values, place = np.unique(said[scores.about], return_inverse=True)
+    return Pairs.of(
+        said[known],
+        scores.truth[known],
+        scores.n[known],
+        weight=1 / chance[known],
+        verdicts=values,
+        all_n=np.bincount(place, scores.n[scores.about], len(values)),
+    )

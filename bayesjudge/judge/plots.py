@@ -1,0 +1,93 @@
+"""Pictures of judges. They draw what results hold, and compute nothing new."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesjudge.core.estimate import Estimate, in_words
+from bayesjudge.core.plots import new_axes, plain_text, write_title
+from bayesjudge.judge.answer import QUOTED, answer
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@plain_text
+def plot_judge(found: Estimate, *, ax: Axes | None = None) -> Axes:
+    """Draw how far a judge agrees with people: each statistic with its interval.
+
+    Parameters
+    ----------
+    found : Estimate
+        From `bayesjudge.judge.quality`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        A row a statistic (and judge and system); the axis ends where statistics do.
+    """
+    names = [name for name in QUOTED[found.data.kind] if name in found]
+    rows = [
+        (", ".join([in_words(name), *map(str, at.values())]), row)
+        for name, at, row in found.only(*names).rows()
+        if not np.isnan(row.value)
+    ]
+    ax = ax or new_axes(6.5, 0.32 * len(rows) + 1.2)
+    for i, (_, row) in enumerate(rows):
+        ax.hlines(i, row.low, row.high, color="C0", lw=3, alpha=0.6)
+        ax.plot(row.value, i, "o", color="C0")
+    ax.set_yticks(range(len(rows)), [name for name, _ in rows])
+    ax.set(ylim=(len(rows) - 0.4, -0.6), xlabel=f"value, {found.ci_prob:.0%} interval")
+    if found.data.kind != "grades":
+        least = min([0.0, *(row.low for _, row in rows if not np.isnan(row.low))])
+        ax.set_xlim(least - 0.02, 1.02)
+    ax.grid(axis="x", alpha=0.3)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    write_title(ax, answer(found, ci_prob=found.ci_prob).text)
+    return ax
+
+
+@plain_text
+def plot_trust(found: Estimate, *, ax: Axes | None = None) -> Axes:
+    """Draw the calibration map, with the scores beyond which the judge can be trusted.
+
+    Parameters
+    ----------
+    found : Estimate
+        From `bayesjudge.judge.trust`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        People's share of passes by score (middle of a bin) with its interval, the share that the
+        score says, and shaded where a pass or a fail can stand.
+    """
+    ax = ax or new_axes(6.0, 3.6)
+    scale = found.data.table.scale
+    low, high = scale if isinstance(scale, tuple) else (0.0, 1.0)
+    rows: list[tuple[float, Any]] = []
+    for _, at, row in found.only("people_mean").rows():
+        ends = [float(end) for end in str(at["score"]).split(" to ")]
+        rows.append((float(np.mean(ends)), row))
+    x = np.array([place for place, _ in rows])
+    value, least, most = np.array([row for _, row in rows], float).T
+    ax.errorbar(x, value, (value - least, most - value), fmt="o", color="C0", label="people")
+    ax.plot([low, high], [0, 1], color="0.6", lw=1, ls="--", label="as the score says")
+    passes, fails = found["pass_from"].value, found["fail_to"].value
+    if not np.isnan(passes):
+        ax.axvspan(passes, high, color="C2", alpha=0.15, label="a pass can stand")
+    if not np.isnan(fails):
+        ax.axvspan(low, fails, color="C3", alpha=0.15, label="a fail can stand")
+    ax.set(xlabel="score of the judge", ylabel="share that people pass", ylim=(-0.03, 1.03))
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.figure.legend(loc="outside lower center", ncols=4, frameon=False)
+    share = sum(found["traffic", side].value for side in ("pass", "fail"))
+    write_title(ax, f"{100 * share:.0f} % of the outputs need no person to look")
+    return ax

@@ -1,0 +1,199 @@
+"""How far judges agree with people: rates, accuracy, kappa, AC1, confusion, grades."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bayesjudge.core import methods
+from bayesjudge.core.errors import check_ci_prob
+from bayesjudge.core.estimate import Caution, Estimate, Quantity
+from bayesjudge.judge.data import Judged, Pairs, as_judged
+from bayesjudge.truth import agreement
+
+#: Of a judge's rates, what labels by truth tell without the share of good outputs.
+RATES = ("sensitivity", "specificity", "youden")
+#: Most levels of a score of which each has a row in the map to people's mean.
+MOST_LEVELS = 12
+#: Bins of a score with more levels.
+BINS = 5
+
+
+def quality(data: Any, *, ci_prob: float = 0.95) -> Estimate:
+    r"""How far judges agree with people, with intervals under the label design.
+
+    With :math:`p_o` the share of outputs on which the two agree (the accuracy), Cohen's
+    :math:`\kappa` and Gwet's AC1 are :math:`(p_o - p_e) / (1 - p_e)`, with the agreement expected
+    of chance
+
+    .. math:: p_e^\kappa = \pi r + (1 - \pi) (1 - r), \quad p_e^{AC1} = 2 q (1 - q),
+
+    of a share :math:`\pi` of good outputs, a pass rate :math:`r`, and their mean :math:`q`. Where
+    nearly all outputs are good :math:`\kappa` is low however rarely the two differ; AC1 is not.
+
+    Parameters
+    ----------
+    data : Judged, Verdicts, prevalence.Counts, Items or Scores
+        Of one or several judges and systems.
+    ci_prob : float, default 0.95
+        Probability of the intervals.
+
+    Returns
+    -------
+    Estimate
+        By ``judge`` and ``system`` where there are several. Of pass and fail: ``accuracy``,
+        ``kappa``, ``ac1``, ``sensitivity``, ``specificity``, ``youden``, ``ppv``, ``npv``,
+        ``judge_less_people`` (by how much the judge's pass rate is too high), and the confusion
+        table ``good_passed``, ``good_failed``, ``bad_passed``, ``bad_failed``. Of
+        classes: ``recall`` and ``precision`` by class and ``confusion`` in place of rates. Of
+        grades: ``mean_error`` (the judge's less people's), ``mean_absolute_error``,
+        ``correlation``, ``weighted_kappa`` (quadratic weights) and ``people_mean`` by score. Of
+        scores and labels of pass and fail: ``auc`` and ``people_mean``.
+
+        Values are plain shares of the labelled outputs (weighed, if labels are by verdict or of
+        known propensities). Labels by truth or from elsewhere tell the judge's rates, and the rest
+        with the judge's pass rate on outputs without a label; with none there is no value.
+
+    Raises
+    ------
+    InputError
+        If `ci_prob` is out of range.
+
+    Notes
+    -----
+    Intervals are equal-tailed, of the posterior of the shares of pairs (Dirichlet, Jeffreys'
+    prior; of numbers the Bayesian bootstrap), and an end lies at the end of a statistic's range if
+    its value does. Coverage by label design: ``python benchmarks/judge/coverage.py``.
+
+    References
+    ----------
+    Cohen (1960), Educ. Psychol. Meas. 20, 37-46; Gwet (2008), Br. J. Math. Stat. Psychol. 61,
+    29-48; Rubin (1981), Ann. Stat. 9, 130-134.
+
+    Examples
+    --------
+    >>> from bayesjudge import Verdicts
+    >>> table = Verdicts.from_counts([[0, 5], [2, 118], [0, 0]], calibration="random")
+    >>> found = quality(table)
+    >>> [round(found[name].value, 2) for name in ("accuracy", "kappa", "ac1")]
+    [0.94, -0.02, 0.94]
+    """
+    check_ci_prob(ci_prob)
+    judged = as_judged(data)
+    rows: dict[str, dict[tuple[Any, ...], tuple[float, ...]]] = {}
+    own_dims: dict[str, tuple[str, ...]] = {}
+    cautions: list[Caution] = []
+    several = len(judged.judges) > 1, len(judged.systems) > 1
+    dims = tuple(d for d, many in zip(("judge", "system"), several, strict=True) if many)
+    for (judge, system), pairs in judged.pairs.items():
+        at = tuple(n for n, many in zip((judge, system), several, strict=True) if many)
+        drawn = statistics(judged, pairs, pairs.draws(judged.design))
+        value = statistics(judged, pairs, pairs.shares(judged.design)[None])
+        for name, (more_dims, values) in drawn.items():
+            own_dims[name] = more_dims
+            for where, draws in values.items():
+                one = float(value[name][1][where][0])
+                row = with_ends(one, draws, ci_prob, name)
+                rows.setdefault(name, {})[(*at, *where)] = row
+        kappa = value.get("kappa")
+        if kappa is not None and np.isnan(kappa[1][()][0]) and pairs.labelled:
+            place = "".join(f" of {one!r}" for one in at)
+            cautions.append(Caution.of("undefined", place=place))
+    if judged.tuned:
+        cautions.append(Caution.of("tuned-labels", labels=judged.tuned, left=judged.labelled))
+    return Estimate(
+        {name: Quantity.of_rows(own, (*dims, *own_dims[name])) for name, own in rows.items()},
+        method=methods.QUALITY,
+        ci_prob=ci_prob,
+        source="Cohen (1960); Gwet (2008); Rubin (1981)",
+        interval="equal-tailed",
+        assumptions=(judged.design.assumption,),
+        cautions=tuple(cautions),
+        data=judged,
+    )
+
+
+def with_ends(
+    value: float, draws: np.ndarray, ci_prob: float, name: str
+) -> tuple[float, float, float]:
+    """A value and its equal-tailed interval, with an end at that of the range if the value is."""
+    known = draws[~np.isnan(draws)]
+    if known.size < 0.5 * draws.size or np.isnan(value):
+        return value, np.nan, np.nan
+    tail = (1 - ci_prob) / 2
+    low, high = np.quantile(known, [tail, 1 - tail])
+    least, most = agreement.RANGES.get(name, (0.0, 1.0))
+    low = least if np.isclose(value, least) else min(low, value)
+    high = most if np.isclose(value, most) else max(high, value)
+    return value, float(low), float(high)
+
+
+Statistics = Mapping[str, tuple[tuple[str, ...], Mapping[tuple[Any, ...], np.ndarray]]]
+
+
+def statistics(judged: Judged, pairs: Pairs, shares: np.ndarray) -> Statistics:
+    """Of draws of the shares: each statistic with its own dimensions and its draws by entry."""
+    said, truth, known = pairs.said, pairs.truth, pairs.knows_share(judged.design)
+    found: dict[str, Any] = {}
+    if judged.kind == "verdicts":
+        found = agreement.of_verdicts(said, truth, shares)
+        found = found if known else {name: found[name] for name in RATES}
+    elif judged.kind == "grades":
+        found = agreement.of_scores(said, truth, shares)
+    elif judged.kind == "scores":
+        found = {"auc": _auc(said, truth, shares)}
+    made: Statistics = {name: ((), {(): values}) for name, values in found.items()}
+    if judged.kind == "classes":
+        return {**made, **_of_classes(judged, pairs, shares, known)}
+    if judged.kind == "verdicts" or not known:
+        return made
+    return {**made, "people_mean": (("score",), _people_mean(said, truth, shares))}
+
+
+def _of_classes(judged: Judged, pairs: Pairs, shares: np.ndarray, known: bool) -> Statistics:
+    assert judged.verdicts is not None
+    classes, said, truth = judged.verdicts.classes, pairs.said, pairs.truth
+    recall, precision, table = {}, {}, {}
+    for k, name in enumerate(classes):
+        recall[(name,)] = agreement.among(shares, said == k, truth == k)
+        precision[(name,)] = agreement.among(shares, truth == k, said == k)
+        for j, other in enumerate(classes):
+            table[name, other] = agreement.among(shares, said == j, truth == k)
+    made: dict[str, Any] = {"recall": (("class",), recall)}
+    if known:
+        found = agreement.of_classes(said, truth, shares, len(classes))
+        made = {name: ((), {(): values}) for name, values in found.items()} | made
+        made["precision"] = (("class",), precision)
+    return made | {"confusion": (("truth", "verdict"), table)}
+
+
+def _people_mean(
+    said: np.ndarray, truth: np.ndarray, shares: np.ndarray
+) -> dict[tuple[Any, ...], np.ndarray]:
+    """People's mean by level of the judge's score, or by bins of about as many pairs."""
+    levels = np.unique(said)
+    if len(levels) <= MOST_LEVELS:
+        parts = {f"{level:g}": said == level for level in levels}
+    else:
+        cuts = np.unique(np.quantile(said, np.linspace(0, 1, BINS + 1)[1:-1]))
+        place = np.searchsorted(cuts, said, side="right")
+        parts = {
+            f"{said[place == b].min():.3g} to {said[place == b].max():.3g}": place == b
+            for b in np.unique(place)
+        }
+    return {(name,): agreement.among(shares, truth, part) for name, part in parts.items()}
+
+
+def _auc(said: np.ndarray, truth: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Probability that a good output has a higher score than a bad one, ties half."""
+    order = np.argsort(said, kind="stable")
+    values, place = np.unique(said[order], return_inverse=True)
+    level = np.eye(len(values))[place]
+    good = (shares[:, order] * (truth[order] == 1)) @ level
+    bad = (shares[:, order] * (truth[order] == 0)) @ level
+    below = np.cumsum(bad, axis=1) - bad
+    with np.errstate(invalid="ignore", divide="ignore"):
+        total = good.sum(axis=1) * bad.sum(axis=1)
+        return (good * (below + bad / 2)).sum(axis=1) / total

@@ -1,0 +1,347 @@
+"""What to read first: outputs on which judge and people differ, and where the judge errs more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from bayesjudge.core.errors import checking
+from bayesjudge.core.intervals import z_score
+from bayesjudge.core.labels import read_labels
+from bayesjudge.core.numbers import numbers_of
+from bayesjudge.core.screen import how_many
+from bayesjudge.core.tables import free_name
+from bayesjudge.verdicts.reading import ITEM_COLUMNS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: How often people's labels are wrong, if nobody says.
+PEOPLE_ERR = 0.05
+#: Share of false findings among all, on average; of tables without any, that of false alarms.
+FALSE_DISCOVERY = 0.05
+#: Most values of a column that is no number, and fewest labelled outputs of one.
+MOST_VALUES, FEWEST = 20, 5
+#: Letters, on average, from which on a column is a text, of which the length counts.
+TEXT = 40
+
+
+class Finding(NamedTuple):
+    """Where a judge errs more than elsewhere, or moves with a number that people do not follow.
+
+    Parameters
+    ----------
+    column : str
+        The column.
+    value : str
+        Its value; empty of a number.
+    text : str
+        The finding in words.
+    p_value : float
+        By itself; Benjamini and Hochberg's rule is over all that were looked at.
+    labelled : int
+        Labelled outputs.
+    """
+
+    column: str
+    value: str
+    text: str
+    p_value: float
+    labelled: int
+
+
+class Rows(NamedTuple):
+    """What each judge and people said, row by row; ``nan`` if nothing."""
+
+    said: np.ndarray
+    truth: np.ndarray
+    numeric: bool
+
+
+def disagreements(
+    table: Any,
+    *,
+    verdict: str | Sequence[str] = "verdict",
+    truth: str = "truth",
+    numeric: bool = False,
+    people_err: float = PEOPLE_ERR,
+    pass_value: Any = None,
+    fail_value: Any = None,
+    missing_value: Any = None,
+) -> pd.DataFrame:
+    r"""List the outputs on which the judge and people differ, the likeliest judge's errors first.
+
+    Parameters
+    ----------
+    table : dataframe
+        One row an output; pandas, polars or Arrow.
+    verdict : str or sequence of str
+        Column with the judge's verdict or score. The first is the judge that is meant; others say
+        who is probably wrong.
+    truth : str
+        Column with the human label.
+    numeric : bool, default False
+        Whether both are numbers: then those farthest apart come first.
+    people_err : float, default 0.05
+        How often a label is wrong, in (0, 0.5).
+    pass_value, fail_value, missing_value : scalar or list, optional
+        Labels that mean pass, fail and none.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``row`` (from 1), ``judge_wrong`` and ``label_wrong`` (probabilities; of numbers
+        ``judge_less_people``), and all columns of the table.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, a label is not understood, or `people_err` is out of range.
+
+    Notes
+    -----
+    With verdicts independent given the truth, and rates of each judge as labels show them, the
+    label is wrong by Bayes' rule; judges that agree with the label speak for it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> log = pd.DataFrame({"verdict": [1, 1, 0, 1], "truth": [1, 0, 0, None]})
+    >>> disagreements(log)[["row", "verdict", "truth"]].values.tolist()
+    [[2, 1.0, 0.0]]
+    """
+    with checking("judge.disagreements") as require:
+        inside = 0 < people_err < 0.5
+        require(inside, f"people_err must lie in (0, 0.5), got {people_err!r}")
+    frame, names = _pandas(table), [verdict] if isinstance(verdict, str) else list(verdict)
+    meanings = pass_value, fail_value, missing_value
+    rows = _rows(frame, names, truth, numeric, meanings)
+    off = rows.said[0] - rows.truth
+    apart = np.flatnonzero(~np.isnan(off) & (off != 0))
+    made = frame.iloc[apart].reset_index(drop=True)
+
+    def put(name: str, values: np.ndarray) -> None:
+        made.insert(0, free_name(name, made.columns), values)
+
+    if numeric:
+        put("judge_less_people", off[apart])
+        order = np.argsort(-np.abs(off[apart]), kind="stable")
+    else:
+        wrong = _label_wrong(rows, people_err)[apart]
+        put("label_wrong", wrong.round(3))
+        put("judge_wrong", (1 - wrong).round(3))
+        order = np.argsort(wrong, kind="stable")
+    put("row", apart + 1)
+    return made.iloc[order].reset_index(drop=True)
+
+
+def where_it_errs(
+    table: Any,
+    *,
+    verdict: str = "verdict",
+    truth: str = "truth",
+    numeric: bool = False,
+    columns: Sequence[str] | None = None,
+    pass_value: Any = None,
+    fail_value: Any = None,
+    missing_value: Any = None,
+) -> list[Finding]:
+    """Find values of columns in which the judge errs more, and numbers it follows beyond people.
+
+    Parameters
+    ----------
+    table : dataframe
+        One row an output; pandas, polars or Arrow.
+    verdict, truth : str
+        Columns of the judge and of people.
+    numeric : bool, default False
+        Whether both are numbers.
+    columns : sequence of str, optional
+        Which columns to look at; by default all others of few values, numbers, and texts, of which
+        the length counts.
+    pass_value, fail_value, missing_value : scalar or list, optional
+        Labels that mean pass, fail and none.
+
+    Returns
+    -------
+    list of Finding
+        Those that Benjamini and Hochberg's rule keeps at 0.05, the surest first. Errors in a value
+        against the rest: Fisher's exact test (of numbers Welch's, of how far the two are apart). A
+        number: the slope of the verdict given the label, with the heteroscedasticity-consistent
+        error HC3; of numbers above 0 that spread over more than a factor of four, and of the length
+        of texts, by doubling.
+
+    Raises
+    ------
+    InputError
+        If a column is missing or a label is not understood.
+
+    References
+    ----------
+    Benjamini & Hochberg (1995), J. R. Stat. Soc. B 57, 289-300; Long & Ervin (2000), Am. Stat. 54,
+    217-224.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> log = pd.DataFrame({"verdict": [1, 0] * 40, "truth": [1, 0] * 20 + [1] * 40,
+    ...                     "topic": ["law"] * 40 + ["art"] * 40})
+    >>> [(one.column, one.value) for one in where_it_errs(log)]
+    [('topic', 'art')]
+    """
+    frame = _pandas(table)
+    rows = _rows(frame, [verdict], truth, numeric, (pass_value, fail_value, missing_value))
+    known = ~np.isnan(rows.said[0] - rows.truth)
+    said, people, own = rows.said[0][known], rows.truth[known], frame[known]
+    if columns is None:
+        columns = [str(c) for c in frame.columns if c not in (verdict, truth)]
+        columns = [c for c in columns if c.lower() not in ITEM_COLUMNS and not _names_rows(own[c])]
+    with checking("judge.where_it_errs") as require:
+        missing = [c for c in columns if c not in frame.columns]
+        require(not missing, f"no columns {missing}; there are {list(map(str, frame.columns))}")
+    found = [one for c in columns for one in _looked_at(own[c], said, people, numeric)]
+    order = sorted(found, key=lambda one: one.p_value)
+    ranks = np.arange(1, len(order) + 1)
+    kept = np.array([one.p_value for one in order]) <= FALSE_DISCOVERY * ranks / max(len(order), 1)
+    return order[: int(ranks[kept].max(initial=0))]
+
+
+def _names_rows(cells: pd.Series) -> bool:
+    """Whether short words, or whole numbers in order, name each row."""
+    if not cells.is_unique:
+        return False
+    whole = bool((cells.astype(str).str.fullmatch(r"\d+")).all()) and cells.is_monotonic_increasing
+    return whole or bool(cells.astype(str).str.fullmatch(r"(?=.*[^\d.\-+e])\S+").all())
+
+
+def _pandas(table: Any) -> pd.DataFrame:
+    import narwhals as nw
+
+    frame = nw.from_native(table)
+    frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    return frame.to_pandas().reset_index(drop=True)
+
+
+def _rows(
+    frame: pd.DataFrame, names: Sequence[str], truth: str, numeric: bool, meanings: Any
+) -> Rows:
+    with checking("table") as require:
+        missing = [c for c in (*names, truth) if c not in frame.columns]
+        require(not missing, f"no columns {missing}; there are {list(map(str, frame.columns))}")
+    if numeric:
+        read = {name: numbers_of(frame[name], meanings[2]) for name in (*names, truth)}
+    else:
+        cells = {
+            name: frame[name].astype(object).where(frame[name].notna(), None).tolist()
+            for name in (*names, truth)
+        }
+        passes, fails, none = meanings
+        found, _ = read_labels(cells, pass_value=passes, fail_value=fails, missing_value=none)
+        read = {name: np.asarray(one, float) for name, one in found.items()}
+    return Rows(np.array([read[name] for name in names]), read[truth], numeric)
+
+
+def _label_wrong(rows: Rows, people_err: float) -> np.ndarray:
+    """Probability that each label is wrong, given the verdicts of all judges."""
+    known = ~np.isnan(rows.truth)
+    good = (np.nansum(rows.truth) + 1) / (known.sum() + 2)
+    odds = np.where(rows.truth == 1, (1 - people_err) / people_err, people_err / (1 - people_err))
+    odds = odds * good / (1 - good)
+    for said in rows.said:
+        both = known & ~np.isnan(said)
+        rates = [  # of a pass, given a label; with one more of each
+            (said[both & (rows.truth == t)].sum() + 1) / ((both & (rows.truth == t)).sum() + 2)
+            for t in (0, 1)
+        ]
+        passed, failed = rates[1] / rates[0], (1 - rates[1]) / (1 - rates[0])
+        odds = odds * np.where(said == 1, passed, np.where(said == 0, failed, 1.0))
+    chance = odds / (1 + odds)
+    return np.where(rows.truth == 1, 1 - chance, chance)
+
+
+def _looked_at(
+    cells: pd.Series, said: np.ndarray, people: np.ndarray, numeric: bool
+) -> Iterator[Finding]:
+    """All that one column says, whether it is kept or not."""
+    import pandas as pd
+
+    name = str(cells.name)
+    number = pd.to_numeric(cells, errors="coerce").to_numpy(float)
+    text = cells.astype(str)
+    some = ~(cells.isna() | (text == "")).to_numpy()
+    values = text[some].value_counts()
+    is_number = not np.isnan(number[some]).any() and len(values) > MOST_VALUES / 2
+    if some.sum() < 2 * FEWEST:
+        return
+    if is_number or text[some].str.len().mean() >= TEXT:
+        x = number if is_number else text.str.len().to_numpy(float)
+        what = name if is_number else f"length of {name}"
+        yield from _slope(name, what, x, said, people, some, numeric)
+    elif len(values) <= MOST_VALUES:
+        off = np.abs(said - people)
+        for value, n in values.items():
+            own = some & (text == value).to_numpy()
+            if n >= FEWEST and (some & ~own).sum() >= FEWEST:
+                yield _more_errors(name, str(value), off[own], off[some & ~own], numeric)
+
+
+def _more_errors(
+    name: str, value: str, own: np.ndarray, rest: np.ndarray, numeric: bool
+) -> Finding:
+    from scipy import stats
+
+    if numeric:
+        varies = np.ptp(np.concatenate([own, rest])) > 0
+        p = stats.ttest_ind(own, rest, equal_var=False, alternative="greater").pvalue
+        p = p if varies and not np.isnan(p) else 1.0
+        here, there = (f"{part.mean():.2g}" for part in (own, rest))
+        words = f"judge and people are {here} apart on average, elsewhere {there}"
+    else:
+        table = [[own.sum(), len(own) - own.sum()], [rest.sum(), len(rest) - rest.sum()]]
+        p = stats.fisher_exact(table, alternative="greater").pvalue
+        here, there = (f"{100 * part.mean():.0f} %" for part in (own, rest))
+        words = f"the judge is wrong on {here}, elsewhere on {there}"
+    text = f"{name} {value}: {words} ({how_many(len(own), 'labelled output')})"
+    return Finding(name, value, text, float(p), len(own))
+
+
+def _slope(
+    name: str,
+    what: str,
+    x: np.ndarray,
+    said: np.ndarray,
+    people: np.ndarray,
+    some: np.ndarray,
+    numeric: bool,
+) -> Iterator[Finding]:
+    """How the verdict moves with a number, at the same label."""
+    from scipy.special import stdtr
+
+    x, said, people = x[some], said[some], people[some]
+    doubling = bool(x.min() > 0 and x.max() > 4 * x.min())
+    x = np.log2(x) if doubling else (x - x.mean()) / (x.std() or 1.0)
+    design = np.column_stack([np.ones_like(x), people, x])
+    if np.linalg.matrix_rank(design) < 3 or len(x) < 2 * FEWEST:
+        return
+    inverse = np.linalg.inv(design.T @ design)
+    slopes = inverse @ design.T @ said
+    leverage = np.einsum("ij,jk,ik->i", design, inverse, design)
+    left = (said - design @ slopes) / np.maximum(1 - leverage, 1e-6)
+    error = np.sqrt((inverse @ (design.T * left**2) @ design @ inverse)[2, 2])
+    free = len(x) - 3
+    p = 2 * float(stdtr(free, -abs(slopes[2]) / error)) if error > 1e-12 else 1.0
+    unit = "doubling" if doubling else "standard deviation"
+    half = z_score(0.95) * error
+    size, low, high = abs(slopes[2]), abs(slopes[2]) - half, abs(slopes[2]) + half
+    more = "more" if slopes[2] > 0 else "less"
+    if numeric:
+        words = f"at the same label the judge gives {size:.2g} {more} ({low:.2g} to {high:.2g})"
+    else:
+        words = (
+            f"at the same label the judge passes {100 * size:.0f} points {more} "
+            f"({100 * low:.0f} to {100 * high:.0f})"
+        )
+    text = f"{what}: {words} per {unit} ({how_many(len(x), 'labelled output')})"
+    yield Finding(name, "", text, p, len(x))

@@ -1,0 +1,121 @@
+"""Worth of judges in random labels, under every label design."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bayesjudge.core.worth import Worth, more_labels, worth_of_draws, worth_of_pairs
+from bayesjudge.judge.data import Judged, Pairs, as_judged
+from bayesjudge.truth import agreement
+
+
+def worth(data: Any, *, ci_prob: float = 0.95) -> Mapping[tuple[str, str], Worth]:
+    r"""How many more random labels a judge is worth to the share of good outputs, or their mean.
+
+    Parameters
+    ----------
+    data : Judged, Verdicts, prevalence.Counts, Items or Scores
+        Of one or several judges and systems.
+    ci_prob : float, default 0.95
+        Probability of the intervals.
+
+    Returns
+    -------
+    mapping of (str, str) to Worth
+        By judge and system, ``""`` of one. Below 0 if the labels, which were not drawn at random,
+        tell less with the judge than as many random ones would alone.
+
+    Raises
+    ------
+    InputError
+        If `ci_prob` is out of range.
+
+    Notes
+    -----
+    Random labels: `worth_of_pairs`; of K classes with the share of the classes' variances that
+    verdicts explain (Goodman and Kruskal's tau) in place of the squared correlation. Otherwise the
+    variance V of the corrected share, by the delta method in each draw, stands for
+    :math:`\theta (1 - \theta) / V` random labels:
+
+    .. math:: V = \sum_v \frac{p_v^2 \phi_v (1 - \phi_v)}{m_v} + \frac{\mathrm{Var}(\phi_v)}{n},
+              \quad
+              V = \frac{p (1 - p) / n + \theta^2 q_1 (1 - q_1) / m_1 +
+              (1 - \theta)^2 q_0 (1 - q_0) / m_0}{(q_0 + q_1 - 1)^2}
+
+    with labels by verdict (:math:`\phi_v` the share of good outputs under verdict v) and by truth.
+
+    References
+    ----------
+    Tenenbein (1970), J. Am. Stat. Assoc. 65, 1350-1361; Cochran (1977), Section 5A.9; Rogan &
+    Gladen (1978), Am. J. Epidemiol. 107, 71-76.
+
+    Examples
+    --------
+    >>> from bayesjudge import Verdicts
+    >>> table = Verdicts.from_counts([[38, 20], [2, 40], [144, 206]], calibration="random")
+    >>> print(worth(table)["judge", ""])
+    37 more labels (18 to 64)
+    """
+    judged = as_judged(data)
+    return {at: _of_pairs(judged, pairs, ci_prob) for at, pairs in judged.pairs.items()}
+
+
+def _of_pairs(judged: Judged, pairs: Pairs, ci_prob: float) -> Worth:
+    labels, items = pairs.labelled, float(pairs.all_n.sum())
+    if labels < 2 or not pairs.knows_share(judged.design):
+        return Worth(np.nan, np.nan, np.nan, labels, ci_prob)
+    if judged.design.is_sample and not pairs.clustered and judged.kind != "classes":
+        prior = 0.0 if judged.scores else 1.0
+        how: dict[str, Any] = {"items": items, "prior": prior, "ci_prob": ci_prob}
+        return worth_of_pairs(pairs.said, pairs.truth, pairs.n, **how)
+    shares = pairs.draws(judged.design)
+    if "prevalence" in judged.design.identifies:
+        explained = _explained(pairs, shares)
+        return worth_of_draws(more_labels(explained, labels, items), labels, ci_prob)
+    if judged.kind != "verdicts":
+        return Worth(np.nan, np.nan, np.nan, labels, ci_prob)
+    good = shares @ pairs.truth
+    variance = _of_verdicts(pairs, shares, items)
+    if judged.design.identifies == {"error_rates"}:
+        variance = _of_errors(pairs, shares, items)
+    return worth_of_draws(good * (1 - good) / variance - labels, labels, ci_prob)
+
+
+def _explained(pairs: Pairs, shares: np.ndarray) -> np.ndarray:
+    """Share of the variance of people's classes that verdicts explain (Goodman & Kruskal 1954)."""
+    total, left = np.zeros(len(shares)), np.zeros(len(shares))
+    for k in np.unique(pairs.truth):
+        mean = shares @ (pairs.truth == k)
+        total += mean * (1 - mean)
+        for one in pairs.verdicts:
+            own = pairs.said == one
+            given = agreement.among(shares, pairs.truth == k, own)
+            left += (shares @ own.astype(float)) * np.nan_to_num(given * (1 - given))
+    return np.clip(1 - left / np.where(total > 0, total, 1), 0, 1)
+
+
+def _of_verdicts(pairs: Pairs, shares: np.ndarray, items: float) -> np.ndarray:
+    """Variance of the share of good outputs from labels by verdict."""
+    within, square = np.zeros(len(shares)), np.zeros(len(shares))
+    for one in pairs.verdicts:
+        own = pairs.said == one
+        p, given = shares @ own.astype(float), agreement.among(shares, pairs.truth, own)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            part = p**2 * given * (1 - given) / pairs.n[own].sum()
+        within += np.where(p > 0, part, 0.0)
+        square += p * np.nan_to_num(given) ** 2
+    return within + (square - (shares @ pairs.truth) ** 2) / items
+
+
+def _of_errors(pairs: Pairs, shares: np.ndarray, items: float) -> np.ndarray:
+    """Variance of the share of good outputs from labels by truth (Rogan & Gladen's)."""
+    found = agreement.of_verdicts(pairs.said, pairs.truth, shares)
+    good, rate = shares @ pairs.truth, shares @ pairs.said
+    se, sp = found["sensitivity"], found["specificity"]
+    n_good, n_bad = pairs.n @ pairs.truth, pairs.n @ (1 - pairs.truth)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        errors = good**2 * se * (1 - se) / n_good + (1 - good) ** 2 * sp * (1 - sp) / n_bad
+        return (rate * (1 - rate) / items + errors) / found["youden"] ** 2

@@ -1,0 +1,198 @@
+"""The judge against people: published examples, other packages, five label designs, grades."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+
+import bayesjudge as bj
+from bayesjudge import Verdicts, judge
+from bayesjudge.core.errors import InputError
+from bayesjudge.core.estimate import Row
+from bayesjudge.prevalence import Counts
+
+GOOD = {"good_passed": 0.36, "good_failed": 0.04, "bad_passed": 0.12, "bad_failed": 0.48}
+RATES = ("accuracy", "kappa", "ac1", "sensitivity", "specificity", "ppv", "npv")
+
+
+def table(a, b, c, d, calibration="random", others=(0, 0)):
+    """Good passed, good failed, bad passed, bad failed; fails and passes without a label."""
+    return Verdicts.from_counts([[d, c], [b, a], list(others)], calibration=calibration)
+
+
+def test_gwets_example():
+    # Gwet (2008), Table 2: 118, 5, 2 and 0 of 125: AC1 .9408 where kappa is -.0234
+    found = judge.quality(table(118, 5, 2, 0))
+    assert found["accuracy"].value == pytest.approx(0.944)
+    assert found["kappa"].value == pytest.approx(-0.0234, abs=5e-5)
+    assert found["ac1"].value == pytest.approx(0.9408, abs=5e-5)
+
+
+def test_other_packages_give_the_same_values():
+    """statsmodels' kappa with its interval; rates and weighted kappa by counting."""
+    from statsmodels.stats.inter_rater import cohens_kappa
+
+    cells = np.array([[45, 12], [9, 34]])
+    found = judge.quality(table(45, 12, 9, 34))
+    theirs = cohens_kappa(cells)
+    assert found["kappa"].value == pytest.approx(theirs.kappa)
+    assert found["kappa"].low == pytest.approx(theirs.kappa_low, abs=0.03)
+    assert found["kappa"].high == pytest.approx(theirs.kappa_upp, abs=0.03)
+    assert found["ppv"].value == pytest.approx(45 / 54)
+    assert found["npv"].value == pytest.approx(34 / 46)
+    assert found["judge_less_people"].value == pytest.approx(-0.03)
+    rng = np.random.default_rng(1)
+    people = rng.integers(1, 6, 200)
+    said = np.clip(people + rng.integers(-1, 2, 200), 1, 5)
+    graded = judge.Judged.from_frame(
+        pd.DataFrame({"score": said, "truth": people}),
+        score="score", scale=(1, 5), truth_scale=(1, 5), calibration="random",
+    )  # fmt: skip
+    made = judge.quality(graded)
+    square = cohens_kappa(
+        np.histogram2d(people, said, bins=[np.arange(0.5, 6)] * 2)[0], wt="quadratic"
+    )
+    assert made["weighted_kappa"].value == pytest.approx(square.kappa)
+    assert made["correlation"].value == pytest.approx(np.corrcoef(people, said)[0, 1])
+    assert made["mean_error"].value == pytest.approx((said - people).mean())
+    assert made["people_mean", "4"].value == pytest.approx(people[said == 4].mean())
+
+
+def test_rates_have_jeffreys_intervals():
+    """The posterior of one rate is Beta by itself."""
+    from scipy.stats import beta
+
+    found = judge.quality(table(40, 10, 5, 45))["sensitivity"]
+    assert_allclose(found[1:], beta.ppf([0.025, 0.975], 40.5, 10.5), atol=0.01)
+
+
+def test_several_classes():
+    cells = np.array([[50, 5, 5], [4, 30, 6], [1, 2, 17], [0, 0, 0]])
+    verdicts = Verdicts.from_counts(cells, calibration="random", classes=("a", "b", "c"))
+    found = judge.quality(verdicts)
+    p = cells[:3] / 120
+    chance = p.sum(axis=0) @ p.sum(axis=1)
+    assert found["kappa"].value == pytest.approx((np.trace(p) - chance) / (1 - chance))
+    mean = (p.sum(axis=0) + p.sum(axis=1)) / 2
+    chance = (mean * (1 - mean)).sum() / 2
+    assert found["ac1"].value == pytest.approx((np.trace(p) - chance) / (1 - chance))
+    assert found["recall", "b"].value == pytest.approx(30 / 40)
+    assert found["precision", "c"].value == pytest.approx(17 / 28)
+    assert found["confusion", "a", "c"].value == pytest.approx(5 / 60)
+
+
+@pytest.mark.parametrize("design", ["random", "by_truth", "separate", "by_verdict"])
+def test_each_design_estimates_the_same_judge(design):
+    """Many labels, chosen in each way: the numbers of the population."""
+    p = np.array([list(GOOD.values())]).reshape(2, 2)  # good, bad by passed, failed
+    n = 40_000
+    if design in ("random",):
+        cells = n * p
+    elif design == "by_verdict":
+        cells = n / 2 * p / p.sum(axis=0)
+    else:
+        cells = n / 2 * p / p.sum(axis=1, keepdims=True)
+    rest = [10 * n * p[:, 1].sum(), 10 * n * p[:, 0].sum()]
+    (a, b), (c, d) = np.round(cells).astype(int)
+    others = np.round(rest).astype(int)
+    found = judge.quality(table(a, b, c, d, design, others))
+    expected = {
+        "accuracy": 0.84,
+        "kappa": (0.84 - 0.504) / (1 - 0.504),
+        "sensitivity": 0.9,
+        "specificity": 0.8,
+        "ppv": 0.75,
+        "npv": 12 / 13,
+        **GOOD,
+    }
+    for name, value in expected.items():
+        assert found[name].value == pytest.approx(value, abs=0.01), name
+        assert found[name].low - 0.002 < value < found[name].high + 0.002, name
+
+
+def test_known_propensities_reweigh():
+    rng = np.random.default_rng(2)
+    n = 60_000
+    truth = (rng.random(n) < 0.4).astype(int)
+    verdict = np.where(truth, rng.random(n) < 0.9, rng.random(n) < 0.2).astype(int)
+    chance = np.where(verdict == 1, 0.2, 0.6)
+    told = np.where(rng.random(n) < chance, truth, np.nan)
+    frame = pd.DataFrame({"verdict": verdict, "truth": told, "chance": chance})
+    read = judge.Judged.from_frame(frame, calibration="known_propensity", propensity="chance")
+    found = judge.quality(read)
+    plain = judge.quality(judge.Judged.from_frame(frame, calibration="random"))
+    assert found["accuracy"].value == pytest.approx((verdict == truth).mean(), abs=0.01)
+    assert abs(plain["accuracy"].value - (verdict == truth).mean()) > 0.01
+    assert len(read.systems) == 1
+
+
+def test_labels_elsewhere_tell_rates_alone():
+    found = judge.quality(table(40, 10, 5, 45, "separate"))
+    assert set(found.quantities) == {"sensitivity", "specificity", "youden"}
+    assert judge.worth(table(40, 10, 5, 45, "separate"))["judge", ""].known is False
+
+
+def test_a_perfect_judge_has_an_interval():
+    found = judge.quality(table(30, 0, 0, 20))
+    for name in ("kappa", "ac1", "sensitivity", "specificity"):
+        assert found[name].value == found[name].high == 1
+        assert 0.5 < found[name].low < 0.99
+
+
+def test_outputs_that_share_items_have_wider_intervals():
+    """Three rows an item, on which the judge errs alike: a third of the items' worth."""
+    rng = np.random.default_rng(3)
+    truth = rng.random(100) < 0.6
+    verdict = np.where(truth, rng.random(100) < 0.9, rng.random(100) < 0.3)
+    rows = pd.DataFrame({"item": range(100), "verdict": verdict, "truth": truth}).astype(int)
+    alone = judge.quality(judge.Judged.from_frame(rows, calibration="random", item="item"))
+    thrice = pd.concat([rows] * 3)
+    how = {"calibration": "random", "item": "item", "repeats": "system"}
+    found = judge.quality(judge.Judged.from_frame(thrice, **how))
+    for name in ("accuracy", "kappa", "sensitivity"):
+        one, three = (x[name] for x in (alone, found))
+        assert three.value == pytest.approx(one.value)
+        assert three.high - three.low == pytest.approx(one.high - one.low, rel=0.08)
+
+
+def test_nothing_to_agree_beyond_and_nothing_labelled():
+    one = judge.quality(table(10, 0, 0, 0))
+    assert np.isnan(one["kappa"].value)
+    assert "undefined" in {c.id for c in one.cautions}
+    with pytest.raises(InputError, match="no output has a human label"):
+        judge.quality(Counts(10, 5, 0, 0, 0, 0, calibration="random"))
+    with pytest.raises(InputError, match="expected Judged, Verdicts"):
+        judge.quality(3)
+
+
+def test_all_labelled_tables_are_told_where_to_look():
+    counts = Counts(0, 0, 50, 40, 50, 45, calibration="random")
+    texts = [c.text for c in bj.prevalence.naive(counts).cautions]
+    assert any("bayesjudge.judge" in text for text in texts)
+
+
+def test_judges_and_systems_have_rows_of_their_own():
+    frame = pd.DataFrame(
+        {
+            "one": [1, 0, 1, 1] * 20,
+            "two": [1, 1, 1, 0] * 20,
+            "truth": [1, 0, 1, 0] * 20,
+            "system": ["x"] * 40 + ["y"] * 40,
+        }
+    )
+    read = judge.Judged.from_frame(frame, verdict=["one", "two"], calibration="random", by="system")
+    found = judge.quality(read)
+    assert isinstance(found["accuracy", "two", "y"], Row)
+    assert found["accuracy", "one", "x"].value == 0.75
+
+
+def test_labels_on_which_a_judge_was_tuned_are_left_out():
+    frame = pd.DataFrame({"verdict": [1, 0, 1, 0], "truth": [1, 0, 1, 1], "shown": [1, 1, 0, 0]})
+    kept, n = judge.untuned(frame, "truth", "shown")
+    assert (n, kept["truth"].notna().sum()) == (2, 2)
+    found = judge.quality(judge.Judged.from_frame(kept, calibration="random", tuned=n))
+    assert [c.id for c in found.cautions] == ["tuned-labels"]
+    with pytest.raises(InputError, match="tuned on all 4 labels"):
+        judge.untuned(frame.assign(shown=True), "truth", "shown")
+    with pytest.raises(InputError, match="expected true or false"):
+        judge.untuned(frame.assign(shown="maybe"), "truth", "shown")

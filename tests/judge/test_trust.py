@@ -1,0 +1,88 @@
+"""Thresholds that keep a promise, the best cut and the calibration map."""
+
+import numpy as np
+import pytest
+
+from bayesjudge import Verdicts, judge
+from bayesjudge.core.errors import InputError
+from bayesjudge.judge.trust import Labelled, threshold
+from bayesjudge.prevalence.scores import Scores
+
+P = np.linspace(0.005, 0.995, 200)
+
+
+def scores(seed, labels, right, items=2000):
+    """Probabilities of a judge and labels of a random sample, with this chance of a pass."""
+    rng = np.random.default_rng(seed)
+    p = np.round(rng.beta(4, 1, items), 3)
+    truth = np.where(rng.random(items) < right(p), 1.0, 0.0)
+    truth[labels:] = np.nan
+    return Scores(p, truth, np.ones(items, int), "random", (0, 1)), p
+
+
+def test_a_promise_is_kept():
+    """A calibrated and an overconfident judge, 300 labels: broken as seldom as promised."""
+    broken, accepted = [], []
+    for sure in (1.0, 0.5):
+
+        def right(p, sure=sure):
+            odds = (np.clip(p, 1e-4, 1 - 1e-4) / (1 - np.clip(p, 1e-4, 1 - 1e-4))) ** sure
+            return odds / (1 + odds)
+
+        for seed in range(40):
+            table, p = scores(seed, 300, right)
+            made = judge.Judged(scores={("j", ""): table}).pairs["j", ""]
+            one = Labelled(made.said, made.truth, made.n, made.verdicts, made.all_n, True)
+            cut = threshold(one, True, 0.05, 0.9)
+            accepted.append((p >= cut).mean())
+            broken.append(cut == cut and (1 - right(p[p >= cut])).mean() > 0.05)
+    assert np.mean(broken) < 0.1 + 3 * np.sqrt(0.09 / 80)
+    assert np.mean(accepted) > 0.05
+
+
+def test_thresholds_move_with_the_promise_and_mirror():
+    table, _ = scores(1, 600, lambda p: p)
+    strict, mild = (judge.trust(table, alpha=alpha) for alpha in (0.05, 0.15))
+    assert strict["pass_from"].value > mild["pass_from"].value
+    assert strict["traffic", "pass"].value < mild["traffic", "pass"].value
+    assert np.isnan(strict["fail_to"].value)
+    mirrored = Scores(1 - table.score, 1 - table.truth, table.n, "random", (0, 1))
+    other = judge.trust(mirrored, alpha=0.15)
+    assert other["fail_to"].value == pytest.approx(1 - mild["pass_from"].value, abs=0.01)
+    assert other["wrong", "fail"].value == pytest.approx(mild["wrong", "pass"].value, abs=0.02)
+
+
+def test_calibrated_in_the_large_and_empty_in_the_small():
+    """A score that knows the base rate and nothing else gains nothing."""
+    table, _ = scores(2, 800, lambda p: 0.8)
+    found = judge.trust(table)
+    assert found["gain"].value < 0.02
+    assert abs(found["gain_recalibrated"].value) < 0.02
+    good, _ = scores(2, 800, lambda p: p)
+    assert judge.trust(good)["gain"].low > 0
+
+
+def test_the_best_cut_is_the_one_of_most_agreement():
+    table, _ = scores(3, 900, lambda p: np.where(p > 0.6, 0.95, 0.1))
+    found = judge.trust(table)
+    assert found["best_cut"].value == pytest.approx(0.6, abs=0.03)
+    assert found["best_cut"].low <= 0.602
+    assert found["best_cut"].high >= 0.6
+    assert found["accuracy"].value == pytest.approx(0.94, abs=0.03)
+    known = table.known
+    passed, good = table.score[known] >= found["best_cut"].value, table.truth[known] == 1
+    assert found["sensitivity"].value == pytest.approx(passed[good].mean())
+    assert found["specificity"].value == pytest.approx((~passed)[~good].mean())
+
+
+def test_what_cannot_be_promised_is_refused():
+    table, _ = scores(4, 100, lambda p: p)
+    with pytest.raises(InputError, match="alpha must lie"):
+        judge.trust(table, alpha=0.6)
+    with pytest.raises(InputError, match="promised must lie"):
+        judge.trust(table, promised=1)
+    known = Scores(table.score, table.truth, table.n, "by_truth", (0, 1))
+    with pytest.raises(InputError, match="label a random sample"):
+        judge.trust(known)
+    with pytest.raises(InputError, match="expected scores"):
+        judge.trust(Verdicts([1, 0], [1, 0], [0, 0], [5, 5], "random"))
