@@ -14,10 +14,10 @@ Modules, one question each:
 - `repeats`: how often must the judge be asked?
 - `rubric`: what total would people give, when a judge goes through criteria one by one?
 
-Each but `decide`, `judge` and `rubric` has a data class, closed forms that return an `Estimate`, model
-classes whose fields are their priors, `build_model`, `fit` that returns a `Fit`, `simulate`, and
-functions that start with ``plot_``. A module is imported when it is first named; PyMC, ArviZ and
-matplotlib when a function needs them.
+Each but `decide`, `judge` and `rubric` has a data class, closed forms that return an `Estimate`,
+model classes whose fields are their priors, `build_model`, `fit` that returns a `Fit`, `simulate`,
+and functions that start with ``plot_``. A module is imported when it is first named; PyMC, ArviZ
+and matplotlib when a function needs them.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ def judge(
         require(one, "--verdict or --score: give one of them")
         require(not trust or score, "--trust takes --score: numbers or probabilities")
     asked = Asked(
-        truth=truth,
+        truth=None if truth is None else [truth],
         calibration=calibration,
         verdict=verdict or (None if score or source.log is not None else ["verdict"]),
         score=score[0] if score else None,
@@ -142,7 +142,7 @@ def judge(
         labels=labels,
         meanings=meanings,
     ).completed(source)
-    source.leave_out(tuned_on, asked.truth)
+    source.leave_out(tuned_on, asked.label)
     given = score or asked.verdict or []
     how: dict[str, Any] = asked.values("truth", "by", "propensity", "classes", "calibration")
     how |= {**vars(meanings), "unparsed": unparsed, "truth_from": truth_from}
@@ -185,7 +185,7 @@ def judge(
         listed = bj.judge.disagreements(
             _whole(source, given, asked),
             verdict=given,
-            truth=asked.truth or "",
+            truth=asked.label,
             numeric=judged.kind == "grades",
             **vars(meanings),
         )
@@ -195,7 +195,7 @@ def judge(
 
 def _whole(source: Source, given: Sequence[str], asked: Asked) -> Any:
     """The table with all its columns, and labels of another file."""
-    names = [*given, asked.truth or "", *source.columns()]
+    names = [*given, asked.label, *source.columns()]
     return source.table(list(dict.fromkeys(names)))
 
 
@@ -295,7 +295,7 @@ def _where(source: Source, name: str, asked: Asked, judged: bj.judge.Judged) -> 
     found = bj.judge.where_it_errs(
         whole.drop_columns([asked.item]) if asked.item in whole.column_names else whole,
         verdict=name,
-        truth=asked.truth or "",
+        truth=asked.label,
         numeric=judged.kind == "grades",
         **vars(asked.meanings),
     )
