@@ -96,10 +96,11 @@ def answer(
     quoted = preferred(made, "rms_shift", rank).only("rms_shift")
     rows = _changed(quoted, shifts)
     if not rows:
+        more = []
         text = "Nothing was changed, so that these scores cannot tell how far a change moves them. "
         text += "Scores of the same items after the change would tell."
     else:
-        text = _told(rows, rows_of(made, "mean_shift"), made, shifts, ci_prob)
+        text, *more = _told(rows, rows_of(made, "mean_shift"), made, shifts, ci_prob)
     moved = next((one for one in made if "share_moved" in one), None)
     notes = () if moved is None else _moved_more(moved, order=list(rows))
     notes += tuple(card.promise for card in cards)
@@ -115,7 +116,7 @@ def answer(
         basis=_basis(shifts),
         why=f"Quoted: {quoted.method}, since {why}.",
         quoted=quoted,
-        notes=notes,
+        notes=(*more, *notes),
         known=bool(rows),
     )
 
@@ -162,7 +163,7 @@ def _told(
     made: list[Estimate],
     shifts: Shifts | None,
     ci_prob: float,
-) -> str:
+) -> list[str]:
     """Directions first, the largest first, then the size that a score moves by either way.
 
     Of verdicts: the share of 1s, and how many flip, which is the square of the RMS shift.
@@ -171,7 +172,10 @@ def _told(
     named, again = order[:MOST_NAMED], _again(made)
     left = len(order) - len(named)
     verdicts = shifts is not None and bool(means) and _verdicts(shifts)
-    directions = _directions(named, means, ci_prob, verdicts=verdicts) if means else ""
+    unit = "" if shifts is None else points_of(shifts.scale)
+    how: dict[str, Any] = {"verdicts": verdicts, "unit": unit}
+    parts = (named[:1], named[1:]) if means else ()
+    sentences = [f"{_directions(one, means, ci_prob, **how)}." for one in parts if one]
     if verdicts:
         sizes = [percents(Row(*np.square(rows[one]))) for one in named]
         unchanged, more = percent_of(again**2), how_many(left, "further change")
@@ -185,13 +189,16 @@ def _told(
     noise = f", and {unchanged} if judged again unchanged" if again else NOISY
     if verdicts:
         flip = "of verdicts flip, either way (the square of the RMS shift)"
-        text = f"{directions}; {listed(sizes)} {flip}{noise}"
+        sentences += [f"{listed(sizes)} {flip}{noise}."]
+    elif means:
+        move = "A typical move of a single score (root mean square, either way) is"
+        sentences += [f"{move} {listed(sizes)}{noise}{_on_scale(shifts)}."]
     else:
-        move = "typical move of a single score (root mean square, either way) is"
         scale = _on_scale(shifts)
-        lead, end = (f"{directions}{scale}; a", "") if means else ("A", scale)
-        text = f"{lead} {move} {listed(sizes)}{noise}{end}"
-    return f"{text}." + (f" {more} below." if left else "")
+        sentences += [f"A score typically moves by {listed(sizes[:1])}{scale}, root mean square."]
+        sentences += [f"The others: {listed(sizes[1:])}."] if sizes[1:] else []
+        sentences += [f"That is either way{noise}."]
+    return [*sentences, *([f"{more} below."] if left else [])]
 
 
 def _moved_more(moved: Estimate, order: list[tuple[Any, ...]]) -> tuple[str, ...]:
@@ -273,13 +280,14 @@ def _directions(
     ci_prob: float,
     *,
     verdicts: bool = False,
+    unit: str = "",
 ) -> str:
     """``'format' raises scores by 2.2 (1.0 to 3.4) on average, 'tone' by 1.1 (0.2 to 2.0)``.
 
     Of verdicts it is the share of 1s that is raised, by points.
     """
     what, say = ("the share of 1s", points) if verdicts else ("scores", numbers)
-    average = "" if verdicts else " on average"
+    average = "" if verdicts else f"{unit} on average"
     known = [one for one in named if _moves(means[one]) != UNKNOWN]
     parts: list[str] = []
     before = ""
@@ -288,8 +296,8 @@ def _directions(
         moves = _moves(mean)
         size = mean if mean.value > 0 else mirrored(mean)
         verb = "" if moves == before else f" {moves} {what}"
-        told = f"'{one[-1]}'{verb}{_of_judge(one)} by {say(size, None if parts else ci_prob)}"
-        parts.append(told + ("" if parts else average))
+        told = f"'{one[-1]}'{verb}{_of_judge(one)} by "
+        parts.append(told + say(size, None if parts else ci_prob, "" if parts else average))
         before = moves
     rest = [one for one in named if one not in known]
     text = listed(parts)
@@ -297,10 +305,12 @@ def _directions(
         names = listed([f"'{one[-1]}'{_of_judge(one)}" for one in rest])
         verb = "raises or lowers" if len(rest) == 1 else "raise or lower"
         first = None if parts else ci_prob
-        sizes = [say(means[one], None if i else first) for i, one in enumerate(rest)]
+        sizes = [
+            say(means[one], None if i else first, "" if parts or i else average)
+            for i, one in enumerate(rest)
+        ]
         whether = "; whether" if parts else "Whether"
         text += f"{whether} {names} {verb} {what} is not known: {listed(sizes)}"
-        text += "" if parts else average
     return text
 
 
@@ -334,32 +344,32 @@ def _orders(made: Estimate, ci_prob: float) -> Answer:
     most = int(np.argmax(np.abs(lead.value)))
     order = np.argsort(-lead.value, kind="stable").tolist()  # that of the table
     shown = order if len(judges) <= MOST_PAIRED else [most]
-    told = [_lead(judges[i], lead.row(i), None if n else ci_prob) for n, i in enumerate(shown)]
-    text = "; ".join(told)
-    text += f"; the most of {len(judges)} judges" if len(shown) < len(judges) else ""
+    text, *others = [
+        f"{_lead(judges[i], lead.row(i), None if n else ci_prob)}." for n, i in enumerate(shown)
+    ]
+    if len(shown) < len(judges):
+        others.append(f"That is the most of {len(judges)} judges.")
     parts = [_parts(made, judges[i]) for i in shown]
     data = made.data
     assert isinstance(data, Orders)
     pairs = how_many(int(data.pairs.sum()), "pair")
     basis = f"{pairs} in both orders, {how_many(len(judges), 'judge')}."
     return Answer(
-        f"{text}.",
+        text,
         basis,
         f"Quoted: {made.method}, which is exact.",
         made.only("position_preference"),
-        notes=(*_winners(made, data, shown, ci_prob), *parts),
+        notes=(*others, *_winners(made, data, shown, ci_prob), *parts),
     )
 
 
 def _lead(judge: str, row: Row, ci_prob: float | None) -> str:
     """``gpt prefers the answer shown first, which wins 31 points more often than the second``."""
-    side, other = ("first", "second") if row.value >= 0 else ("second", "first")
+    side = "first" if row.value >= 0 else "second"
     size = row if row.value >= 0 else mirrored(row)
     verb = claim(float(size.low > 0), "prefers", "prefer")
-    return (
-        f"{_named(judge)} {verb} the answer shown {side}, which wins more often than the one shown "
-        f"{other} by {points(size, ci_prob)}"
-    )
+    won = points(size, ci_prob, " more often than the other")
+    return f"{_named(judge)} {verb} the answer shown {side}, which wins {won}"
 
 
 def _parts(made: Estimate, judge: str) -> str:

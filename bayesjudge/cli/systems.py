@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bayesjudge.core.answer import chance
+from bayesjudge.core.answer import Claim, chance
 from bayesjudge.core.comparing import ranking, with_value
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.names import short_names
 from bayesjudge.core.periods import in_time, kind_of
 from bayesjudge.prevalence.answer import IN_TIME, neighbours
 from bayesjudge.render.page import Section
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Most lines of a section on the screen.
 MOST_LINES = 10
+#: Most differences of which those that are open are lines, too.
+MOST_OPEN = 5
 
 
 def difference_section(
@@ -44,8 +47,21 @@ def difference_section(
         near, far = [], near + far
     far += [row for row in near if row["method"] != first]
     near = [row for row in near if row["method"] == first]
-    lines = [in_words(row, None if i else level) for i, row in enumerate(near)]
-    own = [in_words(row) + ("" if row["method"] == first else f" ({row['method']})") for row in far]
+    short = short_names(systems)
+
+    def in_brief(row: dict[str, Any], level: float | None = None) -> str:
+        ends = {end: short.get(row[end], row[end]) for end in ("first", "second")}
+        return in_words({**row, **ends}, level)
+
+    shown, open_ = near, [row for row in near if Claim.of(row).strength == "open"]
+    if len(near) > MOST_OPEN:  # of many, those that decide something
+        shown = [row for row in near if row not in open_]
+        far += open_
+    lines = [in_brief(row, None if i else level) for i, row in enumerate(shown)]
+    if len(shown) < len(near):
+        count = f"{len(open_)} of {len(near)}" if shown else f"All {len(near)}"
+        lines.append(f"{count} pairs next to each other in rank may or may not differ: --details")
+    own = [in_brief(row) + ("" if row["method"] == first else f" ({row['method']})") for row in far]
     left = len(lines) - MOST_LINES
     lines = lines[:MOST_LINES] + ([f"{left} more: --json"] if left > 0 else [])
     heading = f"Differences of {kind_of(systems, several=True)}{where}"

@@ -24,6 +24,7 @@ from bayesjudge.core.estimate import (
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.label_design import LabelDesign
 from bayesjudge.core.methods import Method
+from bayesjudge.core.names import short_names
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.version import __version__
 from bayesjudge.core.words import words_for
@@ -54,8 +55,8 @@ class Answer:
     Parameters
     ----------
     text : str
-        One sentence: the number with its interval, and the judge's own beside it; or that the data
-        cannot tell, and what would.
+        The answer in a sentence of at most 25 words: a share or a comparison with its interval; or
+        that the data cannot tell, and what would.
     basis : str
         What it rests on: items, labels, how they were chosen.
     why : str
@@ -93,13 +94,13 @@ class Answer:
         return self.quoted.cautions
 
     def __str__(self) -> str:
-        return "\n".join(line for line in (self.text, *self.notes, self.basis, self.why) if line)
+        return "\n".join(line for line in (self.text, self.basis, *self.notes, self.why) if line)
 
     def __repr__(self) -> str:
         return f"Answer: {self}"
 
     def _repr_html_(self) -> str:
-        rest = "<br>".join(escape(line) for line in (*self.notes, self.basis, self.why) if line)
+        rest = "<br>".join(escape(line) for line in (self.basis, *self.notes, self.why) if line)
         return f"<p><strong>{escape(self.text)}</strong><br>{rest}</p>"
 
     def paragraph(self) -> str:
@@ -307,18 +308,18 @@ def percent_of(share: float, digits: int = 0) -> str:
     return f"{share * 100:.{digits}f} %"
 
 
-def percents(row: Row, ci_prob: float | None = None) -> str:
-    """``39 % (31 to 47 %, 95 % interval)``; the level is told if it is given.
+def percents(row: Row, ci_prob: float | None = None, of: str = "") -> str:
+    """``39 % (31 to 47 %, 95 % interval)``; the level is told if it is given, and `of` what it is.
 
-    Bounds without a value are ``at most 90 % and at least 13 %``.
+    Bounds without a value are ``between 13 and 90 %``.
     """
     width, digits, shown = row.high - row.low, _digits(row), first_percent(row)
     if is_bounded(row):
         level = f" ({percent_of(ci_prob)} interval)" if ci_prob else ""
-        return f"at most {shown} % and at least {_half_up(row.low, digits)} %{level}"
+        return f"between {_half_up(row.low, digits)} and {shown} %{of}{level}"
     if math.isnan(row.value):
-        return "an unknown share"
-    value = f"{shown} %"
+        return f"an unknown share{of}"
+    value = f"{shown} %{of}"
     if math.isnan(width):
         return f"{value} (no interval)"
     if width == 0:
@@ -350,12 +351,12 @@ def _half_up(share: float, digits: int) -> str:
     return f"{whole / scale:.{digits}f}"
 
 
-def points(row: Row, ci_prob: float | None = None) -> str:
+def points(row: Row, ci_prob: float | None = None, of: str = "") -> str:
     """A difference of shares: ``13 points (5 to 20, 95 % interval)``."""
     width = row.high - row.low
     digits = 0 if math.isnan(width) or width >= 0.02 else 1
     shown = _fixed(100 * row.value, digits)
-    value = f"{shown} point{'' if shown == '1' else 's'}"
+    value = f"{shown} point{'' if shown == '1' else 's'}{of}"
     if math.isnan(width):
         return value
     low, high = (_end(100 * end, digits) for end in (row.low, row.high))
@@ -471,12 +472,12 @@ def chance(probability: float) -> str:
     return ">.999" if probability > 0.9995 else f"{probability:.3f}"
 
 
-def numbers(row: Row, ci_prob: float | None = None, unit: str = "") -> str:
+def numbers(row: Row, ci_prob: float | None = None, of: str = "") -> str:
     """``3.36 (3.10 to 3.60, 95 % interval)``, with as many digits as the interval is worth."""
     width = row.high - row.low
     size = width if width > 0 else abs(row.value) or 1.0
     digits = 2 if not math.isfinite(size) else max(0, min(4, 1 - math.floor(math.log10(size))))
-    value = f"{_fixed(row.value, digits)}{unit}"
+    value = f"{_fixed(row.value, digits)}{of}"
     if not math.isfinite(width):
         return value
     return f"{value} ({_end(row.low, digits)} to {_end(row.high, digits)}{_level(ci_prob)})"
@@ -510,23 +511,27 @@ def would_pass(what: str, name: str = "") -> str:
 
 def share_words(row: Row, whose: str, ci_prob: float | None, name: str = "") -> str:
     """``People would pass 39 % of outputs like these (31 to 47 %, 95 % interval)``."""
-    share, _, interval = percents(row, ci_prob).partition(" (")
-    return would_pass(f"{share} of {whose}", name) + (f" ({interval}" if interval else "")
+    of = f" of {whose}" + f" '{name}'" * bool(name)
+    return f"People would {'call' if name else 'pass'} {percents(row, ci_prob, of)}"
 
 
-def each_share(rows: Mapping[str, Row], names: Sequence[str], ci_prob: float | None) -> list[str]:
-    """``39 % (31 to 47 %, 95 % interval) of gpt's`` and so on; the level is told once."""
-    return [
-        f"{percents(rows[name], None if i else ci_prob)} of {owned(name)}"
-        for i, name in enumerate(names)
-    ]
+def shares_of_two(
+    rows: Mapping[str, Row], ci_prob: float | None, whose: str = "outputs"
+) -> tuple[str, tuple[str, ...]]:
+    """``86 % of a's outputs (79 to 92 %, 95 % interval) and 22 % of b's (15 to 29 %)``.
+
+    The best and the worst of several; and a sentence of those between.
+    """
+    names, between = few_of(rows)
+    of = [f" of {owned(short)}" for short in map(short_names(rows).__getitem__, names)]
+    first = percents(rows[names[0]], ci_prob, f"{of[0]} {whose}")
+    return listed([first, *(percents(rows[names[1]], None, end) for end in of[1:])]), between
 
 
-def own_shares(own: Mapping[str, Row], names: Sequence[str], name: str = "") -> str:
-    """``; the judge passes 59 % and 63 %``, if all of them are known."""
-    if not names or any(one not in own for one in names):
-        return ""
-    return f"; {judge_passes(listed([f'{100 * own[one].value:.0f} %' for one in names]), name)}"
+def judges_share(own: Mapping[str, Row], name: str = "") -> str:
+    """``; the judge passes 59 %``, if it is known."""
+    share = next(iter(own.values()), None)
+    return "" if share is None else f"; {judge_passes(f'{100 * share.value:.0f} %', name)}"
 
 
 def how_chosen(design: LabelDesign, words: Mapping[str, str] | None = None) -> str:
@@ -547,11 +552,14 @@ def judge_passes(shares: str, name: str = "") -> str:
     return f"the judge calls {shares} so" if name else f"the judge passes {shares}"
 
 
-def few_of(rows: Mapping[str, Row], most: int = MOST_NAMED) -> tuple[list[str], str]:
-    """Names to list, the best first, and what to say of those between if they are many."""
+def few_of(rows: Mapping[str, Row]) -> tuple[list[str], tuple[str, ...]]:
+    """The best and the worst, and a sentence of those between them."""
     names = sorted(rows, key=lambda name: -np.nan_to_num(rows[name].value, nan=-1))
-    if len(names) <= most:
-        return names, ""
+    if len(names) <= 2:
+        return names, ()
     first, *others, last = names
-    told = f"{len(others)} others" if len(others) > MOST_BETWEEN else listed(others)
-    return [first, last], f"; {told} are between"
+    short = short_names(rows)
+    few = len(others) <= MOST_BETWEEN
+    between = listed([short[one] for one in others]) if few else f"{len(others)} others"
+    verb = "lies" if len(others) == 1 else "lie"
+    return [first, last], (f"{between} {verb} between {short[first]} and {short[last]}.",)

@@ -7,8 +7,9 @@ type of column they come.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,10 @@ from bayesjudge.core.errors import checking
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+#: Longest name in a sentence, and what its end is of no use for there; the table has it whole.
+LONGEST_NAME, DATED = 24, re.compile(r"(?<=\w)[-_@:.](20\d\d-?\d\d-?\d\d|latest)$")
 
 
 def to_names(values: pd.Series, column: str, *, optional: bool = False) -> pd.Series:
@@ -82,3 +87,12 @@ def require_names(
     several = Counter(names) if len(set(names)) < len(names) else {}
     repeated = [name for name, n in several.items() if n > 1][:3]
     require(not repeated, f"{what} must differ, these repeat: {repeated}")
+
+
+def short_names(names: Iterable[str]) -> dict[str, str]:
+    """Names as a sentence says them: without path and date, and cut, if they stay different."""
+    whole = list(names)
+    bare = [DATED.sub("", name.rpartition("/")[-1]) or name for name in whole]
+    cut = [one if len(one) <= LONGEST_NAME else f"{one[: LONGEST_NAME - 1]}…" for one in bare]
+    different = [one for one in (cut, bare, whole) if len({*one}) == len({*whole})]
+    return dict(zip(whole, different[0], strict=True))

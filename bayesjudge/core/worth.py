@@ -10,6 +10,7 @@ import numpy as np
 
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.intervals import z_score
+from bayesjudge.core.names import short_names
 
 #: Draws of which a posterior of the worth is made: its ends move by about 2 % of their distance.
 DRAWS = 4000
@@ -274,14 +275,15 @@ def worth_words(worth: Mapping[str, Worth]) -> str:
         return ""
     if list(known) == [""]:
         return f"The judge is worth {known['']} on top of these {known[''].labels:,}."
+    short = short_names(known)
     order = sorted(known, key=lambda name: -known[name].value)
     few = len(order) <= MOST_NAMED
     parts = [
-        f"{str(known[name]).replace(' more labels', '') if i else known[name]} of {name}"
+        f"{str(known[name]).replace(' more labels', '') if i else known[name]} of {short[name]}"
         for i, name in enumerate(order if few else [order[0], order[-1]])
     ]
     told = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
-    rest = "" if few else ", of the others between these"
+    rest = "" if few else "; the others lie between"
     return f"On top of the labels the judge is worth {told}{rest}."
 
 

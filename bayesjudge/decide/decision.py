@@ -177,7 +177,7 @@ class Check:
         how += " at every look" * self.always_valid
         how += " or more (one good item less, one more: Clopper-Pearson)" * self.clopper_pearson
         what = "difference" if self.quantity == "difference" else "estimate"
-        told = f"{what} {self.value:.3f}; one-sided limits"
+        told = f"{what} {self.value:.3f}. One-sided limits"
         if math.isnan(self.value):
             told = "no estimate; bounds, whatever items without a label are worth"
         return f"{told}: at least {self.low:.3f}, and at most {self.high:.3f}, {how}"

@@ -17,7 +17,6 @@ from bayesjudge.core.answer import (
     claim,
     data_of,
     difference_words,
-    each_share,
     entries,
     few_of,
     how_chosen,
@@ -26,6 +25,7 @@ from bayesjudge.core.answer import (
     points,
     quote,
     share_words,
+    shares_of_two,
     would_pass,
 )
 from bayesjudge.core.estimate import Estimate, Interval, Row, Target
@@ -108,12 +108,13 @@ def answer(
     fit = fits.get(found.whole.method)
     one = votes is not None and votes._unnamed
     name = "" if votes is None else votes.pass_name
+    more: tuple[str, ...] = ()
     if found.unknown:
         what, whose = ("outputs", "them") if one else ("generators", "each generator's outputs")
         text = f"These votes cannot tell how good the {what} are. Labels on a random sample of "
         text += f"{whose} would tell."
     else:
-        text = _told(found, quantity, ci_prob, name, one)
+        text, more = _told(found, quantity, ci_prob, name, one)
     return Answer(
         text,
         basis=_basis(votes),
@@ -121,6 +122,7 @@ def answer(
         quoted=found.shares,
         judge=found.judge,
         notes=(
+            *more,
             *(() if found.unknown or fit is None else _best(found, fit, name, ci_prob)),
             *_trusted(found.whole, made, votes, fits),
             # what the judges are worth together, and each beside the others, by the quoted model
@@ -146,37 +148,38 @@ def _is_bare(one: Estimate, quantity: str) -> bool:
     return bool(np.isnan(made.high - made.low).all())
 
 
-def _told(found: Quoted, quantity: str, ci_prob: float, called: str, unnamed: bool) -> str:
+def _told(
+    found: Quoted, quantity: str, ci_prob: float, called: str, unnamed: bool
+) -> tuple[str, tuple[str, ...]]:
+    """The share of good outputs, of the best generator and of the worst; and what belongs to it."""
     rows, own = found.rows, found.own
     names, between = few_of(rows)
     if quantity == "share":
         parts = [
             f"{name}: {percents(rows[name], None if i else ci_prob)}"
-            for i, name in enumerate(rows)
-            if i < len(names)
+            for i, name in enumerate([*rows][:2])
         ]
         whose = "outputs" if unnamed else "generators' outputs"
-        return f"Shares of {whose} by class: {listed(parts)}."
+        return f"Shares of {whose} by class: {listed(parts)}.", ()
     these = found.whole.target == "items"
     if unnamed:
         whose = "these outputs" if these else "outputs like these"
         text = share_words(rows[names[0]], whose, ci_prob, called)
     else:
-        whose = "outputs in these data" if these else "outputs like these"
-        parts = each_share(rows, names, ci_prob)
-        text = f"{would_pass(f'{listed(parts)} {whose}', called)}{between}"
+        shares, _ = shares_of_two(rows, ci_prob, "outputs here" if these else "outputs")
+        text = would_pass(shares, called)
     bare = all(np.isnan(row.high - row.low) for row in rows.values())
     if bare:
         text = f"If judges err independently, {text[:1].lower()}{text[1:]}"
         text = text.replace(NO_INTERVAL, "")
-    votes = [own.get(name) for name in names]
-    if all(row is not None and not np.isnan(row.value) for row in votes):
-        said = [f"{100 * row.value:.0f} %" for row in votes if row is not None]
-        text += f"; of the judges' votes {listed(said)} are {repr(called) if called else 'passes'}"
-    more = " There is no interval: labels on a random sample of outputs would give one."
-    if len(names) > 1:
-        more = more.replace("one.", f"one, and how surely {names[0]} is ahead.")
-    return f"{text}.{more if bare else ''}"
+        ahead = f", and how surely {names[0]} is ahead" * (len(names) > 1)
+        missing = "There is no interval: labels on a random sample of outputs would give one"
+        between = (*between, f"{missing}{ahead}.")
+    vote = own.get(names[0]) if unnamed else None
+    if vote is not None and not np.isnan(vote.value):
+        passes = repr(called) if called else "passes"
+        between = (*between, f"Of the judges' votes {100 * vote.value:.0f} % are {passes}.")
+    return f"{text}.", between
 
 
 def _best(found: Quoted, fit: Fit, name: str, ci_prob: float) -> tuple[str, ...]:

@@ -17,24 +17,25 @@ from bayesjudge.core.answer import (
     Answer,
     as_estimates,
     data_of,
-    each_share,
     entries,
     few_of,
     is_bounded,
+    judges_share,
     labelled_words,
     listed,
-    own_shares,
     owned,
     percent_of,
     percents,
     quote,
     share_words,
+    shares_of_two,
     would_pass,
 )
 from bayesjudge.core.comparing import differences_of
 from bayesjudge.core.estimate import Estimate, Interval, Row, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.intervals import wilson, z_score
+from bayesjudge.core.names import short_names
 from bayesjudge.core.periods import in_time
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.worth import worth_words
@@ -48,11 +49,9 @@ from bayesjudge.prevalence.data import Counts
 #: Places of methods that the study of counts puts elsewhere than their rank does
 #: (``benchmarks/prevalence/advice.py``).
 PLACES = {methods.POST_STRATIFIED.id: 39, methods.HUMAN_ONLY.id: 51}
-#: What is said first of a number that rests on labels of another run.
-UNTESTED = (
-    "No item of this run has a human label, so whether the judge errs on these items as it did "
-    "where the labels come from cannot be told."
-)
+#: Of a number that rests on labels of another run.
+IF_AS_ELSEWHERE = "If the judge errs as it did elsewhere, "
+UNTESTED = "No item of this run has a human label that would tell whether it does."
 #: Part of a share, or of its complement, from which on what the prior adds to it is told.
 MUCH = 0.25
 #: Whose rates of the judge are told, if not those of the quoted method.
@@ -140,21 +139,29 @@ def told_of(
     against = _contradicted(quoted, counts)
     rows = {name: row for name, row in found.rows.items() if name not in against}
     wrong = bool(against) and (strata or not rows)
+    more: tuple[str, ...] = ()
     if wrong:
-        text = _contradictory((), counts)
+        text, *cure = _contradictory((), counts)
+        more = tuple(cure)
     elif found.unknown and not bounds:
         text = _unknown({} if found.uncorrected else rows, counts, name)
     elif len(found.rows) == 1:
         whose = "these outputs" if quoted.target == "items" else "outputs like these"
         text = share_words(next(iter(rows.values())), whose, ci_prob, name)
-        text += f"{own_shares(found.own, list(found.own), name)}."
+        judge = judges_share(found.own, name)
+        if counts is not None and not found.unknown and untested(counts).all():
+            text = f"{IF_AS_ELSEWHERE}{text[:1].lower()}{text[1:]}"
+            more = (f"{UNTESTED} {judge[2:3].upper()}{judge[3:]}{'.' * bool(judge)}".rstrip(),)
+            judge = ""
+        text += f"{judge}."
     else:
-        text = _several(rows, found.own, "" if counts is None else counts.dim, ci_prob, name)
+        text, more = _several(rows, "" if counts is None else counts.dim, ci_prob, name)
+        if counts is not None and not found.unknown and untested(counts).all():
+            more = (f"That holds if the judge errs as it did elsewhere. {UNTESTED}", *more)
     if against and not wrong:
-        text = f"{_contradictory(against, counts)} {text}"
-    elif counts is not None and not (found.unknown or wrong) and untested(counts).all():
-        text = f"{UNTESTED} If it does, {text[:1].lower()}{text[1:]}"
+        more = (" ".join(_contradictory(against, counts)), *more)
     notes = (
+        *more,
         *labels_to_buy({} if found.uncorrected else rows, counts),
         *_rates(made, quoted, counts, name),
         *_added(made, counts, rows),
@@ -165,7 +172,7 @@ def told_of(
         why=f"Shown: {quoted.method}, not to be quoted." if wrong else _why(quoted, counts),
         quoted=found.shares,
         judge=found.judge,
-        notes=() if wrong else notes,
+        notes=more if wrong else notes,
         known=not (found.unknown or wrong),
     )
 
@@ -225,36 +232,38 @@ def _contradicted(quoted: Estimate, counts: Counts | None) -> tuple[str, ...]:
     return tuple(name for name in counts.systems or ("",) if {name} in told or set() in told)
 
 
-def _contradictory(systems: Sequence[str], counts: Counts | None) -> str:
+def _contradictory(systems: Sequence[str], counts: Counts | None) -> tuple[str, str]:
     """That no number of these data can be quoted, and what to do."""
     shown = [*systems[:MOST_NAMED], *([f"{len(systems) - 3} more"] * (len(systems) > 3))]
     where = f" in {listed(shown)}" if systems else ""
     none = f"no number of {'it' if len(systems) == 1 else 'them'}" if systems else "no number"
     text = (
-        f"The labels, the verdicts and the declared label design contradict each other{where}: "
-        f"{none} can be quoted."
+        f"Labels, verdicts and the declared label design contradict each other{where}: {none} can "
+        "be quoted."
     )
     if counts is not None and counts.design.is_sample:
-        text += (
-            " If items were labelled by what the judge said of them, such as all that it passed "
+        return text, (
+            "If items were labelled by what the judge said of them, such as all that it passed "
             "and a part of the rest, declare by_verdict; if not, check the two columns."
         )
-    else:
-        text += " Check how items were chosen for labels, and which label means pass."
-    return text
+    return text, "Check how items were chosen for labels, and which label means pass."
 
 
-def _several(rows: dict[str, Row], own: dict[str, Row], dim: str, ci_prob: float, name: str) -> str:
-    names, between = few_of(rows)
-    if dim == "judge":  # of the same outputs
-        parts = [
-            f"{percents(rows[one], None if i else ci_prob)} by {owned(one)} verdicts (which "
-            f"{'call' if name else 'pass'} {100 * own[one].value:.0f} %{' so' if name else ''})"
-            for i, one in enumerate(names)
-        ]
-        return f"{would_pass(listed(parts), name)}{between}."
-    text = would_pass(f"{listed(each_share(rows, names, ci_prob))} outputs", name)
-    return f"{text}{between}{own_shares(own, names, name)}."
+def _several(
+    rows: dict[str, Row], dim: str, ci_prob: float, name: str
+) -> tuple[str, tuple[str, ...]]:
+    """Shares of two systems or more; what the judge says of each is a column of the table."""
+    if dim != "judge":
+        shares, between = shares_of_two(rows, ci_prob)
+        return f"{would_pass(shares, name)}.", between
+    names, between = few_of(rows)  # judges of the same outputs
+    short = short_names(rows)
+    parts = [
+        f"by {owned(short[one])} verdicts {percents(rows[one], None if i else ci_prob)}"
+        for i, one in enumerate(names)
+    ]
+    would = f"call {name!r}" if name else "pass"
+    return f"Of these outputs people would {would} {listed(parts)}.", between
 
 
 def _unknown(rows: dict[str, Row], counts: Counts | None, name: str) -> str:

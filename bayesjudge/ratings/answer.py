@@ -9,25 +9,24 @@ from bayesjudge.core.answer import (
     chance,
     claim,
     data_of,
+    first_percent,
     listed,
+    owned,
     percents,
     rows_of,
 )
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.names import short_names
 from bayesjudge.core.screen import how_many
 from bayesjudge.ratings.answer_rates import answer_rates
 from bayesjudge.ratings.data import PEOPLE, Ratings
 
 #: Rates that may be quoted, the best first, and a sentence's way to say them.
 RATES = {
-    "accepted": ("People accept {}'s answer in {} of cases", "{}'s in {}", "each other's in {}"),
-    "matched": (
-        "A person chooses what {} chose in {} of cases",
-        "what {} chose in {}",
-        "what another person chose in {}",
-    ),
+    "accepted": ("People accept {} answer in", "each other's in"),
+    "matched": ("A person chooses what {} chose in", "what another person chose in"),
 }
 
 
@@ -74,13 +73,14 @@ def answer(
     chances = rows_of([rates], "best").items()
     best = {str(judge): row.value for (of, judge), row in chances if of == rate}
     people = rows.pop(PEOPLE, None)
+    text, notes = _told(rate, rows, people, best, ci_prob)
     return Answer(
-        _told(rate, rows, people, best, ci_prob),
+        text,
         basis=_basis(ratings),
         why=f"Quoted: {rates.method}, which one choice an item identifies; intervals by weighing "
         "items.",
         quoted=rates.only(rate),
-        notes=(*_others(made, rows), *_instead_of_people(made)),
+        notes=(*notes, *_others(made, rows), *_instead_of_people(made)),
     )
 
 
@@ -96,19 +96,20 @@ def _rates_of(made: list[Estimate], ratings: Ratings | None, ci_prob: float) -> 
 
 def _told(
     rate: str, rows: dict[str, Row], people: Row | None, best: dict[str, float], ci_prob: float
-) -> str:
-    first, further, each_other = RATES[rate]
-    names = sorted(rows, key=lambda name: -rows[name].value)
-    parts = [first.format(names[0], percents(rows[names[0]], ci_prob))]
-    shown = names[1:2] if len(names) < 3 else [names[1], names[-1]]
-    parts += [further.format(name, percents(rows[name])) for name in shown]
+) -> tuple[str, tuple[str, ...]]:
+    """How often people agree with the best judge, and with each other; how surely it is best."""
+    first, each_other = RATES[rate]
+    name = max(rows, key=lambda name: rows[name].value)
+    short = short_names(rows)
+    whose = owned(short[name]) if rate == "accepted" else short[name]
+    text = f"{first.format(whose)} {percents(rows[name], ci_prob, ' of cases')}"
     if people is not None:
-        parts.append(each_other.format(percents(people)))
-    text = ", ".join(parts)
-    if len(names) > 1:
-        top = max(best, key=lambda name: best[name])
-        text += f"; {top} {claim(best[top])} best (probability {chance(best[top])})"
-    return f"{text}."
+        text += f", {each_other} {first_percent(people)} %"
+    if len(rows) < 2:
+        return f"{text}.", ()
+    top = max(best, key=lambda name: best[name])
+    surely = f"{top} {claim(best[top])} the best of {len(rows)} judges"
+    return f"{text}.", (f"{surely} (probability {chance(best[top])}).",)
 
 
 def _named_best(made: list[Estimate]) -> dict[str, dict[str, float]]:

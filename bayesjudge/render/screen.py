@@ -91,7 +91,7 @@ def show_answer(console: Console, page: Page, style: Style, *, details: bool = F
     labels = f"Labels: {read}." if read else ""
     log = page.inputs.get("log")
     about = f"Log: {log}." if log else ""
-    for line in (*found.notes, _with_source(found.basis, page), about, labels, found.why):
+    for line in (_with_source(found.basis, page), about, labels, *found.notes, found.why):
         if line:
             wrapped(console, line, "", "")
     every = page.every
@@ -530,7 +530,13 @@ def wrapped(console: Console, text: str, first: str, later: str, style: str = ""
     # a number keeps its unit and its sign
     whole = visible_line(text).replace(" %", "\N{NO-BREAK SPACE}%")
     whole = whole.replace("± ", "±\N{NO-BREAK SPACE}")
-    lines = textwrap.wrap(whole, width, initial_indent=visible_line(first), subsequent_indent=later)
+    lines = textwrap.wrap(
+        whole,
+        width,
+        initial_indent=visible_line(first),
+        subsequent_indent=later,
+        break_on_hyphens=False,  # names have them
+    )
     shown = "\n".join(lines or [first.rstrip()]).replace("\N{NO-BREAK SPACE}", " ")
     console.print(shown, soft_wrap=True, style=style or None)
 

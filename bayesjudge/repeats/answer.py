@@ -20,6 +20,7 @@ from bayesjudge.core.answer import (
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.names import short_names
 from bayesjudge.core.screen import how_many
 from bayesjudge.repeats.checks import usable
 from bayesjudge.repeats.data import Scores
@@ -76,8 +77,8 @@ def answer(
     --------
     >>> from bayesjudge.repeats import closed_forms, simulate
     >>> scores = Scores.from_frame(simulate(random_seed=1), scale=range(1, 6))
-    >>> print(answer(*closed_forms(scores), half_width=0.5).text)  # doctest: +ELLIPSIS
-    An item needs 20 calls (18 to 22, 95 % interval) until its mean score is known to ± 0.5 ...
+    >>> print(answer(*closed_forms(scores), half_width=0.5).text)
+    An item needs 20 calls (18 to 22, 95 % interval) until its mean score is known to ± 0.5.
     """
     made = as_estimates(results, ci_prob, interval)
     if (found := next((one for one in made if "same_twice" in one), None)) is not None:
@@ -101,12 +102,14 @@ def answer(
             f"{error.told}. Two or more scores of each item would tell."
         )
         return Answer(text, basis, "", quoted=made[0], known=False)
+    text, more = _told(found, shown, each, len(scores.items), cost_per_call)
     return Answer(
-        _told(found, shown, each, len(scores.items), cost_per_call),
+        text,
         basis=basis,
         why=f"Quoted: {found.method}: how far calls about one item scatter, taken as normal.",
         quoted=found,
         notes=(
+            more,
             *_of_all_items(found, wanted, scores),
             *_judges(found, wanted, shown, len(scores.judges)),
             *_other_spread(found, made),
@@ -150,7 +153,7 @@ def _basis(scores: Scores) -> tuple[float, str]:
 
 def _told(
     found: Estimate, wanted: str, each: float, items: int, cost_per_call: float | None
-) -> str:
+) -> tuple[str, str]:
     n, low, high = found["calls_per_item"]
     level = percent_of(found.ci_prob)
     price = ""
@@ -161,9 +164,10 @@ def _told(
     z = float(ndtri((1 + found.ci_prob) / 2))
     return (
         f"An item needs {how_many(int(n), 'call')} ({low:.0f} to {high:.0f}, {level} interval) "
-        f"until its mean score is known to ± {wanted} (half of a {level} interval, on average over "
-        f"items){price}; one call has a standard deviation of {once / z:.2g} and tells it to "
-        f"± {once:.2g}, the {each:.0f} that were made to ± {now:.2g}."
+        f"until its mean score is known to ± {wanted}{price}.",
+        f"± is half of a {level} interval, on average over items. One call has a standard "
+        f"deviation of {once / z:.2g} and gives the mean to ± {once:.2g}, the {each:.0f} that were "
+        f"made to ± {now:.2g}.",
     )
 
 
@@ -251,19 +255,19 @@ def _of_verdicts(
         return Answer(text, basis, "", quoted=instead, known=False)
     if len(scores.judges) == 1:
         price = (cost_per_call or 0.0) * len(scores.items)
-        text = _contradicts("The judge", found, (), size, each, flips_at_most, price)
+        text, *more = _contradicts("The judge", found, (), size, each, flips_at_most, price)
     else:
         rows = {j: found["self_contradiction", j] for j in scores.judges if (j,) in _judged(found)}
-        names, more = few_of(rows)
-        parts = [f"{name} {percents(rows[name])}" for name in names]
-        text = (
-            f"Two calls about one item differ in this share of cases ({percent_of(ci_prob)} "
-            f"intervals): {listed(parts)}{more}. "
-            + _contradicts(names[0], found, (names[0],), size, each, flips_at_most, 0.0)
-        )
-    notes = _mixed(scores, found)
+        names, between = few_of(rows)
+        short, first = short_names(rows), names[0]
+        shares = [percents(rows[name], None if i else ci_prob) for i, name in enumerate(names)]
+        parts = [f"{short[name]} {share}" for name, share in zip(names, shares, strict=True)]
+        text = f"Two calls about one item differ this often: {listed(parts)}."
+        _, *more = _contradicts(first, found, (first,), size, each, flips_at_most, 0.0)
+        more = [*between, *more]
+    notes = (*more, *_mixed(scores, found))
     if flips_at_most == FLIPS_AT_MOST:
-        notes += ("That 5 % may flip is a choice, taken if none is made (--flips-at-most).",)
+        notes += ("Default: at most 5 % may flip (--flips-at-most).",)
     if half_width is not None:
         notes += _share_of_passes(scores, half_width, ci_prob)
     if any(one.id == "copied-repeats" for one in found.cautions):
@@ -290,35 +294,33 @@ def _contradicts(
     made: float,
     flips_at_most: float,
     price: float,
-) -> str:
+) -> tuple[str, ...]:
     """``The judge contradicts itself in 34 % of cases …``: of one judge."""
     limit = f"{flips_at_most * 100:g} %"
     flips = found["majority_flips", size, *at]
-    text = (
-        f"{who} contradicts itself {percents(found['self_contradiction', *at], found.ci_prob)} of "
-        "the time: asked twice about one item, it gives two different verdicts."
-    )
+    share = percents(found["self_contradiction", *at], found.ci_prob, " of the time")
+    text = f"{who} contradicts itself {share}: two calls about one item give different verdicts."
     if math.isnan(flips.value):
-        return f"{text} What a majority of calls does takes several items, or more calls of it."
+        return text, "What a majority of calls does takes several items, or more calls of it."
     other = found["majority_atypical", size, *at]
-    text += (
-        f" A majority of {size} calls flips {percents(flips)} of the time when asked again, and "
-        f"{percents(other)} of the time it is not the verdict that most of endless calls would give"
+    flip = (
+        f"A majority of {size} calls{f' of {who}' * bool(at)} flips {percents(flips)} of the time "
+        f"when asked again, and differs from the long-run majority on {percents(other)} of items."
     )
     needed: Row = found["majority_calls", *at]
     if math.isnan(needed.value):
         far = "" if at else f"{percents(found['majority_flips', MOST_CALLS])}, "
-        return (
-            f"{text}. Even one of {MOST_CALLS} calls flips {far}more than {limit}: write clearer "
+        return text, (
+            f"{flip} Even one of {MOST_CALLS} calls flips {far}more than {limit}: write clearer "
             "instructions for the judge, or let people decide the items that are not unanimous."
         )
     cost = f", at a cost of {needed.value * price:.4g} for all items" if price else ""
     if needed.value <= made:
         calls = "One call" if needed.value == 1 else f"A majority of {needed.value:.0f} calls"
-        return f"{text}. {calls}{_ends(needed)} flips at most {limit} of the time{cost}."
+        return text, f"{flip} {calls}{_ends(needed)} flips at most {limit} of the time{cost}."
     far = "far " if needed.value > FAR * made else ""
-    return (
-        f"{text}. To flip at most {limit} of the time would take a majority of "
+    return text, (
+        f"{flip} To flip at most {limit} of the time would take a majority of "
         f"{_about(needed.value)} calls{_ends(needed)}{cost}: an extrapolation {far}beyond the "
         f"{made:.0f} made."
     )

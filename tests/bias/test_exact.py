@@ -214,7 +214,7 @@ def test_the_answer_names_the_gap_the_winner_and_parts_of_a_hundred():
     made = bias.position_bias(orders)
     told = bias.answer(made)
     gap, rate = made["position_preference", "judge"], made["win_rate", "judge", "new"]
-    assert f"by {gap.value * 100:.0f} points" in told.text
+    assert f"wins {gap.value * 100:.0f} points more often" in told.text
     assert "new wins: " + f"{rate.value * 100:.0f} %" in told.notes[0]
     parts = [int(x) for x in re.findall(r"(\d+) %", told.notes[1])]
     assert sum(parts) == 100

@@ -101,11 +101,11 @@ def test_two_of_eighty_are_three_percent():
 def test_a_difference_that_is_not_that_of_the_shares_says_so():
     found = {"first": "a", "second": "b", "value": 0.07}
     rows = {"a": Row(0.766, 0.7, 0.8), "b": Row(0.709, 0.6, 0.8)}
-    told = _not_subtracted(found, rows)
-    assert told.startswith(" (compared item by item; each share by itself")
-    assert _not_subtracted({**found, "value": 0.06}, rows) == ""
-    assert _not_subtracted({**found, "first": "b", "second": "a", "value": -0.06}, rows) == ""
-    assert _not_subtracted({**found, "first": "c"}, rows) == ""
+    (text,) = _not_subtracted(found, rows)
+    assert text.startswith("The difference is estimated on shared items, so it need not equal")
+    assert _not_subtracted({**found, "value": 0.06}, rows) == ()
+    assert _not_subtracted({**found, "first": "b", "second": "a", "value": -0.06}, rows) == ()
+    assert _not_subtracted({**found, "first": "c"}, rows) == ()
 
 
 def test_names_are_folded_and_numbers_are_not(monkeypatch, capsys):
@@ -128,8 +128,8 @@ def test_one_change_is_told_by_its_direction_first():
     mean = next(one for one in closed_forms(shifts) if "mean_shift" in one)
     value = float(np.ravel(mean.quantities["mean_shift"].value)[0])
     moves = "raises" if value > 0 else "lowers"
-    assert said.text.startswith(f"'format' {moves} scores by {abs(value):.1f} (")
-    assert "a typical move of a single score (root mean square, either way) is" in said.text
+    assert said.text.startswith(f"'format' {moves} scores by {abs(value):.1f} points on average (")
+    assert said.notes[0].startswith("A typical move of a single score (root mean square, either")
     assert "No promise" not in str(said)
     assert "1 kind of change" in said.basis
 
@@ -138,12 +138,12 @@ def test_several_changes_are_told_by_direction_and_none_as_the_most():
     table = simulate(random_seed=1)
     read = Shifts.from_frame(table, scale=(0, 100), design="item", rerun="rerun")
     made = closed_forms(read)
-    said = answer(*made).text
+    said = str(answer(*made))
     mean = next(one for one in made if "mean_shift" in one)
     sizes = {one: mean["mean_shift", one].value for one in ("format", "order")}
     first, second = sorted(sizes, key=lambda one: -abs(sizes[one]))
     assert 0 <= said.find(f"'{first}'") < said.find(f"'{second}'")
-    assert "a typical move of a single score (root mean square, either way) is" in said
+    assert "A typical move of a single score (root mean square, either way) is" in said
     assert "if judged again unchanged" in said
     assert "most" not in said
     assert "least" not in said
@@ -153,19 +153,21 @@ def test_changes_without_reruns_include_the_noise_of_judging_again():
     table = simulate(random_seed=1)
     kept = table[table["variant"].isin(["baseline", "format", "order"])]
     said = answer(*closed_forms(Shifts.from_frame(kept, scale=(0, 100), design="item")))
-    assert "the noise of judging again included, which may be most of it: nothing was" in said.text
+    assert (
+        "the noise of judging again included, which may be most of it: nothing was" in said.notes[1]
+    )
 
 
 def test_changes_that_move_alike_are_told_with_one_verb():
     rows = {("a",): Row(-2.0, -3.0, -1.0), ("b",): Row(-1.0, -1.5, -0.5), ("c",): Row(0.1, -1, 1.2)}
     told = _directions([("a",), ("b",), ("c",)], rows, 0.95)
     assert told == (
-        "'a' lowers scores by 2.0 (1.0 to 3.0, 95 % interval) on average and 'b' by 1.0 (0.5 to "
+        "'a' lowers scores by 2.0 on average (1.0 to 3.0, 95 % interval) and 'b' by 1.0 (0.5 to "
         "1.5); whether 'c' raises or lowers scores is not known: 0.1 (-1.0 to 1.2)"
     )
     assert _directions([("c",)], rows, 0.95) == (
-        "Whether 'c' raises or lowers scores is not known: 0.1 (-1.0 to 1.2, 95 % interval) on "
-        "average"
+        "Whether 'c' raises or lowers scores is not known: 0.1 on average (-1.0 to 1.2, 95 % "
+        "interval)"
     )
 
 
@@ -217,13 +219,14 @@ def test_rates_of_another_method_are_told_as_such():
 def test_a_mean_of_scores_is_told_on_its_scale():
     def read(truth, **how):
         scores = module.Scores([1, 3, 5, 5], truth, [9, 30, 40, 80], calibration="random", **how)
-        return module.answer(*module.closed_forms(scores)).text
+        return str(module.answer(*module.closed_forms(scores)))
 
     module, judge = prevalence.scores, 1 * 9 + 3 * 30 + 5 * 120
     same = read([1, 2, 5, np.nan], scale=(1, 5), truth_scale=(1, 5))
-    assert f"on average, on a scale of 1 to 5; the judge gives {judge / 159:.2f}." in same
+    assert "on average, on a scale of 1 to 5." in same
+    assert f"The judge gives {judge / 159:.2f}." in same
     other = read([0, 0, 1, np.nan], scale=(1, 5))
-    assert f"the judge's scores average {judge / 159:.2f}, on a scale of 1 to 5 (85 % of" in other
+    assert f"The judge's scores average {judge / 159:.2f}, on a scale of 1 to 5 (85 % of" in other
 
 
 @pytest.mark.parametrize(
@@ -501,7 +504,7 @@ def test_verdicts_that_flip_are_told_as_shares():
     )
     shifts = Shifts.from_frame(table, scale=(0, 1), design="item")
     made = closed_forms(shifts)
-    told = answer(*made).text
+    told = str(answer(*made))
     assert told.startswith("'bold' raises the share of 1s by 5 points")  # 10 - 2 of 150
     assert "of verdicts flip, either way (the square of the RMS shift)" in told
     assert f"{1200 / 150:.0f} % (" in told
@@ -529,7 +532,7 @@ def test_passes_beside_scores_of_another_scale():
     made = prevalence.scores.closed_forms(read)
     share = 100 * (scores.mean() - 1) / 4
     told = prevalence.scores.answer(*made)
-    assert f"({share:.0f} % of the way up)" in told.text
+    assert f"({share:.0f} % of the way up)" in told.notes[0]
     cautions = {c.id: c.text for one in made for c in one.cautions}
     assert "of the way up its scale" in cautions["errors-do-not-cancel"]
 
@@ -658,7 +661,8 @@ def test_one_judge_of_both_orders_needs_no_name(tmp_path, capsys):
     assert main(["bias", "orders", str(path), "--details"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert re.match(
-        r"The judge prefers the answer shown first, .* by 30 points \(.*interval\)\.", said
+        r"The judge prefers the answer shown first, which wins 30 points more often .*interval\)\.",
+        said,
     )
     assert "the judge names the same winner (or a tie) both times in 56 % of the pairs" in said
     assert "primacy: Share of pairs in which" in said
@@ -680,8 +684,8 @@ def test_the_judge_beside_scores_has_as_many_digits_as_its_interval():
     table.loc[40:, "truth"] = np.nan
     scales = {"scale": (-100, 100), "truth_scale": (-100, 100)}
     made = prevalence.scores.Scores.from_frame(table, calibration="random", **scales)
-    said = prevalence.scores.answer(*prevalence.scores.closed_forms(made)).text
-    assert re.search(r"the judge gives -?\d+\.\d\.", said)
+    said = str(prevalence.scores.answer(*prevalence.scores.closed_forms(made)))
+    assert re.search(r"The judge gives -?\d+\.\d\.", said)
 
 
 @pytest.mark.slow
@@ -743,8 +747,8 @@ def test_data_that_contradict_the_declared_design_are_not_quoted():
     counts = prevalence.Counts(*BY_VERDICT, calibration="random")
     said = prevalence.answer(*prevalence.closed_forms(counts), prevalence.exact(counts))
     assert not said.known
-    assert said.text.startswith("The labels, the verdicts and the declared label design contradict")
-    assert "declare by_verdict" in said.text
+    assert said.text.startswith("Labels, verdicts and the declared label design contradict")
+    assert "declare by_verdict" in said.notes[0]
     assert "People would pass" not in str(said)
     assert "Quoted" not in str(said)
     assert said.as_dict()["known"] is False
@@ -756,8 +760,7 @@ def test_one_of_several_systems_that_contradicts_its_design_is_named():
     each = [np.array(pair) for pair in zip(BY_VERDICT, (900, 500, 100, 90, 100, 80), strict=True)]
     counts = prevalence.Counts(*each, calibration="random", systems=("guard", "other"))
     said = prevalence.answer(*prevalence.closed_forms(counts), prevalence.exact(counts))
-    assert "contradict each other in guard: no number of it can" in said.text
-    assert said.text.rstrip(".").endswith("the judge passes 55 %")
+    assert "contradict each other in guard: no number of it can" in said.notes[0]
     assert "of other's outputs" in said.text
     assert "of guard's" not in said.text
 
@@ -912,7 +915,7 @@ def test_a_run_held_against_a_passport_is_answered_in_a_sentence(tmp_path, capsy
     main(["passport", "check", passport, str(path), *asked, "--judge", "guard"])
     said = " ".join(capsys.readouterr().out.split())
     assert re.match(
-        r"People would call \d+ % \(.*\) of b's and \d+ % .* outputs 'unsafe'; the", said
+        r"People would call \d+ % of b's outputs \(.*\) and \d+ % of a's \(.*\) 'unsafe'\.", said
     )
     assert "Share of 'unsafe' outputs a: 0." in said
 
@@ -976,10 +979,10 @@ def test_what_the_judge_gives_more_than_people_is_told_of_each_system():
             pd.DataFrame({"score": given, "truth": np.where(labelled, truth, np.nan)}),
             calibration="random", scale=(1, 5), truth_scale=(1, 5),
         )  # fmt: skip
-    note, _worth = scores.answer(*scores.by_system(read)).notes
+    *_, note, _worth = scores.answer(*scores.by_system(read)).notes
     row = scores.judge_bias(read["a"])["judge_less_people"]
     assert note.startswith(f"The judge gives a {row.value:.2f} more than people on average (")
-    assert note.endswith("; whether it gives b more or less than people is not known.")
+    assert note.endswith("; whether the judge gives b more or less than people is not known.")
 
 
 @pytest.mark.slow

@@ -99,8 +99,7 @@ def test_words_of_the_items_and_the_judges_errors():
         assert words in found.text
         assert found.basis.startswith("450 items, 100 of them labelled (at random).")
         rates = [percents(rated[name]) for name in ("sensitivity", "specificity")]
-        (note,) = found.notes
-        assert note == (
+        assert found.notes[0] == (
             f"On the labelled items alone the judge passes {rates[0]} of good outputs "
             f"and fails {rates[1]} of bad ones."
         )

@@ -71,8 +71,8 @@ def test_words():
     assert str(Worth(np.nan, np.nan, np.nan, 1)) == "an unknown number of labels"
     four = {name: Worth(value, 1, 9, 50) for name, value in zip("abcd", (2, 8, 4, 3), strict=True)}
     assert worth_words(four) == (
-        "On top of the labels the judge is worth 8 more labels (1 to 9) of b and 2 (1 to 9) of a, "
-        "of the others between these."
+        "On top of the labels the judge is worth 8 more labels (1 to 9) of b and 2 (1 to 9) of a; "
+        "the others lie between."
     )
     assert worth_words({}) == ""
 

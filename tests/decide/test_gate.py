@@ -824,7 +824,7 @@ def test_checks_are_told_in_words():
     assert said("unknown").startswith("UNKNOWN: it is open whether the share of good outputs is at")
     assert said("unknown").endswith(". It is at least 0.9 with probability <.001")
     pair = {"first": "new", "second": "old"}
-    assert "FAIL: new is worse than old: difference 0.800; one" in said(
+    assert "FAIL: new is worse than old: difference 0.800. One" in said(
         "fail", "difference", 0.0, **pair
     )
     assert "not worse than old by more than 0.02" in said("pass", "difference", -0.02, **pair)

@@ -102,9 +102,10 @@ def test_few_names_between_the_first_and_the_last_are_named():
     rows = {
         name: Row(x, x, x) for name, x in zip("abcdef", (0.3, 0.9, 0.5, 0.7, 0.1, 0.6), strict=True)
     }
-    assert few_of(dict(list(rows.items())[:3])) == (["b", "c", "a"], "")
-    assert few_of(dict(list(rows.items())[:4])) == (["b", "a"], "; d and c are between")
-    assert few_of(rows) == (["b", "e"], "; 4 others are between")
+    assert few_of(dict(list(rows.items())[:2])) == (["b", "a"], ())
+    assert few_of(dict(list(rows.items())[:3])) == (["b", "a"], ("c lies between b and a.",))
+    assert few_of(dict(list(rows.items())[:4])) == (["b", "a"], ("d and c lie between b and a.",))
+    assert few_of(rows) == (["b", "e"], ("4 others lie between b and e.",))
 
 
 FULL = bj.panel.Votes.from_frame(
@@ -124,8 +125,8 @@ def some(n, seed, full=FULL):
 @pytest.mark.parametrize(
     ("target", "words", "one"),
     [
-        ("population", "outputs like these", "% of outputs like these"),
-        ("items", "outputs in these data", "% of these outputs"),
+        ("population", "'s outputs (", "% of outputs like these"),
+        ("items", "outputs here", "% of these outputs"),
     ],
 )
 def test_a_sentence_names_what_its_numbers_are_about(target, words, one):

@@ -90,7 +90,7 @@ def test_the_answer_is_bounds_and_the_labels_to_buy(counts, words):
     answer = P.answer(*made)
     _, low, high = made[-1]["prevalence"]
     assert not answer.known
-    assert f"at most {100 * high:.0f} % and at least {100 * low:.0f} %" in answer.text
+    assert f"between {100 * low:.0f} and {100 * high:.0f} %" in answer.text
     assert f"No item that {words} has a label: label some that {words}." in answer.notes
     (row,) = answer.as_dict()["estimates"]
     assert not row["known"]
@@ -110,7 +110,7 @@ def test_of_several_systems_those_without_such_labels_have_bounds():
     assert made["prevalence", "b"] == P.exact(BOTH.system("b"))["prevalence"]
     answer = P.answer(*P.closed_forms(BOTH), made)
     assert answer.known
-    assert "at most 91 % and at least 13 % of a's" in answer.text
+    assert "between 13 and 91 % of a's" in answer.text
     assert "No item that the judge passed has a label in a: label" in answer.notes[0]
     assert [row["known"] for row in answer.as_dict()["estimates"]] == [False, True]
     assert P.answer.__module__  # differences leave out what has no value
@@ -182,7 +182,7 @@ def test_rows_that_share_items_have_bounds_too(kind, repeats):
     assert low < truth < high
     answer = module.answer(*module.closed_forms(read), made)
     assert not answer.known
-    assert "at most" in answer.text
+    assert "between" in answer.text
     words = "the judge passed" if kind == 0 else "the judge failed"
     assert f"label some that {words}." in answer.notes[0]
     (check,) = gate(read, at_least=0.5 * (low + high)).checks
@@ -202,7 +202,7 @@ def test_the_command_says_at_most(options, tmp_path, capsys):
     assert main(["prevalence", *said, "--no-nuts", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)["answer"]
     assert not answer["known"]
-    assert "at most" in answer["text"]
+    assert "between" in answer["text"]
     assert all(row["value"] is None and row["low"] < row["high"] for row in answer["estimates"])
     assert "label some that the judge passed" in answer["notes"][0]
     assert main(["gate", *said, "--at-least", "0.8"]) == 3

@@ -267,10 +267,9 @@ def test_the_judges_bias_is_its_mean_less_the_estimate_of_the_truth():
     with pytest.raises(bj.InputError, match="score, truth and propensity have shapes"):
         S.Scores([0.1, 0.9], [0, np.nan], [1, 2], "known_propensity", (0, 1), propensity=[0.5])
     told = S.answer(*S.closed_forms(scores))
-    assert len(told.notes) == 2
-    shown = f"{abs(row.value):.2f}"
-    assert shown in told.notes[0]
-    assert ("too lenient:" in told.notes[0]) == (row.low > 0)
+    _judge, bias, _worth = told.notes
+    assert f"{abs(row.value):.2f}" in bias
+    assert ("too lenient:" in bias) == (row.low > 0)
 
 
 @pytest.mark.parametrize(("labelled", "numeric"), [(300, True), (60, True), (60, False)])

@@ -172,11 +172,13 @@ def test_one_call_is_told_alike_whatever_was_asked_for():
     scores = read(simulate(items=30, judges=1, repeats=4, random_seed=1))
     once = required_calls(scores, 0.3)["half_width_of_one"].value
     for wanted in (0.3, 0.5, 1.25, round(once, 2) + 0.01):
-        said = answer(*closed_forms(scores), half_width=wanted).text
-        assert f"known to ± {wanted:g} (" in said
+        told = answer(*closed_forms(scores), half_width=wanted)
+        said = told.text
+        assert said.endswith(f"known to ± {wanted:g}.")
         sd = once / norm.ppf(0.975)
         assert (
-            f"one call has a standard deviation of {sd:.2g} and tells it to ± {once:.2g}," in said
+            f"One call has a standard deviation of {sd:.2g} and gives the mean to ± {once:.2g},"
+            in told.notes[0]
         )
     assert said.startswith("An item needs 1 call (")
 

@@ -8,8 +8,19 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core import methods
-from bayesjudge.core.answer import Answer, first_percent, labelled_words, listed, percents, quote
+from bayesjudge.core.answer import (
+    Answer,
+    Quoted,
+    few_of,
+    first_percent,
+    labelled_words,
+    listed,
+    owned,
+    percents,
+    quote,
+)
 from bayesjudge.core.estimate import Estimate, Row
+from bayesjudge.core.names import short_names
 from bayesjudge.prevalence.answer import answer as answer  # of every table of one judge
 from bayesjudge.prevalence.answer import told_of
 from bayesjudge.prevalence.cautions import OVERALL
@@ -17,7 +28,7 @@ from bayesjudge.prevalence.classes.data import ClassCounts
 from bayesjudge.prevalence.closed_form import naive
 
 #: Most classes or systems in the sentence.
-MOST = 4
+MOST = 3
 
 
 @told_of.register(ClassCounts)
@@ -32,19 +43,13 @@ def _answer(
         methods.JUDGE_SHARES,
         judge_of=lambda: naive(counts, ci_prob=ci_prob),
     )
-    parts = []
-    for i, (name, row) in enumerate(found.rows.items()):
-        beside = f" [judge: {100 * found.own[name].value:.0f} %]" if name in found.own else ""
-        words = percents(row, None if i else ci_prob)
-        parts.append(f"{name}: {words}{beside}" if name else words + beside)
-    shown = parts[:MOST] + ([f"{len(parts) - MOST} more below"] if len(parts) > MOST else [])
     if found.unknown:
         text = "These data cannot tell the share of each class. Labels on a random sample of these "
         text += "items would tell."
     elif quantity == "win_rate":
-        text = f"By people's verdicts our answers win {listed(shown)} of comparisons (ties: half)."
+        text = _wins(found, ci_prob)
     else:
-        text = f"People would put outputs like these into {listed(shown)}."
+        text = _shares(found, ci_prob)
     rounded = quantity == "prevalence" and not found.unknown
     basis = labelled_words(int(counts.labelled.sum()), int(np.sum(counts.test)), counts.design)
     return Answer(
@@ -56,6 +61,37 @@ def _answer(
         judge=found.judge,
         known=not found.unknown,
     )
+
+
+def _wins(found: Quoted, ci_prob: float) -> str:
+    """``By people's verdicts our answers win 48 % of comparisons (44 to 53 %, 95 % interval)``."""
+    names, _ = few_of(found.rows)
+    parts = []
+    for i, name in enumerate(names):
+        won = name if i else f"{name} wins" if name else "our answers win"
+        of = "" if i else " of comparisons"
+        parts.append(f"{won} {percents(found.rows[name], None if i else ci_prob, of)}")
+    judge = "" if "" not in found.own else f"; the judge says {100 * found.own[''].value:.0f} %"
+    return f"By people's verdicts {listed(parts)}{judge}."
+
+
+def _shares(found: Quoted, ci_prob: float) -> str:
+    """``People would put 48 % of outputs into a (44 to 53 %, 95 % interval) and 52 % into b``.
+
+    Of several systems, what is so of the first: the table has the others.
+    """
+    rows = [(at, row) for _, at, row in found.shares.rows()]
+    system = next((at.get("system", at.get("stratum")) for at, _ in rows), None)
+    rows = [one for one in rows if system in one[0].values() or system is None]
+    (at, row), *others = rows
+    whose = "outputs"
+    if system is not None:
+        whose = f"{owned(short_names([str(system)])[str(system)])} outputs"
+    parts = [percents(row, ci_prob, f" of {whose} into {at['class']}")]
+    parts += [f"{first_percent(row) or 'an unknown'} % into {at['class']}" for at, row in others]
+    if len(parts) > MOST:
+        parts = [*parts[:2], f"the rest into {len(parts) - 2} others"]
+    return f"People would put {listed(parts)}."
 
 
 def _rounded(rows: Sequence[Row]) -> tuple[str, ...]:

@@ -17,19 +17,19 @@ from bayesjudge.core.answer import (
     Quoted,
     difference_words,
     disagreements,
-    each_share,
-    few_of,
     how_chosen,
     is_bounded,
+    judges_share,
     listed,
-    own_shares,
     quote,
     share_words,
+    shares_of_two,
     would_pass,
 )
 from bayesjudge.core.comparing import differences_of
 from bayesjudge.core.estimate import Estimate, Row
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.names import short_names
 from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.worth import Worth
@@ -41,6 +41,9 @@ from bayesjudge.prevalence.items._same_labels import same_labels
 from bayesjudge.prevalence.items.closed_form import contrast
 from bayesjudge.prevalence.items.data import Items
 from bayesjudge.prevalence.items.effective import counts_of
+
+#: What systems with the same labels may be.
+SAME_OUTPUTS = "If these are judges of the same outputs, bayesjudge panel compares them."
 
 
 @told_of.register(Items)
@@ -56,13 +59,16 @@ def _answer(
     )
     gaps, alike, name = differences(*results, ci_prob=ci_prob), _alike(items), items.pass_name
     unknown = found.unknown
+    more: tuple[str, ...] = ()
     if unknown and not any(is_bounded(row) for row in found.rows.values()):
         would = f"call {name!r}" if name else "pass"
         text = f"These data cannot tell what share of outputs people would {would}. "
         text += "Labels on a random sample of these items would tell."
     else:
         gaps = [] if alike else gaps
-        text = alike + _told(found, gaps, ci_prob, name)
+        text, more = _told(found, gaps, ci_prob, name)
+        if alike:
+            text, more = alike, (SAME_OUTPUTS, text, *more)
     bought = () if found.uncorrected else labels_to_buy(found.rows, items.pooled())
     against = disagreements(gaps, partial(difference_words, name=name))
     return Answer(
@@ -71,7 +77,7 @@ def _answer(
         why=_why(found, items, gaps if len(found.rows) == 2 and not unknown else []),
         quoted=found.shares,
         judge=found.judge,
-        notes=(*bought, *(() if unknown or alike else against)),
+        notes=(*more, *bought, *(() if unknown or alike else against)),
         known=not unknown,
     )
 
@@ -91,29 +97,35 @@ def _worth(items: Items, ci_prob: float) -> Mapping[str, Worth]:
     return found if len(found) > 1 else {"": found.popitem()[1]}
 
 
-def _told(found: Quoted, gaps: Sequence[dict[str, Any]], ci_prob: float, called: str) -> str:
+def _told(
+    found: Quoted, gaps: Sequence[dict[str, Any]], ci_prob: float, called: str
+) -> tuple[str, tuple[str, ...]]:
+    """The comparison of two systems, or else shares; and what is said after it."""
     rows = found.rows
-    names, between = few_of(rows)
     if len(rows) == 1:
-        text = share_words(rows[names[0]], "outputs like these", ci_prob, called)
-        return f"{text}{own_shares(found.own, list(found.own)[:1], called)}."
-    lead = difference_words(gaps[0], ci_prob, name=called) if len(rows) == 2 and gaps else ""
-    parts = each_share(rows, names, None if lead else ci_prob)
-    text = would_pass(f"{listed(parts)} outputs", called)
-    if lead:
-        text = f"{lead}{_not_subtracted(gaps[0], rows)}; {text[:1].lower()}{text[1:]}"
-    return f"{text}{'' if lead else between}{own_shares(found.own, names, called)}."
+        text = share_words(next(iter(rows.values())), "outputs like these", ci_prob, called)
+        return f"{text}{judges_share(found.own, called)}.", ()
+    shares, between = shares_of_two(rows, ci_prob)
+    if len(rows) > 2 or not gaps:
+        return f"{would_pass(shares, called)}.", between
+    short, gap = short_names(rows), gaps[0]
+    brief = {**gap, **{end: short.get(gap[end], gap[end]) for end in ("first", "second")}}
+    return f"{difference_words(brief, ci_prob, name=called)}.", _not_subtracted(gap, rows)
 
 
-def _not_subtracted(found: dict[str, Any], rows: dict[str, Row]) -> str:
-    """Why the difference that is told is not that of the shares that are told after it."""
-    first, second = rows.get(found["first"]), rows.get(found["second"])
+def _not_subtracted(gap: dict[str, Any], rows: dict[str, Row]) -> tuple[str, ...]:
+    """Why the difference that is told is not that of the shares in the table."""
+    first, second = rows.get(gap["first"]), rows.get(gap["second"])
     if first is None or second is None:
-        return ""
-    shown = [round(100 * abs(found["value"]))]
+        return ()
+    shown = [round(100 * abs(gap["value"]))]
     shown.append(abs(round(100 * first.value) - round(100 * second.value)))
-    paired = " (compared item by item; each share by itself, so they need not differ by as much)"
-    return paired if len({*shown}) > 1 else ""
+    if len({*shown}) == 1:
+        return ()
+    return (
+        "The difference is estimated on shared items, so it need not equal the difference of the "
+        "two shares below.",
+    )
 
 
 def _alike(items: Items) -> str:
@@ -122,10 +134,7 @@ def _alike(items: Items) -> str:
         return ""
     many = len(items.systems) > MOST_NAMED
     names = "the systems" if many else listed(items.systems)
-    return (
-        f"No difference of {names} can show: each labelled item has the same label under each, as "
-        "of judges of the same outputs (compare judges: bayesjudge panel). "
-    )
+    return f"No difference of {names} can show: each labelled item has the same label under each."
 
 
 def _basis(items: Items) -> str:

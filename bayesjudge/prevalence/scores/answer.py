@@ -13,16 +13,19 @@ from bayesjudge.core.answer import (
     Answer,
     Quoted,
     difference_words,
+    few_of,
     how_chosen,
     listed,
     mirrored,
     numbers,
-    percents,
     points,
     quote,
     share_words,
+    shares_of_two,
+    would_pass,
 )
 from bayesjudge.core.estimate import Estimate, Row, pass_name_in
+from bayesjudge.core.names import short_names
 from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.worth import Worth, worth_of_pairs
@@ -65,16 +68,17 @@ def _answer(
         return _of_systems(found, quantity, ci_prob, compared, pass_name_in(made))
     (row,), own = found.rows.values(), found.own.get("")
     said = "" if own is None else _own(scores, own)
+    more: tuple[str, ...] = ()
     if found.unknown:
         text = "These data cannot tell what people would say on average. Labels on a random sample "
         text += "of these items would tell."
     elif quantity == "mean_score":
         text = f"People would give outputs like these {numbers(row, ci_prob)} on average"
-        text += _on_scale(scores.truth_scale) + (f"; the judge gives {said}." if said else ".")
+        text += f"{_on_scale(scores.truth_scale)}."
+        more = (f"The judge gives {said}.",) if said else ()
     else:
-        text = share_words(row, "outputs like these", ci_prob, scores.pass_name)
-        way = f"; the judge's scores average {said}{_way_up(scores, own)}."
-        text += way if said else "."
+        text = f"{share_words(row, 'outputs like these', ci_prob, scores.pass_name)}."
+        more = (f"The judge's scores average {said}{_way_up(scores, own)}.",) if said else ()
     return Answer(
         text,
         basis=_basis(scores),
@@ -82,7 +86,7 @@ def _answer(
         "items.",
         quoted=found.shares,
         judge=found.judge,
-        notes=() if found.unknown else _bias(scores, ci_prob),
+        notes=() if found.unknown else (*more, *_bias(scores, ci_prob)),
         known=not found.unknown,
     )
 
@@ -118,14 +122,20 @@ def _bias(scores: Scores, ci_prob: float) -> tuple[str, ...]:
     more = "more" if row.value >= 0 else "less"
     size = row if row.value >= 0 else mirrored(row)
     words = numbers if scores.numeric else points
-    value, _, ends = words(size, ci_prob).partition(" (")
+    gives = f"it gives {words(size, ci_prob, f' {more} than people on average')}"
+    gives += _stretched(scores)
     if size.low <= 0:
-        return (
-            f"Whether the judge is too lenient or too strict is not known: it gives {value} "
-            f"{more} than people on average ({ends}.",
-        )
-    kind = "lenient" if row.value > 0 else "strict"
-    return (f"The judge is too {kind}: it gives {value} {more} than people on average ({ends}.",)
+        return (f"Whether the judge is too lenient or too strict is not known: {gives}.",)
+    return (f"The judge is too {'lenient' if row.value > 0 else 'strict'}: {gives}.",)
+
+
+def _stretched(scores: Scores) -> str:
+    """How two scales are compared, which are two."""
+    if scores.truth_scale in (None, scores.scale) or isinstance(scores.scale, str):
+        return ""
+    assert scores.truth_scale is not None
+    (low, high), (least, most) = scores.scale, scores.truth_scale
+    return f", its scale of {low:g} to {high:g} stretched to people's, {least:g} to {most:g}"
 
 
 def _bias_of_systems(scores: Mapping[str, Scores], ci_prob: float) -> tuple[str, ...]:
@@ -141,9 +151,9 @@ def _bias_of_systems(scores: Mapping[str, Scores], ci_prob: float) -> tuple[str,
             continue
         more = "more" if row.value > 0 else "less"
         size = row if row.value > 0 else mirrored(row)
-        level = None if found else ci_prob
-        value, _, ends = (numbers if one.numeric else points)(size, level).partition(" (")
-        found.append(f"{name} {value} {more}{'' if found else ' than people on average'} ({ends}")
+        words, level = numbers if one.numeric else points, None if found else ci_prob
+        of = f" {more}{'' if found else f' than people on average{_stretched(one)}'}"
+        found.append(f"{name} {words(size, level, of)}")
     left = len(found) - MOST_NAMED
     found = found[:MOST_NAMED] + [f"{left} more"] * (left > 0)
     told = f"The judge gives {listed(found)}" if found else ""
@@ -151,7 +161,7 @@ def _bias_of_systems(scores: Mapping[str, Scores], ci_prob: float) -> tuple[str,
         many = f"{len(unknown)} {kind_of(scores, several=True)}"
         whom = listed(unknown if len(unknown) <= MOST_NAMED else [many])
         told += "; w" if told else "W"
-        told += f"hether it gives {whom} more or less than people is not known"
+        told += f"hether the judge gives {whom} more or less than people is not known"
     return (f"{told}.",) if told else ()
 
 
@@ -183,19 +193,15 @@ def _of_systems(
 ) -> Answer:
     """Each system's estimate, the highest first; of two, after their difference."""
     quoted, numeric = whole.shares, quantity == "mean_score"
-    words = numbers if numeric else percents
-    rows = [(where["system"], row) for _, where, row in quoted.rows()]
+    rows = [(str(where["system"]), row) for _, where, row in quoted.rows()]
     known = [one for one in rows if not np.isnan(one[1].value)]
     known.sort(key=lambda one: -one[1].value)
     found = [] if compared is None or len(rows) > 2 else differences(compared)
-    level = None if found else ci_prob
-    each = [f"{one} {words(row, None if i else level)}" for i, (one, row) in enumerate(known)]
-    more = [f"{len(each) - MOST_NAMED} more"] if len(each) > MOST_NAMED else []
-    would = "give on average" if numeric else f"call {name!r}" if name else "pass"
-    text = f"People would {would}: {listed([*each[:MOST_NAMED], *more])}."
+    text, notes = _each(dict(known), numeric, ci_prob, name)
     why = f"Quoted: {quoted.method}, which corrects the judge's scores by the labelled items"
     if compared is not None and found:
-        text = f"{difference_of_scores(found[0], ci_prob)}. {text}"
+        notes = (text, *notes)
+        text = f"{difference_of_scores(found[0], ci_prob)}."
         why += f"; of the difference and its probability: {found[0]['method']}, "
         paired = "item by item, which need not be the difference of the two means"
         why += paired if isinstance(compared.data, PairedScores) else "of independent samples"
@@ -210,9 +216,26 @@ def _of_systems(
         why=f"{why}.",
         quoted=quoted,
         judge=whole.judge if numeric else None,  # else it is no share of passes
-        notes=_bias_of_systems(quoted.data, ci_prob) if known else (),
+        notes=(*notes, *_bias_of_systems(quoted.data, ci_prob)) if known else (),
         known=bool(known),
     )
+
+
+def _each(
+    rows: dict[str, Row], numeric: bool, ci_prob: float, name: str
+) -> tuple[str, tuple[str, ...]]:
+    """What people would give or pass of the best system and of the worst."""
+    if not numeric:
+        shares, between = shares_of_two(rows, ci_prob)
+        return f"{would_pass(shares, name)}.", between
+    names, between = few_of(rows)
+    short = short_names(rows)
+    levels = [ci_prob, None]
+    parts = [
+        f"{short[one]} {numbers(rows[one], level)}"
+        for one, level in zip(names, levels, strict=False)
+    ]
+    return f"People would give {listed(parts)} on average.", between
 
 
 def difference_of_scores(found: Mapping[str, Any], ci_prob: float | None = None) -> str:
@@ -220,11 +243,11 @@ def difference_of_scores(found: Mapping[str, Any], ci_prob: float | None = None)
     if found["scale"] is None:
         return difference_words(found, ci_prob, name=found.get("pass_name", ""))
 
-    def told(row: Row, level: float | None) -> str:
-        value, _, ends = numbers(row, level).partition(" (")
-        return f"{value} point{'' if value == '1' else 's'} ({ends}{_on_scale(found['scale'])[1:]}"
+    def in_points(row: Row, level: float | None) -> str:
+        low, high = found["scale"]
+        return f"{numbers(row, level, ' points')} on a {low:g} to {high:g} scale"
 
-    return difference_words(found, ci_prob, told)
+    return difference_words(found, ci_prob, in_points)
 
 
 def _compared(compared: Estimate | None) -> str:
