@@ -26,6 +26,7 @@ from bayesjudge.core.answer import (
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.names import short_names
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.worth import worth_of_widths, worth_words
 from bayesjudge.verdicts.reading import UNLABELLED
@@ -81,14 +82,19 @@ def answer(
     of_agent = {name: rows["pass_hat_k", *data._named(name), k] for name in data.systems}
     beside = by_judge(data, ci_prob=ci_prob) if data.judged and not data.known else None
     unknown = quoted.method == methods.JUDGE_TRIES or all(map(says_little, of_agent.values()))
-    text = _unknown(k) if unknown else _told(data, of_agent, k, beside, ci_prob)
+    text, more = (_unknown(k), ()) if unknown else _told(data, of_agent, k, beside, ci_prob)
     return Answer(
-        text + ("" if unknown else _better(made, k)),
+        text,
         basis=_basis(data),
         why=f"Quoted: {quoted.method}{_reason(quoted, data)}.",
         quoted=quoted.only("pass_at_k", "pass_hat_k"),
         judge=beside,
-        notes=(*_notes(quoted, data), *(() if unknown else _worth(quoted, data))),
+        notes=(
+            *more,
+            *(() if unknown else _better(made, k)),
+            *_notes(quoted, data),
+            *(() if unknown else _worth(quoted, data)),
+        ),
         known=not unknown,
     )
 
@@ -107,24 +113,28 @@ def every_time(k: int) -> str:
 
 def _told(
     data: Attempts, rows: dict[str, Row], k: int, judge: Estimate | None, ci_prob: float
-) -> str:
+) -> tuple[str, tuple[str, ...]]:
     """``Of 100 tasks the agent does 34 every time in 4 tries (26 to 42); the judge says 23.``"""
     names, between = few_of(rows)
+    short = short_names(rows)
     parts: list[str] = []
     for name in names:
         row, first = rows[name], not parts
         level = f", {percent_of(ci_prob)} interval" if first else ""
-        who = name if len(data.systems) > 1 else "the agent"
+        who = short[name] if len(data.systems) > 1 else "the agent"
         does = f"{who} does {of_100(row.value)}{every_time(k)}" if first else ""
         does = does or f"{who} {of_100(row.value)}"
         parts.append(f"{does} ({of_100(row.low)} to {of_100(row.high)}{level})")
-    text = f"Of 100 tasks {listed(parts)}{between}"
-    if judge is not None:
-        own = entries(judge)
-        says = [own["pass_hat_k", *data._named(name), k].value for name in names]
-        known = all(value == value for value in says)
-        text += f"; the judge says {listed(list(map(of_100, says)))}" if known else ""
-    return f"{text}."
+    text = f"Of 100 tasks {listed(parts)}"
+    if judge is None:
+        return f"{text}.", between
+    own = entries(judge)
+    says = [own["pass_hat_k", *data._named(name), k].value for name in names]
+    if any(value != value for value in says):
+        return f"{text}.", between
+    if len(names) == 1:
+        return f"{text}; the judge says {of_100(says[0])}.", ()
+    return f"{text}.", (f"The judge says {listed(list(map(of_100, says)))}.", *between)
 
 
 def of_100(share: float) -> str:
@@ -133,18 +143,18 @@ def of_100(share: float) -> str:
     return f"{100 * share:.{digits}f}"
 
 
-def _better(made: Sequence[Estimate], k: int) -> str:
+def _better(made: Sequence[Estimate], k: int) -> tuple[str, ...]:
     """Which of two agents is better, and how surely."""
     found = next((one for one in made if "probability_better" in one), None)
     if found is None or len(found.data.systems) != 2:
-        return ""
+        return ()
     first, second = found.data.systems
     sure = found["probability_better", first, second, k].value
     gap = found["pass_hat_k_difference", first, second, k]
     if gap.value < 0:
         first, second, sure = second, first, 1 - sure
     verb = claim(sure, excluded=not gap.low <= 0 <= gap.high)
-    return f" {first} {verb} better than {second} (probability {chance(sure)})."
+    return (f"{first} {verb} better than {second} (probability {chance(sure)}).",)
 
 
 def _basis(data: Attempts) -> str:

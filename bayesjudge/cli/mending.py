@@ -1,4 +1,4 @@
-"""The line that was meant: one that failed, with what the file's columns seem to be for."""
+"""Suggest a working command for one that failed."""
 
 from __future__ import annotations
 

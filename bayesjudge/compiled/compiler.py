@@ -202,7 +202,7 @@ def rebuilt(kept: bytes, arrays: tuple[Array, ...]) -> Callback:
     return _in_memory(CompileResult._rebuild(context, *pickle.loads(kept)), arrays, kept)
 
 
-# Numba without what only Python would need -------------------------------------------------------
+# Compile only what the sampler calls -------------------------------------------------------------
 
 #: Translated operations, as PyTensor's cache on disk knows them: two of a name are equal.
 _operations: dict[Any, CompileResult] = {}

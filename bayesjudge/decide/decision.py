@@ -144,15 +144,7 @@ class Check:
             return f"{self.outcome.upper()}: {self._claim()}, and no number decides: {reasons}"
         text = f"{self.outcome.upper()}: {self._claim()}: {self._numbers()}"
         if not math.isnan(self.chance):
-            text += f". It is {self._met()} with probability {chance(self.chance)}"
-            ends = self.chance_limits or (self.chance, self.chance)
-            # at most a threshold is more probable with one good item less
-            less, more = map(chance, ends if self.at_least else ends[::-1])
-            if {less, more} - {chance(self.chance)}:
-                text += f" under the prior of the estimate, {less} with one good item less and "
-                text += f"{more} with one more" + f" ({self._enough()})" * (
-                    self.outcome == "unknown"
-                )
+            text += f". It is {self._met()} with probability {self._surely()}"
         return text + f". What would decide: {self.would_decide()}" * bool(self.needs)
 
     def would_decide(self) -> str:
@@ -163,11 +155,13 @@ class Check:
             given = f"if the share is {self.value:.3f}, {given}"
         return "; ".join([*sure, *([given] if given else [])])
 
-    def _enough(self) -> str:
-        """Which of the two probabilities decides."""
-        one, other = ("less", "more") if self.at_least else ("more", "less")
-        sure, rare = f"{self.probability:g}", f"{1 - self.probability:.3g}"
-        return f"a pass takes {sure} with one {one}, a fail {rare} with one {other}"
+    def _surely(self) -> str:
+        """The probability that decides: a pass takes the lower of two, a fail the upper."""
+        low, high = map(chance, self.chance_limits or (self.chance, self.chance))
+        if self.outcome != "unknown":
+            return low if self.outcome == "pass" else high
+        needed = f"a pass takes {self.probability:g}, a fail {1 - self.probability:.3g}"
+        return f"{low if low == high else f'{low} to {high}'} ({needed})"
 
     def _numbers(self) -> str:
         """The estimate, and what its limits are."""

@@ -241,8 +241,8 @@ def _trusted(
         by = _by_which(one, quoted)
         said = f"passes {percents(passes)} of good outputs and fails {percents(fails)} of bad ones"
         if votes is not None and votes.pass_name:
-            said = f"calls {percents(passes)} of what people call {votes.pass_name!r} so, and "
-            said += f"{percents(fails)} of the rest not"
+            said = f"agrees on {percents(passes)} of the outputs people call {votes.pass_name!r} "
+            said += f"and on {percents(fails)} of the others"
         told = _which(best, chances) if chances else _by_intervals(best, rates)
         told += f" {f'{by[1:2].upper()}{by[2:]}, {best}' if by else best} {said}."
         rest = [f"{j} {' and '.join(map(percents, rates[j]))}" for j in others[:MOST_JUDGES]]

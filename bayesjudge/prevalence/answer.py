@@ -336,8 +336,8 @@ def _rates(
                 else BY.get(one.method.id, f"By {one.method} the judge")
             )
             if name:
-                told = f"calls {percents(passes)} of what people call '{name}' so, and "
-                return (f"{whose} {told}{percents(fails)} of the rest not.",)
+                told = f"agrees on {percents(passes)} of the outputs people call '{name}' and on "
+                return (f"{whose} {told}{percents(fails)} of the others.",)
             told = (
                 f"passes {percents(passes)} of good outputs and fails {percents(fails)} of bad ones"
             )

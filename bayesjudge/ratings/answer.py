@@ -164,10 +164,11 @@ def _instead_of_people(made: list[Estimate]) -> tuple[str, ...]:
 def _published_test(made: list[Estimate]) -> str:
     """What the test finds beside the probability: an annotator won only if chance is excluded."""
     rates = rows_of((one for one in made if "passes" not in one), "winning_rate").items()
-    won = [f"{100 * row.value:.0f} % by {judge}" for (judge,), row in rates]
-    if not won:
-        return ""
-    return f" Annotators that the published test, which wants proof, counts as won: {listed(won)}."
+    won = [
+        f"{judge}{' wins' * (not i)} against {100 * row.value:.0f} %{' of annotators' * (not i)}"
+        for i, ((judge,), row) in enumerate(rates)
+    ]
+    return f" Alternative annotator test: {listed(won)}." if won else ""
 
 
 def _basis(ratings: Ratings | None) -> str:

@@ -267,32 +267,25 @@ def _name(record: Record, every: Sequence[Record], several: bool) -> str:
 
 
 def _apart(others: Sequence[Record], kept: Sequence[Record], style: Style) -> str:
-    """How far other methods are from the quoted one."""
+    """Whether other methods agree with the quoted one, as far as they say something."""
     rows = {r.entry: r.row for r in kept}
-    methods = dict.fromkeys(r.method for r in others)
-    bare = dict.fromkeys(r.method for r in others if _is_bare(r.row, rows[r.entry]))
-    vague = dict.fromkeys(r.method for r in others if _says_less(r.row, rows[r.entry]))
-    left = {**vague, **bare}
-    known = [r for r in others if r.method not in left and not math.isnan(r.row.value)]
-    one = len(methods) - len(left) == 1
-    count = "Another method" if one else f"{len(methods) - len(left)} other methods"
+    known = [
+        r
+        for r in others
+        if not (_is_bare(r.row, rows[r.entry]) or _says_less(r.row, rows[r.entry]))
+        and not math.isnan(r.row.value)
+    ]
     if not known:
-        count = "Another method" if len(methods) == 1 else f"{len(methods)} other methods"
-        why = ["far wider"] * bool(vague) + ["without an interval"] * bool(bare)
-        return f"{count}{f' ({" or ".join(why)})' if why else ''}: --details"
+        return ""
     far = max(known, key=lambda r: abs(r.row.value - rows[r.entry].value))
     gap = abs(far.row.value - rows[far.entry].value)
-    place = f"{', ' * bool(far.where)}{_where(far)}"
-    held = rows[far.entry].low <= far.row.value <= rows[far.entry].high
-    place += "" if held else f"; its {far.row.value:.3f} lies outside the interval above"
-    told = f"{count} {'differs' if one else 'differ'} by at most {gap:.2g} "
-    told += f"({far.method.brief}{place})"
-    told += _turned(known, kept, style)
-    for reason, names in (("far wider", vague), ("without an interval", bare)):
-        if names:
-            briefs = dict.fromkeys(one.brief for one in names)
-            told += f"; not counted, {reason}: {listed([*briefs])}"
-    return f"{told}: --details"
+    if rows[far.entry].low <= far.row.value <= rows[far.entry].high:
+        text = f"Other methods agree within {gap:.2g}"
+    else:
+        of = f" of {_where(far)}" * bool(far.where)
+        text = f"Another method differs: {far.method.brief} has {far.row.value:.3f}{of}, outside "
+        text += "the interval above"
+    return f"{text}{_turned(known, kept, style)} (--details)."
 
 
 #: An interval so many times as wide as the quoted one says too little to contradict it: .84 to .96

@@ -12,6 +12,8 @@ from bayesjudge.core.answer import (
     as_estimates,
     data_of,
     difference_words,
+    few_of,
+    first_percent,
     how_chosen,
     listed,
     percent_of,
@@ -20,6 +22,7 @@ from bayesjudge.core.answer import (
 )
 from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.names import short_names
 from bayesjudge.core.screen import how_many
 from bayesjudge.rubric.criteria import REACH, CannotJudge, cannot_judge
 from bayesjudge.rubric.data import Rubric
@@ -75,12 +78,14 @@ the judge gives 60 %.
     compared = next((one for one in made if "difference" in one), None)
     if len(found.rows) == 1:
         (row,), own = found.rows.values(), found.own.get("")
-        share, _, ends = percents(row, ci_prob).partition(" (")
-        text = f"People would give outputs like these {share} of the points ({ends}"
-        text += f"; the judge gives {percents(own).partition(' (')[0]}." if own else "."
+        text = f"People would give outputs like these {percents(row, ci_prob, ' of the points')}"
+        text += f"; the judge gives {first_percent(own)} %." if own else "."
+        more: tuple[str, ...] = ()
     else:
-        text = _of_systems(found.rows, compared, ci_prob)
+        text, *more_of_each = _of_systems(found.rows, compared, ci_prob)
+        more = tuple(more_of_each)
     notes = [
+        *more,
         *_met(made),
         *(note for one in made if "criterion_met" in one for note in _criteria(one, reach)),
     ]
@@ -107,20 +112,20 @@ def _basis(rubric: Rubric) -> str:
     )
 
 
-def _of_systems(rows: Mapping[str, Row], compared: Estimate | None, ci_prob: float) -> str:
-    """Each system's total, the highest first; of two, after their difference."""
-    order = sorted(rows.items(), key=lambda one: -one[1].value)
-    told = compared is not None and len(rows) == 2
+def _of_systems(rows: Mapping[str, Row], compared: Estimate | None, ci_prob: float) -> list[str]:
+    """The totals of the best and the worst; of two, after their difference."""
+    names, between = few_of(rows)
+    short = short_names(rows)
     each = [
-        f"{name} {percents(row, None if i or told else ci_prob)}"
-        for i, (name, row) in enumerate(order[:MOST_NAMED])
+        f"{short[name]} {percents(rows[name], None if i else ci_prob)}"
+        for i, name in enumerate(names)
     ]
-    more = [f"{len(order) - MOST_NAMED} more"] if len(order) > MOST_NAMED else []
-    text = f"People would give as shares of the points: {listed([*each, *more])}."
-    if compared is None or not told:
-        return text
+    text = f"Of the points people would give {listed(each)}."
+    if compared is None or len(rows) > 2:
+        return [text, *between]
     (_, at, row), *_ = compared.only("difference").rows()
-    return f"{difference_words({**at, **row._asdict()}, ci_prob)}. {text}"
+    ends = {end: short.get(str(at[end]), at[end]) for end in ("first", "second")}
+    return [f"{difference_words({**ends, **row._asdict()}, ci_prob)}.", text]
 
 
 def _met(made: Sequence[Estimate]) -> list[str]:
@@ -144,8 +149,7 @@ def _criteria(found: Estimate, reach: Any) -> list[str]:
     for system, rows in list(of.items())[:MOST_NAMED]:
         whose = f" of {system}" if system else ""
         name, row = max(rows.items(), key=lambda one: one[1].value)
-        share, _, ends = percents(row).partition(" (")
-        told.append(f"Most points{whose} are lost on {name}: {share} of all ({ends}.")
+        told.append(f"Most points{whose} are lost on {name}: {percents(row, None, ' of all')}.")
     cannot = cannot_judge(found, reach)
     left = len(cannot) - MOST_NAMED
     told += map(cannot_words, cannot[:MOST_NAMED])

@@ -65,8 +65,8 @@ def test_a_method_that_says_next_to_nothing_is_not_the_largest_difference():
     vague = _estimate("Vague", a=Row(0.2, 0.01, 0.99), b=Row(0.6, 0.01, 0.99))
     near = _estimate("Near", a=Row(0.78, 0.7, 0.85), b=Row(0.61, 0.5, 0.7))
     told = " ".join(" ".join(_lines(vague, near)).split())
-    assert "Another method differs by at most 0.02 (Near, a)" in told
-    assert "not counted, far wider: Vague" in told
+    assert "Other methods agree within 0.02 (--details)." in told
+    assert "Vague" not in told
 
 
 def test_methods_that_turn_the_order_are_named():
@@ -268,8 +268,8 @@ def test_names_of_methods_in_the_kept_screens_are_explained():
 
 
 @pytest.mark.parametrize("word", [
-    "probably better", "may or may not", "labels alone", "without an interval", "not counted",
-    "compared item by item", "differ by at most", "sampled since", "otherwise", "trust",
+    "probably better", "may or may not", "labels alone", "without an interval", "agree within",
+    "shared items", "sampled since", "trust",
     "errs more", "Variance parts", "outliers", "Difference (isotonic)", "Difference (PPI++)",
     "Binned scores", "RMS shift", "Truth given votes (NUTS)", "Dirichlet, worst case",
     "Calls by components of variance", "taken as normal", "Human labels only", "noise of calls",
@@ -392,8 +392,8 @@ def test_numbers_without_an_interval_are_not_held_against_one_that_has():
     bare = _estimate("Bare", a=Row(0.3, np.nan, np.nan), b=Row(0.3, np.nan, np.nan))
     near = _estimate("Near", a=Row(0.78, 0.7, 0.85), b=Row(0.61, 0.5, 0.7))
     told = " ".join(" ".join(_lines(bare, near)).split())
-    assert "Another method differs by at most 0.02 (Near, a)" in told
-    assert "not counted, without an interval: Bare" in told
+    assert "Other methods agree within 0.02 (--details)." in told
+    assert "Bare" not in told
     aside = replace(STYLE, aside=(near.method,))
     found = Answer("", "", "", _estimate("Quoted", **SHARES))
     lines = quoted_lines(found, records(found.quoted, near), aside, 80)
@@ -796,7 +796,7 @@ def test_the_label_given_as_pass_is_the_word_of_the_sentence(values, told, tmp_p
     out = capsys.readouterr().out
     assert out.startswith(told)
     assert ("share of 'unsafe'" in out) == (word == "unsafe")
-    assert ("calls 100 % " in out) == (word == "unsafe")
+    assert ("agrees on 100 % " in out) == (word == "unsafe")
 
 
 #: Commands whose sentences are about what was read as pass.

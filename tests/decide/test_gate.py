@@ -797,11 +797,10 @@ def test_the_probability_that_is_told_decides_as_the_limits_do(design, at_least)
         assert check.outcome == by_chance
         seen.add(check.outcome)
         astray += check.outcome == "unknown" and not 0.05 < check.chance < 0.95
-        less, more = map(chance, check.chance_limits if at_least else (high, low))
-        alike = {less, more} == {chance(check.chance)}
-        ends = f" under the prior of the estimate, {less} with one good item less and {more} with "
-        ends += "one more"
-        assert f"with probability {chance(check.chance)}{'' if alike else ends}" in str(check)
+        less, more = map(chance, check.chance_limits)
+        both = less if less == more else f"{less} to {more}"
+        number = {"pass": less, "fail": more, "unknown": both}[check.outcome]
+        assert f"with probability {number}" in str(check)
     assert seen == {"pass", "fail", "unknown"}
     assert astray  # where the prior of the estimate alone would have decided
 
@@ -822,7 +821,7 @@ def test_checks_are_told_in_words():
     assert said("pass").startswith("PASS: the share of good outputs is at least 0.9: estimate ")
     assert said("fail", system="b").startswith("FAIL: the share of good outputs of b is below 0.9:")
     assert said("unknown").startswith("UNKNOWN: it is open whether the share of good outputs is at")
-    assert said("unknown").endswith(". It is at least 0.9 with probability <.001")
+    assert said("unknown").endswith("with probability <.001 (a pass takes 0.95, a fail 0.05)")
     pair = {"first": "new", "second": "old"}
     assert "FAIL: new is worse than old: difference 0.800. One" in said(
         "fail", "difference", 0.0, **pair
