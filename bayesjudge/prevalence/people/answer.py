@@ -8,15 +8,14 @@ from typing import Any
 from bayesjudge.core import methods
 from bayesjudge.core.answer import (
     Answer,
-    each_share,
     entries,
-    few_of,
+    judges_share,
     labelled_words,
     listed,
-    own_shares,
     percent_of,
     percents,
     quote,
+    shares_of_two,
 )
 from bayesjudge.core.estimate import Estimate, Row
 from bayesjudge.prevalence.answer import answer as answer  # of every table of one judge
@@ -42,18 +41,17 @@ def _answer(
         judge_of=lambda: naive(counts.most, ci_prob=ci_prob),
     )
     good = f"'{counts.pass_name}'" if counts.pass_name else "good"
-    names, between = few_of(found.rows)
+    between: tuple[str, ...] = ()
     if found.unknown:
         text = f"These data cannot tell what share of outputs is {good} behind people's errors. "
         text += "Items that two people labelled would tell."
     elif len(found.rows) == 1:
-        share, _, interval = percents(found.rows[names[0]], ci_prob).partition(" (")
-        text = f"Behind people's errors {share} of outputs like these are {good} ({interval}"
+        (row,), are = found.rows.values(), f" of outputs like these are {good}"
+        text = f"Behind people's errors {percents(row, ci_prob, are)}"
+        text += f"{judges_share(found.own, counts.pass_name)}."
     else:
-        text = f"Behind people's errors {listed(each_share(found.rows, names, ci_prob))} outputs "
-        text += f"are {good}{between}"
-    if not found.unknown:
-        text = f"{text}{own_shares(found.own, names, counts.pass_name)}."
+        shares, between = shares_of_two(found.rows, ci_prob)
+        text = f"In truth {shares} are {good}."
     return Answer(
         text,
         basis=_basis(counts),
@@ -62,7 +60,7 @@ def _answer(
         judge=found.judge,
         notes=()
         if found.unknown
-        else (*_said(made, found.whole, strata), *_rates(counts, found.whole)),
+        else (*between, *_said(made, found.whole, strata), *_rates(counts, found.whole)),
         known=not found.unknown,
     )
 
@@ -74,12 +72,8 @@ def _said(made: Sequence[Estimate], quoted: Estimate, strata: bool) -> tuple[str
     if one is None:
         return ()
     rows = {"".join(map(str, key[1:])): row for key, row in entries(one.only(name)).items()}
-    names, between = few_of(rows)
-    if len(rows) == 1:
-        told = percents(rows[names[0]], None)
-    else:
-        told = listed(each_share(rows, names, None))
-    return (f"What these people say: one of them, drawn at random, would pass {told}{between}.",)
+    share = percents(next(iter(rows.values()))) if len(rows) == 1 else shares_of_two(rows, None)[0]
+    return (f"What these people say: a person drawn at random would pass {share}.",)
 
 
 def _rates(counts: PeopleCounts, quoted: Estimate) -> tuple[str, ...]:
