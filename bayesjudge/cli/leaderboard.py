@@ -196,14 +196,14 @@ def _columns(
     if source.log is not None:
         with checking("options") as require:
             require(source.paired, f"{source.path}: its verdicts do not compare two answers")
-        names = {"first": "system", "second": None, "verdict": ["verdict"], **{
-            key: value for key, value in names.items() if value}}  # fmt: skip
-        several = len(source.chosen.judges) > 1
-        against = {"second": "reference"} if "reference" in have and not names["second"] else {}
+        usual = {"first": "system", "second": None, "verdict": ["verdict"], "people": None}
+        names = usual | {key: value for key, value in names.items() if value}
+        if not names["second"] and "reference" in have:
+            every = source.table_of_names(["reference"])["reference"]
+            names["second"] = "reference" if all(every) else None
         return {
             **names,
-            **against,
-            "judge": judge or ("judge" if several else None),
+            "judge": judge or "judge",
             "swapped": swapped or ("swapped" if source.swapped else None),
             "baseline": baseline or "baseline",
         }
@@ -260,7 +260,16 @@ def _sections(fits: Sequence[Fit], ci_prob: float, baseline: str | None) -> list
     }  # fmt: skip
     heading = f"Ranks, all at once with probability {ci_prob:g}"
     more = [f"{len(lines) - MOST_LINES} more: --json"] if len(lines) > MOST_LINES else []
-    return [Section(heading, [*lines[:MOST_LINES], *more], "leaderboard", fields, detail=False)]
+    plan = module.next_pairings(fits[-1])
+    told = [f"{plan}"]
+    if plan.wasted and plan.needed != 0:
+        told.append(f"Of people's battles so far {plan.wasted:,} were of pairs decided by now.")
+    rows = plan.pairs.to_dict("records")
+    next_ones = {"needed": plan.needed, "probability": plan.probability, "pairs": rows}
+    return [
+        Section(heading, [*lines[:MOST_LINES], *more], "leaderboard", fields, detail=False),
+        Section("What people should judge next", told, "next_pairings", next_ones, detail=False),
+    ]
 
 
 def _draw(fits: Sequence[Fit], ci_prob: float, baseline: str | None) -> dict[str, Axes]:

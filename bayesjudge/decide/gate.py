@@ -493,15 +493,18 @@ def _paired(items: Items, against: str, probability: float) -> Iterator[Limits]:
 def _of_two_systems(
     fit: Fit, against: str, probability: float, entry: Entry | None
 ) -> Iterator[Limits]:
-    quantity = str(fit.quantities[0] if entry is None else entry)
+    asked = entry if isinstance(entry, tuple) else (entry or fit.quantities[0],)
+    quantity = str(asked[0])
     draws = fit.draws(quantity)
     one = fit.estimate(interval="eti").quantities[quantity]
     with checking("gate") as require:
         names = [at[0] if len(at) == 1 else at for at in one.labels]
-        require(against in names, f"{quantity}: no entry {against!r}; there are {names}")
+        absent = [name for name in (against, *asked[1:]) if name not in names]
+        for name in absent:
+            require(False, f"{quantity}: no entry {name!r}; there are {names}")
     base = draws.reshape(len(draws), -1)[:, names.index(against)]
     for i, name in enumerate(names):
-        if name != against:
+        if name != against and (name in asked[1:] or len(asked) == 1):
             about = ("difference", {"first": name, "second": against}, fit.method)
             gap = draws.reshape(len(draws), -1)[:, i] - base
             yield _of_draws(gap, probability, about, tuple(fit.cautions))

@@ -7,6 +7,7 @@ from bayesjudge.leaderboard.compare import closed_forms, compare
 from bayesjudge.leaderboard.data import Battles
 from bayesjudge.leaderboard.laplace import approximate
 from bayesjudge.leaderboard.model import CalibratedBattles
+from bayesjudge.leaderboard.pairings import Pairings, next_pairings
 from bayesjudge.leaderboard.plots import plot_ahead, plot_standings
 from bayesjudge.leaderboard.simulate import simulate
 from bayesjudge.leaderboard.standings import ahead, elo_points, first_places, standings, win_rate
@@ -14,6 +15,7 @@ from bayesjudge.leaderboard.standings import ahead, elo_points, first_places, st
 __all__ = [
     "Battles",
     "CalibratedBattles",
+    "Pairings",
     "ahead",
     "answer",
     "approximate",
@@ -24,6 +26,7 @@ __all__ = [
     "elo_points",
     "first_places",
     "fit",
+    "next_pairings",
     "plot_ahead",
     "plot_standings",
     "power_tuned",

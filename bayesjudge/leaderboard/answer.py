@@ -22,11 +22,14 @@ from bayesjudge.core.methods import JUDGE_BATTLES
 from bayesjudge.core.screen import few, how_many
 from bayesjudge.core.worth import Worth, worth_of_widths, worth_words
 from bayesjudge.leaderboard.closed_form import ELO, rivals
-from bayesjudge.leaderboard.data import Battles
+from bayesjudge.leaderboard.data import PEOPLE, Battles
 from bayesjudge.leaderboard.laplace import approximate
+from bayesjudge.leaderboard.likelihood import dispersion
 from bayesjudge.leaderboard.model import CalibratedBattles
 from bayesjudge.leaderboard.standings import elo_points, standings
 
+#: Cautions with which the prior says how far systems are apart, and so what the judge is worth.
+RESTS_ON_PRIOR = {"unconnected", "one-sided"}
 #: Most favourites that are named.
 MOST_NAMED = 3
 
@@ -71,7 +74,8 @@ def answer(
     fit = next((r for r in results if isinstance(r, Fit) and r.method == quoted.method), None)
     beside = of_judges[0] if of_judges and quoted not in of_judges else None
     known = not _is_judges(quoted) and battles.labelled > 0
-    worth = {"": _worth(fit, ci_prob)} if fit is not None and known and battles.judges else {}
+    linked = fit is not None and not {c.id for c in fit.cautions} & RESTS_ON_PRIOR
+    worth = {"": _worth(fit, ci_prob)} if fit and known and linked and battles.judges else {}
     notes = [] if fit is None or not known else [*_notes(fit, ci_prob), worth_words(worth)]
     return Answer(
         _sentence(quoted, fit, battles, known),
@@ -94,23 +98,27 @@ def _sentence(quoted: Estimate, fit: Fit | None, battles: Battles, known: bool) 
     top = int(np.argmax(strength))
     first, second = (battles.systems[i] for i in (top, rivals(strength)[top]))
     row = quoted["lead", first]
-    gap = f"{elo(row, quoted.ci_prob)} ahead of {second}"
+    points, two = elo(row, quoted.ci_prob), len(battles.systems) == 2
+    gap = points if two else f"{points} ahead of {second}"
+    rest = second if two else "the rest"
     if not known:
         who = quoted.method.setting or "the judge"
         who = "The judge" if who in ("judge", "the judge") else f"The judge {who}"
         if not _is_judges(quoted):
-            return f"People were not asked; by the judge and the prior, {first} is {gap}."
+            return (
+                f"People were not asked; by judge and prior {first} is {points} ahead of {second}."
+            )
         return f"{who} prefers {first}: {gap}; without people's verdicts, theirs is unknown."
     if fit is None:
         sure, told = row.low > 0, ""
-        leads = f"People prefer {first} to the rest"
+        leads = f"People prefer {first} to {rest}"
     else:
         likely = float((fit.draws("strength").argmax(axis=1) == top).mean())
         sure, told = likely >= PROBABLE, f", first with probability {chance(likely)}"
         probably = "" if likely >= SURE else "probably "
-        leads = f"People {probably}prefer {first} to the rest"
+        leads = f"People {probably}prefer {first} to {rest}"
     if not sure:
-        leads, gap = "No system leads for people yet", f"{first} is {gap}"
+        leads, gap = "No system leads for people yet", f"{first} is {points} ahead of {second}"
     return f"{leads}: {gap}{told}."
 
 
@@ -148,7 +156,7 @@ def _notes(fit: Fit, ci_prob: float) -> list[str]:
         made.append(f"Not separated from the first (all ranks at once): {few(tied, MOST_NAMED)}.")
     ends = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
     for j, judge in enumerate(fit.data.judges):
-        who = "the judge" if len(fit.data.judges) == 1 else judge
+        who = "the judge" if len(fit.data.judges) == 1 else f"the judge {judge}"
         made += _favourites(fit, j, who, ends)
         if len(fit.data.judges) == 1:
             sharp = fit.draws("sharpness")[:, 0]
@@ -181,7 +189,7 @@ def _worth(fit: Fit, ci_prob: float) -> Worth:
     without, judged = (
         float(np.sqrt(one.draws("strength").var(axis=0).sum())) for one in (alone, fit)
     )
-    labels = battles.labelled
+    labels = max(round(battles.labelled / dispersion(battles, PEOPLE)), 1)
     items = max(battles.verdicts.values())
     return worth_of_widths(without, judged, labels, items=items, ci_prob=ci_prob)
 

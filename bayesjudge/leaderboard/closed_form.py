@@ -255,6 +255,8 @@ def _check(battles: Battles, source: str, equal_length: bool) -> None:
         require(not equal_length or battles.style is not None, "at equal length: give lengths=")
         said = battles.verdicts[source]
         require(said, f"{source} gave no verdict")
+        won = battles.shares(source)[:, [0, 2]].any()
+        require(won or not said, f"{source} called only ties, which tell no system from another")
         groups = components(battles, source) if said else [[]]
         apart = few(min(groups, key=len), 4)
         require(

@@ -18,6 +18,8 @@ from bayesjudge.leaderboard.spelling import read_cells
 
 #: The source of people's verdicts, beside judges.
 PEOPLE = "people"
+#: Columns of verdicts whose name says nothing of the judge.
+JUDGES = (["winner"], ["verdict"], ["preference"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -426,7 +428,7 @@ def _by_judge(
     rows = len(next(iter(columns.values()))[0])
     if judge is None:
         each = [asked[c] for c in verdicts]
-        names = ["judge"] if list(verdicts) == ["winner"] else list(verdicts)
+        names = ["judge"] if list(verdicts) in JUDGES else list(verdicts)
         return names, np.stack(each, axis=1) if each else np.zeros((rows, 0, 3)), []
     codes, cells = columns[judge]
     known = names_of(cells, judge)

@@ -31,9 +31,11 @@ NODES, LEAST, MOST = 12, 0.02, 5.0
 #: Chains that run side by side from draws of the approximation, and steps that are left out.
 CHAINS, LEFT_OUT = 200, 30
 #: Values of a scale that are drawn from, and standard deviation of the logarithm of a stretch.
-GRID, STRETCH = 120, 0.4
+GRID, STRETCH = 60, 0.4
 #: Share of the steps that must be accepted, for the draws to be those of the model.
 ENOUGH = 0.1
+#: Numbers from which a design is sparse.
+DENSE = 100_000
 #: Most systems, and most parameters of which draws are corrected.
 MOST_SYSTEMS, MOST_CORRECTED = 300, 150
 
@@ -109,7 +111,8 @@ class Source:
     """Verdicts of one source, and where its parameters stand."""
 
     pairs: Pairs
-    #: Sparse, (cells, parameters): the predictor, with levels of people where their likings stand.
+    #: Array (cells, parameters), sparse if it is large: the predictor, with people's levels in
+    #: place of their likings.
     design: Any
     #: Place of the tie parameter; -1 without ties.
     tie: int
@@ -159,6 +162,7 @@ class Density:
                 entries.append((one.style, row, np.full(n, style.start + place)))
             data, rows, columns = (np.concatenate(each) for each in zip(*entries, strict=True))
             design = csr_array((data, (rows, columns)), (n, int(ends[-1])))
+            design = design.toarray() if n * int(ends[-1]) < DENSE else design
             tie = ties.start + names.index(name) if name in names else -1
             made.append(Source(one, design, tie))
         return cls(k, j, int(ends[-1]), made, sharpness, ties, order, style, names, model)
@@ -247,7 +251,10 @@ class Density:
                 source.design @ levels, tie, source.pairs.weight
             )
             gradient += source.design.T @ by_eta
-            curved += (source.design.T @ (diags_array(second) @ source.design)).toarray()
+            if isinstance(source.design, np.ndarray):
+                curved += source.design.T @ (second[:, None] * source.design)
+            else:
+                curved += (source.design.T @ (diags_array(second) @ source.design)).toarray()
             if source.tie >= 0:
                 across = source.design.T @ both
                 gradient[source.tie] += by_tie.sum()

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesjudge.core.errors import InputError
 from bayesjudge.leaderboard.data import Battles
 
 #: Newton's steps, and the largest change at which they end.
 STEPS, CLOSE = 100, 1e-11
+#: A parameter that is larger grows without end.
+LARGEST = 25.0
 
 
 class Rows(NamedTuple):
@@ -139,7 +144,8 @@ def maximise(
             one, two = _derivatives(rows, weight, value, ties)
             gradient, curved = gradient + one, curved + two
         scale = max(np.trace(curved) / p, 1e-12)
-        step = np.linalg.solve(curved + scale * level, gradient)
+        with _finite():
+            step = np.linalg.solve(curved + scale * level, gradient)
         step *= min(1.0, 3.0 / max(np.abs(step).max(), 1e-12))
         new = total(value + step)
         while new < now - 1e-9 * max(1.0, abs(now)) and np.abs(step).max() > CLOSE:
@@ -148,8 +154,21 @@ def maximise(
         value, now = value + step, new
         if np.abs(step).max() < CLOSE:
             break
+    with _finite():
+        if np.abs(value).max() > LARGEST:
+            raise np.linalg.LinAlgError
     value[:systems] -= value[:systems].mean()
     return value, curved
+
+
+@contextmanager
+def _finite() -> Iterator[None]:
+    """Refuse what has no finite maximum."""
+    try:
+        yield
+    except np.linalg.LinAlgError:
+        told = "no finite estimate: verdicts separate the systems; CalibratedBattles has an answer"
+        raise InputError("leaderboard", [told]) from None
 
 
 def _derivatives(

@@ -13,9 +13,11 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis
 from bayesjudge.core.methods import Method
 from bayesjudge.core.model import BayesianModel, model_of
+from bayesjudge.core.screen import few
 from bayesjudge.leaderboard.cells import Cells, cells_of
 from bayesjudge.leaderboard.closed_form import ITEMS, RANDOM, rivals
 from bayesjudge.leaderboard.data import PEOPLE, Battles
+from bayesjudge.leaderboard.likelihood import components
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -156,10 +158,13 @@ class CalibratedBattles(BayesianModel):
         if not battles.labelled:
             cautions.append(Caution.of("unlabelled-battles"))
         else:
-            groups = met(battles)
+            groups, apart = met(battles), components(battles, PEOPLE)
             if len(groups) > 1:
-                few = min(groups, key=len)
-                cautions.append(Caution.of("unconnected", group=", ".join(few[:4])))
+                one = few(min(groups, key=len), 4)
+                cautions.append(Caution.of("unconnected", group=one))
+            elif len(apart) > 1:
+                one = few(min(apart, key=len), 4)
+                cautions.append(Caution.of("one-sided", group=one))
         return tuple(assumptions), tuple(cautions)
 
     def _build(self, battles: Battles) -> pm.Model:

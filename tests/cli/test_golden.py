@@ -31,6 +31,7 @@ COMMANDS = {
     "classes": f"prevalence classes.csv --classes a --classes b --classes c {LABELS}",
     "many": f"prevalence many.csv {LABELS} --by system --item item",
     "panel": "panel votes.csv --truth truth --calibration random",
+    "leaderboard": "leaderboard leaderboard.csv --people human",
     "repeats": "repeats report repeats.csv --scale 1-5 --judge judge",
     "bias": "bias bias.csv --scale 0-100 --design item --rerun rerun",
     "ratings": "ratings ratings.csv --positive yes --judge gpt --judge claude "
@@ -57,6 +58,7 @@ def folder(tmp_path_factory):
     pd.concat(many).to_csv(made / "many.csv", index=False)
     simulated = {
         "votes": bj.panel,
+        "leaderboard": bj.leaderboard,
         "repeats": bj.repeats,
         "bias": bj.bias,
         "ratings": bj.ratings,

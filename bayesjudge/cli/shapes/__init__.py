@@ -21,6 +21,7 @@ WANTED = {
     "gate": "Is that share at least 0.9 (put your own number), as an exit code for CI?",
     "rubric": "What total would people give, and which criterion costs most?",
     "panel": "How good is each system, how reliable each judge?",
+    "leaderboard": "Which system do people prefer?",
     "repeats report": "How often must the judge be asked?",
     "bias orders": "Does the order of two answers change the verdict?",
     "ratings": "Which judge agrees with people?",
@@ -33,6 +34,7 @@ NEEDS = {
     "gate": "verdicts of pass and fail",
     "rubric": "a judge and people on several criteria",
     "panel": "several judges' votes on the same items",
+    "leaderboard": "verdicts on pairs of answers",
     "repeats report": "repeats by one judge",
     "bias orders": "both orders",
     "ratings": "several people's labels",
@@ -145,7 +147,23 @@ def shapes() -> list[str]:
 
 
 def matches(table: Table) -> Iterator[tuple[str, Match]]:
-    """What each shape finds in a table; one that fails says so, and the others go on."""
+    """What each shape finds in a table; one that fails says so, and the others go on.
+
+    Verdicts that say which of two answers won are no verdicts on one output.
+    """
+    found = [*_matches(table)]
+    battles = any(isinstance(one, Reading) and one.line.command == OF_PAIRS for _, one in found)
+    for name, one in found:
+        single = isinstance(one, Reading) and one.line.command not in (OF_PAIRS, "bias orders")
+        if not (battles and (single or isinstance(one, Labelling))):
+            yield name, one
+
+
+#: The command whose verdicts are on two answers.
+OF_PAIRS = "leaderboard"
+
+
+def _matches(table: Table) -> Iterator[tuple[str, Match]]:
     for name in shapes():
         try:
             for one in import_module(f"{__name__}.{name}").matches(table):

@@ -1,0 +1,82 @@
+"""One row a battle: two systems' answers, and who won for a judge or for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from bayesjudge.cli.leaderboard import PAIRS
+from bayesjudge.cli.shapes import WANTED, Line, Match, Reading
+from bayesjudge.cli.shapes.of_orders import MOST_ANSWERS, pair_in
+from bayesjudge.cli.shapes.table import MOSTLY, Column, Table, is_number
+from bayesjudge.cli.shapes.words import says_person
+from bayesjudge.core.screen import few
+
+#: Most systems whose names are looked at, and most of the rows that may say nothing.
+MOST_SYSTEMS = 300
+#: What says who won, where nobody says whose verdict it is.
+WINNER = {"winner", "won", "preference", "preferred"}
+
+
+class Won(NamedTuple):
+    """A column that says who won, and its words that say nothing."""
+
+    column: Column
+    missing: Sequence[str]
+
+
+def matches(table: Table) -> Iterator[Match]:
+    """Two columns of systems, and columns that say which of the two won."""
+    have = {*table.columns}
+    known = next((pair for pair in PAIRS if {*pair} <= have), None)
+    pair = known or pair_in(table)
+    if pair is None or table.log:
+        return
+    systems = [*dict.fromkeys([*table[pair[0]].kinds, *table[pair[1]].kinds])]
+    if not 2 <= len(systems) <= MOST_SYSTEMS:
+        return
+    others = (c for c in table if c.name not in (*pair, table.item, table.judge))
+    won = [one for one in (_won(c, systems) for c in others) if one is not None]
+    people = [one for one in won if says_person(one.column.name)]
+    judges = [one for one in won if one not in people]
+    if not won:
+        return
+    options: dict[str, list[str]] = {}
+    if known is None or known != PAIRS[0]:
+        options |= {"--first": [pair[0]], "--second": [pair[1]]}
+    options["--verdict"] = [one.column.name for one in judges]
+    options["--people"] = [one.column.name for one in people]
+    options["--item"] = [table.item] if table.item and table.item not in pair else []
+    options["--judge"] = [table.judge] if table.judge and len(judges) == 1 else []
+    options["--missing-value"] = [*dict.fromkeys(w for one in won for w in one.missing)]
+    told = []
+    if options["--missing-value"]:
+        told.append(f"{few([*map(repr, options['--missing-value'])])}: read as no verdict")
+    if not people and {one.column.name.lower() for one in judges} & WINNER:
+        name = judges[0].column.name
+        told.append(f"{name} is read as a judge's; if people gave it: --people {name}")
+    yield Reading(
+        Line("leaderboard", table.path, {name: own for name, own in options.items() if own}),
+        WANTED["leaderboard"],
+        0.9 if people else 0.7,
+        [f"{pair[0]} and {pair[1]} name two systems, {few([o.column.name for o in won])} who won"],
+        told,
+    )
+
+
+def _won(column: Column, systems: Sequence[str]) -> Won | None:
+    """The column, if most of its words say which of two answers won, and both did."""
+    from bayesjudge.leaderboard.spelling import read_cells
+
+    kinds = [*column.kinds]
+    numbers = all(map(is_number, kinds))
+    if not kinds or (numbers and column.index) or (len(kinds) > MOST_ANSWERS and not numbers):
+        return None
+    read = read_cells(kinds, column.name, systems, {})
+    unknown = [cell for one in read.problems for cell in one.value or ()]
+    rows = sum(column.kinds[cell] for cell in unknown)
+    if rows > MOSTLY * column.kinds.total() or len(unknown) == len(kinds):
+        return None
+    named = int((read.system >= 0).sum()) > 1
+    both = read.shares[:, 0].any() and read.shares[:, 2].any()
+    return Won(column, unknown) if named or both else None

@@ -1,0 +1,212 @@
+"""Who leads: sentences, standings, pairings and the command."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesjudge as bj
+from bayesjudge import leaderboard as lb
+from bayesjudge.cli import main
+from bayesjudge.leaderboard.standings import simultaneous_ranks
+
+
+def battles_of(table, **about):
+    return lb.Battles.from_frame(table, **{"people": "human", **about})
+
+
+@pytest.fixture(scope="module")
+def table():
+    return lb.simulate(random_seed=4, items=60, labelled=0.4)
+
+
+@pytest.fixture(scope="module")
+def posterior(table):
+    return lb.approximate(battles_of(table))
+
+
+def test_standings_are_those_of_the_draws(posterior):
+    found = lb.standings(posterior, baseline="s3").loc[list(posterior.data.systems)]
+    draws = posterior.draws("strength")
+    points = 400 / np.log(10) * (draws - draws[:, [2]])
+    np.testing.assert_allclose(found["elo"], points.mean(axis=0))
+    np.testing.assert_allclose(found["high"], np.quantile(points, 0.975, axis=0))
+    first = np.bincount(draws.argmax(axis=1), minlength=5) / len(draws)
+    np.testing.assert_allclose(found["first"], first)
+    assert found.loc["s3", ["elo", "low", "high"]].tolist() == [0, 0, 0]
+
+
+def test_ranks_hold_at_once():
+    rng = np.random.default_rng(0)
+    draws = rng.normal([3, 0.5, 0, -4], 0.6, (4000, 4))
+    low, high = simultaneous_ranks(draws, 0.9)
+    ranks = 1 + np.argsort(np.argsort(-draws, axis=1), axis=1)
+    assert ((ranks >= low) & (ranks <= high)).all(axis=1).mean() >= 0.9
+    assert low.tolist() == [1, 2, 2, 4]
+    assert high.tolist() == [1, 3, 3, 4]
+
+
+def test_win_rate_is_davidsons_at_each_draw(posterior):
+    gap = posterior.draws("strength")[:, 0] - posterior.draws("strength")[:, 4]
+    tie = posterior.draws("people_tie")
+    worth = np.stack([np.exp(gap / 2), tie, np.exp(-gap / 2)])
+    rate = (worth[0] + worth[1] / 2) / worth.sum(axis=0)
+    assert lb.win_rate(posterior, "s5")["win_rate", "s1"].value == pytest.approx(rate.mean())
+
+
+def test_ahead_of_each_other_adds_to_one(posterior):
+    found = lb.ahead(posterior)
+    both = (found + found.T).to_numpy()
+    np.testing.assert_allclose(both[~np.eye(5, dtype=bool)], 1)
+
+
+@pytest.mark.slow
+def test_the_answer_names_favourites_and_order():
+    made = lb.simulate(random_seed=1, items=300, labelled=0.6, favours=(0, 1.2, 0, 0, 0))
+    answer = lb.answer(lb.approximate(battles_of(made)))
+    told = " ".join(answer.notes)
+    assert "The judge likes s2 " in told
+    assert "Elo points more (" in told
+    assert "being shown first is worth" in told
+    assert answer.text.startswith("People prefer s1 to the rest")
+    assert answer.known
+    assert answer.worth[""].known
+
+
+def test_a_judge_alone_is_no_answer_about_people(table):
+    found = lb.answer(*lb.closed_forms(battles_of(table, people=None)))
+    assert not found.known
+    assert found.text.startswith("The judge prefers ")
+    assert found.quoted.method.id == "battles-judge:judge"
+
+
+def test_an_undecided_first_place_is_not_claimed(table):
+    level = table.assign(human=table["human"].where(table.index < 12))
+    found = lb.answer(lb.approximate(battles_of(level)))
+    assert found.text.startswith("No system leads for people yet")
+
+
+def test_two_systems_are_named(table):
+    two = table[table["model_a"].isin(["s1", "s5"]) & table["model_b"].isin(["s1", "s5"])]
+    assert lb.answer(lb.approximate(battles_of(two))).text.startswith("People prefer s1 to s5")
+
+
+@pytest.mark.parametrize(
+    ("change", "caution"),
+    [
+        (lambda t: t[t["model_a"] < t["model_b"]], "one-order"),
+        (lambda t: t.assign(winner=t["winner"].where(t.index % 9 > 0)), "unparsed-battles"),
+        (lambda t: t.assign(human=t["human"].where(~_has(t, "s5"))), "unconnected"),
+        (lambda t: t.assign(human=t["human"].where(~_has(t, "s1"), _wins(t, "s1"))), "one-sided"),
+    ],
+    ids=["one order", "unparsed", "without people", "wins all"],
+)
+@pytest.mark.slow
+def test_why_an_interval_is_wide(table, change, caution):
+    found = lb.approximate(battles_of(change(table)))
+    assert caution in {c.id for c in found.cautions}
+    assert np.isfinite(found.draws("strength")).all()
+
+
+def _has(table, name):
+    return (table["model_a"] == name) | (table["model_b"] == name)
+
+
+def _wins(table, name):
+    return pd.Series(np.where(table["model_a"] == name, "A", "B"), table.index)
+
+
+def test_ties_only_have_no_closed_form_and_no_leader(table):
+    tied = battles_of(table.assign(winner="tie", human="tie"))
+    with pytest.raises(bj.InputError, match="only ties"):
+        lb.closed_forms(tied)
+    assert lb.answer(lb.approximate(tied)).text.startswith("No system leads")
+
+
+def test_pairings_go_where_the_first_place_is_decided(posterior):
+    plan = lb.next_pairings(posterior, decide=("s3", "s4"), probability=0.999)
+    top = plan.pairs.iloc[0]
+    assert {top["first"], top["second"]} == {"s3", "s4"}
+    assert plan.needed == plan.pairs["battles"].sum() > 0
+    assert lb.next_pairings(posterior, decide=("s1", "s5")).needed == 0
+    assert plan.pairs["judged"].sum() == posterior.data.labelled
+
+
+@pytest.mark.slow
+def test_planned_battles_narrow_a_contrast_as_foretold():
+    """Of two systems: m battles with information i each, beside the posterior's variance."""
+    made = lb.simulate(strengths=(0.15, -0.15), favours=(0, 0), items=400, labelled=0.5,
+                       random_seed=2)  # fmt: skip
+    fit = lb.approximate(battles_of(made))
+    plan = lb.next_pairings(fit, probability=0.999)
+    gap = fit.draws("strength") @ [1, -1]
+    tie = fit.draws("people_tie").mean()
+    worth = np.array([np.exp(gap.mean() / 2), tie, np.exp(-gap.mean() / 2)])
+    share = worth / worth.sum()
+    told = (share[0] + share[2] - (share[0] - share[2]) ** 2) / 4
+    sd = abs(gap.mean()) / 3.09
+    assert plan.needed == pytest.approx((1 / sd**2 - 1 / gap.var()) / told, rel=0.25)
+
+
+@pytest.mark.slow
+def test_a_gate_on_a_contrast(posterior):
+    gate = bj.decide.gate(posterior, entry=("strength", "s1"), against="s5")
+    assert gate.outcome == "pass"
+    assert len(gate.checks) == 1
+    with pytest.raises(bj.InputError, match="no entry 's9'"):
+        bj.decide.gate(posterior, entry=("strength", "s9"), against="s5")
+
+
+@pytest.mark.slow
+def test_command(table, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    table.to_csv("battles.csv", index=False)
+    line = ["leaderboard", "battles.csv", "--people", "human", "--html", "page.html"]
+    assert main([*line, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    answer = lb.answer(lb.approximate(battles_of(table)))
+    assert found["answer"]["text"] == answer.text
+    names = {row["system"] for row in found["leaderboard"]["standings"]}
+    assert names == {"s1", "s2", "s3", "s4", "s5"}
+    assert found["next_pairings"]["pairs"]
+    page = (tmp_path / "page.html").read_text()
+    assert page.count("<svg") >= 3
+    assert answer.text.split(":")[0] in page
+
+
+@pytest.mark.slow
+def test_known_columns_of_mt_bench_and_of_people_alone(tmp_path, monkeypatch, capsys, table):
+    monkeypatch.chdir(tmp_path)
+    games = pd.DataFrame({"question_id": range(40), "model_1": ["x", "y"] * 20,
+                          "model_2": ["y", "z"] * 20,
+                          "g1_winner": ["model_1", "model_2", "tie", "model_1"] * 10,
+                          "g2_winner": ["model_1", "model_1", "tie", "error"] * 10})  # fmt: skip
+    games.to_csv("games.csv", index=False)
+    assert main(["leaderboard", "games.csv"]) == 0
+    assert "The judge g1_winner prefers" in capsys.readouterr().out
+    table.to_csv("arena.csv", index=False)
+    assert main(["leaderboard", "arena.csv", "--people", "winner"]) == 0
+    assert "600 of them with people's verdict" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.slow
+def test_logs_of_pairs(capsys):
+    from pathlib import Path
+
+    logs = Path(__file__).parents[2].parent / "shared" / "data" / "log_formats"
+    if not logs.is_dir():
+        pytest.skip("the logs are not here: ../shared/data/log_formats")
+    for log in (logs / "arena_hard").glob("*.jsonl"):
+        assert main(["leaderboard", str(log)]) == 0
+        assert "without people's verdicts" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.slow
+def test_doctor_reads_battles(table, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    table.to_csv("battles.csv", index=False)
+    assert main(["doctor", "battles.csv", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    (line,) = [one["command"] for one in found["answers"]]
+    assert line == "bayesjudge leaderboard battles.csv --verdict winner --people human --item item"
