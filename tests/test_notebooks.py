@@ -74,9 +74,19 @@ def shown(value):
     return repr(value)
 
 
+#: Those that compile for a minute or half of one.
+LONG = {"extend", "models", "ratings"}
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default")  # as in Jupyter, which shows them
-@each_notebook
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.stem, marks=[pytest.mark.study] * (path.stem in LONG))
+        for path in NOTEBOOKS
+    ],
+)
 def test_notebook_runs(path, monkeypatch):
     """In this process, which has imported and compiled what others need too."""
     monkeypatch.chdir(path.parent)

@@ -22,6 +22,7 @@ stderr and returns 2. If an option is missing whose choice has to be understood,
 
 from __future__ import annotations
 
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -50,8 +51,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         from bayesjudge.cli import app
 
-        return app.main(arguments)
+        code = app.main(arguments)
+        if arguments is None:  # the process ends here, and has decided
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        return code
     except KeyboardInterrupt:
+        if arguments is None:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
         print("bayesjudge: stopped", file=sys.stderr)
         return STOPPED
     except Exception:

@@ -9,7 +9,6 @@ from typing import Protocol
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from scipy.optimize import minimize
 from scipy.special import betaincinv, expit, logit
 
 from bayesjudge.core.estimate import Target
@@ -225,6 +224,8 @@ class _LatentTruth:
     """
 
     def __init__(self, votes: Votes, model: PooledDawidSkene, start: np.ndarray | None = None):
+        from scipy.optimize import minimize  # slow to load
+
         self.model, self.shared = model, isinstance(model, Correlated)
         points, weights = np.polynomial.hermite_e.hermegauss(NODES if self.shared else 1)
         self.points, self.log_weight = points, np.log(weights / weights.sum())

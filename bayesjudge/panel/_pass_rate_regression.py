@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from scipy.optimize import minimize
 
 from bayesjudge.core.errors import checking
 from bayesjudge.panel.checks import about
@@ -149,6 +148,8 @@ def _descend(
     *,
     precise: bool,
 ) -> np.ndarray:
+    from scipy.optimize import minimize  # slow to load
+
     options = {"maxiter": 20_000, "maxfun": 40_000, "ftol": 1e-15, "gtol": 1e-10, "maxcor": 30}
     done = minimize(
         lambda at: loss_of(known, *np.split(at, [n, n + m]), weights=weights, smoothing=smoothing),

@@ -1,6 +1,6 @@
 """Do the intervals of RMS shifts hold on real, heavy-tailed shifts?
 
-    python benchmarks/bias/intervals.py --data ../shared/data [--runs 50]
+    python benchmarks/bias/intervals.py [--data ../shared/data] [--runs 50]
 
 Shifts of some 6,900 responses of two GPT judges under three changed prompts (composo) stand for all
 there are; samples of 50, 200 and 500 of them are drawn, and each 95 % interval is held against the
@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
-from real import JUDGES, PROMPTS, by_subset_and_id, scores_of, shifts_of
+from real import DATA, JUDGES, PROMPTS, by_subset_and_id, scores_of, shifts_of
 
 from bayesjudge import bias
 
@@ -83,7 +83,7 @@ def draw(table):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--runs", type=int, default=50)
     asked = parser.parse_args()
     rng = np.random.default_rng(SEED)

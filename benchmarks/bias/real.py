@@ -1,6 +1,6 @@
 """How far do neighbours, criteria prompts and presentation orders move real judges?
 
-    python benchmarks/bias/real.py --data ../shared/data [--items 500]
+    python benchmarks/bias/real.py [--data ../shared/data] [--items 500]
 
 The folder has what the documentation of the data calls bias_neighbours, composo and llmbar. Writes
 to benchmarks/bias/results: ``real.md`` (everything in words and tables), ``real_prompts.csv``,
@@ -26,6 +26,8 @@ from matplotlib import pyplot as plt
 from bayesjudge import InputError, bias
 
 RESULTS = Path(__file__).parent / "results"
+#: Beside a developer's checkout.
+DATA = Path(__file__).parents[3] / "shared" / "data"
 PROMPTS = ("cal-low", "cal-cross", "criteria")
 JUDGES = ("full", "mini")
 SEED = 1
@@ -281,7 +283,7 @@ def draw(changes, places):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument(
         "--items", type=int, default=500, help="responses that are sampled with NUTS"
     )

@@ -156,7 +156,7 @@ def study(cells, draw, path):
         rng, draws = np.random.default_rng([20_272, place]), []
         for _ in range(about.pop("draws")):
             passport, counts, share = draw(about, rng)
-            alarm = any(c.name == "transport" for c in passport.check(counts))
+            alarm = any(c.id == "transport" for c in passport.check(counts))
             draws.append((estimates(passport, counts), share, alarm))
         found += [{**about, **row} for row in summary(draws)]
         pd.DataFrame(found).round(3).to_csv(path, index=False, lineterminator="\n")

@@ -31,6 +31,8 @@ from bayesjudge.panel.checks import cautions_of
 from bayesjudge.panel.compare import FOR_NEW_GENERATORS
 
 RESULTS = Path(__file__).parent / "results"
+#: Beside a developer's checkout.
+DATA = Path(__file__).parents[3] / "shared" / "data" / "code_feedback"
 NOT_JUDGES = {"item", "generator", "program", "line", "human"}
 NOTE = (
     "Thresholds, biases and rates are learnt from the other five generators. One choice has seen "
@@ -46,9 +48,10 @@ SLOW = {
 
 
 def table_of(path: Path | None, level: Any = "repaired") -> pd.DataFrame:
-    """The wide table in a file, or as the authors published it."""
-    if path is not None:
-        return pd.read_csv(path)
+    """The wide table in a file, beside the checkout, or as the authors published it."""
+    beside = DATA / f"votes_{level}.csv.gz"
+    if path is not None or beside.exists():
+        return pd.read_csv(path or beside)
     return datasets.code_feedback(level).rename(columns={"truth": "human"})
 
 

@@ -1,8 +1,8 @@
 """Are consensus labels by expectation-maximisation as good as the majority's, and as is expected?
 
-    python benchmarks/panel/crowd.py SHARED                  # the folder with crowd/ and llmbar/
-    python benchmarks/panel/crowd.py SHARED --thinnings 2    # fewer draws of thinned crowds
-    python benchmarks/panel/crowd.py SHARED --labels 20 50   # the accuracy measured by labels
+    python benchmarks/panel/crowd.py [SHARED]                # the folder with crowd/ and llmbar/
+    python benchmarks/panel/crowd.py --thinnings 2    # fewer draws of thinned crowds
+    python benchmarks/panel/crowd.py --labels 20 50   # the accuracy measured by labels
 
 No label is used. Sets are the crowds RTE and bluebird, the 90 judges (6 models by 15 prompts) of
 LLMBar, crowds with only 2, 3 and 5 random votes kept of each item, and simulated ones in the shape
@@ -36,6 +36,8 @@ from bayesjudge.panel import _em
 from bayesjudge.panel.data import patterns_of
 
 RESULTS = Path(__file__).parent / "results"
+#: Beside a developer's checkout.
+DATA = Path(__file__).parents[3] / "shared" / "data"
 PRIOR_COUNTS = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
 KEPT = (2, 3, 5)
 
@@ -181,7 +183,7 @@ def measured(shared: Path, labels: list[int], draws: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("shared", type=Path)
+    parser.add_argument("shared", type=Path, nargs="?", default=DATA)
     parser.add_argument("--thinnings", type=int, default=10)
     parser.add_argument("--labels", type=int, nargs="+", help="measure the accuracy by labels")
     parser.add_argument("--draws", type=int, default=50)

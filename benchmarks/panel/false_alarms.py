@@ -142,7 +142,7 @@ def main() -> None:
                 told = [
                     c.text
                     for c in cautions_of(draw(rng, labels, *about, turned=False))
-                    if c.name == "error-rates-differ"
+                    if c.id == "error-rates-differ"
                 ]
                 kinds = [any(f"equal {k} on" in t for t in told) for k in RATES]
                 found.append({**dict(zip(RATES, kinds, strict=True)), "either": bool(told)})

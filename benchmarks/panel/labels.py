@@ -1,9 +1,9 @@
 """What do a few labels on the generator in question give, and which items should have them?
 
-    python benchmarks/panel/labels.py VOTES.csv.gz           # minutes: study, check and curve
-    python benchmarks/panel/labels.py VOTES.csv.gz curve     # a part of it
+    python benchmarks/panel/labels.py                 # minutes: study, check and curve
+    python benchmarks/panel/labels.py curve           # a part of it
 
-VOTES is the table of `code_feedback.py`. Each of its six generators is the target in turn.
+The votes are the table of `code_feedback.py`. Each of its six generators is the target in turn.
 
 ``study``: 50, 100 and 200 random items of the target are labelled, 34 times a generator (204 draws
 of each size). Errors and 90 % intervals of the share among the target's items, for the difference
@@ -201,7 +201,7 @@ PARTS = {"check": check, "curve": curve}
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("votes", type=Path)
+    parser.add_argument("--votes", type=Path, help="a table; fetched if none is given")
     parser.add_argument("parts", nargs="*", default=["study", "check", "curve"])
     parser.add_argument("--draws", type=int, default=34, help="of the labels, for each generator")
     asked = parser.parse_args()

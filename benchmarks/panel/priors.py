@@ -1,6 +1,6 @@
 """How sensitive is bias pooling of a held-out generator to its priors?
 
-    python benchmarks/panel/priors.py VOTES.csv.gz    # a minute or two
+    python benchmarks/panel/priors.py [VOTES.csv.gz]    # a minute or two
 
 VOTES is the table of `code_feedback.py`. In the first version
 of the model the mean of the generators' levels was fixed at one half. It was freed *after* errors
@@ -43,15 +43,18 @@ VARIANTS = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("votes", type=Path)
+    parser.add_argument("votes", type=Path, nargs="?")
+    parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=list(VARIANTS))
+    parser.add_argument("--generators", type=int, help="the first so many; all by default")
     asked = parser.parse_args()
     votes = read(asked.votes)
     truth = true_prevalence(votes)
     warnings.filterwarnings("ignore", category=ConvergenceWarning)
     table = []
-    for name, model in VARIANTS.items():
+    for name in asked.variants:
+        model = VARIANTS[name]
         rows = []
-        for generator, share in zip(votes.generators, truth, strict=True):
+        for generator, share in list(zip(votes.generators, truth, strict=True))[: asked.generators]:
             fit = panel.fit(votes.hide(generator), model, random_seed=1, progress=False)
             row = fit.estimate(ci_prob=0.9)["prevalence", generator]
             covered = row.low <= share <= row.high
@@ -59,8 +62,8 @@ def main() -> None:
         errors, covered, widths = zip(*rows, strict=True)
         table.append(
             {
-                **{"priors": name, "mean_error": sum(errors) / 6, "max_error": max(errors)},
-                **{"covered": sum(covered), "of": len(rows), "width": sum(widths) / 6},
+                **{"priors": name, "mean_error": sum(errors) / len(rows), "max_error": max(errors)},
+                **{"covered": sum(covered), "of": len(rows), "width": sum(widths) / len(rows)},
             }
         )
     shown = pd.DataFrame(table)

@@ -1,8 +1,8 @@
 """Do the quoted shares hold if only some of the systems have labels, and on real panels?
 
-    python benchmarks/panel/systems.py DATA                      # 200 draws a cell: an hour
-    python benchmarks/panel/systems.py DATA --draws 20 --panels xstest pandalm
-    python benchmarks/panel/systems.py DATA --sample 4 --panels pandalm differing  # minutes
+    python benchmarks/panel/systems.py [DATA]                    # 200 draws a cell: an hour
+    python benchmarks/panel/systems.py --draws 20 --panels xstest pandalm
+    python benchmarks/panel/systems.py --sample 4 --panels pandalm differing  # minutes
 
 DATA is a folder with the tables of the panels: ``code_feedback/votes_repaired.csv.gz``,
 ``xstest/xstest_labels_compact.csv``, ``pandalm/battles.csv.gz``, ``cje_arena/scores.csv.gz``,
@@ -56,6 +56,8 @@ from bayesjudge import panel
 from bayesjudge.panel._approximations import share_estimate
 
 RESULTS = Path(__file__).parent / "results"
+#: Beside a developer's checkout.
+DATA = Path(__file__).parents[3] / "shared" / "data"
 MOST, FEWEST, LEVEL, ROUNDING = 250, 100, 0.95, 1e-9
 DESIGNS = {
     "random": "random",
@@ -293,7 +295,7 @@ def alarms(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("data", type=Path)
+    parser.add_argument("data", type=Path, nargs="?", default=DATA)
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--seed", type=int, default=20_000)
     parser.add_argument("--panels", nargs="*", default=[*REAL, *SIMULATED])

@@ -1,6 +1,6 @@
 """What can be said without a label, and how many labels would be needed?
 
-    python benchmarks/panel/unlabelled.py VOTES.csv.gz          # the table of code_feedback.py
+    python benchmarks/panel/unlabelled.py [VOTES.csv.gz]        # the table of code_feedback.py
     python benchmarks/panel/unlabelled.py simulated --draws 20
 
 All labels are hidden. Of each method: how many generators its 95 % intervals cover, mean width and
@@ -94,7 +94,7 @@ def labels_drawn(full: panel.Votes, seed: int) -> dict[str, object]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("votes")
+    parser.add_argument("votes", nargs="?")
     parser.add_argument("--draws", type=int, default=10)
     asked = parser.parse_args()
     rows, simulated = [], asked.votes == "simulated"
@@ -104,7 +104,7 @@ def main() -> None:
             table = panel.simulate(**rates, labelled=300, random_seed=seed)
             full = panel.Votes.from_frame(table)
         else:
-            full = read(Path(asked.votes))
+            full = read(asked.votes and Path(asked.votes))
         copied = with_copies(full, 3, seed)
         if simulated or not seed:
             rows += rows_of(full)

@@ -44,20 +44,24 @@ SETTINGS = {
 
 
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--worlds", type=int, nargs=2, default=(60, 200), help="selected, others")
+    selected, others = parser.parse_args().worlds
     chosen = []
     for name, setting in SETTINGS.items():
-        table = select(setting, budgets=BUDGETS, of=tuple(SHOWN.values()), worlds=60, random_seed=1)
+        table = select(
+            setting, budgets=BUDGETS, of=tuple(SHOWN.values()), worlds=selected, random_seed=1
+        )
         words = {str(d): label for label, d in SHOWN.items()}
         chosen.append(table.assign(setting=name, definition=table["definition"].map(words)))
     every = pd.concat(chosen, ignore_index=True)
     every.round(4).to_csv(RESULTS / "experiment.csv", index=False)
     single = Setting(options=3)
-    budget = rating_budget(single, budgets=BUDGETS, worlds=200, cutoffs=(0.5,), random_seed=2)
+    budget = rating_budget(single, budgets=BUDGETS, worlds=others, cutoffs=(0.5,), random_seed=2)
     budget.round(4).to_csv(RESULTS / "experiment_budget.csv")
     strengths = (-1.0, 0.0, 1.0)
     bias = pd.DataFrame(
-        {g: choice_bias(Setting(people=g), worlds=200, random_seed=3) for g in strengths}
+        {g: choice_bias(Setting(people=g), worlds=others, random_seed=3) for g in strengths}
     )
     bias.round(4).to_csv(RESULTS / "experiment_choice_bias.csv")
     print(

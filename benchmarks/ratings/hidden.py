@@ -71,8 +71,10 @@ def one(name: str, items: int, choices: int) -> dict[str, object]:
 
 
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
-    rows = pd.DataFrame([one(name, *size) for name in TRUTHS for size in SIZES])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sizes", type=int, default=len(SIZES), help="the first so many of them")
+    sizes = SIZES[: parser.parse_args().sizes]
+    rows = pd.DataFrame([one(name, *size) for name in TRUTHS for size in sizes])
     rows.to_csv(RESULTS / "hidden.csv", index=False, float_format="%.4g")
     print(rows.round(3).to_string(index=False))
     draw(rows)
@@ -86,7 +88,7 @@ def draw(rows: pd.DataFrame) -> None:
         ax.vlines(at, here["low"], here["high"], color=f"C{i}", lw=4, alpha=0.5, label=name)
         ax.plot(at, here["endorsement_true"], "kx")
         ax.plot(at, here["choice_share"], "o", color=f"C{i}", ms=4)
-    ax.set_xticks(np.arange(len(SIZES)), [f"{i} items\n{c} choices" for i, c in SIZES])
+    ax.set_xticks(np.arange(len(here)), [f"{i} items\n{c} choices" for i, c in SIZES[: len(here)]])
     ax.set(ylim=(0, 1), ylabel="yes: chosen (dot), endorsed\n(bar 95 %; cross true)")
     ax.figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=8)
     ax.figure.savefig(RESULTS / "hidden.png", dpi=90)

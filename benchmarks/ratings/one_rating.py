@@ -41,10 +41,10 @@ OPTIONS = ("0", "1", "2")
 BUDGETS, CUTOFF, WORLDS, CLOSED_WORLDS, ASKED = (1, 10), 0.5, 6, 200, 50
 
 
-def closed_forms() -> pd.DataFrame:
+def closed_forms(worlds: int) -> pd.DataFrame:
     """Each budget's decision consistency, and its standard error over worlds."""
     rng, rows = np.random.default_rng(2), []
-    for w in range(CLOSED_WORLDS):
+    for w in range(worlds):
         world = make_world(SETTING, rng)
         for budget in BUDGETS:
             own = observed_people(world, budget, rng)
@@ -88,10 +88,13 @@ def posterior(world: World, budget: int, rng: np.random.Generator, *, asked: boo
 
 
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
-    closed = closed_forms()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--worlds", type=int, default=WORLDS, help="sampled with NUTS")
+    parser.add_argument("--closed", type=int, default=CLOSED_WORLDS, help="for the closed forms")
+    asked = parser.parse_args()
+    closed = closed_forms(asked.closed)
     rng, rows = np.random.default_rng(3), []
-    for w in range(WORLDS):
+    for w in range(asked.worlds):
         world = make_world(SETTING, rng)
         for budget in BUDGETS:
             rows += [{"world": w, **posterior(world, budget, rng, asked=a)} for a in (True, False)]

@@ -1,6 +1,6 @@
 """What do forced choices hide, on items of which the same people gave both?
 
-Run ``python benchmarks/ratings/varierr.py FOLDER`` with the folder that holds VariErr-NLI's
+Run ``python benchmarks/ratings/varierr.py [FOLDER]`` with the folder that holds VariErr-NLI's
 response_sets_long.csv and varierr_compact.csv (Weber-Genzel et al. 2024; not ours to pass on);
 ``--known "choices only"`` runs that part of part 2 alone, and keeps the other results.
 
@@ -36,6 +36,8 @@ from matplotlib import pyplot as plt
 from bayesjudge import ratings
 
 RESULTS = Path(__file__).parent / "results"
+#: Beside a developer's checkout.
+DATA = Path(__file__).parents[3] / "shared" / "data" / "varierr"
 OPTIONS = ("e", "n", "c")
 KNOWN = ("sets of others", "F known", "choices only")
 
@@ -140,7 +142,7 @@ def recovered(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?", default=DATA)
     parser.add_argument("--known", choices=KNOWN, help="all, and part 1, by default")
     asked = parser.parse_args()
     both, choices, target, matrix = read(asked.folder)

@@ -1,6 +1,6 @@
 """Do four repeats predict the mean of the next four, on published scores of two GPT judges?
 
-    python benchmarks/repeats/composo.py base_both_k8.jsonl.gz
+    python benchmarks/repeats/composo.py [base_both_k8.jsonl.gz]
 
 The file is of composo-ai/llm-judge-criteria-ensembling (MIT): for each item four responses, eight
 scores each from two judges. Prints how often 95 % intervals hold the mean of repeats 5 to 8, made
@@ -42,6 +42,8 @@ from bayesjudge.repeats import Scores, order_effects, predict_means
 from bayesjudge.repeats.prediction import _probabilities_of_means as probabilities_of_means
 
 RESULTS = Path(__file__).parent / "results"
+#: Beside a developer's checkout.
+SCORES = Path(__file__).parents[3] / "shared" / "data" / "composo" / "base_both_k8.jsonl.gz"
 SCALE = np.arange(1.0, 11.0)
 JUDGES = ("full_scores", "mini_scores")
 REPEATS, CI_PROB = 4, 0.95
@@ -121,7 +123,7 @@ def draw(ranks: dict[str, np.ndarray], path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("file", type=Path)
+    parser.add_argument("file", type=Path, nargs="?", default=SCORES)
     path = parser.parse_args().file
     rows, ranks = [], {}
     rng = np.random.default_rng(20_258)

@@ -78,7 +78,8 @@ def drawn(setting: str, rng: np.random.Generator) -> tuple[repeats.Scores, float
     if setting == "drawn":  # the prior is of the shares for the average of the judges at hand
         cuts = cuts + judges.mean()
     z, weight = components.grid(201)
-    truth = float(components.expected(scale * z, cuts, SCALE) @ weight)
+    effects = components.Effects(0.0, scale, 0.0)
+    truth = float(components.expected(scale * z, cuts, SCALE, effects) @ weight)
     latent = judges[:, None] + rng.logistic(size=(JUDGES, REPEATS))
     at = (latent[..., None] > cuts).sum(axis=-1)
     counts = (at[..., None] == np.arange(len(SCALE))).sum(axis=1)

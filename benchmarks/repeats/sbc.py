@@ -58,7 +58,9 @@ def draw_prior(rng: np.random.Generator) -> dict[str, np.ndarray]:
     cuts = components.cutpoints(share) + a.mean() + b.mean()
     z, weight = components.grid(201)
     among_judges = np.hypot(sds["judge_scale"], sds["item_judge_scale"])
-    of_items = components.expected(a[:, None] + among_judges * z, cuts, SCALE) @ weight
+    effects = components.Effects(*sds.values())
+    latent = a[:, None] + among_judges * z
+    of_items = components.expected(latent, cuts, SCALE, effects) @ weight
     above = 1 / (1 + np.exp(cuts))
     at_centre = -np.diff(np.concatenate([[1.0], above, [0.0]]))
     found = repeats.score_components(at_centre / at_centre.sum(), scale=SCALE, **sds)
@@ -91,11 +93,11 @@ def draw_prior_by_judge(rng: np.random.Generator) -> dict[str, np.ndarray]:
     nodes = components.judge_nodes(TRUE_NODES, len(SCALE) - 1)
     away = sds["cutpoint_scale"] * nodes[:, 1:] - stretch
     all_cuts = shift + components.stretched(cuts, away)
-    found = components.components_by_judge(
-        all_cuts, SCALE, components.Effects(*three), nodes[:, 0], nodes=101
-    )
+    effects = components.Effects(*three)
+    found = components.components_by_judge(all_cuts, SCALE, effects, nodes[:, 0], nodes=101)
     among_judges = np.hypot(sds["judge_scale"], sds["item_judge_scale"]) * nodes[:, 0]
-    of_items = components.expected(a[:, None] + among_judges, all_cuts, SCALE).mean(axis=1)
+    latent = a[:, None] + among_judges
+    of_items = components.expected(latent, all_cuts, SCALE, effects).mean(axis=1)
     between = found["judge_sd"] ** 2 + found["item_judge_sd"] ** 2
     rho = between / (between + found["repeat_sd"] ** 2)
     own = components.stretched(cuts, s - stretch)

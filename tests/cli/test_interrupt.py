@@ -5,7 +5,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 
+import numpy as np
 import pytest
 from commands import commands, run
 
@@ -95,6 +97,63 @@ def test_ctrl_c_while_duckdb_works(tmp_path):
         assert child.returncode in (0, 130)  # it may have been quicker
         assert "Traceback" not in told
     assert stopped
+
+
+#: As the console script does, and says when `main` begins: Python's own start is Python's.
+BEGUN = """
+import sys
+from bayesjudge.cli import main
+print("begun", flush=True)
+sys.exit(main())
+"""
+
+
+def killed(line, folder, after):
+    """Exit code, stderr, and what was left of the temporary folder, of a command stopped then."""
+    folder.mkdir()
+    with subprocess.Popen(
+        [sys.executable, "-c", BEGUN, *line],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"TMPDIR": str(folder)},
+    ) as child:
+        child.stdout.readline()
+        time.sleep(after)
+        child.send_signal(signal.SIGINT)
+        _, told = child.communicate()
+    return child.returncode, told, [path.name for path in folder.rglob("*")]
+
+
+#: A gate that fails, and a gate whose table DuckDB groups and puts on disk.
+GATES = {"small": 300, "large": 3_000_000}
+
+
+@pytest.mark.parametrize("name", GATES)
+@pytest.mark.parametrize(
+    "kills", [pytest.param(6, marks=pytest.mark.slow), pytest.param(50, marks=pytest.mark.study)]
+)
+def test_a_gate_killed_at_random_is_stopped_or_decides(name, kills, tmp_path):
+    """Stopped without a word more, or what it decided; nothing is left on disk."""
+    duckdb = pytest.importorskip("duckdb")
+    path = tmp_path / "rows.parquet"
+    rows = ROWS.replace("3000000", str(GATES[name]))
+    duckdb.connect().execute(f"COPY ({rows}) TO '{path}' (FORMAT parquet)")
+    line = ["gate", str(path), "--truth=truth", "--item=item", "--calibration=random",
+            "--at-most=0.5"]  # fmt: skip
+    began = time.monotonic()
+    done = subprocess.run([sys.executable, "-m", "bayesjudge", *line], check=False)
+    whole, decided = time.monotonic() - began, done.returncode
+    assert decided == 1, "a gate that fails"
+    rng, seen = np.random.default_rng(kills), Counter()
+    for i in range(kills):
+        code, told, left = killed(line, tmp_path / f"{i}", rng.uniform(0, 0.95 * whole))
+        assert "Traceback" not in told, told
+        assert code in (130, -signal.SIGINT, decided), told  # the first two are a shell's 130
+        assert not left
+        seen[code] += 1
+    print(seen)
+    assert set(seen) - {decided}
 
 
 def test_an_error_of_the_package_itself_is_no_fail_of_a_gate(monkeypatch, capsys):

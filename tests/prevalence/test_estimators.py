@@ -64,8 +64,9 @@ def test_conditional_calibration_by_hand():
 
 
 @pytest.mark.slow
-def test_conditional_calibration_covers():
-    rng, runs, (q1, q0, theta) = np.random.default_rng(8), 4000, (0.9, 0.7, 0.6)
+@pytest.mark.parametrize("runs", study_but([1000, 4000], 1000))
+def test_conditional_calibration_covers(runs):
+    rng, (q1, q0, theta) = np.random.default_rng(8), (0.9, 0.7, 0.6)
     good = rng.binomial(200, theta, runs)
     counts = P.Counts(
         *([1000] * runs, rng.binomial(1000, theta * q1 + (1 - theta) * (1 - q0), runs)),

@@ -20,7 +20,6 @@ from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import bdtr, ndtr
 
 from bayesjudge.bias.closed_form import with_one_more
@@ -303,6 +302,8 @@ def _upper(draws: np.ndarray, prob: float) -> float:
 
 
 def _predictive(fit: Fit, budget: float, largest: float) -> Bound:
+    from scipy.optimize import brentq  # slow to load
+
     high = largest if np.isfinite(largest) else 1e3 * float(np.max(fit.draws("rms_shift")))
     lengths = {}
     for where in tail_probability(fit, 0.0):

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq, minimize_scalar
 from scipy.special import chdtri, chndtr, ndtr
 
 from bayesjudge.core.errors import checking
@@ -215,6 +214,8 @@ def best_split(
         # a share at the very edge rounds to infeasible, which is as bad as no noise at all
         return -float(np.nan_to_num(noise_scale(rms_shift, noise_prob=share * spare, **about)))
 
+    from scipy.optimize import minimize_scalar  # slow to load
+
     edge = 1e-9
     found = minimize_scalar(
         wasted, bounds=(edge, 1 - edge), method="bounded", options={"xatol": 1e-10}
@@ -376,6 +377,8 @@ def exact_noise_scale(
         low, xtol = high * 1e-20, high * 1e-20
     if excess(low) > 0:
         return 0.0
+    from scipy.optimize import brentq  # slow to load
+
     # without any shift `high` fails exactly with the probability allowed: more noise fails more
     return float(brentq(excess, low, high * (1 + 1e-9), xtol=xtol))
 

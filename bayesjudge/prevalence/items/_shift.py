@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import hypergeom
 
 from bayesjudge.core.randomization import ROUNDING, p_value, samples_for
 from bayesjudge.prevalence.cautions import SHIFT_P
@@ -74,6 +73,8 @@ def _moments(one: Verdicts) -> tuple[float, float]:
 
 def _labelled_passes(one: Verdicts, samples: int, rng: np.random.Generator) -> np.ndarray:
     """Labelled passes of random samples, of items that have equally many rows."""
+    from scipy.stats import hypergeom  # slow to load
+
     size, found = int(one.rows[0]), np.zeros(samples)
     kinds, kind = np.unique(one.passed, return_inverse=True)
     left = np.tile(np.bincount(kind, one.items).astype(int)[:, None], samples)
