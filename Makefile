@@ -1,6 +1,6 @@
 # The two commands to know: make demo, make test. `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help demo test fast near studies faults test-lowest test-newest docs links lint format index clean
+.PHONY: help demo test fast near studies faults mutants test-lowest test-newest docs links lint format index clean
 
 VENV := .venv
 # Pictures are drawn to files, whether or not there is a screen.
@@ -27,6 +27,9 @@ studies: $(VENV)/.dev ## run the long tests, which show what a benchmark shows i
 
 faults: $(VENV)/.dev ## plant every fault of benchmarks/core/faults.toml and print those that no test catches
 	@$(VENV)/bin/python benchmarks/core/faults.py $(FAULTS)
+
+mutants: $(VENV)/.dev ## draw N=200 mutants of the package by SEED= and print those that no test notices
+	@$(VENV)/bin/python benchmarks/core/mutants.py --count $(or $(N),200) --seed $(or $(SEED),0)
 
 test-lowest: ## run fast, compiling and saving tests with the lowest versions that are allowed
 	@sh tools/bounds.sh lowest $(PYTEST)

@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import shutil
+import sqlite3
 from urllib.parse import quote
 
 import pandas as pd
@@ -104,6 +105,11 @@ def to_duckdb(frame, path):
         base.execute("CREATE TABLE rows AS SELECT * FROM frame")
 
 
+def to_sqlite(frame, path):
+    with contextlib.closing(sqlite3.connect(path)) as base:
+        with_nones(frame).to_sql("rows", base, index=False)
+
+
 def to_parquet(frame, path):
     with_nones(frame).to_parquet(path, index=False)
 
@@ -111,11 +117,16 @@ def to_parquet(frame, path):
 FILES = {
     "csv": lambda t, path: t.to_csv(path, index=False),
     "csv.gz": lambda t, path: t.to_csv(path, index=False),
+    "semicolon.csv": lambda t, path: t.to_csv(path, index=False, sep=";"),
+    "pipe.csv": lambda t, path: t.to_csv(path, index=False, sep="|"),
+    "utf-16.csv": lambda t, path: t.to_csv(path, index=False, encoding="utf-16"),
     "tsv": lambda t, path: t.to_csv(path, index=False, sep="\t"),
     "jsonl": lambda t, path: t.to_json(path, orient="records", lines=True),
     "json": lambda t, path: t.to_json(path, orient="records"),
     "parquet": to_parquet,
     "duckdb": to_duckdb,
+    "sqlite": to_sqlite,
+    "xlsx": lambda t, path: with_nones(t).to_excel(path, index=False),
 }
 
 

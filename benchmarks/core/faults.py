@@ -123,7 +123,9 @@ class Failures:
     pytest_collectreport = pytest_runtest_logreport
 
 
-def failures(tree: Path, tests: Iterable[str], marks: str, *options: str) -> list[str]:
+def failures(
+    tree: Path, tests: Iterable[str], marks: str, *options: str, plugins: Iterable[object] = ()
+) -> list[str]:
     """Names of the tests of a tree that fail, of those with these marks.
 
     They run in a fork of this process, which has imported the libraries but not the package.
@@ -133,7 +135,7 @@ def failures(tree: Path, tests: Iterable[str], marks: str, *options: str) -> lis
     sys.stdout.flush()
     child = os.fork()
     if not child:
-        _run_and_exit(tree, [*tests, "-m", marks, *options], told)
+        _run_and_exit(tree, [*tests, "-m", marks, *options], told, plugins)
     _, status = os.waitpid(child, 0)
     if told.exists():
         return list(json.loads(told.read_text()))
@@ -143,7 +145,7 @@ def failures(tree: Path, tests: Iterable[str], marks: str, *options: str) -> lis
     raise RuntimeError(f"pytest {' '.join(tests)}: {said}")
 
 
-def _run_and_exit(tree: Path, arguments: list[str], told: Path) -> None:
+def _run_and_exit(tree: Path, arguments: list[str], told: Path, plugins: Iterable[object]) -> None:
     code = 70
     try:
         said = os.open(tree.with_name("said.txt"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
@@ -160,7 +162,7 @@ def _run_and_exit(tree: Path, arguments: list[str], told: Path) -> None:
 
         failed = Failures()
         quiet = ["-q", "--tb=line", "-p", "no:cacheprovider", "-W", REWRITTEN]
-        code = int(pytest.main([*quiet, *arguments], plugins=[failed]))
+        code = int(pytest.main([*quiet, *arguments], plugins=[failed, *plugins]))
         if code in (2, 4) and not failed.names:  # a fault that lets nothing be imported
             failed.names.append(NOT_IMPORTED)
         if code in (0, 1, 2, 4, 5):  # 5: no test has these marks
