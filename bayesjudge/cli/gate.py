@@ -18,6 +18,7 @@ from bayesjudge.cli.options import (
     LOGS,
     OF_OUTPUT,
     OF_TABLE,
+    Adjudicated,
     Html,
     Item,
     Json,
@@ -25,8 +26,9 @@ from bayesjudge.cli.options import (
     LogJudge,
     Meanings,
     Metric,
+    Rater,
     Sure,
-    Truth,
+    Truths,
     Unparsed,
     Verdict,
     check_files,
@@ -56,7 +58,9 @@ def gate(
     /,
     *,
     calibration: Annotated[str, OF_TABLE, FIRST],
-    truth: Annotated[Truth, FIRST] = None,
+    truth: Annotated[Truths, FIRST] = None,
+    adjudicated: Adjudicated = None,
+    rater: Rater = None,
     labels: LabelFile = None,
     verdict: Annotated[Verdict, FIRST] = "verdict",
     item: Item = None,
@@ -123,18 +127,21 @@ def gate(
     """
     source = open_source(table, metric, judge=judge)
     if calibration not in bj.prevalence.DESIGNS:
-        columns = [] if labels else [one for one in (verdict, truth, item, by) if one]
+        columns = [] if labels else [one for one in (verdict, *(truth or ()), item, by) if one]
         problems = [unknown_calibration(calibration), *source.absent(columns)]
         raise InputError("options", problems)
-    truth = source.truth(truth, labels)
+    truths = truth or [source.truth(None, labels)]
+    several = len(truths) > 1 or rater is not None or adjudicated is not None
+    said = [*truths, *(one for one in (adjudicated, rater) if one is not None)]
     is_file = against is not None and Path(against).is_file()
     item, by = source.keys(item, by)
     if source.log is not None:
         repeats = repeats or repeating(source)
     if labels is None:
-        source.people = (truth,)
+        source.people = tuple(said)
     else:
-        item, by = source.add_labels(labels, truth=truth, verdicts=[verdict], item=item, by=by)
+        names: dict[str, Any] = {"item": item, "by": by, "rater": rater}
+        item, by = source.add_labels(labels, truth=said, verdicts=[verdict], **names)
     with checking("options") as require:
         shares = [x for x in (at_least, at_most) if x is not None]
         words = "--at-least or --at-most (a share), or --against (a baseline), is needed"
@@ -149,9 +156,17 @@ def gate(
         require(alone, "--against FILE compares two logs of one system: leave --by")
         needs_item = against is not None and not is_file and item is None
         require(not needs_item, "--against NAME compares item by item: name the column, --item")
-    how: dict[str, Any] = {"truth": truth, "verdict": verdict, "calibration": calibration}
+        words = "--repeats and --against NAME take one column of labels (--truth)"
+        paired = repeats is not None or (against is not None and not is_file)
+        require(not (several and paired), words)
+    how: dict[str, Any] = {"verdict": verdict, "calibration": calibration}
     how |= {**asdict(meanings), "unparsed": unparsed}
-    columns = [verdict, truth, *(c for c in (item, by) if c is not None)]
+    if several:
+        how |= {"truth": truths, "adjudicated": adjudicated}
+        how |= {"truth": truths[0], "rater": rater} if rater else {}
+    else:
+        how["truth"] = truths[0]
+    columns = [verdict, *said, *(c for c in (item, by) if c is not None)]
     read = source.table(columns)
     baseline = open_source(Path(str(against)), metric, judge=judge) if is_file else None
     other = None if baseline is None else baseline.table(columns)
@@ -227,6 +242,8 @@ def _data(table: Any, *, item: str | None, by: str | None, repeats: Repeats, **h
     """Counts, or items if rows share some."""
     if repeats is not None and item is None:
         raise InputError("options", ["--repeats needs --item, the column that identifies the item"])
+    if not isinstance(how["truth"], str) or how.get("rater"):
+        return bj.prevalence.people.PeopleCounts.from_frame(table, item=item, by=by, **how)
     if item is not None and repeats is not None:
         kind = bj.prevalence.items.Items
         return kind.from_frame(table, item=item, by=by, repeats=repeats, **how)
@@ -235,7 +252,7 @@ def _data(table: Any, *, item: str | None, by: str | None, repeats: Repeats, **h
 
 def _sizes(data: Any) -> dict[str, int]:
     """How many items were read, and how many of them have a label."""
-    if not isinstance(data, bj.prevalence.Counts):
+    if not isinstance(data, bj.prevalence.Counts | bj.prevalence.people.PeopleCounts):
         return {}
     labelled = int(np.sum(data.labelled_n))
     return {"items": int(np.sum(data.test_n)) + labelled, "labelled": labelled}
@@ -258,8 +275,11 @@ def _against(
     if other is None:
         data = items.from_frame(table, item=item or "", by=by, repeats=repeats, **how)
         return bj.decide.gate(data, against=against, **about)
-    if item is None:
-        mine, theirs = (_data(t, item=None, by=None, repeats=None, **how) for t in (table, other))
+    if item is None or not isinstance(how["truth"], str) or how.get("rater"):
+        mine, theirs = (
+            _data(t, item=how.get("rater") and item, by=None, repeats=None, **how)
+            for t in (table, other)
+        )
         return bj.decide.gate(mine, against=theirs, **about)
     import pandas as pd
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -21,7 +23,9 @@ from bayesjudge.cli.options import (
     LogJudge,
     Meanings,
     Metric,
+    Rater,
     Sure,
+    Truths,
     check_files,
     table_option,
 )
@@ -30,6 +34,7 @@ from bayesjudge.cli.source import open_source
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import checking
 from bayesjudge.core.screen import how_many
+from bayesjudge.decide.decision import EXIT_CODES
 from bayesjudge.decide.labelling import QUESTION, read_sheets, write_form, write_sheet
 from bayesjudge.decide.pages import decision_page
 
@@ -43,6 +48,8 @@ def label(
     gate: Annotated[float, Parameter(name=["--gate", "--at-least"], group=GATE), FIRST],
     item: Annotated[str, OF_TABLE, FIRST] = "item",
     verdict: Annotated[str | None, OF_TABLE, FIRST] = None,
+    truth: Annotated[Truths, FIRST] = None,
+    rater: Rater = None,
     show: Annotated[list[str] | None, SEVERAL, FIRST] = None,
     show_verdict: Annotated[bool, Parameter(group=DATA, negative="")] = False,
     meanings: Meanings = Meanings(),
@@ -83,6 +90,9 @@ def label(
     verdict : str
         Column with the judge's verdict, which saves labels; leave it out if there is no judge. Of a
         log, its verdicts are taken.
+    truth : list[str]
+        Column with labels that there are already, of several people a column each: those that look
+        wrong are handed out first, for a second look, in a sheet of their own.
     show : list[str]
         Column that a person needs to see. May be repeated.
     show_verdict : bool
@@ -135,6 +145,25 @@ def label(
     _require_read(paths["sheet"], read or [])
     columns = list(dict.fromkeys([item, *([verdict] if verdict else []), *(show or ())]))
     rows = source.table(columns)
+    looked = table.with_name(f"{table.name.split('.')[0]}.second-look.csv")
+    if truth and not looked.exists():
+        with checking("options") as require:
+            require(verdict, "--truth: which labels look wrong is told by --verdict")
+        named = [*columns, *truth, *([rater] if rater else [])]
+        how: dict[str, Any] = {"truth": truth[0] if rater else truth, "rater": rater, "item": item}
+        labels = bj.prevalence.people.doubtful(
+            source.table(named), verdict=verdict, calibration="random", **how, **asdict(meanings)
+        )
+        again = _doubtful(labels, n)
+        write_sheet(again, looked, texts=_texts(rows, item, [*(show or ())], tuple(again)))
+        options = shlex.join([*truth, *(["--rater", rater] if rater else [])])
+        say(
+            f"About {labels['wrong'].sum():.0f} of {len(labels):,} labels are wrong. A second look "
+            f"at the most doubtful: {how_many(len(again), 'item')} in {looked}\n"
+            f"Then: bayesjudge prevalence {table} --truth {options} --adjudicated truth --labels "
+            f"{looked} --item {item} …; and the same command goes on with new labels"
+        )
+        return EXIT_CODES["unknown"]
     settings: dict[str, Any] = {"at_least": gate, "probability": probability}
     settings |= {"strategy": strategy, "most_labels": most_labels, "random_seed": seed}
     monitor = bj.decide.Monitor.from_frame(
@@ -179,6 +208,12 @@ def label(
         page = decision_page(decided, **about, pictures=lambda: _picture(monitor))
         deliver(page, html=html)
     return decided.exit_code()
+
+
+def _doubtful(labels: Any, most: int) -> list[str]:
+    """Items whose labels look most wrong: as many as wrong ones are expected, and no more."""
+    items = labels["item"].astype(str).drop_duplicates()
+    return list(items.head(min(most, math.ceil(labels["wrong"].sum()))))
 
 
 def _picture(monitor: bj.decide.Monitor) -> dict[str, Any]:

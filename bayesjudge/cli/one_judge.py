@@ -227,7 +227,11 @@ class Asked:
             source.people = asked.told
         else:
             judged = asked.verdict or [asked.score or ""]
-            how: dict[str, Any] = {"truth": asked.told, "verdicts": judged, "rater": asked.rater}
+            # columns that the table itself has are its own: what was settled may be elsewhere
+            there = source.columns() if asked.adjudicated else []
+            told = [name for name in asked.told if name not in there]
+            how: dict[str, Any] = {"truth": told or asked.told, "verdicts": judged}
+            how["rater"] = asked.rater
             item, by = source.add_labels(self.labels, **how, item=asked.item, by=asked.by)
             asked = replace(asked, item=item, by=by)
         return asked

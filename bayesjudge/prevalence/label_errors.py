@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 
 #: Shares of wrong labels that a table shows, and the one that `people-err` is about.
 ERRORS, ONE_IN_TWENTY = (0.0, 0.01, 0.02, 0.03, 0.05, 0.1), 0.05
-#: Part of an interval by which the share has to move for the caution.
-MUCH = 0.5
+#: Part of an interval by which the share has to move for the caution. At half of it, tables without
+#: the caution cover in .6 if one label in twenty is wrong (``benchmarks/prevalence/people.py``).
+MUCH = 0.25
+#: With these there is no number that wrong labels could move.
+NO_NUMBER = ("contradiction", "pass-rate-out-of-range", "inverted-judge")
 #: What people's labels decide, the first that an estimate has.
 SHARES = ("overall_prevalence", "prevalence")
 
@@ -77,6 +80,8 @@ def if_people_err(made: Estimate, errors: Sequence[float] = ERRORS) -> pd.DataFr
 def with_people_err(made: Estimate) -> Estimate:
     """Add the caution ``people-err``, if one wrong label in twenty moves a share by much."""
     name = next((name for name in SHARES if name in made), "")
+    if any(one.id in NO_NUMBER for one in made.cautions):
+        return made
     found: list[tuple[float, Caution]] = []
     for _, where, row in made.only(name).rows():
         moved, half = behind(row.value, ONE_IN_TWENTY), (row.high - row.low) / 2

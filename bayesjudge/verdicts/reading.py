@@ -96,6 +96,9 @@ class Reading:
         verdict = self.verdict
         object.__setattr__(self, "verdict", (verdict,) if isinstance(verdict, str) else (*verdict,))
         labels: Any = self.truth  # of several people, a column each
+        several = self.adjudicated is not None and self.rater is None and not self.people
+        if isinstance(labels, str) and several:
+            labels = (labels,)
         if labels is not None and not isinstance(labels, str):
             self._several_people(tuple(labels))
         if self.classes is not None:
@@ -137,8 +140,8 @@ class Reading:
             stated = design_of(self.calibration).name == "known_propensity"
             words = "calibration='known_propensity' and propensity= (a column) come together"
             require(stated == (self.propensity is not None), words)
-            words = "adjudicated= goes with labels of several people: truth=[one, another]"
-            require(self.adjudicated is None or self.people, words)
+            words = "adjudicated= goes with what people said before: truth="
+            require(self.adjudicated is None or self.people or self.rater, words)
 
     def _several_people(self, people: tuple[str, ...]) -> None:
         """Take what each person said for one more verdict, and what was adjudicated for the truth.

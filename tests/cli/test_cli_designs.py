@@ -262,3 +262,51 @@ def test_of_periods_the_date_of_a_change_is_told(tmp_path, capsys, item):
     assert f"When it changed {expected}" in told
     assert "Differences of periods, the first from the last" in told
     assert "system" not in told.partition("When it changed")[0].replace("of each system", "")
+
+
+def test_several_people_in_every_shape_of_table(tmp_path, capsys):
+    """A column each, a row a person, and either in a file of its own: one answer."""
+    wide = bj.prevalence.people.simulate(items=60, labelled=60, random_seed=3)
+    wide.insert(0, "item", [f"q{i}" for i in range(len(wide))])
+    names = ["ann1", "ann2"]
+    long = wide.melt(["item", "verdict"], names, "who", "label").dropna()
+    empty = wide[wide["ann1"].isna()][["item", "verdict"]]
+    tables = {
+        "wide": wide,
+        "long": pd.concat([long, empty]),
+        "verdicts": wide[["item", "verdict"]],
+        "labels": wide[["item", *names]].dropna(),
+        "rows": long[["item", "who", "label"]],
+    }
+    for name, table in tables.items():
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    by_row = ["--truth", "label", "--rater", "who"]
+    said = []
+    for table, options in (
+        ("wide", ["--truth", *names]),
+        ("long", by_row),
+        ("verdicts", ["--truth", *names, "--labels", str(tmp_path / "labels.csv")]),
+        ("verdicts", [*by_row, "--labels", str(tmp_path / "rows.csv")]),
+    ):
+        line = ["prevalence", str(tmp_path / f"{table}.csv"), "--verdict", "verdict", *options]
+        line += ["--item", "item", "--calibration", "random", "--no-nuts", "--json"]
+        assert main(line) == 0
+        found = json.loads(capsys.readouterr().out)
+        said.append((found["answer"]["text"], found["second_look"]["expected"]))
+    assert len(set(said)) == 1
+    assert "Behind people's errors" in said[0][0]
+
+
+def test_labels_that_look_wrong_are_handed_out_first(tmp_path, capsys):
+    table = bj.prevalence.people.simulate(items=60, labelled=60, random_seed=3)
+    table.insert(0, "item", [f"q{i}" for i in range(len(table))])
+    table.to_csv(tmp_path / "log.csv", index=False)
+    line = ["label", str(tmp_path / "log.csv"), "--verdict", "verdict", "--gate", "0.9"]
+    line += ["--truth", "ann1", "ann2", "--n", "5"]
+    assert main(line) == 3
+    sheet = pd.read_csv(tmp_path / "log.second-look.csv")
+    rows = bj.prevalence.people.doubtful(table, truth=["ann1", "ann2"], calibration="random")
+    assert sheet["item"].tolist() == rows["item"].drop_duplicates().head(len(sheet)).tolist()
+    assert main(line) == 3  # then new ones
+    assert (tmp_path / "log.labels.csv").exists()
+    capsys.readouterr()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from bayesjudge.cli.shapes import WANTED, Asked, Lacking, Line, Match, Noted, Reading, options_in
 from bayesjudge.cli.shapes.coding import ask_if_reversed, value_options
@@ -11,8 +11,9 @@ from bayesjudge.cli.shapes.common import MOST_JUDGES, absent, ends, values
 from bayesjudge.cli.shapes.criteria import criteria, long_columns
 from bayesjudge.cli.shapes.labelled import ALL_LABELLED, CHOSEN, label_design, uneven
 from bayesjudge.cli.shapes.of_panel import are_no_judges
-from bayesjudge.cli.shapes.people import ask_of_unit
+from bayesjudge.cli.shapes.people import ask_of_unit, one_question
 from bayesjudge.cli.shapes.table import Column, Table
+from bayesjudge.core.screen import few
 
 #: The same questions, of several systems, of classes or of scores.
 BETTER = "Which system is better?"
@@ -21,6 +22,9 @@ MEAN = "What mean score would people give?"
 BETTER_MEAN = "Which system is better, by the mean score that people would give?"
 #: Columns that may hold people's scores, of which a line each is shown.
 MOST_PERHAPS = 3
+
+#: Label designs that labels of several people go with, as prevalence.people has them.
+SUITED = ("random", "by_verdict")
 
 Way = Mapping[str, Sequence[str]]
 
@@ -85,6 +89,17 @@ def _people(table: Table) -> dict[str, list[str]]:
     return {"--truth": [table.truths[0]]}
 
 
+def _several_people(table: Table, design: str, options: Collection[str]) -> list[str]:
+    """Columns of several people's passes and fails on the same outputs, if they are some."""
+    if table.log or table.labels or "--classes" in options or design not in SUITED:
+        return []
+    names = one_question(table.truths)
+    columns = [table[name] for name in names]
+    shared = sum(all(cells) for cells in zip(*(one.cells for one in columns), strict=True))
+    alike = all(one.binary and one.meanings == columns[0].meanings for one in columns)
+    return names if len(names) > 1 and alike and shared else []
+
+
 def _verdicts(table: Table, question: str, panel: bool) -> Iterator[Match]:
     (name,), truth = table.verdicts, table.truths[0]
     said, labels = table.columns[name], table.columns[truth]
@@ -98,6 +113,10 @@ def _verdicts(table: Table, question: str, panel: bool) -> Iterator[Match]:
     options |= _people(table)
     options |= options_in([*coded, *chosen])
     item, again = _clusters(table, told)
+    people = _several_people(table, chosen[-1], {*options}) if not (item and again) else []
+    if people:
+        options["--truth"] = people
+        told.append(f"{few(people, 5)} label the same outputs: they err too, as the judge does")
     parts, preferred = _parts(table, chosen, "--stratum")
     told += filter(None, [preferred])
     if not (table.log or table.labels):

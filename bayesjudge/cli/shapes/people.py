@@ -7,6 +7,7 @@ an id, a date, a person's name or a model's. Two that differ in more than who sp
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Sequence
@@ -158,11 +159,21 @@ def _two_candidates(table: Table, truths: Sequence[str], labels: Sequence[str]) 
     if len(rivals) < 2 or same or graded or (len(people) == len(rivals) and first.numbers):
         return []
     which = " or ".join(f"`{n}`" for n in rivals)
+    example = shlex.join(one_question(rivals))
     text = (
         f"is {which} what people said of the outputs? They are in the same words: name it with "
-        f"--truth, for example --truth {shlex.quote(rivals[0])}"
+        f"--truth, for example --truth {example}"
     )
     return [Asked((*rivals,), text)]
+
+
+def one_question(names: Sequence[str]) -> list[str]:
+    """Columns of the first one's name but for a number or a letter: ann_1, ann_2; itself if none.
+
+    They say who labelled, and not what: ``human_tone`` and ``human_facts`` are other questions.
+    """
+    stems = [re.sub(r"[\W_]*(\d+|[a-z])$", "", name.lower()) for name in names]
+    return [name for name, stem in zip(names, stems, strict=True) if stem == stems[0]]
 
 
 def all_alike(name: str, cells: Sequence[Any]) -> str:

@@ -157,6 +157,12 @@ class PeopleCounts(View):
         return int(self.verdicts.count[several].sum())
 
     @property
+    def checked_n(self) -> int:
+        """Items with a label that another one, or what was adjudicated, checks."""
+        given = (self.labels != MISSING).sum(axis=1) + self.verdicts.is_labelled
+        return int(self.verdicts.count[given > 1].sum())
+
+    @property
     def pairs(self) -> tuple[int, int]:
         """Pairs of labels of one item, and how many of them agree."""
         n = agree = 0

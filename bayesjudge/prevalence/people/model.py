@@ -26,7 +26,7 @@ from bayesjudge.verdicts.table import MISSING, Verdicts
 SOURCE = "Dawid & Skene (1979); Hui & Walter (1980); with Beta priors"
 #: The share that one of the people, drawn at random, would pass; of all strata together.
 SAID, OVERALL_SAID = "people_pass", "overall_people_pass"
-#: With fewer items that two people labelled, what they err by is told mostly by the prior.
+#: With fewer items that two people labelled, or that somebody settled, the prior tells their errors.
 FEW_SHARED = 30
 #: Cautions of the labels of most people that hold whoever errs.
 OF_DESIGN = ("label-shift", "unparsed", "inverted-judge")
@@ -201,7 +201,7 @@ class PeopleErrors(LatentTruth):
 
     def _identified(self, data: PeopleCounts) -> Assumption:
         """What tells people's errors apart from the judge's and the share."""
-        if data.shared_n:
+        if data.checked_n:
             return Assumption.of("people-identified", "people")
         if self.pooling == "full" and data.dim == "system" and data.systems is not None:
             return Assumption.of("people-identified", "systems")
@@ -210,8 +210,8 @@ class PeopleErrors(LatentTruth):
 
 def _few(data: PeopleCounts) -> Iterator[Caution]:
     """Say so if few items have labels of two people, they agree by chance, or a system has none."""
-    if data.shared_n < FEW_SHARED:
-        yield Caution.of("few-shared-labels", n=data.shared_n)
+    if data.checked_n < FEW_SHARED:
+        yield Caution.of("few-shared-labels", n=data.checked_n)
     pairs, agree = data.pairs
     if pairs and 2 * agree <= pairs:
         yield Caution.of("people-disagree", share=agree / pairs, n=data.shared_n)
