@@ -26,7 +26,7 @@ from bayesjudge.verdicts.table import MISSING, Verdicts
 SOURCE = "Dawid & Skene (1979); Hui & Walter (1980); with Beta priors"
 #: The share that one of the people, drawn at random, would pass; of all strata together.
 SAID, OVERALL_SAID = "people_pass", "overall_people_pass"
-#: With fewer items that two people labelled, or that somebody settled, the prior tells their errors.
+#: With fewer items that two people labelled, or one settled, the prior tells most of their errors.
 FEW_SHARED = 30
 #: Cautions of the labels of most people that hold whoever errs.
 OF_DESIGN = ("label-shift", "unparsed", "inverted-judge")
