@@ -263,6 +263,15 @@ def _in_consensus(table: Any, **how: Any) -> Any:
     return list(bj.panel.consensus(votes).items(table, **how))
 
 
+def _labelled(table: Any, truth: str, judge: str) -> Any:
+    return bj.decide.Pilot.from_frame(table, judges={"judge": judge}, truth=truth)
+
+
+def _of_pilot(pilot: Any) -> dict[Any, Any]:
+    means = {"truth": pilot.truth.mean(), "judged": pilot.judged.mean()}
+    return {**means, "n": len(pilot.truth), "seen": pilot.judged_n[0]}
+
+
 def _of_rubric(rubric: Any) -> dict[Any, Any]:
     table = rubric.totals()
     sums = table.groupby("system")[["judged", "people"]].sum()
@@ -313,6 +322,7 @@ def readings() -> dict[str, Reading]:
     worst = {**random, "failed": "worst"}
     return {
         "Rubric": Reading(bj.rubric.Rubric.from_frame, log, criteria, worst, _of_rubric),
+        "Pilot": Reading(_labelled, log, {"truth": "truth", "judge": "verdict"}, {}, _of_pilot),
         "Verdicts": Reading(verdicts, log, {**of_log, "by": "system"}, drop, _of_verdicts),
         "Verdicts of votes": Reading(
             verdicts, votes, {**long, "truth": "truth"}, random, _of_verdicts

@@ -345,9 +345,8 @@ def prevalence_reference(cases: dict[str, Any]) -> Iterator[Job]:
     yield Job(name, "wilson", partial(P.wilson, [0, 8, 50], [50, 10, 50]))
     yield Job(name, "clopper_pearson", partial(P.clopper_pearson, [0, 8, 50], [50, 10, 50]))
     yield Job(name, "interval_width", partial(B.interval_width, 100, 80, rates, **JUDGE))
-    for split in ("equal", "adaptive"):
-        call = partial(B.labels_needed, 0.1, 0.6, **JUDGE, items=5000, split=split)
-        yield Job(name, f"labels_needed.{split}", call)
+    call = partial(B.labels_by_design, 0.1, prevalence=0.5, **JUDGE, items=5000)
+    yield Job(name, "labels_by_design", call)
     widths = partial(B.width_curves, [50, 100, 400], [0.4, 0.6, 0.8], **JUDGE, items=1000)
     yield Job(name, "width_curves", lambda: widths().set_index(["labelled", "pass_rate", "split"]))
     about = {"prevalence": 0.7, **JUDGE, "items": 500, "repeats": 4, "random_seed": 1}

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from cyclopts import Group, Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.options import OF_OUTPUT, check_files
+from bayesjudge.cli.options import OF_OUTPUT, are, check_files
 from bayesjudge.cli.output import deliver, say, tell
 from bayesjudge.cli.plan_pass import Judge, by_split, judge_of, page_of_plan, plan_pass
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.cli.plan_shopping import OfPilot, plan_shopping
+from bayesjudge.core.errors import checking
 from bayesjudge.render.screen import columns, open_console, opening, wrapped
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _ASSUMED = Parameter(group=Group("What is assumed to be true", sort_key=1))
 _WANTED = Parameter(group=Group("What is wanted", sort_key=0), negative="")
 #: Numbers of labels that are compared if none are given.
 LABELS = (50, 100, 200, 400)
-CI_PROB, PROBABILITY, POWER = 0.95, 0.95, 0.8
+CI_PROB, PROBABILITY, POWER, ITEMS = 0.95, 0.95, 0.8, 1000
 
 
 def plan(
@@ -34,11 +35,12 @@ def plan(
     probability: Annotated[float | None, _WANTED] = None,
     power: Annotated[float | None, _WANTED] = None,
     ci_prob: Annotated[float | None, _WANTED] = None,
+    of_pilot: OfPilot = OfPilot(),
     prevalence: Annotated[float | None, _ASSUMED] = None,
     agreement: Annotated[float | None, _ASSUMED] = None,
     sensitivity: Annotated[float | None, _ASSUMED] = None,
     specificity: Annotated[float | None, _ASSUMED] = None,
-    items: Annotated[int, _ASSUMED] = 1000,
+    items: Annotated[int | None, _ASSUMED] = None,
     seed: Annotated[int, OF_OUTPUT] = 1,
     picture: Annotated[Path | None, OF_OUTPUT] = None,
     json: Annotated[bool, OF_OUTPUT] = False,
@@ -49,12 +51,14 @@ def plan(
     for an interval 0.1 wide, from end to end: `--width 0.1`. With neither, the widths that 50 to
     400 labels give. Each for several ways to choose what is labelled: a random sample, with the
     judge or without; half passed and half failed by the judge; half good and half bad. Guess what
-    is true; try a few guesses.
+    is true; try a few guesses. Or bring a `--pilot`, some labelled rows, and prices: then one list
+    says what to buy, of labels, judged items, calls and judges, and what it costs.
 
     ```
     bayesjudge plan --at-least 0.8 --agreement 0.85
     bayesjudge plan --at-least 0.8 --agreement 0.85 --prevalence 0.9
     bayesjudge plan --width 0.1 --prevalence 0.7 --sensitivity 0.9 --specificity 0.7
+    bayesjudge plan --pilot run.csv --price label=1.50 --price call=0.01 --width 0.1
     ```
 
     Parameters
@@ -101,6 +105,15 @@ def plan(
     InputError
         If an option is out of its range, or options do not go together.
     """
+    if of_pilot.pilot is not None:
+        guesses: dict[str, Any] = {"prevalence": prevalence, "agreement": agreement}
+        guesses |= {"labelled": labelled, "picture": picture}
+        guesses |= {"sensitivity": sensitivity, "specificity": specificity}
+        goal: dict[str, Any] = {"width": width, "at_least": at_least, "items": items}
+        goal |= {"probability": probability or PROBABILITY, "power": power or POWER}
+        goal |= {"ci_prob": ci_prob or CI_PROB, "random_seed": seed}
+        plan_shopping(of_pilot, goal, guesses, json=json)
+        return
     given = {"labelled": labelled, "width": width, "ci_prob": ci_prob, "picture": picture}
     passing = {"probability": probability, "power": power}
     with checking("options") as require:
@@ -108,9 +121,9 @@ def plan(
         require(width is None or 0 < width < 1, f"--width must lie in (0, 1), got {width}")
         for kind in (given, passing):
             other = at_least is not None if kind is given else at_least is None
-            named = [f"--{name.replace('_', '-')}" for name, one in kind.items() if one is not None]
+            said = [f"--{name.replace('_', '-')}" for name, one in kind.items() if one is not None]
             words = "is about widths: leave it out with" if kind is given else "goes with"
-            for name in named if other else ():
+            for name in said if other else ():
                 more = "; in Python chance_to_pass(0.8, 50, prevalence=0.9) is the chance of a pass"
                 told = f"{more} with 50 labels" if name == "--labelled" else ""
                 require(False, f"{name} {words} --at-least{told}")
@@ -118,21 +131,26 @@ def plan(
         for name, share in shares.items():
             inside = share is None or 0 <= share <= 1
             require(inside, f"--{name} must lie in [0, 1], got {share}")
-        require(items >= 1, f"--items must be 1 or more, got {items}")
-    judge = judge_of(agreement, sensitivity, specificity)
+        require(items is None or items >= 1, f"--items must be 1 or more, got {items}")
+        unused = of_pilot.given
+        require(not unused, f"{are(unused)} of a pilot: --pilot FILE")
+    items = ITEMS if items is None else items
+    assumed = judge_of(agreement, sensitivity, specificity)
     if at_least is not None:
         sure = PROBABILITY if probability is None else probability
         wanted = POWER if power is None else power
-        plan_pass(at_least, prevalence, judge, items, sure, wanted, json=json)
+        plan_pass(at_least, prevalence, assumed, items, sure, wanted, json=json)
         return
     with checking("options") as require:
         need = "--prevalence is needed: the share of items that people would pass, as you expect it"
         require(prevalence is not None, need)
         rates = "--agreement, or --sensitivity and --specificity, are needed: how the judge errs"
-        require(judge is not None, rates)
-    if prevalence is not None and judge is not None:
+        require(assumed is not None, rates)
+    if prevalence is not None and assumed is not None:
         how = {"items": items, "ci_prob": CI_PROB if ci_prob is None else ci_prob}
-        _plan_widths(tuple(labelled or LABELS), width, prevalence, judge, how, seed, picture, json)
+        _plan_widths(
+            tuple(labelled or LABELS), width, prevalence, assumed, how, seed, picture, json
+        )
 
 
 def _plan_widths(
@@ -149,7 +167,7 @@ def _plan_widths(
     how: dict[str, Any] = {"prevalence": prevalence, "sensitivity": sensitivity}
     how |= {"specificity": specificity, **given}
     table = bj.prevalence.budget.plan(sizes, **how, random_seed=seed)
-    needed = {} if width is None else _needed(width, how)
+    needed = {} if width is None else bj.prevalence.budget.labels_by_design(width, **how)
     answer = _answer(table, needed, width, how, _if_errors_differ(width, judge, how))
     most = max(sizes)
     regime = bj.prevalence.budget.judge_regime(
@@ -180,21 +198,6 @@ def _if_errors_differ(width: float | None, judge: Judge, how: dict[str, Any]) ->
         asked = {**how, "sensitivity": q1, "specificity": q0}
         counts.append(bj.prevalence.budget.labels_by_design(width, **asked)["random sample"])
     return by_split(counts)
-
-
-def _needed(width: float, how: dict[str, Any]) -> dict[str, int | None]:
-    """How many labels reach a width, by strategy, by the closed form of each."""
-    budget = bj.prevalence.budget
-    found = budget.labels_by_design(width, **how)
-    rate = how["prevalence"] * how["sensitivity"]
-    rate += (1 - how["prevalence"]) * (1 - how["specificity"])
-    judge = {name: how[name] for name in ("sensitivity", "specificity", "items", "ci_prob")}
-    try:
-        adaptive = budget.labels_needed(width, rate, split="adaptive", **judge)
-    except InputError:
-        adaptive = how["items"] + 1
-    found["adaptive"] = adaptive if adaptive <= how["items"] else None
-    return found
 
 
 def _answer(

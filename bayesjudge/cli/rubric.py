@@ -172,7 +172,7 @@ def frame_of(source: Source) -> tuple[pd.DataFrame, bool]:
             for r in records
             for c in r.values()
         ):
-            made = bj.rubric.rows_of(records)
+            made = bj.rubric.rows_of_records(records)
             return made.astype(object).where(made.notna(), None), True
     read = source.own_table(source.columns())
     return read.to_pandas().astype(object).where(lambda f: f.notna(), None), False

@@ -11,6 +11,7 @@ import numpy as np
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.names import short_names
+from bayesjudge.core.planning import Parts
 
 #: Draws of which a posterior of the worth is made: its ends move by about 2 % of their distance.
 DRAWS = 4000
@@ -249,7 +250,7 @@ def more_labels(squared_correlation: Any, labels: float, items: float) -> Any:
     50.0
     """
     squared = np.asarray(squared_correlation, float)
-    return 1 / ((1 - squared) / labels + squared / items) - labels
+    return 1 / Parts.of(1.0, squared).error(labels, items) ** 2 - labels
 
 
 def worth_words(worth: Mapping[str, Worth]) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import betainc
 
+from bayesjudge.core.planning import Parts
 from bayesjudge.decide._posterior import LESS, MORE
 from bayesjudge.decide.decision import Need
 from bayesjudge.decide.power import PEOPLE, chance_to_pass, labels_to_pass
@@ -187,11 +188,10 @@ def items_wanted(
     weight, parts = by_item.best_weight(clusters), by_item.parts_of(clusters)
     own = float(clusters.count @ (parts.truth - weight * parts.labelled_pass) ** 2)
     rest = float(clusters.count @ (weight * parts.test_pass) ** 2)
-    # the share of the squared half-width that labels make up, and what may be left of it
-    share = own / (own + rest) if own + rest > 0 else 1.0
-    left = (distance / (half * _spare(probability))) ** 2 - (1 - share)
-    times = share / left if left > 0 else np.inf
-    wanted = clusters.labelled * times
+    spread = float(own + rest) ** 0.5  # in the units of the weights, of today's half-width
+    goal = spread * distance / (half * _spare(probability)) if spread else 0.0
+    wanted = float(Parts(own * clusters.labelled, (rest,)).labels(goal, 1.0)) if own else np.inf
+    times = wanted / clusters.labelled
     most = clusters.items
     needs = [
         Need("labelled items", clusters.labelled, np.ceil(wanted) if wanted < most else np.inf)

@@ -8,6 +8,7 @@ import numpy as np
 
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.intervals import z_score
+from bayesjudge.core.planning import Parts
 from bayesjudge.panel._summaries import Summary
 from bayesjudge.panel.checks import require_identified
 from bayesjudge.panel.data import Votes
@@ -69,13 +70,11 @@ def labels_needed(votes: Votes, *, width: float = 0.1, ci_prob: float = 0.95) ->
     check_ci_prob(ci_prob)
     with checking("panel.labels_needed") as require:
         require(0 < width < 1, f"width={width}, expected a number inside (0, 1)")
-    variance, items = _unexplained(votes), votes.items
+    parts, items, twice = Parts(_unexplained(votes)), votes.items, 2 * z_score(ci_prob)
     labelled = votes.labelled.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        at_once = 4 * z_score(ci_prob) ** 2 * variance
-        several = at_once / width**2
-        needed = np.ceil(several / (1 + several / items) - 1e-9)
-        expected = np.sqrt(at_once * np.maximum(1 - labelled / items, 0) / labelled)
+        needed = np.ceil(parts.labels(width / twice, items=items) - 1e-9)
+        expected = twice * parts.error(labelled) * np.sqrt(np.maximum(1 - labelled / items, 0))
     needed = np.where(items > 0, needed, 0).astype(int)
     return pd.DataFrame(
         {

@@ -11,6 +11,7 @@ from bayesjudge.core import methods
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate, Row
 from bayesjudge.core.intervals import z_score
+from bayesjudge.core.planning import Parts
 from bayesjudge.repeats.checks import usable
 from bayesjudge.repeats.closed_form import SEARLE, _alone, anova, exact
 from bayesjudge.repeats.data import Scores
@@ -92,7 +93,7 @@ def required_repeats(sd: Any, half_width: Any, *, ci_prob: float = 0.95) -> Any:
     with checking("repeats.required_repeats") as require:
         require((sd >= 0).all(), f"sd must be 0 or more, got {sd.tolist()}")
         require((half_width > 0).all(), f"half_width must be positive, got {half_width.tolist()}")
-    found = np.ceil((z_score(ci_prob) * sd / half_width) ** 2).astype(np.int64)
+    found = np.ceil(Parts(sd**2).labels(half_width / z_score(ci_prob))).astype(np.int64)
     return int(found) if found.ndim == 0 else found
 
 
@@ -238,13 +239,13 @@ def required_calls(scores: Scores, half_width: float, *, ci_prob: float = 0.95) 
         np.array(parts[name]) ** 2 for name in ("judge_sd", "item_judge_sd") if name in parts
     )
     made = {
-        "calls_per_item": np.maximum(np.ceil(z**2 * repeat / half_width**2), 1),
+        "calls_per_item": np.maximum(np.ceil(Parts(repeat).labels(half_width / z)), 1),
         "half_width_of_one": z * np.sqrt(repeat),
-        "half_width_now": z * np.sqrt((between + repeat / calls) / judges),
+        "half_width_now": z * Parts(repeat, (between,)).error(calls * judges, judges),
     }
     if judges > 1:
         made["half_width_left"] = z * np.sqrt(between / judges)
-        made["judges_needed"] = np.ceil(z**2 * (between + repeat) / half_width**2)
+        made["judges_needed"] = np.ceil(Parts(between + repeat).labels(half_width / z))
     rows: dict[str, Any] = {name: Row(*map(float, row)) for name, row in made.items()}
     return Estimate(
         rows,

@@ -4,7 +4,7 @@ from bayesjudge.rubric.answer import answer
 from bayesjudge.rubric.criteria import by_criterion, cannot_judge
 from bayesjudge.rubric.data import Rubric
 from bayesjudge.rubric.plots import plot_criteria
-from bayesjudge.rubric.records import rows_of
+from bayesjudge.rubric.records import rows_of_records
 from bayesjudge.rubric.simulate import simulate
 from bayesjudge.rubric.totals import differences, meets, total, two_phase
 
@@ -16,7 +16,7 @@ __all__ = [
     "differences",
     "meets",
     "plot_criteria",
-    "rows_of",
+    "rows_of_records",
     "simulate",
     "total",
     "two_phase",

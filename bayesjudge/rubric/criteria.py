@@ -12,6 +12,7 @@ from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Caution, Estimate, Quantity, Row
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.label_design import RANDOM_LABELS
+from bayesjudge.core.planning import Parts
 from bayesjudge.prevalence import Counts, exact
 from bayesjudge.prevalence.cautions import above_chance
 from bayesjudge.prevalence.closed_form import difference, naive
@@ -57,7 +58,7 @@ def by_criterion(rubric: Rubric, *, ci_prob: float = 0.95) -> Estimate:
         Fisher's; ``points_lost``, its mean part of the points that outputs miss (`two_phase`); and
         without interval ``width_if_given``: of the total's interval, if people judged this
         criterion on all outputs, by ``width_now`` (both by the formula of
-        `prevalence.budget.shopping_list`; ``nan`` with fewer than 10 outputs labelled throughout).
+        `decide.shopping_list`; ``nan`` with fewer than 10 outputs labelled throughout).
 
         Each criterion's errors are estimated alone: criteria are fixed, and differ more than
         judges do, so that shrinking them towards each other gains next to nothing.
@@ -159,7 +160,7 @@ def _widths(rubric: Rubric, c: int, ci_prob: float) -> dict[str, float]:
     made = {}
     for name, f in (("width_now", judged.sum(axis=1)), ("width_if_given", given)):
         r2 = float(np.corrcoef(f, y)[0, 1] ** 2) if f.std() > 0 and y.std() > 0 else 0.0
-        made[name] = 2 * t * float(np.sqrt(y.var(ddof=1) * ((1 - r2) / m + r2 / n)))
+        made[name] = 2 * t * float(Parts.of(y.var(ddof=1), r2).error(m, n))
     return made
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def rows_of(records: Iterable[Mapping[str, Any]], field: str | None = None) -> pd.DataFrame:
+def rows_of_records(records: Iterable[Mapping[str, Any]], field: str | None = None) -> pd.DataFrame:
     """Write a row for each criterion of each record, as `Rubric.from_frame` reads it.
 
     Parameters
@@ -34,7 +34,7 @@ def rows_of(records: Iterable[Mapping[str, Any]], field: str | None = None) -> p
 
     Examples
     --------
-    >>> made = rows_of([{"id": 7, "rubrics": [{"criterion": "says why", "points": 3}]}])
+    >>> made = rows_of_records([{"id": 7, "rubrics": [{"criterion": "says why", "points": 3}]}])
     >>> made.to_dict("records")
     [{'record': 1, 'id': 7, 'criterion': 'says why', 'points': 3}]
     """
@@ -42,7 +42,7 @@ def rows_of(records: Iterable[Mapping[str, Any]], field: str | None = None) -> p
 
     every = [*records]
     name = field or next((n for one in every for n in one if _is_list(one[n])), None)
-    with checking("rubric.rows_of") as require:
+    with checking("rubric.rows_of_records") as require:
         words = "a list of objects, such as [{'criterion': …, 'points': 3, 'met': true}]"
         require(name is not None, f"no record has {words}")
         found = [i for i, one in enumerate(every) if _is_list(one.get(name or "", []))]

@@ -17,7 +17,7 @@ from bayesjudge.rubric import (
     differences,
     meets,
     plot_criteria,
-    rows_of,
+    rows_of_records,
     simulate,
     total,
     two_phase,
@@ -115,6 +115,24 @@ def test_labels_on_more_outputs_narrow_a_total_though_none_is_labelled_throughou
     assert full.high - full.low < row.high - row.low < half.high - half.low
 
 
+def test_a_term_that_applies_to_some_has_the_error_of_a_ratio_s_parts():
+    """Of a judge who says nothing: a^2 s^2/m of the labels, a(1 - a) y^2/n of how many apply."""
+    rng = np.random.default_rng(6)
+    applies = rng.random((4000, 1)) < 0.3
+    people = np.where(rng.random((4000, 1)) < 0.05, rng.random((4000, 1)), NAN)
+    found = two_phase(np.zeros((4000, 1)), people, applies)
+    a, seen = applies.mean(), people[applies & ~np.isnan(people)]
+    square = a**2 * seen.var() / seen.size + a * (1 - a) * seen.mean() ** 2 / 4000
+    assert found.value == pytest.approx(a * seen.mean())
+    assert found.error == pytest.approx(np.sqrt(square), rel=0.02)
+
+
+def test_meeting_all_is_not_to_meet_what_is_bad():
+    rubric = Rubric([[1, 0], [1, 1], [0, 0]], [[1, 0], [1, 0], [NAN, NAN]], [1, -1], "random", "ab")
+    counts = rubric.meets()
+    assert (counts.correct_n, counts.correct_pass, counts.test_pass) == (2, 1, 0)
+
+
 def test_errors_that_go_together_widen_the_total():
     """Coverage and widths in full: benchmarks/rubric/coverage.py."""
     widths = {}
@@ -164,11 +182,11 @@ def test_records_with_a_list_of_criteria_become_rows():
         {"prompt_id": 1, "prompt": [{"role": "user"}], "name": "x",
          "rubrics": [{"name": "a", "points": 5}, {"name": "b", "points": -3}]},
     ]  # fmt: skip
-    made = rows_of(records, "rubrics")
+    made = rows_of_records(records, "rubrics")
     assert made["points"].tolist() == [5, -3]
     assert made["record.name"].tolist() == ["x", "x"]
     with pytest.raises(bj.InputError, match="no record has a list of objects"):
-        rows_of([{"a": 1}])
+        rows_of_records([{"a": 1}])
 
 
 def test_what_does_not_apply_is_no_verdict_and_no_failed_call():

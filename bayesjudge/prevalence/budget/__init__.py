@@ -5,7 +5,6 @@ from bayesjudge.prevalence.budget.allocation import (
     best_allocation,
     interval_width,
     judge_regime,
-    labels_needed,
     width_curves,
 )
 from bayesjudge.prevalence.budget.expected_width import expected_width, label_next
@@ -21,7 +20,6 @@ __all__ = [
     "judge_regime",
     "label_next",
     "labels_by_design",
-    "labels_needed",
     "labels_to_correct",
     "plan",
     "width_curves",

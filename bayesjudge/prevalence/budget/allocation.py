@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -237,89 +237,6 @@ def check_rates(subject: str, **rates: Any) -> None:
 
 
 Split = Literal["equal", "adaptive", "best"]
-#: Labels beyond which a width counts as out of reach.
-MOST_LABELS = 2**20
-
-
-def labels_needed(
-    width: float,
-    pass_rate: float,
-    *,
-    sensitivity: float,
-    specificity: float,
-    items: float = np.inf,
-    split: Split = "equal",
-    pilot: int = 10,
-    ci_prob: float = 0.95,
-    clipped: bool = True,
-) -> int:
-    """Count the labels from which on the interval is narrower than a target.
-
-    Parameters
-    ----------
-    width : float
-        Wanted, as a share of items, in (0, 1).
-    pass_rate, sensitivity, specificity : float
-        What is expected, in [0, 1].
-    items : float, default infinity
-        Test items. Too few of them put a width out of reach, however many labels there are.
-    split : {"equal", "adaptive", "best"}, default "equal"
-        Half good and half bad items, `allocate`, or `best_allocation`.
-    pilot : int, default 10
-        Of ``"adaptive"`` and ``"best"``: each kind gets at least so many.
-    ci_prob : float, default 0.95
-        Coverage that the interval aims at.
-    clipped : bool, default True
-        Measure what lies in [0, 1]; where the prevalence is near 0 or 1, that is half as much.
-
-    Returns
-    -------
-    int
-        The smallest number such that it, and every larger one, is enough.
-
-    Raises
-    ------
-    InputError
-        If a rate or `width` is out of range, or no number up to 2**20 is enough.
-
-    Notes
-    -----
-    Source 1 reads m of about 200 for a width of 0.1 at a pass rate of 0.3 (sensitivity 0.9,
-    specificity 0.7) off its Figure 3; its own equation (6) gives 362.
-
-    Examples
-    --------
-    >>> labels_needed(0.1, 0.3, sensitivity=0.9, specificity=0.7)
-    362
-    """
-    expected: dict[str, Any] = {"sensitivity": sensitivity, "specificity": specificity}
-    with checking("labels_needed") as require:
-        require(0 < width < 1, f"width must lie in (0, 1), got {width!r}")
-        require(split in get_args(Split), f"split must be one of {get_args(Split)}, got {split!r}")
-    least = 2 if split == "equal" else 2 * pilot
-
-    def widths(labelled: np.ndarray) -> np.ndarray:
-        kinds = _shared_out(labelled, pass_rate, split, pilot, {**expected, "items": items})
-        how = {**expected, "items": items, "ci_prob": ci_prob, "clipped": clipped}
-        return interval_width(kinds.correct_n, kinds.incorrect_n, pass_rate, **how)
-
-    reached = widths(np.array([MOST_LABELS])) < width
-    if not reached.all():
-        limit = float(widths(np.array([MOST_LABELS]))[0])
-        with checking("labels_needed") as require:
-            require(
-                False,
-                f"a width of {width} is out of reach: {MOST_LABELS:,} labels give {limit:.3f}; "
-                "judge more test items, use a better judge, or accept a wider interval",
-            )
-    low, high = least - 1, MOST_LABELS  # `high` is enough, and `low` is not or is no choice
-    while high - low > 64:
-        middle = (low + high) // 2
-        low, high = (low, middle) if widths(np.array([middle]))[0] < width else (middle, high)
-    # rounding makes widths go up and down a little from one label to the next
-    near = np.arange(max(least, low - 64), high + 65)
-    short = np.flatnonzero(widths(near) >= width)
-    return int(near[short[-1] + 1] if short.size else near[0])
 
 
 def judge_regime(

@@ -28,6 +28,18 @@ COLUMNS = ["labelled", "strategy", "calibration", "correct_n", "incorrect_n"]
 COLUMNS += ["width", "expected_width", "mc_error"]
 
 
+#: Ways of spending labels, and what to declare of each.
+CALIBRATIONS = {
+    "people only": "random",
+    "random sample": "random",
+    "half good, half bad": "by_truth",
+    "adaptive": "by_truth",
+    "by verdict": "by_verdict",
+}
+#: Labels that each kind gets at least if they are shared out by what a pilot says.
+PILOT = 10
+
+
 class _Way(NamedTuple):
     """A way of spending labels: its name, design, expected good and bad labels, and width."""
 
@@ -47,7 +59,7 @@ def plan(
     items: int,
     model: ErrorRates = ErrorRates(),
     by_verdict: PredictiveValues = PredictiveValues(),
-    pilot: int = 10,
+    pilot: int = PILOT,
     ci_prob: float = 0.95,
     repeats: int = 16,
     random_seed: Any = None,
@@ -147,10 +159,9 @@ def labels_by_design(
     Returns
     -------
     dict of str to int or None
-        By strategy, as in `plan`: ``random sample``, ``people only``, ``by verdict`` and ``half
-        good, half bad``: the smallest number from which on the closed form's interval at the data
-        expected is narrow enough; ``None`` if it takes more labels than there are items, which
-        could all be labelled for less.
+        By strategy, as in `plan`: the smallest number from which on the closed form's interval at
+        the data expected is narrow enough; ``None`` if it takes more labels than there are items,
+        which could all be labelled for less.
 
     Raises
     ------
@@ -159,8 +170,9 @@ def labels_by_design(
 
     Examples
     --------
-    >>> labels_by_design(0.1, prevalence=0.7, sensitivity=0.9, specificity=0.7, items=1000)
-    {'random sample': 224, 'people only': 320, 'by verdict': 247, 'half good, half bad': None}
+    >>> found = labels_by_design(0.1, prevalence=0.7, sensitivity=0.9, specificity=0.7, items=1000)
+    >>> found["random sample"], found["people only"], found["by verdict"], found["adaptive"]
+    (224, 320, 247, None)
     """
     rates = {"prevalence": prevalence, "sensitivity": sensitivity, "specificity": specificity}
     check_rates("labels_by_design", **rates)
@@ -169,7 +181,7 @@ def labels_by_design(
         require(0 < width < 1, f"width must lie in (0, 1), got {width!r}")
         require(items >= 1, f"items must be 1 or more, got {items}")
     found: dict[str, int | None] = {}
-    for name in ("random sample", "people only", "by verdict", "half good, half bad"):
+    for name in CALIBRATIONS:
         expected = partial(_expected, name, rates=rates, items=items, z=z)
         found[name] = _fewest(expected, width, items)
     return found
@@ -189,26 +201,49 @@ def _fewest(width_of: Callable[[int], float], wanted: float, most: int) -> int |
 def _expected(name: str, m: int, *, rates: dict[str, float], items: int, z: float) -> float:
     """Width of the closed form's interval at the data that are expected."""
     good, hit, caught = rates.values()
-    pass_rate = good * hit + (1 - good) * (1 - caught)
     level = float(2 * ndtr(z) - 1)
+    pass_rate = _pass_rate(rates)
     if name == "people only":
         _, low, high = wilson(m * good, m, level)
         return float(high - low)
-    if name == "half good, half bad":
-        judge: Any = {"sensitivity": hit, "specificity": caught}
-        kinds = (m + 1) // 2, m // 2
-        return float(interval_width(*kinds, pass_rate, **judge, items=items, ci_prob=level))
     shares = np.array(
         [good * hit, good * (1 - hit), (1 - good) * (1 - caught), (1 - good) * caught]
     )
     if name == "random sample":
-        return _clipped(
-            influence.difference(*influence.of_verdicts(items * pass_rate, items, m * shares), z)[0]
-        )
-    n1, n0 = (m + 1) // 2, m // 2
-    with np.errstate(invalid="ignore"):
-        ppv, npv = np.divide(shares[0], pass_rate), np.divide(shares[3], 1 - pass_rate)
-    return _clipped(_by_verdict(pass_rate, ppv, npv, items + m, n1, n0, z))
+        seen = influence.of_verdicts(items * pass_rate, items, m * shares)
+        return _clipped(influence.difference(*seen, z)[0])
+    kinds = _kinds(name, m, rates)
+    if name == "by verdict":
+        labels = np.array([(m + 1) // 2, m // 2], float)
+        with np.errstate(invalid="ignore"):
+            right = np.divide(shares[[0, 1]], [pass_rate, 1 - pass_rate]) * labels
+        bins = (items + m) * np.array([pass_rate, 1 - pass_rate]), labels, right, right
+        return _clipped(influence.post_stratified(*bins, z))
+    judge: Any = {"sensitivity": hit, "specificity": caught}
+    return float(interval_width(*kinds, pass_rate, **judge, items=items, ci_prob=level))
+
+
+def _pass_rate(rates: dict[str, float]) -> float:
+    """Of the judge."""
+    good, hit, caught = rates.values()
+    return good * hit + (1 - good) * (1 - caught)
+
+
+def _kinds(name: str, m: int, rates: dict[str, float], pilot: int = PILOT) -> Allocation:
+    """Labels of good and of bad items that are expected of a way of choosing."""
+    good, hit, caught = rates.values()
+    rate = _pass_rate(rates)
+    if name == "half good, half bad" or (name == "adaptive" and m < 2 * pilot):
+        return Allocation((m + 1) // 2, m // 2)
+    if name == "adaptive":
+        return allocate(m, rate, sensitivity=hit, specificity=caught, pilot=pilot)
+    if name == "by verdict":
+        with np.errstate(invalid="ignore"):
+            ppv, npv = np.divide(good * hit, rate), np.divide((1 - good) * caught, 1 - rate)
+        passed, failed = (m + 1) // 2, m // 2
+        right = passed * ppv + failed * (1 - npv)
+        return Allocation(right, m - right)
+    return Allocation(m * good, m * (1 - good))
 
 
 def _ways(
@@ -220,45 +255,25 @@ def _ways(
     models: dict[str, Any],
     model: ErrorRates,
 ) -> Iterator[_Way]:
-    good, hit, caught = rates.values()
-    pass_rate = good * hit + (1 - good) * (1 - caught)
     z = z_score(simulated["ci_prob"])
-    judge = {"sensitivity": hit, "specificity": caught}
-    how: dict[str, Any] = {**judge, "items": items, "ci_prob": simulated["ci_prob"]}
-
-    def posterior(calibration: str, labels: Any) -> Expected:
-        assumed: dict[str, Any] = {**rates, "items": items, **simulated}
-        spec = models.get(calibration, model)
-        return expected_width(**assumed, labelled=labels, calibration=calibration, model=spec)
-
-    mixture = Allocation(m * good, m * (1 - good))
-    _, low, high = wilson(m * good, m, simulated["ci_prob"])
-    yield _Way(
-        "people only",
-        "random",
-        mixture,
-        high - low,
-        _people(m, good, model.prevalence, **simulated),
-    )
-    shares = np.array(
-        [good * hit, good * (1 - hit), (1 - good) * (1 - caught), (1 - good) * caught]
-    )
-    found, _ = influence.difference(*influence.of_verdicts(items * pass_rate, items, m * shares), z)
-    width = _clipped(found)
-    yield _Way("random sample", "random", mixture, width, posterior("random", m))
-    splits = {
-        "half good, half bad": Allocation((m + 1) // 2, m // 2),
-        "adaptive": allocate(m, pass_rate, **judge, pilot=pilot),
-    }
-    for name, kinds in splits.items():
-        width = interval_width(*kinds, pass_rate, **how)
-        yield _Way(name, "by_truth", kinds, width, posterior("by_truth", tuple(kinds)))
-    n1, n0 = (m + 1) // 2, m // 2
-    with np.errstate(invalid="ignore"):
-        ppv, npv = np.divide(shares[0], pass_rate), np.divide(shares[3], 1 - pass_rate)
-    found = _by_verdict(pass_rate, ppv, npv, items + m, n1, n0, z)
-    kinds = Allocation(n1 * ppv + n0 * (1 - npv), n1 * (1 - ppv) + n0 * npv)
-    yield _Way("by verdict", "by_verdict", kinds, _clipped(found), posterior("by_verdict", m))
+    for name, calibration in CALIBRATIONS.items():
+        kinds = _kinds(name, m, rates, pilot)
+        if name == "people only":
+            expected = _people(m, rates["prevalence"], model.prevalence, **simulated)
+        else:
+            assumed: dict[str, Any] = {**rates, "items": items, **simulated}
+            labels: Any = tuple(kinds) if calibration == "by_truth" else m
+            spec = models.get(calibration, model)
+            expected = expected_width(
+                **assumed, labelled=labels, calibration=calibration, model=spec
+            )
+        yield _Way(
+            name,
+            calibration,
+            kinds,
+            _expected(name, m, rates=rates, items=items, z=z),
+            expected,
+        )
 
 
 def _people(
@@ -271,15 +286,6 @@ def _people(
     widths = high - low
     sd = float(widths.std(ddof=1))
     return Expected(float(widths.mean()), sd, sd / float(np.sqrt(repeats)))
-
-
-def _by_verdict(
-    rate: float, ppv: Any, npv: Any, items: float, n1: float, n0: float, z: float
-) -> influence.Interval:
-    """Post-stratification at the shares of good ones among passes and fails."""
-    good = np.array([n1 * ppv, n0 * (1 - npv)])
-    bins = items * np.array([rate, 1 - rate]), np.array([n1, n0]), good, good
-    return influence.post_stratified(*bins, z)
 
 
 def _clipped(found: influence.Interval) -> float:

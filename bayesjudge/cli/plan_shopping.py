@@ -1,0 +1,206 @@
+"""``bayesjudge plan --pilot``: what to buy, and what it costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Group, Parameter
+
+import bayesjudge as bj
+from bayesjudge.cli.options import are, needed
+from bayesjudge.cli.output import deliver, say
+from bayesjudge.cli.plan_pass import page_of_plan
+from bayesjudge.cli.shapes.roles import describe
+from bayesjudge.cli.source import Source, open_source
+from bayesjudge.core.answer import chance, listed, percent_of
+from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.screen import few, how_many
+from bayesjudge.render.screen import columns, open_console, opening, wrapped
+
+#: Saved from the next plan, in parts of it, before a sentence says so.
+WORTH_SAYING = 0.05
+MOST_SHOWN = 8
+#: Columns of the list, and their heads.
+HEADS = {"cost": "cost", "way": "way", "labels": "labels", "more": "more", "items": "judged",
+         "second": "stronger", "width": "width", "reached": "chance"}  # fmt: skip
+
+
+@Parameter(name="*", group=Group("A pilot, and what goods cost", sort_key=1), negative="")
+@dataclass(frozen=True)
+class OfPilot:
+    """A pilot, and what is sold.
+
+    Parameters
+    ----------
+    pilot : Path
+        Table or log in which people labelled a random sample of rows; --judge, --truth and, of two
+        systems, --by and --item name its columns, which are found by their names if not said.
+    price : list[str]
+        Price of a label, of a call of any judge or of one, and of an item beyond those that there
+        are, such as label=1.50 call=0.01 call:gpt-5=0.04 item=0.02.
+    judge : list[str]
+        Columns of a judge, several if it was asked several times: NAME=COLUMN,COLUMN, or COLUMN.
+    truth : str
+        Column with the human label.
+    by : str
+        Column of two systems, whose difference is planned for.
+    item : str
+        Column of the item that systems share.
+    scores : bool
+        Whether judges and people give numbers.
+    difference : bool
+        What is wanted is to know which of two systems is better.
+    """
+
+    pilot: Path | None = None
+    price: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None
+    judge: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None
+    truth: str | None = None
+    by: str | None = None
+    item: str | None = None
+    scores: bool = False
+    difference: bool = False
+
+    @property
+    def given(self) -> list[str]:
+        """Options that were given, as they are typed."""
+        return [f"--{name}" for name, one in vars(self).items() if one]
+
+
+def plan_shopping(
+    asked: OfPilot, goal: Mapping[str, Any], guesses: Mapping[str, Any], *, json: bool
+) -> None:
+    """Read a pilot, and list what reaches the goal."""
+    goal = {**goal, "difference": asked.difference}
+    with checking("options") as require:
+        unused = [f"--{name}" for name, one in guesses.items() if one is not None]
+        require(not unused, f"{are(unused)} not for a pilot, which tells that")
+        prices = _prices(asked.price or [], require)
+    path = asked.pilot or Path()
+    pilot, about = _pilot(open_source(path), asked)
+    table = bj.decide.shopping_list(pilot, prices, **goal)
+    rows = [
+        {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()}
+        for row in table.to_dict("records")
+    ]
+    answer = _answer(rows, goal)
+    inputs = {"pilot": str(path), **about, "labelled": len(pilot.truth)}
+    inputs |= {"prices": ", ".join(asked.price or [])}
+    inputs |= {name: one for name, one in goal.items() if one not in (None, False)}
+    if json:
+        deliver(page_of_plan(inputs, answer, rows, {}), json=True)
+        return
+    console = open_console()
+    wrapped(console, answer, "", "", style="bold")
+    console.print()
+    opening(console, "Read and wanted", {k.replace("_", " "): v for k, v in inputs.items()})
+    shown = [[_cell(row, name) for name in HEADS] for row in rows[:MOST_SHOWN]]
+    columns(console, [*HEADS.values()], shown, left=("way",))
+    say(
+        "\ncost: of what the pilot does not have yet; labels: in all, and how many more; judged, "
+        "stronger: items that the judge, and the stronger one, see; width: median of the "
+        "interval's; chance: that the goal is reached (–: not with so many items)."
+    )
+
+
+def _prices(given: Sequence[str], require: Any) -> dict[str, float]:
+    """``label=1.5 call:gpt=0.01`` as a mapping."""
+    found = {}
+    for one in given:
+        name, sign, value = one.rpartition("=")
+        try:
+            found[name.strip().replace(":", " ", 1)] = float(value.replace("$", ""))
+        except ValueError:
+            sign = ""
+        words = "write label=1.50, call=0.01, call:JUDGE=0.04 or item=0.02"
+        require(sign, f"--price {one}: {words}")
+    require(given, needed("--price", "--price is needed: such as label=1.50 and call=0.01"))
+    return found
+
+
+def _pilot(source: Source, asked: OfPilot) -> tuple[bj.decide.Pilot, dict[str, Any]]:
+    """The pilot, and the columns that it was read from."""
+    cells = source.table_of_names(source.columns())
+    table = describe(cells, asked.truth)
+    truth = asked.truth or next(iter(table.truths), None)
+    given = [one.rpartition("=") for one in asked.judge or []]
+    judges = {name or value.split(",")[0]: value.split(",") for name, _, value in given}
+    if not judges:
+        found = table.scores if asked.scores or not table.verdicts else table.verdicts
+        judges = {name: [name] for name in found if name != truth}
+    if truth is None or not judges:
+        raise InputError(str(source.path), ["say which columns are people's and the judge's: "
+                                            "--truth COLUMN --judge COLUMN"])  # fmt: skip
+    by = asked.by or (table.system if len(table.systems) == 2 else None)
+    item = asked.item or (table.item if by else None)
+    numeric = asked.scores or (bool(table[truth].numbers) and not table[truth].binary)
+    how: dict[str, Any] = {"judges": judges, "truth": truth, "by": by, "item": item}
+    used = [truth, *(c for own in judges.values() for c in own), *filter(None, (by, item))]
+    read = bj.decide.Pilot.from_frame(source.table(used), **how, scores=numeric)
+    about = {"truth": truth, "judges": few([*judges], 6), "systems": by}
+    return read, {name: one for name, one in about.items() if one}
+
+
+def _answer(rows: Sequence[Mapping[str, Any]], goal: Mapping[str, Any]) -> str:
+    """``$140: 62 labels (42 more), 900 judged items, one call each; …``."""
+    can = [row for row in rows if row["cost"] is not None]
+    aim = "a decision which system is better"
+    if goal["width"] is not None:
+        aim = f"an interval {goal['width']:g} wide"
+    elif goal["at_least"] is not None:
+        aim = f"a decision whether the mean is at least {goal['at_least']:g}"
+    if not can:
+        best = max(row["reached"] for row in rows)
+        return (
+            f"With these items nothing reaches {aim} with a chance of {percent_of(goal['power'])}: "
+            f"{chance(best)} at most. More items would do (--items, or a price of an item)."
+        )
+    first = can[0]
+    sure = percent_of(round(first["reached"], 2))
+    text = f"{money(first['cost'])} buys {aim} with a chance of {sure}: "
+    text += f"{how_many(first['labels'], 'label')} ({first['more']:,} more){_bought(first)}."
+    single = next((row for row in can[1:] if ", and " not in row["way"]), None)
+    people = next((row for row in can[1:] if row["way"] == "people only"), None)
+    less: list[str] = []
+    for row in (single, people):
+        saved = 0.0 if row is None else row["cost"] - first["cost"]
+        if (
+            row is not None
+            and saved > WORTH_SAYING * row["cost"]
+            and row["way"] not in " ".join(less)
+        ):
+            less.append(f"{money(saved)} less than {row['way']}")
+    return f"{text} That is {listed(less)}." if less else text
+
+
+def _bought(row: Mapping[str, Any]) -> str:
+    """What the judges see."""
+    if row["way"] == "people only":
+        return ", and no judge"
+    name, _, second = row["way"].partition(", ")
+    text = f", {how_many(row['items'], 'item')} judged by {name}"
+    if row["second"]:
+        return f"{text} and {row['second']:,.0f} of them by {second.split(' ', 1)[1][:-10]}"
+    return f"{text}, {'one call' if row['calls'] == 1 else f'{row["calls"]} calls'} each"
+
+
+def money(value: float) -> str:
+    """``$140``; cents of a small sum."""
+    return f"${value:,.0f}" if value >= 100 or float(value).is_integer() else f"${value:,.2f}"
+
+
+def _cell(row: Mapping[str, Any], name: str) -> str:
+    value = row[name]
+    if name == "cost" and value is not None:
+        return money(value)
+    if name == "reached":
+        return f"{value:.2f}"
+    if value is None:
+        return "–"
+    return (
+        value if isinstance(value, str) else f"{value:.3g}" if name == "width" else f"{value:,.0f}"
+    )

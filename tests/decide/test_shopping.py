@@ -1,0 +1,220 @@
+"""The shopping list: sizes against a search by hand, published savings, and its command."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+
+import bayesjudge as bj
+from bayesjudge.cli import main
+from bayesjudge.core.planning import Parts, explained_by_calls
+from bayesjudge.core.worth import more_labels
+from bayesjudge.decide import Pilot, shopping_list
+from bayesjudge.repeats import required_repeats
+
+Z = 1.959964
+
+
+def _pilot(n=200_000, right=(0.8, 0.93), good=0.7, seed=1, **more):
+    """So large that its posterior is a point."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(n) < good
+    judged = [np.where(rng.random(n) < r, truth, ~truth) for r in right]
+    names = ["cheap", "dear"][: len(right)]
+    return Pilot(truth, np.column_stack(judged), names, **more)
+
+
+# The formula -----------------------------------------------------------------------------------
+
+
+def test_labels_and_errors_are_inverse():
+    parts = Parts.of(np.array([0.2, 0.25]), 0.4, 0.6)
+    error = parts.error(120.0, 3000.0, 500.0)
+    assert_allclose(parts.labels(error, 3000.0, 500.0), 120.0)
+    assert_allclose(error**2, np.array([0.2, 0.25]) * (0.4 / 120 + 0.4 / 3000 + 0.2 / 500))
+    assert np.isinf(parts.labels(0.001, 3000.0, 500.0)).all()
+    assert_allclose(Parts(0.25).labels(0.05, items=400), 100 / (1 + 100 / 400))
+
+
+def test_every_planner_rests_on_it():
+    assert more_labels(0.5, 100, 300) == pytest.approx(50.0)
+    assert required_repeats(0.6, 0.267, ci_prob=0.9) == np.ceil((1.644854 * 0.6 / 0.267) ** 2)
+    # three calls of a judge whose calls correlate by .96 explain 2.7 % more
+    assert explained_by_calls(0.5, 3, 0.96) / 0.5 == pytest.approx(1.027, abs=5e-4)
+
+
+@pytest.mark.parametrize(("correlation", "saved"), [(0.5, 0.16), (0.7, 0.38), (0.9, 0.72)])
+def test_a_judge_at_a_hundredth_of_a_persons_price_saves(correlation, saved):
+    """Neyman's sizes, n/m = sqrt(r2/(1 - r2) c_h/c_n), found by the search."""
+    rng = np.random.default_rng(2)
+    truth = rng.normal(size=400_000)
+    judged = correlation * truth + np.sqrt(1 - correlation**2) * rng.normal(size=truth.size)
+    few = slice(0, 3000)
+    pilot = Pilot(truth[few], judged[few][:, None], ["judge"])
+    r2 = np.corrcoef(pilot.truth, pilot.judged[:, 0])[0, 1] ** 2
+    made = shopping_list(pilot, {"label": 1.0, "item": 0.01}, width=0.01, items=3000).set_index(
+        "way"
+    )
+    row, people = made.loc["judge"], made.loc["people only"]
+    expected = np.sqrt(r2 / (1 - r2) * 100)
+    assert row["items"] / row["labels"] == pytest.approx(expected, rel=0.25)
+    # people's items cost as much to make as a judge's
+    cost, alone = (one["labels"] + 0.01 * one["items"] for one in (row, people))
+    assert 1 - cost / (alone / 1.01) == pytest.approx(saved, abs=0.03)
+
+
+# The list ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_cheapest_sizes_are_those_of_a_search_by_hand():
+    pilot = _pilot(n=400, judged_n=[3000, 400])
+    prices = {"label": 2.0, "call cheap": 0.002, "call dear": 0.05}
+    made = shopping_list(pilot, prices, width=0.07, items=20_000, random_seed=3).set_index("way")
+    parts = pilot.moments(3).parts(0)
+    spread = np.sqrt(max(pilot.kurtosis(0) - 1, 1e-6) / 4)
+    from scipy.special import ndtr
+
+    best = np.inf
+    for n in np.unique(np.geomspace(3000, 20_000, 150).astype(int)):
+        for m in range(400, 900):
+            far = np.log(0.07 / (2 * Z * parts.error(m, n))) / (spread / np.sqrt(m))
+            if ndtr(far).mean() >= 0.8:
+                best = min(best, 2.0 * (m - 400) + 0.002 * (n - 3000))
+                break
+    assert made.loc["cheap", "cost"] == pytest.approx(best, rel=0.02)
+    assert made["cost"].is_monotonic_increasing
+    assert made.loc["people only", "cost"] > made.loc["cheap", "cost"]
+    row = made.loc["cheap, and dear on a part"]
+    assert row["cost"] <= min(made.loc["cheap", "cost"], made.loc["dear", "cost"]) * 1.001
+    assert row["second"] <= row["items"]
+    assert row["more"] == row["labels"] - 400
+
+
+@pytest.mark.slow
+def test_what_is_promised_is_what_the_posterior_says():
+    """Of plans that a small pilot makes, as many are narrow enough as was asked for, or more."""
+    narrow = []
+    for seed in range(40):
+        pilot = _pilot(n=80, right=(0.85,), seed=seed, judged_n=[2000])
+        row = shopping_list(pilot, {"label": 1.0}, width=0.1, random_seed=seed).iloc[0]
+        assert row["reached"] >= 0.8
+        data = _pilot(n=int(row["items"]), right=(0.85,), seed=1000 + seed)
+        known = np.where(np.arange(len(data.truth)) < row["labels"], data.truth, np.nan)
+        counts = bj.rubric.data.counted(data.judged[:, 0] == 1, known, "random")
+        low, high = bj.prevalence.difference(counts)["prevalence"][1:]
+        narrow.append(high - low <= 0.1)
+    assert np.mean(narrow) >= 0.8 - 3 * np.sqrt(0.8 * 0.2 / 40)
+
+
+def test_a_gate_far_away_needs_fewer_labels_and_one_at_the_mean_none_does():
+    pilot = _pilot(n=100, judged_n=[4000, 100])
+    far, near = (shopping_list(pilot, {"label": 1.0}, at_least=t)["cost"].min() for t in (0.3, 0.6))
+    assert far <= near
+    at = float(pilot.truth.mean())
+    made = shopping_list(pilot, {"label": 1.0}, at_least=at, items=200)
+    assert np.isinf(made["cost"]).all()
+    assert made["reached"].between(0.05, 0.8).all()
+
+
+def test_repeats_help_a_judge_who_wavers_only():
+    rng = np.random.default_rng(4)
+    truth = rng.normal(size=300)
+    steady = truth + rng.normal(size=300)
+    prices = {"label": 1.0, "call": 0.0001}
+
+    def three(noise):
+        calls = steady[:, None] + noise * rng.normal(size=(300, 3))
+        pilot = Pilot(truth, calls[:, :1], ["judge"], repeats=[calls], judged_n=[5000])
+        made = shopping_list(pilot, prices, width=0.15, items=5000).set_index("way")
+        return pilot.icc(0), made.loc["judge, asked 3 times", "labels"], made.loc["judge", "labels"]
+
+    icc, several, one = three(1.0)
+    assert icc == pytest.approx(2 / 3, abs=0.06)
+    assert several < 0.9 * one
+    icc, several, one = three(0.05)
+    assert icc > 0.99
+    assert several > 0.97 * one
+
+
+def _two_systems(n=300, labelled=120):
+    rng = np.random.default_rng(5)
+    easy = rng.normal(size=n)
+    rows = []
+    for name, shift in (("new", 0.4), ("old", 0.0)):
+        truth = easy + shift + 0.5 * rng.normal(size=n) > 0
+        judge = np.where(rng.random(n) < 0.9, truth, ~truth)
+        seen = np.where(np.arange(n) < labelled, truth.astype(float), np.nan)
+        rows.append(
+            pd.DataFrame({"id": range(n), "system": name, "judge": judge * 1, "human": seen})
+        )
+    return pd.concat(rows, ignore_index=True)
+
+
+def test_pairing_is_worth_its_labels():
+    how = {"judges": {"judge": "judge"}, "truth": "human", "by": "system", "item": "id"}
+    pilot = Pilot.from_frame(_two_systems(), **how)
+    assert (pilot.outputs, pilot.judged_n) == (2, (300,))
+    made = shopping_list(pilot, {"label": 1.0}, difference=True, items=3000).set_index("way")
+    made_width = shopping_list(pilot, {"label": 1.0}, width=0.06, items=9000).set_index("way")
+    apart = "judge, on items that are not shared"
+    assert made.loc["judge", "cost"] <= made.loc[apart, "cost"]
+    assert made_width.loc[apart, "labels"] > 1.3 * made_width.loc["judge", "labels"]
+    with pytest.raises(bj.InputError, match="a difference takes a pilot of two systems"):
+        shopping_list(_pilot(n=50), {"label": 1.0}, difference=True)
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({}, "one goal"),
+        ({"width": 0.1, "at_least": 0.5}, "one goal"),
+        ({"width": -1.0}, "width must be above 0"),
+        ({"width": 0.1, "items": 20}, "the pilot has 50"),
+        ({"width": 0.1, "power": 1.0}, "power must lie in"),
+    ],
+)
+def test_refusals(how, words):
+    with pytest.raises(bj.InputError, match=words):
+        shopping_list(_pilot(n=50), {"label": 1.0}, **how)
+    with pytest.raises(
+        bj.InputError, match="price of beer: call, call cheap, call dear, item, label"
+    ):
+        shopping_list(_pilot(n=50), {"beer": 1.0}, width=0.1)
+    with pytest.raises(bj.InputError, match="a pilot takes 10 or more"):
+        _pilot(n=9)
+
+
+# Command -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_command_lists_what_to_buy(tmp_path, capsys):
+    pilot = _pilot(n=600, right=(0.8,))
+    table = pd.DataFrame({"id": range(600), "judge": pilot.judged[:, 0].astype(int)})
+    table["human"] = np.where(np.arange(600) < 90, pilot.truth, np.nan)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    line = ["plan", "--pilot", str(tmp_path / "t.csv"), "--width", "0.1", "--items", "3000"]
+    prices = ["--price", "label=1.5", "call=0.01"]
+    assert main([*line, *prices]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert " buys an interval 0.1 wide with a chance of 8" in out
+    assert "items judged by judge, one call each. That is $" in out
+    assert main([*line, *prices, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [row["way"] for row in found["rows"]] == ["judge", "people only"]
+    assert found["rows"][0]["cost"] == pytest.approx(
+        1.5 * found["rows"][0]["more"] + 0.01 * (found["rows"][0]["items"] - 600)
+    )
+    for more, words in (
+        ([], "--price is needed"),
+        (["--price", "label"], "write label=1.50, call=0.01"),
+        ([*prices, "--prevalence", "0.7"], "--prevalence is not for a pilot"),
+        ([*prices, "--price", "beer=2"], "price of beer"),
+    ):
+        assert main([*line, *more]) == 2
+        assert words in " ".join(capsys.readouterr().err.split())
+    assert main(["plan", "--width", "0.1", "--price", "label=1"]) == 2
+    assert "--price is of a pilot" in capsys.readouterr().err
