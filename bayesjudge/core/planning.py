@@ -38,9 +38,13 @@ class Parts(NamedTuple):
             last = now
         return cls(variance * (1 - last), tuple(steps))
 
+    def variance(self, labels: Any, *sizes: Any) -> Any:
+        """With so many labels, and items that each judge saw."""
+        return self.within / labels + self._others(sizes)
+
     def error(self, labels: Any, *sizes: Any) -> Any:
         """Standard error with so many labels, and items that each judge saw."""
-        return np.sqrt(self.within / labels + self._others(sizes))
+        return np.sqrt(self.variance(labels, *sizes))
 
     def labels(self, error: Any, *sizes: Any, items: Any = np.inf) -> Any:
         """Labels until the standard error is as small; infinite if no number of them is enough.

@@ -250,7 +250,7 @@ def more_labels(squared_correlation: Any, labels: float, items: float) -> Any:
     50.0
     """
     squared = np.asarray(squared_correlation, float)
-    return 1 / Parts.of(1.0, squared).error(labels, items) ** 2 - labels
+    return 1 / Parts.of(1.0, squared).variance(labels, items) - labels
 
 
 def worth_words(worth: Mapping[str, Worth]) -> str:

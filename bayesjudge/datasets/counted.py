@@ -173,7 +173,7 @@ def llm_rubric() -> pd.DataFrame:
     --------
     >>> table = llm_rubric()
     >>> round(float(table["judge_Q0"].corr(table["human_Q0"])), 2)
-    0.28
+    0.27
     """
     table = _rows("llm_rubric")
     made = {"dialogue": np.arange(len(table)) + 1}

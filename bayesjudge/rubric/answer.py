@@ -69,8 +69,8 @@ def answer(
     >>> pairs = {f"c{i}": (f"judge_c{i}", f"human_c{i}") for i in range(1, 5)}
     >>> rubric = Rubric.from_frame(table, criteria=pairs, calibration="random")
     >>> print(answer(*total(rubric)).text)
-    People would give outputs like these 62 % of the points (58 to 67 %, 95 % interval); \
-the judge gives 60 %.
+    People would give outputs like these 61 % of the points (57 to 65 %, 95 % interval); \
+the judge gives 58 %.
     """
     made = as_estimates(results, ci_prob, interval)
     rubric = data_of(made, Rubric)

@@ -395,7 +395,7 @@ class Rubric:
         >>> table = pd.DataFrame({"judge_clear": [1, 1, 0], "human_clear": [1, 0, None],
         ...                       "judge_kind": [1, 0, 1], "human_kind": [1, 0, None]})
         >>> pairs = {name: (f"judge_{name}", f"human_{name}") for name in ("clear", "kind")}
-        >>> Rubric.from_frame(table, criteria=pairs, calibration="random").meets().test_pass.item()
+        >>> Rubric.from_frame(table, criteria=pairs, calibration="random").meets().test_pass
         0
         """
         meanings = {"pass_value": pass_value, "fail_value": fail_value}

@@ -57,7 +57,7 @@ def two_phase(judged: Any, people: Any, applies: Any = None) -> Errors:
 
     Examples
     --------
-    >>> two_phase([[1.0, 0], [1, 1], [0, 1]], [[1.0, 0], [1, 1], [0, 0]]).value.round(3)
+    >>> two_phase([[1.0, 0], [1, 1], [0, 1]], [[1.0, 0], [1, 1], [0, 0]]).value
     1.0
     """
     p, y = np.asarray(judged, float), np.asarray(people, float)
@@ -116,7 +116,7 @@ def total(rubric: Rubric, *, ci_prob: float = 0.95) -> tuple[Estimate, ...]:
     >>> rubric = Rubric([[1, 0], [1, 1], [0, 1], [1, 0]],
     ...                 [[1, 0], [0, 1], [1, 1], [np.nan, np.nan]], [1, 1], "random", ["a", "b"])
     >>> [one.method.title for one in total(rubric)][:2]
-    ['Judge score, uncorrected', 'Human labels only']
+    ["Judge's mean score", 'Human labels only']
     """
     check_ci_prob(ci_prob)
     return _by_system(rubric, lambda own: _totals(own, ci_prob), "total")
