@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 from bayesjudge.compiled.compile_folder import choose_compile_folder
 from bayesjudge.compiled.roads import Compiled, compile_model, draw, structure_of
 from bayesjudge.compiled.settings import (
-    before_compiling,
     compile_function,
     compiling,
     in_numba,
     jitable,
     own_settings,
-    tell_numba,
+    telling_numba,
 )
 
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Compiled",
-    "before_compiling",
     "choose_compile_folder",
     "compile_function",
     "compile_model",
@@ -32,5 +30,5 @@ __all__ = [
     "jitable",
     "own_settings",
     "structure_of",
-    "tell_numba",
+    "telling_numba",
 ]

@@ -8,9 +8,8 @@ data is in the code. Another version, processor or text is another file, so that
 right or not found.
 
 A file is read if it is this user's alone, and so is its folder, and if it begins with what it was
-asked for; names stand in JSON, apart from the code. That runs without Numba, which takes as long to
-import as many a fit: LLVM links it to the C functions that Numba brings along. `compiler.py` makes
-it.
+asked for; names stand in JSON, apart from the code. LLVM links it to the C functions that Numba
+brings along. `compiler.py` makes it.
 """
 
 from __future__ import annotations
@@ -28,9 +27,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
-from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, FileFinder
 from importlib.metadata import version
-from importlib.util import find_spec, module_from_spec
 from itertools import count
 from pathlib import Path
 from threading import Lock
@@ -57,7 +54,7 @@ MATHEMATICS = (
     *("cosh", "exp", "expm1", "fabs", "floor", "fmod", "log", "log10", "log1p"),
     *("pow", "round", "sin", "sinh", "sqrt", "tan", "tanh", "trunc"),
 )
-#: Whether LLVM's linker is known to do without Numba here.
+#: Whether LLVM's linker is known to link such code here.
 LINKS = sys.platform == "linux" and platform.machine() == "x86_64"
 
 #: A link is not followed, nobody is waited for who writes to a pipe, and lines end as they are.
@@ -125,12 +122,11 @@ def _features() -> str:
 
 
 def _settings() -> dict[str, Any]:
-    """Settings of Numba that somebody changed; Numba is asked only if that may be so."""
+    """Settings of Numba that somebody changed."""
+    from numba.core import config
+
     asked = Path(".numba_config.yaml").exists()
     asked = asked or any(f"NUMBA_{name}" in os.environ for name in (*SETTINGS, *OF_PROCESSOR))
-    if not asked and "numba" not in sys.modules:
-        return {}
-    from numba.core import config
 
     found = {name: getattr(config, name) for name in SETTINGS}
     changed = {name: str(value) for name, value in found.items() if value != SETTINGS[name]}
@@ -168,8 +164,10 @@ def _symbols() -> dict[str, int]:
 
     As Numba itself makes them known to LLVM.
     """
-    helpers = _numbas("numba._helperlib").c_helpers | _numbas("numba._dynfunc").c_helpers
-    memory = _numbas("numba.core.runtime._nrt_python")
+    helpers = (
+        import_module("numba._helperlib").c_helpers | import_module("numba._dynfunc").c_helpers
+    )
+    memory = import_module("numba.core.runtime._nrt_python")
     memory.memsys_use_cpython_allocator()
     known = {f"numba_{name}": address for name, address in helpers.items()}
     names = [f"{name}{end}" for name in MATHEMATICS for end in ("", "f")]
@@ -183,25 +181,9 @@ def _symbols() -> dict[str, int]:
     return known | {"_Py_NoneStruct": id(None)}
 
 
-def _numbas(name: str) -> Any:
-    """A module of Numba that is written in C, without all those that are not."""
-    if "numba" in sys.modules:
-        return import_module(name)
-    package, *inside, _ = name.split(".")
-    (root,) = find_spec(package).submodule_search_locations  # type: ignore[union-attr, misc]
-    finder = FileFinder(str(Path(root, *inside)), (ExtensionFileLoader, EXTENSION_SUFFIXES))
-    spec = finder.find_spec(name)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{name} is not in {root}")
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    sys.modules.pop(name, None)  # whoever imports Numba finds it as ever
-    return module
-
-
 def _environment(known: str) -> Any:
     """What code that calls Python knows: names of a module, and values."""
-    made = _numbas("numba._dynfunc").Environment
+    made = import_module("numba._dynfunc").Environment
     if not known:
         return made({})
     module, values = json.loads(known)
@@ -307,7 +289,7 @@ def read(
             arrays = tuple(Array(*one) for one in about["arrays"])
             if about["names"] is not None:
                 function, environments = about["names"]
-                callbacks[name] = _linked_again(Code(binary, function, environments), arrays)
+                callbacks[name] = link(Code(binary, function, environments), arrays)
             elif LINKS:
                 return f"{path} is of another platform"
             else:
@@ -334,11 +316,3 @@ def _content(path: Path) -> tuple[bytes, str]:
             return file.read(), ""
     finally:
         os.close(handle)
-
-
-def _linked_again(code: Code, arrays: tuple[Array, ...]) -> Callback:
-    with suppress(RuntimeError):
-        return link(code, arrays)
-    import numba  # noqa: F401  which opens libraries of mathematics where there are some
-
-    return link(code, arrays)

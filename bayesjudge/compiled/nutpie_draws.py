@@ -1,8 +1,7 @@
-"""nutpie without what it imports for others: ArviZ, and Numba.
+"""nutpie without ArviZ, by which it puts draws into a tree.
 
-It puts draws into a tree by ArviZ, which takes longer to import than PyMC, and than many a fit: it
-brings Matplotlib and scipy.stats. Here draws go there directly. Numba it has for models that it
-compiles itself.
+ArviZ takes longer to import than PyMC, and than many a fit: it brings Matplotlib and scipy.stats.
+Here draws go into a tree directly.
 """
 
 from __future__ import annotations
@@ -29,51 +28,10 @@ class _Later(ModuleType):
         return getattr(import_module(self.__name__), name)
 
 
-class _Names(ModuleType):
-    """Stands for a module of which names are wanted, and nothing is used yet."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        self.__dict__[name] = None
-
-
 def import_nutpie() -> ModuleType:
-    """Import nutpie; its own functions, and whoever imports ArviZ or Numba, find them as ever."""
-    if "nutpie" in sys.modules:
-        return import_module("nutpie")
+    """Import nutpie; whoever imports ArviZ finds it as ever."""
     with _in_place_of(_Later("arviz")):
-        if "numba" in sys.modules:
-            return import_module("nutpie")
-        try:
-            return _without_compiler()
-        except Exception:  # of a version that uses at once what it imports
-            for name in [name for name in sys.modules if name.startswith("nutpie.")]:
-                del sys.modules[name]
-            return import_module("nutpie")
-
-
-def _without_compiler() -> ModuleType:
-    """Import nutpie; what it compiles with is imported when something of it is asked for."""
-    names = _Names("nutpie.compile_pymc")
-    before = set(vars(names))
-    with _in_place_of(names):
-        nutpie = import_module("nutpie")
-    wanted = vars(names).keys() - before
-
-    def ask(name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(f"module 'nutpie' has no attribute {name!r}")
-        del nutpie.__getattr__
-        compiler = import_module(names.__name__)
-        for one in wanted:
-            setattr(nutpie, one, getattr(compiler, one))
-        return getattr(nutpie, name)
-
-    for one in wanted:
-        delattr(nutpie, one)
-    nutpie.__getattr__ = ask  # type: ignore[method-assign]
-    return nutpie
+        return import_module("nutpie")
 
 
 @contextmanager

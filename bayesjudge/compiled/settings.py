@@ -1,8 +1,4 @@
-"""What PyTensor and Numba are told wherever the package makes or compiles a graph, and users of it.
-
-To tell Numba of operations of our own at once would import it, and PyTensor's part for it: half a
-second that a process does not need if it finds its code on disk.
-"""
+"""What PyTensor and Numba are told where the package makes or compiles a graph, and its users."""
 
 from __future__ import annotations
 
@@ -25,8 +21,6 @@ SETTINGS = {"cxx": "", "traceback__limit": 0}
 #: The user's settings, once for each block in which they are put aside.
 _put_aside: list[dict[str, Any]] = []
 _changing = Lock()
-#: What Numba will be told before it compiles anything.
-_waiting: list[Callable[[], Any]] = []
 #: Lines that were printed.
 _told: set[str] = set()
 
@@ -43,7 +37,6 @@ def compiling() -> Iterator[None]:
     a temporary folder is used.
     """
     tell_of_compile_folder()
-    tell_numba()
     with own_settings():
         with suppress(ImportError):
             from numba.core.errors import NumbaPerformanceWarning, NumbaWarning
@@ -91,26 +84,9 @@ def _set(settings: dict[str, Any]) -> None:
 # Operations and functions of our own, in Numba ---------------------------------------------------
 
 
-def before_compiling(tell: Callable[[], Any]) -> None:
-    """Call `tell` before anything is compiled: at once, if PyTensor has imported Numba."""
-    if "pytensor.link.numba.dispatch" in sys.modules:
-        tell()
-    else:
-        _waiting.append(tell)
-
-
-def tell_numba() -> None:
-    """Call what waits: wherever something may be compiled after this."""
-    with _told_if_it_fails():
-        import pytensor.link.numba.dispatch  # noqa: F401
-
-    while _waiting:
-        with _told_if_it_fails():
-            _waiting.pop(0)()
-
-
 @contextmanager
-def _told_if_it_fails() -> Iterator[None]:
+def telling_numba() -> Iterator[None]:
+    """Where Numba cannot be told of something of ours, a line says so, and Python runs it."""
     try:
         yield
     except Exception as error:  # of a version that is told otherwise
@@ -121,12 +97,10 @@ def in_numba(operation: type) -> Callable[[Function], Function]:
     """Register what Numba does for an operation, and that its properties tell it from others."""
 
     def register(function: Function) -> Function:
-        def tell() -> None:
+        with telling_numba():
             from pytensor.link.numba.dispatch.basic import register_funcify_default_op_cache_key
 
             register_funcify_default_op_cache_key(operation)(function)
-
-        before_compiling(tell)
         return function
 
     return register
@@ -134,13 +108,10 @@ def in_numba(operation: type) -> Callable[[Function], Function]:
 
 def jitable[F: Callable[..., Any]](function: F) -> F:
     """Let functions that Numba compiles call this one."""
-
-    def tell() -> None:
+    with telling_numba():
         from numba.extending import register_jitable
 
         register_jitable(function)
-
-    before_compiling(tell)
     return function
 
 
@@ -151,7 +122,6 @@ def compile_function(function: Callable[..., Any], file: Path) -> Callable[..., 
     """
     import numba
 
-    tell_numba()
     text = hashlib.sha256(file.read_bytes()).hexdigest()
     try:
         from pytensor.link.numba.cache import CACHED_SRC_FUNCTIONS

@@ -13,7 +13,7 @@ from pymc.distributions.shape_utils import rv_size_is_none
 from pytensor.tensor.random.op import RandomVariable
 from scipy.special import betaincinv
 
-from bayesjudge.compiled import before_compiling
+from bayesjudge.compiled import telling_numba
 
 #: Pairs that are drawn for one that is kept, before a prior is called impossible.
 MOST_PAIRS = 1_000_000
@@ -175,12 +175,6 @@ class _GreaterBetaRV(RandomVariable):
 IMPOSSIBLE = "these priors all but exclude a judge better than chance"
 
 
-def _tell_numba() -> None:
-    from pytensor.link.numba.dispatch.random import numba_core_rv_funcify
-
-    numba_core_rv_funcify.register(_GreaterBetaRV)(_core_of_greater_beta)
-
-
 def _core_of_greater_beta(op: Any, node: Any) -> Any:
     from pytensor.link.numba.dispatch.basic import numba_njit
 
@@ -195,7 +189,10 @@ def _core_of_greater_beta(op: Any, node: Any) -> Any:
     return draw, 1  # a version: PyTensor keeps the compiled function on disk by it
 
 
-before_compiling(_tell_numba)
+with telling_numba():
+    from pytensor.link.numba.dispatch.random import numba_core_rv_funcify
+
+    numba_core_rv_funcify.register(_GreaterBetaRV)(_core_of_greater_beta)
 
 
 class GreaterBeta(UnitContinuous):

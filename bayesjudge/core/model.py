@@ -110,10 +110,7 @@ class BayesianModel:
         raise NotImplementedError
 
     def _pymc_model(self, data: Any, collapsed: bool = True) -> pm.Model:
-        """Build what a user may compile: Numba has to know our operations."""
-        from bayesjudge.compiled import tell_numba
-
-        tell_numba()
+        """Build what a user may compile."""
         return self._build(data) if collapsed else self._uncollapsed(data)
 
     def _sampling_form(self, data: Any) -> pm.Model | None:

@@ -683,68 +683,23 @@ def test_what_code_knows_of_python_is_kept():
     assert native._environment("").consts == []
 
 
-#: Fits a model, and then uses what the fit went without.
-WITHOUT_NUMBA = """
-import sys
-import bayesjudge as bj
-from bayesjudge.compiled import native
-before = native.machine()
-counts = bj.prevalence.Counts(100, 60, 10, 9, 10, 7, calibration="random")
-model = bj.prevalence.ErrorRates(sensitivity=bj.BetaPrior(9, 1))  # compared with what it expects
-fit = bj.prevalence.fit(counts, model, draws=20, tune=20, chains=2, random_seed=1)
-print(fit.draws("prevalence").sum(), "numba" in sys.modules)
-import numba, numpy as np, nutpie, pymc as pm
-assert numba.njit(lambda x: np.dot(x, x))(np.ones(3)) == 3
-assert numba._helperlib and numba.core.runtime._nrt_python
-assert native.machine() == before
-with pm.Model() as model:
-    pm.Normal("x", shape=2)
-compiled = nutpie.compile_pymc_model(model)
-assert nutpie.compile_pymc_model is nutpie.compile_pymc.compile_pymc_model
-tree = nutpie.sample(compiled, draws=5, tune=5, chains=1, seed=1, progress_bar=False)
-assert tree["posterior"]["x"].shape == (1, 5, 2)
-assert not hasattr(nutpie, "no such thing")
-fit.extended(random_seed=1)
-"""
-
-
-@pytest.mark.slow
-def test_a_process_that_finds_its_code_needs_no_numba_and_leaves_it_usable(tmp_path):
-    environment = {"PYTENSOR_FLAGS": f"base_compiledir={tmp_path}", "PYTHONWARNINGS": "ignore"}
-    first, then = (run_python(WITHOUT_NUMBA, **environment).stdout.split() for _ in range(2))
-    assert first[1] == "True"
-    assert then == [first[0], str(not native.LINKS)]
-
-
-#: Imports operations before or after PyTensor's part for Numba, and asks what Numba does for them.
+#: Asks what Numba does for our operations and distributions.
 OPERATIONS = """
-import sys
-from importlib import import_module
-before = sys.argv[1] == "before"
-if before:
-    import pytensor.link.numba.dispatch
-names = {
-    "prevalence.items._marginal": ["Rows"],
-    "truth.effects": ["Centre"],
-    "ratings._marginal": ["LogProbabilities", "_Gradient"],
-    "core.distributions": [],
-}
-found = [getattr(import_module("bayesjudge." + m), name) for m in names for name in names[m]]
-assert ("numba" in sys.modules) == before
-import bayesjudge as bj
-bj.prevalence.build_model(bj.prevalence.Counts(100, 60, 10, 9, 10, 7, calibration="random"))
+from bayesjudge.core.distributions import _GreaterBetaRV
+from bayesjudge.prevalence.items._marginal import Rows
+from bayesjudge.ratings._marginal import LogProbabilities, _Gradient
+from bayesjudge.truth.effects import Centre
 from pytensor.link.numba.dispatch.basic import numba_funcify_default_op_cache_key as known
 from pytensor.link.numba.dispatch.random import numba_core_rv_funcify as drawn
-from bayesjudge.core.distributions import _GreaterBetaRV
-assert all(known.dispatch(one) is not known.dispatch(object) for one in found)
+ours = Rows, Centre, LogProbabilities, _Gradient
+assert all(known.dispatch(one) is not known.dispatch(object) for one in ours)
 assert drawn.dispatch(_GreaterBetaRV) is not drawn.dispatch(object)
 """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("order", ["before", "after"])
-def test_numba_knows_our_operations_whoever_comes_first(order):
-    run_python(OPERATIONS, order)
+def test_numba_knows_our_operations():
+    run_python(OPERATIONS)
 
 
 @pytest.mark.slow
