@@ -94,7 +94,7 @@ def _read(
     If items are named, also the differences of systems on the items that they share.
     """
     made_verdicts = asked.pass_from is not None
-    unused = ["verdict", "swapped", "classes", "external_labels"]
+    unused = ["verdict", "swapped", "classes", "external_labels", "rater", "prior_people"]
     unused += [] if made_verdicts else ["repeats", "pooling", *OF_RATES]
     numbers = asked.truth_scale is not None or asked.truth_from is not None
     unused += ["pass_value", "fail_value"] if numbers else []
@@ -117,11 +117,11 @@ def _read(
             words = "write numbers with colons between, such as 2.5:3.5"
             require(False, f"--edges {asked.edges}: {words}")
     values = ("calibration", "truth_from", *vars(asked.meanings))
-    how = asked.values("score", "truth", "item", *values)
+    how = asked.values("score", "truth", "adjudicated", "item", *values)
     how |= {"scale": ends or (0.0, 1.0), "truth_scale": truths}
     alone = {**asked.values("propensity"), "unscored": asked.unparsed, "edges": cuts}
     module, by = bj.prevalence.scores, asked.by
-    columns = asked.columns("score", "truth", "propensity", "item", "by")
+    columns = asked.columns("score", "truth", "adjudicated", "propensity", "item", "by")
     with source.counted(columns, quiet=shared.quiet) as table:
         if by is None:
             return {"": module.Scores.from_frame(table, **how, **alone)}, None

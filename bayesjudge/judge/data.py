@@ -202,6 +202,9 @@ class Judged(View):
         with checking("judge.Judged") as require:
             one = (self.verdicts is None) != (self.scores is None)
             require(one, "expected verdicts or scores, one of the two")
+            people = () if self.verdicts is None else self.verdicts.people
+            words = "labels of several people: hand over prevalence.people.PeopleCounts(…).agreed"
+            require(not people, f"{words}, or name one column (truth=)")
         if self.verdicts is not None:
             judges, systems = self.verdicts.judges, self.verdicts.groups
             systems = ("",) if self.verdicts.dim == "stratum" else systems

@@ -162,14 +162,19 @@ class Reading:
         object.__setattr__(self, "people", () if one else people)
 
     @classmethod
-    def of(cls, subject: str, given: Mapping[str, Any]) -> Self:
+    def of(cls, subject: str, given: Mapping[str, Any], *, several_people: bool = False) -> Self:
         """Take the arguments of a reader, all that have the name of a field; the design is asked.
 
-        A reader hands over its `locals()`, so that its arguments stand once, in its signature.
+        A reader hands over its `locals()`, so that its arguments stand once, in its signature. One
+        that does not say that it reads labels of several people refuses them.
         """
         known = ({field.name for field in fields(cls)} - {"people"}) & set(given)
         values = {name: given[name] for name in known}
-        return cls(**values | {"subject": subject, "calibration": declared(given["calibration"])})
+        values |= {"subject": subject, "calibration": declared(given["calibration"])}
+        made = cls(**values)
+        if not several_people:
+            refuse_people(made, "one label an output")
+        return made
 
     @property
     def _grouped(self) -> dict[str, Any]:
@@ -218,9 +223,9 @@ def refuse_people(how: Reading, of: str) -> None:
     with checking(how.subject) as require:
         require(
             not how.people,
-            f"{of}: one column of labels (truth=); labels of several people are read a row an "
-            "output by prevalence.people.PeopleCounts, and their mean is a numeric label "
-            "(truth_scale=(0, 1)) of prevalence.scores",
+            f"{of}: one column of labels (truth=); labels of several people are read by "
+            "prevalence.people.PeopleCounts, of which `agreed` has those that two gave alike, and "
+            "by prevalence.scores.Scores, as what people say on average",
         )
 
 

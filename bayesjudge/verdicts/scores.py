@@ -5,7 +5,7 @@ Each different score is one response or, of too many in an engine, each cell of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -40,16 +40,19 @@ NO_SCORE = "missing_value= names what stands for none"
 
 def read_scores(table: Any, how: Reading) -> dict[str, Any]:
     """The fields of a table of scores; rows of one item count as one, with their means."""
-    (score,), truth, scale = how.verdict, str(how.truth), how.scale
+    (score,), truths, scale = how.verdict, how.labels[1:], how.scale
     assert scale is not None
     several, n_rows = how.item is not None and has_repeats(table, how.item), 0
     if several:
-        rows, grouped = read_rows(table, score, truth, names=[str(how.item)]), 0
+        rows, grouped = read_rows(table, score, *truths, names=[str(how.item)]), 0
         n = np.ones(len(rows), np.int64)
     else:
         rows, n, grouped = count_scores(table, how)
     meanings = how.pass_value, how.fail_value, how.missing_value
-    read = read_cells(rows[score], rows[truth], how.truth_scale, how.truth_from, meanings)
+    scales = how.truth_scale, how.truth_from, meanings
+    read = _of_people(
+        [read_cells(rows[score], rows[truth], *scales) for truth in truths], len(how.people)
+    )
     kept = ~np.isnan(read.score)
     lost = int(n[~kept].sum())
     with checking(f"column {score!r}") as require:
@@ -90,6 +93,21 @@ def read_scores(table: Any, how: Reading) -> dict[str, Any]:
         "rows": n_rows,
         **groups,
     }
+
+
+def _of_people(read: Sequence[Cells], people: int) -> Cells:
+    """What people say of an output on average, or what was settled: a number, of several people."""
+    if not people:
+        return read[0]
+    said = np.array([one.truth for one in read[:people]])
+    given = ~np.isnan(said)
+    with np.errstate(invalid="ignore"):
+        mean = np.where(given, said, 0.0).sum(axis=0) / given.sum(axis=0)
+    settled = read[people].truth if len(read) > people else np.full(len(mean), np.nan)
+    spelling = "; ".join(dict.fromkeys(one.spelling for one in read if one.spelling))
+    truth = np.where(np.isnan(settled), mean, settled)
+    scale = read[0].truth_scale or (0.0, 1.0)
+    return read[0]._replace(truth=truth, truth_scale=scale, spelling=spelling)
 
 
 def truths_of(
@@ -174,9 +192,9 @@ def count_scores(table: Any, how: Reading) -> tuple[pd.DataFrame, np.ndarray, in
     import narwhals as nw
     import pandas as pd
 
-    score, truth = how.labels
+    score, truth = how.labels[:2]
     require_columns(table, *how.labels, *how.keys)
-    if how.keys or not is_counted_in_place(table):
+    if how.keys or how.people or not is_counted_in_place(table):
         return *count_rows(table, *how.labels, *how.keys), 0
     frame = nw.from_native(table).lazy().select(*how.labels)
     several = frame.select(nw.col(score).n_unique()).collect()[score][0]

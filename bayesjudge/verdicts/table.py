@@ -25,7 +25,6 @@ from bayesjudge.verdicts.reading import (
     one_row_an_output,
     read_item_cells,
     read_table,
-    refuse_people,
 )
 from bayesjudge.verdicts.scores import Scale, read_scores
 
@@ -306,7 +305,7 @@ class Verdicts:
             require(score is None or not others, words)
         given = locals() | {"verdict": verdict if score is None else score}
         given["unparsed"] = KEPT if several and unparsed is None else unscored or unparsed
-        how = Reading.of(subject, given)
+        how = Reading.of(subject, given, several_people=True)
         with checking(how.subject) as require:
             require(repeats in (None, *REPEATS), f"repeats={repeats!r}: expected one of {REPEATS}")
             require(
@@ -341,7 +340,6 @@ class Verdicts:
             found = read_item_cells(table, how, repeats)
             return cls.from_item_cells(repeats=repeats, calibration=how.calibration, **found)
         if how.scale is not None:
-            refuse_people(how, "scores")
             return cls(**read_scores(table, how)).collapsed()
         if how.rater is not None:
             table, how = one_row_an_output(table, how)

@@ -92,8 +92,8 @@ def test_one_column_in_a_list_is_that_column(table):
         (lambda t: read(t, truth=[]), "names no column"),
         (lambda t: read(t, truth="ann1", rater="ann2"), "takes item="),
         (lambda t: read(t.assign(ann1=None, ann2=None)), "no item has a label|labels"),
-        (lambda t: P.scores.Scores.from_frame(t, score="verdict", scale=(0, 1), **TWO),
-         "one column"),
+        (lambda t: bj.attempts.Attempts.from_frame(t.assign(task=1), **TWO), "one column"),
+        (lambda t: bj.judge.Judged.from_frame(t, **TWO), "agreed"),
         (lambda t: P.items.Items.from_frame(t.assign(item=1), item="item", repeats="system", **TWO),
          "one column of labels"),
     ],
@@ -114,6 +114,24 @@ def test_what_was_settled_is_the_truth_behind_one_person(table):
     both = table[["ann1", "ann2"]].dropna()
     hit = (both["ann1"] == 1)[both["ann2"] == 1].mean()
     assert P.exact(counts)["sensitivity", "ann1"].value == pytest.approx(hit, abs=0.04)
+
+
+def test_scores_are_held_against_what_people_say_on_average(table, counts):
+    """The mean label of a sample: by hand, and by the same rows as verdicts."""
+    scores = P.scores.Scores.from_frame(table, score="verdict", scale=(0, 1), **TWO)
+    mean = table[["ann1", "ann2"]].mean(axis=1)
+    assert (scores.n[scores.known] @ scores.truth[scores.known]) == pytest.approx(mean.sum())
+    forms = {one.method.id: one for one in P.closed_forms(scores)}
+    said = {one.method.id: one for one in people.closed_forms(counts)}["people-say"]
+    assert forms["difference-tuned"]["mean_score"] == pytest.approx(said["people_pass"], abs=1e-12)
+    settled = table.assign(final=table["ann1"].where(table.index < 20))
+    read_so = P.scores.Scores.from_frame(
+        settled, score="verdict", scale=(0, 1), adjudicated="final", **TWO
+    )
+    expected = settled["final"].fillna(mean)
+    assert (read_so.n[read_so.known] @ read_so.truth[read_so.known]) == pytest.approx(
+        expected.sum()
+    )
 
 
 def test_nothing_is_dropped(table, counts):

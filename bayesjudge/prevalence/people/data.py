@@ -319,7 +319,7 @@ class PeopleCounts(View):
             If a column is missing, labels are not understood, a person labelled an item twice, or
             the design does not suit.
         """
-        how = Reading.of("prevalence.people.PeopleCounts.from_frame", locals())
+        how = Reading.of("prevalence.people.PeopleCounts.from_frame", locals(), several_people=True)
         return cls.of(Verdicts.read(table, how, guess_items=True), str(how.truth))
 
     @classmethod

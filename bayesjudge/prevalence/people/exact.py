@@ -166,7 +166,9 @@ def doubtful(table: Any, model: PeopleErrors | None = None, **columns: Any) -> p
     import pandas as pd
 
     # a row without a verdict has labels that may be wrong too
-    how = Reading.of("prevalence.people.doubtful", columns | {"unparsed": KEPT})
+    how = Reading.of(
+        "prevalence.people.doubtful", columns | {"unparsed": KEPT}, several_people=True
+    )
     person = str(how.truth)
     if how.rater is not None:
         table, how = one_row_an_output(table, how)

@@ -369,7 +369,8 @@ class Scores(View):
         calibration: str | LabelDesign | None = None,
         scale: tuple[float, float] | str,
         score: str = "score",
-        truth: str = "truth",
+        truth: str | Sequence[str] = "truth",
+        adjudicated: str | None = None,
         truth_scale: tuple[float, float] | None = None,
         truth_from: float | None = None,
         edges: Sequence[float] | None = None,
@@ -393,7 +394,10 @@ class Scores(View):
         scale : tuple of float or "log_odds"
             Lowest and highest score that the judge can give.
         score, truth : str
-            Columns with the judge's score and with the human label, empty where there is none.
+            Columns with the judge's score and with the human label, empty where there is none. Of
+            several people a column each: what they say on average is then the label, a number.
+        adjudicated : str, optional
+            Of several people: column with the label that was settled in the end, where one was.
         truth_scale : tuple of float, optional
             Lowest and highest number that people can give; labels are pass and fail without.
         truth_from : float, optional
@@ -432,7 +436,8 @@ class Scores(View):
         ([1.0, 1.0], 5)
         """
         numbers = {"verdict": score, "unparsed": unscored}
-        how = Reading.of("prevalence.Scores.from_frame", locals() | numbers)
+        given = locals() | numbers
+        how = Reading.of("prevalence.Scores.from_frame", given, several_people=True)
         return cls.of(Verdicts.read(table, how), edges)
 
     @classmethod
