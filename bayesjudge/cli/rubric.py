@@ -36,6 +36,9 @@ from bayesjudge.core.names import name_of
 from bayesjudge.core.screen import few
 from bayesjudge.render.page import Section
 
+#: What tells how well a judge tells outputs apart is called in a narrow line.
+SHORT = {"youden": "J", "correlation": "r", "auc": "AUC"}
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -240,8 +243,9 @@ def _criteria_section(found: Estimate, cannot: Sequence[Any]) -> Section:
     lost = {(one.criterion, *([one.system] if one.system else [])) for one in cannot}
     lines, fields = [], []
     for at, own in rows.items():
-        quality = own.get("youden") or own.get("correlation")
-        name = "J" if "youden" in own else "r"
+        name, quality = next(
+            ((short, own[one]) for one, short in SHORT.items() if one in own), ("", None)
+        )
         told = f"{', '.join(at)}: {percents(own['criterion_met'])}, judge "
         told += percents(own["judge_met"]).partition(" (")[0]
         if quality is not None and quality.value == quality.value:

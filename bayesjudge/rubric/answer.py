@@ -30,7 +30,8 @@ from bayesjudge.rubric.data import Rubric
 #: A criterion is proposed for people if the total's interval becomes this part of its width.
 NARROWER = 0.9
 #: Of what a sentence speaks.
-MEASURES = {"youden": "sensitivity + specificity - 1", "correlation": "correlation with people"}
+MEASURES = {"youden": "sensitivity + specificity - 1", "correlation": "correlation with people",
+            "auc": "area under the curve"}  # fmt: skip
 
 
 def answer(

@@ -9,14 +9,12 @@ import numpy as np
 
 from bayesjudge.core import methods
 from bayesjudge.core.errors import check_ci_prob, checking
-from bayesjudge.core.estimate import Caution, Estimate, Quantity, Row
-from bayesjudge.core.intervals import z_score
+from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Quantity, Row
 from bayesjudge.core.label_design import RANDOM_LABELS
 from bayesjudge.core.planning import Parts
+from bayesjudge.judge import quality
 from bayesjudge.prevalence import Counts, exact
-from bayesjudge.prevalence.cautions import above_chance
 from bayesjudge.prevalence.closed_form import difference, naive
-from bayesjudge.prevalence.scores import Scores
 from bayesjudge.rubric.data import Rubric
 from bayesjudge.rubric.totals import TWO_PHASE, two_phase
 from bayesjudge.truth.influence import t_quantile
@@ -24,6 +22,8 @@ from bayesjudge.truth.influence import t_quantile
 #: What people reach among themselves, if nobody says: the judge's J, or its correlation, must be
 #: able to be as high.
 REACH = 0.5
+#: How well a judge tells outputs apart, of verdicts, of grades and of probabilities.
+MEASURES = ("youden", "correlation", "auc")
 #: Fewest outputs labelled throughout from which is told what a criterion does to the interval.
 FEWEST = 10
 
@@ -54,11 +54,11 @@ def by_criterion(rubric: Rubric, *, ci_prob: float = 0.95) -> Estimate:
         By ``criterion`` (and ``system``, if there are several): ``criterion_met``, the share of
         outputs that people would say meet it, or its mean grade between 0 and 1
         (`prevalence.exact`; PPI++ of grades); ``judge_met``, the judge's own; ``youden``,
-        sensitivity + specificity - 1 with Newcombe's interval, or of grades ``correlation`` with
-        Fisher's; ``points_lost``, its mean part of the points that outputs miss (`two_phase`); and
-        without interval ``width_if_given``: of the total's interval, if people judged this
-        criterion on all outputs, by ``width_now`` (both by the formula of
-        `decide.shopping_list`; ``nan`` with fewer than 10 outputs labelled throughout).
+        sensitivity + specificity - 1, or of grades ``correlation``, of probabilities ``auc``
+        (`judge.quality`); ``points_lost``, its mean part of the points that outputs miss
+        (`two_phase`); and without interval ``width_if_given``: of the total's interval, if people
+        judged this criterion on all outputs, by ``width_now`` (both by `core.planning`; only with
+        10 outputs or more labelled throughout).
 
         Each criterion's errors are estimated alone: criteria are fixed, and differ more than
         judges do, so that shrinking them towards each other gains next to nothing.
@@ -70,7 +70,7 @@ def by_criterion(rubric: Rubric, *, ci_prob: float = 0.95) -> Estimate:
 
     References
     ----------
-    Youden (1950), Cancer 3, 32-35; Newcombe (1998), Statistics in Medicine 17, 873-890.
+    Youden (1950), Cancer 3, 32-35.
     """
     check_ci_prob(ci_prob)
     with checking("rubric.by_criterion") as require:
@@ -92,13 +92,12 @@ def by_criterion(rubric: Rubric, *, ci_prob: float = 0.95) -> Estimate:
         {quantity: Quantity.of_rows(own, dims) for quantity, own in rows.items()},
         method=methods.BY_CRITERION,
         ci_prob=ci_prob,
-        source=f"Youden (1950); Newcombe (1998); {TWO_PHASE}",
+        source=f"Youden (1950); {TWO_PHASE}",
         interval={
             "criterion_met": "t" if rubric.graded else "equal-tailed, reaching 0 and 1",
             "judge_met": "Wilson",
-            "youden": "Newcombe",
-            "correlation": "Fisher's z",
             "points_lost": "t",
+            **dict.fromkeys(MEASURES, INTERVALS["eti"]),
         },
         assumptions=(RANDOM_LABELS,),
         cautions=tuple(cautions),
@@ -109,17 +108,11 @@ def by_criterion(rubric: Rubric, *, ci_prob: float = 0.95) -> Estimate:
 def _of_one(rubric: Rubric, c: int, ci_prob: float) -> Iterator[tuple[str, Row]]:
     """The numbers of one criterion of one system."""
     data = rubric.criterion(rubric.criteria[c])
-    if isinstance(data, Counts):
-        (_, _, share), *_ = exact(data, ci_prob=ci_prob).rows()
-        yield "criterion_met", share
-        if data.correct_n and data.incorrect_n:
-            yield "youden", Row(*(float(np.squeeze(x)) for x in above_chance(data, ci_prob)))
-    else:
-        (_, _, share), *_ = difference(data, ci_prob=ci_prob).rows()
-        yield "criterion_met", share
-        yield "correlation", correlation(data, ci_prob)
-    (_, _, judged), *_ = naive(data, ci_prob=ci_prob).rows()
-    yield "judge_met", judged
+    estimate = exact if isinstance(data, Counts) else difference
+    yield "criterion_met", next(estimate(data, ci_prob=ci_prob).rows())[2]
+    found = quality(data, ci_prob=ci_prob)
+    yield from ((name, found[name]) for name in MEASURES if name in found)
+    yield "judge_met", next(naive(data, ci_prob=ci_prob).rows())[2]
     worth = rubric.points(rubric.used)
     rows = np.isfinite(worth).all(axis=1)
     cells = [x[rows][:, [c]] for x in (worth, rubric.said, rubric.people, rubric.used)]
@@ -129,19 +122,6 @@ def _of_one(rubric: Rubric, c: int, ci_prob: float) -> Iterator[tuple[str, Row]]
         yield "points_lost", Row(*map(float, two_phase(judge, truth, used).interval(ci_prob)))
     for name, width in _widths(rubric, c, ci_prob).items():
         yield name, Row(width, np.nan, np.nan)
-
-
-def correlation(scores: Scores, ci_prob: float) -> Row:
-    """Of the judge's and people's numbers on labelled outputs, with Fisher's interval."""
-    f, y = scores.unit[scores.known], scores.unit_truth[scores.known]
-    if len(f) < 4 or f.std() == 0 or y.std() == 0:
-        return Row(np.nan, np.nan, np.nan)
-    r = float(np.clip(np.corrcoef(f, y)[0, 1], -1, 1))
-    if abs(r) > 1 - 1e-12:
-        return Row(r, r, r)
-    half = z_score(ci_prob) / np.sqrt(len(f) - 3)
-    low, high = (float(np.tanh(np.arctanh(r) + side * half)) for side in (-1, 1))
-    return Row(r, low, high)
 
 
 def _widths(rubric: Rubric, c: int, ci_prob: float) -> dict[str, float]:
@@ -175,8 +155,8 @@ def cannot_judge(
         From `by_criterion`.
     reach : float or mapping of str to float, default 0.5
         What people reach among themselves, by criterion if it differs: sensitivity +
-        specificity - 1 of one person against another, or their correlation. The default is that
-        of people who agree on three outputs in four, of which half meet the criterion.
+        specificity - 1 of one person against another, their correlation, or 2 AUC - 1. The default
+        is that of people who agree on three outputs in four, of which half meet the criterion.
 
     Returns
     -------
@@ -198,6 +178,7 @@ def cannot_judge(
     return tuple(
         CannotJudge(name, str(at.get("system", "")), quantity, row, wanted)
         for quantity, at, row in found.rows()
-        if quantity in ("youden", "correlation")
-        and row.high < (wanted := named.get(name := str(at["criterion"]), usual))
+        if quantity in MEASURES
+        and (2 * row.high - 1 if quantity == "auc" else row.high)
+        < (wanted := named.get(name := str(at["criterion"]), usual))
     )

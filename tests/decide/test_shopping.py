@@ -156,7 +156,7 @@ def _two_systems(n=300, labelled=120):
 def test_pairing_is_worth_its_labels():
     how = {"judges": {"judge": "judge"}, "truth": "human", "by": "system", "item": "id"}
     pilot = Pilot.from_frame(_two_systems(), **how)
-    assert (pilot.outputs, pilot.judged_n) == (2, (300,))
+    assert (pilot.outputs, pilot.judged_n, len(pilot.truth)) == (2, (300,), 120)
     made = shopping_list(pilot, {"label": 1.0}, difference=True, items=3000).set_index("way")
     made_width = shopping_list(pilot, {"label": 1.0}, width=0.06, items=9000).set_index("way")
     apart = "judge, on items that are not shared"
