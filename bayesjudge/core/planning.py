@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,6 +58,22 @@ class Parts(NamedTuple):
 
     def _others(self, sizes: tuple[Any, ...]) -> Any:
         return sum(np.asarray(p) / n for p, n in zip(self.judged, sizes, strict=True))
+
+
+def fewest(enough: Callable[[int], bool], low: int, most: int, part: float = 0.0) -> int | None:
+    """The smallest number above `low` that is enough, to a `part` of it; None if `most` is not."""
+    if most <= low or not enough(most):
+        return None
+    high, step = most, max(low, 1)
+    while low + step < most:  # larger numbers cost more
+        if enough(low + step):
+            high = low + step
+            break
+        low, step = low + step, 2 * step
+    while high - low > max(1, part * high):
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
 
 
 def explained_by_calls(squared_correlation: Any, calls: Any, icc: Any) -> Any:

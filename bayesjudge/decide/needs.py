@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import betainc
 
-from bayesjudge.core.planning import Parts
+from bayesjudge.core.planning import Parts, fewest
 from bayesjudge.decide._posterior import LESS, MORE
 from bayesjudge.decide.decision import Need
 from bayesjudge.decide.power import PEOPLE, chance_to_pass, labels_to_pass
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 PLANNED, Z_PLANNED = 0.8, 0.8416
 #: How the labels of a design are chosen, by the names of `chance_to_pass`.
 OF_DESIGN = {"random": "random sample", "by_verdict": "by verdict"}
+#: A number of labels is told to this part of it.
+PRECISION = 0.05
 #: Items that are no limit.
 MANY = 10**9
 
@@ -134,7 +136,7 @@ def _labels(counts: Counts, value: float, threshold: float, probability: float) 
         return chance >= PLANNED
 
     most = total - 1 if same else 100 * int(counts.labelled_n)
-    return _least(decides, int(counts.labelled_n), most)
+    return float(fewest(decides, int(counts.labelled_n), most, PRECISION) or np.inf)
 
 
 def _rates(counts: Counts) -> tuple[float, float]:
@@ -151,19 +153,6 @@ def _rates(counts: Counts) -> tuple[float, float]:
     hits, misses = share * ppv, (1 - share) * (1 - npv)
     refused, let_by = (1 - share) * npv, share * (1 - ppv)
     return hits / (hits + misses), refused / (refused + let_by)
-
-
-def _least(decides: Any, low: int, most: int) -> float:
-    """The smallest number that decides, to within a tenth; infinite if not even the most does."""
-    if most <= low or not decides(most):
-        return np.inf
-    high = low
-    while high < most and not decides(high):
-        low, high = high, min(2 * high, most)
-    while high - low > max(1, 0.05 * high):
-        middle = (low + high) // 2
-        low, high = (low, middle) if decides(middle) else (middle, high)
-    return float(high)
 
 
 def items_wanted(

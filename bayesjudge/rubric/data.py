@@ -14,7 +14,7 @@ from bayesjudge.core.label_design import LabelDesign, declared, design_of
 from bayesjudge.core.labels import folded, read_labels
 from bayesjudge.core.numbers import numbers_of
 from bayesjudge.core.screen import few, fitted, how_many
-from bayesjudge.core.tables import read_rows
+from bayesjudge.core.tables import free_name, read_rows
 from bayesjudge.prevalence import Counts
 from bayesjudge.prevalence.scores import Scores
 
@@ -402,13 +402,18 @@ class Rubric:
         read = _Cells((scale, truth_scale), meanings, missing_value, {*map(folded, not_applicable)})
         given: dict[str, Any] = {"calibration": declared(calibration), "failed": failed}
         given |= {"graded": scale is not None}
-        if criteria is not None:
-            return cls(**_wide(table, criteria, weight, item, by, read), **given)
         with checking("Rubric.from_frame") as require:
             words = "names the output of each row; needed of a row a criterion"
-            require(item is not None, Problem(f"item= {words}", "not-given", argument="item"))
-        columns = (criterion, verdict, truth)
-        return cls(**_long(table, columns, weight, str(item), by, read), **given)
+            known = criteria is not None or item is not None
+            require(known, Problem(f"item= {words}", "not-given", argument="item"))
+        keys = [name for name in (item, by) if name is not None]
+        if criteria is None:
+            more = [weight] if isinstance(weight, str) else []
+            rows = read_rows(table, verdict, truth, *more, names=[criterion, *keys])
+            rows = rows.rename(columns={criterion: "criterion", verdict: "verdict", truth: "truth"})
+        else:
+            rows, keys = _stacked(table, criteria, keys)
+        return cls(**_cells(rows, keys, item, by, weight, read), **given)
 
 
 def counted(judged: np.ndarray, people: np.ndarray, calibration: Any) -> Counts:
@@ -446,38 +451,30 @@ class _Cells:
         scale = self.scales[who]
         if scale is None:
             how = {**self.meanings, "missing_value": self.missing}
-            return read_labels({str(column.name): cells.tolist()}, **how)[0][
-                str(column.name)
-            ], excused
+            return read_labels({"label": cells.tolist()}, **how)[0]["label"], excused
         low, high = scale
         return (numbers_of(cells, self.missing) - low) / (high - low), excused
 
 
-def _wide(
-    table: Any,
-    criteria: Mapping[str, tuple[str, str]],
-    weight: Any,
-    item: str | None,
-    by: str | None,
-    read: _Cells,
-) -> dict[str, Any]:
-    columns = list(dict.fromkeys(name for pair in criteria.values() for name in pair))
-    keys = [name for name in (item, by) if name is not None]
+def _stacked(
+    table: Any, criteria: Mapping[str, tuple[str, str]], keys: list[str]
+) -> tuple[pd.DataFrame, list[str]]:
+    """Columns of each criterion as rows, and what names the output of each."""
+    import pandas as pd
+
+    columns = dict.fromkeys(name for pair in criteria.values() for name in pair)
     rows = read_rows(table, *columns, names=keys)
-    sides = [[read.of(rows[pair[who]], who) for pair in criteria.values()] for who in (0, 1)]
-    judged, people = (np.column_stack([cells for cells, _ in side]) for side in sides)
-    out, excused = (np.column_stack([away for _, away in side]) for side in sides)
+    own = free_name("output", [*rows])
+    named = rows[keys].assign(**{own: np.arange(len(rows))})
+    parts = [
+        named.assign(criterion=name, verdict=rows[judge].astype(object), truth=rows[people])
+        for name, (judge, people) in criteria.items()
+    ]
     with checking("Rubric.from_frame") as require:
-        twice = int(rows[keys].duplicated().sum()) if item is not None else 0
+        twice = int(rows[keys].duplicated().sum()) if keys else 0
         words = "an item has several rows of one system; keep one, or name outputs apart"
         require(not twice, f"{how_many(twice, 'row', 'repeat')} ({', '.join(keys)}): {words}")
-        points = _points([*criteria], weight, require)
-    return {
-        **{"judged": judged, "people": people, "applies": ~out, "excused": excused & ~out},
-        **{"criteria": [*criteria], "weight": points},
-        "items": None if item is None else rows[item].tolist(),
-        "systems": None if by is None else rows[by].astype(str).tolist(),
-    }
+    return pd.concat(parts, ignore_index=True), [*keys, own]
 
 
 def _points(names: Sequence[str], weight: Any, require: Any) -> list[float]:
@@ -488,44 +485,37 @@ def _points(names: Sequence[str], weight: Any, require: Any) -> list[float]:
     return [float(given.get(name, 1.0)) for name in names]
 
 
-def _long(
-    table: Any, columns: tuple[str, str, str], weight: Any, item: str, by: str | None, read: _Cells
+def _cells(
+    rows: pd.DataFrame, keys: list[str], item: str | None, by: str | None, weight: Any, read: _Cells
 ) -> dict[str, Any]:
+    """Arrays of outputs and criteria, of a row each."""
     import pandas as pd
 
-    name, verdict, truth = columns
-    more = [weight] if isinstance(weight, str) else []
-    keys = [item] if by is None else [item, by]
-    rows = read_rows(table, verdict, truth, *more, names=[name, *keys])
     output, outputs = pd.factorize(pd.MultiIndex.from_frame(rows[keys]))
-    code, names = pd.factorize(rows[name].astype(str))
-    items_of = rows.groupby(code)[item].nunique()
-    own = bool(rows[item].nunique() > 1 and (items_of == 1).mean() > 0.5)
+    code, names = pd.factorize(rows["criterion"].astype(str))
+    items_of = rows.groupby(code)[keys[0]].nunique()
+    own = bool(len(outputs) > 1 and (items_of == 1).mean() > 0.5)
     with checking("Rubric.from_frame") as require:
         twice = int(pd.DataFrame({"o": output, "c": code}).duplicated().sum())
         words = f"one criterion of one output has several rows by {', '.join(keys)}"
         require(not twice, f"{how_many(twice, 'row', 'repeat')}: {words}; keep one of each")
-        if more:
+        if isinstance(weight, str):
             points = numbers_of(rows[weight])
         else:
             points = np.array(_points([*names], weight, require))[code]
     if own:  # the j-th criterion of each output
         code = rows.groupby(output).cumcount().to_numpy()
         names = [str(j + 1) for j in range(int(code.max()) + 1)]
-    shape = len(outputs), len(names)
-    judged, away = read.of(rows[verdict], 0)
-    people, excused = read.of(rows[truth], 1)
-    filled = {"judged": judged, "people": people, "weight": points}
-    flags = {"applies": ~away, "excused": excused & ~away}
-    made: dict[str, Any] = {key: np.full(shape, np.nan) for key in filled}
-    made |= {key: np.zeros(shape, bool) for key in flags}
-    for key, values in (filled | flags).items():
-        made[key][output, code] = values
-    each = [*outputs]
-    return {
-        **made,
-        "criteria": [*names],
-        "own": own,
-        "items": [one[0] for one in each],
-        "systems": None if by is None else [str(one[1]) for one in each],
-    }
+    judged, away = read.of(rows["verdict"], 0)
+    people, excused = read.of(rows["truth"], 1)
+    cells = {"judged": judged, "people": people, "weight": points}
+    cells |= {"applies": ~away, "excused": excused & ~away}
+    made: dict[str, Any] = {}
+    for name, values in cells.items():
+        nothing = False if values.dtype == bool else np.nan
+        made[name] = np.full((len(outputs), len(names)), nothing)
+        made[name][output, code] = values
+    each = dict(zip(keys, zip(*outputs, strict=True), strict=True))
+    systems = None if by is None else [str(one) for one in each[by]]
+    items = None if item is None else each[item]
+    return {**made, "criteria": [*names], "own": own, "items": items, "systems": systems}

@@ -21,6 +21,7 @@ from bayesjudge.cli import main
 from bayesjudge.core.answer import chance
 from bayesjudge.core.diagnosis import cautions_of
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.planning import fewest
 from bayesjudge.decide import (
     Check,
     Need,
@@ -387,9 +388,9 @@ def test_a_fail_is_a_pass_of_bad_outputs():
 
 def test_the_least_that_decides_is_found_to_a_twentieth_if_anything_does():
     for least in (101, 250, 997):
-        found = needs._least(lambda m, least=least: m >= least, 100, 1000)
+        found = fewest(lambda m, least=least: m >= least, 100, 1000, 0.05)
         assert least <= found <= 1.05 * least + 1
-    assert needs._least(lambda m: False, 100, 1000) == np.inf
+    assert fewest(lambda m: False, 100, 1000) is None
 
 
 def test_labels_of_a_judge_that_tells_nothing_are_those_without_one():

@@ -11,6 +11,7 @@ from scipy.special import betaincinv, ndtr
 
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.intervals import wilson, z_score
+from bayesjudge.core.planning import fewest
 from bayesjudge.prevalence.budget.allocation import (
     Allocation,
     allocate,
@@ -183,19 +184,12 @@ def labels_by_design(
     found: dict[str, int | None] = {}
     for name in CALIBRATIONS:
         expected = partial(_expected, name, rates=rates, items=items, z=z)
-        found[name] = _fewest(expected, width, items)
+        found[name] = fewest(partial(_is_narrow, expected, width), 1, items)
     return found
 
 
-def _fewest(width_of: Callable[[int], float], wanted: float, most: int) -> int | None:
-    """The smallest number up to `most` that is enough: widths fall with the number of labels."""
-    few, enough = 1, most
-    if most < 2 or width_of(most) > wanted:
-        return None
-    while enough - few > 1:
-        middle = (few + enough) // 2
-        few, enough = (middle, enough) if width_of(middle) > wanted else (few, middle)
-    return enough
+def _is_narrow(expected: Callable[[int], float], width: float, labels: int) -> bool:
+    return expected(labels) <= width
 
 
 def _expected(name: str, m: int, *, rates: dict[str, float], items: int, z: float) -> float:
