@@ -220,7 +220,8 @@ def plot_intervals(
     ----------
     table : pandas.DataFrame
         What `side_by_side` returned. Rows without an interval are left empty and say so. Of several
-        methods the title tells the one that ``table.attrs["quoted"]`` names, if any.
+        methods the title tells the one that ``table.attrs["quoted"]`` names, if any, which is
+        marked as the answer.
     truth : mapping, optional
         True value by quantity and its coordinates, ``{("prevalence", "gpt"): 0.8}``, where it is
         known; a dashed line.
@@ -233,6 +234,8 @@ def plot_intervals(
         The axes drawn on. The figure is neither shown nor saved.
     """
     colours = {method: f"C{i % 10}" for i, method in enumerate(dict.fromkeys(table["method"]))}
+    quoted = table.attrs.get("quoted")
+    named = {method: f"{method} (the answer)" if method == quoted else method for method in colours}
     keys = entries_of(table)
     one_thing, one_quantity = keys.nunique() == 1, table["quantity"].nunique() == 1
     grouped = not one_thing and len(colours) > 1
@@ -258,7 +261,7 @@ def plot_intervals(
                 ax.text(0.5, row, "no answer", color="0.5", **place)
             if not grouped:
                 ticks.append(row)
-                labels.append(one["method"] if one_thing else short)
+                labels.append(named[one["method"]] if one_thing else short)
             row += 1
         if grouped:
             ticks.append((top + row - 1) / 2)
@@ -273,8 +276,8 @@ def plot_intervals(
     ax.tick_params(axis="y", length=0)
     if grouped:
         marks = [
-            ax.plot([], [], "o-", color=colour, lw=2.5, ms=5, label=textwrap.fill(method, 60))[0]
-            for method, colour in colours.items()
+            ax.plot([], [], "o-", color=colour, lw=2.5, ms=5, label=textwrap.fill(name, 60))[0]
+            for name, colour in zip(named.values(), colours.values(), strict=True)
         ]
         ax.legend(handles=marks, **below(ax, 0.45 if one_quantity else 0.25))
     about = [_quantity_of(table)] if one_quantity else []
@@ -317,6 +320,29 @@ def _span(rows: pd.DataFrame) -> str:
     return f"{rows['value'].min():.3g} to {rows['value'].max():.3g} by {len(rows)} methods"
 
 
+def for_a_phone(figure: Figure, inches: float, letters: int) -> None:
+    """Make a figure as narrow as a phone: names cut, few ticks, one entry a line of the legend."""
+    from matplotlib.ticker import AutoLocator, FixedLocator, MaxNLocator
+
+    titles = {ax: ax.get_title(loc="left") for ax in figure.axes}
+    lines = max((title.count("\n") for title in titles.values()), default=0)
+    entries = sum(len(one.texts) for ax in figure.axes if (one := ax.get_legend()) is not None)
+    height = figure.get_size_inches()[1] + 0.25 * (lines + max(0, entries - 2))
+    figure.set_size_inches(inches, max(height, 0.55 * inches))
+    for ax, title in titles.items():
+        if isinstance(ax.yaxis.get_major_locator(), FixedLocator):
+            names = [one.get_text() for one in ax.get_yticklabels()]
+            cut = [one if len(one) <= letters else f"{one[: letters - 1]}…" for one in names]
+            ax.set_yticks(ax.get_yticks(), cut if len({*cut}) == len({*names}) else names)
+        if isinstance(ax.xaxis.get_major_locator(), AutoLocator):
+            ax.xaxis.set_major_locator(MaxNLocator(4))
+        legend = ax.get_legend()
+        if legend and legend._ncols > 1:  # type: ignore[attr-defined]
+            handles, labels = ax.get_legend_handles_labels()
+            ax.legend(handles, labels, frameon=False, **below(ax))
+        write_title(ax, title)
+
+
 def as_svg(figure: Figure, name: str, alt: str) -> str:
     """Draw a figure as text, without what would change from run to run; `name` keeps ids apart."""
     import matplotlib as mpl
@@ -324,7 +350,8 @@ def as_svg(figure: Figure, name: str, alt: str) -> str:
     buffer = io.StringIO()
     # letters stay letters: a screen reader reads them, and the page stays small
     with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
-        figure.savefig(buffer, format="svg", bbox_inches="tight", metadata={"Date": None})
+        about: Any = {"metadata": {"Date": None}, "transparent": True}  # a page may be dark
+        figure.savefig(buffer, format="svg", bbox_inches="tight", **about)
     text = buffer.getvalue()
     text = text[text.index("<svg") :]
     # ids of groups are the same in each figure

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from bayesjudge.core.estimate import in_words
 from bayesjudge.core.version import __version__
-from bayesjudge.render.page import Page, Table
+from bayesjudge.render.page import Page, Table, once
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Width of the picture that a phone shows, in inches.
-PHONE = 4.4
+#: Width of the picture that a phone shows, in inches, and letters of a row's name there.
+PHONE, LETTERS = 3.9, 20
+#: What stands above a table, rather than in a column, if it is the same in every row.
+ABOVE = ("quantity", "method", "interval")
 
 
 def to_html(page: Page) -> str:
@@ -31,6 +33,8 @@ def to_html(page: Page) -> str:
         .render(
             page=page,
             figures=drawn,
+            cautions=once(page.first_cautions),
+            more_cautions=once(c for c in page.cautions if c not in page.first_cautions),
             first=_legible(page.numbers, page.pass_name),
             others=_legible(page.others, page.pass_name),
             below=page.below + " The rows in bold are quoted above." * bold,
@@ -55,34 +59,31 @@ def _legible(table: Table, pass_name: str) -> dict[str, Any] | None:
 
     cells = [shown(line.cells) for line in lines]
     names = [columns[i] for i in filled]
-    caption = cells[0][0] if names[0] == "quantity" and len({c[0] for c in cells}) == 1 else ""
-    start = 1 if caption else 0  # what all rows are about stands above them: phones are narrow
-    rows = [line._replace(cells=c[start:]) for line, c in zip(lines, cells, strict=True)]
-    return {"caption": caption, "columns": names[start:], "rows": rows, "numbers": table.numbers}
+    alike = [i for i, name in enumerate(names) if name in ABOVE and len({c[i] for c in cells}) == 1]
+    caption = ", ".join(cells[0][i] for i in alike)
+    kept = [i for i in range(len(names)) if i not in alike] or alike
+    rows = [line._replace(cells=[c[i] for i in kept]) for line, c in zip(lines, cells, strict=True)]
+    head = [names[i] for i in kept]
+    return {"caption": caption, "columns": head, "rows": rows, "numbers": table.numbers}
 
 
 def _drawn(number: int, caption: str, figure: Figure, summary: str) -> dict[str, Any]:
     """A figure for the page: as it is, and drawn again for a phone."""
-    from bayesjudge.core.plots import as_svg, write_title
+    from bayesjudge.core.plots import as_svg, for_a_phone, write_title
 
     alt = f"{caption}. {summary}" if number == 0 else caption
+    if number == 0:  # its title is the heading of the page
+        for ax in figure.axes:
+            write_title(ax, "")
     wide = as_svg(figure, f"wide{number}", alt)
-    width, height = figure.get_size_inches()
-    if width <= PHONE:
+    if figure.get_size_inches()[0] <= PHONE:
         return {"caption": caption, "drawings": {"every": wide}}
-    titles = {ax: ax.get_title(loc="left") for ax in figure.axes}
-    lines = max((title.count("\n") for title in titles.values()), default=0)
-    figure.set_size_inches(PHONE, max(height + 0.25 * lines, 0.55 * PHONE))
-    for ax, title in titles.items():
-        write_title(ax, title)
+    for_a_phone(figure, PHONE, LETTERS)
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message="constrained_layout not applied")
         try:
             narrow = as_svg(figure, f"narrow{number}", alt)
         except UserWarning:  # its labels alone are wider than a phone: it is shrunk
             narrow = ""
-    figure.set_size_inches(width, height)
-    for ax, title in titles.items():
-        write_title(ax, title)
     both = {"wide": wide, "narrow": narrow} if narrow else {"every": wide}
     return {"caption": caption, "drawings": both}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from bayesjudge.core.screen import visible_line
-from bayesjudge.render.page import Page, Table
+from bayesjudge.render.page import Page, Table, once
 
 #: What Markdown would read as more than text: anywhere, about words, after a bracket, in front.
 SPECIAL = re.compile(
@@ -18,7 +18,7 @@ def to_markdown(page: Page) -> str:
     """Write the finding, its numbers, cautions and method; pictures are left out."""
     lines = [f"# {_literal(page.title)}", ""]
     if page.sentence:
-        about = " ".join([*page.notes, page.about])
+        about = " ".join([page.about, *page.notes])
         lines += [f"**{_literal(page.sentence)}**", "", _literal(about), ""]
     bold = any(line.quoted for line in page.numbers.lines)
     lines += [*_table(page.numbers), ""]
@@ -30,7 +30,7 @@ def to_markdown(page: Page) -> str:
         "Sources": page.sources,
     }
     sections = {
-        "Cautions": [f"**{_literal(c.id)}**: {_literal(c.text)}" for c in page.cautions],
+        "Cautions": [f"**{_literal(id)}**: {_literal(text)}" for id, text in once(page.cautions)],
         **{_literal(s.heading): list(map(_literal, [*s.lines, *s.further])) for s in page.sections},
         "What was read": [f"{_literal(name)}: {_literal(value)}" for name, value in page.read],
         **{

@@ -19,6 +19,7 @@ from bayesjudge.core.estimate import (
     pass_name_in,
 )
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.screen import few
 from bayesjudge.core.side_by_side import NUMBERS, Record, records, union_of_cautions
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 #: Most rows of all methods before the other numbers; of more, the quoted ones only.
 MOST_FIRST = 16
+#: Most systems, strata or periods that a caution names after the first one.
+MOST_PLACES = 8
 
 
 class Line(NamedTuple):
@@ -152,6 +155,11 @@ class Page:
         return self.answer
 
     @property
+    def first_cautions(self) -> Sequence[Caution]:
+        """Those of the quoted numbers; of a page without an answer all of them."""
+        return self.cautions if self.answer is None else self.answer.cautions
+
+    @property
     def every(self) -> list[Record]:
         """All numbers of its estimates."""
         return records(*self.made, ci_prob=self.made[0].ci_prob)
@@ -244,6 +252,21 @@ def as_plain(one: Record, truth: Mapping[tuple[Any, ...], float] | None = None) 
         "interval": one.interval,
         **({"truth": truth.get(one.entry)} if truth else {}),
     }
+
+
+def once(cautions: Iterable[Caution]) -> list[tuple[str, str]]:
+    """Ids and sentences, each once: after the first of a kind, the other places it is about."""
+    kinds: dict[tuple[str, ...], list[Caution]] = {}
+    for one in cautions:
+        kinds.setdefault((one.id, *sorted(one.numbers)), []).append(one)
+    found = []
+    for first, *more in kinds.values():
+        places = dict.fromkeys(name for one in more for name in one.where)
+        if more and first.where and all(one.where for one in more):
+            found.append((first.id, f"{first.text}. The same of {few([*places], MOST_PLACES)}."))
+        else:
+            found += [(one.id, one.text) for one in (first, *more)]
+    return found
 
 
 def _distinct(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -31,7 +31,7 @@ from bayesjudge.core.methods import HUMAN_ONLY, Method
 from bayesjudge.core.periods import in_time
 from bayesjudge.core.screen import how_many, read_no_more, visible_line, width_of
 from bayesjudge.core.side_by_side import Record, records
-from bayesjudge.render.page import Page, sampling_of
+from bayesjudge.render.page import Page, once, sampling_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -269,12 +269,12 @@ def _name(record: Record, every: Sequence[Record], several: bool) -> str:
 def _apart(others: Sequence[Record], kept: Sequence[Record], style: Style) -> str:
     """Whether other methods agree with the quoted one, as far as they say something."""
     rows = {r.entry: r.row for r in kept}
-    known = [
-        r
+    vague = {
+        r.method
         for r in others
-        if not (_is_bare(r.row, rows[r.entry]) or _says_less(r.row, rows[r.entry]))
-        and not math.isnan(r.row.value)
-    ]
+        if _is_bare(r.row, rows[r.entry]) or _says_less(r.row, rows[r.entry])
+    }
+    known = [r for r in others if r.method not in vague and not math.isnan(r.row.value)]
     if not known:
         return ""
     far = max(known, key=lambda r: abs(r.row.value - rows[r.entry].value))
@@ -446,7 +446,7 @@ def rest(
     _section(console, "", [f"{q}: {of_passes(style.words[q], page.pass_name)}" for q in meant])
     for section in page.sections:
         _section(console, section.heading, [*section.lines, *section.further])
-    _section(console, "Cautions", [f"{c.id}: {c.text}" for c in page.cautions])
+    _section(console, "Cautions", [": ".join(pair) for pair in once(page.cautions)])
     assumed = [(one.method.brief, "; ".join(map(str, one.assumptions))) for one in page.made]
     _section(console, "Assumptions", _by_text(assumed))
     about = [(one.method.brief, f"about {TARGETS[one.target]}") for one in page.made]
@@ -474,7 +474,7 @@ def _brief_end(console: Console, page: Page, style: Style, *, quiet: bool) -> No
     corrected = OF_THE_JUDGE - {n for a in found.quoted.assumptions for n in a.contradicted_by}
     shown = page.cautions if style.every else found.cautions
     own = [c for c in shown if c.id not in corrected]
-    lines = [f"{c.id}: {c.text}" for c in own]
+    lines = [": ".join(pair) for pair in once(own)]
     names = {c.id for c in page.cautions} - corrected - {c.id for c in own}
     if names:
         which = [n for n in dict.fromkeys(c.id for c in page.cautions) if n in names]
