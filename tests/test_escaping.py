@@ -254,6 +254,8 @@ def test_every_csv_of_the_package_is_written_so():
         ("cli/shapes/running.py", "write_csv("),
         ("cli/repeats.py", "write_csv("),
         ("cli/bias.py", "write_csv("),
+        ("cli/bias_variants.py", "write_csv("),
+        ("cli/judge.py", "write_csv("),
         ("cli/panel.py", "write_csv("),
         ("decide/labelling.py", "csv.writer"),  # cells of a sheet, made inert one by one
     }

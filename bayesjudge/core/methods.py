@@ -293,8 +293,8 @@ PLAIN_LAPLACE_BATTLES = Method(
 POWER_TUNED_BATTLES = Method(
     "battles-power-tuned", "Davidson, prediction-powered", "prediction-powered", 40
 )
-PEOPLE_BATTLES = Method("battles-people", "Davidson, people only", "people only", 50)
-JUDGE_BATTLES = Method("battles-judge", "Davidson, judge", "judge", 100)
+PEOPLE_BATTLES = Method("battles-people", "Davidson, people only", "labels only", 50)
+JUDGE_BATTLES = Method("battles-judge", "Davidson, judge", "judge's battles", 100)
 
 #: Before a model is sampled.
 PREVIEW = Method("preview", "mode and curvature, an approximation", computed="laplace")
