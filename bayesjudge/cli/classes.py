@@ -40,7 +40,7 @@ def view_of_classes(asked: Asked, source: Source, shared: Shared) -> View:
         counts = module.ClassCounts.from_pairs(rows, **names, **given)
     model, kind = _model(counts, asked.pooling), kind_of_interval(shared, "classes")
     paired = counts.credit is not None
-    answer = "overall_prevalence" if counts.dim == "stratum" else "prevalence"
+    answer = "overall_prevalence" if counts.adds_up else "prevalence"
     return View(
         closed=module.closed_forms(counts, ci_prob=shared.ci_prob),
         exact=module.exact(counts, model, ci_prob=shared.ci_prob, interval=kind),

@@ -18,9 +18,9 @@ from bayesjudge.core.estimate import Estimate, of_passes, pass_name_in
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.words import words_for
 from bayesjudge.prevalence.answer import differences
-from bayesjudge.prevalence.data import PLURALS
 from bayesjudge.readers import read_table
 from bayesjudge.render.page import Section
+from bayesjudge.verdicts.groups import plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,7 +88,7 @@ def view(
         exact=posterior,
         sample=lambda: module.fit(counts, model, **shared.sampling),
         title=of_passes("Share of good outputs (prevalence)", counts.pass_name),
-        answer="overall_prevalence" if counts.dim == "stratum" else "prevalence",
+        answer="overall_prevalence" if counts.adds_up else "prevalence",
         inputs=_inputs(counts, model, source),
         waits=model._pools or posterior is None,
         words=WORDS,
@@ -122,7 +122,7 @@ def _model(counts: Counts, asked: Asked) -> PrevalenceModel:
         rates = asked.priors.of(counts.predictive, require)
     if counts.predictive:
         return bj.prevalence.PredictiveValues(**rates)
-    if (pooling or ("partial" if counts.dim == "stratum" else "separate")) == "partial":
+    if (pooling or ("partial" if counts.adds_up else "separate")) == "partial":
         return bj.prevalence.PooledErrorRates(**rates)
     return bj.prevalence.ErrorRates(**rates, pooling="full" if pooling == "full" else "separate")
 
@@ -150,7 +150,7 @@ def _inputs(counts: Counts, model: PrevalenceModel, source: Source | str) -> dic
         **_unlabelled(counts),
         "unparsed": total(counts.unparsed),
     }
-    named = {PLURALS[counts.kind]: ", ".join(counts.systems)} if counts.systems else {}
+    named = {plural(counts.kind): ", ".join(counts.systems)} if counts.systems else {}
     words = f"{type(model).__name__}: {of_passes(str(model), counts.pass_name)}"
     more = {"labels": counts.spelling, "external_labels": external, "model": words}
     return described(source, counts, counted, **named, **more)
@@ -191,7 +191,7 @@ def _designs(
     lines = []
     declared = posterior if shared.interval in (None, "eti_bounded") else None
     for design, made in designs_of(counts, model, ci_prob=shared.ci_prob, declared=declared):
-        found = made.quantities["overall_prevalence" if counts.dim == "stratum" else "prevalence"]
+        found = made.quantities["overall_prevalence" if counts.adds_up else "prevalence"]
         widths = found.high - found.low
         known = widths[widths == widths]  # without nan
         mean = known.mean() if known.size else 0.0
@@ -215,7 +215,7 @@ def _pictures(made: Sequence[Estimate | Fit], shared: Shared) -> dict[str, Axes]
     fit, module = fits[-1], bj.prevalence
     caption = "From the judge's pass rate (circle) to the prevalence (dot)"
     drawn = {caption: module.plot_correction(fit, ci_prob=shared.ci_prob)}
-    if fit.data.dim == "stratum":
+    if fit.data.adds_up:
         caption = "Strata, with their shares of the items, and all of them"
         drawn[caption] = module.plot_strata(fit, ci_prob=shared.ci_prob)
     elif fit.data.dim == "system" and with_value(fit).sum() > 1:

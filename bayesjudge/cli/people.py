@@ -45,7 +45,7 @@ def view_of_people(asked: Asked, source: Source, shared: Shared) -> View:
     with source.counted(columns, quiet=shared.quiet) as table:
         counts = module.PeopleCounts.from_frame(table, **how)
         looked = None if source.counts_in_place else module.doubtful(table, model, **how)
-    strata = counts.dim == "stratum"
+    strata = counts.adds_up
 
     def sections(made: Sequence[Estimate | Fit]) -> list[Section]:
         found = [] if strata else _differences(made, shared)

@@ -345,7 +345,7 @@ def _of_counts(counts: Counts, probability: float, entry: Entry | None) -> Itera
         yield from _of_estimate(made, probability, entry)
         return
     made = exact(counts, ci_prob=max(level, 0.01), interval="eti")
-    if counts.dim == "stratum":
+    if counts.adds_up:
         yield from _of_estimate(made, probability, entry or next(iter(made.quantities)))
         return
     known = {q: (one.dims, one.labels) for q, one in made.quantities.items()}

@@ -14,6 +14,7 @@ from bayesjudge.core.label_design import LabelDesign
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.scores import Scores
 from bayesjudge.prevalence.scores.data import read_systems
+from bayesjudge.verdicts.groups import adds_up
 from bayesjudge.verdicts.labels import MISSING
 from bayesjudge.verdicts.table import Verdicts
 from bayesjudge.verdicts.view import View
@@ -207,7 +208,7 @@ class Judged(View):
             require(not people, f"{words}, or name one column (truth=)")
         if self.verdicts is not None:
             judges, systems = self.verdicts.judges, self.verdicts.groups
-            systems = ("",) if self.verdicts.dim == "stratum" else systems
+            systems = ("",) if adds_up(self.verdicts.dim) else systems
         else:
             judges, systems = (
                 tuple(dict.fromkeys(x)) for x in zip(*self.scores or {}, strict=True)

@@ -33,7 +33,7 @@ def _columns(formula: str, counts: Counts) -> tuple[list[str], np.ndarray]:
         raise InputError(
             "LinearErrorRates", ["formulas take formulaic: pip install 'bayesjudge[covariates]'"]
         ) from missing
-    table = pd.DataFrame({"stratum": counts.systems, **(counts.covariates or {})})
+    table = pd.DataFrame({counts.dim: counts.systems, **(counts.covariates or {})})
     try:
         made = model_matrix(formula, table, context={}, na_action="raise")
     except Exception as error:  # whatever a formula can do wrong

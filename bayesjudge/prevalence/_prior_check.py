@@ -124,7 +124,7 @@ def prior_rates(counts: Counts, model: Any, rng: np.random.Generator) -> dict[st
         pair = np.where(wrong, [beta(name, pair.shape[1:]) for name in names], pair)
     drawn = dict(zip(names, pair, strict=True))
     first = "pass_rate" if model._rates[0] == "ppv" else "prevalence"
-    pools_prevalence = _pools_partially(model) and counts.dim == "stratum"
+    pools_prevalence = _pools_partially(model) and counts.adds_up
     drawn[first] = beta(first, one if pools_prevalence else wide)
     if _pools_partially(model):
         for name in (*names, *((first,) if pools_prevalence else ())):

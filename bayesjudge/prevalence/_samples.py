@@ -274,7 +274,7 @@ class CountsSample(Sample):
         self.data = self.counts = counts
         self.places = counts.places
         self.coords = {} if counts.systems is None else {counts.dim: counts.systems}
-        self.shares = counts.shares if counts.dim == "stratum" else None
+        self.shares = counts.shares if counts.adds_up else None
 
     def identifies(self, what: Identified) -> bool:
         return self.counts.identifies(what)

@@ -21,7 +21,7 @@ def worth_of(data: Any, ci_prob: float) -> Mapping[str, Worth]:
 
 @worth_of.register(Counts)
 def _of_counts(counts: Counts, ci_prob: float) -> Mapping[str, Worth]:
-    if counts.dim == "stratum" or counts.external_labels is not None or not at_random(counts):
+    if counts.adds_up or counts.external_labels is not None or not at_random(counts):
         return {}
     labelled, others = sample_of(counts).patterns()
     tables, rest = np.atleast_2d(labelled.n), np.atleast_2d(others.n)

@@ -185,7 +185,7 @@ def labels_to_buy(rows: Mapping[str, Row], counts: Counts | None) -> tuple[str, 
     """Which labels by verdict are missing where there is no value; in all strata together."""
     if counts is None or not counts.predictive:
         return ()
-    counts = counts.merged() if counts.dim == "stratum" else counts
+    counts = counts.merged() if counts.adds_up else counts
     valued = {name for name, row in rows.items() if not np.isnan(row.value)}
     told = []
     for verdict, without in verdicts_without_label(counts).items():
@@ -204,7 +204,7 @@ def _added(
 ) -> tuple[str, ...]:
     """That the prior makes a large part of a share, where labels by verdict hold few errors."""
     weighed = next((one for one in made if one.method == methods.POST_STRATIFIED), None)
-    if counts is None or not counts.predictive or counts.dim == "stratum" or weighed is None:
+    if counts is None or not counts.predictive or counts.adds_up or weighed is None:
         return ()
     found = entries(weighed.only("prevalence"))
     alone = {"".join(map(str, key[1:])): row.value for key, row in found.items()}
@@ -289,7 +289,7 @@ def _basis(counts: Counts | None) -> str:
     text = f"{how_many(rest, 'item')}, none of them labelled."
     if labelled:
         text = f"{labelled_words(labelled, rest, counts.design)}."
-    if counts.dim == "stratum":
+    if counts.adds_up:
         text = f"{text[:-1]}, in {len(counts.places)} strata."
     unparsed = int(np.sum(counts.unparsed))
     return text + (f" {how_many(unparsed, 'verdict')} could not be read." if unparsed else "")

@@ -15,8 +15,9 @@ from bayesjudge.core.intervals import wilson, z_score
 from bayesjudge.core.label_design import SAME_JUDGE, STRATUM_SHARES
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence._bounds import judged_so, verdicts_without_label
-from bayesjudge.prevalence.data import PLURALS, Counts
+from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.diagnosis import contradictory, granted
+from bayesjudge.verdicts.groups import plural
 
 #: Of several strata: their prevalences weighed by their shares of the items.
 OVERALL = "overall_prevalence"
@@ -93,7 +94,7 @@ def _of_counts(counts: Counts, target: Target) -> Iterator[Caution]:
 def _assumed(counts: Counts) -> tuple[Assumption, ...]:
     """What the declared design, and external labels, assume."""
     more = () if counts.external_labels is None else (SAME_JUDGE,)
-    strata = (STRATUM_SHARES,) if counts.dim == "stratum" and counts.propensity is None else ()
+    strata = (STRATUM_SHARES,) if counts.adds_up and counts.propensity is None else ()
     return tuple(dict.fromkeys((counts.design.assumption, *more, *strata)))
 
 
@@ -171,7 +172,7 @@ def _each(counts: Counts, *values: Any) -> Iterator[tuple[Any, ...]]:
 
 
 def _weak(counts: Counts) -> Iterator[Caution]:
-    if counts.dim == "stratum":  # one judge: what all strata say of it
+    if counts.adds_up:  # one judge: what all strata say of it
         counts = counts.merged()
     by_verdict = counts.predictive
     what = "positive + negative predictive value" if by_verdict else "sensitivity + specificity"
@@ -202,7 +203,7 @@ def _weak(counts: Counts) -> Iterator[Caution]:
         elif low <= 0:
             weak.append((str(where), f"{value:.2f} ({low:.2f} to {high:.2f})"))
     if weak:
-        of = len(counts.places), PLURALS[counts.kind]
+        of = len(counts.places), plural(counts.kind)
         yield weak_judge(what, weak, *of)
 
 

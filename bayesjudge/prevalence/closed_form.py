@@ -795,7 +795,7 @@ def bootstrap(
     known = np.isfinite(raw)
     ends = (np.where(known, np.clip(end, 0, 1), np.nan) for end in (low, high))
     overall = None
-    if counts.dim == "stratum":
+    if counts.adds_up:
         bias = inversion.ratio_bias(counts.shares, *rates, bad_n, good_n)
         overall = _overall(counts.shares, raw, estimates, bias, tail)
     return described(

@@ -43,7 +43,7 @@ def _compared(
     model = spec if same else model
     made = exact(counts, model, **asked) if counts.has_quadrature else None
     results += [one for one in (made, fit and fit.estimate(**asked)) if one is not None]
-    answer = OVERALL if counts.dim == "stratum" else "prevalence"
+    answer = OVERALL if counts.adds_up else "prevalence"
     table = compare_results(*(one.only(answer) for one in results), ci_prob=ci_prob)
     table["mc_errors"] = np.nan
     if fit is not None and same and made is not None and answer == "prevalence":

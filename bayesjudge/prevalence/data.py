@@ -15,6 +15,7 @@ from bayesjudge.core.label_design import Identified, LabelDesign, declared, desi
 from bayesjudge.core.names import to_names
 from bayesjudge.core.screen import ROWS, fitted, how_many, rows
 from bayesjudge.verdicts.arrays import whole_numbers
+from bayesjudge.verdicts.groups import KINDS, plural
 from bayesjudge.verdicts.reading import Reading, other_systems
 from bayesjudge.verdicts.table import Verdicts
 from bayesjudge.verdicts.view import View
@@ -24,9 +25,6 @@ LABELS = ("correct_n", "correct_pass", "incorrect_n", "incorrect_fail")
 
 #: Heads of what is printed: of the items without a label, of the good and of the bad ones.
 HEADS = ("test", "passed", "good", "passed", "bad", "failed")
-PLURALS = {"system": "systems", "stratum": "strata", "judge": "judges", "period": "periods"}
-#: What the names of `Counts.systems` can be of.
-DIMS = ("system", "stratum", "judge")
 
 
 def _numbers_or_names(values: Sequence[Any]) -> tuple[Any, ...]:
@@ -73,10 +71,10 @@ def _require_possible(counts: Counts, require: Any) -> None:
 
 
 def _require_names(counts: Counts, require: Any) -> None:
-    counts._require_groups(DIMS, require)
+    counts._require_groups(tuple(KINDS), require)
     if counts.covariates is not None:
         sizes = {name: len(values) for name, values in counts.covariates.items()}
-        right = counts.dim == "stratum" and set(sizes.values()) == {len(counts.systems or ())}
+        right = counts.adds_up and set(sizes.values()) == {len(counts.systems or ())}
         require(right, f"covariates have one value for each stratum (dim='stratum'), got {sizes}")
 
 
@@ -277,7 +275,7 @@ class Counts(View):
         cells = [[f"{self.dim}", *HEADS]] if self.systems else [["", *HEADS]]
         numbers = np.transpose([np.atleast_1d(column)[:ROWS] for column in columns])
         cells += [[str(n), *map(str, row)] for n, row in zip(names, numbers.tolist(), strict=False)]
-        entries = f"{len(names):,} {PLURALS[self.kind]}, " if self.systems else ""
+        entries = f"{len(names):,} {plural(self.kind)}, " if self.systems else ""
         items = int(np.sum(self.test_n) + np.sum(self.labelled_n))
         head = f"Counts of {items:,} items, {entries}labels {self.design.name}"
         external = 0 if self.external_labels is None else int(self.external_labels[::2].sum())
@@ -484,7 +482,7 @@ class Counts(View):
             )
             known = self.propensity is None and self.dim != "judge"
             require(known, "of several judges, or with propensities, read everything at once")
-        kind = "stratum" if self.dim == "stratum" else "by"
+        kind = "stratum" if self.adds_up else "by"
         with checking("prevalence.Counts.with_labels") as require:
             unknown = sorted(set(columns) - WITH_LABELS)
             require(not unknown, f"unknown arguments {unknown}; there are {sorted(WITH_LABELS)}")

@@ -203,7 +203,7 @@ def _of_population(counts: Counts, model: PrevalenceModel, ci_prob: float, inter
     """Rows of the process, the strata's overall one if there are strata, and what was refused."""
     posteriors, refused = _each(counts, model, posterior_of)
     rows, depths = _rows(counts, model, posteriors, ci_prob, interval)
-    if counts.dim != "stratum":
+    if not counts.adds_up:
         return rows, None, refused
     refusal = _few_labels(counts)
     if refusal is not None:
@@ -226,7 +226,7 @@ def _of_items(counts: Counts, model: PrevalenceModel, ci_prob: float, interval: 
         NO_ROW if found is None or not of else _shares(found, good, of, ci_prob, interval)
         for found, good, of in zip(every, known, items, strict=True)
     ]
-    if counts.dim != "stratum":
+    if not counts.adds_up:
         return rows, None, refused
     refusal = _few_labels(counts) if np.any(counts.test_n) else None
     if refusal is not None:

@@ -151,7 +151,7 @@ class _PrevalenceModel(OneJudge):
     def _derive(self, data: Counts, values: Mapping[str, Any]) -> None:
         import pymc as pm
 
-        if data.dim == "stratum":  # of a covariate: weighed by the shares that the items have
+        if data.adds_up:  # of a covariate: weighed by the shares that the items have
             shares = stratum_shares(data.verdicts, data.propensity, data.shares)
             pm.Deterministic(OVERALL, (shares * values["prevalence"]).sum())
 
@@ -162,7 +162,7 @@ class _PrevalenceModel(OneJudge):
         return None if own else super()._item_log_likelihood(data, draws)
 
     def _quantities(self, counts: Counts) -> tuple[str, ...]:
-        first = (OVERALL,) if counts.dim == "stratum" else ()
+        first = (OVERALL,) if counts.adds_up else ()
         return (*first, "prevalence", *self._rates, *self._spreads(counts))
 
     _rates: ClassVar[tuple[str, str]] = ("sensitivity", "specificity")
@@ -219,7 +219,7 @@ class _PrevalenceModel(OneJudge):
             ]
         ).T
         found = {"prevalence": tuple(depths > -drop)}
-        if counts.dim == "stratum":
+        if counts.adds_up:
             found[OVERALL] = tuple(np.atleast_1d(d) > -drop for d in depths.sum(axis=1))
         return found
 
@@ -427,18 +427,18 @@ class PooledErrorRates(_PrevalenceModel):
         _require_several(counts, require, "partial pooling")
         if counts.unlabelled:
             self._require_labels(counts, require)
-        several = isinstance(self.prevalence, Mapping) and counts.dim == "stratum"
+        several = isinstance(self.prevalence, Mapping) and counts.adds_up
         require(not several, "prevalence: strata pool it, so give one prior")
 
     def _spreads(self, counts: Counts) -> tuple[str, ...]:
-        pooled = (*(("prevalence",) if counts.dim == "stratum" else ()), *self._rates)
+        pooled = (*(("prevalence",) if counts.adds_up else ()), *self._rates)
         return tuple(f"{name}_spread" for name in pooled)
 
     def _assumes(self, counts: Counts) -> tuple[Assumption, ...]:
         return (Assumption.of("exchangeable-rates", dim=counts.dim),)
 
     def _shares(self, data: Counts) -> Component:
-        strata = data.dim == "stratum"
+        strata = data.adds_up
         vary = Pooled(data.dim, self.spread) if strata else Apart(data.dim)
         return BetaShares(self.prevalence, vary)
 
@@ -508,7 +508,7 @@ class LinearErrorRates(_PrevalenceModel):
     def _suits(self, counts: Counts, require: Any) -> None:
         super()._suits(counts, require)
         _require_rates(counts, require)
-        strata = counts.dim == "stratum" and counts.propensity is None
+        strata = counts.adds_up and counts.propensity is None
         require(strata, "LinearErrorRates takes strata: Counts.from_frame(..., covariates=[...])")
         if counts.unlabelled:
             self._require_labels(counts, require)
@@ -597,7 +597,7 @@ class PredictiveValues(_PrevalenceModel):
         parts = parts or [(counts, self)]
         draws = drawn["prevalence"].transpose("chain", "draw", ...).to_numpy()
         found = of_draws(draws.reshape(-1, len(parts)), parts, ci_prob, target)
-        if found and counts.dim == "stratum":
+        if found and counts.adds_up:
             whole = drawn[OVERALL].to_numpy().ravel()
             found[OVERALL] = of_sum(whole, parts, counts.shares, ci_prob)
         return found
@@ -629,7 +629,7 @@ def default_model(counts: Counts) -> PrevalenceModel:
     """
     if counts.predictive:
         return PredictiveValues()
-    return PooledErrorRates() if counts.dim == "stratum" else ErrorRates()
+    return PooledErrorRates() if counts.adds_up else ErrorRates()
 
 
 @prior_table.register(_PrevalenceModel)

@@ -194,7 +194,7 @@ def shares_of_items(data: Any, drawn: np.ndarray) -> dict[str, np.ndarray]:
     with np.errstate(invalid="ignore"):  # no items, no share of them
         share = drawn / drawn.sum(axis=-1, keepdims=True)
     found = {"prevalence": share if data.systems is not None else share[..., 0, :]}
-    if data.dim == "stratum":
+    if data.adds_up:
         whole = drawn.sum(axis=-2)
         found["overall_prevalence"] = whole / whole.sum(axis=-1, keepdims=True)
     return found
@@ -208,9 +208,9 @@ def stratum_shares(table: Verdicts, propensity: Any, shares: Any) -> Any:
     import pymc as pm
 
     if propensity is None:
-        return pm.Data("stratum_share", np.asarray(shares, float), dims="stratum")
+        return pm.Data("stratum_share", np.asarray(shares, float), dims=table.dim)
     items = np.bincount(table.group, table.count, len(table.groups))
-    flat = pm.Data("stratum_share_prior", np.ones(items.size), dims="stratum")
-    share = pm.Dirichlet("stratum_share", flat, dims="stratum")
-    likelihood.multinomial("stratum_items", items, share, ("stratum",))
+    flat = pm.Data("stratum_share_prior", np.ones(items.size), dims=table.dim)
+    share = pm.Dirichlet("stratum_share", flat, dims=table.dim)
+    likelihood.multinomial("stratum_items", items, share, (table.dim,))
     return share

@@ -14,6 +14,7 @@ from bayesjudge.core.label_design import LabelDesign, design_of
 from bayesjudge.core.names import require_names
 from bayesjudge.core.periods import kind_of
 from bayesjudge.core.public import public_name
+from bayesjudge.verdicts.groups import adds_up
 
 
 class View(ReadAtOnce):
@@ -33,6 +34,11 @@ class View(ReadAtOnce):
     def takes_labels_as_right(self) -> bool:
         """Whether a label is the truth of its item, and pass or fail."""
         return False
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether groups are parts of one whole, as strata are."""
+        return adds_up(self.dim)
 
     @property
     def kind(self) -> str:
@@ -71,7 +77,7 @@ class View(ReadAtOnce):
             require_names(self.systems, "systems", require)
         self._require_propensity(require)
         if self.propensity is not None:
-            right = self.dim == "stratum" and np.shape(self.propensity) == np.shape(self.systems)
+            right = self.adds_up and np.shape(self.propensity) == np.shape(self.systems)
             require(right, "propensity= takes strata, and one number for each")
 
     def _require_propensity(self, require: Callable[[object, str], None]) -> None:

@@ -81,7 +81,7 @@ def _shares(found: Quoted, ci_prob: float) -> str:
     Of several systems, what is so of the first: the table has the others.
     """
     rows = [(at, row) for _, at, row in found.shares.rows()]
-    system = next((at.get("system", at.get("stratum")) for at, _ in rows), None)
+    system = next((v for k, v in rows[0][0].items() if k != "class"), None)
     rows = [one for one in rows if system in one[0].values() or system is None]
     (at, row), *others = rows
     whose = "outputs"

@@ -23,7 +23,7 @@ SAME_CONFUSIONS = Assumption.of("same-judge", "classes")
 
 @granted.register
 def _assumed(counts: ClassCounts) -> tuple[Assumption, ...]:
-    strata = counts.dim == "stratum" and counts.propensity is None
+    strata = counts.adds_up and counts.propensity is None
     own = counts.design.assumption if counts.design.same_items else SAME_CONFUSIONS
     return (own, *(STRATUM_SHARES,) * strata)
 
@@ -55,8 +55,8 @@ def _empty(counts: ClassCounts, labelled: np.ndarray, place: str) -> Iterator[Ca
 
 def _weak(counts: ClassCounts) -> Iterator[Caution]:
     """Classes whose verdicts the labels do not show to differ; of strata, in all together."""
-    tables = counts.tables.sum(axis=0)[None] if counts.dim == "stratum" else counts.tables
-    places = [""] if counts.dim == "stratum" else counts.places
+    tables = counts.tables.sum(axis=0)[None] if counts.adds_up else counts.tables
+    places = [""] if counts.adds_up else counts.places
     for place, labelled in zip(places, tables, strict=True):
         for i, j in itertools.combinations(range(len(counts.classes)), 2):
             seen = labelled[[i, j]]

@@ -52,7 +52,7 @@ class _ClassSample(Sample):
         self.data = self.counts = counts
         self.places = counts.places
         self.coords = {**counts.coords, "class": counts.classes}
-        self.shares = counts.shares[:, None] if counts.dim == "stratum" else None
+        self.shares = counts.shares[:, None] if counts.adds_up else None
         self.credit = None if counts.credit is None else _CreditSample(counts)
 
     @property
@@ -202,8 +202,8 @@ class _CreditSample(_ClassSample):
     def __init__(self, counts: ClassCounts) -> None:
         self.data = self.counts = counts
         self.places = counts.places
-        self.shares = counts.shares[:, None] if counts.dim == "stratum" else None
-        self.coords = {} if counts.dim == "stratum" else dict(counts.coords)
+        self.shares = counts.shares[:, None] if counts.adds_up else None
+        self.coords = {} if counts.adds_up else dict(counts.coords)
         self.least, self.width = min(counts.credit or ()), float(np.ptp(counts.credit or ()))
 
     @property

@@ -17,6 +17,7 @@ from bayesjudge.core.label_design import (
 from bayesjudge.core.screen import NAMES, few, fitted, how_many
 from bayesjudge.core.screen import rows as aligned
 from bayesjudge.verdicts.arrays import whole_numbers
+from bayesjudge.verdicts.groups import KINDS, adds_up
 from bayesjudge.verdicts.reading import Reading
 from bayesjudge.verdicts.table import MISSING, Verdicts
 from bayesjudge.verdicts.view import View
@@ -80,7 +81,7 @@ class ClassCounts(View):
     calibration: str | LabelDesign
     responses: Sequence[str] | None = None
     systems: Sequence[str] | None = None
-    dim: Literal["system", "stratum"] = "system"
+    dim: str = "system"
     propensity: Any = None
     credit: Sequence[float] | None = None
     leanings: tuple[int, int] | None = None
@@ -123,7 +124,7 @@ class ClassCounts(View):
         for name, most in (("classes", self.classes), ("responses", self.responses or ())):
             differ = len(most) >= 2 and len(set(most)) == len(most)
             require(differ, f"{name} must be two or more that differ, got {most}")
-        self._require_groups(("system", "stratum"), require)
+        self._require_groups([dim for dim in KINDS if dim != "judge"], require)
         if self.credit is not None:
             credit = tuple(map(float, self.credit))
             object.__setattr__(self, "credit", credit)
@@ -324,7 +325,7 @@ class ClassCounts(View):
             verdicts.calibration,
             verdicts.responses,
             None if alone else verdicts.groups,
-            "stratum" if verdicts.dim == "stratum" else "system",
+            verdicts.dim if adds_up(verdicts.dim) else "system",
             verdicts.propensity,
             unparsed=int(verdicts.unparsed.sum()),
             spelling=verdicts.spelling,

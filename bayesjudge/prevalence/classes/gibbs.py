@@ -79,7 +79,7 @@ def _derived(
         coords = {**own, **classes, "verdict": counts.responses}
         made["confusion"] = coords, drawn["confusion"]
     whole = shares
-    if counts.dim == "stratum":
+    if counts.adds_up:
         weights = counts.shares
         if counts.propensity is not None:
             items = counts.tests.sum(axis=1) + counts.tables.sum(axis=(1, 2))

@@ -67,7 +67,7 @@ class _ClassModel(OneJudge):
         import pytensor.tensor as pt
 
         whole, by = values["prevalence"], tuple(counts.coords)
-        if counts.dim == "stratum":
+        if counts.adds_up:
             shares = stratum_shares(counts.verdicts, counts.propensity, counts.shares)
             whole = pm.Deterministic(OVERALL, pt.dot(shares, whole), dims=("class",))
             by = ()
@@ -77,7 +77,7 @@ class _ClassModel(OneJudge):
 
     def _quantities(self, counts: ClassCounts) -> tuple[str, ...]:
         rate = () if counts.credit is None else ("win_rate",)
-        overall = (OVERALL,) if counts.dim == "stratum" else ()
+        overall = (OVERALL,) if counts.adds_up else ()
         return (*rate, *overall, "prevalence", *self._rates)
 
     _rates: ClassVar[tuple[str, ...]] = ()
@@ -87,7 +87,7 @@ class _ClassModel(OneJudge):
         counts = fit.data
         found = shares_of_items(counts, self._drawn_truths(fit, rng))
         if counts.credit is not None:
-            credited = found[OVERALL if counts.dim == "stratum" else "prevalence"]
+            credited = found[OVERALL if counts.adds_up else "prevalence"]
             found["win_rate"] = credited @ np.asarray(counts.credit)
         return found
 

@@ -152,7 +152,7 @@ def _estimate(
     """Of each system, and of strata their weighed sum, whose errors are independent."""
     coords = None if counts.systems is None else {counts.dim: counts.systems}
     quantities = {names[0]: Quantity.over(tuple(rows.T), coords)}
-    if counts.dim == "stratum":
+    if counts.adds_up:
         value = counts.shares @ rows[:, 0]
         off = [np.sqrt(counts.shares**2 @ (rows[:, end] - rows[:, 0]) ** 2) for end in (1, 2)]
         whole = (value, max(value - off[0], 0.0), min(value + off[1], 1.0))

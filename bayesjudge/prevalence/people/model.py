@@ -162,7 +162,7 @@ class PeopleErrors(LatentTruth):
         if data.systems is not None:  # one row of rates for all systems
             hit, right = hit[..., None, :], right[..., None, :]
         said = (good * hit + (1 - good) * (1 - right)).mean(axis=-1)
-        if data.dim != "stratum":
+        if not data.adds_up:
             return {SAID: said}
         whole = {OVERALL: values["prevalence"], OVERALL_SAID: said}
         return {
@@ -177,7 +177,7 @@ class PeopleErrors(LatentTruth):
             pm.Deterministic(name, one, dims=self._dim(data) if name == SAID else None)
 
     def _quantities(self, data: PeopleCounts) -> tuple[str, ...]:
-        whole = (OVERALL, OVERALL_SAID) if data.dim == "stratum" else ()
+        whole = (OVERALL, OVERALL_SAID) if data.adds_up else ()
         return (*whole, "prevalence", SAID, "sensitivity", "specificity")
 
     def _about_items(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray]:
