@@ -175,7 +175,7 @@ def design_of(
     else:
         found = DESIGNS.get(str(name), words.get(str(name)))
     if found is not None and found in (BUILT_IN.get(found.name), words.get(found.name)):
-        if known is None or found.name in known:
+        if found.name in (words if known is None else known):
             return words[found.name]
     elif found is not None and own != "none":
         new = found.name not in {*BUILT_IN, *words}

@@ -189,3 +189,8 @@ def test_pass_rates_are_of_the_items_in_question():
         assert values[0] == values[1]
     with pytest.raises(bj.InputError, match="every item is labelled"):
         panel.panel_mean(panel.Votes([[1]], [1], [0], ["g"], ["a"], calibration="separate"))
+
+
+def test_a_design_that_suits_no_panel_is_refused_by_name():
+    with pytest.raises(bj.InputError, match=r"calibration='known_propensity'.*by_generator"):
+        panel.Votes.from_frame(panel.simulate(random_seed=1), calibration="known_propensity")
