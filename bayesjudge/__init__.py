@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         repeats,
         rubric,
     )
-    from bayesjudge.cli.frames import doctor
+    from bayesjudge.cli.frames import Answers, ask, doctor, read
     from bayesjudge.core.answer import Answer
     from bayesjudge.core.errors import (
         ConvergenceError,
@@ -63,6 +63,7 @@ choose_compile_folder()  # here, since PyTensor reads its settings when a model 
 
 __all__ = [
     "Answer",
+    "Answers",
     "Assumption",
     "BetaPrior",
     "Caution",
@@ -75,6 +76,7 @@ __all__ = [
     "Quantity",
     "UninformativeJudgeError",
     "Verdicts",
+    "ask",
     "attempts",
     "bias",
     "decide",
@@ -88,6 +90,7 @@ __all__ = [
     "prevalence",
     "prior_sensitivity",
     "ratings",
+    "read",
     "repeats",
     "report",
     "rubric",
@@ -107,7 +110,10 @@ _HOMES = {
     "Method": "core.methods",
     "Quantity": "core.estimate",
     "UninformativeJudgeError": "core.errors",
+    "Answers": "cli.frames",
+    "ask": "cli.frames",
     "doctor": "cli.frames",
+    "read": "cli.frames",
     "load": "core.fit",
     "Answer": "core.answer",
     "plot_answer": "core.plots",

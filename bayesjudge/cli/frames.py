@@ -1,13 +1,18 @@
-"""What `bayesjudge doctor` says of a file, of a data frame."""
+"""Data frames in place of files: `read` one, `ask` what it answers, or see what `doctor` says."""
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from bayesjudge.cli.doctor import Diagnosis, examine
+from bayesjudge.cli.output import COLLECTED
+from bayesjudge.cli.shapes.running import run_line
+from bayesjudge.core.answer import Answer
 
 
 def doctor(
@@ -76,6 +81,178 @@ def doctor(
         ]
         found.contents = [text.replace(begin, "") for text in found.contents]
     return found
+
+
+#: Modules with a posterior that needs no sampling.
+EXACT = ("attempts", "prevalence")
+
+
+class Answers(Mapping[str, Answer]):
+    """What a table answers, by the command or module that does: ``answers.prevalence``.
+
+    Parameters
+    ----------
+    found : mapping of str to Answer
+        By name, in the order of the questions.
+    diagnosis : Diagnosis, optional
+        What `doctor` says of the table: what is odd, what is missing, what only you know.
+    """
+
+    def __init__(self, found: Mapping[str, Answer], diagnosis: Diagnosis | None = None):
+        self._found = dict(found)
+        self.diagnosis = diagnosis
+
+    def __getitem__(self, name: str) -> Answer:
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __getattr__(self, name: str) -> Answer:
+        if name.startswith("_") or name not in self._found:
+            raise AttributeError(f"no answer {name!r}; there are {list(self._found)}")
+        return self._found[name]
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._found]
+
+    def __repr__(self) -> str:
+        lines = [f"{name}: {one.text}" for name, one in self._found.items()]
+        return "\n".join(lines) or repr(self.diagnosis)
+
+
+def read(
+    table: Any,
+    *,
+    calibration: Any = None,
+    verdict: str | None = "verdict",
+    truth: str = "truth",
+    item: str | None = None,
+    by: str | None = None,
+    score: str | None = None,
+    classes: Any = None,
+    **how: Any,
+) -> Any:
+    """Read verdicts or scores of one judge, with some human labels, as what they are.
+
+    Parameters
+    ----------
+    table : dataframe or path
+        One row an output.
+    calibration : str
+        How the labelled rows were chosen: one of `prevalence.DESIGNS`, such as ``"random"``.
+    verdict, truth : str
+        Columns with the judge's verdict, and with the human label, empty where there is none.
+    item, by : str, optional
+        Columns with the item and the system: both together compare systems on shared items.
+    score : str, optional
+        Column with the judge's score, in place of a verdict.
+    classes : sequence of str, optional
+        What verdict and truth can be, if that is more than pass and fail.
+    **how
+        Further arguments of the class that reads it, such as ``pass_value`` or ``scale``.
+
+    Returns
+    -------
+    Counts, Items, ClassCounts or Scores
+        Data of `prevalence`, for `ask` and every function there; of several systems with scores a
+        mapping of them.
+
+    Raises
+    ------
+    InputError
+        With all that is wrong: how the labels were chosen is not said, a column is missing, a label
+        is not understood.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesjudge as bj
+    >>> rows = pd.DataFrame({"gpt": [1, 1, 0, 0] * 25, "human": [1, 0, 0, None] * 25})
+    >>> data = bj.read(rows, verdict="gpt", truth="human", calibration="random")
+    >>> answer = bj.ask(data).prevalence
+    >>> round(answer.value, 2)
+    0.26
+    """
+    from bayesjudge import prevalence
+    from bayesjudge.readers.tables import names_in, read_table
+
+    if isinstance(table, str | Path):
+        table = read_table(table, names_in(Path(table)))
+    how |= {"calibration": calibration, "truth": truth}
+    named: dict[str, Any] = {
+        name: column for name, column in (("item", item), ("by", by)) if column is not None
+    }
+    if score is not None:
+        of = prevalence.scores
+        return (of.read_systems if by else of.Scores.from_frame)(table, score=score, **named, **how)
+    how["verdict"] = verdict
+    if classes is not None:
+        return prevalence.classes.ClassCounts.from_frame(table, classes=classes, **named, **how)
+    kind = prevalence.items.Items if item and by else prevalence.Counts
+    return kind.from_frame(table, **named, **how)
+
+
+def ask(data: Any, labels: Any = None, *, ci_prob: float = 0.95, **named: str) -> Answers:
+    """Answer every question that a table allows, by closed forms and exact posteriors.
+
+    Parameters
+    ----------
+    data : dataframe, path, or data of a module
+        A table as `doctor` takes it, or what `read` or a module's ``from_frame`` gave.
+    labels : dataframe or path, optional
+        People's labels, if they are in another table.
+    ci_prob : float, default 0.95
+        Probability of the intervals, of data of a module.
+    **named : str
+        Of a table: the columns that `doctor` takes, such as ``truth``.
+
+    Returns
+    -------
+    Answers
+        By name: ``answers.prevalence.text``, ``.value``, ``.interval``, ``.table``, ``.plot()``.
+        Tab completion shows which there are; ``answers.diagnosis`` says what is missing for others.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read.
+    """
+    package = type(next(iter(data.values())) if type(data) is dict else data).__module__
+    if package.startswith("bayesjudge."):
+        return _of_module(data, package.rpartition(".")[0], ci_prob)
+    with tempfile.TemporaryDirectory() as folder:
+        path = _file(data, folder, "table.csv")
+        other = None if labels is None else _file(labels, folder, "labels.csv")
+        diagnosis = doctor(path, other, **named)
+        found: dict[str, Answer] = {}
+        for one in diagnosis.answers:
+            pages: list[Any] = []
+            token = COLLECTED.set(pages)
+            try:
+                run_line(one.line.words)
+            finally:
+                COLLECTED.reset(token)
+            name = one.line.command.split()[0]
+            if pages and pages[-1].answer is not None and not one.condition:
+                found.setdefault(name, pages[-1].answer)
+    return Answers(found, diagnosis)
+
+
+def _of_module(data: Any, package: str, ci_prob: float) -> Answers:
+    """The answer of the module whose data these are."""
+    home, name = import_module(package), package.split(".")[1]
+    top = import_module(f"bayesjudge.{name}")
+    formulas = home.by_system if type(data) is dict else getattr(home, "closed_forms", None)
+    made = list((formulas or home.total)(data, ci_prob=ci_prob))
+    if name in EXACT and home is not top.__dict__.get("scores"):
+        exact = getattr(home, "exact", top.exact)
+        found = exact(data) if name == "attempts" else exact(data, ci_prob=ci_prob)
+        made += [] if found is None else [found]
+    return Answers({name: home.answer(*made, ci_prob=ci_prob)})
 
 
 def _file(data: Any, folder: str, name: str) -> Path:

@@ -6,6 +6,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Results = Sequence[Estimate | Fit]
+#: Where pages of the commands that are run are kept, if `bayesjudge.ask` runs them.
+COLLECTED: ContextVar[list[Page] | None] = ContextVar("COLLECTED", default=None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +123,8 @@ def deliver(
     quiet: bool = False,
 ) -> None:
     """Write a page in every format that was asked for."""
+    if (pages := COLLECTED.get()) is not None:
+        pages.append(page)
     if json:
         write(to_json(page))
     elif page.said:

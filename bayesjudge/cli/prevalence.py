@@ -28,7 +28,7 @@ def prevalence(
     r"""Estimate what share of outputs people would pass, from verdicts and a few human labels.
 
     Rows with a human label tell how the judge errs (calibration); the judge's verdicts on the other
-    rows are corrected for it. Closed forms come at once, the sampled posterior seconds later.
+    rows are corrected for it. An exact posterior and closed forms answer at once.
 
     ```
     bayesjudge prevalence labels.csv --verdict gpt4_label --truth final_label \

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from importlib import import_module
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,10 @@ from bayesjudge.core.screen import how_many
 from bayesjudge.core.version import __version__
 from bayesjudge.core.words import words_for
 from bayesjudge.core.worth import Worth
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
 
 #: An interval as wide as this part of the range that is possible says next to nothing.
 SAYS_LITTLE = 0.8
@@ -92,6 +96,61 @@ class Answer:
     def cautions(self) -> tuple[Caution, ...]:
         """Cautions of the numbers that are quoted."""
         return self.quoted.cautions
+
+    @property
+    def value(self) -> Any:
+        """The number that answers, or the number of each system, judge or class by its name."""
+        return self._each(lambda row: row.value)
+
+    @property
+    def interval(self) -> Any:
+        """Its lower and upper end, or those of each system, judge or class by its name."""
+        return self._each(lambda row: (row.low, row.high))
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The quoted numbers: `to_frame`."""
+        return self.to_frame()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the quoted numbers as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a number: ``quantity``, a column for each of its coordinates, ``value``,
+            ``low``, ``high``, and ``judge``, the judge's own number, if there is one.
+        """
+        import pandas as pd
+
+        own = {} if self.judge is None else entries(self.judge)
+        rows = []
+        for quantity, where, row in self.quoted.rows():
+            beside = own.get((quantity, *where.values()))
+            judge = {} if beside is None else {"judge": beside.value}
+            rows.append({"quantity": quantity, **where, **row._asdict(), **judge})
+        return pd.DataFrame(rows)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the quoted numbers with their intervals: `plot_answer`.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes drawn on.
+        """
+        axes: Axes = import_module("bayesjudge.core.plots").plot_answer(self, ax=ax)
+        return axes
+
+    def _each(self, part: Callable[[Row], Any]) -> Any:
+        first = self.quoted.only(next(iter(self.quoted.quantities)))
+        rows = {", ".join(map(str, where.values())): part(row) for _, where, row in first.rows()}
+        return rows[""] if [*rows] == [""] else rows
 
     def __str__(self) -> str:
         return "\n".join(line for line in (self.text, self.basis, *self.notes, self.why) if line)

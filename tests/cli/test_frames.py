@@ -1,0 +1,87 @@
+"""`read` and `ask`: from a data frame to answers, as one would guess."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesjudge as bj
+from bayesjudge.datasets import keep_labels, xstest
+
+P = bj.prevalence
+
+
+@pytest.fixture(scope="module")
+def systems():
+    return keep_labels(xstest(), 100, 2024, by="system")
+
+
+def test_read_gives_the_data_of_the_question(systems):
+    one = systems[systems["system"] == "gpt4"]
+    how = {"calibration": "random", "unparsed": "fail"}
+    assert isinstance(bj.read(one, **how), P.Counts)
+    assert isinstance(bj.read(systems, by="system", item="item", **how), P.items.Items)
+    scores = P.scores.simulate(random_seed=1)
+    read = bj.read(scores, score="score", scale=(0, 1), calibration="random")
+    assert isinstance(read, P.scores.Scores)
+    classes = P.classes.simulate(random_seed=1)
+    read = bj.read(classes, classes=["a", "b", "c"], calibration="random")
+    assert isinstance(read, P.classes.ClassCounts)
+
+
+def test_a_file_is_read_as_its_table_is(systems, tmp_path):
+    one = systems[systems["system"] == "llama2new"]
+    one.to_csv(tmp_path / "rows.csv", index=False)
+    table, file = (bj.read(x, calibration="random") for x in (one, tmp_path / "rows.csv"))
+    assert table.test_pass == file.test_pass
+    assert table.labelled_n == file.labelled_n == 100
+
+
+def test_ask_answers_as_the_modules_functions_do(systems):
+    counts = bj.read(systems[systems["system"] == "llama2new"], calibration="random")
+    found = bj.ask(counts)
+    direct = P.answer(*P.closed_forms(counts), P.exact(counts))
+    assert list(found) == ["prevalence"]
+    assert found.prevalence.text == direct.text
+    assert found.prevalence.value == P.exact(counts)["prevalence"].value
+    assert found.prevalence.interval == tuple(P.exact(counts)["prevalence"])[1:]
+
+
+@pytest.mark.parametrize("module", ["panel", "ratings", "repeats", "bias", "attempts"])
+def test_ask_takes_data_of_every_module(module):
+    home = getattr(bj, module)
+    read = {
+        "panel": lambda t: home.Votes.from_frame(t, calibration="random"),
+        "ratings": lambda t: home.Ratings.from_frame(
+            t, positive="yes", judges=["gpt", "claude"], response_set="response_set"
+        ),
+        "repeats": lambda t: home.Scores.from_frame(t, scale=range(1, 6)),
+        "bias": lambda t: home.Shifts.from_frame(t, scale=(0, 100), design="item"),
+        "attempts": lambda t: home.Attempts.from_frame(t, calibration="random", k=(1, 2)),
+    }[module]
+    found = bj.ask(read(home.simulate(random_seed=1)))
+    assert found[module].text
+    assert module in dir(found)
+
+
+def test_ask_answers_what_a_table_allows_and_says_what_is_missing(systems):
+    found = bj.ask(systems.drop(columns=["type", "focus"], errors="ignore"))
+    assert "prevalence" in found
+    assert set(found.prevalence.value) == set(systems["system"])
+    assert "panel" in found.diagnosis.missing
+    with pytest.raises(AttributeError, match="there are"):
+        found.panel  # noqa: B018
+    alone = bj.ask(pd.DataFrame({"item": range(30), "judge": ["pass", "fail"] * 15}))
+    assert not len(alone)
+    assert repr(alone) == repr(alone.diagnosis)
+
+
+def test_an_answer_is_numbers_a_table_and_a_picture(systems):
+    answer = bj.ask(bj.read(systems, by="system", item="item", calibration="random",
+                            unparsed="fail")).prevalence  # fmt: skip
+    table = answer.table
+    assert table.equals(answer.to_frame())
+    assert table["value"].tolist() == list(answer.value.values())
+    assert [*zip(table["low"], table["high"], strict=True)] == list(answer.interval.values())
+    assert np.isfinite(table["judge"]).all()
+    ax = answer.plot()
+    assert len(ax.get_yticklabels()) == 5
