@@ -36,6 +36,11 @@ class Component:
     #: Logarithms of the weights of a table's last axis, if it has one of quadrature nodes.
     log_weight: np.ndarray | None = None
 
+    @property
+    def quantities(self) -> Sequence[str]:
+        """What an estimate shows: the variables in `names`, unless others say more."""
+        return self.names
+
     def variables(self, text: bool) -> dict[str, Any]:
         """Add the unknowns to the model in whose context this is called.
 
@@ -333,6 +338,11 @@ class PopulationErrors(Component):
     guesses: Callable[[], dict[str, tuple[np.ndarray, np.ndarray]]]
     names: ClassVar[Sequence[str]] = ("discrimination", "leniency")
 
+    @property
+    def quantities(self) -> Sequence[str]:
+        """Of each judge."""
+        return ("sensitivity", "specificity")
+
     def variables(self, text: bool) -> dict[str, Any]:
         """Both parts of each judge, and its rates."""
         import pymc as pm
@@ -376,6 +386,11 @@ class SharedEffect(Component):
     scale: float
     nodes: int
     names: ClassVar[Sequence[str]] = ("discrimination", "leniency", "shared_effect")
+
+    @property
+    def quantities(self) -> Sequence[str]:
+        """Of each judge."""
+        return ("sensitivity", "specificity")
 
     @cached_property
     def _quadrature(self) -> tuple[np.ndarray, np.ndarray]:
@@ -428,6 +443,11 @@ class Answering(Component):
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
         """Those of the errors, and its own."""
         return (*self.errors.names, "answering")
+
+    @property
+    def quantities(self) -> Sequence[str]:
+        """Those of the errors."""
+        return self.errors.quantities
 
     @property
     def log_weight(self) -> np.ndarray | None:  # type: ignore[override]

@@ -42,9 +42,6 @@ class OneCoin(LatentTruthPanel):
     def _errors(self, votes):
         return OneCoinErrors(self.right)
 
-    def _quantities(self, votes):
-        return ("prevalence", "right")
-
 
 @pytest.fixture(scope="module")
 def votes():

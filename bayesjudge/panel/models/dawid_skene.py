@@ -70,7 +70,7 @@ class _LatentTruth(LatentTruth, PanelModel):
         return table if self._missing == "skip" else missing_as_response(table)
 
     def _quantities(self, votes: Votes) -> tuple[str, ...]:
-        return ("prevalence", "sensitivity", "specificity")
+        return tuple(name for part in self._parts(votes) for name in part.quantities)
 
     def _coords(self, votes: Votes) -> dict[str, Any]:
         self._check(votes)
@@ -389,9 +389,6 @@ class MulticlassDawidSkene(_LatentTruth):
     @property
     def _missing(self) -> Literal["skip", "response"]:
         return self.missing
-
-    def _quantities(self, votes: Votes) -> tuple[str, ...]:
-        return ("share", "confusion")
 
     def _require_classes(self, votes: Votes, require: Callable[[object, str], None]) -> None:
         require(
