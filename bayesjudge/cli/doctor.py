@@ -35,6 +35,7 @@ from bayesjudge.cli.shapes import (
 )
 from bayesjudge.cli.shapes.common import labelled
 from bayesjudge.cli.shapes.elsewhere import join
+from bayesjudge.cli.shapes.judging import of_the_judge
 from bayesjudge.cli.shapes.labelled import same_for_all
 from bayesjudge.cli.shapes.logs import matches_of_log
 from bayesjudge.cli.shapes.of_bias import versions_of
@@ -63,6 +64,8 @@ MOST_COLUMNS = 10_000
 ODD = {"label-shift", "contradiction", "off-range", "pass-rate-out-of-range"}
 #: The question in few words, where nothing answers it.
 BRIEFLY = WANTED | {
+    "judge": "Is this judge good enough?",
+    "rubric": "What total would people give?",
     "gate": "Is that share at least 0.9?",
     "panel": "How reliable is each judge?",
     "bias": "Does an irrelevant change move a score?",
@@ -300,6 +303,11 @@ def _try(name: str, reading: Reading, found: Diagnosis) -> None:
         return
     if any(str(one.line) == str(line) for one in found.answers):
         return
+    beside = of_the_judge(line)
+    first = beside is not None and "judge" not in found.commands and not reading.condition
+    if beside is not None and first and run_line(beside.words)[0]:
+        judged = Answer(WANTED["judge"], beside, name, reading.score, reading.reasons)
+        found.answers.insert(0, judged)
     question = reading.question
     if reading.condition:
         question = f"{reading.condition}: {question[0].lower()}{question[1:]}"

@@ -26,6 +26,7 @@ from bayesjudge.cli.options import (
     table_option,
 )
 from bayesjudge.cli.output import Results, Story, present, tell, write_csv
+from bayesjudge.cli.passport import text_of
 from bayesjudge.cli.scores import read_scale
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.answer import chance, numbers, percents
@@ -69,6 +70,11 @@ def judge(
     wrong: Annotated[float, OF_OUTPUT] = 0.05,
     promised: Annotated[float, OF_OUTPUT] = 0.9,
     disagreements: Annotated[Path | None, OF_OUTPUT] = None,
+    card: Annotated[Path | None, OF_OUTPUT] = None,
+    name: Annotated[str | None, OF_OUTPUT] = None,
+    valid_until: Annotated[str, OF_OUTPUT] = "",
+    prompt: Annotated[Path | None, OF_OUTPUT] = None,
+    rubric: Annotated[Path | None, OF_OUTPUT] = None,
     shared: Shared = Shared(),
 ) -> None:
     r"""Say what a judge is worth, how it errs, and for what that is good enough.
@@ -116,6 +122,16 @@ def judge(
         Probability that no more are.
     disagreements : Path
         Write the labelled outputs on which judge and people differ, the likeliest errors first.
+    card : Path
+        Write the judge's card: a small file for later runs (`bayesjudge passport`), with all this.
+    name : str
+        For the card: the judge's name and version; of a log by default the one that it names.
+    valid_until : str
+        For the card: the date after which it is stale, such as 2027-06-30.
+    prompt : Path
+        For the card: the judge's prompt, of which its SHA-256 is kept.
+    rubric : Path
+        The judge's rubric, likewise.
 
     Raises
     ------
@@ -125,7 +141,10 @@ def judge(
     shared.check()
     source = open_source(table, metric, judge=judge)
     with checking("options") as require:
-        check_files(require, disagreements=disagreements)
+        check_files(require, disagreements=disagreements, card=card)
+        named = name or judge or source.judge
+        words = "--card needs --name: the judge's name and version"
+        require(card is None or named, words)
         one = not (verdict and score)
         require(one, "--verdict or --score: give one of them")
         require(not trust or score, "--trust takes --score: numbers or probabilities")
@@ -181,6 +200,19 @@ def judge(
         waits=False,
     )  # fmt: skip
     present([found], None, shared, story, draw=lambda _: _pictures(judged, shared), more=sections)
+    if card is not None:
+        counts = bj.prevalence.Counts.of(one_judge_of(judged))
+        texts = {"prompt": text_of(prompt), "rubric": text_of(rubric)}
+        made = bj.judge.Card.make(
+            counts,
+            judge=str(named),
+            source=table.name,
+            valid_until=valid_until,
+            tuned_labels=source.left_out,
+            ci_prob=shared.ci_prob,
+            **texts,
+        )
+        tell(f"card written to {made.save(card)}")
     if disagreements is not None:
         listed = bj.judge.disagreements(
             _whole(source, given, asked),
@@ -191,6 +223,17 @@ def judge(
         )
         write_csv(listed, disagreements)
         tell(f"{len(listed):,} disagreements written to {disagreements}")
+
+
+def one_judge_of(judged: bj.judge.Judged) -> bj.Verdicts:
+    """The passes and fails of one judge, of which a card is made."""
+    with checking("--card") as require:
+        one = judged.kind == "verdicts" and len(judged.judges) == 1
+        require(one, "a card is of the passes and fails of one judge: name one --verdict")
+        alone = judged.verdicts is None or judged.verdicts.item is None
+        require(alone, "rows share items: give one row an item, since a card counts items")
+    assert judged.verdicts is not None
+    return judged.verdicts
 
 
 def _whole(source: Source, given: Sequence[str], asked: Asked) -> Any:

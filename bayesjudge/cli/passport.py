@@ -15,6 +15,7 @@ from bayesjudge.cli.options import (
     OF_OUTPUT,
     OF_TABLE,
     By,
+    Html,
     Item,
     LabelFile,
     Meanings,
@@ -31,6 +32,7 @@ from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate, of_passes
 from bayesjudge.core.screen import few
 from bayesjudge.core.tables import free_name
+from bayesjudge.render.html import to_html
 
 passport = App(
     name="passport",
@@ -97,28 +99,45 @@ def make(
         raise InputError("options", ["--judge is needed: the judge's name and version"])
     truth = opened.truth(truth, labels)
     counts = _counts(opened, truth, labels, calibration, verdict, by, item, read)
-    texts = {"prompt": _text(prompt), "rubric": _text(rubric)}
-    made = bj.decide.Passport.make(counts, judge=judge, source=source or table.name, **texts)
+    texts: dict[str, Any] = {"prompt": text_of(prompt), "rubric": text_of(rubric)}
+    made = bj.judge.Card.make(counts, judge=judge, source=source or table.name, **texts)
     made.save(out)
     say(str(made))
     tell(f"passport written to {out}")
 
 
 @passport.command
-def show(path: Annotated[Path, OF_TABLE], /) -> None:
-    """Tell what a passport says.
+def show(
+    path: Annotated[Path, OF_TABLE],
+    /,
+    *,
+    html: Html = None,
+    badge: Annotated[Path | None, OF_OUTPUT] = None,
+) -> None:
+    """Tell what a judge's card says.
 
     Parameters
     ----------
     path : Path
-        The passport.
+        The card, or a passport of before.
+    badge : Path
+        Write a badge (SVG): what the judge is worth.
 
     Raises
     ------
     InputError
-        If it is not a passport.
+        If it is not a card.
     """
-    say(str(bj.decide.Passport.load(path)))
+    with checking("options") as require:
+        check_files(require, html=html, badge=badge)
+    card = bj.judge.Card.load(path)
+    say(str(card))
+    if html is not None:
+        html.write_text(to_html(card.page()), encoding="utf-8")
+        tell(f"page written to {html}")
+    if badge is not None:
+        badge.write_text(card.badge(), encoding="utf-8")
+        tell(f"badge written to {badge}")
 
 
 @passport.command
@@ -171,13 +190,13 @@ def check(
     InputError
         If an option, a column or a value is not understood.
     """
-    known = bj.decide.Passport.load(path)
+    known = bj.judge.Card.load(path)
     read = {**asdict(meanings), "unparsed": unparsed}
     opened = _opened(table, metric, judge)
     truth = opened.truth(truth, labels) if labels else truth or opened.own_truth
     counts = _counts(opened, truth, labels, calibration, verdict, by, item, read)
     judge = judge or opened.judge
-    cautions = known.check(counts, judge=judge, prompt=_text(prompt), rubric=_text(rubric))
+    cautions = known.check(counts, judge=judge, prompt=text_of(prompt), rubric=text_of(rubric))
     made = known.estimate(counts)
     lines = [bj.prevalence.answer(made).text, *_carried(made), "", str(known)]
     shares = made.only("prevalence")
@@ -258,7 +277,8 @@ def _counts(
     )
 
 
-def _text(path: Path | None) -> str | None:
+def text_of(path: Path | None) -> str | None:
+    """What is in a file of text; None of none."""
     if path is None:
         return None
     try:

@@ -6,7 +6,6 @@ from bayesjudge.decide.gate import gate
 from bayesjudge.decide.labelling import Agreement, Labels, read_sheets, write_form, write_sheet
 from bayesjudge.decide.monitor import Monitor
 from bayesjudge.decide.pages import to_html, to_json, to_junit, to_markdown
-from bayesjudge.decide.passport import Passport
 from bayesjudge.decide.plots import plot_drift, plot_gate, plot_monitor
 from bayesjudge.decide.power import chance_to_pass, labels_to_pass
 from bayesjudge.decide.shopping import Pilot, shopping_list
@@ -19,7 +18,6 @@ __all__ = [
     "Labels",
     "Monitor",
     "Need",
-    "Passport",
     "Pilot",
     "chance_to_pass",
     "drift",

@@ -8,6 +8,7 @@ from bayesjudge.core.worth import (
     worth_of_widths,
 )
 from bayesjudge.judge.answer import answer
+from bayesjudge.judge.card import Card
 from bayesjudge.judge.data import Judged, untuned
 from bayesjudge.judge.plots import plot_judge, plot_trust
 from bayesjudge.judge.quality import quality
@@ -17,6 +18,7 @@ from bayesjudge.judge.trust import trust
 from bayesjudge.judge.worth import worth
 
 __all__ = [
+    "Card",
     "Finding",
     "Judged",
     "Worth",

@@ -58,7 +58,15 @@ class Right:
     may: Mapping[str, Any] = field(default_factory=dict)
 
     def suits(self, command: str, options: Mapping[str, list[str]]) -> bool:
-        """Whether a line is this one, but for what tells nothing of the question."""
+        """Whether a line is this one, but for what tells nothing of the question.
+
+        A line of `judge` is right where the one that corrects that judge is.
+        """
+        if command == "judge":
+            several = len(options.get("--verdict", ())) > 1
+            command = "panel" if several else "prevalence"
+            names = {"--verdict": "--judges", "--by": "--generator"} if several else {}
+            options = {names.get(name, name): values for name, values in options.items()}
         own = {n: sorted(options[n]) for n in (*ROLES, *({*self.need} - {*ROLES})) if n in options}
         for name, wanted in self.need.items():
             if own.pop(name, None) not in _each(wanted):

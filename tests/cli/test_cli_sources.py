@@ -433,7 +433,7 @@ def test_labels_are_drawn_from_a_log_and_its_judge_gets_a_passport(run, tmp_path
     assert main(make) == 2
     assert "has several judges, a, b, c: name one, --judge" in capsys.readouterr().err
     assert main([*make, "--judge", "b"]) == 0
-    assert bj.decide.Passport.load(tmp_path / "p.json").judge == "b"
+    assert bj.judge.Card.load(tmp_path / "p.json").judge == "b"
     check = ["passport", "check", "p.json", "jury.eval", *votes[:2]]
     assert main([*check, "--judge", "b"]) == 0
     assert main([*check, "--judge", "c", "--fail"]) == 1

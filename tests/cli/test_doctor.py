@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from readers import logs
 
+import bayesjudge as bj
 from bayesjudge.cli import main
 from bayesjudge.cli.shapes import WANTED
 
@@ -40,7 +41,7 @@ def examine(capsys):
                 *found["labelling"], said if "--truth-scale" not in found["labelling"][1] else "15"
             )
             capsys.readouterr()
-        return found
+        return without_judge(found)
 
     def label(draw, read, said):
         """As a person would: paste, fill in the sheet, paste."""
@@ -54,6 +55,19 @@ def examine(capsys):
         assert main([*words, "--no-nuts"]) == 0, read
 
     return call
+
+
+def without_judge(found):
+    """All lines but that of `judge`, which is the first, and of the columns of another."""
+    judged = [a for a in found["answers"] if a["command"].startswith("bayesjudge judge ")]
+    others = [a for a in found["answers"] if a not in judged]
+    if judged:
+        assert found["answers"][:1] == judged
+        (first,) = judged
+        columns = [first["options"].get(name) for name in ("--verdict", "--score", "--truth")]
+        beside = [{tuple(v) for v in a["options"].values()} for a in others]
+        assert any(all(c is None or tuple(c) in own for c in columns) for own in beside)
+    return found | {"answers": others}
 
 
 #: The questions that each log answers.
@@ -83,6 +97,19 @@ def test_lines_for_every_log_run(tool, tmp_path, examine):
     assert {"prevalence", "panel", "repeats report"} - set(found["missing"]) <= {
         "prevalence", "repeats report"
     }  # fmt: skip
+
+
+def test_labels_beside_verdicts_ask_first_how_good_the_judge_is(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = {"output": [f"o{i}" for i in range(60)], "judge": ["PASS", "FAIL", "PASS"] * 20}
+    people = ["PASS", "FAIL", "FAIL", "PASS", "FAIL", ""] * 10
+    pd.DataFrame({**rows, "human": people}).to_csv("t.csv", index=False)
+    first, *others = bj.doctor(Path("t.csv")).answers
+    assert first.question == "Is this judge good enough, and for what?"
+    assert str(first.line).startswith("bayesjudge judge t.csv --verdict judge --truth human")
+    assert [one.line.command for one in others] == ["prevalence", "gate"]
+    pd.DataFrame(rows).to_csv("t.csv", index=False)
+    assert "judge" in bj.doctor(Path("t.csv")).missing
 
 
 @pytest.mark.slow
@@ -444,7 +471,9 @@ def test_tables_of_a_stranger_are_answered_by_the_first_line(made, tmp_path, mon
     assert max(map(len, out.splitlines())) <= 80
     pasted = re.findall(r"^    bayesjudge (?:.*\\\n)*.*$", out, re.MULTILINE)
     lines = [" ".join(line.replace("\\\n", " ").split()) for line in pasted]
-    assert lines[0] == "bayesjudge " + FIRST_LINES[made].format(name), out
+    others = [line for line in lines if not line.startswith("bayesjudge judge ")]
+    assert others[0] in lines[:2]
+    assert others[0] == "bayesjudge " + FIRST_LINES[made].format(name), out
     assert not [line for line in lines if " ratings " in line]  # nobody rates but judges
 
 

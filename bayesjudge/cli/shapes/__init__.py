@@ -17,6 +17,7 @@ from bayesjudge.core.screen import as_words
 
 #: Questions by the command that answers them, in the order of the screen.
 WANTED = {
+    "judge": "Is this judge good enough, and for what?",
     "prevalence": "What share of outputs is good?",
     "gate": "Is that share at least 0.9 (put your own number), as an exit code for CI?",
     "rubric": "What total would people give, and which criterion costs most?",
@@ -30,6 +31,7 @@ WANTED = {
 }
 #: What a question needs: with the question and the command, one line of 80 columns.
 NEEDS = {
+    "judge": "people's labels beside verdicts",
     "prevalence": "people's labels of some items",
     "gate": "verdicts of pass and fail",
     "rubric": "a judge and people on several criteria",

@@ -1,30 +1,37 @@
-"""`Passport`: a judge's calibration as a small file, for later runs."""
+"""`Card`: what is known of a judge as one small file, for people and for later runs."""
 
 from __future__ import annotations
 
 import datetime
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from bayesjudge.core.answer import listed, numbers, percents
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.estimate import Caution
+from bayesjudge.core.estimate import Caution, Row, in_words
 from bayesjudge.core.screen import fitted, how_many
+from bayesjudge.core.worth import Worth
+from bayesjudge.judge.quality import quality
+from bayesjudge.judge.worth import worth as worth_in_labels
+from bayesjudge.render.page import Line, Page, Table
 
 if TYPE_CHECKING:
     from bayesjudge.core.estimate import Estimate
     from bayesjudge.prevalence import Counts
 
-SCHEMA = "bayesjudge/passport-1"
+SCHEMA = "bayesjudge/card-1"
+#: Of files that are read too: a passport has the labels, and no numbers.
+OLD = {"bayesjudge/passport-1"}
 LABELS = ("correct_n", "correct_pass", "incorrect_n", "incorrect_fail")
 #: Correlation of a judge's errors within a data set, as expected before any is seen: what keeps
-#: another data set's labels from counting fully. ``python benchmarks/decide/passport.py`` chose it.
+#: another data set's labels from counting fully. ``python benchmarks/judge/card.py`` chose it.
 OVERDISPERSION = 0.02
 #: Probability, before labels of the new run, that each of the judge's rates carries over to it.
 CARRIES = 0.5
@@ -39,9 +46,36 @@ def digest(text: str | bytes | None) -> str:
     return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
 
 
+def _today() -> str:
+    return datetime.datetime.now(datetime.UTC).date().isoformat()
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return not text or bool(datetime.date.fromisoformat(text))
+    except ValueError:
+        return False
+
+
+def _numbers(counts: Counts, ci_prob: float) -> dict[str, Any]:
+    """How far a judge agrees with people, and what it is worth, as plain values."""
+    found = quality(counts, ci_prob=ci_prob)
+    numbers = [
+        {"quantity": name, "where": at, **{k: round(v, 6) for k, v in row._asdict().items()}}
+        for name, at, row in found.rows()
+        if not np.isnan([*row]).any()
+    ]
+    known = worth_in_labels(counts, ci_prob=ci_prob)
+    worth = [{"where": system, **one.as_dict()} for (_, system), one in known.items() if one.known]
+    return {"numbers": numbers, "worth": worth, "ci_prob": ci_prob}
+
+
 @dataclass(frozen=True)
-class Passport:
+class Card:
     """What is known of a judge, and under which prompt and rubric.
+
+    Its file is JSON of one schema (``bayesjudge/judge/card.schema.json``); passports, the files of
+    before, are read too.
 
     Parameters
     ----------
@@ -60,6 +94,16 @@ class Passport:
         When the passport was made, ISO 8601.
     prompt_sha256, rubric_sha256 : str
         Of the judge's prompt and rubric; empty if they were not given.
+    valid_until : str
+        Date after which it is stale, ISO 8601; empty if it is not said.
+    tuned_labels : int
+        Labels left out, since the judge was tuned on them.
+    numbers : sequence of mapping
+        How far it agrees with people, by ``quantity`` and ``where``: ``value``, ``low``, ``high``.
+    worth : sequence of mapping
+        More random labels that it is worth, by ``where``: ``value``, ``low``, ``high``, ``labels``.
+    ci_prob : float
+        Probability of these intervals.
     schema : str
         Version of the file's fields.
 
@@ -70,7 +114,7 @@ class Passport:
 
     Examples
     --------
-    >>> made = Passport("gpt-4", {"a": (100, 95, 100, 80), "b": (100, 90, 100, 70)}, "random",
+    >>> made = Card("gpt-4", {"a": (100, 95, 100, 80), "b": (100, 90, 100, 70)}, "random",
     ...                 pass_rate=(1000, 600), source="xstest", date="2026-01-01")
     >>> made.totals
     (200, 185, 200, 150)
@@ -86,6 +130,11 @@ class Passport:
     date: str = ""
     prompt_sha256: str = ""
     rubric_sha256: str = ""
+    valid_until: str = ""
+    tuned_labels: int = 0
+    numbers: Sequence[Mapping[str, Any]] = ()
+    worth: Sequence[Mapping[str, Any]] = ()
+    ci_prob: float = 0.95
     schema: str = field(default=SCHEMA)
 
     def __post_init__(self) -> None:
@@ -94,16 +143,19 @@ class Passport:
             object.__setattr__(self, "labels", labels)
             object.__setattr__(self, "pass_rate", tuple(int(x) for x in self.pass_rate))
         except (TypeError, ValueError) as error:
-            raise InputError("Passport", [f"counts are not whole numbers: {error}"]) from error
-        with checking("Passport") as require:
+            raise InputError("judge.Card", [f"counts are not whole numbers: {error}"]) from error
+        with checking("judge.Card") as require:
             require(self.schema == SCHEMA, f"expected schema {SCHEMA!r}, got {self.schema!r}")
             require(self.judge, "judge must have a name")
+            for name in ("date", "valid_until"):
+                words = f"{name} must be a date (ISO 8601), got {getattr(self, name)!r}"
+                require(_is_date(getattr(self, name)), words)
             for name, row in labels.items():
                 good = len(row) == 4 and 0 <= row[1] <= row[0] and 0 <= row[3] <= row[2]
                 require(good, f"labels of {name!r} must be {LABELS}, got {row}")
             rate = len(self.pass_rate) == 2 and 0 <= self.pass_rate[1] <= self.pass_rate[0]
             require(rate, f"pass_rate must be items and passes, got {self.pass_rate}")
-        with checking("Passport") as require:
+        with checking("judge.Card") as require:
             require(labels and sum(self.totals[::2]) > 0, "there are no labels")
 
     @classmethod
@@ -116,6 +168,9 @@ class Passport:
         rubric: str | None = None,
         source: str = "",
         date: str | None = None,
+        valid_until: str = "",
+        tuned_labels: int = 0,
+        ci_prob: float = 0.95,
     ) -> Self:
         """Write down what the labels of a run say of its judge.
 
@@ -131,10 +186,16 @@ class Passport:
             Where the items come from.
         date : str, optional
             ISO 8601; today by default.
+        valid_until : str, optional
+            Date after which it is stale, ISO 8601.
+        tuned_labels : int, default 0
+            Labels that were left out, since the judge was tuned on them.
+        ci_prob : float, default 0.95
+            Probability of the intervals.
 
         Returns
         -------
-        Passport
+        Card
             To save.
 
         Raises
@@ -143,7 +204,7 @@ class Passport:
             If labels were chosen by verdict, which tells predictive values only, not the judge's
             rates.
         """
-        with checking("Passport.make") as require:
+        with checking("judge.Card.make") as require:
             known = "error_rates" in counts.design.identifies
             require(
                 known,
@@ -165,9 +226,12 @@ class Passport:
             counts.design.name,
             (seen, passed),
             source,
-            date or datetime.datetime.now(datetime.UTC).date().isoformat(),
+            date or _today(),
             digest(prompt),
             digest(rubric),
+            valid_until,
+            tuned_labels,
+            **_numbers(counts, ci_prob),
         )
 
     @property
@@ -206,7 +270,7 @@ class Passport:
         with checking("external_labels") as require:
             inside = 0 <= overdispersion < 1
             require(inside, f"overdispersion must lie in [0, 1), got {overdispersion!r}")
-        from bayesjudge.decide._carry_over import discounted
+        from bayesjudge.judge._carry_over import discounted
 
         good = tuple(row[:2] for row in self.labels.values())
         bad = tuple(row[2:] for row in self.labels.values())
@@ -219,7 +283,7 @@ class Passport:
         ----------
         counts : prevalence.Counts
             The later run, without labels of its own. If it has some, `estimate` lets them decide
-            whether the passport's hold; these counts do not.
+            whether the card's hold; these counts do not.
         overdispersion : float
             As in `external_labels`.
 
@@ -280,7 +344,7 @@ class Passport:
         Each rate has a robust mixture prior, what the discounted labels leave and a flat one, whose
         weights the data update. A judge that has changed is so let go: with 50 labels of its own
         the interval covers as often as without a passport, where the labels added up cover less
-        and less (``python benchmarks/decide/passport.py``).
+        and less (``python benchmarks/judge/card.py``).
 
         References
         ----------
@@ -290,14 +354,14 @@ class Passport:
         Examples
         --------
         >>> from bayesjudge.prevalence import Counts
-        >>> known = Passport("gpt-4", {"a": (200, 185, 200, 180)}, "random")
+        >>> known = Card("gpt-4", {"a": (200, 185, 200, 180)}, "random")
         >>> changed = Counts(900, 700, 60, 55, 40, 10, calibration="random")
         >>> known.estimate(changed)["carries_over", "specificity"].value < 0.05
         True
         """
-        from bayesjudge.decide._carry_over import estimated
+        from bayesjudge.judge._carry_over import estimated
 
-        with checking("Passport.estimate") as require:
+        with checking("judge.Card.estimate") as require:
             require(0 < carries < 1, f"carries must lie in (0, 1), got {carries!r}")
         labels = self.external_labels(overdispersion)
         tested = np.atleast_1d(counts.labelled_n) > 0
@@ -312,6 +376,7 @@ class Passport:
         judge: str | None = None,
         prompt: str | None = None,
         rubric: str | None = None,
+        date: str | None = None,
         overdispersion: float = OVERDISPERSION,
     ) -> tuple[Caution, ...]:
         """Hold a later run against the passport.
@@ -322,6 +387,8 @@ class Passport:
             The later run.
         judge, prompt, rubric : str, optional
             Its judge, and the texts that it was given.
+        date : str, optional
+            Of the later run, ISO 8601; today by default.
         overdispersion : float
             As in `external_labels`.
 
@@ -329,10 +396,13 @@ class Passport:
         -------
         tuple of Caution
             ``stale-calibration`` if the judge, prompt or rubric is another one (or is known on one
-            side only); ``transport`` if the run's pass rate is possible for no prevalence, or
-            its own labels contradict the passport's, with a probability below 1 %.
+            side only), or the card is valid no longer; ``transport`` if the run's pass rate is
+            possible for no prevalence, or its own labels contradict the card's, with a probability
+            below 1 %.
         """
         told = [*self._stale(judge, prompt, rubric)]
+        if self.valid_until and (date or _today()) > self.valid_until:
+            told.append(Caution.of("stale-calibration", "date", until=self.valid_until))
         if counts is not None:
             told += self._transport(counts, overdispersion)
         return tuple(told)
@@ -415,7 +485,7 @@ class Passport:
         return told
 
     def save(self, path: str | Path) -> Path:
-        """Write the passport as JSON.
+        """Write the card as JSON.
 
         Parameters
         ----------
@@ -434,7 +504,7 @@ class Passport:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a passport.
+        """Read a card, or a passport.
 
         Parameters
         ----------
@@ -443,41 +513,110 @@ class Passport:
 
         Returns
         -------
-        Passport
+        Card
             As it was saved.
 
         Raises
         ------
         InputError
-            If there is no such file, or it is not a passport.
+            If there is no such file, or it is not a card.
         """
         path = Path(path)
         with checking(str(path)) as require:
             require(path.is_file(), "there is no such file")
         try:
-            return cls(**json.loads(path.read_text(encoding="utf-8")))
+            read = json.loads(path.read_text(encoding="utf-8"))
+            if read.get("schema") in OLD:
+                read["schema"] = SCHEMA
+            return cls(**read)
         except InputError as error:
             raise InputError(str(path), error.problems) from error
-        except (ValueError, TypeError) as error:
-            raise InputError(str(path), [f"is not a passport: {error}"]) from error
+        except (AttributeError, ValueError, TypeError) as error:
+            raise InputError(str(path), [f"is not a judge card: {error}"]) from error
 
     def __str__(self) -> str:
         good, hit, bad, caught = self.totals
         worth = self.external_labels()
         seen, passed = self.pass_rate
         lines = [
-            f"Passport of {self.judge}, {self.date}",
+            f"Card of {self.judge}, {self.date}"
+            + f", valid until {self.valid_until}" * bool(self.valid_until),
             f"  items: {self.source or 'source not stated'}; "
             f"{how_many(len(self.labels), 'system')}; the judge passed {passed:,} of {seen:,}",
             f"  labels {self.calibration}: passed {hit:,} of {good:,} good, failed {caught:,} of "
             f"{bad:,} bad",
             f"  to a later run worth {worth[0]} good and {worth[2]} bad items, if the judge errs "
             "there as it did",
+            *self._told(),
         ]
         for name in ("prompt", "rubric"):
             known = getattr(self, f"{name}_sha256")
             lines.append(f"  {name}: {known[:12] or 'not stated'}")
         return "\n".join(lines)
+
+    def _told(self) -> list[str]:
+        """What the labels say of the judge, in lines."""
+        lines = [f"  {self.tuned_labels:,} labels left out: tuned on them"] * bool(
+            self.tuned_labels
+        )
+        rows = [(one, Row(*(one[k] for k in Row._fields))) for one in self.numbers]
+        for name, words in (("accuracy", percents), ("kappa", numbers)):
+            each = [
+                f"{words(row)}{''.join(f' of {at}' for at in one['where'].values())}"
+                for one, row in rows
+                if one["quantity"] == name
+            ]
+            lines += [f"  {name}: {listed(each)}"] if each else []
+        each = [f"{Worth(**{k: v for k, v in one.items() if k != 'where'})}"
+                + f" of {one['where']}" * bool(one["where"]) for one in self.worth]  # fmt: skip
+        return lines + ([f"  worth on top of these labels: {listed(each)}"] if each else [])
+
+    def page(self) -> Page:
+        """Give the card as a page, for `bayesjudge.report`'s formats.
+
+        Returns
+        -------
+        bayesjudge.render.page.Page
+            With every number of the card.
+        """
+        lines = [
+            Line([in_words(one["quantity"]), ", ".join(map(str, one["where"].values())),
+                  *(f"{one[end]:.3f}" for end in Row._fields)])
+            for one in self.numbers
+        ]  # fmt: skip
+        head, *about = str(self).splitlines()
+        return Page(
+            f"Judge card: {self.judge}",
+            sentence=head,
+            notes=[line.strip() for line in about],
+            numbers=Table(["number", "of", *Row._fields], lines),
+            below=f"{self.ci_prob:.0%} intervals.",
+            inputs={"judge": self.judge, "source": self.source, "labels": self.calibration},
+        )
+
+    def badge(self) -> str:
+        """Draw a badge: what the judge is worth.
+
+        Returns
+        -------
+        str
+            SVG: the judge's name and its worth in labels, or how often it is right.
+        """
+        known = [one for one in self.worth if one["value"] == one["value"]]
+        right = [one["value"] for one in self.numbers if one["quantity"] == "accuracy"]
+        text = f"right on {100 * min(right):.0f} %" if right else "labels of its errors"
+        if known:
+            least = min(max(round(one["value"]), 0) for one in known)
+            text = f"worth {least:,} labels on top of {known[0]['labels']:,}"
+        left, width = 7 * len(self.judge) + 12, 7 * len(text) + 12
+        name, text = escape(self.judge), escape(text)
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width}" height="20" '
+            f'role="img" aria-label="{name}: {text}"><rect width="{left}" height="20" fill="#555"/>'
+            f'<rect x="{left}" width="{width}" height="20" fill="#07c"/>'
+            '<g fill="#fff" font-family="Verdana,sans-serif" font-size="11">'
+            f'<text x="6" y="14">{name}</text><text x="{left + 6}" y="14">{text}</text></g></svg>'
+        )
 
     def __repr__(self) -> str:
         return fitted(str(self).splitlines())

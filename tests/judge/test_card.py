@@ -1,7 +1,9 @@
 """Passports: files, discounts, stale calibrations."""
 
+import dataclasses
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,28 +11,29 @@ import pytest
 from scipy.stats import beta
 
 import bayesjudge as bj
+from bayesjudge import judge
 from bayesjudge.cli import main
 from bayesjudge.datasets import keep_labels, xstest
-from bayesjudge.decide import Passport
+from bayesjudge.judge import Card
 from bayesjudge.prevalence import Counts
 
 COUNTS = Counts(1000, 600, 200, 185, 100, 75, calibration="random")
 
 
 def made(**more):
-    return Passport.make(COUNTS, judge="gpt-4", date="2026-01-01", **more)
+    return Card.make(COUNTS, judge="gpt-4", date="2026-01-01", **more)
 
 
 def test_a_file_gives_the_same_passport(tmp_path):
     one = made(prompt="Be strict.", rubric="R", source="xstest")
     path = one.save(tmp_path / "p.json")
-    assert Passport.load(path) == one
+    assert Card.load(path) == one
     assert "Be strict" not in path.read_text()
     assert one.pass_rate == (1300, 810)
-    for text, words in (("{", "not a passport"), ('{"judge": "x"}', "not a passport")):
+    for text, words in (("{", "not a judge card"), ('{"judge": "x"}', "not a judge card")):
         path.write_text(text)
         with pytest.raises(bj.InputError, match=words):
-            Passport.load(path)
+            Card.load(path)
     state = json.loads(one.save(path).read_text())
     for change, words in (
         ({"schema": "x"}, "expected schema"),
@@ -40,7 +43,44 @@ def test_a_file_gives_the_same_passport(tmp_path):
     ):
         path.write_text(json.dumps(state | change))
         with pytest.raises(bj.InputError, match=words):
-            Passport.load(path)
+            Card.load(path)
+
+
+def test_files_are_of_the_schema_and_passports_are_read(tmp_path):
+    """Validated by jsonschema; a passport of before has the labels, and no numbers."""
+    import jsonschema
+
+    schema = json.loads(Path(judge.__file__).with_name("card.schema.json").read_text())
+    counts = Counts(
+        [300] * 2, [200] * 2, [60, 40], [55, 30], [40, 60], [30, 50], "random", ("a", "b")
+    )
+    for card in (made(valid_until="2030-01-01", tuned_labels=3), Card.make(counts, judge="x")):
+        state = json.loads(card.save(tmp_path / "card.json").read_text())
+        jsonschema.validate(state, schema)
+    assert {one["where"] for one in state["worth"]} == {"a", "b"}
+    found = judge.quality(counts)["kappa", "b"]
+    told = [one for one in state["numbers"] if one["where"] == {"system": "b"}]
+    assert next(one for one in told if one["quantity"] == "kappa")["value"] == pytest.approx(
+        found.value, abs=1e-6
+    )
+    old = {"judge": "x", "labels": {"all": [9, 8, 7, 6]}, "calibration": "random",
+           "pass_rate": [50, 30], "source": "", "date": "2026-01-01", "prompt_sha256": "",
+           "rubric_sha256": "", "schema": "bayesjudge/passport-1"}  # fmt: skip
+    (tmp_path / "old.json").write_text(json.dumps(old))
+    assert Card.load(tmp_path / "old.json").totals == (9, 8, 7, 6)
+    assert set(schema["properties"]) == {field.name for field in dataclasses.fields(Card)}
+
+
+def test_a_card_goes_stale_and_shows_what_the_judge_is_worth():
+    one = made(valid_until="2026-06-30")
+    assert [c.id for c in one.check(date="2026-07-01")] == ["stale-calibration"]
+    assert one.check(date="2026-06-30") == ()
+    worth = round(one.worth[0]["value"])
+    assert f"worth {worth:,} labels on top of 300" in one.badge()
+    assert f"{worth:,} more labels" in str(one)
+    assert len(one.page().numbers.lines) == len(one.numbers)
+    with pytest.raises(bj.InputError, match="valid_until must be a date"):
+        made(valid_until="soon")
 
 
 def test_the_discount_has_its_limits():
@@ -76,7 +116,7 @@ def test_labels_of_other_runs_add_up():
 def test_several_judges_have_no_passport_together():
     two = Counts(*([9] * 2,) * 6, calibration="random", systems=("a", "b"), dim="judge")
     with pytest.raises(bj.InputError, match="one judge a passport"):
-        Passport.make(two, judge="x")
+        Card.make(two, judge="x")
 
 
 def test_another_prompt_is_stale():
@@ -95,14 +135,14 @@ def test_another_judge_behind_the_name_does_not_carry_over():
     none = Counts(900, 20, 0, 0, 0, 0, calibration="separate")
     assert "fewer than it would if all were bad" in one.check(none)[0].text
     every = Counts(900, 900, 0, 0, 0, 0, calibration="separate")
-    flawed = Passport("j", {"a": (2000, 1200, 2000, 1900)}, "random")
+    flawed = Card("j", {"a": (2000, 1200, 2000, 1900)}, "random")
     assert "more than it would" in flawed.check(every)[0].text
 
 
 def test_labels_by_verdict_make_no_passport():
     counts = Counts(1000, 600, 50, 45, 50, 40, calibration="by_verdict")
     with pytest.raises(bj.InputError, match="labels by verdict"):
-        Passport.make(counts, judge="x")
+        Card.make(counts, judge="x")
 
 
 @pytest.mark.slow
@@ -114,7 +154,7 @@ def test_the_commands(tmp_path, capsys):
     about = ["--truth", "truth", "--calibration", "random", "--by", "system", "--prompt"]
     line = ["passport", "make", str(log), *about, str(prompt), "--judge", "gpt-4"]
     assert main([*line, "--out", str(out)]) == 0
-    assert len(Passport.load(out).labels) == 5
+    assert len(Card.load(out).labels) == 5
     assert main(["passport", "show", str(out)]) == 0
     assert capsys.readouterr().out.count("Passport of gpt-4") == 2
     later = tmp_path / "later.csv"
@@ -137,7 +177,7 @@ def test_a_run_with_unread_verdicts(unparsed, passes, items, tmp_path):
     options = ["--truth", "human", "--calibration", "random", "--judge", "j"]
     made = ["passport", "make", str(log), *options, "--out", str(out), "--unparsed", unparsed]
     assert main(made) == 0
-    assert f"1 system; the judge passed {passes} of {items}\n" in str(Passport.load(out))
+    assert f"1 system; the judge passed {passes} of {items}\n" in str(Card.load(out))
 
 
 def test_items_that_repeat_are_refused_with_what_to_do(tmp_path, capsys):
@@ -170,32 +210,31 @@ def test_another_judge_is_told_in_the_word_that_was_read_as_a_pass():
 def test_one_data_set_counts_twice_for_its_scatter_and_the_new_ones():
     """n / (1 + 2 n rho), whatever the rate."""
     for n, k, rho in ((400, 360, 0.01), (400, 20, 0.02), (60, 60, 0.1)):
-        one = Passport("j", {"a": (n, k, 2 * n, n)}, "random").external_labels(rho)
+        one = Card("j", {"a": (n, k, 2 * n, n)}, "random").external_labels(rho)
         assert one[::2] == (int(n / (1 + 2 * n * rho)), int(2 * n / (1 + 4 * n * rho)))
         assert one[1] == pytest.approx(one[0] * k / n, abs=0.5)
 
 
 def test_of_several_systems_scatter_is_learnt():
     """Alike ones tell more than one as large, and unlike ones less."""
-    alike = Passport("j", {str(i): (100, 80, 100, 80) for i in range(5)}, "random")
-    whole = Passport("j", {"a": alike.totals}, "random")
+    alike = Card("j", {str(i): (100, 80, 100, 80) for i in range(5)}, "random")
+    whole = Card("j", {"a": alike.totals}, "random")
     apart = {str(i): (100, k, 100, k) for i, k in enumerate((55, 95, 70, 90, 90))}
-    unlike = Passport("j", apart, "random")
+    unlike = Card("j", apart, "random")
     assert unlike.totals == alike.totals
     worth = [one.external_labels()[0] for one in (unlike, whole, alike)]
     assert worth[0] < worth[1] < worth[2]
     # the order of systems, and systems without a label, do not matter
     other = dict(reversed(apart.items())) | {"none": (0, 0, 0, 0)}
-    assert Passport("j", other, "random").external_labels() == unlike.external_labels()
+    assert Card("j", other, "random").external_labels() == unlike.external_labels()
 
 
 @pytest.mark.slow
 def test_the_correlation_learnt_is_the_posterior_mean_of_a_beta_binomial():
     """Against a sum over a fine grid of rates and correlations."""
+    from bayesjudge.decide._carry_over import correlation
     from scipy.integrate import trapezoid
     from scipy.stats import betabinom
-
-    from bayesjudge.decide._carry_over import correlation
 
     for pairs in (((40, 30), (60, 50), (50, 49)), ((20, 1), (300, 2)), ((30, 10), (30, 28))):
         for expected in (0.01, 0.05):
@@ -218,7 +257,7 @@ def test_the_discount_is_as_wide_as_rates_scatter(rho):
     for _ in range(runs):
         first, second = rng.beta(0.8 * (1 / rho - 1), 0.2 * (1 / rho - 1), 2)
         labels = (300, rng.binomial(300, first), 0, 0)
-        n, k, *_ = Passport("j", {"a": labels}, "random").external_labels(rho)
+        n, k, *_ = Card("j", {"a": labels}, "random").external_labels(rho)
         low, high = beta(0.5 + k, 0.5 + n - k).ppf([0.025, 0.975])
         held += low <= second <= high
         ends.append(high - low)
@@ -227,7 +266,7 @@ def test_the_discount_is_as_wide_as_rates_scatter(rho):
 
 SAME = Counts(900, 600, 60, 55, 40, 31, calibration="random")
 CHANGED = Counts(900, 700, 60, 55, 40, 10, calibration="random")
-KNOWN = Passport("gpt-4", {"a": (200, 185, 200, 160)}, "random")
+KNOWN = Card("gpt-4", {"a": (200, 185, 200, 160)}, "random")
 
 
 def test_labels_of_a_judge_that_changed_are_let_go():

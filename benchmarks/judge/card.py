@@ -1,7 +1,7 @@
 """Do intervals that take a passport's labels cover, of judges that err as before and of others?
 
-    python benchmarks/decide/passport.py --code-feedback votes_repaired.csv.gz   # 200 draws a cell
-    python benchmarks/decide/passport.py --parts simulated --draws 50
+    python benchmarks/judge/card.py --code-feedback votes_repaired.csv.gz   # 200 draws a cell
+    python benchmarks/judge/card.py --parts simulated --draws 50
 
 Real judges: the passport has 100 labels of each of the other systems, or of one of them, and the
 run is that of a system left out, with 0 or 50 random labels of its own: XSTest (GPT-4 on five
@@ -11,18 +11,18 @@ time. Simulated judges (sensitivity .9, specificity .8; 1,000 items, shares of .
 of .02, and on the run's items the specificity is as it was or has fallen by .2.
 
 Beside each other: the labels added up with the older discount, n / (1 + .01 n) of all systems
-together (``before``); the same with `Passport.applied` (``added``); `Passport.estimate`
-(``estimate``); and the run's own labels (``own``). ``alarm``: whether `Passport.check` raised
+together (``before``); the same with `Card.applied` (``added``); `Card.estimate`
+(``estimate``); and the run's own labels (``own``). ``alarm``: whether `Card.check` raised
 ``transport``.
 
-Writes to benchmarks/decide/results: passport.csv (real judges) and passport_simulated.csv.
+Writes to benchmarks/judge/results: card.csv (real judges) and card_simulated.csv.
 
 Found: with 200 draws a cell (standard error .015 to .035) and no labels of the run's own, intervals
-of `Passport.applied` hold .98 and 1.00 of XSTest's shares (one system, all others; .80 and .92
+of `Card.applied` hold .98 and 1.00 of XSTest's shares (one system, all others; .80 and .92
 before), .995 and .995 of the panel's (.99 and .975), and of simulated judges that err as before .98
 and .94 (.77 and .865). Of judges whose specificity fell by .2 they hold .69 and .54 (.49 and .385):
 no discount makes up for a change, and without labels of the run nothing tells it. With 50 of them
-`Passport.estimate` holds .945 and .92 of these (.73 and .56), .95 and .96 of judges that err as
+`Card.estimate` holds .945 and .92 of these (.73 and .56), .95 and .96 of judges that err as
 before (.90 and .91; own labels alone .95 and .945, wider by .01 and .02) and .955 to .985 on real
 judges; ``transport`` is raised in .085 and .105 of the runs of judges that fell, in .005 and .01 of
 the others, and in .13 to .185 of XSTest's, whose systems do differ.
@@ -39,7 +39,7 @@ import numpy as np
 import pandas as pd
 
 from bayesjudge.datasets import xstest_counts
-from bayesjudge.decide import Passport
+from bayesjudge.judge import Card
 from bayesjudge.prevalence import Counts, exact
 
 RESULTS = Path(__file__).parent / "results"
@@ -89,7 +89,7 @@ def real(judged, systems, own, rng):
         labels[name] = (tp + fn, tp, fp + tn, tn)
     cells = table.loc[left, CELLS].to_numpy(int)
     return (
-        Passport("judge", labels, "random"),
+        Card("judge", labels, "random"),
         run_of(cells, own, rng),
         cells[:2].sum() / cells.sum(),
     )
@@ -110,7 +110,7 @@ def simulated(fallen, systems, own, rng):
     hit, caught = near(0.9), near(0.8 - fallen)
     chances = share * hit, share * (1 - hit), (1 - share) * (1 - caught), (1 - share) * caught
     cells = rng.multinomial(items, chances)
-    return Passport("judge", labels, "random"), run_of(cells, own, rng), share
+    return Card("judge", labels, "random"), run_of(cells, own, rng), share
 
 
 def added_up(passport, counts, overdispersion=0.01):
@@ -183,7 +183,7 @@ def main():
                 [one for one in judged if one[0] == about["data"]],
                 about["systems"], about["own"], rng,
             ),
-            RESULTS / "passport.csv",
+            RESULTS / "card.csv",
         )  # fmt: skip
     if "simulated" in asked.parts:
         cells = [
@@ -191,7 +191,7 @@ def main():
             for own, fallen, systems in itertools.product(OWN, (0.0, 0.2), (1, 5))
         ]
         study(cells, lambda about, rng: simulated(**about, rng=rng),
-              RESULTS / "passport_simulated.csv")  # fmt: skip
+              RESULTS / "card_simulated.csv")  # fmt: skip
 
 
 if __name__ == "__main__":

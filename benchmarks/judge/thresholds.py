@@ -1,0 +1,81 @@
+"""Does a threshold keep its promise that at most 5 % of the accepted verdicts are wrong?
+
+Nine cells: probabilities of a judge who is calibrated, overconfident (log odds twice too large) or
+knows two kinds of output (a step, .7 and .98), with 100, 300 and 1,000 labels of 3,000 outputs;
+promised with probability .9, so that .10 may break. Beside `judge.trust`'s threshold the smallest
+of which the observed error is at most 5 %, and Clopper and Pearson's bound down a fixed sequence of
+twenty thresholds from the first at which it could hold.
+
+Found: {found}
+
+    python benchmarks/judge/thresholds.py --runs 150
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.special import betainc, expit, logit
+
+from bayesjudge.judge.trust import Labelled, threshold
+
+ALPHA, PROMISED, OUTPUTS = 0.05, 0.9, 3000
+WORLDS = {
+    "calibrated": lambda p: p,
+    "overconfident": lambda p: expit(logit(p) / 2),
+    "step": lambda p: np.where(p < 0.85, 0.7, 0.98),
+}
+RESULTS = Path(__file__).parent / "results"
+
+
+def others(p: np.ndarray, x: np.ndarray, wrong: np.ndarray) -> dict[str, float]:
+    """Thresholds by observed error, and by Clopper and Pearson's bound in a fixed sequence."""
+    order = np.argsort(-x)
+    n, k = np.arange(1, len(x) + 1), np.cumsum(wrong[order])
+    good = np.flatnonzero(k / n <= ALPHA)
+    found = {"observed": x[order][good[-1]] if good.size else np.nan, "fixed_sequence": np.nan}
+    need = int(np.ceil(np.log(1 - PROMISED) / np.log(1 - ALPHA)))
+    for cut in np.quantile(p, np.linspace(0.95, 0, 20)):
+        m = int((x >= cut).sum())
+        if m < need:
+            continue
+        errors = wrong[x >= cut].sum()
+        if errors < m and 1 - betainc(errors + 1, m - errors, ALPHA) <= 1 - PROMISED:
+            found["fixed_sequence"] = cut
+        else:
+            break
+    return found
+
+
+def study(runs: int) -> pd.DataFrame:
+    """Broken promises and traffic by cell and rule."""
+    rows = []
+    for world, right in WORLDS.items():
+        for labels in (100, 300, 1000):
+            rng = np.random.default_rng([len(world), labels])
+            for _ in range(runs):
+                p = np.clip(rng.beta(4, 1, OUTPUTS), 1e-4, 1 - 1e-4)
+                q = right(p)
+                x, y = p[:labels], (rng.random(labels) < q[:labels]).astype(float)
+                table = Labelled(x, y, np.ones(labels), p, np.ones(OUTPUTS), True)
+                cuts = others(p, x, 1 - y) | {"trust": threshold(table, True, ALPHA, PROMISED)}
+                for rule, cut in cuts.items():
+                    taken = p >= cut
+                    broken = taken.any() and (1 - q[taken]).mean() > ALPHA
+                    rows.append((world, labels, rule, broken, taken.mean()))
+    made = pd.DataFrame(rows, columns=["world", "labels", "rule", "broken", "traffic"])
+    found = made.groupby(["world", "labels", "rule"], sort=False).mean().reset_index()
+    return found.assign(runs=runs)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--runs", type=int, default=20)
+    made = study(parser.parse_args().runs)
+    made.round(4).to_csv(RESULTS / "thresholds.csv", index=False)
+    print(made.pivot_table(index=["world", "labels"], columns="rule", values=["broken", "traffic"],
+                           sort=False).round(3))  # fmt: skip
+    print(f"standard error of a broken share of .1: {np.sqrt(0.09 / made['runs'].iloc[0]):.3f}")

@@ -1,0 +1,98 @@
+"""Is a judge worth as many labels as is predicted?
+
+Five systems of XSTest (450 outputs each, GPT-4 as judge) and six of code_feedback: 100 random
+labels, many times. Predicted is `judge.worth` (median of the draws, and how often its 95 % interval
+holds the truth, of all labels by Tenenbein's formula); achieved is how many labels alone, less
+these 100, have intervals that are on average as narrow as the exact posterior's with the judge.
+
+Found: {found}
+
+    python benchmarks/judge/worth.py --runs 200
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.stats import beta
+
+from bayesjudge.core.worth import more_labels, worth_of_pairs
+from bayesjudge.datasets import code_feedback_votes, xstest
+from bayesjudge.prevalence import Counts, exact
+
+RESULTS = Path(__file__).parent / "results"
+LABELS, SAID, TRUE = 100, np.array([1.0, 0, 1, 0]), np.array([1.0, 1, 0, 0])
+
+
+def tables() -> dict[str, np.ndarray]:
+    """Good passed, good failed, bad passed, bad failed, by data set and system."""
+    rows = xstest().fillna({"verdict": 0.0})
+    found = {
+        f"xstest {name}": _cells(own["truth"] == 1, own["verdict"] == 1)
+        for name, own in rows.groupby("system")
+    }
+    votes = code_feedback_votes()
+    judges = list(votes.columns[3:])
+    for i, (name, own) in enumerate(votes.groupby("generator")):
+        judge = judges[i % len(judges)]
+        own = own.dropna(subset=[judge])
+        found[f"code_feedback {name}, {judge}"] = _cells(own["truth"] == 1, own[judge] == 1)
+    return found
+
+
+def _cells(truth: pd.Series, said: pd.Series) -> np.ndarray:
+    kinds = (truth & said, truth & ~said, ~truth & said, ~truth & ~said)
+    return np.array([kind.sum() for kind in kinds])
+
+
+def narrower(width: float, good: int, bad: int, rng: np.random.Generator) -> float:
+    """Labels alone whose interval is on average as narrow."""
+    sizes = np.unique(np.geomspace(50, good + bad, 40).astype(int))
+    widths = []
+    for n in sizes:
+        k = rng.hypergeometric(good, bad, n, 200)
+        low, high = (beta.ppf(q, k + 1, n - k + 1) for q in (0.025, 0.975))
+        widths.append((high - low).mean())
+    return float(np.interp(-width, -np.array(widths), sizes))
+
+
+def study(runs: int, exact_runs: int) -> pd.DataFrame:
+    """Predicted and achieved worth of each system."""
+    rows = []
+    for name, cells in tables().items():
+        rng, n = np.random.default_rng(len(name)), int(cells.sum())
+        a, b, c, _ = cells / n
+        good, passed = a + b, a + c
+        squared = (a - good * passed) ** 2 / (good * (1 - good) * passed * (1 - passed))
+        truth = float(more_labels(squared, LABELS, n))
+        found, widths = [], []
+        for run in range(runs):
+            seen = rng.multivariate_hypergeometric(cells, LABELS)
+            one = worth_of_pairs(SAID, TRUE, seen, items=n, prior=1)
+            found.append((one.value, one.low <= truth <= one.high))
+            if run < exact_runs:
+                rest = cells - seen
+                counts = Counts(rest.sum(), rest[0] + rest[2], seen[0] + seen[1], seen[0],
+                                seen[2] + seen[3], seen[3], calibration="random")  # fmt: skip
+                row = exact(counts)["prevalence"]
+                widths.append(row.high - row.low)
+        values, held = np.array(found, float).T
+        achieved = narrower(np.mean(widths), cells[:2].sum(), cells[2:].sum(), rng) - LABELS
+        rows.append((name, n, truth, np.median(values), *np.quantile(values, [0.1, 0.9]),
+                     held.mean(), achieved, runs))  # fmt: skip
+    columns = ["system", "outputs", "truth", "predicted", "p10", "p90", "held", "achieved", "runs"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--runs", type=int, default=40)
+    parser.add_argument("--exact", type=int, default=20)
+    asked = parser.parse_args()
+    made = study(asked.runs, asked.exact)
+    made.round(3).to_csv(RESULTS / "worth.csv", index=False)
+    print(made.round(2).to_string())
+    print(f"standard error of held: {np.sqrt(0.05 * 0.95 / asked.runs):.3f}")
