@@ -3,11 +3,9 @@
 1,000 outputs, of which 50 or 200 are labelled by each design; three judges (share of good outputs,
 sensitivity, specificity). Labels of known propensity are three times as likely on fails.
 
-Found: over designs, judges and numbers of labels (150 data sets a setting, standard error of one
-coverage .018) 95 % intervals hold {low} to {high} on average by design and quantity; kappa {kappa},
-AC1 {ac1}. The least of any setting is {least} ({where}).
+Found: FOUND
 
-    python benchmarks/judge/coverage.py --runs 150
+    python benchmarks/judge/coverage.py --runs 300
 """
 
 from __future__ import annotations

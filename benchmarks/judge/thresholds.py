@@ -6,7 +6,12 @@ promised with probability .9, so that .10 may break. Beside `judge.trust`'s thre
 of which the observed error is at most 5 %, and Clopper and Pearson's bound down a fixed sequence of
 twenty thresholds from the first at which it could hold.
 
-Found: {found}
+Found: in 120 draws a cell (standard error .027 at .1) `judge.trust` breaks its promise in 0 to .117
+of the draws, the observed share in .48 to .77 and Clopper and Pearson's sequence in 0 to .025.
+Accepted are .107, .203 and .292 of the outputs of a calibrated judge (sequence .007, .060, .151),
+.087, .346 and .486 of a step (.114, .116, .128), and .005 or less of an overconfident one (.001):
+at least twice the sequence's in seven of nine cells, 1.9 times with 1,000 labels of a calibrated
+judge, and .76 times with 100 labels of a step.
 
     python benchmarks/judge/thresholds.py --runs 150
 """

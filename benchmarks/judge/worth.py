@@ -5,7 +5,12 @@ labels, many times. Predicted is `judge.worth` (median of the draws, and how oft
 holds the truth, of all labels by Tenenbein's formula); achieved is how many labels alone, less
 these 100, have intervals that are on average as narrow as the exact posterior's with the judge.
 
-Found: {found}
+Found: on top of 100 labels the five systems of XSTest are worth 153, 54, 40, 56 and .5 by all
+labels; predicted is 131, 46, 35, 50 and .7 (medians of 200 draws; 10 to 90 %: 100 to 180 of the
+first), and achieved by the exact posterior 125, 48, 33, 50 and 1.7. Intervals hold the truth in .90
+(the first) to 1.00 of the draws (standard error .015). Of six generators of code_feedback, whose
+judges are worth 3 to 9 labels, 3 to 10 are predicted; the exact posterior's intervals are narrower
+(3 to 34), since its prior leaves out judges that are no better than chance.
 
     python benchmarks/judge/worth.py --runs 200
 """

@@ -232,7 +232,7 @@ def test_of_several_systems_scatter_is_learnt():
 @pytest.mark.slow
 def test_the_correlation_learnt_is_the_posterior_mean_of_a_beta_binomial():
     """Against a sum over a fine grid of rates and correlations."""
-    from bayesjudge.decide._carry_over import correlation
+    from bayesjudge.judge._carry_over import correlation
     from scipy.integrate import trapezoid
     from scipy.stats import betabinom
 

@@ -34,7 +34,7 @@ NEEDS = {
     "judge": "people's labels beside verdicts",
     "prevalence": "people's labels of some items",
     "gate": "verdicts of pass and fail",
-    "rubric": "a judge and people on several criteria",
+    "rubric": "judge and people, several criteria",
     "panel": "several judges' votes on the same items",
     "leaderboard": "verdicts on pairs of answers",
     "repeats report": "repeats by one judge",
