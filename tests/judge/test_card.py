@@ -232,9 +232,10 @@ def test_of_several_systems_scatter_is_learnt():
 @pytest.mark.slow
 def test_the_correlation_learnt_is_the_posterior_mean_of_a_beta_binomial():
     """Against a sum over a fine grid of rates and correlations."""
-    from bayesjudge.judge._carry_over import correlation
     from scipy.integrate import trapezoid
     from scipy.stats import betabinom
+
+    from bayesjudge.judge._carry_over import correlation
 
     for pairs in (((40, 30), (60, 50), (50, 49)), ((20, 1), (300, 2)), ((30, 10), (30, 28))):
         for expected in (0.01, 0.05):
