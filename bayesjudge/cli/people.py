@@ -18,12 +18,15 @@ from bayesjudge.core.words import words_for
 from bayesjudge.prevalence.people.data import SUITED
 from bayesjudge.render.page import Section
 
-READ = ("truth", "adjudicated", "rater", "item", "by", "stratum", "calibration", "unparsed")
+READ = (
+    *("truth", "adjudicated", "rater", "item", "repeats", "by", "stratum"),
+    *("calibration", "unparsed"),
+)
 #: Labels of the list for a second look that a screen shows.
 SHOWN = 10
 #: Options that one column of labels has a use for.
 OF_ONE_LABEL = (
-    *("score", "classes", "swapped", "repeats", "propensity", "external_labels"),
+    *("score", "classes", "swapped", "propensity", "external_labels"),
     *("target", "all_methods"),
 )
 
@@ -62,7 +65,7 @@ def view_of_people(asked: Asked, source: Source, shared: Shared) -> View:
         exact=module.exact(
             counts, model, ci_prob=shared.ci_prob, interval=shared.interval or "eti"
         ),
-        sample=lambda: module.fit(counts, model, **shared.sampling),
+        sample=None if asked.repeats else lambda: module.fit(counts, model, **shared.sampling),
         title=of_passes("Share of good outputs (prevalence), people err too", counts.pass_name),
         answer="overall_prevalence" if strata else "prevalence",
         inputs=described(source, counts, inputs, labels=counts.spelling, model=str(model)),

@@ -8,7 +8,7 @@ mean: means and quantiles are then right whatever the posterior's shape is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,6 +76,8 @@ class BetaPosterior:
         Beta priors.
     better_than_chance : bool
         Whether each judge's rates add up to more than 1.
+    design_effects : array_like, shape (n_groups,), optional
+        By how many outputs of each group one independent output is worth (Rao & Scott 1992).
     """
 
     table: Verdicts
@@ -83,6 +85,14 @@ class BetaPosterior:
     sensitivities: np.ndarray
     specificities: np.ndarray
     better_than_chance: bool = True
+    design_effects: Sequence[float] | None = None
+
+    @property
+    def _count(self) -> np.ndarray:
+        """Independent outputs of each pattern."""
+        if self.design_effects is None:
+            return np.asarray(self.table.count)
+        return self.table.count / np.asarray(self.design_effects)[self.table.group]
 
     @property
     def _priors(self) -> np.ndarray:
@@ -110,7 +120,7 @@ class BetaPosterior:
         alpha, beta = self._priors.T
         # a Beta density and the Jacobian of the logit; log(1 - p) keeps its digits
         prior = -(alpha * np.logaddexp(0, -logits) + beta * np.logaddexp(0, logits)).sum(axis=1)
-        found = prior + likelihood.log_sum(self._joint(rates)) @ self.table.count
+        found = prior + likelihood.log_sum(self._joint(rates)) @ self._count
         if self.better_than_chance:
             named = self._named(rates)
             above = named["sensitivity"] + named["specificity"] > 1
@@ -120,7 +130,7 @@ class BetaPosterior:
     def _expected(self, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Successes and failures of each rate, with those of its prior."""
         table, size = self.table, len(self.shares)
-        chance = likelihood.truth_given_responses(self._joint(rates)) * table.count[:, None]
+        chance = likelihood.truth_given_responses(self._joint(rates)) * self._count[:, None]
         of_group = (np.arange(size)[:, None] == table.group).astype(float)
         good = np.swapaxes(of_group @ chance, 1, 2)  # row, class, group
         said = likelihood.given_responses(table).T @ chance

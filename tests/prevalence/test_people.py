@@ -309,6 +309,25 @@ def test_strata_are_weighed_by_their_shares(table):
     assert made["overall_prevalence"].value == pytest.approx(expected, abs=1e-9)
 
 
+def test_rows_that_share_items_are_worth_fewer(table, counts):
+    """Each row four times is no more than once; each row its own item as many as there are."""
+    again = pd.concat([table.assign(item=table.index)] * 4, ignore_index=True)
+    how = {"item": "item", "repeats": "system"}
+    fourfold = read(again, **how)
+    assert 2.5 < fourfold.design_effects[0] < 5.5
+    once, more = (P.exact(one)["prevalence"] for one in (counts, fourfold))
+    assert more.high - more.low == pytest.approx(once.high - once.low, rel=0.2)
+    for one in people.closed_forms(fourfold)[1:]:
+        same = next(x for x in people.closed_forms(counts) if x.method == one.method)
+        for name, row in one.quantities.items():
+            width = (same.quantities[name].high - same.quantities[name].low)[0]
+            assert (row.high - row.low)[0] == pytest.approx(width, rel=0.25)
+    with pytest.raises(bj.InputError, match="share items"):
+        P.fit(fourfold)
+    single = read(table.assign(item=table.index), **how)
+    assert single.design_effects[0] == pytest.approx(1, abs=0.1)
+
+
 def test_one_person_and_two_systems_are_hui_and_walter():
     """Rates that are the same on both tell how often a person errs: flat priors find them."""
     how = {"items": 0, "labelled": 6000, "errors": [0.1], "random_seed": np.random.default_rng(1)}

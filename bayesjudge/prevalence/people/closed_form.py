@@ -85,13 +85,25 @@ def closed_forms(counts: PeopleCounts, *, ci_prob: float = 0.95) -> tuple[Estima
     assumptions, cautions = PeopleErrors()._diagnosis(counts)
     return tuple(
         replace(
-            one,
+            _widened(one, counts),
             assumptions=assumptions,
             cautions=tuple(dict.fromkeys((*_own(one), *cautions))),
             data=counts,
         )
         for one in _forms(counts, ci_prob)
     )
+
+
+def _widened(made: Estimate, counts: PeopleCounts) -> Estimate:
+    """Intervals of rows that share items, by the square root of the design effect."""
+    if counts.design_effects is None:
+        return made
+    wider, found = np.sqrt(counts.design_effects), {}
+    for name, one in made.quantities.items():
+        ends = (np.clip(one.value + wider * (end - one.value), 0, 1) for end in (one.low, one.high))
+        low, high = ends
+        found[name] = replace(one, low=low, high=high)
+    return replace(made, quantities=found)
 
 
 def _own(made: Estimate) -> tuple[Caution, ...]:

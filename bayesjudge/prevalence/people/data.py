@@ -15,7 +15,7 @@ from bayesjudge.core.label_design import LabelDesign, design_of
 from bayesjudge.core.screen import fitted, how_many
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.scores.data import Scores
-from bayesjudge.verdicts.reading import Reading
+from bayesjudge.verdicts.reading import KEPT, Reading, wide_in_memory
 from bayesjudge.verdicts.table import MISSING, Verdicts
 from bayesjudge.verdicts.view import View
 
@@ -32,6 +32,8 @@ class PeopleCounts(View):
     verdicts : Verdicts
         With passes and fails of one judge and of people (`Verdicts.people`), of systems or strata;
         a truth is what was adjudicated.
+    design_effects : sequence of float, optional
+        If rows share items: how many rows of each system one independent row is worth.
 
     Raises
     ------
@@ -50,6 +52,7 @@ class PeopleCounts(View):
     """
 
     verdicts: Verdicts
+    design_effects: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
         table = self.verdicts
@@ -277,6 +280,7 @@ class PeopleCounts(View):
         adjudicated: str | None = None,
         rater: str | None = None,
         item: str | None = None,
+        repeats: Literal["system", "judge"] | None = None,
         by: str | None = None,
         stratum: str | None = None,
         pass_value: Any = None,
@@ -303,6 +307,9 @@ class PeopleCounts(View):
             Column that names the person of a row; it takes `item`.
         item, by, stratum : str, optional
             Columns of the item, and of the system or the stratum.
+        repeats : {"system", "judge"}, optional
+            What repeats if rows share items, as in `bayesjudge.prevalence.items`: the posterior is
+            then that of as many independent rows as tell as much. Needs `item`.
         pass_value, fail_value, missing_value : scalar or list, optional
             Labels that mean pass, fail and none, as in `Counts.from_frame`.
         unparsed : {"fail", "drop"}, optional
@@ -320,7 +327,13 @@ class PeopleCounts(View):
             the design does not suit.
         """
         how = Reading.of("prevalence.people.PeopleCounts.from_frame", locals(), several_people=True)
-        return cls.of(Verdicts.read(table, how, guess_items=True), str(how.truth))
+        if repeats is None:
+            return cls.of(Verdicts.read(table, how, guess_items=True), str(how.truth))
+        with checking(how.subject) as require:
+            alone = how.item is not None and how.rater is None and how.stratum is None
+            require(alone, "repeats= takes item=, a column a person, and no strata")
+        made = cls.of(Verdicts.read(table, replace(how, item=None)), str(how.truth))
+        return replace(made, design_effects=_design_effects(table, how, repeats, made))
 
     @classmethod
     def of(cls, verdicts: Verdicts, person: str = "person") -> Self:
@@ -351,3 +364,31 @@ class PeopleCounts(View):
                 unparsed=np.column_stack([np.asarray(verdicts.unparsed), none]),
             )
         return cls(verdicts)
+
+
+def _design_effects(
+    table: Any, how: Reading, repeats: Literal["system", "judge"], made: PeopleCounts
+) -> tuple[float, ...]:
+    """How many rows of each system one independent row is worth, by what most people said."""
+    import pandas as pd
+
+    from bayesjudge.prevalence.items.data import Items
+    from bayesjudge.prevalence.items.effective import counts_of
+
+    read = wide_in_memory(table, replace(how, unparsed=KEPT))
+    rows = PeopleCounts.of(Verdicts(**read.fields), str(how.truth))
+    verdict = np.where(rows.verdict == MISSING, 0, rows.verdict)
+    most = np.where(np.isnan(rows.said), np.nan, rows.said >= 0.5)
+    frame = pd.DataFrame({"item": read.items, "verdict": verdict, "truth": most})
+    frame["system"] = np.array(rows.verdicts.groups, object)[rows.verdicts.group]
+    frame["system"] = frame["system"].where(frame["system"] != "", "all")
+    kept = frame[(rows.verdict != MISSING) | (how.unparsed == "fail")]
+    items = Items.from_frame(
+        kept, item="item", by="system", repeats=repeats, calibration=how.calibration
+    )
+    found = []
+    for name in made.systems or ("all",):
+        worth = counts_of(items, name, 0.95)
+        n = float(np.sum(worth.test_n) + np.sum(worth.labelled_n))
+        found.append((kept["system"] == name).sum() / n)
+    return tuple(map(float, found))

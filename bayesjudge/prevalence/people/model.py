@@ -30,7 +30,7 @@ SAID, OVERALL_SAID = "people_pass", "overall_people_pass"
 FEW_SHARED = 30
 #: Cautions of the labels of most people that hold whoever errs.
 OF_DESIGN = ("label-shift", "unparsed", "inverted-judge")
-INDEPENDENT = Assumption.of("people-independent")
+INDEPENDENT, EFFECTIVE = Assumption.of("people-independent"), Assumption.of("effective-counts")
 
 
 @dataclass(frozen=True)
@@ -191,13 +191,15 @@ class PeopleErrors(LatentTruth):
         shares = [own[name] if isinstance(own, Mapping) else own for name in names]
         rates = (self._priors(data, name).values() for name in ("sensitivity", "specificity"))
         first, hit, right = (np.array([*map(tuple, part)], float) for part in (shares, *rates))
-        return BetaPosterior(self._table(data), first, hit, right, self.better_than_chance)
+        table, above, effects = self._table(data), self.better_than_chance, data.design_effects
+        return BetaPosterior(table, first, hit, right, above, effects)
 
     def _diagnosis(self, data: PeopleCounts) -> Diagnosis:
         assumptions, cautions = diagnose(data.most)
         kept = tuple(one for one in cautions if one.id in OF_DESIGN)
         assumed = [one for one in assumptions if one.id != "same-judge"]
-        return (*assumed, INDEPENDENT, self._identified(data)), (*_few(data), *kept)
+        shared = () if data.design_effects is None else (EFFECTIVE,)
+        return (*assumed, *shared, INDEPENDENT, self._identified(data)), (*_few(data), *kept)
 
     def _identified(self, data: PeopleCounts) -> Assumption:
         """What tells people's errors apart from the judge's and the share."""
@@ -228,6 +230,8 @@ def suited(counts: PeopleCounts, model: PeopleErrors | None, subject: str) -> Pe
     with checking(subject) as require:
         right = isinstance(model, PeopleErrors)
         require(right, f"expected PeopleErrors, got {type(model).__name__}")
+        sampled = subject in ("fit", "build_model") and counts.design_effects is not None
+        require(not sampled, "rows that share items: `exact` weighs them; no model has their items")
         if right:
             model._suits(counts, require)
     return model
