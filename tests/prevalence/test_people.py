@@ -328,6 +328,35 @@ def test_rows_that_share_items_are_worth_fewer(table, counts):
     assert single.design_effects[0] == pytest.approx(1, abs=0.1)
 
 
+def test_a_judge_of_each_system_is_one_of_its_own(table):
+    """With people's rates known, systems together are what each is alone."""
+    sure = people.PeopleErrors(people=bj.BetaPrior.worth(0.95, 1e6))
+    systems = table.assign(system=np.where(np.arange(len(table)) % 2, "x", "y"))
+    both = P.exact(read(systems, by="system"), sure)
+    for name, own in systems.groupby("system"):
+        alone = P.exact(read(own.drop(columns="system")), sure)
+        assert both["prevalence", name] == pytest.approx(alone["prevalence"], abs=0.006)
+        assert both["sensitivity", f"verdict on {name}"] == pytest.approx(
+            alone["sensitivity", "verdict"], abs=0.01
+        )
+        said = alone["prevalence"].value * 0.95 + (1 - alone["prevalence"].value) * 0.05
+        assert both["people_pass", name].value == pytest.approx(said, abs=0.006)
+
+
+def test_equal_errors_are_found_from_disagreement():
+    """In 30 tables of equal errors: no bias, and intervals as wide as the values scatter."""
+    rng, rows = np.random.default_rng(6), []
+    for _ in range(30):
+        table = people.simulate(prevalence=0.85, errors=[0.1, 0.1], random_seed=rng)
+        forms = {one.method.id: one for one in people.closed_forms(read(table))}
+        rows.append(forms["symmetric-errors"]["prevalence"])
+    value, low, high = np.array(rows).T
+    assert abs(value.mean() - 0.85) < 4 * value.std() / np.sqrt(len(value))
+    assert ((low <= 0.85) & (high >= 0.85)).mean() >= 0.83
+    widths = (high - low).mean() / (2 * 1.96 * value.std())
+    assert 0.7 < widths < 1.4
+
+
 def test_one_person_and_two_systems_are_hui_and_walter():
     """Rates that are the same on both tell how often a person errs: flat priors find them."""
     how = {"items": 0, "labelled": 6000, "errors": [0.1], "random_seed": np.random.default_rng(1)}

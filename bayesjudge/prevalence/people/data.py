@@ -305,11 +305,13 @@ class PeopleCounts(View):
             Column with the label that was settled in the end, where one was: it is the truth.
         rater : str, optional
             Column that names the person of a row; it takes `item`.
-        item, by, stratum : str, optional
-            Columns of the item, and of the system or the stratum.
+        item : str, optional
+            Column that identifies the item of a row.
         repeats : {"system", "judge"}, optional
             What repeats if rows share items, as in `bayesjudge.prevalence.items`: the posterior is
             then that of as many independent rows as tell as much. Needs `item`.
+        by, stratum : str, optional
+            Columns of the system, or of the stratum.
         pass_value, fail_value, missing_value : scalar or list, optional
             Labels that mean pass, fail and none, as in `Counts.from_frame`.
         unparsed : {"fail", "drop"}, optional
