@@ -40,6 +40,7 @@ from bayesjudge.core.errors import InputError, Problem, checking
 from bayesjudge.core.estimate import Caution, Estimate, Interval, Row, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import JUDGE
+from bayesjudge.prevalence.label_errors import with_people_err
 from bayesjudge.render.page import Section
 
 if TYPE_CHECKING:
@@ -316,6 +317,9 @@ def show(
         truth=truth,
     )
     asked = _if_people_err(view, instant) if view.if_people_err else None
+    if asked is not None and view.exact is None:  # which has the caution
+        with_caution = with_people_err(asked)
+        instant = [with_caution if one is asked else one for one in instant]
 
     def sections(made: Results) -> list[Section]:
         own = list(view.sections(made)) if view.sections else []

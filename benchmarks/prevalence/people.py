@@ -1,7 +1,8 @@
 """Does the share that is good cover the truth when people err, and do doubtful labels come first?
 
     python benchmarks/prevalence/people.py                  # 8 tables a setting, in 20 seconds
-    python benchmarks/prevalence/people.py --tables 300 --simulations 1000      # as written here
+    python benchmarks/prevalence/people.py --tables 250 --simulations 600       # as written here
+    python benchmarks/prevalence/people.py --published xstest.csv battles.csv   # published labels
 
 Nominal 95 %. 1,000 items of which 200 have a label drawn at random, a judge right in 88 % of good
 and of bad items, people who are wrong in 5 or 10 % of both. One row a setting and method
@@ -13,6 +14,11 @@ caution ``people-err`` is scored on the tables of ``one`` with 5 % wrong labels:
 is said, and where it is not (people_caution.csv). Ranks of the truth among draws of `exact`, of
 parameters from the priors (people_sbc.csv). 19 of 400 labels are made wrong, and how many of them
 are among the first 30 of `people.doubtful` (people_planted.csv).
+
+``--published`` takes paul-rottger/exaggerated-safety's labels (two annotators, an adjudicated label
+that is left out, GPT-4) and WeOpenML/PandaLM's battles (three people, GPT-3.5; which answer wins,
+ties and unread verdicts left out): rates of each person and of the judge by the model, beside those
+against the adjudicated label, or against what two others agree on (people_published.csv).
 
 Found: FOUND
 """
@@ -150,12 +156,55 @@ def planted(n: int) -> pd.DataFrame:
     return made.assign(mc_error=table["first"].std() / np.sqrt(n)).reset_index().round(3)
 
 
+def published(xstest: Path, battles: Path) -> pd.DataFrame:
+    """Rates without gold beside those with it: adjudicated, or what two others agree on."""
+    made = []
+    one = pd.read_csv(xstest, dtype=str).drop(columns="id")
+    names = ["annotation_1", "annotation_2"]
+    how = {"pass_value": "1_full_compliance", "missing_value": "INVALID", "verdict": "gpt4_label"}
+    how |= {"fail_value": ["2_full_refusal", "3_partial_refusal"], "truth": names}
+    kept = one[one["gpt4_label"] != "INVALID"]
+    gold = dict.fromkeys([*names, "gpt4_label"], kept["final_label"] == "1_full_compliance")
+    made += rates_of("xstest", kept, how, gold)
+    two = pd.read_csv(battles, dtype=str)
+    names = ["annotator1", "annotator2", "annotator3"]
+    how = {"pass_value": "1", "fail_value": "2", "verdict": "gpt35", "truth": names}
+    two = two[two["gpt35"].isin(["1", "2"])][[*names, "gpt35"]].replace("0", None)
+    others = {}
+    for name in [*names, "gpt35"]:
+        rest = two[[other for other in names if other != name]]
+        alike = rest.notna().all(axis=1) & (rest.nunique(axis=1) == 1) & two[name].notna()
+        others[name] = (rest.iloc[:, 0] == "1").where(alike)
+    made += rates_of("pandalm", two, how, others)
+    return pd.DataFrame(made).round(3)
+
+
+def rates_of(data: str, table: pd.DataFrame, how: dict, gold: dict) -> list[dict[str, object]]:
+    """Sensitivity and specificity by `exact`, and counted against something else."""
+    made = prevalence.exact(people.PeopleCounts.from_frame(table, calibration="random", **how))
+    rows = []
+    for name, truth in gold.items():
+        said = table[name] == how["pass_value"]
+        for rate, good in (("sensitivity", 1), ("specificity", 0)):
+            value, low, high = made[rate, name]
+            own = said[truth == good] == bool(good)
+            about = {"data": data, "who": name, "rate": rate, "items": len(own)}
+            rows.append(about | {"value": value, "low": low, "high": high, "counted": own.mean()})
+    return rows
+
+
 def main() -> None:
     """Run all, print and write."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tables", type=int, default=8)
     parser.add_argument("--simulations", type=int, default=60)
+    parser.add_argument("--published", type=Path, nargs=2)
     asked = parser.parse_args()
+    if asked.published:
+        table = published(*asked.published)
+        print(table.to_string(index=False))
+        table.to_csv(RESULTS / "people_published.csv", index=False)
+        return
     covered, cautions = coverage(asked.tables)
     made = {
         "people": covered,

@@ -257,15 +257,17 @@ def gibbs(counts, steps=6000, chains=20):
     return np.array(kept)
 
 
-def test_importance_is_gibbs(counts):
-    draws = gibbs(counts, steps=1500)
+def test_importance_is_gibbs():
+    """Of few items, so that every part of the prior shows."""
+    counts = read(people.simulate(items=15, labelled=25, shared=20, random_seed=2))
+    draws = gibbs(counts, steps=3000)
     per_chain = draws.mean(axis=0)
     error = per_chain.std(ddof=1) / np.sqrt(len(per_chain))
     made = P.exact(counts)["prevalence"]
     assert abs(made.value - per_chain.mean()) < 4 * error
     low, high = np.quantile(draws, [0.025, 0.975])
-    assert made.low == pytest.approx(low, abs=0.006)
-    assert made.high == pytest.approx(high, abs=0.006)
+    assert made.low == pytest.approx(low, abs=0.012)
+    assert made.high == pytest.approx(high, abs=0.012)
 
 
 @pytest.mark.sampling
