@@ -17,6 +17,7 @@ from bayesjudge.core import methods
 from bayesjudge.core.draws import summarise_interval
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Quantity
+from bayesjudge.truth.importance import t_points
 
 #: Draws of each round of the proposal, and those that are kept.
 ROUNDS, DRAWS = (1024, 2048, 8192), 4000
@@ -247,7 +248,7 @@ def exact(
     centre, root = _mode(density)
     points = weights = np.zeros(0)
     for n in ROUNDS:
-        points, log_proposal = _proposed(centre, root, n, random_seed)
+        points, log_proposal = t_points(centre, root, n, FREEDOM, random_seed)
         log_weights = density(points) - log_proposal
         weights = np.exp(log_weights - log_weights.max())
         weights /= weights.sum()
@@ -352,19 +353,3 @@ def _root(spread: np.ndarray, draws: float) -> np.ndarray:
     held = min(1.0, 5 * len(spread) / max(draws, 1)) * 0.5 if np.isfinite(draws) else 0.0
     spread = (1 - held) * spread + held * np.diag(np.diag(spread))
     return np.linalg.cholesky(spread + 1e-8 * np.eye(len(spread)))
-
-
-def _proposed(
-    centre: np.ndarray, root: np.ndarray, n: int, seed: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Points of a multivariate Student distribution, and their log densities up to a constant."""
-    from scipy.special import gammaincinv, ndtri
-    from scipy.stats import qmc
-
-    d = len(centre)
-    uniform = np.clip(qmc.Sobol(d + 1, rng=seed).random(n), 1e-12, 1 - 1e-12)
-    normal = ndtri(uniform[:, :d])
-    scale = gammaincinv(FREEDOM / 2, uniform[:, d]) * 2 / FREEDOM
-    standard = normal / np.sqrt(scale)[:, None]
-    log = -(FREEDOM + d) / 2 * np.log1p((standard**2).sum(axis=1) / FREEDOM)
-    return centre + standard @ root.T, log - np.log(np.diag(root)).sum()

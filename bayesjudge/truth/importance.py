@@ -180,7 +180,7 @@ class BetaPosterior:
         spread = vectors * np.maximum(values, 1e-2) ** -0.5
         for turn in range(MOST_ROUNDS):
             points = LAST if turn else FIRST
-            logits, log_t = _t_points(centre, spread, points, seed)
+            logits, log_t = t_points(centre, spread, points, FREEDOM, seed)
             logs = self.log_density(logits) - log_t
             weight = np.exp(logs - logs.max())
             weight /= weight.sum()
@@ -193,17 +193,16 @@ class BetaPosterior:
         raise NotWeighed(f"points are worth {found.effective:.0f} independent draws")
 
 
-def _t_points(
-    centre: np.ndarray, spread: np.ndarray, points: int, seed: int
+def t_points(
+    centre: np.ndarray, spread: np.ndarray, points: int, freedom: float, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Points of a multivariate t distribution, and the logarithm of its density at each."""
+    """Points of a multivariate t distribution, and the logarithm of its density, but a constant."""
     from scipy.special import gammaincinv, ndtri
     from scipy.stats import qmc
 
     size = len(centre)
-    uniform = qmc.Sobol(size + 1, rng=np.random.default_rng(seed)).random(points)
-    uniform = np.clip(uniform, 1e-10, 1 - 1e-10)
-    scale = 2 * gammaincinv(FREEDOM / 2, uniform[:, -1]) / FREEDOM
-    steps = ndtri(uniform[:, :-1]) / np.sqrt(scale)[:, None]
-    log_t = -(FREEDOM + size) / 2 * np.log1p((steps**2).sum(axis=1) / FREEDOM)
+    uniform = np.clip(qmc.Sobol(size + 1, rng=seed).random(points), 1e-12, 1 - 1e-12)
+    scale = 2 * gammaincinv(freedom / 2, uniform[:, size]) / freedom
+    steps = ndtri(uniform[:, :size]) / np.sqrt(scale)[:, None]
+    log_t = -(freedom + size) / 2 * np.log1p((steps**2).sum(axis=1) / freedom)
     return centre + steps @ spread.T, log_t
