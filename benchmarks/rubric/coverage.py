@@ -3,6 +3,7 @@
     python benchmarks/rubric/coverage.py                       # 100 tables a setting
     python benchmarks/rubric/coverage.py --runs 1000 --save    # the stored results
     python benchmarks/rubric/coverage.py --dialogues           # of LLM-Rubric
+    python benchmarks/rubric/coverage.py --alarms              # criteria that cannot be judged
 
 Nominal 95 %; 1,000 outputs, of which each criterion is met by 60 %, a judge who is right in 80 %;
 errors of one output have a correlation (of the normal variables behind them) of 0, .2 or .4, and so
@@ -19,7 +20,9 @@ Found: over twelve settings of 1,000 tables each .937 to .958 of totals are cove
 of criteria as if they were independent has .64 to 1.00 times the width and covers .805 to .949:
 least with ten criteria whose errors correlate by .4. Of LLM-Rubric's dialogues, drawn with
 replacement, .940 and .952 are covered (50 and 100 labelled), in part .948 and .945, and .786 and
-.796 as if criteria were independent.
+.796 as if criteria were independent. A judge whose J is .5 exactly is said not to reach .5 in .030
+and .035 of 400 tables (50 and 200 labels; .025 is nominal, error .009), one of .3 in .34 and .89,
+one of .1 in .88 and 1.00.
 """
 
 from __future__ import annotations
@@ -32,8 +35,10 @@ import numpy as np
 import pandas as pd
 
 from bayesjudge.datasets import llm_rubric
+from bayesjudge.judge import quality
 from bayesjudge.prevalence import difference
 from bayesjudge.rubric import Rubric, simulate, two_phase
+from bayesjudge.rubric.criteria import REACH
 
 RESULTS = Path(__file__).parent / "results"
 SEED, OUTPUTS = 41_014, 1000
@@ -110,14 +115,35 @@ def study(runs: int, published: bool) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*columns, "tables"])
 
 
+def alarms(runs: int) -> pd.DataFrame:
+    """How often a judge of some J is said not to reach .5."""
+    rows = []
+    for place, (youden, labelled) in enumerate(
+        [(j, m) for j in (0.5, 0.3, 0.1) for m in (50, 200)]
+    ):
+        rng, named = np.random.default_rng([SEED, 1, place]), 0
+        for _ in range(runs):
+            table = simulate(outputs=OUTPUTS, labelled=labelled, criteria=1,
+                             agreement=(1 + youden) / 2, random_seed=rng)  # fmt: skip
+            pair = {"c1": ("judge_c1", "human_c1")}
+            rubric = Rubric.from_frame(table, criteria=pair, calibration="random")
+            named += quality(rubric.criterion("c1"))["youden"].high < REACH
+        share = named / runs
+        rows.append((youden, labelled, share, np.sqrt(share * (1 - share) / runs), runs))
+    return pd.DataFrame(rows, columns=["youden", "labelled", "named", "error", "tables"])
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=100, help="tables a setting")
     parser.add_argument("--dialogues", action="store_true", help="of LLM-Rubric")
     parser.add_argument("--save", action="store_true", help="keep the results")
+    parser.add_argument("--alarms", action="store_true", help="of criteria that cannot be judged")
     asked = parser.parse_args()
-    made = study(asked.runs, asked.dialogues).round(4)
+    made = alarms(asked.runs) if asked.alarms else study(asked.runs, asked.dialogues)
+    made = made.round(4)
     print(made.to_string(index=False))
     if asked.save:
-        name = "dialogues.csv" if asked.dialogues else "coverage.csv"
+        names = {"alarms.csv": asked.alarms, "dialogues.csv": asked.dialogues, "coverage.csv": True}
+        name = next(one for one, so in names.items() if so)
         made.to_csv(RESULTS / name, index=False)
