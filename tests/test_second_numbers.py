@@ -1,0 +1,207 @@
+"""What stands beside an estimate (ends, variances, weights, plans), each against a loop."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+
+import bayesjudge as bj
+from bayesjudge.core.draws import tabulate_contrasts, tabulate_ranks
+from bayesjudge.prevalence import budget
+from bayesjudge.ratings.annotators import _Duels
+from bayesjudge.repeats import confidence_sequence, mean_interval
+from bayesjudge.truth.by_item import Clusters, best_weight, independent_weight
+
+P = bj.prevalence
+
+# Of draws ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ci_prob", [0.5, 0.9])
+def test_ends_of_a_table_of_ranks_are_quantiles(ci_prob):
+    draws = np.random.default_rng(1).normal([0.2, 0.9, 0.5], [1, 2, 0.5], (501, 3))
+    table = tabulate_ranks(draws, ["a", "b", "c"], ci_prob)
+    assert list(table.index) == ["b", "c", "a"]
+    for name, one in zip("abc", draws.T, strict=True):
+        ends = [stats.scoreatpercentile(one, 50 * (1 + s * ci_prob)) for s in (-1, 1)]
+        assert_allclose(table.loc[name, ["low", "high"]].astype(float), ends)
+        assert table.loc[name, "value"] == pytest.approx(one.mean())
+
+
+def test_ends_and_chances_of_differences_are_those_of_each_pair():
+    draws = np.random.default_rng(2).normal([0.2, 0.9, 0.5], 1, (400, 3))
+    plain = tabulate_contrasts(draws, ["a", "b", "c"], 0.8, simultaneous=False)
+    band = tabulate_contrasts(draws, ["a", "b", "c"], 0.8, simultaneous=True)
+    pairs = list(itertools.combinations(range(3), 2))
+    gaps = {("abc"[i], "abc"[j]): draws[:, i] - draws[:, j] for i, j in pairs}
+    held = np.ones(len(draws), bool)
+    for row, wide in zip(plain.itertuples(), band.itertuples(), strict=True):
+        gap = gaps[row.first, row.second]
+        assert_allclose((row.low, row.high), np.quantile(gap, [0.1, 0.9]))
+        assert row.probability == np.mean(gap > 0)
+        assert wide.low < row.low < row.high < wide.high
+        assert_allclose(wide.high - gap.mean(), gap.mean() - wide.low)
+        held &= (wide.low <= gap) & (gap <= wide.high)
+    assert held.mean() == pytest.approx(0.8, abs=0.005)
+
+
+# Of repeated scores ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("half_width", [None, 1.2])
+def test_the_interval_of_a_sequence_ends_where_the_sequence_does(half_width):
+    scores, scale = [4, 5, 4, 4, 5, 3, 4, 5], [1, 2, 3, 4, 5]
+    low, high = confidence_sequence(np.array(scores, float), scale, ci_prob=0.9)
+    found = mean_interval(scores, scale, ci_prob=0.9, method="sequence", half_width=half_width)
+    assert found.value == np.mean(scores)
+    if half_width is None:
+        assert (found.low, found.high) == (low[-1], high[-1])
+    else:
+        half = max((high[-1] - low[-1]) / 2, half_width)
+        centre = np.clip((low[-1] + high[-1]) / 2, 1 + half, 5 - half)
+        assert_allclose((found.low, found.high), (centre - half, centre + half))
+
+
+# Of rows that share items ------------------------------------------------------------------------
+
+
+def rows_by_item(seed):
+    """Items with one to four rows: verdict and truth, nan where a row has no label."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for item in range(40):
+        for _ in range(rng.integers(1, 5)):
+            truth = rng.random() < 0.6
+            verdict = rng.random() < (0.85 if truth else 0.3)
+            found.append((item, verdict, truth if item < 15 else np.nan))
+    return pd.DataFrame(found, columns=["item", "verdict", "truth"], dtype=float)
+
+
+def clusters_of(table):
+    """Each item a pattern of its own."""
+    cells = np.zeros((table["item"].nunique(), 3, 2))
+    for item, verdict, truth in table.itertuples(index=False):
+        cells[int(item), 2 if np.isnan(truth) else int(truth), int(verdict)] += 1
+    return Clusters.of(cells, np.ones(len(cells)))
+
+
+def contributions(table, weight):
+    """Linearised contribution of each item to the difference estimator, by a loop over rows."""
+    labelled = table["truth"].notna()
+    n, m = (~labelled).sum(), labelled.sum()
+    good, passed = table["truth"].mean(), table.loc[labelled, "verdict"].mean()
+    others = table.loc[~labelled, "verdict"].mean()
+    found = np.zeros(table["item"].nunique())
+    for item, verdict, truth in table.itertuples(index=False):
+        if np.isnan(truth):
+            found[int(item)] += weight * (verdict - others) / n
+        else:
+            found[int(item)] += (truth - good - weight * (verdict - passed)) / m
+    return found
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_best_weight_has_the_least_variance_by_item(seed):
+    table = rows_by_item(seed)
+    at_0, at_half, at_1 = ((contributions(table, w) ** 2).sum() for w in (0.0, 0.5, 1.0))
+    bend = 2 * (at_0 - 2 * at_half + at_1)  # of the parabola through the three
+    lowest = (bend - at_1 + at_0) / (2 * bend)
+    assert best_weight(clusters_of(table)) == pytest.approx(np.clip(lowest, 0, 1))
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_weight_of_independent_rows_is_a_regression_times_the_share_of_others(seed):
+    table = rows_by_item(seed)
+    known, others = table.dropna(), table.loc[table["truth"].isna(), "verdict"]
+    covariance = np.cov(known["truth"], known["verdict"], ddof=0)[0, 1]
+    expected = covariance / (others.var(ddof=0) * (1 + len(known) / len(others)))
+    assert independent_weight(clusters_of(table)) == pytest.approx(np.clip(expected, 0, 1))
+
+
+# Of annotators -----------------------------------------------------------------------------------
+
+
+def duels(outcomes):
+    """By annotator: outcomes by item, nan where one was not asked."""
+    asked = [np.flatnonzero(~np.isnan(row)) for row in outcomes]
+    n = np.array([len(one) for one in asked])
+    outcome = np.concatenate([row[one] for row, one in zip(outcomes, asked, strict=True)])
+    starts = np.concatenate([[0], np.cumsum(n)[:-1]])
+    names = [f"a{i}" for i in range(len(n))]
+    return _Duels(names, np.concatenate(asked), outcome.astype(int), starts, n, 0)
+
+
+def test_the_advantage_and_p_values_are_those_of_a_loop_over_annotators_and_items():
+    rng = np.random.default_rng(5)
+    outcomes = rng.choice([1.0, -1.0, 0.0, np.nan], (4, 30), p=[0.25, 0.35, 0.25, 0.15])
+    made = duels(outcomes)
+    shares, p_values, by_item = [], [], np.zeros(30)
+    for row in outcomes:
+        known = row[~np.isnan(row)]
+        shares.append(np.mean(known <= 0))
+        p_values.append(stats.ttest_1samp(known - 0.1, 0, alternative="less").pvalue)
+        for item, one in enumerate(row):
+            if not np.isnan(one):
+                by_item[item] += ((one <= 0) - shares[-1]) / len(known) / len(outcomes)
+    assert_allclose(made.shares(), shares)
+    assert_allclose(made.p_values(0.1), p_values)
+    mean, items = np.mean(shares), (~np.isnan(outcomes)).any(axis=0).sum()
+    n = mean * (1 - mean) / ((by_item**2).sum() * items / (items - 1))
+    t2 = stats.t(items - 1).ppf(0.95) ** 2
+    roots = np.roots([1 + t2 / n, -(2 * mean + t2 / n), mean**2])  # Wilson's: |p - mean| = t sd(p)
+    assert_allclose(made.advantage(0.9), (mean, roots.min(), roots.max()))
+
+
+def test_a_judge_that_is_never_worse_has_wilsons_interval_of_its_items():
+    value, low, high = duels(np.full((2, 8), -1.0)).advantage(0.9)
+    t2 = stats.t(7).ppf(0.95) ** 2
+    assert (value, high) == (1.0, 1.0)
+    assert low == pytest.approx(8 / (8 + t2))
+
+
+# Of plans ----------------------------------------------------------------------------------------
+
+
+def test_widths_of_a_plan_are_those_of_tables_with_the_expected_counts():
+    m, n, good, hit, caught = 200, 1000, 0.6, 0.9, 0.8
+    about = {"prevalence": good, "sensitivity": hit, "specificity": caught, "items": n}
+    table = budget.plan([m], **about, repeats=4, random_seed=1).set_index("strategy")
+    _, low, high = P.wilson(m * good, m, 0.95)
+    assert table.loc["people only", "width"] == pytest.approx(high - low)
+    rate = good * hit + (1 - good) * (1 - caught)
+    passed = round(n * rate)
+    counts = P.Counts(n, passed, 120, 108, 80, 64, calibration="random")
+    made = P.difference(counts)["prevalence"]
+    assert table.loc["random sample", "width"] == pytest.approx(made.high - made.low, rel=0.02)
+    ppv, npv = good * hit / rate, (1 - good) * caught / (1 - rate)
+    right, refused = round(100 * ppv), round(100 * npv)
+    cells = (100 + 0 - refused + right, right, refused + 100 - right, refused)
+    counts = P.Counts(n, passed, *cells, calibration="by_verdict")
+    made = P.post_stratified(counts)["prevalence"]
+    assert table.loc["by verdict", "width"] == pytest.approx(made.high - made.low, rel=0.02)
+    seen = np.arange(100, 141)  # of 200 labels, all but one draw in 300 of them
+    widths = np.subtract(*stats.beta.interval(0.95, 1 + seen, 201 - seen)[::-1])
+    assert widths.min() < table.loc["people only", "expected_width"] < widths.max()
+
+
+# Refusals of single entries ----------------------------------------------------------------------
+
+
+def test_one_infinite_shift_is_refused():
+    shifts = bj.bias.Shifts.from_frame(
+        bj.bias.simulate(random_seed=1), scale=(0, 100), design="item"
+    )
+    bad = shifts.shift.copy()
+    bad[0, 0] = np.inf
+    with pytest.raises(bj.InputError, match="missing or infinite"):
+        replace(shifts, shift=bad)
+
+
+@pytest.mark.parametrize("value", [0, -1.0, np.inf, np.nan, "a"])
+def test_a_prior_of_shifts_is_positive_and_finite(value):
+    with pytest.raises(bj.InputError, match="noise must be positive and finite"):
+        bj.bias.NormalShifts(noise=value)
