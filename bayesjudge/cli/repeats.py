@@ -33,7 +33,7 @@ from bayesjudge.cli.options import (
     table_option,
 )
 from bayesjudge.cli.output import Story, present, say, tell, write_csv
-from bayesjudge.cli.shapes.words import JUDGES, SYSTEMS
+from bayesjudge.cli.shapes.words import ATTEMPTS, JUDGES, SYSTEMS, TESTED, words_of
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.answer import Answer
 from bayesjudge.core.errors import InputError, Problem, checking
@@ -168,6 +168,8 @@ def report(
     )
     rows, labels = as_scores(rows, answers, values, meant)
     values = values or (VERDICTS if labels else None)
+    if values in (None, VERDICTS):
+        _refuse_attempts(source, answers, order)
     with checking("options") as require:
         words = "--scale is needed: every value that a judge can give: 1-5, or 0,0.5,1"
         require(values, needed("--scale", words))
@@ -472,6 +474,22 @@ def _shown(estimate: Estimate, many: bool) -> list[Estimate]:
     """Leave out the items if they are many, and what is only about them."""
     kept = [q for q in estimate.quantities if not many or q != "item_score"]
     return [estimate.only(*kept)] if kept else []
+
+
+def _refuse_attempts(source: Source, score: str, order: str | None) -> None:
+    """Refuse verdicts on outputs that differ: no judge contradicts itself there."""
+    log, counters = source.log, list[str]()
+    if log is None and {*words_of(score)} & TESTED:
+        counters = [n for n in source.columns() if {*words_of(n)} & ATTEMPTS and n != order]
+    with checking("options") as require:
+        after = "so that verdicts may differ without a contradiction: bayesjudge attempts"
+        differ = log is not None and log.repeating == "system"
+        words = f"repeats of an item are outputs that differ, {after}"
+        require(not differ, Problem(words, "attempts"))
+        for name in counters[:1]:
+            way = f"if all are verdicts on one output: --order {shlex.quote(name)}"
+            words = f"rows of an item are attempts ({name}), {after}; {way}"
+            require(False, Problem(words, "attempts"))
 
 
 def _refuse_pooled(

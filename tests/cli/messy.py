@@ -18,7 +18,7 @@ import pandas as pd
 #: Options of a line that name columns, or names in columns, that decide what it answers.
 ROLES = ("--verdict", "--score", "--truth", "--judges", "--judge", "--vote", "--generator", "--by",
          "--item", "--people", "--rater", "--choice", "--response-set", "--variant", "--baseline",
-         "--shown-first", "--shown-second", "--labels", "--metric", "--order",
+         "--shown-first", "--shown-second", "--labels", "--metric", "--order", "--task",
          "--stratum")  # fmt: skip
 #: A word of pass and its fail, as people of several countries write them.
 WORDS = [
@@ -495,7 +495,7 @@ def battles(w: World) -> Case:
 
 
 def attempts(w: World) -> Case:
-    """Attempts at tasks that a test passes or fails: nobody judged."""
+    """Attempts at tasks: a test passes or fails each, or a judge, and people labelled some."""
     n, k = 60, int(w.rng.integers(3, 6))
     item, counter = w.one(["task", "task_id", "problem"]), w.one(["attempt", "sample", "try"])
     said = w.one(["passed", "solved", "success", "tests_pass", "resolved"])
@@ -504,7 +504,17 @@ def attempts(w: World) -> Case:
     table = pd.DataFrame({item: np.repeat(w.items(n), k), counter: np.tile(np.arange(k) + 1, n),
                           said: cells[(w.rng.random(n * k) < p) * 1],
                           "seconds": w.rng.integers(1, 99, n * k)})  # fmt: skip
-    return Case("attempts", w.writer(table))
+    need = {"--task": item, "--truth": said}
+    if w.rng.random() < 0.5:
+        return Case("attempts", w.writer(table), [Right("attempts", need)])
+    good = w.rng.random(n * k) < p
+    table = table.drop(columns=said).assign(
+        judge=w.words(w.judged(good)), human=w.sampled(w.words(good))
+    )
+    need = {"--task": item, "--verdict": "judge", "--truth": "human"}
+    may = {"--verdict": "judge", "--truth": "human", "--item": item}
+    also = [Right(command, {}, may) for command in ("prevalence", "gate")]
+    return Case("attempts", w.writer(table), [Right("attempts", need)], also, bad=[w.bad])
 
 
 def rubric(w: World) -> Case:

@@ -146,8 +146,8 @@ def test_a_label_on_several_criteria_is_asked_about():
 def test_attempts_that_a_test_passes_are_no_repeats_of_a_judge():
     rows = [(f"t{i}", k, int(RNG.random() < 0.5)) for i in range(40) for k in range(1, 5)]
     found = bj.doctor(pd.DataFrame(rows, columns=["task", "attempt", "passed"]))
-    assert not found.answers
-    assert [one.columns for one in found.questions] == [("passed",)]
+    assert [one.line.command for one in found.answers] == ["attempts"]
+    assert found.answers[0].line.options == {"--task": ["task"], "--truth": ["passed"]}
 
 
 def test_a_shape_is_one_file_and_one_that_fails_leaves_the_others(tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ from typing import Any
 
 from bayesjudge.cli.shapes.coding import usual_scale, value_options
 from bayesjudge.cli.shapes.table import Table
+from bayesjudge.cli.shapes.words import ATTEMPTS, TESTED
 from bayesjudge.core.screen import few
 
 #: Judges of a table of whom a line each is shown.
@@ -46,6 +47,16 @@ def values(table: Table, told: list[str]) -> list[str]:
     empty = absent(table, names, told)
     labels = {n: table[n].kinds for n in names if not table[n].numbers or table[n].binary}
     return value_options(labels, told, table.where, empty) if table.verdicts else []
+
+
+def are_attempts(table: Table) -> bool:
+    """Whether rows of one item are attempts of an agent, by what columns are called."""
+    if not table.repeats or table.judge or table.variant:
+        return False
+    counted = any(c.words & ATTEMPTS for c in table if c.counts_to)
+    tested = any(table[name].words & TESTED for name in table.verdicts)
+    agent = table.system is not None and bool(table[table.system].words & {"agent"})
+    return agent or (counted and (tested or bool(table.truths)))
 
 
 def labelled(name: str, cells: Sequence[Any], outputs: Sequence[tuple[str, ...]] = ()) -> str:

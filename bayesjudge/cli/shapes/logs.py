@@ -13,6 +13,7 @@ from bayesjudge.cli.shapes.coding import scale_seen, usual_scale, value_options
 from bayesjudge.cli.shapes.common import WITH_MISSING, labelled, values
 from bayesjudge.cli.shapes.elsewhere import join
 from bayesjudge.cli.shapes.labelled import CHOSEN
+from bayesjudge.cli.shapes.of_attempts import of_log
 from bayesjudge.cli.shapes.of_one_judge import matches as of_one_judge
 from bayesjudge.cli.shapes.of_panel import ONE_SYSTEM
 from bayesjudge.cli.shapes.of_ratings import line_of
@@ -131,7 +132,9 @@ def _of_metric(
         yield from _ratings(log, metric, table, people)
     for judge in metric.judges if several else [""]:
         yield from _of_judge(table, judge)
-    if metric.repeats > 1 and not several:
+    line = Line("attempts", path, named)
+    yield from of_log(log, metric, line, table.truths, values(table, []))
+    if metric.repeats > 1 and not several and log.repeating != "system":
         guesses: list[str] = []
         asked = options_in(_scale_of(metric, guesses))
         yield Reading(Line("repeats report", path, named | asked), WANTED["repeats report"], 0.5,

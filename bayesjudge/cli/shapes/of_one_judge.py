@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from bayesjudge.cli.shapes import WANTED, Asked, Lacking, Line, Match, Noted, Reading, options_in
 from bayesjudge.cli.shapes.coding import ask_if_reversed, value_options
-from bayesjudge.cli.shapes.common import MOST_JUDGES, absent, ends, values
+from bayesjudge.cli.shapes.common import MOST_JUDGES, absent, are_attempts, ends, values
 from bayesjudge.cli.shapes.criteria import criteria, long_columns
 from bayesjudge.cli.shapes.labelled import ALL_LABELLED, CHOSEN, label_design, uneven
 from bayesjudge.cli.shapes.of_panel import are_no_judges
@@ -266,6 +266,7 @@ def _clusters(table: Table, told: list[str]) -> tuple[str | None, list[Way]]:
         return None, [judge, outputs]
     item = table.item
     again: list[Way] = [judge, outputs] if table.repeats else [outputs] if table.part else []
+    again = [outputs] if are_attempts(table) else again
     together = table.labelled_together(table.truths[0])
     if together is not None:
         name, labelled, groups = together

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from bayesjudge.cli.shapes import WANTED, Lacking, Line, Match, Noted, Reading, options_in
 from bayesjudge.cli.shapes.coding import MOST_LABELS, scale_seen, value_options
-from bayesjudge.cli.shapes.common import values
+from bayesjudge.cli.shapes.common import are_attempts, values
 from bayesjudge.cli.shapes.of_ratings import raters_in
 from bayesjudge.cli.shapes.table import Asked, Table, is_number
-from bayesjudge.cli.shapes.words import ATTEMPTS, JURORS, REPEATS, TESTED, words_of
+from bayesjudge.cli.shapes.words import JURORS, REPEATS, words_of
 from bayesjudge.core.labels import folded, says_nothing
 from bayesjudge.core.screen import few
 
@@ -26,7 +26,7 @@ def matches(table: Table) -> Iterator[Match]:
     yield from _ask_if_repeats(table)
     if table.log or not table.repeats or len(table.systems) > 1 or table.variant:
         return
-    if raters_in(table):
+    if raters_in(table) or are_attempts(table):
         return
     judge = {"--judge": [table.judge]} if table.judge else {}
     order = {"--order": [table.order]} if table.order else {}
@@ -57,15 +57,7 @@ def _verdicts(table: Table, about: Mapping[str, list[str]]) -> Iterator[Match]:
     """How often a judge of pass and fail contradicts itself."""
     told: list[str] = []
     coded, (name,) = values(table, told), table.verdicts
-    counters = {word for c in table for word in c.words if c.counts_to}
     if "--classes" in coded:
-        return
-    if counters & ATTEMPTS and {*words_of(name)} & TESTED:
-        text = (f"is `{name}` what a test said of each attempt, or a judge of one output again "
-                f"and again? No command reads attempts; if a judge: bayesjudge repeats report "
-                f"{shlex.quote(table.path)} --score {shlex.quote(name)} "
-                f"--item {shlex.quote(str(table.item))}")  # fmt: skip
-        yield Asked((name,), text)
         return
     told.append(
         "repeats report: the line says that the rows of an item are verdicts on one and the same "

@@ -11,6 +11,7 @@ from bayesjudge.cli.shapes.coding import MOST_LABELS, kind_of
 from bayesjudge.cli.shapes.people import find_labels, go_together
 from bayesjudge.cli.shapes.table import MOST_MAKERS, MOSTLY, Column, Guess, Table, number_in
 from bayesjudge.cli.shapes.words import (
+    ATTEMPTS,
     BASELINES,
     CHANGES,
     CHOICES,
@@ -143,7 +144,8 @@ def _who_made_what(table: Table, rest: Sequence[str], people: Mapping[str, list[
     names = [n for n in names if len(table[n].kinds) != 2 or _arm(table, item, [n])]
     verdicts = [n for n in table.verdicts if n not in names]
     system = system or named([n for n in rest if n in names], LLMS)
-    counting = {c.name for c in table if c.numeric and c.words & (OTHER_COUNTS | REPEATS)}
+    counts = OTHER_COUNTS | REPEATS | ATTEMPTS
+    counting = {c.name for c in table if c.numeric and c.words & counts}
     free = [n for n in rest if n not in verdicts and n not in counting]
     jury = None
     if item and judge is None and len(verdicts) == 1 and _one_label_each(table, item, truths):

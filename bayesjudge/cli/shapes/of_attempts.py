@@ -1,0 +1,64 @@
+"""Agents that try tasks several times: outcomes of attempts, or verdicts and some labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from bayesjudge.cli.shapes import NEEDS, WANTED, Lacking, Line, Match, Reading, options_in
+from bayesjudge.cli.shapes.common import are_attempts, values
+from bayesjudge.cli.shapes.labelled import label_design
+from bayesjudge.cli.shapes.table import Table
+from bayesjudge.cli.shapes.words import TESTED
+from bayesjudge.readers.log import Log, Metric
+
+#: What can be done with attempts without a verdict.
+LOST: list[Mapping[str, Sequence[str]]] = [{}, {"--unparsed": ["fail"]}]
+FAIL = "attempts without a verdict count as not passed (--unparsed fail)"
+ONE_EACH = (
+    "attempts: each row is taken for an attempt of its own, with an output of its own; if a judge "
+    "was asked again about one output: bayesjudge repeats report"
+)
+
+
+def matches(table: Table) -> Iterator[Match]:
+    """Rows of one task that are attempts, by what their columns are called."""
+    if table.log or table.labels or not are_attempts(table) or len(table.verdicts) != 1:
+        return
+    (name,) = table.verdicts
+    told: list[str] = []
+    coded = values(table, told)
+    if not table[name].binary and "--classes" in coded:
+        return
+    options: dict[str, Sequence[str]] = {"--task": [str(table.item)]}
+    options |= {"--by": [str(table.system)]} if len(table.systems) > 1 else {}
+    tested = bool(table[name].words & TESTED)
+    if table.truths:
+        truth = table.truths[0]
+        chosen = label_design(table.columns[name], table.columns[truth], [], [])
+        options |= {"--verdict": [name], "--truth": [truth], **options_in(chosen)}
+    elif tested:
+        options |= {"--truth": [name]}
+        told.append(f"attempts: {name} is taken for the outcome, as a test has it; if a judge said "
+                    "it: --verdict, and --truth with people's labels")  # fmt: skip
+    else:
+        yield Lacking("attempts", NEEDS["attempts"])
+        return
+    options |= options_in(coded)
+    yield Reading(Line("attempts", table.path, options), WANTED["attempts"], 0.75,
+                  [f"rows of one {table.item} are attempts, by what columns are called"],
+                  [*told, ONE_EACH], LOST, told_of_way={"fail": FAIL})  # fmt: skip
+
+
+def of_log(
+    log: Log, metric: Metric, line: Line, people: Sequence[str], coded: Sequence[str]
+) -> Iterator[Match]:
+    """Epochs or trials of a log whose outputs differ, by a judge with labels, or by a program."""
+    if log.repeating != "system" or metric.numeric or metric.repeats < 2:
+        return
+    if metric.judges and not people:
+        yield Lacking("attempts", NEEDS["attempts"])
+        return
+    options = {"--truth": [*people[:1]]} if people and metric.judges else {}
+    yield Reading(line.plus(options | options_in(coded)), WANTED["attempts"], 0.6,
+                  ["repeats of an item grade outputs that differ"], [], LOST,
+                  told_of_way={"fail": FAIL})  # fmt: skip

@@ -1,0 +1,98 @@
+"""The command, the reader of tau-bench results, and what `repeats` no longer says."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from bayesjudge import attempts, datasets
+from bayesjudge.cli import main
+from bayesjudge.readers import read_log
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Two agents, a judge and people's labels on some attempts."""
+    path = tmp_path_factory.mktemp("attempts") / "runs.csv"
+    table = attempts.simulate(random_seed=1)
+    names = {"system": "agent", "verdict": "judge", "truth": "human", "cost": "usd"}
+    table.rename(columns=names).to_csv(path, index=False)
+    return path
+
+
+def answered(capsys, *words):
+    code = main([*map(str, words), "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+ABOUT = ("--verdict", "judge", "--truth", "human", "--by", "agent")
+
+
+def test_command_says_what_the_module_says(runs, capsys):
+    asked = ("--k", "4", "--cost", "usd", "--half-width", "0.1")
+    code, told = answered(capsys, "attempts", runs, *ABOUT, *asked)
+    assert code == 0
+    names = {"by": "agent", "verdict": "judge", "truth": "human", "cost": "usd", "k": (1, 4)}
+    data = attempts.Attempts.from_frame(pd.read_csv(runs), calibration="random", **names)
+    expected = attempts.exact(data).estimate()["pass_hat_k", "agent 1", 4]
+    rows = told["answer"]["estimates"]
+    (found,) = [r for r in rows if r["quantity"] == "pass_hat_k"
+                and r["where"] == {"system": "agent 1", "k": 4}]  # fmt: skip
+    assert found["value"] == pytest.approx(expected.value, abs=0.005)
+    assert found["judge"] == pytest.approx(0.34)
+    assert {"differences", "costs", "plan"} <= set(told)
+    assert len(told["plan"]) == 6
+
+
+@pytest.mark.parametrize(("at_least", "code"), [(0.05, 0), (0.3, 1), (0.15, 3)])
+def test_gate_is_an_exit_code(runs, capsys, at_least, code):
+    found, told = answered(capsys, "attempts", runs, *ABOUT, "--k", "4", "--at-least", at_least)
+    assert found == code
+    assert {row["at_least"] for row in told["gate"]} == {at_least}
+
+
+def test_a_missing_truth_says_how_outcomes_are_named(runs, capsys):
+    assert main(["attempts", str(runs), "--verdict", "judge"]) == 2
+    assert "name it with --truth" in capsys.readouterr().err
+
+
+def tau(first):
+    """Results of tau-bench, or of tau2-bench."""
+    rows = datasets.tau_bench_airline().itertuples()
+    if first:
+        return [{"task_id": r.task, "reward": float(r.success), "info": {}, "traj": [],
+                 "trial": r.trial} for r in rows]  # fmt: skip
+    runs = [
+        {"id": str(r.Index), "task_id": str(r.task), "trial": r.trial, "agent_cost": 0.1}
+        | {"reward_info": {"reward": float(r.success)}}
+        for r in rows
+    ]
+    return {"info": {"agent_info": {"llm": "gpt-4o"}}, "tasks": [{"id": "0"}], "simulations": runs}
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_tau_bench_results_are_outcomes(tmp_path, capsys, first):
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps(tau(first)))
+    log = read_log(path)
+    assert (log.tool, log.repeating) == ("tau-bench", "system")
+    more = [] if first else ["--cost", "cost"]
+    code, told = answered(capsys, "attempts", path, *more)
+    assert code == 0
+    rows = {(r["quantity"], r["where"]["k"]): r["value"] for r in told["answer"]["estimates"]}
+    assert rows["pass_hat_k", 4] == pytest.approx(0.2)
+    if not first:
+        assert told["costs"][0]["value"] == pytest.approx(0.1 / 0.42)
+
+
+def test_repeats_does_not_call_attempts_a_contradiction(tmp_path, capsys):
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps(tau(True)))
+    assert main(["repeats", "report", str(path)]) == 2
+    assert "bayesjudge attempts" in capsys.readouterr().err
+    table = tmp_path / "runs.csv"
+    datasets.tau_bench_airline().to_csv(table, index=False)
+    line = ["repeats", "report", str(table), "--score", "success", "--item", "task"]
+    assert main(line) == 2
+    assert "--order trial" in capsys.readouterr().err
+    assert main([*line, "--order", "trial", "--scale", "0-1", "--json"]) == 0
