@@ -39,7 +39,7 @@ class Terms(NamedTuple):
     log_ways: np.ndarray  #: in how many ways the unlabelled attempts can be shared out so
     #: Good passes, good fails, bad passes and bad fails, shape (n_terms, 4).
     verdicts: np.ndarray
-    #: The same if the judge draws once a task: 1 where it drew that error or success.
+    #: The same if the judge draws once a task: 1 where there are any.
     drawn: np.ndarray
     log_drawn: np.ndarray  #: 0, or `IMPOSSIBLE` where verdicts on good or on bad ones differ
     good: np.ndarray  #: good attempts whose truth tells the success
@@ -68,13 +68,12 @@ class Terms(NamedTuple):
         table = np.concatenate(rows)
         verdicts = table[:, 2:6]
         seen = verdicts > 0
-        alone = seen & ~seen[:, [1, 0, 3, 2]]
         mixed = (seen[:, 0] & seen[:, 1]) | (seen[:, 2] & seen[:, 3])
         return cls(
             table[:, 0].astype(np.int64),
             table[:, 1],
             verdicts,
-            alone.astype(float),
+            seen.astype(float),
             np.where(mixed, IMPOSSIBLE, 0.0),
             table[:, 6].astype(np.int64),
             table[:, 7].astype(np.int64),

@@ -13,7 +13,7 @@ and costs each has.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations, product
 from typing import Any, NamedTuple
@@ -183,7 +183,8 @@ def paired(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
             found = _jackknife(partial(_gap, chances, both, of, i), sums)
             ends = found.value + half * found.error * SIGNS
             ends = SIGNS if np.isfinite(found.value) > np.isfinite(found.error) else ends
-            rows[f"{name}_difference"][(*pair, k)] = (found.value, *ends)
+            inside = np.clip([found.value, *ends], -1, 1)
+            rows[f"{name}_difference"][(*pair, k)] = (*inside, found.value)
     dims = ("first", "second", "k")
     return Estimate(
         {name: Quantity.of_rows(own, dims) for name, own in rows.items()},
@@ -192,6 +193,7 @@ def paired(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
         source=SOURCE,
         interval="t",
         assumptions=(INDEPENDENT_TASKS, *(() if attempts.known else (INDEPENDENT_ERRORS,))),
+        cautions=_reasons(attempts, rows.values()),
         data=attempts,
     )
 
@@ -242,6 +244,7 @@ def cost_per_success(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
         source=SOURCE,
         interval="log-normal",
         assumptions=(INDEPENDENT_TASKS, *(() if attempts.known else (INDEPENDENT_ERRORS,))),
+        cautions=_reasons(attempts, [rows]),
         data=attempts,
     )
 
@@ -386,10 +389,19 @@ def _share(found: Jackknifed, tasks: float, ci_prob: float) -> tuple[float, floa
         return value, 0.0, 1.0, raw
     few = (z_score(ci_prob) / _t(tasks, ci_prob)) ** 2
     inside = min(max(value, 0.5 / tasks), 1 - 0.5 / tasks)  # at 0 and 1 tasks alone say how sure
-    worth = tasks if value in (0, 1) else inside * (1 - inside) / found.error**2
+    alike = found.error == 0 or value in (0, 1)
+    worth = tasks if alike else inside * (1 - inside) / found.error**2
     _, low, high = wilson(value * worth * few, worth * few, ci_prob)
     value, low, high = map(float, holding(value, low, high))
     return value, low, high, raw
+
+
+def _reasons(attempts: Attempts, rows: Iterable[Mapping[Any, Any]]) -> tuple[Caution, ...]:
+    """Why some entries have no value, if any."""
+    lacking = [at[-1] for own in rows for at, row in own.items() if not np.isfinite(row[0])]
+    weak = any(k <= attempts.tries.max() for k in lacking) and not attempts.known
+    few = Caution.of("few-attempts", k=max(attempts.k))
+    return ((few,) if lacking else ()) + ((Caution.of("weak-judge", "attempts"),) if weak else ())
 
 
 def _dims(attempts: Attempts) -> tuple[str, ...]:
@@ -417,16 +429,11 @@ def _estimate(
         for s in range(len(attempts.systems))
     ]
     rows: dict[str, dict[Any, Any]] = {name: {} for name in CHANCES}
-    clipped, lacking = [], False
     for s, i, at in _entries(attempts):
         for of, name in enumerate(CHANCES):
             found = _jackknife(partial(_entry, chances, attempts, of, i), [sums[s]])
             counted = sums[s][f"{of_tasks}_{attempts.k[i]}"][0].sum()
             rows[name][at] = _share(found, float(counted), ci_prob)
-            lacking |= not np.isfinite(found.value)
-            if not 0 <= found.value <= 1 and np.isfinite(found.value):
-                clipped.append(at)
-    cautions = [Caution.of("few-attempts", k=max(attempts.k))] if lacking else []
     return Estimate(
         {name: Quantity.of_rows(own, _dims(attempts)) for name, own in rows.items()},
         method=method,
@@ -434,7 +441,7 @@ def _estimate(
         source=SOURCE,
         interval="Wilson, effective number of tasks",
         assumptions=(INDEPENDENT_TASKS, *assumed),
-        cautions=tuple(cautions),
+        cautions=_reasons(attempts, rows.values()),
         data=attempts,
     )
 

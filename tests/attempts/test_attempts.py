@@ -74,6 +74,7 @@ def test_likelihood_is_the_sum_over_all_truths(tells):
     assert log_likelihood(tasks, of_rates())[0] == pytest.approx(expected, abs=1e-10)
 
 
+@pytest.mark.slow
 def test_likelihood_of_two_agents_is_integrated_over_what_they_share():
     cells = np.stack([CELLS, CELLS[::-1]], axis=1)
     shared = 0.35
@@ -145,6 +146,7 @@ def test_rates_by_verdict_are_those_of_all_attempts():
     assert right[0] == pytest.approx(0.8, abs=0.01)
 
 
+@pytest.mark.slow
 def test_one_attempt_a_task_is_prevalence():
     rows = [([[1, 0], [0, 0], [0, 0]], 14), ([[0, 1], [0, 0], [0, 0]], 5),
             ([[0, 0], [1, 0], [0, 0]], 4), ([[0, 0], [0, 1], [0, 0]], 27),
@@ -158,6 +160,7 @@ def test_one_attempt_a_task_is_prevalence():
         assert abs(one - other) < 0.12 * sd  # a quantile of some 4,000 draws
 
 
+@pytest.mark.slow
 def test_all_attempts_labelled_need_no_judge():
     """A judge that guesses adds nothing where every truth is known."""
     rng = np.random.default_rng(3)
@@ -170,6 +173,7 @@ def test_all_attempts_labelled_need_no_judge():
     assert sure.known
 
 
+@pytest.mark.slow
 def test_labels_by_truth_do_not_tell_the_success():
     """Twice as many labelled good attempts move nothing but the rates."""
     rng = np.random.default_rng(4)
@@ -185,6 +189,7 @@ def test_labels_by_truth_do_not_tell_the_success():
     assert as_random["pass_hat_k", 1].value > found["pass_hat_k", 1].value
 
 
+@pytest.mark.slow
 def test_one_agent_twice_does_not_differ():
     one = module.simulate(prevalence=(0.5,), random_seed=5)
     both = pd.concat([one.assign(system="a"), one.assign(system="b")])
@@ -197,6 +202,7 @@ def test_one_agent_twice_does_not_differ():
     assert abs(gap.value) < 0.01
 
 
+@pytest.mark.slow
 def test_persistence_is_said_to_be_unknown_and_known_with_two_labels():
     table = module.simulate(prevalence=(0.5,), labels=200, random_seed=6)
     one_each = table.assign(truth=table.truth.where(table.attempt == 1))
@@ -226,6 +232,7 @@ def test_cost_of_a_success_and_of_the_first_of_k():
     assert made["cost_per_success", 2].value == pytest.approx(each * (1 + 1 - once) / twice)
 
 
+@pytest.mark.slow
 def test_tasks_needed_have_the_width_that_was_asked_for():
     data = Attempts.from_frame(module.simulate(prevalence=(0.5,), random_seed=1),
                                calibration="random")  # fmt: skip
@@ -243,6 +250,7 @@ def test_tasks_needed_have_the_width_that_was_asked_for():
         assert tasks == pytest.approx((1.96 / 0.05) ** 2 * spread, rel=0.03)
 
 
+@pytest.mark.slow
 def test_answer_quotes_truths_where_all_are_known_and_the_model_elsewhere():
     table = module.simulate(random_seed=2)
     data = Attempts.from_frame(table, by="system", calibration="random", k=(1, 4))
@@ -279,6 +287,14 @@ def test_tables_are_read_with_all_problems_named():
         Attempts.from_frame(table, calibration="random", unparsed="fail", k=(4, 2))
     with pytest.raises(bj.InputError, match="pooling"):
         PersistentErrors(pooling="some")
+
+
+def test_tasks_that_are_all_alike_have_an_interval_of_as_many_tasks():
+    """Their values do not scatter, which is chance: the interval is Wilson's, of four tasks."""
+    row = module.from_truths(of_cells([[[1, 0], [0, 1], [0, 0]]] * 4, k=(1,)))["pass_hat_k", 1]
+    assert row.value == pytest.approx(0.5)
+    assert 0.0 < row.low < 0.2
+    assert 0.8 < row.high < 1.0
 
 
 def test_model_sums_to_one_over_all_numbers_of_passes():

@@ -9,6 +9,8 @@ from bayesjudge import attempts, datasets
 from bayesjudge.cli import main
 from bayesjudge.readers import read_log
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
