@@ -57,7 +57,8 @@ def simulate(
     difficulty = rng.standard_normal(tasks) if len(prevalence) > 1 else np.zeros(tasks)
     shared = shared_difficulty if len(prevalence) > 1 else 0.0
     at = ndtri(np.asarray(prevalence, float))[:, None] + np.sqrt(shared) * difficulty
-    mean, weight = ndtr(at / np.sqrt(1 - shared)), 1 / task_correlation - 1
+    mean = np.clip(ndtr(at / np.sqrt(1 - shared)), 1e-9, 1 - 1e-9)
+    weight = 1 / task_correlation - 1
     chance = rng.beta(mean * weight, (1 - mean) * weight)
     good = rng.random(size) < chance[..., None]
     once = rng.random((*size[:2], 1)) < persistence
