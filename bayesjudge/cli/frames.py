@@ -83,8 +83,8 @@ def doctor(
     return found
 
 
-#: Modules with a posterior that needs no sampling.
-EXACT = ("attempts", "prevalence")
+#: Modules with a posterior that needs no sampling, and the function that gives it.
+AT_ONCE = {"attempts": "exact", "leaderboard": "approximate", "prevalence": "exact"}
 
 
 class Answers(Mapping[str, Answer]):
@@ -248,9 +248,9 @@ def _of_module(data: Any, package: str, ci_prob: float) -> Answers:
     top = import_module(f"bayesjudge.{name}")
     formulas = home.by_system if type(data) is dict else getattr(home, "closed_forms", None)
     made = list((formulas or home.total)(data, ci_prob=ci_prob))
-    if name in EXACT and home is not top.__dict__.get("scores"):
-        exact = getattr(home, "exact", top.exact)
-        found = exact(data) if name == "attempts" else exact(data, ci_prob=ci_prob)
+    if name in AT_ONCE and home is not top.__dict__.get("scores"):
+        at_once = getattr(home, AT_ONCE[name], None) or getattr(top, AT_ONCE[name])
+        found = at_once(data, ci_prob=ci_prob) if name == "prevalence" else at_once(data)
         made += [] if found is None else [found]
     return Answers({name: home.answer(*made, ci_prob=ci_prob)})
 
