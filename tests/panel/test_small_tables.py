@@ -62,6 +62,8 @@ FUNCTIONS = {
         **{"hide": "items", "kept": 2, "repeats": 1, "random_seed": 1},
     ),
     "plot_correlation": panel.plot_correlation,
+    "study": lambda v: panel.study(v, starts=1),
+    "found_by": panel.found_by,
 }
 #: What takes a fit, a table of text or nothing, is a class, or compiles (below).
 OTHERS = {

@@ -159,7 +159,7 @@ def test_no_public_estimator_is_left_out_of_the_loop():
     made_of_counts = {"naive", "human_only", "rogan_gladen", "bootstrap", "exact", "difference"}
     made_of_counts |= {"post_stratified", "conditional_calibration"}
     others = {"propensity_weighted", "closed_forms", "compare", "compare_designs", "fit"}
-    others |= {"paired_difference"}
+    others |= {"paired_difference", "conformal_sets"}
     others |= {"agreement", "build_model", "check_prior", "change_point"}
     takes = {
         name
