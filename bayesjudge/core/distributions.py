@@ -58,8 +58,10 @@ def beta_share(name: str, alpha: Any, beta: Any, *, text: bool, dims: Any = None
     return pm.Deterministic(name, pt.sigmoid(logit), dims=dims)
 
 
-def dirichlet_by_halves(name: str, weights: np.ndarray, dims: Any) -> Any:
-    """Shares with a Dirichlet prior (last axis), for the sampler; without the prior's constant.
+def log_dirichlet(name: str, weights: np.ndarray) -> Any:
+    """Logarithms of shares with a Dirichlet prior (last axis), for the sampler.
+
+    Of the prior the constant is left out.
 
     The parts are halved, and halved again. Shares of the first half are independent Beta variables,
     and a part depends on few of them, as a sum of neighbouring parts does.
@@ -71,7 +73,7 @@ def dirichlet_by_halves(name: str, weights: np.ndarray, dims: Any) -> Any:
     first, second = (weights @ half.T for half in inside)
     logs = pt.concatenate(_log_shares(f"{name}_split", first, second), axis=-1)
     ways = pm.Data(f"{name}_halves", np.concatenate(inside))
-    return pm.Deterministic(name, pt.exp(logs @ ways), dims=dims)
+    return logs @ ways
 
 
 def _halves(begin: int, end: int) -> Iterator[tuple[int, int, int]]:
@@ -101,54 +103,6 @@ def _log_shares(name: str, alpha: np.ndarray, beta: np.ndarray) -> tuple[Any, An
     density = (a + b) * share - b * z + pt.log(down / left + up / right)
     pm.Potential(f"{name}_density", density.sum())
     return share, share - z
-
-
-def log_dirichlet(name: str, weight: np.ndarray, first: np.ndarray, n: int) -> Any:
-    """Logarithms of `n` tables whose rows are Dirichlet shares, in coordinates for the sampler.
-
-    A row is split again and again, its share `first` from all others, then each from those after
-    it. The splits of counted shares are independent and Beta, and so is each given counts: their
-    logits are what the sampler sees. Of the prior the constant is left out.
-
-    Parameters
-    ----------
-    name : str
-        Of the coordinates.
-    weight : numpy.ndarray, shape (rows, shares)
-        Of each row's shares, of every table.
-    first : numpy.ndarray, shape (rows,)
-        The share that is split off first.
-    n : int
-        Tables.
-
-    Returns
-    -------
-    Variable of shape (n, shares, rows)
-    """
-    rows, k = weight.shape
-    order = np.argsort(np.arange(k) != np.asarray(first)[:, None], axis=1, kind="stable")
-    place = np.argsort(order, axis=1)  # of each share; the last one is what the last split leaves
-    own = np.take_along_axis(weight, order, axis=1)
-    after = own[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
-    own = own[:, :-1]
-    split = np.arange(k - 1)
-    # a share is split off in one split, and left by all before it: both are sums of logarithms
-    off, left = np.zeros((2, rows, k - 1, k, rows))
-    for row in range(rows):
-        off[row, :, :, row] = place[row] == split[:, None]
-        left[row, :, :, row] = place[row] > split[:, None]
-    centre, own, after = (
-        pm.Data(f"{name}_{what}", values.ravel())
-        for what, values in (("centre", np.log(own / after)), ("own", own), ("after", after))
-    )
-    off, both = (
-        pm.Data(f"{name}_{what}", values.reshape(rows * (k - 1), k * rows))
-        for what, values in (("off", off), ("both", off + left))
-    )
-    logit = centre + pm.Flat(f"{name}_logits", shape=(n, rows * (k - 1)))
-    soft = pt.softplus(logit)
-    pm.Potential(f"{name}_prior_density", (own * logit - (own + after) * soft).sum())
-    return (logit @ off - soft @ both).reshape((n, k, rows))
 
 
 class _GreaterBetaRV(RandomVariable):

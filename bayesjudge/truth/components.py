@@ -277,9 +277,8 @@ class DirichletRows(Component):
             own = self.dims[-self.weights.ndim :]
             weights = pm.Data(f"{self.name}_prior", self.weights, dims=own)
             return {self.name: pm.Dirichlet(self.name, weights, dims=self.dims)}
-        rows, many = np.atleast_2d(self.weights), pm.modelcontext(None).coords[self.dims[0]] or ()
-        logs = log_dirichlet(self.name, rows, np.arange(len(rows)), len(many))
-        logs = logs.transpose(0, 2, 1).reshape((len(many), *self.weights.shape))
+        many = len(pm.modelcontext(None).coords[self.dims[0]] or ())
+        logs = log_dirichlet(self.name, np.tile(self.weights, (many, *[1] * self.weights.ndim)))
         shares = pm.Deterministic(self.name, pt.exp(logs), dims=self.dims)
         return {f"log_{self.name}": logs, self.name: shares}
 

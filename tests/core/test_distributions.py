@@ -2,13 +2,14 @@
 
 import numpy as np
 import pymc as pm
+import pytensor.tensor as pt
 import pytest
 from pytensor import function
 from pytensor.gradient import jacobian
 from scipy.special import expit, ndtri
 from scipy.stats import beta, dirichlet
 
-from bayesjudge.core.distributions import _log_shares, dirichlet_by_halves
+from bayesjudge.core.distributions import _log_shares, log_dirichlet
 
 WEIGHTS = [[1, 1], [0.06, 2, 0.3, 5], [0.27] * 11, [40, 3, 200, 0.1, 1]]
 
@@ -23,7 +24,7 @@ def test_shares_by_halves_are_dirichlet(weights):
     """Density by the coordinates: that of the shares, and the determinant of their slopes."""
     weights = np.array(weights, float)
     with pm.Model() as model:
-        shares = dirichlet_by_halves("share", weights, None)
+        shares = pt.exp(log_dirichlet("share", weights))
     (t,) = model.value_vars
     shares, *_ = model.replace_rvs_by_values([shares])
     found = run([model.logp(), shares, jacobian(shares[:-1], t)], [t])
@@ -43,7 +44,7 @@ def test_rows_of_shares_stand_for_themselves():
     made = []
     for rows in (weights, *weights):
         with pm.Model() as model:
-            shares = dirichlet_by_halves("share", rows, None)
+            shares = pt.exp(log_dirichlet("share", rows))
         made.append(run([*model.replace_rvs_by_values([shares]), model.logp()], model.value_vars))
     (both, density), *single = (one(at) for one, at in zip(made, (point, *point), strict=True))
     np.testing.assert_allclose(both, [share for share, _ in single])
@@ -52,9 +53,19 @@ def test_rows_of_shares_stand_for_themselves():
 
 def test_one_part_is_the_whole():
     with pm.Model() as model:
-        share = dirichlet_by_halves("share", np.array([3.0]), None)
+        share = pt.exp(log_dirichlet("share", np.array([3.0])))
     found = run(model.replace_rvs_by_values([share]), model.value_vars)
     assert found(np.empty(0))[0].tolist() == [1.0]
+
+
+def test_a_share_may_be_smaller_than_any_number():
+    with pm.Model() as model:
+        logs = log_dirichlet("share", np.array([2.0, 0.5, 1.0, 3.0]))
+    (logs,) = model.replace_rvs_by_values([logs])
+    found, density = run([logs, model.logp()], model.value_vars)(np.full(3, -2000.0))
+    assert np.isfinite(found).all()
+    assert found.min() < -1000
+    assert np.isfinite(density)
 
 
 @pytest.mark.parametrize(("a", "b"), [(0.1, 0.1), (0.3, 0.3), (1, 1), (5, 5), (1.5, 0.5), (90, 30)])

@@ -395,20 +395,23 @@ class Cells:
     def shares(self, concentration: float, text: bool) -> Any:
         """Shares of the cells among all items."""
         import pymc as pm
+        import pytensor.tensor as pt
 
-        from bayesjudge.core.distributions import dirichlet_by_halves
+        from bayesjudge.core.distributions import log_dirichlet
 
         even = np.full(self.items.size, concentration / self.items.size)
         if not text:  # nothing else is known about shares: their posterior is Dirichlet
-            return dirichlet_by_halves("cell_share", even + self.items.ravel(), "cell")
+            logs = log_dirichlet("cell_share", even + self.items.ravel())
+            return pm.Deterministic("cell_share", pt.exp(logs), dims="cell")
         prior = pm.Data("cell_share_prior", even, dims="cell")
         return pm.Dirichlet("cell_share", prior, dims="cell")
 
     def steps(self, name: str, concentration: float, text: bool) -> Any:
         """Dirichlet increments, from 0 to the number of the first bin, and so on up to 1."""
         import pymc as pm
+        import pytensor.tensor as pt
 
-        from bayesjudge.core.distributions import dirichlet_by_halves
+        from bayesjudge.core.distributions import log_dirichlet
 
         shape = self.labels.shape
         # three increments of two bins are flat at 1; more of them share the same weight
@@ -416,7 +419,7 @@ class Cells:
         dims = (*self.dims[:-1], "step")
         pm.modelcontext(None).add_coord("step", np.arange(weights.shape[-1]))
         if not text:
-            return dirichlet_by_halves(name, weights, dims)
+            return pm.Deterministic(name, pt.exp(log_dirichlet(name, weights)), dims=dims)
         return pm.Dirichlet(name, pm.Data(f"{name}_prior", weights, dims=dims), dims=dims)
 
 
