@@ -191,16 +191,16 @@ def _show(
             made += module.meets(rubric, asked, ci_prob=level)
     each = None if rubric.own else module.by_criterion(rubric, ci_prob=level)
     made += [] if each is None else [each]
-    compared = []
+    compared, refused = [], None
     if len(rubric.names) > 1 and rubric.items is not None:
         try:
             compared = [module.differences(rubric, ci_prob=level)]
-        except InputError as error:
-            if not error.has("not-compared"):
-                raise
+        except InputError as error:  # of too few shared outputs with labels each total is told
+            refused = error.told
     outputs, without = len(rubric.judged), len(rubric.judged) - len(rubric.totals())
     counted: dict[str, Any] = {"outputs": outputs, "labelled throughout": int(rubric.whole.sum())}
     counted |= {"labelled in part": rubric.partly or None, "without a total": without or None}
+    counted |= {"systems not compared": refused}
     weights = None if rubric.own else _weights(rubric)
     inputs = described(source, rubric, counted, criteria=few(rubric.criteria, 12), weights=weights)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -146,15 +147,29 @@ def _totals(rubric: Rubric, ci_prob: float) -> Sequence[Estimate]:
     ]
 
 
-def _terms(rubric: Rubric) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _terms(rubric: Rubric, rows: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Points of each criterion as the judge and as people say, and where the judge has it apply.
 
     What people excuse gives no points: a sum of terms has one denominator.
     """
     worth, used = rubric.points(rubric.used), rubric.used
-    rows = np.isfinite(worth).all(axis=1)
-    people = np.where(rubric.excused, 0.0, rubric.people)
-    return tuple(x[rows] for x in (worth * rubric.said, worth * people, used))  # type: ignore[return-value]
+    rows = np.isfinite(worth).all(axis=1) if rows is None else rows
+    people = np.where(used, worth * np.where(rubric.excused, 0.0, rubric.people), 0.0)
+    return (worth * rubric.said)[rows], people[rows], used[rows]
+
+
+def _paired(rubric: Rubric, first: str, second: str) -> Errors:
+    """The difference of two systems' totals, item by item, of outputs that are labelled in part."""
+    own = [rubric.system(name) for name in (first, second)]
+    places = [{item: i for i, item in enumerate(one.items or ())} for one in own]
+    shared = [item for item in places[0] if item in places[1]]
+    (p, y, used), (other_p, other_y, other_used) = (
+        _terms(one, [place[item] for item in shared])
+        for one, place in zip(own, places, strict=True)
+    )
+    whole = np.isfinite(p + other_p).all(axis=1)
+    terms = (p - other_p, y - other_y, used | other_used)
+    return two_phase(*(one[whole] for one in terms))
 
 
 def differences(rubric: Rubric, *, ci_prob: float = 0.95) -> Estimate:
@@ -170,18 +185,31 @@ def differences(rubric: Rubric, *, ci_prob: float = 0.95) -> Estimate:
     Returns
     -------
     Estimate
-        ``difference`` by ``first`` and ``second``, as a share of the points, by
-        `prevalence.paired_difference`.
+        ``difference`` by ``first`` and ``second``, as a share of the points: by
+        `prevalence.paired_difference`, or where outputs are labelled in part by `two_phase` of the
+        differences by item and criterion.
 
     Raises
     ------
     InputError
         If there are fewer than two systems, no items, or fewer than two items of which both outputs
-        are labelled throughout.
+        are labelled.
     """
     with checking("rubric.differences") as require:
         require(len(rubric.names) > 1, "name the systems: by=, two or more")
         require(rubric.items is not None, "name the items that systems share: item=")
+    if rubric.partly:
+        pairs = itertools.combinations(rubric.names, 2)
+        rows = {pair: _paired(rubric, *pair).interval(ci_prob) for pair in pairs}
+        return Estimate(
+            {"difference": Quantity.of_rows(rows, ("first", "second"))},
+            method=methods.TWO_PHASE,
+            ci_prob=ci_prob,
+            source=TWO_PHASE,
+            interval="t",
+            assumptions=(RANDOM_LABELS,),
+            data=rubric,
+        )
     table = rubric.totals()
     how: dict[str, Any] = {"by": "system", "item": "item", "score": "judged", "truth": "people"}
     how |= {"calibration": rubric.calibration, "scale": rubric.ends, "truth_scale": rubric.ends}

@@ -317,6 +317,23 @@ def test_systems_are_compared_on_shared_outputs():
         differences(_rubric())
 
 
+def test_differences_take_labels_on_parts_too():
+    whole = _systems()
+    people = np.array(whole.people)
+    people[::3, 0] = NAN
+    people[1::3, 2] = NAN
+    some = Rubric(whole.judged, people, whole.weight, "random", NAMES, whole.items, whole.systems)
+    assert some.partly > 0
+    row, full = differences(some)["difference", "new", "old"], differences(whole)
+    all_labelled = full["difference", "new", "old"]
+    assert row.value == pytest.approx(all_labelled.value, abs=0.02)
+    assert 0.95 < (row.high - row.low) / (all_labelled.high - all_labelled.low) < 1.5
+    both = _rubric(_table(), by=None)
+    twice = Rubric(np.vstack([both.judged] * 2), np.vstack([people[:300]] * 2), whole.weight[0],
+                   "random", NAMES, [*range(300)] * 2, ["a"] * 300 + ["b"] * 300)  # fmt: skip
+    assert differences(twice)["difference", "a", "b"] == pytest.approx((0, 0, 0), abs=1e-12)
+
+
 # Command ---------------------------------------------------------------------------------------
 
 
@@ -398,6 +415,18 @@ def test_what_the_command_refuses(files, capsys):
     ):
         assert main(["rubric", *line]) == 2
         assert words in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.slow
+def test_systems_that_share_no_item_have_totals_each(tmp_path, capsys):
+    table = pd.concat([_table().assign(system=name, id=range(at, at + 300))
+                       for name, at in (("a", 0), ("b", 300))])  # fmt: skip
+    table.to_csv(tmp_path / "t.csv", index=False)
+    line = ["rubric", str(tmp_path / "t.csv"), "--by", "system", "--item", "id"]
+    assert main([*line, "--calibration", "random", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {row["where"]["system"] for row in found["answer"]["estimates"]} == {"a", "b"}
+    assert "they share no item" in found["inputs"]["systems not compared"]
 
 
 def test_the_picture_names_the_criteria():
