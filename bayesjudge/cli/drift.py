@@ -56,6 +56,8 @@ def drift(
 ) -> int:
     r"""Compare two judges, or two versions of one: verdicts that flip, and what they move.
 
+    Which of the two is better for people, on the same labelled outputs: `bayesjudge judge`.
+
     ```
     bayesjudge drift old.csv new.csv --item id --verdict judge --truth human --by system
     bayesjudge drift run.eval run.eval --judge gpt-4 --judge gpt-5

@@ -29,6 +29,7 @@ from bayesjudge.cli.options import (
     Rater,
     Sure,
     Truths,
+    TunedOn,
     Unparsed,
     Verdict,
     check_files,
@@ -40,6 +41,7 @@ from bayesjudge.cli.output import deliver, tell
 from bayesjudge.cli.source import open_source, repeating
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.estimate import Estimate
 from bayesjudge.decide.decision import EXIT_CODES
 from bayesjudge.decide.pages import decision_page
 from bayesjudge.render.markdown import to_markdown
@@ -62,6 +64,8 @@ def gate(
     adjudicated: Adjudicated = None,
     rater: Rater = None,
     labels: LabelFile = None,
+    tuned_on: TunedOn = None,
+    card: Annotated[Path | None, OF_TABLE] = None,
     verdict: Annotated[Verdict, FIRST] = "verdict",
     item: Item = None,
     by: Annotated[str | None, BY] = None,
@@ -98,6 +102,9 @@ def gate(
         One row a verdict, or a log.
     calibration : str
         How the labelled items were chosen: random, by_truth, separate or by_verdict.
+    card : Path
+        The judge's card, made by an earlier run (`bayesjudge judge --card`): what it tells of the
+        judge counts as far as this run's labels bear it out.
     by : str
         Column that names the system of each row; each has to pass.
     repeats : str
@@ -167,6 +174,7 @@ def gate(
     else:
         how["truth"] = truths[0]
     columns = [verdict, *said, *(c for c in (item, by) if c is not None)]
+    source.leave_out(tuned_on, [one for one in said if one != rater])
     read = source.table(columns)
     baseline = open_source(Path(str(against)), metric, judge=judge) if is_file else None
     other = None if baseline is None else baseline.table(columns)
@@ -175,6 +183,8 @@ def gate(
         data = _data(read, item=item, by=by, repeats=repeats, **how)
         sizes = _sizes(data)
         limit: dict[str, Any] = {"at_least": at_least, "at_most": at_most}
+        data = data if card is None else _with_card(data, card, probability)
+        limit |= {} if card is None else {"entry": "prevalence"}
         found.append(bj.decide.gate(data, **limit, probability=probability))
     if against is not None:
         about = {"probability": probability, "margin": margin}
@@ -199,7 +209,7 @@ def gate(
         pictures=lambda: _picture(made),
         said=[
             str(made),
-            *(f"{c.id}: {c.text}" for c in made.cautions),
+            *(f"{c.id}: {c.text}" for c in (*made.cautions, *source.cautions)),
             _verdict(made, unknown),
             *([KEEP] if shares else []),
         ],
@@ -213,6 +223,14 @@ def gate(
 
 
 gate.lessons = {"--calibration": LESSON}  # type: ignore[attr-defined]
+
+
+def _with_card(data: Any, card: Path, probability: float) -> Estimate:
+    """What a judge's card makes of a run's counts, at the level that the gate needs."""
+    with checking("--card") as require:
+        counted = isinstance(data, bj.prevalence.Counts)
+        require(counted, "a card corrects counts of one row an item: leave --item and --repeats")
+    return bj.judge.Card.load(card).estimate(data, ci_prob=2 * probability - 1)
 
 
 def _verdict(made: bj.decide.Gate, unknown: Literal["pass", "fail"] | None) -> str:

@@ -159,9 +159,9 @@ def judge(
         propensity=propensity,
         classes=classes,
         labels=labels,
+        tuned_on=tuned_on,
         meanings=meanings,
     ).completed(source)
-    source.leave_out(tuned_on, asked.label)
     given = score or asked.verdict or []
     how: dict[str, Any] = asked.values("truth", "by", "propensity", "classes", "calibration")
     how |= {**vars(meanings), "unparsed": unparsed, "truth_from": truth_from}
@@ -179,7 +179,9 @@ def judge(
         *(how[name] for name in ("truth", "by", "item", "propensity") if name in how),
     ]
     read = source.table([str(one) for one in columns])
-    judged = bj.judge.Judged.from_frame(read, **how, tuned=source.left_out)
+    judged = bj.judge.Judged.from_frame(
+        read, **how, tuned=source.tuned.labels if source.tuned else 0
+    )
     found = bj.judge.quality(judged, ci_prob=shared.ci_prob)
 
     def sections(_: Results) -> list[Section]:
@@ -208,7 +210,7 @@ def judge(
             judge=str(named),
             source=table.name,
             valid_until=valid_until,
-            tuned_labels=source.left_out,
+            tuned_labels=judged.tuned,
             ci_prob=shared.ci_prob,
             **texts,
         )

@@ -195,6 +195,11 @@ def label(
             f"{how_many(waiting, 'item')} to label: {paths['sheet']} (or {paths['form']}, which "
             "saves such a file)\nThen: the same command with --read FILE"
         )
+        if verdict is None and not monitor.n_labels:
+            tell(
+                f"If a judge is to be tuned: take {waiting // 3} of these for its prompt, mark "
+                "them in a column (--tuned-on COLUMN), and measure it on the others"
+            )
     monitor.save(paths["state"])
     if picture is not None and monitor.n_labels:
         figure: Any = bj.decide.plot_monitor(monitor).get_figure()

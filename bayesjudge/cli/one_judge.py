@@ -27,6 +27,7 @@ from bayesjudge.cli.options import (
     Rater,
     Shared,
     Truths,
+    TunedOn,
     WhichItems,
     are,
     needed,
@@ -143,6 +144,7 @@ class Asked:
     labels: LabelFile = None
     adjudicated: Adjudicated = None
     rater: Rater = None
+    tuned_on: TunedOn = None
     classes: Annotated[list[str] | None, SEVERAL] = None
     swapped: Annotated[str | None, OF_TABLE] = None
     item: Annotated[str | None, OF_TABLE] = None
@@ -222,6 +224,7 @@ class Asked:
             absent = [] if self.labels else source.absent(self.columns(*COLUMNS))
             raise InputError("options", [*problems, *absent])
         asked = replace(self, truth=self.truth or [source.truth(None, self.labels)])
+        source.leave_out(self.tuned_on, asked.told)
         if source.log is not None:
             asked = asked._of_log(source)
         if self.labels is None:
@@ -277,6 +280,7 @@ class View:
     waits: bool = False
     #: What is said after the answer, and what is made of it.
     note: str = ""
+    cautions: Sequence[Caution] = ()
     retold: Callable[[Answer, Results], Answer] = lambda found, _: found
     target: Target | None = None
     every: bool = False
@@ -301,6 +305,9 @@ def show(
         how: dict[str, Any] = {"ci_prob": shared.ci_prob, "interval": shared.interval}
         found = bj.prevalence.answer(*made, *paired, **how, target=view.target)
         found = view.retold(found, made)
+        if view.cautions:
+            more = (*view.cautions, *found.quoted.cautions)
+            found = replace(found, quoted=replace(found.quoted, cautions=more))
         return replace(found, notes=(*found.notes, view.note)) if view.note else found
 
     story = Story(

@@ -82,7 +82,8 @@ def panel(
     r"""Estimate how good each system is, and how reliable each of several judges.
 
     The table is long (one row an item and judge), or wide (one column a judge, named by
-    `--judges`). Cautions name the assumptions that the labelled items contradict.
+    `--judges`). Cautions name the assumptions that the labelled items contradict. Which judge is
+    better, and how good each is: `bayesjudge judge`.
 
     ```
     bayesjudge panel votes.csv --truth human --judges gpt --judges claude --html report.html

@@ -47,7 +47,8 @@ def prevalence(
     """
     shared.check()
     source = open_source(table, asked.metric, judge=asked.judge)
-    show(read(asked.completed(source), source, shared), shared)
+    view = read(asked.completed(source), source, shared)
+    show(replace(view, cautions=source.cautions), shared)
 
 
 def read(asked: Asked, source: Source, shared: Shared) -> View:

@@ -82,7 +82,8 @@ def ratings(
 
     Agreement is computed under every definition in use, since definitions contradict each other.
     Endorsements (who would accept an option) come from response sets; where raters were made to
-    pick one option, the report says what that hides.
+    pick one option, the report says what that hides. Which judge is better on labels of pass and
+    fail, and what each is worth: `bayesjudge judge`.
 
     ```
     bayesjudge ratings answers.csv --positive unsafe --judge gpt --judge claude \

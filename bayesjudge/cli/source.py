@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bayesjudge.cli.label_file import Labels
 from bayesjudge.cli.options import TRUTH
 from bayesjudge.core.errors import InputError, Problem, checking
+from bayesjudge.core.estimate import Caution
 from bayesjudge.core.names import name_of
 from bayesjudge.core.progress import progress
 from bayesjudge.core.screen import few
@@ -33,6 +34,29 @@ LARGE_FILE = 50_000_000
 
 
 @dataclass
+class Tuned:
+    """The column that says on which labels the judge was tuned, and those of labels."""
+
+    column: str
+    truths: tuple[str, ...]
+    #: Labels that were left out, and that are left.
+    labels: int = 0
+    left: int = 0
+
+    def left_out(self, table: Any) -> Any:
+        """The table without these labels; of several people, the most that one lost is counted."""
+        from bayesjudge.judge import untuned
+
+        lost, left = [], []
+        for truth in {*self.truths} & {*table.column_names}:
+            table, n = untuned(table, truth, self.column)
+            lost.append(n)
+            left.append(sum(cell not in (None, "") for cell in table[truth].to_pylist()))
+        self.labels, self.left = max(lost), max(left)
+        return table
+
+
+@dataclass
 class Source:
     """A file, and the log that it is, if it is one."""
 
@@ -46,24 +70,29 @@ class Source:
     people: tuple[str, ...] = ()
     #: What is done to the table before it is counted.
     changed: Callable[[Any], Any] | None = None
-    #: Column of labels on which the judge was tuned, that of the labels, and how many there were.
-    tuned_on: str = ""
-    tuned_truth: str = ""
-    left_out: int = 0
+    #: Labels on which the judge was tuned, if a column says which these are.
+    tuned: Tuned | None = None
 
-    def leave_out(self, tuned_on: str | None, truth: str | None) -> None:
-        """Leave out labels on which the judge was tuned, wherever the column of labels is read."""
-        self.tuned_on, self.tuned_truth = tuned_on or "", truth or ""
+    def leave_out(self, tuned_on: str | None, truths: Sequence[str]) -> None:
+        """Leave out labels on which the judge was tuned, wherever a column of labels is read."""
+        self.tuned = None if tuned_on is None else Tuned(tuned_on, tuple(truths))
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What is told of the labels that were left out, once they were read."""
+        tuned = self.tuned
+        if tuned is None or not tuned.labels:
+            return ()
+        return (Caution.of("tuned-labels", labels=tuned.labels, left=tuned.left),)
 
     def table(self, columns: Sequence[str], *, numbers: Sequence[str] = ()) -> pa.Table:
         """Read some columns, with the labels of another file, and without those of tuning."""
-        if not self.tuned_on or self.tuned_truth not in columns:
+        wanted = list(dict.fromkeys([*columns, *numbers]))
+        tuned = self.tuned
+        if tuned is None or not {*tuned.truths} & {*wanted}:
             return self._with_labels(columns, numbers)
-        from bayesjudge.judge import untuned
-
-        read = self._with_labels(list(dict.fromkeys([*columns, self.tuned_on])), numbers)
-        kept, self.left_out = untuned(read, self.tuned_truth, self.tuned_on)
-        return kept.select(list(dict.fromkeys([*columns, *numbers])))
+        read = self._with_labels(list(dict.fromkeys([*columns, tuned.column])), numbers)
+        return tuned.left_out(read).select(wanted)
 
     def _with_labels(self, columns: Sequence[str], numbers: Sequence[str]) -> pa.Table:
         if self.labels is None:
@@ -83,7 +112,7 @@ class Source:
         shown = None if large and not quiet else False
         with progress(shown, f"counting {many} of {self.path.name}"), ExitStack() as opened:
             table = None
-            if large and self.labels is None and not self.tuned_on:
+            if large and self.labels is None and self.tuned is None:
                 with self._labels_elsewhere():
                     table = opened.enter_context(tables.scanned_parquet(path, columns))
             table = self.table(columns) if table is None else table

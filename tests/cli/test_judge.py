@@ -91,3 +91,37 @@ def test_what_is_asked_wrongly_is_refused(capsys, folder):
     assert "how were the items that people labelled chosen?" in capsys.readouterr().err
     assert main(["judge", str(folder / "one.csv"), *LABELS, "--verdict", "verdict", "--trust"]) == 2
     assert "--trust takes --score" in capsys.readouterr().err
+
+
+def test_tuned_labels_are_left_out_of_shares_and_gates_too(capsys, folder):
+    how = [str(folder / "prompts.csv"), *LABELS, "--verdict", "v2", "--tuned-on", "shown", "--json"]
+    main(["prevalence", *how])
+    found = json.loads(capsys.readouterr().out)
+    assert found["inputs"]["labelled"] == 135
+    assert "tuned-labels" in {c["id"] for c in found["cautions"]}
+    assert main(["gate", *how[:-1], "--at-least", "0.2"]) == 0
+    assert "15 labels were left out" in capsys.readouterr().out
+
+
+def test_a_card_is_made_shown_and_decides(capsys, folder, tmp_path):
+    card = tmp_path / "card.json"
+    one = [str(folder / "one.csv"), *LABELS]
+    assert main(["judge", *one, "--card", str(card), "--name", "gpt-4", "--quiet"]) == 0
+    page, badge = tmp_path / "card.html", tmp_path / "badge.svg"
+    main(["passport", "show", str(card), "--html", str(page), "--badge", str(badge)])
+    out = capsys.readouterr().out
+    assert "worth on top of these labels: 43 more labels" in out
+    assert "worth 43 labels on top of 100" in badge.read_text()
+    assert "43 more labels" in page.read_text()
+    plain, with_card = (
+        [*one, "--at-least", "0.33"],
+        [*one, "--at-least", "0.33", "--card", str(card)],
+    )
+    limits = []
+    for words in (plain, with_card):
+        main(["gate", *words, "--json"])
+        (check,) = json.loads(capsys.readouterr().out)["checks"]
+        limits.append(check["high"] - check["low"])
+    assert limits[1] < limits[0]
+    assert main(["judge", *one, "--card", str(card)]) == 2
+    assert "--card needs --name" in capsys.readouterr().err

@@ -110,6 +110,21 @@ def test_each_design_estimates_the_same_judge(design):
         assert found[name].low - 0.002 < value < found[name].high + 0.002, name
 
 
+@pytest.mark.parametrize("passed", [60, 93, 97])
+def test_the_share_behind_labels_by_truth_is_that_of_quadrature(passed):
+    """Of the same priors, also where the pass rate is more than the rates allow."""
+    counts = Counts(100, passed, 20, 18, 20, 14, calibration="by_truth")
+    rates = {"sensitivity": bj.BetaPrior(0.5, 0.5), "specificity": bj.BetaPrior(0.5, 0.5)}
+    model = bj.prevalence.ErrorRates(**rates, better_than_chance=True)
+    exact = bj.prevalence.exact(counts, model, interval="eti")["prevalence"]
+    read = judge.Judged(counts.verdicts)
+    pairs = read.pairs["judge", ""]
+    good = pairs.draws(read.design) @ pairs.truth
+    error = 4 * good.std() / np.sqrt(len(good) / 2)
+    assert good.mean() == pytest.approx(exact.value, abs=error)
+    assert np.quantile(good, [0.025, 0.975]) == pytest.approx(exact[1:], abs=3 * error)
+
+
 def test_known_propensities_reweigh():
     rng = np.random.default_rng(2)
     n = 60_000

@@ -37,6 +37,11 @@ def test_the_likeliest_errors_of_the_judge_come_first():
     row = found.set_index("row").loc[2]
     assert row["label_wrong"] == pytest.approx(odds / (1 + odds), abs=5e-4)
     assert found["judge_wrong"].is_monotonic_decreasing
+    odds = 3 / 5 * (0.95 / 0.05)
+    for bad, good in passed.values():
+        odds *= (1 - good) / (1 - bad)
+    row = found.set_index("row").loc[6]
+    assert row["judge_wrong"] == pytest.approx(odds / (1 + odds), abs=5e-4)
     one = judge.disagreements(log, verdict="a")
     assert len(one) == 4
     with pytest.raises(InputError, match="people_err must lie"):
