@@ -218,8 +218,9 @@ def _answer(
         )
     counts = {name: "out of reach" if n is None else f"{n:,}" for name, n in needed.items()}
     text = f"An interval {width:g} wide takes about {counts['random sample']} labels of a random "
-    text += f"sample{differs}, {counts['people only']} without the judge, and "
-    text += f"{counts['by verdict']} chosen by the judge's verdict; "
+    text += f"sample, and {counts['people only']} without the judge. "
+    text += f"The number is {differs.strip(' ()')}. " if differs else ""
+    text += f"Chosen by the judge's verdict it takes {counts['by verdict']}; "
     by_truth = [n for n in (needed["half good, half bad"], needed["adaptive"]) if n is not None]
     if by_truth:
         return f"{text}with labels chosen by truth {min(by_truth):,}."
