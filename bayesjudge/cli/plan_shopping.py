@@ -163,28 +163,25 @@ def _answer(rows: Sequence[Mapping[str, Any]], goal: Mapping[str, Any]) -> str:
     sure = percent_of(round(first["reached"], 2))
     text = f"{money(first['cost'])} buys {aim} with a chance of {sure}: "
     text += f"{how_many(first['labels'], 'label')} ({first['more']:,} more){_bought(first)}."
-    single = next((row for row in can[1:] if ", and " not in row["way"]), None)
-    people = next((row for row in can[1:] if row["way"] == "people only"), None)
-    less: list[str] = []
-    for row in (single, people):
-        saved = 0.0 if row is None else row["cost"] - first["cost"]
-        if (
-            row is not None
-            and saved > WORTH_SAYING * row["cost"]
-            and row["way"] not in " ".join(less)
-        ):
-            less.append(f"{money(saved)} less than {row['way']}")
+    single = next((row for row in can[1:] if not row["stronger"]), None)
+    people = next((row for row in can[1:] if not row["judge"]), None)
+    others = [row for i, row in enumerate((single, people)) if row and (i == 0 or row != single)]
+    saved = [(row["cost"] - first["cost"], row) for row in others]
+    less = [
+        f"{money(more)} less than {row['way']}"
+        for more, row in saved
+        if more > WORTH_SAYING * row["cost"]
+    ]
     return f"{text} That is {listed(less)}." if less else text
 
 
 def _bought(row: Mapping[str, Any]) -> str:
     """What the judges see."""
-    if row["way"] == "people only":
+    if not row["judge"]:
         return ", and no judge"
-    name, _, second = row["way"].partition(", ")
-    text = f", {how_many(row['items'], 'item')} judged by {name}"
-    if row["second"]:
-        return f"{text} and {row['second']:,.0f} of them by {second.split(' ', 1)[1][:-10]}"
+    text = f", {how_many(row['items'], 'item')} judged by {row['judge']}"
+    if row["stronger"]:
+        return f"{text} and {row['second']:,.0f} of them by {row['stronger']}"
     return f"{text}, {'one call' if row['calls'] == 1 else f'{row["calls"]} calls'} each"
 
 

@@ -30,7 +30,7 @@ from bayesjudge.cli.shapes.criteria import long_columns, pairs
 from bayesjudge.cli.shapes.roles import describe
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.cli.systems import difference_section
-from bayesjudge.core.answer import difference_words, percents
+from bayesjudge.core.answer import difference_words, first_percent, percents
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.names import name_of
 from bayesjudge.core.screen import few
@@ -247,11 +247,11 @@ def _criteria_section(found: Estimate, cannot: Sequence[Any]) -> Section:
             ((short, own[one]) for one, short in SHORT.items() if one in own), ("", None)
         )
         told = f"{', '.join(at)}: {percents(own['criterion_met'])}, judge "
-        told += percents(own["judge_met"]).partition(" (")[0]
+        told += f"{first_percent(own['judge_met'])} %"
         if quality is not None and quality.value == quality.value:
             told += f"; {name} {quality.value:.2f} ({quality.low:.2f} to {quality.high:.2f})"
         if "points_lost" in own:
-            told += f"; costs {percents(own['points_lost']).partition(' (')[0]} of all points"
+            told += f"; costs {first_percent(own['points_lost'])} % of all points"
         lines.append(told + "; not for this judge" * (at in lost))
         flat = {quantity: row._asdict() for quantity, row in own.items()}
         fields.append({"criterion": at[0], "system": at[1] if at[1:] else None,

@@ -339,7 +339,8 @@ def shopping_list(
     Returns
     -------
     pandas.DataFrame
-        One row a way: ``way``, ``cost``, ``labels`` in all and ``more`` of them than the pilot has,
+        One row a way: ``way`` in words, its ``judge`` and a ``stronger`` one, empty without;
+        ``cost``, ``labels`` in all and ``more`` of them than the pilot has,
         ``items`` judged, ``second`` (items that the stronger judge sees), ``calls`` on an output,
         ``reached`` (the probability) and ``width`` (median of the interval's). A way that does not
         reach the goal has no numbers but the best probability that it can have.
@@ -483,7 +484,9 @@ def _cheapest(
     cost = cost + prices.get("item", 0.0) * np.maximum(items - most, 0)
     cost = np.where(can >= power, pilot.outputs * cost, np.inf)
     best = int(np.argmin(cost))
+    names = [pilot.judges[j] for j in way.judges]
     row: dict[str, Any] = {"way": way.name, "cost": float(cost[best]), "calls": way.calls}
+    row |= dict(zip(("judge", "stronger"), [*names, "", ""], strict=False))
     if not np.isfinite(row["cost"]):
         lost = dict.fromkeys(("labels", "more", "items", "second", "width"), np.nan)
         return {**row, **lost, "reached": float(can.max())}
