@@ -29,6 +29,8 @@ class BayesianModel:
 
     #: Settings of the sampler that suit the model better than the package's defaults.
     sampling: ClassVar[Mapping[str, Any]] = {}
+    #: Methods by which a module draws from the posterior too, without a sampler.
+    _drawn_at_once: ClassVar[tuple[Method, ...]] = ()
     #: Whether mode and curvature are near the posterior: of a hierarchy with few data they are not.
     _has_preview: ClassVar[bool] = True
     #: Which items the posterior's draws are about.

@@ -312,7 +312,9 @@ def _words_of(header: Mapping[str, Any], kind: type) -> dict[str, Any]:
         "method": str,
     }
     _check_types("fit", words, types | of_words)
-    method = words["spec"]._method
+    spec = words["spec"]
+    methods = {one.id: one for one in (spec._method, *spec._drawn_at_once)}
+    method = methods.get(words["method"], spec._method)
     with checking("fit") as require:
         same = words["method"] == method.id
         require(same, f"the method is {words['method']!r}, its model is fitted by {method.id!r}")

@@ -8,6 +8,7 @@ from bayesjudge.datasets.counted import (
     dices,
     llm_rubric,
     llmbar,
+    pandalm,
 )
 from bayesjudge.datasets.inspect_log import write_inspect_log
 from bayesjudge.datasets.labels import keep_labels
@@ -29,6 +30,7 @@ __all__ = [
     "keep_labels",
     "llm_rubric",
     "llmbar",
+    "pandalm",
     "santa_clara",
     "score_changes",
     "tau_bench_airline",

@@ -71,6 +71,32 @@ def llmbar() -> pd.DataFrame:
     return _rows("llmbar")
 
 
+def pandalm() -> pd.DataFrame:
+    """Battles of five language models, judged by two judges and by three people each.
+
+    Returns
+    -------
+    pandas.DataFrame
+        999 rows, one a battle: ``first`` and ``second`` (the models), ``gpt35`` and ``pandalm7b``
+        (the judges' verdicts: 1, 2 or tie; empty if it could not be read), and ``annotator1`` to
+        ``annotator3`` (people's).
+
+    References
+    ----------
+    Wang et al. (2024), PandaLM: An Automatic Evaluation Benchmark for LLM Instruction Tuning
+    Optimization, ICLR; github.com/WeOpenML/PandaLM at commit 3871806e72, Apache-2.0; counted from
+    ``testset-v1.json`` and the judges' results on it.
+
+    Examples
+    --------
+    >>> table = pandalm()
+    >>> same = table["annotator1"] == table["annotator2"]
+    >>> f"two people agree on {same.mean():.2f} of {len(table)} battles"
+    'two people agree on 0.91 of 999 battles'
+    """
+    return _rows("pandalm")
+
+
 def composo_scores(judge: Literal["full", "mini"] = "mini") -> pd.DataFrame:
     """Scores that one judge gave eight times to each of 6,920 responses.
 

@@ -53,7 +53,8 @@ def approximate(
     the curvature there. From these draws 200 short chains set out, each step of which draws the
     scale and the weight of every liking given the rest, and then all other parameters at once, by
     the curvature of the likelihood, with Metropolis' correction. NUTS agrees
-    (``benchmarks/leaderboard/laplace.py``).
+    (``tests/leaderboard/test_laplace.py``), and ranks are uniform
+    (``benchmarks/leaderboard/sbc.py``).
 
     Parameters
     ----------

@@ -98,6 +98,10 @@ class CalibratedBattles(BayesianModel):
 
     _source: ClassVar[str] = SOURCE
     _has_preview: ClassVar[bool] = False
+    _drawn_at_once: ClassVar[tuple[Method, ...]] = (
+        methods.LAPLACE_BATTLES,
+        methods.PLAIN_LAPLACE_BATTLES,
+    )
     sampling: ClassVar[Mapping[str, Any]] = {"target_accept": 0.95}
 
     sharpness: float = 1.0

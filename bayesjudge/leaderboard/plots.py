@@ -47,7 +47,7 @@ def plot_standings(
         said: Any = {"mfc": "none", "color": "C1", "ms": 6, "ls": "none"}
         ax.plot(table["judge_elo"], at, marker="s", label="the judge alone", **said)
     for i, likely in enumerate(table["first"]):
-        if likely >= 0.005:
+        if likely >= 0.01:
             ax.annotate(f"{likely:.0%}", (1.01, i), xycoords=("axes fraction", "data"),
                         va="center", fontsize="small", color="0.35")  # fmt: skip
     ax.annotate("first", (1.01, -0.8), xycoords=("axes fraction", "data"), fontsize="small",

@@ -36,6 +36,14 @@ def test_pairs_of_llmbar_are_those_of_the_source():
     same_counts(datasets.llmbar(), theirs.rename(columns={"llm": "judge", "strategy": "prompt"}))
 
 
+def test_battles_of_pandalm_are_those_of_the_source():
+    theirs = pd.read_csv(shared("data/pandalm/battles.csv.gz"), dtype=str)
+    said = theirs.columns.intersection(datasets.pandalm().columns)[2:]
+    words = {"0": "tie", "Tie": "tie", "garbage": None}
+    theirs[said] = theirs[said].replace(words)
+    same_counts(datasets.pandalm(), theirs)
+
+
 def test_composo_is_read_whole_and_its_counts_are_those_that_ship(tmp_path):
     path = tmp_path / "base.jsonl"
     path.write_bytes(gzip.decompress(shared("data/composo/base_both_k8.jsonl.gz").read_bytes()))
