@@ -271,7 +271,7 @@ RESPONSE_SETS = Method(
 )
 
 # Leaderboards: the calibrated model first, then what people say alone, then the judge's own; see
-# benchmarks/leaderboard/coverage.py.
+# benchmarks/leaderboard/people_held.py.
 
 CALIBRATED_BATTLES = Method(
     "nuts-battles", "Bayesian (NUTS), people given judge", "Bayesian (NUTS)", 5, "sampled"

@@ -270,7 +270,8 @@ def _method_of(source: str, ties: Ties, equal_length: bool) -> Method:
     if source == PEOPLE:
         found = methods.PEOPLE_BATTLES
     else:
-        found = methods.JUDGE_BATTLES.variant(source, source, also_brief=True)
+        own = methods.JUDGE_BATTLES
+        found = Method(f"{own.id}:{source}", f"Davidson, {source}", source, own.rank)
     if ties == "half":
         found = found.variant("half", "ties as half a win")
     return found.variant("equal-length", "at equal length") if equal_length else found

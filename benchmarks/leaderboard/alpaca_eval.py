@@ -10,7 +10,11 @@ standardised difference), a slope of its own for each system and a difficulty of
 that was fitted to other systems before; ours (`davidson(equal_length=True)`) has one slope for all
 of the logarithm of the ratio of lengths. Writes ``results/alpaca_eval.csv``.
 
-Found: see results.
+Found: all 57 published win rates are reproduced within .0006 points. At equal length one slope for
+all systems is within 1.8 points (root mean square) of the published length-controlled rates, which
+differ by 5.7 from those as answers come; without `gpt4_gamed`, whose answers have 68 characters: a
+logarithm goes on there, the published hyperbolic tangent is flat. The
+published standard errors (median .6 points) hold 7 % of ours: these are two models.
 """
 
 from __future__ import annotations

@@ -5,11 +5,15 @@
 
 A simulated table of 20,000 battles of 20 systems by one judge, in both orders, and people's
 verdicts on 400 of them; the judge likes three systems more than people do. Compared: strengths of
-Bradley-Terry with ties as half wins, widths of the sandwich's intervals, processor time in a process
+Bradley-Terry with ties as half wins, widths of the sandwich intervals, processor time in a process
 that is warm, and the share of people's true strengths that 95 % intervals hold. Writes
 ``results/peers.csv``.
 
-Found: see results.
+Found: strengths are those of evalica 0.4.2 to 2e-14 and of arena-rank 0.1.1 to 4e-10. The judge's
+own intervals, 29 to 35 points wide, hold .15 to .30 of people's strengths, whoever makes them;
+people's verdicts alone .95 with 250 points; people given judge .85 (17 of 20) with 126, and a root
+mean square error of 44 against 55 (judge) and 67 points (people only). One table: people_held.py
+has many.
 """
 
 from __future__ import annotations

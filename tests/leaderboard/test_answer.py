@@ -45,6 +45,10 @@ def test_ranks_hold_at_once():
     assert ((ranks >= low) & (ranks <= high)).all(axis=1).mean() >= 0.9
     assert low.tolist() == [1, 2, 2, 4]
     assert high.tolist() == [1, 3, 3, 4]
+    close = rng.normal(1.5 * np.arange(6), 0.7, (4000, 6))  # neighbours are ordered in .93
+    low, high = simultaneous_ranks(close, 0.9)
+    ranks = 1 + np.argsort(np.argsort(-close, axis=1), axis=1)
+    assert ((ranks >= low) & (ranks <= high)).all(axis=1).mean() >= 0.9
 
 
 def test_win_rate_is_davidsons_at_each_draw(posterior):

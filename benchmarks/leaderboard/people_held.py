@@ -1,8 +1,8 @@
 """Are people's strengths held, and how much does the judge help? Real battles and simulated worlds.
 
-    python benchmarks/leaderboard/coverage.py --draws 8                    # seconds
-    python benchmarks/leaderboard/coverage.py --data ../shared/data        # 200 draws, minutes
-    python benchmarks/leaderboard/coverage.py --every --data ../shared/data
+    python benchmarks/leaderboard/people_held.py --draws 8                    # seconds
+    python benchmarks/leaderboard/people_held.py --data ../shared/data        # 200 draws, minutes
+    python benchmarks/leaderboard/people_held.py --every --data ../shared/data
 
 PandaLM: 999 battles of five systems, ten pairings, two judges; labels are those of one of three
 people, drawn anew for each of so many random battles; the truth is Davidson's maximum of all three
@@ -14,9 +14,17 @@ people's, one that is a perfect judge of strengths, and one with likings of its 
 Of each method: root mean square error of strengths (Elo points against the average system), width
 of 95 % intervals, share of strengths and of leads held, and draws without a finite estimate. Of the
 model also how often the system that it calls first is, by the probability that it gives. Writes
-``results/coverage.csv`` and ``results/first.csv``.
+``results/people_held.csv`` and ``results/people_held_first.csv``.
 
-Found: see results.
+Found: on PandaLM, with 50, 100 and 200 of people's verdicts, the model is off by 37, 26 and 21
+points (root mean square; judge gpt35) where people only are off by 82, 49 and 32 and prediction-
+powered by 70, 42 and 28; it holds .99 to 1.00 (± .003), and with the judge pandalm7b .985 to .989.
+At 100 verdicts it is worth 3.4 (2.6) times the labels, prediction-powered 1.4 (1.3) times.
+Simulated, 100 verdicts: held .92 to .99 (± .01), people only .94 to .95; least with large
+favourites (.923, leads .89 ± .02); an order effect and a perfect judge help as they should (37 and
+35 points against 65), and a judge of no use does no harm (62 against 72). The judge's own
+intervals hold .15 to .97. Systems called first with a probability of .9 to .98 are first in .989
+(± .005).
 """
 
 from __future__ import annotations
@@ -164,8 +172,8 @@ def main() -> None:
     print(made.to_string())
     print(called.round(3).to_string())
     if asked.draws >= 50:
-        made.to_csv(RESULTS / "coverage.csv")
-        called.round(4).to_csv(RESULTS / "first.csv")
+        made.to_csv(RESULTS / "people_held.csv")
+        called.round(4).to_csv(RESULTS / "people_held_first.csv")
 
 
 if __name__ == "__main__":
