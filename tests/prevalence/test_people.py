@@ -359,6 +359,26 @@ def test_equal_errors_are_found_from_disagreement():
     assert 0.7 < widths < 1.4
 
 
+def test_equal_errors_are_as_uncertain_as_agreement_is(counts):
+    """The derivative by the agreement, by differences."""
+    forms = {one.method.id: one for one in people.closed_forms(counts)}
+    said, found = (
+        forms[n][q] for n, q in (("people-say", "people_pass"), ("symmetric-errors", "prevalence"))
+    )
+    pairs, agree = counts.pairs
+    near = (agree + 1) / (pairs + 2)
+
+    def share(agreement):
+        error = people.error_of(agreement)
+        return (said.value - error) / (1 - 2 * error)
+
+    slope = (share(near + 1e-5) - share(near - 1e-5)) / 2e-5
+    of_agreement = 1.96 * abs(slope) * np.sqrt(near * (1 - near) / (pairs + 2))
+    of_share = (said.value - said.low) / (1 - 2 * people.error_of(near))
+    assert found.value - found.low == pytest.approx(np.hypot(of_share, of_agreement), rel=0.02)
+    assert of_agreement > 0.25 * of_share
+
+
 def test_one_person_and_two_systems_are_hui_and_walter():
     """Rates that are the same on both tell how often a person errs: flat priors find them."""
     how = {"items": 0, "labelled": 6000, "errors": [0.1], "random_seed": np.random.default_rng(1)}
@@ -450,6 +470,7 @@ def test_a_table_of_errors_begins_with_todays_number():
     ("counts", "told"),
     [
         (P.Counts(1000, 850, 180, 165, 20, 14, calibration="random"), True),
+        (P.Counts(300, 250, 85, 78, 15, 10, calibration="random"), True),
         (P.Counts(1000, 500, 100, 85, 100, 85, calibration="random"), False),
         (P.Counts(50, 45, 18, 17, 2, 2, calibration="random"), False),
     ],
