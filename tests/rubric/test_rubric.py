@@ -128,7 +128,7 @@ def test_a_term_that_applies_to_some_has_the_error_of_a_ratio_s_parts():
 
 
 def test_meeting_all_is_not_to_meet_what_is_bad():
-    rubric = Rubric([[1, 0], [1, 1], [0, 0]], [[1, 0], [1, 0], [NAN, NAN]], [1, -1], "random", "ab")
+    rubric = Rubric([[1, 0], [0, 1], [0, 0]], [[1, 0], [1, 0], [NAN, NAN]], [1, -1], "random", "ab")
     counts = rubric.meets()
     assert (counts.correct_n, counts.correct_pass, counts.test_pass) == (2, 1, 0)
 
