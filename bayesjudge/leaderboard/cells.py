@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from bayesjudge.leaderboard.data import Battles
 from bayesjudge.leaderboard.likelihood import dispersion
-
-if TYPE_CHECKING:
-    from bayesjudge.leaderboard.model import CalibratedBattles
 
 
 class Pairs(NamedTuple):
@@ -37,9 +34,9 @@ class Cells(NamedTuple):
     style: bool
 
 
-def cells_of(battles: Battles, model: CalibratedBattles) -> Cells:
-    """Verdicts by source; pairs are counted together if the length has no effect."""
-    style, found = model.equal_length, {}
+def cells_of(battles: Battles, *, style: bool) -> Cells:
+    """Verdicts by source; pairs are counted together if the length (style) has no effect."""
+    found = {}
     for source, said in battles.verdicts.items():
         if not said:
             continue

@@ -90,7 +90,7 @@ def approximate(
         some = draws > 0 and draws % CHAINS == 0
         require(some, f"draws must be a multiple of {CHAINS}, got {draws}")
     with one_blas_thread():
-        density = Density.of(battles, cells_of(battles, chosen), chosen)
+        density = Density.of(battles, cells_of(battles, style=chosen.equal_length), chosen)
         rng = np.random.default_rng(random_seed)
         drawn, mode = _laplace(density, draws, rng)
         accepted = 0.0

@@ -174,7 +174,7 @@ class CalibratedBattles(BayesianModel):
     def _build(self, battles: Battles) -> pm.Model:
         import pymc as pm
 
-        cells = cells_of(battles, self)
+        cells = cells_of(battles, style=self.equal_length)
         with pm.Model(coords=_coords(battles, cells)) as model:
             strengths = [*self._judges(battles, cells), self._people(battles)]
             for name, strength in zip(battles.sources, strengths, strict=True):

@@ -72,7 +72,7 @@ def test_posterior_is_that_of_weighted_prior_draws(verdict):
 def test_derivatives(safe):
     battles = few(lengths=("length_a", "length_b"))
     model = CalibratedBattles(equal_length=True)
-    density = Density.of(battles, cells_of(battles, model), model)
+    density = Density.of(battles, cells_of(battles, style=model.equal_length), model)
     x = density.start() + np.random.default_rng(0).normal(0, 0.3, density.size)
     steps, scales = np.eye(density.size) * 1e-5, Scales(np.array([0.8]), 0.3)
     slope, curved = density.given(x, scales, safe=safe)
@@ -134,7 +134,7 @@ def test_item_effects_count_fewer_battles():
     table = simulate(items=40, labelled=0.5, random_seed=1)
     twice = pd.concat([table, table], ignore_index=True)
     pair, alone = (
-        cells_of(Battles.from_frame(t, people="human", item="item"), MODEL).of["judge"]
+        cells_of(Battles.from_frame(t, people="human", item="item"), style=False).of["judge"]
         for t in (twice, table)
     )
     assert alone.dispersion == 1
