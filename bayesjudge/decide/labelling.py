@@ -15,6 +15,7 @@ import numpy as np
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.labels import read_labels
 from bayesjudge.core.screen import how_many
+from bayesjudge.truth import agreement
 
 #: What a spreadsheet takes for the beginning of a formula.
 FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
@@ -249,8 +250,7 @@ def _agreement(found: Mapping[str, Mapping[str, float]]) -> Agreement | None:
             if not both:
                 continue
             one, two = np.array(both).T
-            same = float((one == two).mean())
-            chance = float(one.mean() * two.mean() + (1 - one.mean()) * (1 - two.mean()))
-            kappas.append((same - chance) / (1 - chance) if chance < 1 else np.nan)
+            alike = agreement.of_classes(one, two, np.full(len(one), 1 / len(one)), 2)
+            kappas.append(float(alike["kappa"]))
             pairs, agree = pairs + len(both), agree + int((one == two).sum())
     return Agreement(several, agree / pairs, float(np.mean(kappas)))

@@ -85,6 +85,8 @@ of the rest.
         (one,) = worth.values()
         text, notes = _of_one(judged, found, one, ci_prob)
     told = worth_words(names) if len(names) > 1 else ""
+    if told and judged.complete:
+        told = f"{told[:-1]}, if many other outputs have a verdict and no label."
     quoted = [name for name in QUOTED[judged.kind] if name in found]
     return Answer(
         text,
@@ -118,6 +120,8 @@ def _of_one(
         more = max(round(worth.value), 0)
         number = {0: "no label", 1: "1 label"}.get(more, f"{more:,} labels")
         text = f"This judge is worth {number} on top of your {worth.labels:,}: it {errs}."
+        if judged.complete:
+            text = f"This judge is worth up to {number} beside your {worth.labels:,}: it {errs}."
     elif worth.known:
         alone = max(round(worth.labels + worth.value), 0)
         text = (
@@ -157,7 +161,10 @@ def _for_what(judged: Judged, found: Estimate, worth: Worth, ci_prob: float) -> 
     """For what the judge is enough: a share with labels, one without, single outputs."""
     told = []
     if worth.known and judged.design.is_sample:
-        told.append(f"To measure with labels: it saves {worth}.".replace(" more", ""))
+        many = " if many more outputs have a verdict and no label" * judged.complete
+        told.append(
+            f"To measure with labels: it saves {worth}{many}.".replace(" more label", " label")
+        )
     if judged.kind == "verdicts" and "accuracy" in found:
         gap = found["judge_less_people"]
         size = Row(abs(gap.value), *sorted(map(abs, gap[1:])))

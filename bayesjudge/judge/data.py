@@ -279,6 +279,11 @@ class Judged(View):
             for judge in self.judges
         )
 
+    @property
+    def complete(self) -> bool:
+        """Whether every output has a label, so that verdicts alone are yet to come."""
+        return self.design.is_sample and self.seen <= self.labelled
+
     def __repr__(self) -> str:
         several = f", {len(self.judges)} judges" if len(self.judges) > 1 else ""
         several += f", {len(self.systems)} systems" if len(self.systems) > 1 else ""

@@ -25,7 +25,8 @@ def worth(data: Any, *, ci_prob: float = 0.95) -> Mapping[tuple[str, str], Worth
     Returns
     -------
     mapping of (str, str) to Worth
-        By judge and system, ``""`` of one. Below 0 if the labels, which were not drawn at random,
+        By judge and system, ``""`` of one. If every output has a label, what it would be worth with
+        endlessly many others; below 0 if the labels, which were not drawn at random,
         tell less with the judge than as many random ones would alone.
 
     Raises
@@ -65,6 +66,7 @@ def worth(data: Any, *, ci_prob: float = 0.95) -> Mapping[tuple[str, str], Worth
 
 def _of_pairs(judged: Judged, pairs: Pairs, ci_prob: float) -> Worth:
     labels, items = pairs.labelled, float(pairs.all_n.sum())
+    items = np.inf if judged.complete else items
     if labels < 2 or not pairs.knows_share(judged.design):
         return Worth(np.nan, np.nan, np.nan, labels, ci_prob)
     if judged.design.is_sample and not pairs.clustered and judged.kind != "classes":

@@ -30,6 +30,7 @@ def _of_counts(counts: Counts, ci_prob: float) -> Mapping[str, Worth]:
             labelled.f, labelled.y, n, items=n.sum() + more.sum(), prior=1, ci_prob=ci_prob
         )
         for name, n, more in zip(counts.systems or ("",), tables, rest, strict=True)
+        if more.sum()
     }
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import rel_entr, xlogy
 
 from bayesjudge.core.errors import checking
+from bayesjudge.truth.agreement import chance_corrected
 
 __all__ = [
     "Definition",
@@ -48,19 +49,14 @@ def _hit_rate(judge: Any, human: Any) -> Any:
     return (judge * human).sum(axis=-1).mean(axis=-1)
 
 
-def _chance_corrected(observed: Any, expected: Any) -> Any:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(expected < 1, (observed - expected) / (1 - expected), np.nan)[()]
-
-
 def _cohen(judge: Any, human: Any) -> Any:
     expected = (judge.mean(axis=-2) * human.mean(axis=-2)).sum(axis=-1)
-    return _chance_corrected(_hit_rate(judge, human), expected)
+    return chance_corrected(_hit_rate(judge, human), expected)
 
 
 def _scott(judge: Any, human: Any) -> Any:
     pooled = (judge + human).mean(axis=-2) / 2
-    return _chance_corrected(_hit_rate(judge, human), (pooled**2).sum(axis=-1))
+    return chance_corrected(_hit_rate(judge, human), (pooled**2).sum(axis=-1))
 
 
 def _krippendorff(judge: Any, human: Any) -> Any:
@@ -68,7 +64,7 @@ def _krippendorff(judge: Any, human: Any) -> Any:
     total = (judge + human).sum(axis=-2)
     # ratings are paired without replacement, which is all that sets alpha apart from Scott's pi
     expected = ((total**2).sum(axis=-1) - n) / (n * (n - 1))
-    return _chance_corrected(_hit_rate(judge, human), expected)
+    return chance_corrected(_hit_rate(judge, human), expected)
 
 
 def _kl(first: Any, second: Any) -> Any:
@@ -186,7 +182,7 @@ def fleiss_kappa(counts: Any) -> float:
     n = per_item[0]
     observed = ((counts**2).sum(axis=1) - n).mean() / (n * (n - 1))
     expected = ((counts.sum(axis=0) / counts.sum()) ** 2).sum()
-    return float(_chance_corrected(observed, expected))
+    return float(chance_corrected(observed, expected))
 
 
 #: Aggregations, with the letters of the source's tables.

@@ -211,3 +211,17 @@ def test_labels_on_which_a_judge_was_tuned_are_left_out():
         judge.untuned(frame.assign(shown=True), "truth", "shown")
     with pytest.raises(InputError, match="expected true or false"):
         judge.untuned(frame.assign(shown="maybe"), "truth", "shown")
+
+
+def test_of_a_table_that_is_labelled_throughout_the_worth_is_that_on_other_outputs():
+    full = table(38, 2, 20, 40)
+    some = judge.worth(table(38, 2, 20, 40, others=(206, 144)))["judge", ""]
+    most = judge.worth(table(38, 2, 20, 40, others=(10**7, 10**7)))["judge", ""]
+    found = judge.worth(full)["judge", ""]
+    assert some.value < found.value == pytest.approx(most.value, rel=1e-4)
+    told = judge.answer(judge.quality(full))
+    assert told.text.startswith(f"This judge is worth up to {found.value:.0f} labels beside your")
+    assert len(told.text.split()) <= 25
+    assert not bj.prevalence.answer(
+        *bj.prevalence.closed_forms(Counts(0, 0, 40, 38, 60, 40, calibration="random"))
+    ).worth

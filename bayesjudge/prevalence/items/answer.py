@@ -89,12 +89,15 @@ def _worth(items: Items, ci_prob: float) -> Mapping[str, Worth]:
         return {}
     found = {}
     for name in items.systems:
-        (one,) = worth_of(counts_of(items, name, ci_prob), ci_prob).values()
+        one = worth_of(counts_of(items, name, ci_prob), ci_prob).get("")
+        if one is None:  # every output has a label
+            continue
         rows = float(items.count @ items.rows(name).labelled)
         per_label = rows / one.labels if one.labels else np.nan
         value, low, high = (x * per_label for x in (one.value, one.low, one.high))
-        found[name] = replace(one, value=value, low=low, high=high, labels=round(rows))
-    return found if len(found) > 1 else {"": found.popitem()[1]}
+        where = name if len(items.systems) > 1 else ""
+        found[where] = replace(one, value=value, low=low, high=high, labels=round(rows))
+    return found
 
 
 def _told(
