@@ -1,0 +1,82 @@
+"""Is the posterior of attempts calibrated? Simulation-based calibration without a sampler.
+
+    python benchmarks/attempts/sbc.py                      # 40 simulations, one agent
+    python benchmarks/attempts/sbc.py --simulations 200 \
+        --output benchmarks/attempts/results/sbc.csv
+    python benchmarks/attempts/sbc.py --agents 2 --simulations 60 \
+        --output benchmarks/attempts/results/sbc_two.csv
+
+Truths are drawn from the priors (rates of a judge better than chance), tables from `simulate`, 30
+tasks of four attempts, 50 labels an agent, and ranked among 99 draws of `exact`. Two agents share
+the difficulty of tasks and the judge's rates. Tests are those of `bayesjudge.lab`, adjusted by
+Holm.
+
+Found: of one agent (200 simulations) ranks of all five unknowns are uniform (least p .52; spread of
+the ranks .98 to 1.02).
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from bayesjudge import attempts as module
+from bayesjudge.attempts import Attempts
+from bayesjudge.lab.uniformity import holm, p_value
+
+RETAINED = 99
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--simulations", type=int, default=40)
+    parser.add_argument("--agents", type=int, nargs="+", default=[1])
+    parser.add_argument("--output", type=Path)
+    arguments = parser.parse_args()
+    rows = []
+    for agents in arguments.agents:
+        rng = np.random.default_rng([39, agents])
+        ranks: dict[str, list[int]] = {}
+        for _ in range(arguments.simulations):
+            for name, rank in of_one(agents, rng).items():
+                ranks.setdefault(name, []).append(rank)
+        for name, found in ranks.items():
+            scaled = (np.array(found) + 0.5) / (RETAINED + 1)
+            rows.append({"agents": agents, "unknown": name, "simulations": len(found),
+                         "mean": scaled.mean(), "sd": scaled.std() * np.sqrt(12),
+                         "p": p_value(np.array(found), RETAINED)})  # fmt: skip
+    table = pd.DataFrame(rows)
+    table["p_adjusted"] = holm(table["p"].to_numpy())
+    table = table.round(4)
+    print(table.to_string(index=False))
+    if arguments.output:
+        table.to_csv(arguments.output, index=False)
+
+
+def of_one(agents: int, rng: np.random.Generator) -> dict[str, int]:
+    """Ranks of one simulation, by unknown; of agents those of the first."""
+    names = ("task_correlation", "persistence", "shared_difficulty")
+    truth = {name: rng.random() for name in names}
+    prevalence = rng.random(agents)
+    rates = rng.random(2)
+    while rates.sum() <= 1:
+        rates = rng.random(2)
+    truth |= {"sensitivity": rates[0], "specificity": rates[1]}
+    table = module.simulate(**truth, prevalence=prevalence, tasks=30, labels=50, random_seed=rng)
+    data = Attempts.from_frame(table, by="system", calibration="random", k=(1, 4))
+    model = module.PersistentErrors(pooling="full")
+    posterior = module.exact(data, model)
+    draws = {n: v if v.ndim == 1 else v[:, 0] for n, v in posterior.values.items()}
+    truth["prevalence"] = prevalence[0]
+    ranks = {}
+    for name, values in draws.items():
+        thinned = rng.choice(values, RETAINED, replace=False)
+        ranks[name] = int((thinned < truth[name]).sum())
+    return ranks
+
+
+if __name__ == "__main__":
+    main()
