@@ -8,7 +8,7 @@ what is left without it (closed forms leave out one task after another) would no
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Self
 
@@ -81,7 +81,6 @@ class Attempts(View):
     judged: bool = True
     spelling: str = ""
     pass_name: str = ""
-    dim: str = field(default="system", init=False)
 
     def __post_init__(self) -> None:
         design_of(self.calibration, "Attempts", "plain", known=CALIBRATIONS)
