@@ -82,8 +82,10 @@ def main(
     ----------
     table : Path
         One row a battle, or a log.
-    first, second : str
-        Columns with the system whose answer was shown first, and second.
+    first : str
+        Column with the system whose answer was shown first.
+    second : str
+        Column with the system whose answer was shown second.
     verdict : list[str]
         Columns with judges' verdicts: the place or the system that won, a tie, A>>B to B>>A, or the
         probability that the first wins.
@@ -103,8 +105,10 @@ def main(
         System with 0 Elo points in the picture; without --second what all others met.
     winner : list[str]
         Given twice: the value that means the first answer, then that of the second.
-    tie_value, missing_value : list[str]
-        Values that mean a tie, and that there is no verdict.
+    tie_value : list[str]
+        Values that mean a tie.
+    missing_value : list[str]
+        Values that mean that there is no verdict.
     metric : str
         Of a log of pairs: the verdicts that are meant.
     equal_length : bool

@@ -78,11 +78,13 @@ def elo_points(made: Estimate) -> Estimate:
     Returns
     -------
     Estimate
-        ``elo`` by system.
+        ``elo`` by system, the strongest first.
     """
     own = made.quantities["strength"]
-    columns = {name: ELO * getattr(own, name) for name in ("value", "low", "high")}
-    return replace(made, quantities={"elo": replace(own, **columns)})
+    order = np.argsort(-own.value)
+    columns = {name: ELO * getattr(own, name)[order] for name in ("value", "low", "high")}
+    labels = [own.labels[int(i)] for i in order]
+    return replace(made, quantities={"elo": replace(own, **columns, labels=labels)})
 
 
 def first_places(fit: Fit, *, ci_prob: float = 0.95) -> Estimate:

@@ -91,7 +91,9 @@ def test_all_labelled_the_judge_does_not_move_people(table):
     every = table.assign(human=table["winner"].where(table.index % 3 > 0, "B"))
     read = Battles.from_frame(every, people="human")
     alone = davidson(read, order=False).quantities["strength"].value
-    np.testing.assert_allclose(power_tuned(read).quantities["strength"].value, alone, atol=1e-7)
+    for weight in (None, 1.0):
+        made = power_tuned(read, weight=weight).quantities["strength"]
+        np.testing.assert_allclose(made.value, alone, atol=1e-7)
 
 
 @pytest.mark.slow
