@@ -22,7 +22,6 @@ GOLDEN = Path(__file__).parent / "golden"
 WRITE = os.environ.get("BAYESJUDGE_GOLDEN") == "write"
 LABELS = "--verdict verdict --truth truth --calibration random"
 COMMANDS = {
-    "judge": f"judge one.csv {LABELS}",
     "prevalence": f"prevalence one.csv {LABELS}",
     "systems": f"prevalence all.csv {LABELS} --by system --unparsed fail --pooling separate",
     "items": f"prevalence all.csv {LABELS} --by system --item item --unparsed fail",
