@@ -1,7 +1,7 @@
 """Does the share that is good cover the truth when people err, and do doubtful labels come first?
 
     python benchmarks/prevalence/people.py                  # 8 tables a setting, in 20 seconds
-    python benchmarks/prevalence/people.py --tables 250 --simulations 600       # as written here
+    python benchmarks/prevalence/people.py --tables 250 --simulations 600       # ten minutes
     python benchmarks/prevalence/people.py --published xstest.csv battles.csv   # published labels
 
 Nominal 95 %. 1,000 items of which 200 have a label drawn at random, a judge right in 88 % of good
@@ -20,7 +20,13 @@ that is left out, GPT-4) and WeOpenML/PandaLM's battles (three people, GPT-3.5; 
 ties and unread verdicts left out): rates of each person and of the judge by the model, beside those
 against the adjudicated label, or against what two others agree on (people_published.csv).
 
-Found: FOUND
+Found, with 8 tables a setting (144 in all): the posterior that lets people err covers the truth in
+.95 (Monte Carlo error .02), labels of one person taken as right in .44, agreed labels in .93, equal
+errors in .98, adjudicated labels in .98; mean widths are .098, .094, .114, .110 and .071. Of 60
+simulations no rank differs from uniform (p .20 to .90). Of 19 wrong labels 17 are among the first
+30 with two people and 14 with one (3 tables). Rates of XSTest without gold lie within .011 of those
+against the adjudicated labels; of PandaLM those of people within .005 of those against what two
+others agree on, the judge's within .023.
 """
 
 from __future__ import annotations
