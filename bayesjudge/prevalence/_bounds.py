@@ -101,6 +101,18 @@ def of_sum(
     return np.array([_told(float(draws.mean()), max(low - off, 0.0), min(high + off, 1.0), off)])
 
 
+def of_strata(
+    rows: Sequence[Row], parts: Sequence[tuple[Counts, Any]], shares: np.ndarray
+) -> Row | None:
+    """Bounds of the strata's weighed sum, if most of what is open is items without a label.
+
+    The ends of single strata are added up, so that they hold with the rows' probability or more.
+    """
+    free = [share_without_label(counts, unlabelled_verdict(counts, own)) for counts, own in parts]
+    _, low, high = shares @ np.array(rows)
+    return (np.nan, float(low), float(high)) if 2 * (shares @ free) >= high - low else None
+
+
 def _known(counts: Counts, model: Any) -> tuple[Beta, Beta]:
     """Share of the labelled verdict among all items, and of good items among those of it."""
     passed, failed = counts.labelled_pass, counts.labelled_n - counts.labelled_pass

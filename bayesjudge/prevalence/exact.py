@@ -21,7 +21,7 @@ from bayesjudge.core.estimate import (
 )
 from bayesjudge.core.prior_check import conflicts
 from bayesjudge.prevalence._boundary import depths_of, extended
-from bayesjudge.prevalence._bounds import bounded
+from bayesjudge.prevalence._bounds import bounded, of_strata
 from bayesjudge.prevalence._unlabelled import NotEnumerated, good_items
 from bayesjudge.prevalence.cautions import OVERALL, contradictions
 from bayesjudge.prevalence.data import Counts
@@ -171,6 +171,12 @@ def _of_counts(
         bounded(row, *_of_system(counts, model, name), ci_prob, target)
         for name, row in zip(counts.systems or ("",), rows, strict=True)
     ]
+    if whole is not None and np.isnan(whole).all():
+        parts = [_of_system(counts, model, name) for name in counts.systems or ()]
+        bounds = of_strata(rows, parts, counts.shares)
+        if bounds is not None:  # priors of single strata are nothing beside what is open
+            whole = bounds
+            refused = [one for one in refused if one.id != "stratum-priors"]
     assumptions, cautions = diagnose(counts, target=target)
     better = getattr(model, "better_than_chance", False)
     told = [*refused, *contradictions(counts, better), *cautions, *conflicts(model, counts)]

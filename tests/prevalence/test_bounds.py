@@ -284,3 +284,33 @@ def test_the_command_takes_jeffreys_prior_unless_told_otherwise(tmp_path, capsys
         assert main([*asked, *(["--prior", prior] if prior else [])]) == 0
         values[prior] = json.loads(capsys.readouterr().out)["answer"]["estimates"][0]["value"]
     assert values[None] == values["jeffreys"] != values["flat"]
+
+
+def test_strata_with_labels_of_one_verdict_have_bounds_together():
+    """By the worst and the best that unlabelled fails can be worth; and they hold the truth."""
+    rng = np.random.default_rng(3)
+    for _ in range(6):
+        n, share = rng.integers(100, 300, 3), rng.uniform(0.3, 0.9, 3)
+        good = rng.binomial(n, share)
+        hits, false = rng.binomial(good, 0.9), rng.binomial(n - good, 0.3)
+        passed = hits + false
+        right = np.array([rng.hypergeometric(h, f, 20) for h, f in zip(hits, false, strict=True)])
+        sizes = (n - 20, passed - 20, right, right, 20 - right, np.zeros(3, int))
+        strata = P.Counts(*sizes, "by_verdict", systems=list("abc"), dim="stratum")
+        made = P.exact(strata)
+        value, low, high = made["overall_prevalence"]
+        assert np.isnan(value)
+        assert low <= n @ share / n.sum() <= high
+        ends = np.array([made["prevalence", name][1:] for name in "abc"])
+        assert (low, high) == pytest.approx(n @ ends / n.sum())
+        free = (n - passed).sum() / n.sum()
+        assert free < high - low <= 2 * free
+        assert "stratum-priors" not in {c.id for c in made.cautions}
+
+
+def test_strata_of_which_labels_tell_most_keep_their_refusal():
+    sizes = np.array([[400, 360, 20, 15, 20, 0]] + [[300, 150, 40, 30, 40, 30]] * 3).T
+    strata = P.Counts(*sizes, "by_verdict", systems=list("abcd"), dim="stratum")
+    made = P.exact(strata)
+    assert np.isnan(made["overall_prevalence"].low)
+    assert "stratum-priors" in {c.id for c in made.cautions}
