@@ -36,6 +36,6 @@ unset PYTHONDONTWRITEBYTECODE
 # Branches are counted where that costs no more than lines, from Python 3.14 on.
 "$bin/python" -c 'import sys; sys.exit(sys.version_info < (3, 14))' && set -- --cov-branch "$@"
 # pytest comes last and prints its own time, so that its closing line closes the run.
-set -- -m pytest -m "not study" --numprocesses 2 --dist loadfile --doctest-modules --cov --cov-report=term --durations=10 "$@" tests bayesjudge
+set -- -m pytest -m "not study" --numprocesses 2 --dist loadfile --doctest-modules --cov --cov-report=term --durations=40 "$@" tests bayesjudge
 printf '\n== tests: python %s\n' "$*"
 exec "$bin/python" "$@"

@@ -13,6 +13,8 @@ probability. The methods:
 - tail: the upper credible bound of the tail; the default of `bayesjudge.bias.certificates.certify`
 - predictive: the posterior predictive tail; promises an average over measurements only
 
+Quick: ``--runs 20``
+
 Found: of two neighbours measured, the source's certificate is false in 98 % of the runs at a
 failure probability of .01, and still in 1.8 % at 300 (scores released as they are); `tail`, the
 default, in none at .01 and in .02 % at worst at .05 and .1. `predictive` is false in up to 40 % of

@@ -16,6 +16,8 @@ obrien_fleming     the same with O'Brien and Fleming's boundary, which plans the
 sprt               Wald's test of 5 points below against 5 above, labels only, at every look
 labels_only, always_valid   `Monitor` without and with the judge, looked at after every label
 
+Quick: ``--runs 20 --settings 0``
+
 Found: over six settings of 1,000 runs (.05 is promised; thresholds .5 to .9, J .5 and .8), looked
 at twelve times the fixed gate's estimator passes falsely in .19 to .24 and fails falsely in .17 to
 .20, a normal interval of the labels in up to .28 and .16, exact ones in .12 and .13, and a suite

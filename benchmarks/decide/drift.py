@@ -3,6 +3,8 @@
 Two judges flip a share of their verdicts at random; the new one passes fewer outputs. Systems share
 items, and half of the outputs have a label.
 
+Quick: ``--runs 4``
+
 Found: without a drift one is called in 1.1 % of 360 runs (5 % is promised); planted ones of 3 and
 6 points are found in 0.50 of the runs on average over 18 settings (40 runs each), where the
 stated power is 0.52; 0.15 off at most in one of them. With 27 % flips and 200 outputs a drift of

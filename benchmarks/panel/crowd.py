@@ -12,6 +12,8 @@ share of right consensus labels, right ones among the majority's (ties count in 
 that `panel.consensus` expects, and whether the caution ``too-few-votes`` is raised. Writes
 ``crowd.csv``.
 
+Quick: ``--thinnings 1``
+
 Found: over ten sets the share of right consensus labels is .845 with half a vote in the proportions
 of all judges, the default, .823 by maximum likelihood and .809 with half a vote of every kind. The
 default is nowhere worse than the majority; half a vote of every kind is worse by .086,

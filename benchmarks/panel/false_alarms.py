@@ -17,6 +17,8 @@ and ``near-duplicates`` only if judges err independently, ``other-systems`` neve
 generator has labels. ``labels-contradict`` is counted beside what is quoted, beside the labels
 alone, and beside any closed form: the panel's mean and Dawid and Skene's model may well be wrong.
 
+Quick: ``--draws 2 --tables 4``
+
 Found: of 3,200 draws, 200 of each of sixteen settings, 29 are called different, .9 % (nominal 2 %):
 .8 % at 50 labels, .6 % at 100, 1.3 % at 200, 1.0 % at 400, and 2.5 % in the worst setting. A cell
 of votes at random is seldom found by so few labels: in 0 to .08 of the draws up to 200, in .03 to

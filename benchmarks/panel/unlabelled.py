@@ -9,6 +9,8 @@ Dawid-Skene's curvature, which `dawid_skene_em` refuses. Then as many labels as 
 names for a width of .1 are drawn at random, and the width is that of `model_assisted`. ``copies``:
 the same with near copies of three judges added. Writes ``unlabelled_NAME.csv``.
 
+Quick: ``--draws 1``
+
 Found: on the real panel `Correlated` covers 0 of 6 generators (width .087, error .200) and the
 curvature's interval 1 of 6 (.037); `BiasPooling` covers 6 of 6 (.506), as does the panel's mean
 (.370). With near copies of three judges EM errs by .018, and by .030 if they count as judges of

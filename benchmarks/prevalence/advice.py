@@ -12,6 +12,8 @@ scores that choice. A closed form that refuses a table is scored as the interval
 
 Writes to benchmarks/prevalence/results: ``advice.csv``, one row a setting and method.
 
+Quick: ``--settings 1 --tables 2``
+
 Found: the posterior, which is quoted under every design, scores on the second half 1.031 times the
 best method of each setting with random labels (PPI++ 1.051, labels alone 1.120, Rogan-Gladen
 2.922), 1.021 by truth and 1.049 with separate labels (Rogan-Gladen 1.065 and 1.056), and 1.048 by

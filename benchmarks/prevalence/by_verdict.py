@@ -11,6 +11,8 @@ and its interval score (width, and 40 times the distance to a truth outside).
 
 Writes to benchmarks/prevalence/results: by_verdict.csv, a row a cell and method.
 
+Quick: ``--draws 4``
+
 Found: from a share of .8 on Jeffreys' prior has the lower interval score, by 8 % at .8, 24 % at .95
 and 48 % at .998; at .5 the flat one's is 4 % lower. Over judges and labels the flat prior's bias
 grows from -.002 to -.04 and its coverage falls from .96 at .5 to .72 at .99 and .54 at .998 (.34 at

@@ -9,6 +9,8 @@ published methods written out in 30 lines: linear PPI++ (arXiv:2311.01453, eqs. 
 isotonic one-step estimator with cross-fitting (scikit-learn's way of predicting between labels).
 ``--fits N`` adds the posterior to the first N runs of each setting.
 
+Quick: ``--simulations 4``
+
 Found: over 24 settings of 50 or 51 runs each (too few for a setting by itself), coverage, width and
 root mean squared error are .949, .114 and .029 for PPI++, .950, .118 and .030 isotonic, .946, .116
 and .031 binned, .952, .123 and .031 for PPI, .946, .137 and .035 for the labels alone; the judge's

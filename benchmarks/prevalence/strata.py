@@ -16,6 +16,8 @@ table). Both write as they go and go on after the last row.
 
 Writes to benchmarks/prevalence/results: strata.csv and strata.md.
 
+Quick: ``--runs 4 --exact-runs 1``
+
 Found: with 300 tables a setting, Rogan-Gladen covers .94 or more whatever the number of strata
 (before: .51 in 20 strata alike at a prevalence of .03, and nothing in 100), PPI++ .90 or more (.47
 before, in 100). With 100 S labels in each of S strata the overall value of `exact` covers 106 of

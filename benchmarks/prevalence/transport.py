@@ -20,6 +20,8 @@ goes on after the last.
 
 Writes to benchmarks/prevalence/results: transport.csv (a row a judge and system) and transport.md.
 
+Quick: ``--limit 1``
+
 Found: of 94 cases with 100 labels a system ``separate`` covers 77 (.82; 4 of 10 on xstest) at a
 mean width of .37, and all 17 misses carried a caution; ``partial`` covers 93 (.99) at a mean width
 of .85, none below .42: honest and almost without information, since rates that differ between five

@@ -22,6 +22,8 @@ was asked for, is the lattice's and not the model's. What is the model's: the pr
 little too narrow where four scores agree (.935 for ``full``, .928 for ``mini``) and a little too
 wide where they differ, since variances do not scatter quite like scaled inverse chi-squares.
 
+Quick: as it is.
+
 Found: `predict_means` promises .983 for judge `full` and holds .978 (`mini`: .965 and .959);
 intervals from each response alone hold .86 and .84, and only .73 and .54 if the four scores agree.
 """
