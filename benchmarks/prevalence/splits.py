@@ -18,6 +18,8 @@ the letter holds it in 93.7 % of the splits, not 95; ``coverage_whole`` is again
 where it is 96.1 % for want of a finite-population correction. Writes
 benchmarks/prevalence/results/splits.csv.
 
+Quick: ``--splits 2``
+
 Found: over generators, labels alone hold the share among the other items in .934 of the splits,
 `random` in .929, PPI++ in .909 (of all items .969, .967, .923). Eq. (6) has no answer in 26 % of
 the splits (9.5 % or more for each generator), and is 3.6 times as wide (.36 against .10) where it
