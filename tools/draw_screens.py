@@ -24,7 +24,7 @@ from bayesjudge.datasets import keep_labels, xstest
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 COMMAND = (
     "prevalence log.csv --verdict verdict --truth truth --calibration random --by system "
-    "--item item --unparsed fail --no-nuts"
+    "--item item --unparsed fail"
 )
 TERMINAL = """<html><body style="margin:0;background:#15181b">
 <pre style="margin:0;padding:14px 18px;color:#e8eaed;font:15px/1.35 monospace">{}</pre></body>
