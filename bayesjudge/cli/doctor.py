@@ -64,6 +64,7 @@ MOST_COLUMNS = 10_000
 ODD = {"label-shift", "contradiction", "off-range", "pass-rate-out-of-range"}
 #: The question in few words, where nothing answers it.
 BRIEFLY = WANTED | {
+    "attempts": "How often does an agent succeed?",
     "judge": "Is this judge good enough?",
     "rubric": "What total would people give?",
     "gate": "Is that share at least 0.9?",

@@ -480,18 +480,26 @@ def orders(w: World) -> Case:
     return Case("orders", w.writer(table), [Right("bias orders", need)])
 
 
+#: What battles are numbered by.
+NUMBERED = ["question_id", "battle", "id"]
+
+
 def battles(w: World) -> Case:
-    """One battle a row between two of several models: no command makes a leaderboard."""
+    """One battle a row between two of several models."""
     n = 300
     pairs = [w.some(LLMS, 2) for _ in range(n)]
     names = w.one([("model_a", "model_b", "winner"), ("left", "right", "vote"),
                    ("system_1", "system_2", "preferred")])  # fmt: skip
     won = w.one([("model_a", "model_b", "tie"), ("A", "B", "tie"), ("left", "right", "tie")])
-    table = w.mixed({w.one(["question_id", "battle", "id"]): w.items(n),
+    table = w.mixed({w.one(NUMBERED): w.items(n),
                      names[0]: [a for a, _ in pairs], names[1]: [b for _, b in pairs],
                      names[2]: w.rng.choice(won, n),
                      "judge": w.rng.choice(NAMES[:4], n)}, decoys=False)  # fmt: skip
-    return Case("battles", w.writer(table))
+    need = {"--verdict": names[2]}
+    if names[0] != "model_a":  # which is found by its name
+        need |= {"--first": names[0], "--second": names[1]}
+    may = {"--item": next(c for c in table if c in NUMBERED), "--judge": "judge"}
+    return Case("battles", w.writer(table), [Right("leaderboard", need, may)])
 
 
 def attempts(w: World) -> Case:

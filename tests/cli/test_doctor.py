@@ -77,7 +77,7 @@ ANSWERS = {
     "promptfoo": ["gate", "prevalence", "repeats"],
     "promptfoo lines": ["gate", "prevalence", "repeats"],
     "DeepEval": ["gate", "prevalence"], "MLflow": ["gate", "prevalence"],
-    "Phoenix": ["gate", "prevalence"], "LangSmith": ["gate", "prevalence", "repeats", "repeats"],
+    "Phoenix": ["gate", "prevalence"], "LangSmith": ["attempts", "attempts", "gate", "prevalence"],
     "Langfuse": ["gate", "prevalence"], "OpenAI Evals": ["gate", "prevalence"],
     "lm-eval": ["gate", "prevalence", "prevalence"], "alpaca_eval": [],
     "arena-hard": ["bias"], "MT-bench": [],

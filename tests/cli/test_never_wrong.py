@@ -192,8 +192,9 @@ def test_a_data_frame_is_looked_at_as_its_file_is(tmp_path):
     assert repr(frame).startswith("table.csv: table")
     assert all(isinstance(one, Asked) for one in frame.questions)
     people = table[["id", "human"]][table["human"] != ""]
-    (line, _) = _lines(bj.doctor(table.drop(columns="human"), people))
-    assert line.options["--labels"] == ["labels.csv"]
+    lines = _lines(bj.doctor(table.drop(columns="human"), people))
+    assert [line.command for line in lines] == ["judge", "prevalence", "gate"]
+    assert all(line.options["--labels"] == ["labels.csv"] for line in lines)
 
 
 @pytest.mark.slow

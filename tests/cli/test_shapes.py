@@ -139,8 +139,8 @@ def test_answers_side_by_side_are_repeats_of_one_judge(look):
     table = _runs()
     judged = table.assign(human=[("yes", "no")[i % 3 > 0] if i % 2 else "" for i in range(60)])
     lines = [one["command"] for one in look(judged)["answers"] if "gate" not in one["command"]]
-    assert [shlex.split(line)[1] for line in lines] == ["repeats", "prevalence"]
-    assert "--verdict run1 " in lines[1]
+    assert [shlex.split(line)[1] for line in lines] == ["judge", "repeats", "prevalence"]
+    assert "--verdict run1 " in lines[2]
     long = table.melt("prompt", names, "run", "verdict")
     for rows in (long, long.assign(k=long["run"].str[3:])):
         (answer,) = look(rows)["answers"]

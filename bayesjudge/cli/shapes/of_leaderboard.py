@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from bayesjudge.cli.leaderboard import PAIRS
 from bayesjudge.cli.shapes import WANTED, Line, Match, Reading
-from bayesjudge.cli.shapes.of_orders import MOST_ANSWERS, pair_in
+from bayesjudge.cli.shapes.of_orders import MOST_ANSWERS, in_both_orders, pair_in
 from bayesjudge.cli.shapes.table import MOSTLY, Column, Table, is_number
 from bayesjudge.cli.shapes.words import says_person
 from bayesjudge.core.screen import few
@@ -39,7 +39,7 @@ def matches(table: Table) -> Iterator[Match]:
     won = [one for one in (_won(c, systems) for c in others) if one is not None]
     people = [one for one in won if says_person(one.column.name)]
     judges = [one for one in won if one not in people]
-    if not won:
+    if not won or (not people and len(systems) == 2 and in_both_orders(table)):
         return
     options: dict[str, list[str]] = {}
     if known is None or known != PAIRS[0]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations
+from os.path import commonprefix
 from typing import NamedTuple
 
 from bayesjudge.cli.shapes import WANTED, Lacking, Line, Match, Reading
@@ -62,13 +63,21 @@ def matches(table: Table) -> Iterator[Match]:
 
 def pair_in(table: Table) -> tuple[str, str] | None:
     """Two columns of the same few names that differ in every row: battles of two."""
-    called = [c for c in table if 2 <= len(c.kinds) <= MOST_ANSWERS and c.full]
+    few = (c for c in table if 2 <= len(c.kinds) <= MOST_ANSWERS and c.full)
+    called = [c for c in few if not (c.numeric or c.binary)]  # 0 and 1 name no system
     for first, second in combinations(called, 2):
         if {*first.kinds} == {*second.kinds} and not any(
             a == b for a, b in zip(first.cells, second.cells, strict=True)
         ):
-            return first.name, second.name
+            return in_place(first.name, second.name)
     return None
+
+
+def in_place(first: str, second: str) -> tuple[str, str]:
+    """Both names, the one that says the second place last: `right` stands after `left`."""
+    alike = len(commonprefix([folded(first), folded(second)]))
+    ends = tuple(folded(name)[alike:] for name in (second, first))
+    return (second, first) if ends in PLACES else (first, second)
 
 
 def in_both_orders(table: Table) -> Orders | None:
