@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from os.path import commonprefix
 from typing import NamedTuple
 
 from bayesjudge.cli.shapes import WANTED, Lacking, Line, Match, Reading
@@ -75,8 +74,7 @@ def pair_in(table: Table) -> tuple[str, str] | None:
 
 def in_place(first: str, second: str) -> tuple[str, str]:
     """Both names, the one that says the second place last: `right` stands after `left`."""
-    alike = len(commonprefix([folded(first), folded(second)]))
-    ends = tuple(folded(name)[alike:] for name in (second, first))
+    ends = tuple(re.sub("^.*[ _-]", "", folded(name)) for name in (second, first))
     return (second, first) if ends in PLACES else (first, second)
 
 
