@@ -65,7 +65,7 @@ def quality(data: Any, *, ci_prob: float = 0.95) -> Estimate:
     -----
     Intervals are equal-tailed, of the posterior of the shares of pairs (Dirichlet, Jeffreys'
     prior; of numbers the Bayesian bootstrap), and an end lies at the end of a statistic's range if
-    its value does. Coverage by label design: ``python benchmarks/judge/coverage.py``.
+    its value does. Coverage by label design: ``python benchmarks/judge/intervals.py``.
 
     References
     ----------

@@ -134,7 +134,7 @@ def test_meeting_all_is_not_to_meet_what_is_bad():
 
 
 def test_errors_that_go_together_widen_the_total():
-    """Coverage and widths in full: benchmarks/rubric/coverage.py."""
+    """Coverage and widths in full: benchmarks/rubric/intervals.py."""
     widths = {}
     for correlation in (0.0, 0.4):
         table = _table(outputs=4000, labelled=400, error_correlation=correlation)

@@ -1,9 +1,9 @@
 """Do intervals of pass@k and pass^k cover, through a judge whose errors persist, and what is off?
 
-    python benchmarks/attempts/coverage.py                      # 12 data sets a setting
-    python benchmarks/attempts/coverage.py --worlds beta --simulations 150 \
+    python benchmarks/attempts/intervals.py                      # 12 data sets a setting
+    python benchmarks/attempts/intervals.py --worlds beta --simulations 150 \
         --output benchmarks/attempts/results/coverage.csv
-    python benchmarks/attempts/coverage.py --worlds other --simulations 60 \
+    python benchmarks/attempts/intervals.py --worlds other --simulations 60 \
         --output benchmarks/attempts/results/coverage_other.csv
 
 One agent with pass@1 of .5, 50 tasks, a judge with sensitivity .9 and specificity .8, labels at

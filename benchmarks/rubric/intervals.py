@@ -1,9 +1,9 @@
 """Does the interval of a rubric's total cover, if the judge's errors go together over criteria?
 
-    python benchmarks/rubric/coverage.py                       # 100 tables a setting
-    python benchmarks/rubric/coverage.py --runs 1000 --save    # the stored results
-    python benchmarks/rubric/coverage.py --dialogues           # of LLM-Rubric
-    python benchmarks/rubric/coverage.py --alarms              # criteria that cannot be judged
+    python benchmarks/rubric/intervals.py                       # 100 tables a setting
+    python benchmarks/rubric/intervals.py --runs 1000 --save    # the stored results
+    python benchmarks/rubric/intervals.py --dialogues           # of LLM-Rubric
+    python benchmarks/rubric/intervals.py --alarms              # criteria that cannot be judged
 
 Nominal 95 %; 1,000 outputs, of which each criterion is met by 60 %, a judge who is right in 80 %;
 errors of one output have a correlation (of the normal variables behind them) of 0, .2 or .4, and so

@@ -9,7 +9,7 @@ six settings, standard error .005), .949 over all: kappa .944 to .957, AC1 .945 
 (standard error .013; sensitivity with 25 good labels by truth, and positive predictive values of 50
 labels with known propensities).
 
-    python benchmarks/judge/coverage.py --runs 300
+    python benchmarks/judge/intervals.py --runs 300
 """
 
 from __future__ import annotations
