@@ -3,6 +3,8 @@
 LLMBar's six judges with their prompts on 100 items: 25 or 50 random ones are labelled, the best
 prompt is chosen on them, and its accuracy on the other items is the truth.
 
+Quick: as it is.
+
 Found: the best prompt looks .039 better than it is with 25 labels and .023 with 50, on average over
 six judges (.069 at most, 200 draws each, standard errors .003 to .007); its shrunk value is off by
 .000 and -.002 on average, from -.026 to .027 by judge: two judges whose prompts differ widely are

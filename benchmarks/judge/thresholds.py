@@ -6,6 +6,8 @@ promised with probability .9, so that .10 may break. Beside `judge.trust`'s thre
 of which the observed error is at most 5 %, and Clopper and Pearson's bound down a fixed sequence of
 twenty thresholds from the first at which it could hold.
 
+Quick: as it is.
+
 Found: in 120 draws a cell (standard error .027 at .1) `judge.trust` breaks its promise in 0 to .117
 of the draws, the observed share in .48 to .77 and Clopper and Pearson's sequence in 0 to .025.
 Accepted are .107, .203 and .292 of the outputs of a calibrated judge (sequence .007, .060, .151),

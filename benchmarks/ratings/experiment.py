@@ -5,6 +5,8 @@
 Findings 1, 2 and 4 of source 5, from the package's own simulator. Writes experiment.csv and .png,
 experiment_budget.csv and experiment_choice_bias.csv to benchmarks/ratings/results.
 
+Quick: ``--worlds 2 4``
+
 Found: with one choice an item, the judge selected by squared error of response sets decides as
 people do on .943 of the items, by hit rate or kappa on .80 to .87; a hundred choices do not mend
 that if judges prefer other options than people (.82 and .85 against .96). Forced choices

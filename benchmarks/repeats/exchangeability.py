@@ -13,6 +13,8 @@ the two tests that there were (``before``: a first call or a drift, normal, p < 
 ``repeat_sd`` as it is reported and of all rows taken as they are (``sd_all_rows``), and the same of
 two calls by which the cache file was made (``sd_two_draws``).
 
+Quick: ``--tables 4``
+
 Found: of 200 files of 50 items, a cache in 23 % of the items is named in .995 of the files and one
 in 10 % in .58 (all of those with 200 items), the reported ``repeat_sd`` is that of the two draws
 (.73, where all rows taken as they are gave .37); the tests of mean and drift fired, without a name,

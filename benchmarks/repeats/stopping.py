@@ -9,6 +9,8 @@ an item, ``covered`` the share of reported intervals that hold the true mean, ``
 of means within the half-width asked for, ``extra`` the calls of a rule by those of the published
 one.
 
+Quick: ``--runs 20``
+
 Found: the published rule covers 84 % or less in 19 of 36 cases, 13 % at worst (judges that nearly
 always answer the same); the Dirichlet rule .006 above the nominal level or more in all of them, for
 1.65 times the calls where the published rule fails (median).

@@ -18,6 +18,8 @@ a limit:
                         is the processor that limits a server as quick as this one; a model that
                         answers after seconds is another matter
 
+Quick: ``--limits 4 --rounds 1``
+
 Found: 520 calls a second at 64 in flight (29.6 times those of one, 41 % of calls that cost
 nothing); through litellm 113, limited by 3.5 CPU ms a call.
 """
