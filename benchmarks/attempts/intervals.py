@@ -2,9 +2,9 @@
 
     python benchmarks/attempts/intervals.py                      # 12 data sets a setting
     python benchmarks/attempts/intervals.py --worlds beta --simulations 150 \
-        --output benchmarks/attempts/results/coverage.csv
+        --output benchmarks/attempts/results/intervals.csv
     python benchmarks/attempts/intervals.py --worlds other --simulations 60 \
-        --output benchmarks/attempts/results/coverage_other.csv
+        --output benchmarks/attempts/results/intervals_other.csv
 
 One agent with pass@1 of .5, 50 tasks, a judge with sensitivity .9 and specificity .8, labels at
 random; nominal 95 % intervals of the population of tasks. World ``beta``: success is Beta with a
@@ -12,7 +12,7 @@ correlation of .4, errors of a task are one draw with the persistence as probabi
 has it. World ``other``: success is .05, .5 or .95 (a third of the tasks each), and each task has
 error rates of its own, Beta with the persistence as correlation, which no model here assumes.
 Methods: the judge's own numbers, the closed form through the judge, and the exact posterior.
-``coverage.png`` shows the bias of pass^4 in world ``beta``.
+``intervals.png`` shows the bias of pass^4 in world ``beta``.
 
 Found: in world ``beta`` (150 data sets a setting, standard error of a coverage .018) the model's
 pass^k covers .933 or more in each of the 48 cells (4 and 8 attempts; persistence 0, .3, .6; 40 and

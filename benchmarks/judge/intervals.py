@@ -105,7 +105,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=20)
     made = study(parser.parse_args().runs)
-    made.round(4).to_csv(RESULTS / "coverage.csv", index=False)
+    made.round(4).to_csv(RESULTS / "intervals.csv", index=False)
     print(made.pivot_table(index="design", columns="quantity", values="coverage").round(3))
     print(made.groupby("labels").coverage.mean(), made.sort_values("coverage").head(5))
     error = np.sqrt(0.05 * 0.95 / made["runs"].iloc[0])

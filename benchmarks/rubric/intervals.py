@@ -13,7 +13,7 @@ that twice as many outputs have some. ``independent``: the same value with the i
 independent criteria. ``ratio`` is its width by that of ``throughout``'s; ``error`` is the Monte
 Carlo standard error of ``covered``. Of LLM-Rubric (225 dialogues, nine criteria graded by three
 people each), dialogues are drawn with replacement, 1,000 to a table, and the labelled ones from
-these. Writes benchmarks/rubric/results/coverage.csv.
+these. Writes benchmarks/rubric/results/intervals.csv.
 
 Quick: as it is.
 
@@ -146,6 +146,6 @@ if __name__ == "__main__":
     made = made.round(4)
     print(made.to_string(index=False))
     if asked.save:
-        names = {"alarms.csv": asked.alarms, "dialogues.csv": asked.dialogues, "coverage.csv": True}
+        names = {"alarms.csv": asked.alarms, "dialogues.csv": asked.dialogues, "intervals.csv": True}
         name = next(one for one, so in names.items() if so)
         made.to_csv(RESULTS / name, index=False)
