@@ -146,6 +146,10 @@ if __name__ == "__main__":
     made = made.round(4)
     print(made.to_string(index=False))
     if asked.save:
-        names = {"alarms.csv": asked.alarms, "dialogues.csv": asked.dialogues, "intervals.csv": True}
+        names = {
+            "alarms.csv": asked.alarms,
+            "dialogues.csv": asked.dialogues,
+            "intervals.csv": True,
+        }
         name = next(one for one, so in names.items() if so)
         made.to_csv(RESULTS / name, index=False)
