@@ -38,13 +38,13 @@ COMMANDS = {
     "bias": "bias bias.csv --scale 0-100 --design item --rerun rerun",
     "ratings": "ratings ratings.csv --positive yes --judge gpt --judge claude "
     "--response-set response_set",
+    "judge": f"judge one.csv {LABELS}",
 }
 #: Whose screens alone are kept: other formats are those of the commands above.
 SCREENS = {
     "many": COMMANDS.pop("many"),
     "attempts": "attempts attempts.csv --task task --verdict verdict --truth truth --by system "
     "--calibration random --k 4",
-    "judge": f"judge one.csv {LABELS}",
     "orders": "bias orders orders.csv",
     "rubric": "rubric rubric.csv --calibration random",
     "verdicts": "repeats report verdicts.csv --scale 0-1",
