@@ -20,7 +20,7 @@ that is left out, GPT-4) and WeOpenML/PandaLM's battles (three people, GPT-3.5; 
 ties and unread verdicts left out): rates of each person and of the judge by the model, beside those
 against the adjudicated label, or against what two others agree on (people_published.csv).
 
-Found, with 250 tables a setting (Monte Carlo error .01 to .02 each): the posterior that lets people
+Found: with 250 tables a setting (Monte Carlo error .01 to .02 each) the posterior that lets people
 err covers the truth in .95 on average, .92 to .99 by setting, but .90 where 98 % are good, people
 err in 10 % and share 50 items; labels of one person taken as right cover .41 on average, .05 to .52
 at .9. Agreed labels cover .92 (.77 at worst), equal errors .97, adjudicated labels .95; mean widths
