@@ -91,8 +91,8 @@ def folder(tmp_path_factory):
 
 
 def test_each_question_has_its_command():
-    assert len(COMMANDS) == 9
-    assert [line[0] for line in LINES] == ["#", "b"] * 10
+    assert len(COMMANDS) == 10
+    assert [line[0] for line in LINES] == ["#", "b"] * 11
 
 
 @pytest.mark.slow
