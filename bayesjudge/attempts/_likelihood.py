@@ -10,6 +10,8 @@ probability is a product of two factors,
 
 the first of g good attempts among n whose success is Beta(a, b), the second of the verdicts: with
 probability ψ the judge errs on all good attempts of the task or on none, and so on its bad ones.
+If some attempts have no verdict, each lacks it by itself with a probability given its truth, and
+the second factor is of those that have one.
 """
 
 from __future__ import annotations
@@ -25,6 +27,10 @@ from bayesjudge.core.counting import distinct
 NODES = 21
 #: Logarithm of an impossible factor: its exponential is 0, and it has a gradient.
 IMPOSSIBLE = -1e4
+#: Verdicts, as the last axis of cells has them.
+FAIL, PASS, NO_VERDICT = range(3)
+#: Probabilities that a good and a bad attempt get no verdict, if some have none.
+UNPARSED = ("unparsed_good", "unparsed_bad")
 #: Numbers that are held at once.
 LARGEST = 4_000_000
 
@@ -42,6 +48,8 @@ class Terms(NamedTuple):
     #: The same if the judge draws once a task: 1 where there are any.
     drawn: np.ndarray
     log_drawn: np.ndarray  #: 0, or `IMPOSSIBLE` where verdicts on good or on bad ones differ
+    #: Good attempts without and with a verdict, bad ones without and with, shape (n_terms, 4).
+    parsed: np.ndarray
     good: np.ndarray  #: good attempts whose truth tells the success
     total: np.ndarray  #: attempts whose truth tells it
 
@@ -52,19 +60,23 @@ class Terms(NamedTuple):
 
     @classmethod
     def of(cls, cells: np.ndarray, tells: bool) -> Self:
-        """From cells by truth (bad, good, none) and verdict; labels tell the success, or do not."""
+        """From cells by truth (bad, good, no label) and verdict (fail, pass, none).
+
+        Labels tell the success, or do not (`tells`).
+        """
         rows = []
-        for task, ((bad_fail, bad_pass), (good_fail, good_pass), (fails, passes)) in enumerate(
-            cells.tolist()
-        ):
-            i, j = (x.ravel() for x in np.mgrid[: passes + 1, : fails + 1])
-            ways = log_binomial(passes, i) + log_binomial(fails, j)
-            known = int(tells) * np.array([good_pass + good_fail, bad_pass + bad_fail])
+        for task, (bad, good, unknown) in enumerate(cells):
+            shared = np.indices(unknown + 1).reshape(len(unknown), -1).T  # good ones among unknown
+            ways = sum(log_binomial(n, x) for n, x in zip(unknown, shared.T, strict=True))
+            all_good, all_bad = good + shared, bad + unknown - shared
+            told = int(tells) * np.array([good.sum(), bad.sum()])
             columns = [
-                good_pass + i, good_fail + j, bad_pass + passes - i, bad_fail + fails - j,
-                known[0] + i + j, np.full(len(i), known.sum() + passes + fails),
+                all_good[:, PASS], all_good[:, FAIL], all_bad[:, PASS], all_bad[:, FAIL],
+                all_good[:, NO_VERDICT], all_good[:, :NO_VERDICT].sum(axis=1),
+                all_bad[:, NO_VERDICT], all_bad[:, :NO_VERDICT].sum(axis=1),
+                told[0] + shared.sum(axis=1), np.full(len(shared), told.sum() + unknown.sum()),
             ]  # fmt: skip
-            rows.append(np.column_stack([np.full(len(i), task), ways, *columns]))
+            rows.append(np.column_stack([np.full(len(shared), task), ways, *columns]))
         table = np.concatenate(rows)
         verdicts = table[:, 2:6]
         seen = verdicts > 0
@@ -75,8 +87,9 @@ class Terms(NamedTuple):
             verdicts,
             seen.astype(float),
             np.where(mixed, IMPOSSIBLE, 0.0),
-            table[:, 6].astype(np.int64),
-            table[:, 7].astype(np.int64),
+            table[:, 6:10],
+            table[:, 10].astype(np.int64),
+            table[:, 11].astype(np.int64),
         )
 
 
@@ -86,11 +99,11 @@ class Tasks(NamedTuple):
     terms: tuple[Terms, ...]
     of: np.ndarray  #: shape (n_patterns, n_agents)
     times: np.ndarray  #: shape (n_patterns,)
-    cells: np.ndarray  #: shape (n_patterns, n_agents, 3, 2)
+    cells: np.ndarray  #: shape (n_patterns, n_agents, 3, 3)
 
     @classmethod
     def of_cells(cls, cells: np.ndarray, tells: bool) -> Self:
-        """From cells of shape (n_tasks, n_agents, 3, 2)."""
+        """From cells of shape (n_tasks, n_agents, 3, 3): `Attempts.states`."""
         parts, places = [], []
         for own in np.moveaxis(cells, 1, 0):
             first, place = distinct(own.reshape(len(own), -1))
@@ -107,7 +120,7 @@ class Tasks(NamedTuple):
         tasks, that stands for all that none of them is.
         """
         known, rest = self.cells[..., :2, :], self.cells[..., 2:, :]
-        parts = [known.reshape(*known.shape[:2], 1, 4)] if tells else [known]
+        parts = [known.reshape(*known.shape[:2], 1, -1)] if tells else [known]
         orders, keys = np.ones(len(self.cells)), []
         for counts in (*parts, rest):
             n = counts.sum(axis=-1)
@@ -156,7 +169,8 @@ def success(values: Values, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 def log_likelihood(tasks: Tasks, values: Values) -> np.ndarray:
     """Log-likelihood of the tasks at draws of the parameters, shape (n_draws,).
 
-    Rates have the axes draw and agent; ``persistence`` and ``shared_difficulty`` draws alone.
+    Rates have the axes draw and agent; ``persistence`` and ``shared_difficulty`` draws alone. With
+    ``unparsed_good`` and ``unparsed_bad`` some attempts have no verdict.
     """
     n = len(values["prevalence"])
     size = max(len(one.task) for one in tasks.terms) * (NODES if len(tasks.terms) > 1 else 1)
@@ -182,6 +196,9 @@ def _by_pattern(tasks: Tasks, values: Values) -> np.ndarray:
         alone = own @ terms.verdicts.T + np.log1p(-again)
         once = own @ terms.drawn.T + terms.log_drawn + np.log(again)
         verdicts = np.logaddexp(alone, once) + terms.log_ways
+        if "unparsed_good" in values:
+            lost = [f(values[name][:, s]) for name in UNPARSED for f in (np.log, _log_rest)]
+            verdicts = verdicts + np.column_stack(lost) @ terms.parsed.T
         most = int(terms.total.max(initial=0))
         rise, fall, both = (_log_rising(x[:, s], most) for x in (a, b, a + b))
         good = rise[..., terms.good] + fall[..., terms.total - terms.good] - both[..., terms.total]

@@ -162,7 +162,8 @@ def _basis(data: Attempts) -> str:
     several = f" of {len(data.systems)} agents" if len(data.systems) > 1 else ""
     attempts = how_many(int(data.cells.sum()), "attempt")
     told = labelled if data.judged else ", each with its outcome"
-    return f"{how_many(len(data.tasks), 'task')}, {attempts}{several}{told}."
+    tasks = how_many(len(data.tasks), "task")
+    return f"{tasks}, {attempts}{several}{told}{data.without_verdict}."
 
 
 def _reason(quoted: Estimate, data: Attempts) -> str:

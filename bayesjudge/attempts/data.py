@@ -22,8 +22,16 @@ from bayesjudge.core.screen import few, how_many
 from bayesjudge.core.tables import require_distinct
 from bayesjudge.verdicts.arrays import whole_numbers
 from bayesjudge.verdicts.by_item import Rows
-from bayesjudge.verdicts.labels import MISSING
-from bayesjudge.verdicts.reading import BAD, GOOD, TRUTHS, UNLABELLED, VERDICTS, Reading
+from bayesjudge.verdicts.labels import MISSING, Labels
+from bayesjudge.verdicts.reading import (
+    BAD,
+    GOOD,
+    OF_VERDICTS,
+    TRUTHS,
+    UNLABELLED,
+    VERDICTS,
+    Reading,
+)
 from bayesjudge.verdicts.view import View
 
 #: Label designs that attempts can have.
@@ -54,6 +62,9 @@ class Attempts(View):
         What the attempts of an agent at a task cost together.
     judged : bool, default True
         Whether a judge gave verdicts. If not, every verdict is the attempt's truth.
+    unparsed : array_like of int, shape (n_tasks, n_systems, 3), optional
+        How many of the fails are attempts without a verdict, by truth: a third state in the model.
+        Closed forms ask what the judge passed only, for which they are fails.
     spelling, pass_name : str, default ""
         How labels were read, and the label that was read as pass if it is no word for it.
 
@@ -79,6 +90,7 @@ class Attempts(View):
     k: Sequence[int] = ()
     cost: Any = None
     judged: bool = True
+    unparsed: Any = None
     spelling: str = ""
     pass_name: str = ""
 
@@ -93,6 +105,12 @@ class Attempts(View):
             if cost is not None:
                 fits = cost.shape == shape and bool((np.nan_to_num(cost, nan=-1) >= 0).all())
                 require(fits, f"cost must be {shape} numbers of 0 or more")
+            unparsed = self.unparsed
+            if unparsed is not None:
+                unparsed = whole_numbers("unparsed", unparsed, (*shape, TRUTHS), require)
+                fits = self.judged and bool((unparsed <= cells[..., 0]).all())
+                require(fits, "unparsed: attempts without a verdict of a judge are among the fails")
+                unparsed = unparsed if unparsed.any() else None
         n = cells.sum(axis=(2, 3))
         largest = int(n.max(initial=0))
         k = tuple(self.k) or (*(2**i for i in range(8) if 2**i < largest), max(largest, 1))
@@ -108,12 +126,25 @@ class Attempts(View):
                 require(attempts > 0, f"there is no attempt{where}")
                 require(labels > 0 or not attempts, f"no attempt{where} has a truth; label some")
         self._set(cells=cells, tasks=tasks, systems=systems, k=tuple(map(int, k)), cost=cost)
+        self._set(unparsed=unparsed)
 
     def __repr__(self) -> str:
         several = f" of {len(self.systems)} agents" if len(self.systems) > 1 else ""
         labelled = f", {self.labelled_n:,} of them labelled" if self.judged else ""
         attempts = how_many(int(self.cells.sum()), "attempt")
-        return f"{how_many(len(self.tasks), 'task')}, {attempts}{several}{labelled}"
+        tasks = how_many(len(self.tasks), "task")
+        return f"{tasks}, {attempts}{several}{labelled}{self.without_verdict}"
+
+    @property
+    def without_verdict(self) -> str:
+        """``, 12 without a verdict``, for a sentence; nothing if every attempt has one."""
+        return "" if self.unparsed is None else f", {int(self.unparsed.sum()):,} without a verdict"
+
+    @property
+    def states(self) -> np.ndarray:
+        """`cells` with a third verdict, none: shape (n_tasks, n_systems, 3, 3)."""
+        none = np.zeros_like(self.cells[..., 0]) if self.unparsed is None else self.unparsed
+        return np.stack([self.cells[..., 0] - none, self.cells[..., 1], none], axis=-1)
 
     @property
     def labelled_n(self) -> int:
@@ -141,8 +172,9 @@ class Attempts(View):
 
     @property
     def labelled_twice(self) -> int:
-        """Tasks of an agent with two labelled attempts of one truth: they tell the persistence."""
-        return int((self.cells[..., [BAD, GOOD], :].sum(axis=3) > 1).any(axis=2).sum())
+        """Tasks of an agent with two labelled verdicts of one truth: they tell the persistence."""
+        judged = self.states[..., [BAD, GOOD], :VERDICTS]
+        return int((judged.sum(axis=3) > 1).any(axis=2).sum())
 
     def system(self, *names: str) -> Self:
         """Take some agents out.
@@ -172,6 +204,7 @@ class Attempts(View):
             self.k,
             None if self.cost is None else self.cost[seen][:, at],
             self.judged,
+            None if self.unparsed is None else self.unparsed[seen][:, at],
             self.spelling,
             self.pass_name,
         )
@@ -186,13 +219,14 @@ class Attempts(View):
         attempt: str | None = None,
         by: str | None = None,
         verdict: str | None = "verdict",
-        truth: str = "truth",
+        truth: str | Sequence[str] = "truth",
+        adjudicated: str | None = None,
         cost: str | None = None,
         k: Sequence[int] = (),
         pass_value: Any = None,
         fail_value: Any = None,
         missing_value: Any = None,
-        unparsed: Literal["fail", "drop"] | None = None,
+        unparsed: Literal["verdict", "fail", "drop"] | None = None,
     ) -> Self:
         """Read a table: one row an attempt.
 
@@ -211,17 +245,22 @@ class Attempts(View):
         verdict : str, optional
             Column with the judge's verdict; None if `truth` has the outcome of every attempt, as of
             tests that do not err.
-        truth : str, default "truth"
-            Column with the human label or the known outcome, empty where there is none.
+        truth : str or sequence of str, default "truth"
+            Column with the human label or the known outcome, empty where there is none; or a column
+            for each of several people, whose labels are the truth where all who gave one agree.
+        adjudicated : str, optional
+            Column with what was decided of attempts, first of those on which people differ: it
+            takes the place of what they said.
         cost : str, optional
             Column with what an attempt cost, in any currency.
         k : sequence of int, optional
             Numbers of tries that are asked for.
         pass_value, fail_value, missing_value : scalar or list, optional
             Labels that mean pass, fail and none; see `bayesjudge.prevalence.Counts.from_frame`.
-        unparsed : {"fail", "drop"}, optional
-            What an attempt without a verdict is; required if there are any. As fails they are a
-            state of their own that is not a pass, which the labels correct for.
+        unparsed : {"verdict", "fail", "drop"}, optional
+            What an attempt without a verdict is; required if there are any: a verdict of its own,
+            whose probability given the truth the model learns from labels; the judge's fail, which
+            persists as its fails do; or dropped, right if such attempts are as good as the others.
 
         Returns
         -------
@@ -231,23 +270,30 @@ class Attempts(View):
         Raises
         ------
         InputError
-            If a column is missing, labels or costs are not understood, an attempt occurs twice, or
-            `unparsed` is required and was not given.
+            If a column is missing, labels or costs are not understood, an attempt occurs twice,
+            people differ on an attempt and nothing was decided, or `unparsed` is required and was
+            not given.
         """
         if verdict is None:
             calibration = calibration or "random"
+            with checking("attempts.Attempts") as require:
+                plain = isinstance(truth, str) and adjudicated is None
+                require(plain, "outcomes stand in one column; people's labels go with a verdict=")
         about = {"calibration": declared(calibration), "verdict": verdict or truth, "by": by}
-        how = Reading.of("attempts.Attempts", locals() | about)
+        ways = OF_VERDICTS if verdict is None else ("verdict", *OF_VERDICTS)
+        how = Reading.of("attempts.Attempts", locals() | about, several_people=True)
         keys = [name for name in (by, task) if name is not None]
         if attempt is not None:
             require_distinct(table, *keys, attempt, remedy="an attempt has one row")
         costs = [cost] if cost is not None else []
         source = Rows(table, *dict.fromkeys(how.labels), *costs, names=keys, in_order=True)
         labels = how.meanings(source)
-        verdicts, truths = (source.places(labels, column) for column in how.labels)
+        verdicts = source.places(labels, how.verdict[0])
+        truths = _one_truth(source, labels, how)
         how.require_settled({how.verdict[0]: int((verdicts == MISSING).sum())})
-        if how.unparsed == "fail":
-            verdicts = np.where(verdicts == MISSING, 0, verdicts)
+        lost = verdicts == MISSING
+        if how.unparsed in ("verdict", "fail"):
+            verdicts = np.where(lost, 0, verdicts)
             truths = verdicts if verdict is None else truths
         names, place = source.groups(task)
         nobody = np.zeros(len(place), np.int64)
@@ -256,6 +302,10 @@ class Attempts(View):
         truths = np.where(truths == MISSING, UNLABELLED, truths)
         cells = np.zeros((len(names), len(systems), TRUTHS, VERDICTS), np.int64)
         np.add.at(cells, tuple(x[kept] for x in (place, system, truths, verdicts)), 1)
+        none = None
+        if how.unparsed == "verdict":
+            none = np.zeros(cells.shape[:3], np.int64)
+            np.add.at(none, tuple(x[lost] for x in (place, system, truths)), 1)
         spent = None
         if cost is not None:
             spent = np.zeros(cells.shape[:2])
@@ -263,7 +313,29 @@ class Attempts(View):
             np.add.at(spent, (place[kept], system[kept]), prices[kept])
         told, name = str(labels.spelling), pass_name_of(how.pass_value, labels.spelling)
         judged = verdict is not None
-        return cls(cells, names, systems, how.calibration, k, spent, judged, told, name)
+        return cls(cells, names, systems, how.calibration, k, spent, judged, none, told, name)
+
+
+def _one_truth(source: Rows, labels: Labels, how: Reading) -> np.ndarray:
+    """What was decided, or what all people who labelled an attempt said of it."""
+    decided = np.full(len(source.count), MISSING)
+    if how.truth is not None:
+        decided = source.places(labels, how.truth)
+    if not how.people:
+        return decided
+    said = np.stack([source.places(labels, column) for column in how.people])
+    several, most = (said != MISSING).sum(axis=0) > 1, said.max(axis=0)
+    differ = ((said != most) & (said != MISSING)).any(axis=0)
+    undecided = int((differ & (decided == MISSING)).sum())
+    with checking(how.subject) as require:
+        require(
+            not undecided,
+            f"people ({', '.join(how.people)}) differ on {int(differ.sum())} of "
+            f"{how_many(int(several.sum()), 'attempt')} that several labelled, and nothing was "
+            f"decided of {undecided}: decide them in a column of its own (adjudicated=), or name "
+            f"one person's column (truth={how.people[0]!r}), for what that person would say",
+        )
+    return np.where(decided == MISSING, most, decided)
 
 
 def _numbers(cells: Any, column: str) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesjudge.attempts._likelihood import Tasks, chances, log_likelihood, success
+from bayesjudge.attempts._likelihood import UNPARSED, Tasks, chances, log_likelihood, success
 from bayesjudge.attempts.closed_form import CHANCES
 from bayesjudge.attempts.data import Attempts
 from bayesjudge.attempts.model import PersistentErrors, suited
@@ -269,11 +269,13 @@ class _Density:
 
     def __init__(self, attempts: Attempts, model: PersistentErrors):
         self.model = model
-        self.tasks = Tasks.of_cells(attempts.cells, attempts.design.same_items)
+        self.tasks = Tasks.of_cells(attempts.states, attempts.design.same_items)
         priors = {
             name: model._prior_of(name, attempts)
             for name in ("prevalence", "sensitivity", "specificity")
         }
+        if attempts.unparsed is not None:
+            priors |= dict.fromkeys(UNPARSED, model._prior_of("unparsed", attempts))
         systems = len(attempts.systems)
         priors["task_correlation"] = np.array([tuple(model.task_correlation)] * systems)
         priors["persistence"] = np.array([tuple(model.persistence)])
@@ -312,7 +314,7 @@ class _Density:
         points = np.clip(points, -30, 30)
         values, log_prior = self.values(points)
         values = {name: np.clip(one, 1e-9, 1 - 1e-9) for name, one in values.items()}
-        for name in ("sensitivity", "specificity"):
+        for name in values.keys() & {"sensitivity", "specificity", *UNPARSED}:
             values[name] = np.broadcast_to(values[name], (len(points), self.systems))
         return log_likelihood(self.tasks, values) + log_prior
 

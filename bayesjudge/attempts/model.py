@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from bayesjudge.attempts._likelihood import Tasks, chances, nodes_of
+from bayesjudge.attempts._likelihood import UNPARSED, Tasks, chances, nodes_of
 from bayesjudge.attempts.closed_form import CHANCES, INDEPENDENT_TASKS
 from bayesjudge.attempts.data import Attempts
 from bayesjudge.core import methods
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 SOURCE = "Beta-binomial tasks; Vasicek (2002) for what agents share"
 BETA_TASKS = Assumption.of("beta-tasks")
 PERSISTENCE = Assumption.of("persistent-errors")
+OTHER_AGENTS = Assumption.of("independent-agents")
+UNPARSED_ALONE = Assumption.of("unparsed-alone")
 
 
 def _one_each() -> Any:
@@ -46,7 +48,9 @@ class PersistentErrors(BayesianModel):
     of agents without common tasks :math:`m_{is} = \theta_s`. The judge passes good attempts with
     its sensitivity and fails bad ones with its specificity: with probability :math:`1 - \psi` each
     by itself, and with probability :math:`\psi`, the persistence, all good attempts at the task
-    alike and all bad ones alike. Truths and tasks are summed out.
+    alike and all bad ones alike. If attempts without a verdict are one more state
+    (``unparsed="verdict"``), each lacks it by itself, with a probability given its truth, and the
+    judge's rates are those of attempts that have one. Truths and tasks are summed out.
 
     Parameters
     ----------
@@ -61,6 +65,8 @@ class PersistentErrors(BayesianModel):
         Of the correlation of two attempts at one task.
     shared_difficulty : BetaPrior, default ``BetaPrior()``
         Of the share of the latent difficulty that agents have in common.
+    unparsed : BetaPrior, default ``BetaPrior()``
+        Of the probabilities that a good, and that a bad, attempt gets no verdict.
     pooling : {"separate", "full"}, default "separate"
         Whether the judge has rates of its own for each agent, or the same for all.
 
@@ -73,9 +79,10 @@ class PersistentErrors(BayesianModel):
     -----
     Variables: ``prevalence`` and ``task_correlation`` (dim ``system`` of several agents),
     ``sensitivity``, ``specificity``, ``persistence``, ``shared_difficulty`` of agents with common
-    tasks, and, derived, ``pass_at_k`` and ``pass_hat_k`` by agent and ``k``. Rates are those of a
-    judge better than chance: sensitivity + specificity > 1. `bayesjudge.attempts.exact` has the
-    same posterior without sampling.
+    tasks, ``unparsed_good`` and ``unparsed_bad`` if attempts lack a verdict, and, derived,
+    ``pass_at_k`` and ``pass_hat_k`` by agent and ``k``. Rates are those of a judge better than
+    chance: sensitivity + specificity > 1. `bayesjudge.attempts.exact` has the same posterior
+    without sampling.
 
     Examples
     --------
@@ -89,6 +96,7 @@ class PersistentErrors(BayesianModel):
     persistence: BetaPrior = BetaPrior()
     task_correlation: BetaPrior = BetaPrior()
     shared_difficulty: BetaPrior = BetaPrior()
+    unparsed: BetaPrior = BetaPrior()
     pooling: Literal["separate", "full"] = "separate"
 
     _method = methods.NUTS_ATTEMPTS
@@ -101,23 +109,30 @@ class PersistentErrors(BayesianModel):
             require(known, f"pooling must be 'separate' or 'full', got {self.pooling!r}")
 
     def _unread(self, data: Attempts) -> Collection[str]:
-        alone = () if len(data.systems) > 1 else ("pooling",)
-        return alone if data.paired else ("shared_difficulty", *alone)
+        read = {
+            "pooling": len(data.systems) > 1,
+            "shared_difficulty": data.paired,
+            "unparsed": data.unparsed is not None,
+        }
+        return tuple(name for name, there in read.items() if not there)
 
     def _quantities(self, data: Attempts) -> tuple[str, ...]:
         return CHANCES
 
     def _diagnosis(self, data: Attempts) -> Diagnosis:
-        labels = (data.design.assumption, PERSISTENCE) if data.judged else ()
+        assumed = [INDEPENDENT_TASKS, BETA_TASKS]
+        assumed += [data.design.assumption, PERSISTENCE] if data.judged else []
+        assumed += [OTHER_AGENTS] if data.judged and data.paired else []
+        assumed += [] if data.unparsed is None else [UNPARSED_ALONE]
         cautions = []
         if data.judged and not data.labelled_twice:
             cautions.append(Caution.of("persistence-unknown", "prior", prior=self.persistence))
-        return (INDEPENDENT_TASKS, BETA_TASKS, *labels), tuple(cautions)
+        return tuple(assumed), tuple(cautions)
 
     def _prior_of(self, name: str, data: Attempts) -> np.ndarray:
         """Both parameters of a prior, a row for each agent or one for all."""
         given = getattr(self, name)
-        shared = self.pooling == "full" and name in ("sensitivity", "specificity")
+        shared = self.pooling == "full" and name != "prevalence"
         if not isinstance(given, Mapping):
             return np.array([tuple(given)] * (1 if shared else len(data.systems)))
         with checking("PersistentErrors") as require:
@@ -135,7 +150,7 @@ class PersistentErrors(BayesianModel):
         dim = "system" if len(data.systems) > 1 else None
         rates = self.sensitivity, self.specificity, True
         tells = data.design.same_items
-        tasks = Tasks.of_cells(data.cells, tells)
+        tasks = Tasks.of_cells(data.states, tells)
         group, orders, count = tasks.replicable(tells)
         with pm.Model(coords={"system": data.systems} if dim else {}) as model:
             values = BetaShares(self.prevalence, Apart(dim)).variables(text=True)
@@ -145,6 +160,8 @@ class PersistentErrors(BayesianModel):
                 own = dim if name == "task_correlation" else None
                 prior = prior_data(name, getattr(self, name))
                 values[name] = pm.Beta(name, *prior, dims=own)
+            for name in () if data.unparsed is None else UNPARSED:
+                values |= {name: pm.Beta(name, *prior_data(name, self.unparsed), dims=by)}
             logs = _log_likelihood(tasks, values, len(data.systems))
             model.add_coord("pattern", np.arange(len(group)))
             held = [
@@ -211,6 +228,9 @@ def _log_likelihood(tasks: Tasks, values: Mapping[str, Any], systems: int) -> An
         alone = pt.dot(terms.verdicts, logs) + pt.log1p(-again)
         once = pt.dot(terms.drawn, logs) + terms.log_drawn + pt.log(again)
         verdicts = pt.logaddexp(alone, once) + terms.log_ways
+        if "unparsed_good" in values:
+            lost = [f(each(name)[s]) for name in UNPARSED for f in (pt.log, lambda x: pt.log1p(-x))]
+            verdicts = verdicts + pt.dot(terms.parsed, pt.stack(lost))
         bad = terms.total - terms.good
         good = _log_beta_ratio(a[s], b[s], terms.good, bad)
         sums = (np.arange(terms.task.max() + 1)[:, None] == terms.task).astype(float)

@@ -21,6 +21,7 @@ def simulate(
     attempts: int = 4,
     labels: int = 100,
     cost: float = 0.1,
+    unparsed: tuple[float, float] = (0.0, 0.0),
     random_seed: Any = None,
 ) -> pd.DataFrame:
     """Draw verdicts on the attempts of agents at the same tasks.
@@ -41,6 +42,8 @@ def simulate(
         Attempts of each agent that people label, drawn at random.
     cost : float, default 0.1
         Mean cost of an attempt.
+    unparsed : tuple of float, default (0.0, 0.0)
+        Probabilities that a good, and that a bad, attempt gets no verdict.
     random_seed : int or numpy.random.Generator, optional
         Same seed, same table.
 
@@ -70,7 +73,7 @@ def simulate(
     labelled = np.argsort(rng.random((size[0], tasks * attempts))) < labels
     truth = np.where(labelled.reshape(size), good.astype(float), np.nan)
     agent, task, attempt = (x.ravel() for x in np.indices(size))
-    return pd.DataFrame(
+    made = pd.DataFrame(
         {
             "task": [f"task {i + 1}" for i in task],
             "attempt": attempt + 1,
@@ -80,3 +83,7 @@ def simulate(
             "cost": np.round(cost * rng.gamma(4, 1 / 4, good.size), 4),
         }
     )
+    if any(unparsed):
+        lost = rng.random(size) < np.where(good, *unparsed)
+        made["verdict"] = made["verdict"].mask(lost.ravel())
+    return made

@@ -20,12 +20,12 @@ from bayesjudge.cli.options import (
     OF_MODEL,
     OF_TABLE,
     SEVERAL,
+    Adjudicated,
     LogJudge,
     Meanings,
     Metric,
     Shared,
     Sure,
-    Unparsed,
     needed,
     table_option,
 )
@@ -52,16 +52,17 @@ def attempts(
     table: Annotated[Path, table_option("One row an attempt", LOGS)],
     /,
     *,
-    truth: Annotated[str | None, OF_TABLE, FIRST] = None,
+    truth: Annotated[list[str] | None, SEVERAL, FIRST] = None,
     verdict: Annotated[str | None, OF_TABLE, FIRST] = None,
     task: Annotated[str | None, OF_TABLE, FIRST] = None,
     attempt: Annotated[str | None, OF_TABLE] = None,
     by: Annotated[str | None, BY, FIRST] = None,
+    adjudicated: Adjudicated = None,
     calibration: Annotated[str, OF_TABLE] = "random",
     k: Annotated[list[int] | None, SEVERAL] = None,
     cost: Annotated[str | None, OF_TABLE] = None,
     meanings: Meanings = Meanings(),
-    unparsed: Unparsed = None,
+    unparsed: Annotated[Literal["verdict", "fail", "drop"] | None, OF_TABLE] = None,
     metric: Metric = None,
     judge: LogJudge = None,
     prior_persistence: Annotated[str | None, OF_MODEL] = None,
@@ -85,8 +86,9 @@ def attempts(
     ----------
     table : Path
         One row an attempt, or a log.
-    truth : str
-        Column with the human label, empty where there is none; or with the known outcome.
+    truth : list[str]
+        Column with the human label, empty where there is none; or with the known outcome. Columns
+        of several people are taken where they agree.
     verdict : str
         Column with the judge's verdict; none if the outcome of every attempt is known.
     task : str
@@ -102,6 +104,9 @@ def attempts(
         at a task.
     cost : str
         Column with what an attempt cost: adds what a success costs.
+    unparsed : str
+        What an attempt without a verdict is: a verdict of its own, whose rates the labels tell; the
+        judge's fail; or dropped.
     prior_persistence : str
         Prior of the probability that errors on a task are one draw, as rate:n.
     pooling : {"separate", "full"}
@@ -118,11 +123,12 @@ def attempts(
     """
     shared.check()
     source = open_source(table, metric, judge=judge)
-    columns = {"task": task, "attempt": attempt, "by": by, "verdict": verdict, "truth": truth}
+    columns = {"task": task, "attempt": attempt, "by": by, "verdict": verdict}
+    columns |= {"truth": truth[0] if truth else None, "adjudicated": adjudicated}
     how = {name: value for name, value in asdict(meanings).items() if value is not None}
     how |= {"calibration": calibration, "unparsed": unparsed}
     how["k"] = () if k is None else tuple(sorted({1, *k}))
-    data = _read(source, columns | {"cost": cost}, how)
+    data = _read(source, columns | {"cost": cost}, how, (truth or [])[1:])
     with checking("options") as require:
         priors = Priors(None, {"persistence": prior_persistence}, True).of(False, require)
         believed = {name: one for name, one in priors.items() if name == "persistence"}
@@ -158,8 +164,13 @@ def attempts(
     return EXIT_CODES[outcome]
 
 
-def _read(source: Source, columns: dict[str, str | None], how: Mapping[str, Any]) -> Attempts:
-    """Attempts of a table, or of a log: its items are tasks, and its repeats attempts."""
+def _read(
+    source: Source, columns: dict[str, str | None], how: Mapping[str, Any], others: Sequence[str]
+) -> Attempts:
+    """Attempts of a table, or of a log: its items are tasks, and its repeats attempts.
+
+    `others` have labels of more people.
+    """
     if source.log is not None:
         columns["task"], columns["by"] = source.keys(columns["task"], columns["by"])
         checks = not (columns["truth"] or source.own_truth or source.chosen.judges)
@@ -170,9 +181,12 @@ def _read(source: Source, columns: dict[str, str | None], how: Mapping[str, Any]
         require(columns["truth"] is not None, needed("--truth", OUTCOME))
     columns["task"] = columns["task"] or "task"
     cost = columns["cost"]
-    named = [name for name in dict.fromkeys(columns.values()) if name not in (None, cost)]
+    every = dict.fromkeys([*columns.values(), *others])
+    named = [name for name in every if name not in (None, cost)]
     rows = source.table(list(filter(None, named)), numbers=[] if cost is None else [cost])
     about: dict[str, Any] = {**columns, **how}
+    if others or columns["adjudicated"]:
+        about["truth"] = [columns["truth"], *others]
     return Attempts.from_frame(rows, **about)
 
 

@@ -85,6 +85,8 @@ class Reading:
     fail_value: Any = None
     missing_value: Any = None
     unparsed: str | None = None
+    #: What `unparsed` may be, if not what the labels' kind says.
+    ways: tuple[str, ...] = ()
     repeated: str = "error"
     scale: tuple[float, float] | str | None = None
     truth_scale: tuple[float, float] | None = None
@@ -106,9 +108,11 @@ class Reading:
         lost, ways = "unparsed", OF_VERDICTS if self.classes is None else OF_CLASSES
         if self.scale is not None:
             lost, ways = "unscored", OF_SCORES
+        kept = () if self.ways else (KEPT,)
+        ways = self.ways or ways
         several, grouped = len(self.verdict) > 1, self._grouped
         with checking(self.subject) as require:
-            known = self.unparsed in (None, KEPT, *ways)
+            known = self.unparsed in (None, *kept, *ways)
             require(known, f"{lost}={self.unparsed!r}: expected {' or '.join(map(repr, ways))}")
             require(
                 self.repeated in ("error", "keep"), f"repeated={self.repeated!r}: error or keep"
@@ -209,6 +213,8 @@ class Reading:
         ways = "unparsed='verdict' (one more verdict, whose classes the labels tell)"
         if self.classes is None:
             ways = f"unparsed='fail' ({not_passed(self.pass_value)}, and calibration corrects that)"
+        if "verdict" in self.ways:
+            ways = f"unparsed='verdict' (one more verdict, whose rates the labels tell), {ways}"
         one = len(self.verdict) == 1
         with checking(f"column {self.verdict[0]!r}" if one else "table") as require:
             for column, n in lost.items():

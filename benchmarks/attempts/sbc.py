@@ -24,6 +24,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+import bayesjudge as bj
 from bayesjudge import attempts as module
 from bayesjudge.attempts import Attempts
 from bayesjudge.lab.uniformity import holm, p_value
@@ -35,6 +36,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--simulations", type=int, default=40)
     parser.add_argument("--agents", type=int, nargs="+", default=[1])
+    parser.add_argument("--unparsed", action="store_true", help="attempts without a verdict too")
     parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
     rows = []
@@ -42,7 +44,7 @@ def main() -> None:
         rng = np.random.default_rng([39, agents])
         ranks: dict[str, list[int]] = {}
         for _ in range(arguments.simulations):
-            for name, rank in of_one(agents, rng).items():
+            for name, rank in of_one(agents, arguments.unparsed, rng).items():
                 ranks.setdefault(name, []).append(rank)
         for name, found in ranks.items():
             scaled = (np.array(found) + 0.5) / (RETAINED + 1)
@@ -57,7 +59,7 @@ def main() -> None:
         table.to_csv(arguments.output, index=False)
 
 
-def of_one(agents: int, rng: np.random.Generator) -> dict[str, int]:
+def of_one(agents: int, unparsed: bool, rng: np.random.Generator) -> dict[str, int]:
     """Ranks of one simulation, by unknown; of agents those of the first."""
     names = ("task_correlation", "persistence", "shared_difficulty")
     truth = {name: rng.random() for name in names}
@@ -66,9 +68,13 @@ def of_one(agents: int, rng: np.random.Generator) -> dict[str, int]:
     while rates.sum() <= 1:
         rates = rng.random(2)
     truth |= {"sensitivity": rates[0], "specificity": rates[1]}
-    table = module.simulate(**truth, prevalence=prevalence, tasks=30, labels=50, random_seed=rng)
-    data = Attempts.from_frame(table, by="system", calibration="random", k=(1, 4))
-    model = module.PersistentErrors(pooling="full")
+    lost = rng.beta(1, 4, 2) if unparsed else (0.0, 0.0)
+    about = {"tasks": 30, "labels": 50, "unparsed": lost, "random_seed": rng}
+    table = module.simulate(**truth, prevalence=prevalence, **about)
+    truth |= {"unparsed_good": lost[0], "unparsed_bad": lost[1]}
+    how = {"calibration": "random", "unparsed": "verdict" if unparsed else None, "k": (1, 4)}
+    data = Attempts.from_frame(table, by="system", **how)
+    model = module.PersistentErrors(pooling="full", unparsed=bj.BetaPrior(1, 4))
     posterior = module.exact(data, model)
     draws = {n: v if v.ndim == 1 else v[:, 0] for n, v in posterior.values.items()}
     truth["prevalence"] = prevalence[0]

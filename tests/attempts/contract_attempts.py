@@ -8,7 +8,8 @@ from bayesjudge import attempts
 
 
 def read(table):
-    return attempts.Attempts.from_frame(table, by="system", calibration="random", k=(1, 2))
+    return attempts.Attempts.from_frame(table, by="system", calibration="random",
+                                         unparsed="verdict", k=(1, 2))  # fmt: skip
 
 
 def closed_form(data):
@@ -26,14 +27,13 @@ def power(share, k):
 
 
 def models():
-    """Two agents, and few tasks: the same likelihood with fewer patterns."""
-    return [
-        (attempts.PersistentErrors(), read(attempts.simulate(tasks=12, labels=24, random_seed=1)))
-    ]
+    """Two agents, some attempts without a verdict, few tasks: the same likelihood, few patterns."""
+    table = attempts.simulate(tasks=12, labels=24, unparsed=(0.1, 0.2), random_seed=1)
+    return [(attempts.PersistentErrors(), read(table))]
 
 
 def sparse():
-    """One agent shares nothing."""
+    """One agent shares nothing, and every attempt has a verdict."""
     table = attempts.simulate(prevalence=(0.6,), tasks=12, labels=24, random_seed=1)
     return [(attempts.PersistentErrors(), read(table))]
 

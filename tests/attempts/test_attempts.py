@@ -18,6 +18,9 @@ from bayesjudge.core import methods
 
 #: Labelled bad and good, then unlabelled attempts, each by fails and passes.
 CELLS = np.array([[[1, 0], [0, 1], [1, 2]], [[0, 1], [2, 1], [0, 1]], [[0, 0], [0, 2], [2, 0]]])
+#: The same with attempts without a verdict.
+LOST = np.concatenate([CELLS, [[[1], [0], [1]], [[0], [1], [0]], [[0], [0], [2]]]], axis=2)
+UNPARSED = ("unparsed_good", [0.1]), ("unparsed_bad", [0.35])
 POINT = {
     "prevalence": 0.6,
     "task_correlation": 0.3,
@@ -43,11 +46,18 @@ def of_rates(*rows, tells=True):
     return {**agents, **shared}
 
 
+def states(cells):
+    """Cells with a third verdict, none, that no attempt has."""
+    return np.concatenate([cells, np.zeros_like(cells[..., :1])], axis=-1)
+
+
 def by_hand(cells, point, tells=True):
     """Log-likelihood of one task: every truth of every attempt, and both kinds of judge."""
     (bad, good, unknown), total = cells, 0.0
-    verdicts = [(v, t) for t, row in ((0, bad), (1, good)) for v in (0, 1) for _ in range(row[v])]
-    open_ones = [v for v in (0, 1) for _ in range(unknown[v])]
+    kinds = range(len(bad))
+    verdicts = [(v, t) for t, row in ((0, bad), (1, good)) for v in kinds for _ in range(row[v])]
+    open_ones = [v for v in kinds for _ in range(unknown[v])]
+    lost = dict(zip((1, 0), (point.get(name, [0])[0] for name, _ in UNPARSED), strict=True))
     weight = 1 / point["task_correlation"] - 1
     a, b = point["prevalence"] * weight, (1 - point["prevalence"]) * weight
     hit, right, again = (point[n] for n in ("sensitivity", "specificity", "persistence"))
@@ -57,6 +67,8 @@ def by_hand(cells, point, tells=True):
         counted = [*known, *truths]
         g, n = sum(counted), len(counted)
         of_truths = np.exp(betaln(a + g, b + n - g) - betaln(a, b))
+        of_truths *= np.prod([lost[t] if v == 2 else 1 - lost[t] for v, t in rows])
+        rows = [(v, t) for v, t in rows if v < 2]
         alone = np.prod([(hit if v else 1 - hit) if t else (1 - right if v else right)
                          for v, t in rows])  # fmt: skip
         once = 0.0  # one draw for the good attempts, one for the bad ones
@@ -69,9 +81,12 @@ def by_hand(cells, point, tells=True):
 
 @pytest.mark.parametrize("tells", [True, False])
 def test_likelihood_is_the_sum_over_all_truths(tells):
-    tasks = Tasks.of_cells(CELLS[:, None], tells)
+    tasks = Tasks.of_cells(states(CELLS)[:, None], tells)
     expected = sum(by_hand(cells, POINT, tells) for cells in CELLS)
     assert log_likelihood(tasks, of_rates())[0] == pytest.approx(expected, abs=1e-10)
+    some = Tasks.of_cells(LOST[:, None], tells)
+    expected = sum(by_hand(cells, {**POINT, **dict(UNPARSED)}, tells) for cells in LOST)
+    assert log_likelihood(some, of_rates(*UNPARSED))[0] == pytest.approx(expected, abs=1e-10)
 
 
 @pytest.mark.slow
@@ -79,7 +94,7 @@ def test_likelihood_of_two_agents_is_integrated_over_what_they_share():
     cells = np.stack([CELLS, CELLS[::-1]], axis=1)
     shared = 0.35
     point = [(name, [POINT[name]] * 2) for name in POINT if name != "persistence"]
-    found = log_likelihood(Tasks.of_cells(cells, True),
+    found = log_likelihood(Tasks.of_cells(states(cells), True),
                            of_rates(*point, ("shared_difficulty", shared)))[0]  # fmt: skip
     z = np.linspace(-8, 8, 4001)
     means = ndtr((ndtri(0.6) + np.sqrt(shared) * z) / np.sqrt(1 - shared))
@@ -276,6 +291,19 @@ def test_tables_are_read_with_all_problems_named():
     kept = Attempts.from_frame(table, calibration="random", unparsed="fail", cost="cost")
     assert kept.cells.sum() == 3
     assert kept.cost[:, 0].tolist() == [3, 3]
+    state = Attempts.from_frame(table, calibration="random", unparsed="verdict", cost="cost")
+    assert (state.cells == kept.cells).all()
+    assert state.unparsed[:, 0].tolist() == [[0, 0, 1], [0, 0, 0]]
+    assert state.states[0, 0].tolist() == [[0, 0, 0], [0, 1, 0], [0, 0, 1]]
+    told = Attempts.from_frame(table.assign(truth=1), calibration="random", unparsed="verdict")
+    assert not told.labelled_twice  # task a has two labelled attempts, one of them with a verdict
+    assert state.system("agent").without_verdict == ", 1 without a verdict"
+    with pytest.raises(bj.InputError, match="among the fails"):
+        Attempts(kept.cells, kept.tasks, ["agent"], "random", unparsed=[[[1, 1, 1]], [[0, 0, 0]]])
+    with pytest.raises(bj.InputError, match="expected 'fail' or 'drop'"):
+        Attempts.from_frame(table, verdict=None, unparsed="verdict")
+    with pytest.raises(bj.InputError, match="'verdict' or 'fail' or 'drop'"):
+        Attempts.from_frame(table, calibration="random", unparsed="keep")
     dropped = Attempts.from_frame(table, calibration="random", unparsed="drop", cost="cost")
     assert dropped.cost[:, 0].tolist() == [1, 3]
     with pytest.raises(bj.InputError, match="numbers of 0 or more, got -1"):
@@ -287,6 +315,41 @@ def test_tables_are_read_with_all_problems_named():
         Attempts.from_frame(table, calibration="random", unparsed="fail", k=(4, 2))
     with pytest.raises(bj.InputError, match="pooling"):
         PersistentErrors(pooling="some")
+
+
+def test_people_are_taken_where_they_agree_and_where_it_was_decided():
+    table = pd.DataFrame({"task": list("aabb"), "verdict": [1, 0, 1, 1], "a": [1, 0, 1, None],
+                          "b": [1, 1, None, None], "truth": [None, 0, None, None]})  # fmt: skip
+    with pytest.raises(bj.InputError, match=r"\(a, b\) differ on 1 of 2 attempts.*of 1: decide"):
+        Attempts.from_frame(table, calibration="random", truth=["a", "b"])
+    decided = Attempts.from_frame(table, calibration="random", truth=["a", "b"],
+                                  adjudicated="truth")  # fmt: skip
+    one = table.assign(truth=[1, 0, 1, None])
+    assert (decided.cells == Attempts.from_frame(one, calibration="random").cells).all()
+    alike = Attempts.from_frame(table.drop(index=1), calibration="random", truth=["a", "b"])
+    assert alike.labelled_n == 2
+    with pytest.raises(bj.InputError, match="go with a verdict="):
+        Attempts.from_frame(table, verdict=None, truth=["a", "b"])
+
+
+@pytest.mark.slow
+def test_attempts_without_a_verdict_are_a_state_of_their_own():
+    """Rates are found again; dropping such attempts, most of them bad, is wrong by far."""
+    table = module.simulate(prevalence=(0.5,), unparsed=(0.05, 0.4), persistence=0.6, tasks=300,
+                            labels=500, random_seed=1)  # fmt: skip
+    made = {}
+    for way in ("verdict", "fail", "drop"):
+        data = Attempts.from_frame(table, calibration="random", unparsed=way, k=(1, 4))
+        made[way] = module.exact(data).estimate()
+    state = made["verdict"]
+    truths = {"unparsed_good": 0.05, "unparsed_bad": 0.4, "sensitivity": 0.9, "specificity": 0.8,
+              "persistence": 0.6, "prevalence": 0.5}  # fmt: skip
+    for name, truth in truths.items():
+        row = state[name]
+        assert abs(row.value - truth) < 3.5 * (row.high - row.low) / 4, name
+    assert made["drop"]["prevalence"].low > 0.52
+    assert made["fail"]["persistence"].high < 0.6  # a lost verdict looks like an error anew
+    assert "unparsed-alone" in {one.id for one in state.assumptions}
 
 
 def test_tasks_that_are_all_alike_have_an_interval_of_as_many_tasks():
@@ -324,6 +387,16 @@ def test_tau_bench_airline():
 def test_importance_sampling_is_nuts():
     data = Attempts.from_frame(module.simulate(prevalence=(0.5,), random_seed=1),
                                calibration="random", k=(1, 4))  # fmt: skip
+    _agree(data)
+
+
+@pytest.mark.sampling
+def test_importance_sampling_is_nuts_with_attempts_without_a_verdict():
+    table = module.simulate(prevalence=(0.5,), unparsed=(0.05, 0.3), tasks=30, random_seed=2)
+    _agree(Attempts.from_frame(table, calibration="random", unparsed="verdict", k=(1, 4)))
+
+
+def _agree(data):
     fit = module.fit(data, draws=700, tune=700, chains=2, random_seed=1)
     posterior = module.exact(data)
     assert posterior.effective > 3000

@@ -46,6 +46,29 @@ def test_command_says_what_the_module_says(runs, capsys):
     assert len(told["plan"]) == 6
 
 
+def test_two_people_and_lost_verdicts_are_read(runs, tmp_path, capsys):
+    table = pd.read_csv(runs)
+    table["other"] = table["human"].where(table["attempt"] < 3)
+    path = tmp_path / "two.csv"
+    line = ["attempts", path, "--verdict", "judge", "--by", "agent", "--truth", "human", "other"]
+    table.to_csv(path, index=False)
+    plain = answered(capsys, "attempts", runs, *ABOUT)[1]["answer"]["estimates"]
+    assert answered(capsys, *line)[1]["answer"]["estimates"] == plain
+    at = table.index[table["other"].notna()][:2]
+    table.loc[at, "other"] = 1 - table.loc[at, "other"]
+    table.loc[table.index[-3:], "judge"] = None
+    table.assign(settled=table["human"]).to_csv(path, index=False)
+    assert main([*map(str, line)]) == 2
+    assert "decided of 2: decide them in a column of its own (--adjudicated)" in (
+        capsys.readouterr().err
+    )
+    assert main([*map(str, line), "--adjudicated", "settled"]) == 2
+    assert "--unparsed verdict" in capsys.readouterr().err
+    code, told = answered(capsys, *line, "--adjudicated", "settled", "--unparsed", "verdict")
+    assert code == 0
+    assert "3 without a verdict" in told["answer"]["basis"]
+
+
 @pytest.mark.parametrize(("at_least", "code"), [(0.05, 0), (0.3, 1), (0.15, 3)])
 def test_gate_is_an_exit_code(runs, capsys, at_least, code):
     found, told = answered(capsys, "attempts", runs, *ABOUT, "--k", "4", "--at-least", at_least)

@@ -11,9 +11,16 @@ from bayesjudge.cli.shapes.table import Table
 from bayesjudge.cli.shapes.words import TESTED
 from bayesjudge.readers.log import Log, Metric
 
-#: What can be done with attempts without a verdict.
-LOST: list[Mapping[str, Sequence[str]]] = [{}, {"--unparsed": ["fail"]}]
-FAIL = "attempts without a verdict count as not passed (--unparsed fail)"
+#: What can be done with attempts without a verdict, and with those without an outcome.
+LOST: list[Mapping[str, Sequence[str]]] = [
+    {},
+    {"--unparsed": ["verdict"]},
+    {"--unparsed": ["fail"]},
+]
+OF_WAY = {
+    "verdict": "attempts without a verdict are one more verdict (--unparsed verdict)",
+    "fail": "attempts without an outcome count as not passed (--unparsed fail)",
+}
 ONE_EACH = (
     "attempts: each row is taken for an attempt of its own, with an output of its own; if a judge "
     "was asked again about one output: bayesjudge repeats report"
@@ -46,7 +53,7 @@ def matches(table: Table) -> Iterator[Match]:
     options |= options_in(coded)
     yield Reading(Line("attempts", table.path, options), WANTED["attempts"], 0.75,
                   [f"rows of one {table.item} are attempts, by what columns are called"],
-                  [*told, ONE_EACH], LOST, told_of_way={"fail": FAIL})  # fmt: skip
+                  [*told, ONE_EACH], LOST, told_of_way=OF_WAY)  # fmt: skip
 
 
 def of_log(
@@ -61,4 +68,4 @@ def of_log(
     options = {"--truth": [*people[:1]]} if people and metric.judges else {}
     yield Reading(line.plus(options | options_in(coded)), WANTED["attempts"], 0.6,
                   ["repeats of an item grade outputs that differ"], [], LOST,
-                  told_of_way={"fail": FAIL})  # fmt: skip
+                  told_of_way=OF_WAY)  # fmt: skip
