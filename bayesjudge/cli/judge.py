@@ -70,6 +70,7 @@ def judge(
     wrong: Annotated[float, OF_OUTPUT] = 0.05,
     promised: Annotated[float, OF_OUTPUT] = 0.9,
     disagreements: Annotated[Path | None, OF_OUTPUT] = None,
+    people: Annotated[list[str] | None, SEVERAL] = None,
     card: Annotated[Path | None, OF_OUTPUT] = None,
     name: Annotated[str | None, OF_OUTPUT] = None,
     valid_until: Annotated[str, OF_OUTPUT] = "",
@@ -122,6 +123,9 @@ def judge(
         Probability that no more are.
     disagreements : Path
         Write the labelled outputs on which judge and people differ, the likeliest errors first.
+    people : list[str]
+        For the disagreements: a column with each person's label, where --truth is what was settled
+        or one person's. They tell how often people err, which else is taken to be 5 %.
     card : Path
         Write the judge's card: a small file for later runs (`bayesjudge passport`), with all this.
     name : str
@@ -148,6 +152,7 @@ def judge(
         one = not (verdict and score)
         require(one, "--verdict or --score: give one of them")
         require(not trust or score, "--trust takes --score: numbers or probabilities")
+        require(not people or disagreements, "--people goes with --disagreements FILE")
     asked = Asked(
         truth=None if truth is None else [truth],
         calibration=calibration,
@@ -179,16 +184,14 @@ def judge(
         *(how[name] for name in ("truth", "by", "item", "propensity") if name in how),
     ]
     read = source.table([str(one) for one in columns])
-    judged = bj.judge.Judged.from_frame(
-        read, **how, tuned=source.tuned.labels if source.tuned else 0
-    )
+    judged = bj.judge.Judged.from_frame(read, **how, tuned=source.left_out)
     found = bj.judge.quality(judged, ci_prob=shared.ci_prob)
 
     def sections(_: Results) -> list[Section]:
         made = [*_both_said(judged, found), *_by_others(judged, shared)]
         if trust:
             made.append(_trusted(judged, wrong, promised, shared))
-        return [*made, *_where(source, given[0], asked, judged)]
+        return [*made, *_where(source, given[0], asked, judged, people or ())]
 
     story = Story(
         command="judge",
@@ -221,6 +224,7 @@ def judge(
             verdict=given,
             truth=asked.label,
             numeric=judged.kind == "grades",
+            people=people or (),
             **vars(meanings),
         )
         write_csv(listed, disagreements)
@@ -332,13 +336,16 @@ def percents_of_gain(row: Any) -> str:
     return f"{100 * row.value:.0f} % ({100 * row.low:.0f} to {100 * row.high:.0f} %)"
 
 
-def _where(source: Source, name: str, asked: Asked, judged: bj.judge.Judged) -> list[Section]:
-    """Column values in which the judge errs more."""
+def _where(
+    source: Source, name: str, asked: Asked, judged: bj.judge.Judged, people: Sequence[str]
+) -> list[Section]:
+    """Column values in which the judge errs more; what single people said is none."""
     if source.counts_in_place or judged.kind in ("classes", "scores"):
         return []
     whole = _whole(source, [name], asked)
+    left_out = {*people, asked.item} & {*whole.column_names}
     found = bj.judge.where_it_errs(
-        whole.drop_columns([asked.item]) if asked.item in whole.column_names else whole,
+        whole.drop_columns(sorted(map(str, left_out))),
         verdict=name,
         truth=asked.label,
         numeric=judged.kind == "grades",

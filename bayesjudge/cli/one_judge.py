@@ -206,14 +206,16 @@ class Asked:
             beliefs["people"] = self.prior_people
         return Priors(self.prior, beliefs, self.better_than_chance)
 
-    def completed(self, source: Source) -> Asked:
-        """With the columns that a log has, and labels of another file.
+    def completed(self, source: Source, *, unlabelled: bool = False) -> Asked:
+        """With the columns that a log has, and labels of another file; or of a run without labels.
 
         Raises
         ------
         InputError
             If it is not said how items were chosen, or which column has people's labels.
         """
+        if unlabelled:
+            return self if source.log is None else self._of_log(source)
         problems: list[Problem] = []
         if self.calibration is None:
             untold = [] if self.truth or source.log else [TRUTH]

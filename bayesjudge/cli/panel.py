@@ -22,6 +22,7 @@ from bayesjudge.cli.options import (
     Metric,
     Shared,
     Truth,
+    TunedOn,
     WhichItems,
     check_files,
     table_option,
@@ -61,6 +62,7 @@ def panel(
     vote: Annotated[str, OF_TABLE] = "vote",
     truth: Annotated[Truth, FIRST] = None,
     labels: LabelFile = None,
+    tuned_on: TunedOn = None,
     metric: Metric = None,
     meanings: Meanings = Meanings(),
     classes: Annotated[list[str] | None, SEVERAL] = None,
@@ -136,6 +138,10 @@ def panel(
         wrong = width is not None and not 0 < width < 1
         require(not wrong, f"--width={width}, expected a number inside (0, 1)")
     source = open_source(table, metric, judges=True)
+    with checking("--tuned-on") as require:
+        wide = tuned_on is None or judges is not None
+        require(wide, "of a table with a row a vote an item would keep the label of other rows: "
+                      "leave its label out, or give one row an item (--judges)")  # fmt: skip
     repeated: Literal["error", "keep"] = "error"
     if source.log is not None:
         vote = "verdict" if vote == "vote" else vote
@@ -150,6 +156,8 @@ def panel(
         item, generator = source.add_labels(
             labels, truth=truth, verdicts=voted, item=item, by=generator
         )
+    if truth is not None:
+        source.leave_out(tuned_on, [truth])
     named = [item, generator, truth, *(judges or [judge, vote])]
     columns = [column for column in named if column is not None]
     reading: dict[str, Any] = {
@@ -177,7 +185,9 @@ def panel(
 
     def tell_all(made: Sequence[Estimate | Fit]) -> Answer:
         how: dict[str, Any] = {"ci_prob": shared.ci_prob, "interval": shared.interval}
-        return answer(*made, **how, target=target)
+        found = answer(*made, **how, target=target)
+        told = (*source.cautions, *found.quoted.cautions)
+        return replace(found, quoted=replace(found.quoted, cautions=told))
 
     whose = "outputs" if votes._unnamed else "each generator's outputs"
     would = f"call {votes.pass_name!r}" if votes.pass_name else "pass"

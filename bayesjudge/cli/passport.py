@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App
 
 import bayesjudge as bj
+from bayesjudge.cli.counts import view
+from bayesjudge.cli.one_judge import OF_RATES, Asked, View
 from bayesjudge.cli.options import (
     FIRST,
     OF_OUTPUT,
@@ -20,7 +22,9 @@ from bayesjudge.cli.options import (
     LabelFile,
     Meanings,
     Metric,
+    Shared,
     Truth,
+    TunedOn,
     Unparsed,
     Verdict,
     check_files,
@@ -33,6 +37,7 @@ from bayesjudge.core.estimate import Estimate, of_passes
 from bayesjudge.core.screen import few
 from bayesjudge.core.tables import free_name
 from bayesjudge.render.html import to_html
+from bayesjudge.render.page import Section
 
 passport = App(
     name="passport",
@@ -50,6 +55,7 @@ def make(
     out: Annotated[Path, OF_OUTPUT, FIRST],
     truth: Annotated[Truth, FIRST] = None,
     labels: LabelFile = None,
+    tuned_on: TunedOn = None,
     judge: Annotated[str | None, OF_TABLE, FIRST] = None,
     metric: Metric = None,
     verdict: Verdict = "verdict",
@@ -98,9 +104,11 @@ def make(
     if judge is None:
         raise InputError("options", ["--judge is needed: the judge's name and version"])
     truth = opened.truth(truth, labels)
+    opened.leave_out(tuned_on, [truth])
     counts = _counts(opened, truth, labels, calibration, verdict, by, item, read)
-    texts: dict[str, Any] = {"prompt": text_of(prompt), "rubric": text_of(rubric)}
-    made = bj.judge.Card.make(counts, judge=judge, source=source or table.name, **texts)
+    about: dict[str, Any] = {"prompt": text_of(prompt), "rubric": text_of(rubric)}
+    about |= {"source": source or table.name, "tuned_labels": opened.left_out}
+    made = bj.judge.Card.make(counts, judge=judge, **about)
     made.save(out)
     say(str(made))
     tell(f"passport written to {out}")
@@ -210,6 +218,57 @@ def check(
     lines += ["", *[f"{c.id}: {c.text}" for c in told]] if told else []
     say("\n".join(lines))
     return int(fail and bool(cautions))
+
+
+#: Most lines of rates that are still what a card says.
+MOST_RATES = 6
+#: Options of tables that a card does not correct.
+NO_CARD = ("score", "edges", "stratum", "propensity", "external_labels", "adjudicated", "rater",
+           "classes", "swapped", "repeats", "prior", "pooling", *OF_RATES)  # fmt: skip
+
+
+def view_of_card(path: Path, asked: Asked, source: Source, shared: Shared) -> View:
+    """A run's share of good outputs, by a card as far as the run's own labels bear it out.
+
+    Beside it stand the closed forms of the run's own labels.
+    """
+    unlabelled = not (asked.truth or asked.labels or source.own_truth)
+    asked = asked.completed(source, unlabelled=unlabelled)
+    with checking("--card") as require:
+        asked.refuse(require, "of no use beside --card", *dict.fromkeys(NO_CARD))
+        one = len(asked.verdict or ()) == 1 and not asked.several_people
+        require(
+            one, "a card corrects one judge's passes and fails: name one --verdict, one --truth"
+        )
+        known = not unlabelled or asked.calibration in (None, "separate")
+        require(known, f"--calibration {asked.calibration} needs --truth")
+        by_verdict = asked.calibration in ("by_verdict", "known_propensity")
+        require(not by_verdict, f"labels chosen {asked.calibration} do not test a card's rates")
+        require(not shared.nuts, "--nuts samples the model of a run's own labels: leave --card")
+        bounded = shared.interval in (None, "eti_bounded")
+        require(bounded, f"--interval {shared.interval}: with a card intervals are eti_bounded")
+    assert asked.verdict is not None
+    truth = None if unlabelled else asked.label
+    how: dict[str, Any] = {**asdict(asked.meanings), "unparsed": asked.unparsed}
+    design = asked.calibration or "separate"
+    counts = _counts(source, truth, None, design, asked.verdict[0], asked.by, asked.item, how)
+    card = bj.judge.Card.load(path)
+    made = card.estimate(counts, ci_prob=shared.ci_prob)
+    head, labels = str(card).splitlines(), _carried(made)
+    told = [*labels[:MOST_RATES], *head[:4]], [*labels[MOST_RATES:], *head[4:]]
+    said = Section("The judge's card", told[0], "card", labels, detail=False, further=told[1])
+    own = view(counts, bj.prevalence.ErrorRates(), shared, asked, source)
+    return replace(
+        own,
+        closed=[made, *own.closed],
+        exact=None,
+        sample=None,
+        waits=False,
+        if_people_err=False,
+        inputs={**own.inputs, "card": str(path), "model": None},
+        sections=lambda _: [said],
+        draw=None,
+    )
 
 
 def _carried(made: Estimate) -> list[str]:

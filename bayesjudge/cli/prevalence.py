@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from bayesjudge.cli.one_judge import Asked, View, show
-from bayesjudge.cli.options import LOGS, Shared, needed, table_option
+from bayesjudge.cli.options import LOGS, OF_TABLE, Shared, needed, table_option
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.errors import checking
 
@@ -23,6 +23,7 @@ def prevalence(
     /,
     *,
     asked: Asked = Asked(),
+    card: Annotated[Path | None, OF_TABLE] = None,
     shared: Shared = Shared(),
 ) -> None:
     r"""Estimate what share of outputs people would pass, from verdicts and a few human labels.
@@ -39,6 +40,10 @@ def prevalence(
     ----------
     table : Path
         One row an item, or a log.
+    card : Path
+        The judge's card, made by an earlier run (`bayesjudge judge --card`): what it tells of the
+        judge counts as far as this run's labels bear it out; of a run without labels leave out
+        --truth and --calibration.
 
     Raises
     ------
@@ -47,7 +52,12 @@ def prevalence(
     """
     shared.check()
     source = open_source(table, asked.metric, judge=asked.judge)
-    view = read(asked.completed(source), source, shared)
+    if card is None:
+        view = read(asked.completed(source), source, shared)
+    else:
+        from bayesjudge.cli.passport import view_of_card
+
+        view = view_of_card(card, asked, source, shared)
     show(replace(view, cautions=source.cautions), shared)
 
 

@@ -78,6 +78,11 @@ class Source:
         self.tuned = None if tuned_on is None else Tuned(tuned_on, tuple(truths))
 
     @property
+    def left_out(self) -> int:
+        """Labels that were left out, once they were read."""
+        return 0 if self.tuned is None else self.tuned.labels
+
+    @property
     def cautions(self) -> tuple[Caution, ...]:
         """What is told of the labels that were left out, once they were read."""
         tuned = self.tuned

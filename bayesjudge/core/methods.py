@@ -155,7 +155,7 @@ LINEAR_RATES = Method(
     "sampled",
 )
 PASSPORT = Method(
-    "exact-passport", "Bayesian (exact), robust passport", "Bayesian (exact)", 75, "exact"
+    "exact-passport", "Bayesian (exact), robust passport", "Bayesian (exact)", 9, "exact"
 )
 JUDGE = Method("judge", "Judge's pass rate", rank=100)
 JUDGE_SHARES = Method("judge-shares", "Judge's shares", rank=100)

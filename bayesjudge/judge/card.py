@@ -104,6 +104,9 @@ class Card:
         More random labels that it is worth, by ``where``: ``value``, ``low``, ``high``, ``labels``.
     ci_prob : float
         Probability of these intervals.
+    error_correlation : mapping of str to float
+        Of labels of several systems: correlation of the judge's errors within one, on ``good`` and
+        on ``bad`` items, as `external_labels` learns it.
     schema : str
         Version of the file's fields.
 
@@ -135,6 +138,7 @@ class Card:
     numbers: Sequence[Mapping[str, Any]] = ()
     worth: Sequence[Mapping[str, Any]] = ()
     ci_prob: float = 0.95
+    error_correlation: Mapping[str, float] = field(default_factory=dict)
     schema: str = field(default=SCHEMA)
 
     def __post_init__(self) -> None:
@@ -220,6 +224,17 @@ class Card:
         }
         seen = int(np.sum(counts.test_n) + np.sum(counts.labelled_n))
         passed = int(np.sum(counts.test_pass) + np.sum(counts.labelled_pass))
+        from bayesjudge.judge._carry_over import correlation
+
+        sides = {
+            "good": [row[:2] for row in rows.values()],
+            "bad": [row[2:] for row in rows.values()],
+        }
+        together = {
+            side: round(correlation(tuple(pairs), OVERDISPERSION), 6)
+            for side, pairs in sides.items()
+            if sum(n > 0 for n, _ in pairs) > 1
+        }
         return cls(
             judge,
             rows,  # type: ignore[arg-type]
@@ -232,6 +247,7 @@ class Card:
             valid_until,
             tuned_labels,
             **_numbers(counts, ci_prob),
+            error_correlation=together,
         )
 
     @property
@@ -559,6 +575,8 @@ class Card:
         lines = [f"  {self.tuned_labels:,} labels left out: tuned on them"] * bool(
             self.tuned_labels
         )
+        each = [f"{rho:.3f} on {side} items" for side, rho in self.error_correlation.items()]
+        lines += [f"  errors correlate within a system by {listed(each)}"] if each else []
         rows = [(one, Row(*(one[k] for k in Row._fields))) for one in self.numbers]
         for name, words in (("accuracy", percents), ("kappa", numbers)):
             each = [

@@ -66,6 +66,7 @@ def disagreements(
     verdict: str | Sequence[str] = "verdict",
     truth: str = "truth",
     numeric: bool = False,
+    people: Sequence[str] = (),
     people_err: float = PEOPLE_ERR,
     pass_value: Any = None,
     fail_value: Any = None,
@@ -84,8 +85,11 @@ def disagreements(
         Column with the human label.
     numeric : bool, default False
         Whether both are numbers: then those farthest apart come first.
+    people : sequence of str, optional
+        Columns with the label of each of several people, of which `truth` is what was settled, or
+        one person's: how they err is then told by them (`prevalence.people`).
     people_err : float, default 0.05
-        How often a label is wrong, in (0, 0.5).
+        How often a label is wrong, in (0, 0.5), where several people gave none.
     pass_value, fail_value, missing_value : scalar or list, optional
         Labels that mean pass, fail and none.
 
@@ -103,7 +107,10 @@ def disagreements(
     Notes
     -----
     With verdicts independent given the truth, and rates of each judge as labels show them, the
-    label is wrong by Bayes' rule; judges that agree with the label speak for it.
+    label is wrong by Bayes' rule; judges that agree with the label speak for it. With `people` the
+    first judge and they err independently given the truth, at the rates of
+    `prevalence.people.PeopleErrors`, over whose exact posterior it is averaged; `truth` itself
+    tells nothing more.
 
     Examples
     --------
@@ -115,6 +122,7 @@ def disagreements(
     with checking("judge.disagreements") as require:
         inside = 0 < people_err < 0.5
         require(inside, f"people_err must lie in (0, 0.5), got {people_err!r}")
+        require(not (people and numeric), "people= goes with verdicts of pass and fail")
     frame, names = _pandas(table), [verdict] if isinstance(verdict, str) else list(verdict)
     meanings = pass_value, fail_value, missing_value
     rows = _rows(frame, names, truth, numeric, meanings)
@@ -129,7 +137,11 @@ def disagreements(
         put("judge_less_people", off[apart])
         order = np.argsort(-np.abs(off[apart]), kind="stable")
     else:
-        wrong = _label_wrong(rows, people_err)[apart]
+        wrong = _label_wrong(rows, people_err)
+        if people:
+            good = _good_by_people(frame, names[0], people, meanings)
+            wrong = np.where(np.isnan(good), wrong, np.where(rows.truth == 1, 1 - good, good))
+        wrong = wrong[apart]
         put("label_wrong", wrong.round(3))
         put("judge_wrong", (1 - wrong).round(3))
         order = np.argsort(wrong, kind="stable")
@@ -259,6 +271,31 @@ def _label_wrong(rows: Rows, people_err: float) -> np.ndarray:
         odds = odds * np.where(said == 1, passed, np.where(said == 0, failed, 1.0))
     chance = odds / (1 + odds)
     return np.where(rows.truth == 1, 1 - chance, chance)
+
+
+def _good_by_people(
+    frame: pd.DataFrame, verdict: str, people: Sequence[str], meanings: Any
+) -> np.ndarray:
+    """Probability that an output is good, by each person's label and the verdict; ``nan`` of none.
+
+    Which design chose the labels moves the share of good outputs only, not how labels err.
+    """
+    from bayesjudge.prevalence.people import doubtful
+
+    with checking("judge.disagreements") as require:
+        require(len(people) > 1, f"people needs a column of each of several, got {[*people]}")
+        missing = [c for c in people if c not in frame.columns]
+        require(not missing, f"no columns {missing}; there are {list(map(str, frame.columns))}")
+    row, names = free_name("row", frame.columns), ("pass_value", "fail_value", "missing_value")
+    table = frame[[verdict, *people]].assign(**{row: np.arange(len(frame))})
+    how = {name: value for name, value in zip(names, meanings, strict=True) if value is not None}
+    found = doubtful(
+        table, verdict=verdict, truth=list(people), item=row, calibration="random", **how
+    )
+    good = np.full(len(frame), np.nan)
+    chance = np.where(found["label"] == 1, 1 - found["wrong"], found["wrong"])
+    good[found["item"].to_numpy(int)] = chance
+    return good
 
 
 def _looked_at(

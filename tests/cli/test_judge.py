@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bayesjudge import judge
 from bayesjudge.cli import main
 from bayesjudge.datasets import keep_labels, xstest
-from bayesjudge.prevalence import classes, scores
+from bayesjudge.prevalence import Counts, classes, scores
 
 LABELS = ("--truth", "truth", "--calibration", "random")
 
@@ -57,6 +58,70 @@ def test_pass_and_fail(capsys, folder, tmp_path):
     rows = pd.read_csv(listed)
     assert len(rows) == round((1 - agreed) * len(table))
     assert rows["judge_wrong"].is_monotonic_decreasing
+
+
+def test_a_run_without_labels_takes_a_card_and_says_what_that_rests_on(capsys, folder, tmp_path):
+    card, later = tmp_path / "card.json", tmp_path / "later.csv"
+    one = [str(folder / "one.csv"), *LABELS]
+    main(["judge", *one, "--card", str(card), "--name", "gpt-4", "--quiet"])
+    pd.read_csv(folder / "one.csv").drop(columns="truth").to_csv(later, index=False)
+    capsys.readouterr()
+    how = ["prevalence", str(later), "--verdict", "verdict", "--unparsed", "fail"]
+    how += ["--card", str(card)]
+    assert main([*how, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["answer"]["text"].startswith("If the judge errs as it did elsewhere, people")
+    assert "untested-rates" in {c["id"] for c in found["cautions"]}
+    for more, words in (
+        (["--calibration", "random"], "needs --truth"),
+        (["--stratum", "item"], "--stratum is of no use beside --card"),
+        (["--nuts"], "leave --card"),
+        (["--interval", "hdi"], "are eti_bounded"),
+    ):
+        assert main([*how, *more]) == 2
+        assert words in " ".join(capsys.readouterr().err.split())
+    by_verdict = ["--truth", "truth", "--calibration", "by_verdict", "--verdict", "verdict"]
+    assert main(["prevalence", one[0], *by_verdict, "--card", str(card)]) == 2
+    assert "do not test a card's rates" in capsys.readouterr().err
+
+
+def test_tuned_labels_are_left_out_of_passports_and_panels(capsys, folder, tmp_path):
+    out, table = tmp_path / "made.json", str(folder / "prompts.csv")
+    how = [table, *LABELS, "--tuned-on", "shown"]
+    made = ["passport", "make", *how, "--verdict", "v2", "--judge", "x", "--out", str(out)]
+    assert main(made) == 0
+    card = judge.Card.load(out)
+    assert card.tuned_labels == 15
+    assert sum(card.totals[::2]) == 135
+    capsys.readouterr()
+    votes = tmp_path / "votes.csv"
+    pd.read_csv(table).assign(item=range(300)).to_csv(votes, index=False)
+    how[0] = str(votes)
+    assert main(["panel", *how, "--judges", "v1", "--judges", "v2", "--json", "--no-nuts"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["inputs"]["labelled"] == 135
+    told = [c for c in found["cautions"] if c["id"] == "tuned-labels"]
+    assert told[0]["numbers"]["labels"] == 15
+    assert main(["panel", *how, "--json"]) == 2
+    assert "give one row an item (--judges)" in " ".join(capsys.readouterr().err.split())
+
+
+def test_several_people_of_disagreements(capsys, folder, tmp_path):
+    rng, table = np.random.default_rng(3), pd.read_csv(folder / "prompts.csv")
+    for name in ("ann", "bob"):
+        table[name] = np.where(rng.random(300) < 0.1, 1 - table["truth"], table["truth"])
+    table.to_csv(tmp_path / "people.csv", index=False)
+    listed = tmp_path / "read.csv"
+    how = ["--verdict", "v1", "--disagreements", str(listed)]
+    run(capsys, tmp_path, "people.csv", *how, "--people", "ann", "bob")
+    found = pd.read_csv(listed)
+    alike = found["ann"] == found["bob"]
+    against = alike & (found["ann"] != found["truth"])
+    assert (found["label_wrong"][against] > 0.5).all()
+    assert (found["label_wrong"][alike & ~against] < 0.1).all()
+    plain = [str(tmp_path / "people.csv"), *LABELS, "--verdict", "v1", "--people", "ann", "bob"]
+    assert main(["judge", *plain]) == 2
+    assert "--people goes with --disagreements" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -123,5 +188,18 @@ def test_a_card_is_made_shown_and_decides(capsys, folder, tmp_path):
         (check,) = json.loads(capsys.readouterr().out)["checks"]
         limits.append(check["high"] - check["low"])
     assert limits[1] < limits[0]
+    made = {}
+    for name, more in (("own", []), ("card", ["--card", str(card)])):
+        read = ["--verdict", "verdict", "--unparsed", "fail"]
+        assert main(["prevalence", *one, *read, *more, "--json"]) == 0
+        made[name] = json.loads(capsys.readouterr().out)
+    first = made["card"]["answer"]["estimates"][0]
+    known = judge.Card.load(card).estimate(
+        Counts.from_frame(pd.read_csv(folder / "one.csv"), calibration="random", unparsed="fail")
+    )["prevalence"]
+    assert [first[end] for end in ("value", "low", "high")] == pytest.approx([*known], abs=1e-6)
+    own = made["own"]["answer"]["estimates"][0]
+    assert first["high"] - first["low"] < own["high"] - own["low"]
+    assert len(made["card"]["card"]) == 2
     assert main(["judge", *one, "--card", str(card)]) == 2
     assert "--card needs --name" in capsys.readouterr().err

@@ -7,6 +7,7 @@ import bayesjudge as bj
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.worth import Worth, more_labels, worth_of_pairs, worth_of_widths, worth_words
 from bayesjudge.prevalence import Counts, answer, closed_forms, exact
+from bayesjudge.prevalence._worth import worth_of
 
 PATTERNS = np.array([1.0, 0, 1, 0]), np.array([1.0, 1, 0, 0])
 
@@ -86,6 +87,53 @@ def test_answers_tell_it_where_labels_are_random_and_only_there():
     assert made["random"].as_dict()["worth"][0]["labels"] == 100
     assert not made["by_truth"].worth
     assert "worth" not in made["by_verdict"].as_dict()
+
+
+def strata(good, agree, labelled, items):
+    """Counts of strata in the proportions that a share of good outputs and of agreement imply."""
+    good, agree, m = (np.array(x, float) for x in (good, agree, labelled))
+    others = np.array(items) - m
+    passed = good * agree + (1 - good) * (1 - agree)
+    columns = (others, others * passed, m * good, m * good * agree, m * (1 - good),
+               m * (1 - good) * agree)  # fmt: skip
+    whole = [np.rint(column).astype(int).tolist() for column in columns]
+    return Counts(*whole, calibration="random", systems=[*"abcde"[: m.size]], dim="stratum")
+
+
+def test_strata_are_worth_what_simulated_estimates_of_their_whole_gain():
+    """By brute force: stratified means of labels alone, and with one regression on the verdict."""
+    rng, draws = np.random.default_rng(4), 4000
+    good, agree, m, n = (0.5, 0.8), (0.9, 0.8), (200, 400), (3000, 1000)
+    alone, change = np.zeros(draws), np.zeros(draws)
+    for y, a, labels, items in zip(good, agree, m, n, strict=True):
+        truth = rng.random((draws, items)) < y
+        verdict = np.where(rng.random((draws, items)) < a, truth, ~truth)
+        alone += items / 4000 * truth[:, :labels].mean(axis=1)
+        more = verdict.mean(axis=1) - verdict[:, :labels].mean(axis=1)
+        change += items / 4000 * more
+    slope = -np.cov(alone, change)[0, 1] / change.var()  # the best one for all strata
+    seen = 600 * (alone.var() / (alone + slope * change).var() - 1)
+    error = 2 * np.sqrt(2 / draws) * (seen + 600)
+    found = answer(exact(strata(good, agree, m, n))).worth[""]
+    assert found.labels == 600
+    assert found.low < seen < found.high
+    assert found.value == pytest.approx(seen, abs=2 * error)
+
+
+def test_two_strata_alike_are_worth_as_much_as_one_sample():
+    found = answer(exact(strata((0.5, 0.5), (0.9, 0.9), (300, 300), (1200, 1200)))).worth[""]
+    one = answer(exact(strata((0.5,), (0.9,), (600,), (2400,)))).worth[""]
+    wanted = more_labels(0.64, 600, 2400)
+    assert found.value == pytest.approx(wanted, rel=0.05)
+    assert one.value == pytest.approx(wanted, rel=0.05)
+
+
+def test_a_stratum_of_one_label_tells_no_worth():
+    counts = strata((0.5, 0.5), (0.9, 0.9), (300, 300), (1200, 1200))
+    few = Counts(*([900, 50], [450, 25], [150, 1], [135, 1], [150, 0], [135, 0]),
+                 calibration="random", systems=["a", "b"], dim="stratum")  # fmt: skip
+    assert worth_of(counts, 0.95)
+    assert not worth_of(few, 0.95)
 
 
 def test_scores_and_items_tell_it_too():

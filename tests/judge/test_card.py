@@ -71,6 +71,22 @@ def test_files_are_of_the_schema_and_passports_are_read(tmp_path):
     assert set(schema["properties"]) == {field.name for field in dataclasses.fields(Card)}
 
 
+def test_errors_that_differ_between_systems_are_on_the_card():
+    """More than of systems that are alike, on the side on which they differ; of one system none."""
+    two = [300] * 2, [200] * 2, [100] * 2, [90] * 2
+    alike = Counts(*two, [100] * 2, [80] * 2, "random", ("a", "b"))
+    apart = Counts(*two, [100] * 2, [98, 40], "random", ("a", "b"))
+    one, other = (Card.make(counts, judge="x") for counts in (alike, apart))
+    assert other.error_correlation["good"] == one.error_correlation["good"]
+    assert other.error_correlation["bad"] > 2 * one.error_correlation["bad"]
+    *_, worth, _ = other.external_labels()
+    rho = other.error_correlation["bad"]
+    assert worth == int(200 / (1 + rho * (200 + 100)))
+    assert f"by {one.error_correlation['good']:.3f} on good items" in str(one)
+    assert made().error_correlation == {}
+    assert "correlate" not in str(made())
+
+
 def test_a_card_goes_stale_and_shows_what_the_judge_is_worth():
     one = made(valid_until="2026-06-30")
     assert [c.id for c in one.check(date="2026-07-01")] == ["stale-calibration"]
@@ -156,14 +172,16 @@ def test_the_commands(tmp_path, capsys):
     assert main([*line, "--out", str(out)]) == 0
     assert len(Card.load(out).labels) == 5
     assert main(["passport", "show", str(out)]) == 0
-    assert capsys.readouterr().out.count("Passport of gpt-4") == 2
+    assert capsys.readouterr().out.count("Card of gpt-4") == 2
     later = tmp_path / "later.csv"
     known[known["system"] == "gpt4"].drop(columns="truth").to_csv(later, index=False)
     check = ["passport", "check", str(out), str(later), "--fail", "--prompt", str(prompt)]
     assert main([*check, "--judge", "gpt-4"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert said.startswith("No item of this run has a human label, so whether the judge errs")
-    assert re.search(r"If it does, people would pass 4\d % of outputs like these \(", said)
+    told = (
+        r"If the judge errs as it did elsewhere, people would pass 4\d % of outputs like these \("
+    )
+    assert re.match(told, said)
     assert main([*check, "--judge", "gpt-5"]) == 1
     assert "stale-calibration" in capsys.readouterr().out
 

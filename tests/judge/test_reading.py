@@ -50,6 +50,54 @@ def test_the_likeliest_errors_of_the_judge_come_first():
         judge.disagreements(log, verdict="nobody")
 
 
+def several(seed, n=3000, errs=0.12):
+    """A judge and two people who err independently, one of whom gave the label that counts."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 2, n)
+    said = {name: np.where(rng.random(n) < error, 1 - truth, truth).astype(float)
+            for name, error in (("verdict", 0.2), ("ann", errs), ("bob", errs))}  # fmt: skip
+    for name in ("ann", "bob"):
+        said[name][1000:] = np.nan
+    said["bob"][800:1000] = np.nan
+    return pd.DataFrame({**said, "truth": said["ann"]}), truth
+
+
+def test_several_people_tell_how_often_a_label_is_wrong():
+    """As many are as is said, among labels that the judge contradicts; without people fewer."""
+    log, good = several(1)
+    people = ["ann", "bob"]
+    found = judge.disagreements(log, people=people)
+    wrong = log["truth"].to_numpy()[found["row"] - 1] != good[found["row"] - 1]
+    for agree in (True, False):
+        own = (found["ann"] == found["bob"]).to_numpy() == agree
+        chance = found["label_wrong"].to_numpy()[own]
+        error = np.sqrt((chance * (1 - chance)).sum())
+        assert wrong[own].sum() == pytest.approx(chance.sum(), abs=4 * error)
+    alone = judge.disagreements(log)
+    assert alone["label_wrong"].sum() < 0.8 * wrong.sum()
+
+
+def test_a_label_of_nobody_named_is_judged_by_the_usual_rate():
+    log, _ = several(2, n=1500)
+    log.loc[1200, "truth"] = 1 - log.loc[1200, "verdict"]
+    rows = {name: judge.disagreements(log, people=people).set_index("row")
+            for name, people in (("usual", ()), ("people", ("ann", "bob")))}  # fmt: skip
+    assert rows["people"].loc[1201, "label_wrong"] == rows["usual"].loc[1201, "label_wrong"]
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"people": ["ann"]}, "a column of each of several"),
+        ({"people": ["ann", "eve"]}, "no columns"),
+        ({"people": ["ann", "bob"], "numeric": True}, "pass and fail"),
+    ],
+)
+def test_people_who_cannot_tell_are_refused(more, words):
+    with pytest.raises(InputError, match=words):
+        judge.disagreements(several(1, n=1100)[0], **more)
+
+
 def test_numbers_that_are_farthest_apart_come_first():
     log = pd.DataFrame({"s": [5, 2, 3], "truth": [1, 2, 4], "text": ["x", "y", "z"]})
     found = judge.disagreements(log, verdict="s", numeric=True)
