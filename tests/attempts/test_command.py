@@ -5,6 +5,7 @@ import json
 import pandas as pd
 import pytest
 
+import bayesjudge as bj
 from bayesjudge import attempts, datasets
 from bayesjudge.cli import main
 from bayesjudge.readers import read_log
@@ -121,3 +122,14 @@ def test_repeats_does_not_call_attempts_a_contradiction(tmp_path, capsys):
     assert main(line) == 2
     assert "--order trial" in capsys.readouterr().err
     assert main([*line, "--order", "trial", "--scale", "0-1", "--json"]) == 0
+
+
+@pytest.mark.parametrize("differ", [False, True])
+def test_doctor_takes_two_people_where_they_agree(differ):
+    table = attempts.simulate(prevalence=(0.5,), tasks=15, labels=40, random_seed=1)
+    table = table.drop(columns=["system", "cost"]).rename(columns={"truth": "ann1"})
+    table["ann2"] = table["ann1"].where(table["attempt"] < 3)
+    if differ:
+        table["ann2"] = table["ann2"].mask(table["task"] == "task 2", 1 - table["ann1"])
+    (found,) = [one for one in bj.doctor(table).answers if one.line.command == "attempts"]
+    assert found.line.options["--truth"] == (["ann1"] if differ else ["ann1", "ann2"])

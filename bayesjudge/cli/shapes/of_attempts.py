@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from bayesjudge.cli.shapes import NEEDS, WANTED, Lacking, Line, Match, Reading, options_in
 from bayesjudge.cli.shapes.common import are_attempts, values
 from bayesjudge.cli.shapes.labelled import label_design
+from bayesjudge.cli.shapes.people import one_question
 from bayesjudge.cli.shapes.table import Table
 from bayesjudge.cli.shapes.words import TESTED
+from bayesjudge.core.screen import few
 from bayesjudge.readers.log import Log, Metric
 
 #: What can be done with attempts without a verdict, and with those without an outcome.
@@ -39,10 +41,17 @@ def matches(table: Table) -> Iterator[Match]:
     options: dict[str, Sequence[str]] = {"--task": [str(table.item)]}
     options |= {"--by": [str(table.system)]} if len(table.systems) > 1 else {}
     tested = bool(table[name].words & TESTED)
+    ways, of_way = [*LOST], {**OF_WAY}
     if table.truths:
-        truth = table.truths[0]
+        truth, people = table.truths[0], _people(table)
         chosen = label_design(table.columns[name], table.columns[truth], [], [])
-        options |= {"--verdict": [name], "--truth": [truth], **options_in(chosen)}
+        options |= {"--verdict": [name], "--truth": people, **options_in(chosen)}
+        ways += [{**way, "--truth": [truth]} for way in LOST if len(people) > 1]
+        of_way["--truth"] = (
+            f"attempts: {few(people, 5)} differ on some attempts, and the line takes what {truth} "
+            "said; what was decided there goes in a column of its own (--truth "
+            f"{' '.join(people)} --adjudicated COLUMN)"
+        )
     elif tested:
         options |= {"--truth": [name]}
         told.append(f"attempts: {name} is taken for the outcome, as a test has it; if a judge said "
@@ -53,7 +62,15 @@ def matches(table: Table) -> Iterator[Match]:
     options |= options_in(coded)
     yield Reading(Line("attempts", table.path, options), WANTED["attempts"], 0.75,
                   [f"rows of one {table.item} are attempts, by what columns are called"],
-                  [*told, ONE_EACH], LOST, told_of_way=OF_WAY)  # fmt: skip
+                  [*told, ONE_EACH], ways, told_of_way=of_way)  # fmt: skip
+
+
+def _people(table: Table) -> list[str]:
+    """Columns of people's labels: those of one question, if they use the same words."""
+    found = one_question(table.truths)
+    first = table[table.truths[0]]
+    alike = all(table[n].binary and table[n].meanings == first.meanings for n in found)
+    return found if len(found) > 1 and alike else [first.name]
 
 
 def of_log(
