@@ -3,8 +3,9 @@
 Nine cells: probabilities of a judge who is calibrated, overconfident (log odds twice too large) or
 knows two kinds of output (a step, .7 and .98), with 100, 300 and 1,000 labels of 3,000 outputs;
 promised with probability .9, so that .10 may break. Beside `judge.trust`'s threshold the smallest
-of which the observed error is at most 5 %, and Clopper and Pearson's bound down a fixed sequence of
-twenty thresholds from the first at which it could hold.
+of which the observed error is at most 5 %, Clopper and Pearson's bound down a fixed sequence of
+twenty thresholds from the first at which it could hold, and (known) the threshold of somebody who
+knows how often each verdict is wrong.
 
 Quick: as it is.
 
@@ -13,7 +14,13 @@ of the draws, the observed share in .48 to .77 and Clopper and Pearson's sequenc
 Accepted are .107, .203 and .292 of the outputs of a calibrated judge (sequence .007, .060, .151),
 .087, .346 and .486 of a step (.114, .116, .128), and .005 or less of an overconfident one (.001):
 at least twice the sequence's in seven of nine cells, 1.9 times with 1,000 labels of a calibrated
-judge, and .76 times with 100 labels of a step.
+judge, and .76 times with 100 labels of a step. In these two twice as much is out of reach. Somebody
+who knows how often each verdict is wrong accepts .361 of the calibrated judge's outputs, .025 of
+the overconfident one's and .535 of the step: with 1,000 labels `judge.trust` has .81 of that, and
+twice the sequence would be .84. Of 100 labels 48 lie beyond the step on average, and 45 without an
+error are the fewest that promise 5 % with probability .9 (77 with one error): .27 of tables have
+them, which is .13 to .15 of the outputs for any rule that has to be sure from labels alone, and
+.114 the sequence's.
 
     python benchmarks/judge/thresholds.py --runs 150
 """
@@ -57,6 +64,13 @@ def others(p: np.ndarray, x: np.ndarray, wrong: np.ndarray) -> dict[str, float]:
     return found
 
 
+def most(p: np.ndarray, q: np.ndarray) -> float:
+    """The lowest threshold at which no more are wrong, if all is known; there may be none."""
+    order = np.argsort(-p)
+    good = np.flatnonzero(np.cumsum(1 - q[order]) <= ALPHA * np.arange(1, len(p) + 1))
+    return p[order][good[-1]] if good.size else np.nan
+
+
 def study(runs: int) -> pd.DataFrame:
     """Broken promises and traffic by cell and rule."""
     rows = []
@@ -69,6 +83,7 @@ def study(runs: int) -> pd.DataFrame:
                 x, y = p[:labels], (rng.random(labels) < q[:labels]).astype(float)
                 table = Labelled(x, y, np.ones(labels), p, np.ones(OUTPUTS), True)
                 cuts = others(p, x, 1 - y) | {"trust": threshold(table, True, ALPHA, PROMISED)}
+                cuts["known"] = most(p, q)
                 for rule, cut in cuts.items():
                     taken = p >= cut
                     broken = taken.any() and (1 - q[taken]).mean() > ALPHA

@@ -618,7 +618,7 @@ def several_people(w: World) -> Case:
     if w.rng.random() < 0.5:
         cells = {name: w.sampled(own, 0.8) for name, own in cells.items()}
     table = w.mixed({item: w.items(n), judge: w.words(w.judged(good)), **cells}, decoys=False)
-    alone = [Right(c, {"--verdict": judge, "--truth": (*names,)}, {"--item": item})
+    alone = [Right(c, {"--verdict": judge, "--truth": (*names, names)}, {"--item": item})
              for c in ("prevalence", "gate")]  # fmt: skip
     main = Right("ratings", {"--item": item, "--people": names, "--judge": judge})
     return Case("several people", w.writer(table), [main, *alone], [], [w.bad])
