@@ -98,6 +98,11 @@ class Pilot:
         """Whether people say pass or fail."""
         return bool(np.isin(self.truth, (0, 1)).all())
 
+    @property
+    def verdicts(self) -> bool:
+        """Whether people and judges say pass or fail."""
+        return self.binary and bool(np.isin(self.judged, (0, 1)).all())
+
     def icc(self, judge: int) -> float:
         """Correlate two calls of a judge on one output, by the analysis of variance.
 
@@ -138,7 +143,7 @@ class Pilot:
         """
         rows = np.column_stack([self.truth, self.judged])
         weight = np.ones(len(rows))
-        if self.binary and np.isin(self.judged, (0, 1)).all():
+        if self.verdicts:
             every = np.array([*itertools.product((0.0, 1.0), repeat=rows.shape[1])])
             rows = np.vstack([rows, every])
             weight = np.append(weight, np.full(len(every), 1 / len(every)))
@@ -321,7 +326,7 @@ def shopping_list(
     width : float, optional
         Goal: an interval of the mean, or of the difference, so wide, in units of the labels.
     at_least : float, optional
-        Goal: a decision whether the mean is at least that.
+        Goal: a decision whether the mean is at least that, by `gate`; in (0, 1) of passes.
     difference : bool, default False
         Goal: a decision which of two systems is better.
     items : int, optional
@@ -367,10 +372,13 @@ def shopping_list(
     """
     check_ci_prob(ci_prob)
     most = max(pilot.judged_n) if items is None else items
+    share = pilot.verdicts and pilot.outputs == 1
     with checking("shopping_list") as require:
         goals = [width is not None, at_least is not None, difference]
         require(sum(goals) == 1, "one goal: width=, at_least= or difference=True")
         require(width is None or width > 0, f"width must be above 0, got {width}")
+        inside = at_least is None or not share or 0 < at_least < 1
+        require(inside, f"at_least must lie in (0, 1) of passes and fails, got {at_least}")
         require(0.5 <= probability < 1, f"probability must lie in [0.5, 1), got {probability}")
         require(0 < power < 1, f"power must lie in (0, 1), got {power}")
         require(most >= len(pilot.truth), f"items={items}: the pilot has {len(pilot.truth)}")
@@ -383,7 +391,7 @@ def shopping_list(
         require(pairs, "a difference takes a pilot of two systems: by= and item=")
     drawn = pilot.moments(random_seed)
     z = z_score(ci_prob)
-    goal = _goal(drawn.mean, width, at_least, z, float(ndtri(probability)))
+    goal = _goal(drawn.mean, width, at_least, z, float(ndtri(probability)), share)
     ways = _ways(pilot, drawn, [_price_of(name, prices) for name in pilot.judges])
     rows = [_cheapest(way, pilot, prices, goal, power, most, z) for way in ways]
     import pandas as pd
@@ -395,11 +403,17 @@ Goal = Callable[[np.ndarray, np.ndarray, float], np.ndarray]
 
 
 def _goal(
-    mean: np.ndarray, width: float | None, at_least: float | None, z: float, sure: float
+    mean: np.ndarray,
+    width: float | None,
+    at_least: float | None,
+    z: float,
+    sure: float,
+    share: bool,
 ) -> Goal:
     """Probability over the draws, on the last axis, that a standard error reaches the goal.
 
-    An interval's width varies with the variance that labels show of theirs.
+    An interval's width varies with the variance that labels show of theirs. A share is held against
+    a threshold by what its error would be there, as `gate` does (a score test).
     """
     if width is not None:
         wanted = width
@@ -409,8 +423,11 @@ def _goal(
             return ndtr(np.log(wanted / (2 * z * error)) / spread).mean(axis=-1)
 
         return narrow
-    far = np.abs(mean - (at_least or 0.0))
-    return lambda error, *_: ndtr(far / np.maximum(error, 1e-300) - sure).mean(axis=-1)
+    threshold = at_least or 0.0
+    far, margin = np.abs(mean - threshold), np.asarray(sure)
+    if share and at_least is not None:
+        margin = sure * np.sqrt(threshold * (1 - threshold) / np.maximum(mean * (1 - mean), 1e-12))
+    return lambda error, *_: ndtr(far / np.maximum(error, 1e-300) - margin).mean(axis=-1)
 
 
 def _price_of(judge: str, prices: Mapping[str, float]) -> float:

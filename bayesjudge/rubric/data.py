@@ -120,9 +120,7 @@ class Rubric:
             self._check(require)
 
     def _check(self, require: Callable[[object, str | Problem], None]) -> None:
-        design = self.design
-        sample = f"calibration={design.name!r}: totals take labels that are a random sample"
-        require(design.is_sample, f"{sample} of the outputs (random)")
+        require(self.design.is_sample, _not_a_sample(self.design))
         for name in ("judged", "people"):
             cells = getattr(self, name)
             outside = cells[(cells < 0) | (cells > 1)]
@@ -414,6 +412,18 @@ class Rubric:
         else:
             rows, keys = _stacked(table, criteria, keys)
         return cls(**_cells(rows, keys, item, by, weight, read), **given)
+
+
+def _not_a_sample(design: LabelDesign) -> Problem:
+    """Labels that no total can be made of: why, and what they are good for."""
+    words = (
+        f"calibration={design.name!r}: totals take labels that are a random sample of the outputs, "
+        f"or of criteria of outputs (random), and these are not: {design.meaning}. Either label a "
+        "random sample (`bayesjudge label` draws it) and leave the other labels empty; or take one "
+        "criterion at a time, with its two columns: `bayesjudge prevalence FILE --verdict COLUMN "
+        f"--truth COLUMN --calibration {design.name}`"
+    )
+    return Problem(words, "labels-not-random", "calibration", design.name, ("random",))
 
 
 def counted(judged: np.ndarray, people: np.ndarray, calibration: Any) -> Counts:

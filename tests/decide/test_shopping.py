@@ -65,6 +65,52 @@ def test_a_judge_at_a_hundredth_of_a_persons_price_saves(correlation, saved):
     assert 1 - cost / (alone / 1.01) == pytest.approx(saved, abs=0.03)
 
 
+class _Known(Pilot):
+    """A pilot whose shares are those of the population, and known to be."""
+
+    def moments(self, random_seed=1):
+        covariance = np.cov(np.column_stack([self.truth, self.judged]).T, bias=True)
+        mean = np.array([self.truth.mean()])
+        drawn = super().moments(random_seed)
+        return drawn._replace(mean=mean, covariance=covariance[None], items=1e9)
+
+
+def _known(good, right, items):
+    """Of a judge that is as often right on good items as on bad ones."""
+    shares = np.array([good * right, good * (1 - right), (1 - good) * (1 - right)])
+    n = np.rint(200 * np.append(shares, (1 - good) * right)).astype(int)
+    truth, judged = np.repeat([1, 1, 0, 0], n), np.repeat([1, 0, 1, 0], n)
+    pilot = _Known(truth, judged[:, None], ["judge"], judged_n=[items])
+    hit, caught = n[0] / (n[0] + n[1]), n[3] / (n[2] + n[3])
+    rates = {"prevalence": truth.mean(), "sensitivity": hit, "specificity": caught}
+    return pilot, {**rates, "items": items}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("good", "right", "at_least", "width"),
+    [(0.5, 0.8, 0.44, 0.09), (0.7, 0.9, 0.66, 0.06), (0.9, 0.85, 0.87, 0.05),
+     (0.3, 0.85, 0.35, 0.08)],
+)  # fmt: skip
+def test_both_roads_to_a_number_of_labels_agree_away_from_the_ends(good, right, at_least, width):
+    """The list's normal form, and the exact chance and Wilson's width: docs/decide.md says so."""
+    pilot, rates = _known(good, right, 5000)
+    ways = {"judge": "random sample", "people only": "people only"}
+    free = {"label": 1.0}
+    narrow = shopping_list(pilot, free, width=width, power=0.5).set_index("way")["labels"]
+    exact = bj.prevalence.budget.labels_by_design(width, **rates)
+    for way, strategy in ways.items():
+        assert narrow[way] == pytest.approx(exact[strategy], rel=0.04)
+    decides = shopping_list(pilot, free, at_least=at_least).set_index("way")["labels"]
+    if at_least > good:  # a fail is a pass of the share of bad outputs
+        hit, caught = rates["specificity"], rates["sensitivity"]
+        rates |= {"prevalence": 1 - rates["prevalence"], "sensitivity": hit, "specificity": caught}
+        at_least = 1 - at_least
+    exact = bj.decide.labels_to_pass(at_least, **rates)
+    for way, strategy in ways.items():
+        assert decides[way] == pytest.approx(exact[strategy], rel=0.06)
+
+
 # The list ----------------------------------------------------------------------------------------
 
 
@@ -174,6 +220,7 @@ def test_pairing_is_worth_its_labels():
         ({"width": -1.0}, "width must be above 0"),
         ({"width": 0.1, "items": 20}, "the pilot has 50"),
         ({"width": 0.1, "power": 1.0}, "power must lie in"),
+        ({"at_least": 1.0}, r"at_least must lie in \(0, 1\) of passes and fails, got 1.0"),
     ],
 )
 def test_refusals(how, words):

@@ -230,6 +230,21 @@ def test_refusals_name_what_is_wrong(change, words):
         _rubric(**change)
 
 
+@pytest.mark.parametrize("design", sorted({*bj.prevalence.DESIGNS} - {"random"}))
+def test_labels_that_are_no_random_sample_are_refused_with_what_to_do(design):
+    with pytest.raises(bj.InputError) as refused:
+        _rubric(calibration=design)
+    (problem,) = refused.value.problems
+    assert (problem.id, problem.argument) == ("labels-not-random", "calibration")
+    assert (problem.value, problem.known) == (design, ("random",))
+    for words in (
+        bj.prevalence.DESIGNS[design].meaning,
+        "label a random sample (`bayesjudge label` draws it)",
+        f"`bayesjudge prevalence FILE --verdict COLUMN --truth COLUMN --calibration {design}`",
+    ):
+        assert words in str(problem)
+
+
 def test_more_refusals():
     with pytest.raises(bj.InputError, match="criteria that nobody labelled: b"):
         Rubric([[1, 0]] * 3, [[1, NAN]] * 3, [1, 1], "random", "ab")
@@ -404,6 +419,22 @@ def test_columns_are_paired_in_any_spelling(names, criteria, tmp_path, capsys):
     assert main(["rubric", str(tmp_path / "t.csv"), "--calibration", "random", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [one["criterion"] for one in found["criteria"]] == [*criteria]
+
+
+@pytest.mark.slow
+def test_what_is_proposed_for_other_labels_runs(files, capsys):
+    table = pd.read_csv("wide.csv")
+    chosen = table.groupby("judge_polite").head(30).index  # as many passes as fails, one criterion
+    table["human_polite"] = table["human_polite"].fillna(table["judge_polite"])
+    table.loc[~table.index.isin(chosen), "human_polite"] = np.nan
+    table.to_csv("chosen.csv", index=False)
+    assert main(["rubric", "chosen.csv", "--calibration", "by_verdict"]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    line = told.split("`bayesjudge prevalence ")[1].split("`")[0]
+    for slot in ("chosen.csv", "judge_polite", "human_polite"):
+        line = line.replace("FILE" if slot.endswith("csv") else "COLUMN", slot, 1)
+    assert main(["prevalence", *line.split(), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["inputs"]["calibration"].startswith("by_verdict")
 
 
 def test_what_the_command_refuses(files, capsys):
