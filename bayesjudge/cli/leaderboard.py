@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from bayesjudge import leaderboard as module
 from bayesjudge.cli.options import (
@@ -62,7 +62,7 @@ def main(
     tie_value: Annotated[list[str] | None, SEVERAL] = None,
     missing_value: Annotated[list[str] | None, SEVERAL] = None,
     metric: Annotated[str | None, OF_TABLE] = None,
-    equal_length: Annotated[bool, OF_MODEL] = False,
+    target: Annotated[Literal["any-length", "equal-length"], OF_MODEL] = "any-length",
     shared: Shared = Shared(),
 ) -> None:
     """Say which system people prefer, from a judge's verdicts on pairs and some of people's.
@@ -111,8 +111,8 @@ def main(
         Values that mean that there is no verdict.
     metric : str
         Of a log of pairs: the verdicts that are meant.
-    equal_length : bool
-        Strengths at equal length of the answers, in place of strengths as the answers come.
+    target : str
+        What strengths are about: answers of any length as they come, or of equal length (--length).
 
     Raises
     ------
@@ -125,7 +125,8 @@ def main(
         require(len(own) in (0, 2), f"--winner must be given twice, got {list(own)}")
         lengths = None if length is None else tuple(length)
         require(lengths is None or len(lengths) == 2, "--length names two columns")
-        require(lengths or not equal_length, needed("--length", "--equal-length needs --length"))
+        needs = needed("--length", "--target equal-length needs --length")
+        require(lengths or target == "any-length", needs)
     source = open_source(table, metric, judges=True)
     names = {"first": first, "second": second, "verdict": verdict, "people": people}
     found = _columns(source, names, judge, swapped, baseline)
@@ -138,7 +139,9 @@ def main(
     about = {"item": item, "lengths": lengths, "count": count}
     with source.counted(_wanted(source, found, about), quiet=shared.quiet) as rows:
         battles = module.Battles.from_frame(rows, **found, **about, **said)  # type: ignore[arg-type]
-    _present(battles, module.CalibratedBattles(equal_length=equal_length), shared, source, baseline)
+    about_length: Any = target.replace("-", " ")
+    model = module.CalibratedBattles(target=about_length)
+    _present(battles, model, shared, source, baseline)
 
 
 def _present(
@@ -151,7 +154,7 @@ def _present(
     """Answer at once; sample if it was asked for."""
     level = shared.ci_prob
     try:
-        formulas = module.closed_forms(battles, ci_prob=level)
+        formulas = module.closed_forms(battles, target=model.target, ci_prob=level)
     except InputError:  # the model has an answer
         formulas = ()
     at_once = []
@@ -200,7 +203,8 @@ def _columns(
     if source.log is not None:
         with checking("options") as require:
             require(source.paired, f"{source.path}: its verdicts do not compare two answers")
-        usual = {"first": "system", "second": None, "verdict": ["verdict"], "people": None}
+        verdict = ["score"] if source.graded_pairs else ["verdict"]
+        usual = {"first": "system", "second": None, "verdict": verdict, "people": None}
         names = usual | {key: value for key, value in names.items() if value}
         if not names["second"] and "reference" in have:
             every = source.table_of_names(["reference"])["reference"]

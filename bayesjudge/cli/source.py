@@ -253,6 +253,15 @@ class Source:
         )
 
     @property
+    def graded_pairs(self) -> bool:
+        """Whether scores of pairs are probabilities that the system wins, as verdicts say."""
+        if not self.paired:
+            return False
+        told = [(g.score, g.value) for g in self.chosen.grades if g.score is not None]
+        agree = all(0 <= p <= 1 and (p > 0.5) == (value == "win") for p, value in told)
+        return agree and any(p not in (0, 0.5, 1) for p, _ in told)
+
+    @property
     def swapped(self) -> bool:
         """Whether pairs were judged in both orders."""
         return self.log is not None and any(g.order for g in self.chosen.grades)

@@ -35,7 +35,8 @@ def check_prior(
     (`bayesjudge.prevalence.items`, `bayesjudge.panel`); how often a judge is right on labelled
     items (`bayesjudge.panel`); the mean of the scores, and how they scatter between items, judges
     and repeats (`bayesjudge.repeats`); mean, scatter and repeat noise of the shifts
-    (`bayesjudge.bias`); shares of the options, and how often two ratings of an item agree
+    (`bayesjudge.bias`); ties, the first place and gaps between systems (`bayesjudge.leaderboard`);
+    shares of the options, and how often two ratings of an item agree
     (`bayesjudge.ratings`).
 
     Parameters

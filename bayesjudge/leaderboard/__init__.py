@@ -1,6 +1,8 @@
 """Who leads for people, from verdicts on pairs of answers?"""
 
+import bayesjudge.leaderboard.expected  # noqa: F401  # so that `check_prior` knows the model
 from bayesjudge.core.fitting import build_model, fit
+from bayesjudge.core.prior_check import check_prior
 from bayesjudge.leaderboard.answer import answer
 from bayesjudge.leaderboard.closed_form import davidson, power_tuned
 from bayesjudge.leaderboard.compare import closed_forms, compare
@@ -20,6 +22,7 @@ __all__ = [
     "answer",
     "approximate",
     "build_model",
+    "check_prior",
     "closed_forms",
     "compare",
     "davidson",

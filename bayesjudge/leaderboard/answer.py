@@ -75,7 +75,8 @@ def answer(
     beside = of_judges[0] if of_judges and quoted not in of_judges else None
     known = not _is_judges(quoted) and battles.labelled > 0
     linked = fit is not None and not {c.id for c in fit.cautions} & RESTS_ON_PRIOR
-    worth = {"": _worth(fit, ci_prob)} if fit and known and linked and battles.judges else {}
+    more = max((battles.verdicts[j] for j in battles.judges), default=0) > battles.labelled
+    worth = {"": _worth(fit, ci_prob)} if fit and known and linked and more else {}
     notes = [] if fit is None or not known else [*_notes(fit, ci_prob), worth_words(worth)]
     return Answer(
         _sentence(quoted, fit, battles, known),
@@ -101,14 +102,16 @@ def _sentence(quoted: Estimate, fit: Fit | None, battles: Battles, known: bool) 
     points, two = elo(row, quoted.ci_prob), len(battles.systems) == 2
     gap = points if two else f"{points} ahead of {second}"
     rest = second if two else "the rest"
+    at = " at equal length" if quoted.method.id.endswith(":equal-length") else ""
     if not known:
-        who = quoted.method.setting or "the judge"
+        who = quoted.method.setting.removesuffix(":equal-length") or "the judge"
         who = "The judge" if who in ("judge", "the judge") else f"The judge {who}"
         if not _is_judges(quoted):
             return (
-                f"People were not asked; by judge and prior {first} is {points} ahead of {second}."
+                f"People were not asked; by judge and prior {first} is {points} ahead of "
+                f"{second}{at}."
             )
-        return f"{who} prefers {first}: {gap}; without people's verdicts, theirs is unknown."
+        return f"{who} prefers {first}{at}: {gap}; without people's verdicts, theirs is unknown."
     if fit is None:
         sure, told = row.low > 0, ""
         leads = f"People prefer {first} to {rest}"
@@ -119,7 +122,7 @@ def _sentence(quoted: Estimate, fit: Fit | None, battles: Battles, known: bool) 
         leads = f"People {probably}prefer {first} to {rest}"
     if not sure:
         leads, gap = "No system leads for people yet", f"{first} is {points} ahead of {second}"
-    return f"{leads}: {gap}{told}."
+    return f"{leads}{at}: {gap}{told}."
 
 
 def elo(row: Row, ci_prob: float | None = None) -> str:

@@ -12,7 +12,7 @@ from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.methods import Method
 from bayesjudge.core.screen import few
-from bayesjudge.leaderboard.data import PEOPLE, Battles
+from bayesjudge.leaderboard.data import PEOPLE, STRENGTH_TARGETS, Battles, StrengthTarget
 from bayesjudge.leaderboard.likelihood import (
     Rows,
     components,
@@ -42,7 +42,7 @@ def davidson(
     *,
     ties: Ties = "davidson",
     order: bool = True,
-    equal_length: bool = False,
+    target: StrengthTarget = "any length",
     ci_prob: float = 0.95,
 ) -> Estimate:
     r"""Estimate strengths by one source: Davidson's model, which is Bradley-Terry with ties.
@@ -60,8 +60,8 @@ def davidson(
         As in the model, or as half a win of each: then it is Bradley-Terry.
     order : bool, default True
         Whether the place shown first may help (d), if pairs were shown in both orders.
-    equal_length : bool, default False
-        Strengths at equal length: with g, of the logarithms of lengths.
+    target : {"any length", "equal length"}
+        Strengths of answers as they come, or at equal length: with g, of the logarithms of lengths.
     ci_prob : float, default 0.95
         Coverage that the intervals aim at.
 
@@ -91,9 +91,9 @@ def davidson(
     1.0986
     """
     check_ci_prob(ci_prob)
-    _check(battles, source, equal_length)
+    _check(battles, source, target)
     ordered = order and battles.both_orders
-    rows = rows_of(battles, source, order=ordered, style=equal_length)
+    rows = rows_of(battles, source, order=ordered, style=target == "equal length")
     tied = ties == "davidson" and bool(rows.shares[:, 1].any())
     rows = rows if tied else rows._replace(shares=halved(rows.shares))
     found = fit_source(rows, tied, len(battles.systems))
@@ -102,7 +102,7 @@ def davidson(
         found.value,
         found.covariance,
         ci_prob,
-        method=_method_of(source, ties, equal_length),
+        method=_method_of(source, ties, target),
         source=DAVIDSON,
         cautions=_cautions(battles, source),
         assumptions=(ITEMS, RANDOM) if source == PEOPLE else (ITEMS, JUDGE_ONLY),
@@ -152,7 +152,7 @@ def power_tuned(
     Angelopoulos, Duchi & Zrnic (2023), arXiv:2311.01453, section 4.
     """
     check_ci_prob(ci_prob)
-    _check(battles, PEOPLE, False)
+    _check(battles, PEOPLE, "any length")
     k = len(battles.systems)
     both = _Both.of(battles, ties)
     people = (both.people, both.labelled)
@@ -248,11 +248,11 @@ def _best_weight(both: _Both, value: np.ndarray, inverse: np.ndarray, systems: i
     return float(np.clip(-across / max(2 * variance(each), 1e-300), 0, 1))
 
 
-def _check(battles: Battles, source: str, equal_length: bool) -> None:
+def _check(battles: Battles, source: str, target: StrengthTarget) -> None:
     """Refuse what has no finite estimate."""
     battles.shares(source)
     with checking("leaderboard") as require:
-        require(not equal_length or battles.style is not None, "at equal length: give lengths=")
+        require_target(target, battles, require)
         said = battles.verdicts[source]
         require(said, f"{source} gave no verdict")
         won = battles.shares(source)[:, [0, 2]].any()
@@ -266,7 +266,7 @@ def _check(battles: Battles, source: str, equal_length: bool) -> None:
         )
 
 
-def _method_of(source: str, ties: Ties, equal_length: bool) -> Method:
+def _method_of(source: str, ties: Ties, target: StrengthTarget) -> Method:
     if source == PEOPLE:
         found = methods.PEOPLE_BATTLES
     else:
@@ -274,12 +274,33 @@ def _method_of(source: str, ties: Ties, equal_length: bool) -> Method:
         found = Method(f"{own.id}:{source}", f"Davidson, {source}", source, own.rank)
     if ties == "half":
         found = found.variant("half", "ties as half a win")
-    return found.variant("equal-length", "at equal length") if equal_length else found
+    return method_at(target, found)
+
+
+def require_target(target: StrengthTarget, battles: Battles, require: Any) -> None:
+    """Require a target that there is, and lengths if it is about them."""
+    require(target in STRENGTH_TARGETS, f"target must be in {STRENGTH_TARGETS}, got {target!r}")
+    known = target != "equal length" or battles.style is not None
+    require(known, "target='equal length' needs the lengths of both answers (lengths=)")
+
+
+def method_at(target: StrengthTarget, method: Method) -> Method:
+    """The method, with what the strengths are about if that is not answers as they come."""
+    at_equal = target == "equal length"
+    return method.variant("equal-length", "at equal length") if at_equal else method
+
+
+def copied(battles: Battles) -> tuple[Caution, ...]:
+    """Make the caution of a table in which each battle stands several times."""
+    times = battles.copies
+    if times == 1:
+        return ()
+    return (Caution.of("copied-battles", times=times, narrow=float(np.sqrt(times))),)
 
 
 def _cautions(battles: Battles, source: str) -> tuple[Caution, ...]:
     """What the battles of a source leave open."""
-    made = []
+    made = list(copied(battles))
     lost = dict(zip(battles.judges, battles.unparsed, strict=True)).get(source, 0)
     if lost:
         made.append(Caution.of("unparsed-battles", source=source, lost=lost))

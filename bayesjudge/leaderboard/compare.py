@@ -8,16 +8,20 @@ from bayesjudge.core.comparing import compare, of_closed_forms
 from bayesjudge.core.errors import InputError, Problem
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.leaderboard.closed_form import davidson, power_tuned
-from bayesjudge.leaderboard.data import PEOPLE, Battles
+from bayesjudge.leaderboard.data import PEOPLE, Battles, StrengthTarget
 
 
-def closed_forms(battles: Battles, *, ci_prob: float = 0.95) -> tuple[Estimate, ...]:
+def closed_forms(
+    battles: Battles, *, target: StrengthTarget = "any length", ci_prob: float = 0.95
+) -> tuple[Estimate, ...]:
     """Make every closed form that has an estimate.
 
     Parameters
     ----------
     battles : Battles
         What was seen.
+    target : {"any length", "equal length"}
+        As of `davidson`; nothing is prediction-powered at equal length.
     ci_prob : float, default 0.95
         Coverage that the intervals aim at.
 
@@ -30,13 +34,14 @@ def closed_forms(battles: Battles, *, ci_prob: float = 0.95) -> tuple[Estimate, 
     Raises
     ------
     InputError
-        If `ci_prob` is out of range, or none of them has an estimate.
+        If `target` or `ci_prob` is out of range, or none of them has an estimate.
     """
     made: list[Estimate] = []
     refused: list[str | Problem] = []
-    wanted = [partial(power_tuned, battles)] if battles.judges else []
-    wanted.append(partial(davidson, battles, PEOPLE, order=False))
-    wanted += [partial(davidson, battles, judge) for judge in battles.judges]
+    powered = battles.judges and target == "any length"
+    wanted = [partial(power_tuned, battles)] if powered else []
+    wanted.append(partial(davidson, battles, PEOPLE, order=False, target=target))
+    wanted += [partial(davidson, battles, judge, target=target) for judge in battles.judges]
     for make in wanted:
         try:
             made.append(make(ci_prob=ci_prob))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from functools import cached_property
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -16,6 +17,11 @@ from bayesjudge.core.screen import few, how_many
 from bayesjudge.core.tables import columns_of, count_cells, read_rows
 from bayesjudge.leaderboard.spelling import read_cells
 
+#: What strengths are about: answers as they come, or answers of one length.
+StrengthTarget = Literal["any length", "equal length"]
+STRENGTH_TARGETS: tuple[StrengthTarget, ...] = ("any length", "equal length")
+#: Counts are all multiples of one number by chance less often than this, or it is no chance.
+RARE = 0.001
 #: The source of people's verdicts, beside judges.
 PEOPLE = "people"
 #: Columns of verdicts whose name says nothing of the judge.
@@ -151,6 +157,26 @@ class Battles(ReadAtOnce):
     def tied(self) -> bool:
         """Whether anybody called a tie."""
         return bool(self.people[:, 1].any() or self.verdict[..., 1].any())
+
+    @cached_property
+    def copies(self) -> int:
+        """How often each battle stands in the table, if all do so equally often; else 1.
+
+        That each count of a verdict is a multiple of m happens by chance with probability 1/m to
+        the power of the counts that are free given those of the pairs; copies are told where that
+        is below 0.001. Battles with an item count once however often they stand there.
+        """
+        if self.item is not None:
+            return 1
+        counts = self.count
+        shown = np.column_stack([self.first, self.second])
+        if self.style is not None:  # rows were not counted together
+            said = self.verdict.reshape(len(shown), -1)
+            rows = np.column_stack([shown, self.style, self.people, said])
+            each = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
+            counts = np.bincount(each, weights=self.count).astype(int)
+        times, free = int(np.gcd.reduce(counts)), len(counts) - len(np.unique(shown, axis=0))
+        return times if free > 0 and float(times) ** -free < RARE else 1
 
     def is_graded(self, source: str) -> bool:
         """Tell whether a source gives probabilities, and so no ties.

@@ -12,8 +12,10 @@ from bayesjudge.core import methods
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Caution
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.prior_check import conflicts
 from bayesjudge.core.threads import one_blas_thread
 from bayesjudge.leaderboard.cells import Cells, Pairs, cells_of
+from bayesjudge.leaderboard.closed_form import method_at
 from bayesjudge.leaderboard.data import PEOPLE, Battles
 from bayesjudge.leaderboard.likelihood import log_chances, slopes
 from bayesjudge.leaderboard.model import (
@@ -90,7 +92,8 @@ def approximate(
         some = draws > 0 and draws % CHAINS == 0
         require(some, f"draws must be a multiple of {CHAINS}, got {draws}")
     with one_blas_thread():
-        density = Density.of(battles, cells_of(battles, style=chosen.equal_length), chosen)
+        cells = cells_of(battles, style=chosen.target == "equal length")
+        density = Density.of(battles, cells, chosen)
         rng = np.random.default_rng(random_seed)
         drawn, mode = _laplace(density, draws, rng)
         accepted = 0.0
@@ -516,6 +519,7 @@ def _as_fit(
     coords: dict[str, Any] = {"chain": range(4), "draw": range(n // 4)}
     coords |= {"system": list(battles.systems), "judge": list(battles.judges)}
     assumptions, cautions = model._diagnosis(battles)
+    cautions += conflicts(model, battles)
     method = methods.LAPLACE_BATTLES
     if accepted < ENOUGH:
         method = methods.PLAIN_LAPLACE_BATTLES
@@ -535,7 +539,7 @@ def _as_fit(
         data=battles,
         spec=model,
         quantities=model._quantities(battles),
-        method=method,
+        method=method_at(model.target, method),
         source=model._source,
         assumptions=assumptions,
         cautions=cautions,

@@ -15,8 +15,15 @@ from bayesjudge.core.methods import Method
 from bayesjudge.core.model import BayesianModel, model_of
 from bayesjudge.core.screen import few
 from bayesjudge.leaderboard.cells import Cells, cells_of
-from bayesjudge.leaderboard.closed_form import ITEMS, RANDOM, rivals
-from bayesjudge.leaderboard.data import PEOPLE, Battles
+from bayesjudge.leaderboard.closed_form import (
+    ITEMS,
+    RANDOM,
+    copied,
+    method_at,
+    require_target,
+    rivals,
+)
+from bayesjudge.leaderboard.data import PEOPLE, STRENGTH_TARGETS, Battles, StrengthTarget
 from bayesjudge.leaderboard.likelihood import components
 
 if TYPE_CHECKING:
@@ -69,9 +76,9 @@ class CalibratedBattles(BayesianModel):
         Median of the logarithm of the tie parameter: equal answers tie in 16 % of battles.
     order_scale : float, default 0.5
         Standard deviation of the judges' order effects.
-    equal_length : bool, default False
-        Whether strengths are at equal length of the answers, with effects g of its logarithm,
-        normal with standard deviation 0.5; else as the answers come.
+    target : {"any length", "equal length"}
+        Strengths of answers as they come, or at equal length of the answers, with effects g of its
+        logarithm, normal with standard deviation 0.5.
 
     Raises
     ------
@@ -101,6 +108,8 @@ class CalibratedBattles(BayesianModel):
     _drawn_at_once: ClassVar[tuple[Method, ...]] = (
         methods.LAPLACE_BATTLES,
         methods.PLAIN_LAPLACE_BATTLES,
+        method_at("equal length", methods.LAPLACE_BATTLES),
+        method_at("equal length", methods.PLAIN_LAPLACE_BATTLES),
     )
     sampling: ClassVar[Mapping[str, Any]] = {"target_accept": 0.95}
 
@@ -109,14 +118,15 @@ class CalibratedBattles(BayesianModel):
     judge_scale: float = 2.0
     tie_location: float = -1.0
     order_scale: float = 0.5
-    equal_length: bool = False
+    target: StrengthTarget = "any length"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         with checking("leaderboard.CalibratedBattles") as require:
             for one in fields(self):
                 value = getattr(self, one.name)
-                if one.name == "equal_length":
+                if one.name == "target":
+                    require(value in STRENGTH_TARGETS, f"target: {value!r}; {STRENGTH_TARGETS}")
                     continue
                 least = -np.inf if one.name == "tie_location" else 0
                 number = isinstance(value, int | float) and least < value < np.inf
@@ -131,7 +141,9 @@ class CalibratedBattles(BayesianModel):
             "tie_location": f"Normal({self.tie_location:g}, {TIE_SD:g})",
             "order_scale": f"Normal(0, {self.order_scale:g})",
         }
-        return told | ({"style": f"Normal(0, {STYLE_SD:g})"} if self.equal_length else {})
+        if self.target == "equal length":
+            told["style"] = f"Normal(0, {STYLE_SD:g})"
+        return told
 
     def _unread(self, battles: Battles) -> Collection[str]:
         absent = {
@@ -144,7 +156,7 @@ class CalibratedBattles(BayesianModel):
 
     @property
     def _method(self) -> Method:
-        return methods.CALIBRATED_BATTLES
+        return method_at(self.target, methods.CALIBRATED_BATTLES)
 
     def _quantities(self, battles: Battles) -> tuple[str, ...]:
         return ("strength", "lead")
@@ -153,7 +165,7 @@ class CalibratedBattles(BayesianModel):
         assumptions = [ITEMS, RANDOM]
         if battles.judges:
             assumptions.append(Assumption.of("heavy-tailed-liking", df=LIKING_DF))
-        cautions = []
+        cautions = list(copied(battles))
         for name, lost in zip(battles.judges, battles.unparsed, strict=True):
             if lost:
                 cautions.append(Caution.of("unparsed-battles", source=name, lost=lost))
@@ -174,7 +186,7 @@ class CalibratedBattles(BayesianModel):
     def _build(self, battles: Battles) -> pm.Model:
         import pymc as pm
 
-        cells = cells_of(battles, style=self.equal_length)
+        cells = cells_of(battles, style=self.target == "equal length")
         with pm.Model(coords=_coords(battles, cells)) as model:
             strengths = [*self._judges(battles, cells), self._people(battles)]
             for name, strength in zip(battles.sources, strengths, strict=True):
@@ -214,7 +226,7 @@ class CalibratedBattles(BayesianModel):
             own = pm.StudentT("own_liking", nu=LIKING_DF, mu=0, sigma=1, dims="system")
             level = (sharpness[:, None] * model["judge_level"]).sum(axis=0) + scale * own
         pm.Deterministic("strength", level - level.mean(), dims="system")
-        if self.equal_length:
+        if self.target == "equal length":
             pm.Normal("people_style", 0, STYLE_SD)
         return level
 
@@ -223,7 +235,7 @@ class CalibratedBattles(BayesianModel):
         return derived(draws, battles)
 
     def _states_priors(self) -> bool:
-        return False
+        return self != type(self)(target=self.target)
 
 
 def derived(draws: xr.Dataset, battles: Battles) -> xr.Dataset:
@@ -317,6 +329,5 @@ def suited(
     with checking(f"leaderboard.{subject}") as require:
         kind = type(chosen).__name__
         require(isinstance(chosen, CalibratedBattles), f"{kind} is not a model of battles")
-        lengths = battles.style is not None or not getattr(chosen, "equal_length", False)
-        require(lengths, "equal_length needs the lengths of both answers (lengths=)")
+        require_target(getattr(chosen, "target", "any length"), battles, require)
     return chosen

@@ -43,5 +43,8 @@ CONTRACT = Module(
     models=models,
     sparse=sparse,
     of_the_text=True,
-    moves={("CalibratedBattles", "tie_location"): -0.5},
+    moves={
+        ("CalibratedBattles", "tie_location"): -0.5,
+        ("CalibratedBattles", "target"): "equal length",
+    },
 )

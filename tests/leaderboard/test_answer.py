@@ -9,6 +9,7 @@ import pytest
 import bayesjudge as bj
 from bayesjudge import leaderboard as lb
 from bayesjudge.cli import main
+from bayesjudge.core.prior_check import prior_table
 from bayesjudge.leaderboard.standings import simultaneous_ranks
 
 
@@ -121,6 +122,64 @@ def _wins(table, name):
     return pd.Series(np.where(table["model_a"] == name, "A", "B"), table.index)
 
 
+def test_of_a_table_labelled_throughout_no_worth_is_told(table):
+    """No battle is left on which the judge could stand for people."""
+    every = table.assign(human=table["human"].fillna("A"))
+    found = lb.answer(lb.approximate(battles_of(every)))
+    assert found.known
+    assert not found.worth
+    assert not any("more label" in note for note in found.notes)
+
+
+LENGTHS = {"lengths": ("length_a", "length_b")}
+
+
+def test_the_target_is_named(table):
+    battles = battles_of(table, **LENGTHS)
+    equal = lb.CalibratedBattles(target="equal length")
+    fit, formulas = lb.approximate(battles, equal), lb.closed_forms(battles, target=equal.target)
+    assert " at equal length: " in lb.answer(fit, *formulas).text
+    assert " at equal length: " in lb.answer(*formulas).text
+    alone = battles_of(table, people=None, **LENGTHS)
+    found = lb.answer(*lb.closed_forms(alone, target="equal length"))
+    assert found.text.startswith("The judge prefers s2 at equal length: ")
+    assert "equal length" not in lb.answer(*lb.closed_forms(battles)).text
+    with pytest.raises(bj.InputError, match="target"):
+        lb.CalibratedBattles(target="same length")
+    with pytest.raises(bj.InputError, match="lengths="):
+        lb.approximate(battles_of(table), equal)
+
+
+@pytest.mark.parametrize(
+    ("stated", "statistic"),
+    [
+        ({"order_scale": 0.001}, "first_less_second"),
+        ({"tie_location": -5.0}, "tie_share"),
+        ({"judge_scale": 0.01}, "judge_gap"),
+        ({"liking_scale": 0.001, "sharpness": 0.5}, "people_beside_judge"),
+    ],
+    ids=str,
+)
+def test_stated_priors_that_the_data_contradict(stated, statistic):
+    table = lb.simulate(favours=(0, 2.5, 0, 0, 0), order_effect=1, labelled=0.7, random_seed=1)
+    model = lb.CalibratedBattles(**stated)
+    found = lb.check_prior(battles_of(table), model).set_index("statistic")["surprising"]
+    assert found[[statistic]].any()
+    cautions = {c.id: c for c in lb.approximate(battles_of(table), model, draws=200).cautions}
+    assert cautions["prior-data-conflict"].numbers["named"].startswith(statistic)
+    mild = lb.CalibratedBattles(order_scale=0.4, tie_location=-0.9)
+    told = {c.id for c in lb.approximate(battles_of(table), mild, draws=200).cautions}
+    assert "prior-data-conflict" not in told
+
+
+def test_only_statistics_of_stated_priors_are_looked_at(table):
+    """Priors that nobody stated expect little, and raise nothing."""
+    model, rng = lb.CalibratedBattles(order_scale=0.2), np.random.default_rng(1)
+    found = prior_table(model, battles_of(table), rng, stated=True)
+    assert found["statistic"].tolist() == ["first_less_second"]
+    assert not lb.CalibratedBattles(target="equal length")._states_priors()
+
+
 def test_ties_only_have_no_closed_form_and_no_leader(table):
     tied = battles_of(table.assign(winner="tie", human="tie"))
     with pytest.raises(bj.InputError, match="only ties"):
@@ -204,6 +263,23 @@ def test_logs_of_pairs(capsys):
     for log in (logs / "arena_hard").glob("*.jsonl"):
         assert main(["leaderboard", str(log)]) == 0
         assert capsys.readouterr().out.startswith("People were not asked")
+
+
+@pytest.mark.slow
+def test_a_log_of_weighted_preferences_is_read_as_probabilities(tmp_path, monkeypatch, capsys):
+    """AlpacaEval's weighted annotators tell how probably the model wins: 2 is sure of it."""
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        {"instruction": f"q{i}", "generator_1": "old", "generator_2": "new",
+         "annotator": "weighted", "preference": 1 + p}
+        for i, p in enumerate([0.55, 0.6, 0.4, 0.58, 0.7, 0.45, 0.52, 0.65] * 5)
+    ]  # fmt: skip
+    (tmp_path / "log.json").write_text(json.dumps(rows))
+    assert main(["leaderboard", "log.json", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    (row,) = [one for one in found["estimates"] if one["where"] == {"system": "new"}]
+    share = np.mean([r["preference"] - 1 for r in rows])
+    assert row["value"] == pytest.approx(200 / np.log(10) * np.log(share / (1 - share)), rel=1e-6)
 
 
 @pytest.mark.slow

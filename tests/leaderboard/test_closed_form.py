@@ -52,7 +52,7 @@ def test_maximum(battles, asked):
         "judge",
         order=asked.get("order", False),
         ties="davidson" if asked.get("ties", True) else "half",
-        equal_length=asked.get("style", False),
+        target="equal length" if "style" in asked else "any length",
     ).quantities["strength"]
     np.testing.assert_allclose(found.value, plain_maximum(battles, "judge", **asked), atol=2e-6)
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import bayesjudge as bj
-from bayesjudge.leaderboard import Battles
+from bayesjudge.leaderboard import Battles, davidson, simulate
 
 A, TIE, B, NONE = [1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]
 
@@ -98,3 +98,29 @@ def test_everybody_against_one_baseline():
     assert read.systems == ("gpt4", "x", "z")
     assert read.is_graded("win_probability")
     np.testing.assert_allclose(read.counted("win_probability")[1, 0], [0.7, 0, 0.3])
+
+
+def test_a_table_appended_to_itself_is_noticed():
+    """By counts that are all multiples of 2 or 3, or by rows if lengths tell them apart."""
+    table, lengths = simulate(items=40, random_seed=1), ("length_a", "length_b")
+    for times in (1, 2, 3):
+        copied = pd.concat([table] * times, ignore_index=True)
+        assert Battles.from_frame(copied, people="human").copies == times
+        assert Battles.from_frame(copied, people="human", lengths=lengths).copies == times
+        assert Battles.from_frame(copied, people="human", item="item").copies == 1
+    found = davidson(Battles.from_frame(pd.concat([table, table])), "judge")
+    (caution,) = found.cautions
+    assert caution.id == "copied-battles"
+    assert caution.numbers["times"] == 2
+
+
+def test_few_even_counts_are_no_copies():
+    """Few counts are even by chance, and a pair's last one by design."""
+    rows = {"model_a": ["x"] * 3 + ["y"] * 3, "model_b": ["y"] * 3 + ["z"] * 3,
+            "winner": ["A", "B", "tie"] * 2, "count": [2, 4, 6, 8, 2, 4]}  # fmt: skip
+    assert Battles.from_counts(pd.DataFrame(rows)).copies == 1
+    twice = pd.DataFrame([(f"s{i}", f"s{j}", "A", 2) for i in range(6) for j in range(i)],
+                         columns=["model_a", "model_b", "winner", "count"])  # fmt: skip
+    assert Battles.from_counts(twice).copies == 1
+    tables = [simulate(items=12, favours=(0,) * 5, random_seed=seed) for seed in range(60)]
+    assert {Battles.from_frame(t, people="human").copies for t in tables} == {1}

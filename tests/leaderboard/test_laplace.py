@@ -71,8 +71,8 @@ def test_posterior_is_that_of_weighted_prior_draws(verdict):
 @pytest.mark.parametrize("safe", [False, True])
 def test_derivatives(safe):
     battles = few(lengths=("length_a", "length_b"))
-    model = CalibratedBattles(equal_length=True)
-    density = Density.of(battles, cells_of(battles, style=model.equal_length), model)
+    model = CalibratedBattles(target="equal length")
+    density = Density.of(battles, cells_of(battles, style=True), model)
     x = density.start() + np.random.default_rng(0).normal(0, 0.3, density.size)
     steps, scales = np.eye(density.size) * 1e-5, Scales(np.array([0.8]), 0.3)
     slope, curved = density.given(x, scales, safe=safe)
