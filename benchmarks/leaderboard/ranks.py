@@ -1,7 +1,7 @@
 """Do ranks hold at once, is the first place calibrated, and what do item effects do to intervals?
 
     python benchmarks/leaderboard/ranks.py                   # 4 worlds of each kind, seconds
-    python benchmarks/leaderboard/ranks.py --worlds 100      # two minutes
+    python benchmarks/leaderboard/ranks.py --worlds 120      # two minutes
 
 Six systems; 60 prompts, on each of which the judge sees all 15 pairs, and people a part. Strengths
 are normal with standard deviation 0.6, the judge's likings t4 times 0.4, its sharpness 0.7. With
@@ -15,7 +15,14 @@ separated from the first hold the best one; how many those are; the share of str
 intervals; beside it, intervals without the item; and how often a system is the best, by the
 probability that it is given. Writes ``results/ranks.csv`` and ``results/ranks_first.csv``.
 
-Found:
+Found (120 worlds of each kind): all 95 % ranks hold at once in .97 (± .02) of the worlds without
+item effects, in .93 (± .02) with them and labels on random battles, and in .97 (± .02) with labels
+on whole prompts; 80 % ranks in .83, .79 and .88 (± .03 to .04). The best system is among those not
+separated from the first in .98 to .99. 95 % intervals hold .954, .951 and .971 (± .01) of the
+strengths; with whole prompts labelled and the item not named only .874 (± .01). Systems that are
+given .3 to .5, .5 to .7, .7 to .9 and .9 to .98 to be the best are it in .36, .52, .72 and .91
+(± .04 to .05), by which the model is a little too sure above a half; truths are not drawn from its
+priors here.
 """
 
 from __future__ import annotations
