@@ -15,13 +15,13 @@ separated from the first hold the best one; how many those are; the share of str
 intervals; beside it, intervals without the item; and how often a system is the best, by the
 probability that it is given. Writes ``results/ranks.csv`` and ``results/ranks_first.csv``.
 
-Found (120 worlds of each kind): all 95 % ranks hold at once in .97 (± .02) of the worlds without
+Found: of 120 worlds of each kind, all 95 % ranks hold at once in .97 (± .02) of the worlds without
 item effects, in .93 (± .02) with them and labels on random battles, and in .97 (± .02) with labels
 on whole prompts; 80 % ranks in .83, .79 and .88 (± .03 to .04). The best system is among those not
 separated from the first in .98 to .99. 95 % intervals hold .954, .951 and .971 (± .01) of the
 strengths; with whole prompts labelled and the item not named only .874 (± .01). Systems that are
-given .3 to .5, .5 to .7, .7 to .9 and .9 to .98 to be the best are it in .36, .52, .72 and .91
-(± .04 to .05), by which the model is a little too sure above a half; truths are not drawn from its
+given .3 to .5, .5 to .7, .7 to .9 and .9 to .98 to be the best are it in .36, .52, .72 and .91 (±
+.04 to .05), by which the model is a little too sure above a half; truths are not drawn from its
 priors here.
 """
 
