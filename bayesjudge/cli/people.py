@@ -22,6 +22,12 @@ READ = (
     *("truth", "adjudicated", "rater", "item", "repeats", "by", "stratum"),
     *("calibration", "unparsed"),
 )
+#: What to write for a label design that is not among them.
+INSTEAD = {
+    "by_truth": " (labels chosen by what one person said: --calibration separate)",
+    "known_propensity": " (within one probability labels are a sample: --stratum COLUMN, with the "
+    "probabilities, and --calibration random)",
+}
 #: Labels of the list for a second look that a screen shows.
 SHOWN = 10
 #: Options that one column of labels has a use for.
@@ -37,8 +43,9 @@ def view_of_people(asked: Asked, source: Source, shared: Shared) -> View:
     with checking("options") as require:
         asked.refuse(require, "not for labels of several people: name one (--truth)", *OF_ONE_LABEL)
         require(len(verdicts) == 1, f"--verdict: labels of several people go with one, {verdicts}")
-        suits = f"labels of several people take --calibration {' or '.join(SUITED)}"
-        require(asked.calibration in SUITED, f"{suits}, not {asked.calibration}")
+        suits = f"labels of several people take --calibration {', '.join(SUITED)}"
+        instead = INSTEAD.get(str(asked.calibration), "")
+        require(asked.calibration in SUITED, f"{suits}, not {asked.calibration}{instead}")
         known = asked.pooling != "partial"
         require(known, "--pooling partial: with labels of several people separate or full")
         priors = asked.priors.of(False, require)

@@ -24,6 +24,7 @@ from bayesjudge.core.answer import (
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate, Row
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.screen import how_many
 from bayesjudge.core.worth import Worth, worth_words
 from bayesjudge.judge.data import Judged
 from bayesjudge.judge.selection import Measure, select
@@ -94,7 +95,7 @@ of the rest.
         why=f"Quoted: {found.method}, the posterior of what both said, for labels chosen "
         f"{how_chosen(judged.design)}.",
         quoted=found.only(*quoted),
-        notes=(*notes, *([told] if told else [])),
+        notes=tuple(filter(None, (*notes, told, _alike(judged)))),
         worth=names,
     )
 
@@ -108,6 +109,14 @@ def _basis(judged: Judged) -> str:
     labelled = judged.labelled
     rest = judged.seen - (labelled if judged.design.same_items else 0)
     return f"{labelled_words(labelled, rest, judged.design)}."
+
+
+def _alike(judged: Judged) -> str:
+    """Which labels of several people are taken."""
+    if judged.not_alike is None:
+        return ""
+    taken = "Labels taken: what two people gave alike, or was adjudicated"
+    return f"{taken}; {how_many(judged.not_alike, 'labelled output')} without it left out."
 
 
 def _of_one(

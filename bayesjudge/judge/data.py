@@ -180,6 +180,8 @@ class Judged(View):
         In place of verdicts: numbers, by judge and system.
     tuned : int, default 0
         Labels left out, since the judge was tuned on them.
+    not_alike : int, optional
+        Of labels of several people: outputs whose labels were left out, since no two were alike.
 
     Raises
     ------
@@ -196,6 +198,7 @@ class Judged(View):
     verdicts: Verdicts | None = None
     scores: Mapping[tuple[str, str], Scores] | None = None
     tuned: int = 0
+    not_alike: int | None = None
     judges: tuple[str, ...] = field(init=False)
     systems: tuple[str, ...] = field(init=False)
 
@@ -204,8 +207,9 @@ class Judged(View):
             one = (self.verdicts is None) != (self.scores is None)
             require(one, "expected verdicts or scores, one of the two")
             people = () if self.verdicts is None else self.verdicts.people
-            words = "labels of several people: hand over prevalence.people.PeopleCounts(…).agreed"
-            require(not people, f"{words}, or name one column (truth=)")
+            words = "labels of several people: hand over prevalence.people.PeopleCounts, of which "
+            words += "those that two gave alike are taken (agreed), or name one column (truth=)"
+            require(not people, words)
         if self.verdicts is not None:
             judges, systems = self.verdicts.judges, self.verdicts.groups
             systems = ("",) if adds_up(self.verdicts.dim) else systems
@@ -407,14 +411,23 @@ class Judged(View):
 
 
 def as_judged(data: Any) -> Judged:
-    """Take verdicts of another question: `Verdicts`, `prevalence.Counts`, `Items`, or scores."""
+    """Take verdicts of another question: `Verdicts`, `Counts` and others of prevalence, or scores.
+
+    Of labels of several people, those that two gave alike, and what was adjudicated.
+    """
+    from bayesjudge.prevalence.people.data import PeopleCounts
+
     if isinstance(data, Judged):
         return data
+    if isinstance(data, PeopleCounts):
+        table = data.agreed.verdicts
+        return Judged(table, not_alike=data.labelled_n - table.labelled_n)
     if isinstance(data, Scores):
         return Judged(scores={("judge", ""): data})
     verdicts = data if isinstance(data, Verdicts) else getattr(data, "verdicts", None)
     with checking("judge") as require:
-        words = f"expected Judged, Verdicts, Counts, Items or Scores, got {type(data).__name__}"
+        known = "Judged, Verdicts, Counts, PeopleCounts, Items or Scores"
+        words = f"expected {known}, got {type(data).__name__}"
         require(isinstance(verdicts, Verdicts), words)
     return Judged(verdicts)
 

@@ -35,8 +35,9 @@ def quality(data: Any, *, ci_prob: float = 0.95) -> Estimate:
 
     Parameters
     ----------
-    data : Judged, Verdicts, prevalence.Counts, Items or Scores
-        Of one or several judges and systems.
+    data : Judged, Verdicts, prevalence.Counts, PeopleCounts, Items or Scores
+        Of one or several judges and systems. Of several people's labels those that two gave alike,
+        and adjudicated ones, are taken.
     ci_prob : float, default 0.95
         Probability of the intervals.
 

@@ -136,7 +136,10 @@ def _basis(battles: Battles) -> str:
     many = f"{how_many(battles.battles, 'battle')} of {how_many(len(battles.systems), 'system')}"
     said = battles.labelled
     judges = f"; judged by {few(list(battles.judges), 3)}" if battles.judges else ""
-    return f"{many}, {said:,} of them with people's verdict{judges}."
+    own = "people's verdict"
+    if battles.averaged > 1:
+        own = f"a verdict of {battles.averaged} people, their average where they differ"
+    return f"{many}, {said:,} of them with {own}{judges}."
 
 
 def _why(quoted: Estimate, known: bool) -> str:

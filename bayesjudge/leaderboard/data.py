@@ -54,6 +54,8 @@ class Battles(ReadAtOnce):
         Logarithm of the first answer's length over the second's.
     unparsed : sequence of int, optional
         By judge: battles whose verdict could not be read.
+    averaged : int, default 1
+        People of whose verdicts `people` has the average.
 
     Raises
     ------
@@ -79,6 +81,7 @@ class Battles(ReadAtOnce):
     item: Any = None
     style: Any = None
     unparsed: Sequence[int] = ()
+    averaged: int = 1
 
     def __post_init__(self) -> None:
         for name in ("systems", "judges"):
@@ -349,7 +352,8 @@ class Battles(ReadAtOnce):
             rows = _with_swapped(rows, asked[swapped])
         rows = _only_said(rows)
         unparsed = (n[:, None] * (empty & own)).sum(axis=0).tolist()
-        return cls(systems, names_of_judges, **rows, unparsed=unparsed)
+        averaged = max(len(labels), 1)
+        return cls(systems, names_of_judges, **rows, unparsed=unparsed, averaged=averaged)
 
     @classmethod
     def from_counts(cls, table: Any, *, count: str = "count", **columns: Any) -> Self:

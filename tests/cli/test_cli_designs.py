@@ -310,3 +310,24 @@ def test_labels_that_look_wrong_are_handed_out_first(tmp_path, capsys):
     assert main(line) == 3  # then new ones
     assert (tmp_path / "log.labels.csv").exists()
     capsys.readouterr()
+
+
+def test_several_people_label_other_items(tmp_path, capsys):
+    """Three people: what most of them would pass is on the screen; other designs say what to do."""
+    table = bj.prevalence.people.simulate(
+        items=60, labelled=60, errors=[0.05, 0.05, 0.1], random_seed=3
+    )
+    path = tmp_path / "log.csv"
+    table.to_csv(path, index=False)
+    line = ["prevalence", str(path), "--verdict", "verdict"]
+    line += [part for name in ("ann1", "ann2", "ann3") for part in ("--truth", name)]
+    assert main([*line, "--calibration", "separate", "--no-nuts"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "(from another data set or run)" in shown
+    assert "most of them would pass" in shown
+    for design, instead in {
+        "by_truth": "--calibration separate",
+        "known_propensity": "--stratum COLUMN",
+    }.items():
+        assert main([*line, "--calibration", design]) == 2
+        assert instead in " ".join(capsys.readouterr().err.split())

@@ -92,6 +92,15 @@ def test_an_undecided_first_place_is_not_claimed(table):
     assert found.text.startswith("No system leads for people yet")
 
 
+def test_the_average_of_several_people_is_named(table):
+    rng = np.random.default_rng(1)
+    second = table["human"].where(rng.random(len(table)) < 0.5)
+    both = battles_of(table.assign(second=second), people=["human", "second"])
+    found = lb.answer(*lb.closed_forms(both))
+    assert "with a verdict of 2 people, their average where they differ;" in found.basis
+    assert "people's verdict;" in lb.answer(*lb.closed_forms(battles_of(table))).basis
+
+
 def test_two_systems_are_named(table):
     two = table[table["model_a"].isin(["s1", "s5"]) & table["model_b"].isin(["s1", "s5"])]
     assert lb.answer(lb.approximate(battles_of(two))).text.startswith("People prefer s1 to s5")

@@ -1,5 +1,7 @@
 """People err too: against the panel's model, today's numbers without errors, published rates."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -87,12 +89,16 @@ def test_one_column_in_a_list_is_that_column(table):
     ("call", "message"),
     [
         (lambda t: P.Counts.from_frame(t, **TWO), "read by prevalence.people.PeopleCounts"),
-        (lambda t: read(t, calibration="by_truth"), "at random"),
+        (lambda t: read(t, calibration="by_truth"), "calibration='separate'.* BetaPrior"),
+        (lambda t: read(t.assign(p=0.2), calibration="known_propensity"), "stratum="),
+        (lambda t: read(t.dropna(), calibration="separate"), "no item without a label"),
+        (lambda t: read(t.assign(i=t.index), calibration="separate", item="i", repeats="system"),
+         "labels of these items"),
         (lambda t: read(t, truth=["ann1", "verdict"]), "named twice"),
         (lambda t: read(t, truth=[]), "names no column"),
         (lambda t: read(t, truth="ann1", rater="ann2"), "takes item="),
         (lambda t: read(t.assign(ann1=None, ann2=None)), "no item has a label|labels"),
-        (lambda t: bj.attempts.Attempts.from_frame(t.assign(task=1), **TWO), "one column"),
+        (lambda t: bj.attempts.Attempts.from_frame(t.assign(task=1), **TWO), "adjudicated="),
         (lambda t: bj.judge.Judged.from_frame(t, **TWO), "agreed"),
         (lambda t: P.items.Items.from_frame(t.assign(item=1), item="item", repeats="system", **TWO),
          "one column of labels"),
@@ -203,6 +209,127 @@ def test_labels_that_agree_are_todays_labels(table):
     assert people.error_of(1.0) == 0
 
 
+def other_items(rng, labelled, items=0.9):
+    """Labelled items of which another share is good."""
+    others = people.simulate(prevalence=labelled, items=0, labelled=200, random_seed=rng)
+    return pd.concat(
+        [others, people.simulate(prevalence=items, items=800, labelled=0, random_seed=rng)],
+        ignore_index=True,
+    )
+
+
+def test_labels_of_other_items_are_a_system_with_the_same_rates():
+    """Its share has a flat prior: the same posterior, draw by draw."""
+    table = other_items(np.random.default_rng(1), 0.5)
+    made = P.exact(read(table, calibration="separate"))
+    system = np.where(table["ann1"].isna(), "a", "labelled")
+    other = P.exact(
+        read(table.assign(system=system), by="system"), people.PeopleErrors(pooling="full")
+    )
+    for ours, theirs in {
+        ("prevalence",): ("prevalence", "a"),
+        ("people_pass",): ("people_pass", "a"),
+        ("sensitivity", "ann1"): ("sensitivity", "ann1"),
+        ("specificity", "verdict"): ("specificity", "verdict"),
+    }.items():
+        assert made[ours] == pytest.approx(other[theirs], abs=1e-10), ours
+    assert "same-judge" in {one.id for one in made.assumptions}
+    assert [one.method.id for one in people.closed_forms(made.data)] == ["judge", "agreed-labels"]
+    assert people.answer(made).text.startswith("Behind people's errors")
+
+
+def test_strata_of_other_labels_are_weighed_by_the_items_in_question():
+    rng = np.random.default_rng(2)
+    table = other_items(rng, 0.5)
+    unlabelled = table["ann1"].isna()
+    table["topic"] = np.where(rng.random(len(table)) < np.where(unlabelled, 0.2, 0.7), "a", "b")
+    made = P.exact(read(table, calibration="separate", stratum="topic"))
+    share = (table["topic"] == "a")[unlabelled].mean()
+    each = made["prevalence", "a"].value, made["prevalence", "b"].value
+    expected = share * each[0] + (1 - share) * each[1]
+    assert made["overall_prevalence"].value == pytest.approx(expected, abs=1e-9)
+
+
+def covers(rows, truth):
+    """In how many tables the interval has the truth."""
+    _, low, high = np.array(rows).T
+    return int(((low <= truth) & (high >= truth)).sum())
+
+
+def test_what_is_refused_is_right_as_it_is_told_to_be_read():
+    """Half of the labels on the first person's fails: as of other items, and as a sample."""
+    rng, own, sample = np.random.default_rng(3), [], []
+    flat = people.PeopleErrors(people={"ann1": bj.BetaPrior(), "ann2": bj.BetaPrior(20, 2)})
+    for _ in range(12):
+        pool = people.simulate(prevalence=0.9, items=1500, labelled=1200, random_seed=rng)
+        chosen = [pool[pool["ann1"] == label].head(100) for label in (0, 1)]
+        table = pd.concat([pool[pool["ann1"].isna()], *chosen])
+        own.append(P.exact(read(table, calibration="separate"), flat)["prevalence"])
+        sample.append(P.exact(read(table))["prevalence"])
+    assert covers(own, 0.9) >= 10
+    assert covers(sample, 0.9) <= 3
+
+
+def test_labels_of_known_propensity_are_a_sample_in_their_stratum():
+    rng, strata, plain, truth = np.random.default_rng(4), [], [], (0.9 * 2000 + 0.4 * 400) / 2400
+    for _ in range(12):
+        table = pd.concat(
+            people.simulate(prevalence=p, items=n, labelled=200, random_seed=rng).assign(p=200 / n)
+            for p, n in ((0.9, 1800), (0.4, 200))
+        )
+        strata.append(P.exact(read(table, stratum="p"))["overall_prevalence"])
+        plain.append(P.exact(read(table))["prevalence"])
+    assert covers(strata, truth) >= 10
+    assert covers(plain, truth) <= 3
+
+
+# Most of the people ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [3, 4, 5])
+def test_most_of_some_people_by_all_that_they_can_say(n):
+    from bayesjudge.prevalence.people.model import most_of
+
+    rates = np.random.default_rng(n).random((2, n))
+    expected = np.zeros(2)
+    for said in itertools.product([0, 1], repeat=n):
+        chance = np.where(said, rates, 1 - rates).prod(axis=1)
+        expected += chance * {-1: 0, 0: 0.5, 1: 1}[int(np.sign(2 * sum(said) - n))]
+    assert most_of(rates, n, np) == pytest.approx(expected)
+
+
+def test_what_most_of_three_people_say_is_what_most_said():
+    """Where all of them labelled many items, it is the share of these that most passed."""
+    names = ["ann1", "ann2", "ann3"]
+    how = {"prevalence": 0.7, "errors": [0.05, 0.15, 0.3], "items": 0, "labelled": 3000}
+    table = people.simulate(**how, random_seed=1)
+    made = P.exact(read(table, truth=names))
+    share = (table[names].sum(axis=1) >= 2).mean()
+    error = (made["most_pass"].high - made["most_pass"].low) / 3.92
+    assert abs(made["most_pass"].value - share) < error
+    assert made["prevalence"].value > made["most_pass"].value > made["people_pass"].value
+    note = people.answer(made).notes[0]
+    assert note.startswith("What these people say: a person drawn at random would pass")
+    assert "; most of them would pass" in note
+    rng = np.random.default_rng(1)
+    strata = table.assign(topic=rng.choice(["a", "b"], len(table)))
+    parts = P.exact(read(strata, truth=names, stratum="topic"))
+    each = [parts["most_pass", one].value for one in ("a", "b")]
+    shares = [(strata["topic"] == one).mean() for one in ("a", "b")]
+    assert parts["overall_most_pass"].value == pytest.approx(np.dot(each, shares), abs=1e-9)
+    assert "most_pass" not in P.exact(read(table))
+
+
+def test_a_judge_is_held_against_labels_that_two_gave_alike(counts):
+    made = bj.judge.quality(counts)
+    same = bj.judge.quality(counts.agreed)
+    assert made["sensitivity"] == same["sensitivity"]
+    left = counts.labelled_n - int(counts.agreed.labelled_n)
+    expected = "Labels taken: what two people gave alike, or was adjudicated; "
+    assert f"{expected}{left} labelled outputs without it left out." in bj.judge.answer(made).notes
+    assert not any("alike" in note for note in bj.judge.answer(same).notes)
+
+
 # The posterior without sampling ------------------------------------------------------------------
 
 
@@ -271,15 +398,22 @@ def test_importance_is_gibbs():
 
 
 @pytest.mark.sampling
-def test_importance_is_nuts(counts):
+@pytest.mark.parametrize("others", [False, True], ids=["sample", "three people, other items"])
+def test_importance_is_nuts(counts, others):
     from bayesjudge.core.convergence import ess_bulk
 
+    if others:
+        table = people.simulate(
+            items=400, labelled=150, errors=[0.05, 0.1, 0.2], shared=100, random_seed=1
+        )
+        counts = read(table, truth=["ann1", "ann2", "ann3"], calibration="separate")
     fit = P.fit(counts, random_seed=1, progress=False)
     assert fit.converged
     exact = P.exact(counts)
     for entry in (
         ("prevalence",),
         ("people_pass",),
+        *([("most_pass",)] if others else []),
         ("sensitivity", "ann1"),
         ("specificity", "verdict"),
     ):

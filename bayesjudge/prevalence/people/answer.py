@@ -23,8 +23,10 @@ from bayesjudge.prevalence.answer import told_of
 from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.closed_form import naive
 from bayesjudge.prevalence.people.data import PeopleCounts
-from bayesjudge.prevalence.people.model import OVERALL_SAID, SAID
+from bayesjudge.prevalence.people.model import EACH, OVERALL_EACH
 
+#: Whose passes `EACH` are.
+WHO = ("a person drawn at random", "most of them")
 #: Most people whose rates are told.
 MOST = 3
 
@@ -67,13 +69,16 @@ def _answer(
 
 def _said(made: Sequence[Estimate], quoted: Estimate, strata: bool) -> tuple[str, ...]:
     """What these people say, which is another question."""
-    name = OVERALL_SAID if strata else SAID
-    one = next((one for one in (quoted, *made) if name in one), None)
-    if one is None:
-        return ()
-    rows = {"".join(map(str, key[1:])): row for key, row in entries(one.only(name)).items()}
-    share = percents(next(iter(rows.values()))) if len(rows) == 1 else shares_of_two(rows, None)[0]
-    return (f"What these people say: a person drawn at random would pass {share}.",)
+    told = []
+    for name, who in zip(OVERALL_EACH if strata else EACH, WHO, strict=True):
+        one = next((one for one in (quoted, *made) if name in one), None)
+        if one is None:
+            continue
+        rows = {"".join(map(str, key[1:])): row for key, row in entries(one.only(name)).items()}
+        several = len(rows) > 1
+        share = shares_of_two(rows, None)[0] if several else percents(next(iter(rows.values())))
+        told.append(f"{who} would pass {share}")
+    return (f"What these people say: {'; '.join(told)}.",) if told else ()
 
 
 def _rates(counts: PeopleCounts, quoted: Estimate) -> tuple[str, ...]:

@@ -66,7 +66,8 @@ def closed_forms(counts: PeopleCounts, *, ci_prob: float = 0.95) -> tuple[Estima
         The judge's own rate; ``people_pass``, the share that one of these people, drawn at random,
         would pass (the mean label, by the closed form of the label design: people's disagreement is
         in its interval); ``prevalence`` of the labels that two people gave alike; and from how
-        often two agree, right if people err on good and on bad items alike.
+        often two agree, right if people err on good and on bad items alike. Of labels of other
+        items (``"separate"``) the judge's and that of labels alike only.
 
     Raises
     ------
@@ -114,14 +115,16 @@ def _own(made: Estimate) -> tuple[Caution, ...]:
 
 def _forms(counts: PeopleCounts, ci_prob: float) -> Iterator[Estimate]:
     yield naive(counts.most, ci_prob=ci_prob)
-    said = _said(counts, ci_prob)
-    yield _estimate(counts, (SAID, OVERALL_SAID), said, methods.PEOPLE_SAY, ci_prob)
+    same = counts.design.same_items
+    if same:
+        said = _said(counts, ci_prob)
+        yield _estimate(counts, (SAID, OVERALL_SAID), said, methods.PEOPLE_SAY, ci_prob)
     if np.all(counts.agreed.labelled_n):
         made = exact(counts.agreed, ci_prob=ci_prob, interval="eti").only("prevalence", OVERALL)
         if all(np.isfinite(one.value).all() for one in made.quantities.values()):
             yield replace(made, method=methods.PEOPLE_AGREE)
     pairs, agree = counts.pairs
-    if 2 * (agree + 1) > pairs + 2:
+    if same and 2 * (agree + 1) > pairs + 2:
         rows = np.array([_symmetric(row, counts, ci_prob) for row in said])
         yield _estimate(counts, ("prevalence", OVERALL), rows, methods.PEOPLE_SYMMETRIC, ci_prob)
 

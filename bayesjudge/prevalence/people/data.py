@@ -19,8 +19,18 @@ from bayesjudge.verdicts.reading import KEPT, Reading, wide_in_memory
 from bayesjudge.verdicts.table import MISSING, Verdicts
 from bayesjudge.verdicts.view import View
 
-#: Designs under which what was labelled depends on no unknown: a sample, or the judge's verdict.
-SUITED = ("random", "by_verdict")
+#: Designs under which what was labelled depends on no unknown: a sample, the judge's verdict, or
+#: labels of other items.
+SUITED = ("random", "by_verdict", "separate")
+#: What to do with labels that were chosen otherwise.
+INSTEAD = {
+    "by_truth": "labels chosen by a label were chosen by what one person said, who may err: read "
+    "them as calibration='separate', and let that person's rates on them be others, by a flat "
+    "prior (PeopleErrors(people={'ann1': BetaPrior(), ...})); what people say is then not told",
+    "known_propensity": "where each probability has a few items, within one of them labels are a "
+    "sample: stratum='the column with the probabilities', calibration='random'; else "
+    "prevalence.scores.Scores weighs what people say on average by its probability (propensity=)",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,8 +48,8 @@ class PeopleCounts(View):
     Raises
     ------
     InputError
-        If there is not one judge, nobody gave a label, or labels were chosen by what people said or
-        come from other items: ``"random"`` and ``"by_verdict"`` are the designs that suit.
+        If there is not one judge, nobody gave a label, or labels were chosen by what people said:
+        ``"random"``, ``"by_verdict"`` and ``"separate"`` are the designs that suit.
 
     Examples
     --------
@@ -64,13 +74,12 @@ class PeopleCounts(View):
             two = len(table.classes) == len(table.responses or ()) == 2 and table.item is None
             require(two, f"expected passes and fails, got classes {list(table.classes)}")
             design = self.design
-            require(
-                design.name in SUITED,
-                f"calibration={design.name!r}: people's errors are told by labels that were chosen "
-                "at random (random) or by the judge's verdict (by_verdict); labels chosen by what "
-                "one person said, or from other items, are read as one column (truth=)",
-            )
+            _require_suited(design, require)
             require(bool(self.labelled_n) or not two, "no item has a label")
+            same = design.same_items or self.design_effects is None
+            require(same, "repeats=: rows that share items go with labels of these items")
+            about = design.same_items or not two or bool(self.test_n)
+            require(about, "calibration='separate': no item without a label, which it is about")
 
     @property
     def calibration(self) -> str | LabelDesign:
@@ -119,6 +128,11 @@ class PeopleCounts(View):
         return tuple(self.verdicts.people)
 
     @property
+    def has_most(self) -> bool:
+        """Whether most of the people are another question than one of them: there are three."""
+        return len(self.people) > 2
+
+    @property
     def judge(self) -> str:
         """Name of the judge."""
         return next(name for name in self.verdicts.judges if name not in self.people)
@@ -145,8 +159,12 @@ class PeopleCounts(View):
     @property
     def labelled_n(self) -> int:
         """Items with a label of somebody, or an adjudicated one."""
-        table = self.verdicts
-        return int(table.count[(self.labels != MISSING).any(axis=1) | table.is_labelled].sum())
+        return int(self.verdicts.count[self.has_label].sum())
+
+    @property
+    def has_label(self) -> np.ndarray:
+        """Whether somebody labelled items of a pattern, or they were adjudicated."""
+        return np.asarray((self.labels != MISSING).any(axis=1) | self.verdicts.is_labelled)
 
     @property
     def test_n(self) -> int:
@@ -183,10 +201,9 @@ class PeopleCounts(View):
 
     @property
     def shares(self) -> np.ndarray:
-        """Share of each system or stratum among the items."""
-        items = np.bincount(
-            self.verdicts.group, self.verdicts.count, minlength=len(self.verdicts.groups)
-        )
+        """Share of each system or stratum among the items that the answer is about."""
+        count = np.where(self.has_label & (not self.design.same_items), 0, self.verdicts.count)
+        items = np.bincount(self.verdicts.group, count, minlength=len(self.verdicts.groups))
         return np.asarray(items / items.sum())
 
     def counts(self, truth: np.ndarray) -> Counts:
@@ -297,8 +314,9 @@ class PeopleCounts(View):
         truth : str or sequence of str
             Columns with the labels of each person, empty where there is none; one column with
             `rater`, or of a single person.
-        calibration : {"random", "by_verdict"}
-            How the labelled items were chosen.
+        calibration : {"random", "by_verdict", "separate"}
+            How the labelled items were chosen; separate: they are others, of which another share
+            may be good.
         verdict : str
             Column with the judge's verdict.
         adjudicated : str, optional
@@ -328,7 +346,10 @@ class PeopleCounts(View):
             If a column is missing, labels are not understood, a person labelled an item twice, or
             the design does not suit.
         """
-        how = Reading.of("prevalence.people.PeopleCounts.from_frame", locals(), several_people=True)
+        given = locals()
+        with checking("prevalence.people.PeopleCounts.from_frame") as require:
+            _require_suited(design_of(calibration), require)
+        how = Reading.of("prevalence.people.PeopleCounts.from_frame", given, several_people=True)
         if repeats is None:
             return cls.of(Verdicts.read(table, how, guess_items=True), str(how.truth))
         with checking(how.subject) as require:
@@ -366,6 +387,17 @@ class PeopleCounts(View):
                 unparsed=np.column_stack([np.asarray(verdicts.unparsed), none]),
             )
         return cls(verdicts)
+
+
+def _require_suited(design: LabelDesign, require: Any) -> None:
+    """Say what to do with labels of which people's errors cannot be told."""
+    instead = INSTEAD.get(design.name, "else read one column (truth=)")
+    require(
+        design.name in SUITED,
+        f"calibration={design.name!r}: people's errors are told by labels that were chosen at "
+        "random (random), by the judge's verdict (by_verdict) or from other items (separate); "
+        f"{instead}",
+    )
 
 
 def _design_effects(

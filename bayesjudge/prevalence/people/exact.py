@@ -18,7 +18,13 @@ from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.exact import exact, posterior_estimate
 from bayesjudge.prevalence.people.closed_form import closed_forms
 from bayesjudge.prevalence.people.data import PeopleCounts
-from bayesjudge.prevalence.people.model import OVERALL_SAID, SOURCE, PeopleErrors, suited
+from bayesjudge.prevalence.people.model import (
+    OF_LABELLED,
+    OVERALL_EACH,
+    SOURCE,
+    PeopleErrors,
+    suited,
+)
 from bayesjudge.truth import likelihood
 from bayesjudge.truth.importance import NotWeighed, interval_of
 from bayesjudge.verdicts.reading import (
@@ -80,17 +86,21 @@ def _of_people(
 def _by(name: str, counts: PeopleCounts, coords: dict[str, Any]) -> dict[str, Any]:
     """Dimensions of a quantity."""
     dim = {"sensitivity": "judge", "specificity": "judge"}.get(name, counts.dim)
-    return {dim: coords[dim]} if dim in coords and name not in (OVERALL, OVERALL_SAID) else {}
+    return {dim: coords[dim]} if dim in coords and name not in (OVERALL, *OVERALL_EACH) else {}
 
 
 def _with_derived(
     model: PeopleErrors, counts: PeopleCounts, drawn: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
     """Draws as the model names them: of one system without an axis of systems."""
-    values = dict(drawn)
+    groups = len(counts.verdicts.groups)
+    shares = {"prevalence": drawn["prevalence"][:, :groups]}
+    if not counts.design.same_items:
+        shares[OF_LABELLED] = drawn["prevalence"][:, groups:]
     if counts.systems is None:
-        values["prevalence"] = values["prevalence"][:, 0]
-    return values | model._derived(counts, values)
+        shares = {name: one[:, 0] for name, one in shares.items()}
+    values = {**drawn, **shares}
+    return values | model._derived(counts, values, np)
 
 
 def wrong_labels(counts: PeopleCounts, model: PeopleErrors | None = None) -> np.ndarray:

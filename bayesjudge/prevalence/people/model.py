@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
@@ -26,11 +26,36 @@ from bayesjudge.verdicts.table import MISSING, Verdicts
 SOURCE = "Dawid & Skene (1979); Hui & Walter (1980); with Beta priors"
 #: The share that one of the people, drawn at random, would pass; of all strata together.
 SAID, OVERALL_SAID = "people_pass", "overall_people_pass"
+#: The share that most of them would pass, of three people or more; half of a tie.
+MOST_SAID, OVERALL_MOST_SAID = "most_pass", "overall_most_pass"
+EACH, OVERALL_EACH = (SAID, MOST_SAID), (OVERALL_SAID, OVERALL_MOST_SAID)
 #: With fewer items that two people labelled, or one settled, the prior tells most of their errors.
 FEW_SHARED = 30
 #: Cautions of the labels of most people that hold whoever errs.
 OF_DESIGN = ("label-shift", "unparsed", "inverted-judge")
+#: Share of good ones among labelled items that the answer is not about: its prior is flat.
+OF_LABELLED = "labelled_prevalence"
 INDEPENDENT, EFFECTIVE = Assumption.of("people-independent"), Assumption.of("effective-counts")
+
+
+@dataclass(frozen=True)
+class WithOthers(BetaShares):
+    """Shares of the groups, and one more each of labelled items that are others."""
+
+    names: ClassVar[Sequence[str]] = ("prevalence", OF_LABELLED)
+
+    def variables(self, text: bool) -> dict[str, Any]:
+        """The others' with a flat prior."""
+        from bayesjudge.core.distributions import beta_share
+
+        own = BetaShares(self.prior, self.vary).variables(text)
+        return own | {OF_LABELLED: beta_share(OF_LABELLED, 1, 1, text=text, dims=self.vary.dim)}
+
+    def log_table(self, values: Mapping[str, Any], xp: Any) -> Any:
+        """Of fail and pass."""
+        each = [values[name] if self.vary.dim else values[name][..., None] for name in self.names]
+        good = xp.concatenate(each, axis=-1)
+        return xp.stack([xp.log1p(-good), xp.log(good)], axis=-1)
 
 
 @dataclass(frozen=True)
@@ -71,7 +96,10 @@ class PeopleErrors(LatentTruth):
     Two people and a judge tell all their rates apart; so do a person and a judge with the same
     rates on two systems or more of different prevalence (Hui & Walter 1980). Variables:
     ``prevalence``, ``sensitivity`` and ``specificity`` of people and judge (dim ``judge``), and
-    ``people_pass``, the share that one of these people, drawn at random, would pass.
+    ``people_pass``, the share that one of these people, drawn at random, would pass; of three
+    people or more ``most_pass``, the share that most of them would pass, with half of a tie. Labels
+    of other items (``"separate"``) have a share of their own, ``labelled_prevalence``, with a flat
+    prior; rates of people and judge are the same on both.
 
     Examples
     --------
@@ -117,12 +145,23 @@ class PeopleErrors(LatentTruth):
         return () if data.systems else ("pooling",)
 
     def _table(self, data: PeopleCounts) -> Verdicts:
-        """A column for each person, and one for the judge on each system if it errs apart."""
+        """A column for each person, and one for the judge on each system if it errs apart.
+
+        Labelled items that are others are groups of their own, of which labels are a sample.
+        """
         table, groups = data.verdicts, data.systems or ()
+        system = table.group[:, None]
+        if not data.design.same_items:
+            table = replace(
+                table,
+                group=table.group + len(table.groups) * data.has_label,
+                groups=(*(groups or ("items",)), *(f"labelled {x}" for x in groups or ("items",))),
+                calibration="random",
+                unparsed=0,
+            )
         if self.pooling == "full" or not groups:
             return table
-        verdict = data.verdict[:, None]
-        own = np.where(table.group[:, None] == np.arange(len(groups)), verdict, MISSING)
+        own = np.where(system == np.arange(len(groups)), data.verdict[:, None], MISSING)
         return replace(
             table,
             response=np.column_stack([data.labels, own]),
@@ -144,7 +183,8 @@ class PeopleErrors(LatentTruth):
         return None if data.systems is None else data.dim
 
     def _shares(self, data: PeopleCounts) -> Component:
-        return BetaShares(self.prevalence, Apart(self._dim(data)))
+        shares = BetaShares if data.design.same_items else WithOthers
+        return shares(self.prevalence, Apart(self._dim(data)))
 
     def _errors(self, data: PeopleCounts) -> Component:
         hit, right = (self._priors(data, name) for name in ("sensitivity", "specificity"))
@@ -154,34 +194,38 @@ class PeopleErrors(LatentTruth):
         own = {} if data.systems is None else {data.dim: data.systems}
         return own | {"judge": self._table(data).judges, "truth": (0, 1)}
 
-    def _derived(self, data: PeopleCounts, values: Mapping[str, Any]) -> dict[str, Any]:
+    def _derived(self, data: PeopleCounts, values: Mapping[str, Any], xp: Any) -> dict[str, Any]:
         """What people would say, and of strata the weighed sums, of variables or of draws."""
         at = [self._table(data).judges.index(name) for name in data.people]
         good = values["prevalence"][..., None]
         hit, right = (values[name][..., at] for name in ("sensitivity", "specificity"))
         if data.systems is not None:  # one row of rates for all systems
             hit, right = hit[..., None, :], right[..., None, :]
-        said = (good * hit + (1 - good) * (1 - right)).mean(axis=-1)
+        found = {SAID: (good * hit + (1 - good) * (1 - right)).mean(axis=-1)}
+        if data.has_most:
+            of_good, of_bad = (most_of(one, len(at), xp) for one in (hit, 1 - right))
+            found[MOST_SAID] = good[..., 0] * of_good + (1 - good[..., 0]) * of_bad
         if not data.adds_up:
-            return {SAID: said}
-        whole = {OVERALL: values["prevalence"], OVERALL_SAID: said}
-        return {
-            SAID: said,
-            **{name: (one * data.shares).sum(axis=-1) for name, one in whole.items()},
-        }
+            return found
+        each = {"prevalence": values["prevalence"], **found}
+        sums = {name: (one * data.shares).sum(axis=-1) for name, one in each.items()}
+        return found | {f"overall_{name}": one for name, one in sums.items()}
 
     def _derive(self, data: PeopleCounts, values: Mapping[str, Any]) -> None:
         import pymc as pm
+        import pytensor.tensor as pt
 
-        for name, one in self._derived(data, values).items():
-            pm.Deterministic(name, one, dims=self._dim(data) if name == SAID else None)
+        for name, one in self._derived(data, values, pt).items():
+            pm.Deterministic(name, one, dims=self._dim(data) if name in EACH else None)
 
     def _quantities(self, data: PeopleCounts) -> tuple[str, ...]:
-        whole = (OVERALL, OVERALL_SAID) if data.adds_up else ()
-        return (*whole, "prevalence", SAID, "sensitivity", "specificity")
+        said = EACH if data.has_most else EACH[:1]
+        whole = (OVERALL, *OVERALL_EACH[: len(said)]) if data.adds_up else ()
+        return (*whole, "prevalence", *said, "sensitivity", "specificity")
 
     def _about_items(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        found = shares_of_items(fit.data, self._drawn_truths(fit, rng))
+        drawn = self._drawn_truths(fit, rng)[..., : len(fit.data.verdicts.groups), :]
+        found = shares_of_items(fit.data, drawn)
         return {name: share[..., 1] for name, share in found.items()}
 
     def _posterior(self, data: PeopleCounts) -> BetaPosterior:
@@ -189,6 +233,7 @@ class PeopleErrors(LatentTruth):
         names = data.systems or ("",)
         own = self.prevalence
         shares = [own[name] if isinstance(own, Mapping) else own for name in names]
+        shares += [BetaPrior()] * (0 if data.design.same_items else len(names))
         rates = (self._priors(data, name).values() for name in ("sensitivity", "specificity"))
         first, hit, right = (np.array([*map(tuple, part)], float) for part in (shares, *rates))
         table, above, effects = self._table(data), self.better_than_chance, data.design_effects
@@ -197,7 +242,8 @@ class PeopleErrors(LatentTruth):
     def _diagnosis(self, data: PeopleCounts) -> Diagnosis:
         assumptions, cautions = diagnose(data.most)
         kept = tuple(one for one in cautions if one.id in OF_DESIGN)
-        assumed = [one for one in assumptions if one.id != "same-judge"]
+        others = not data.design.same_items
+        assumed = [one for one in assumptions if others or one.id != "same-judge"]
         shared = () if data.design_effects is None else (EFFECTIVE,)
         return (*assumed, *shared, INDEPENDENT, self._identified(data)), (*_few(data), *kept)
 
@@ -210,6 +256,21 @@ class PeopleErrors(LatentTruth):
         return Assumption.of("people-identified", "prior", prior=str(self.people))
 
 
+def most_of(rates: Any, people: int, xp: Any) -> Any:
+    """Probability that most of some people say pass, of how often each does; with half of a tie.
+
+    The number of passes of independent people has a Poisson-binomial distribution, which grows by a
+    person at a time.
+    """
+    chance = xp.ones_like(rates[..., :1])
+    for i in range(people):
+        rate, none = rates[..., i : i + 1], xp.zeros_like(chance[..., :1])
+        more, same = (xp.concatenate(x, axis=-1) for x in ((none, chance), (chance, none)))
+        chance = more * rate + same * (1 - rate)
+    passes = np.arange(people + 1)
+    return (chance * np.where(2 * passes == people, 0.5, 2 * passes > people)).sum(axis=-1)
+
+
 def _few(data: PeopleCounts) -> Iterator[Caution]:
     """Say so if few items have labels of two people, they agree by chance, or a system has none."""
     if data.checked_n < FEW_SHARED:
@@ -217,9 +278,8 @@ def _few(data: PeopleCounts) -> Iterator[Caution]:
     pairs, agree = data.pairs
     if pairs and 2 * agree <= pairs:
         yield Caution.of("people-disagree", share=agree / pairs, n=data.shared_n)
-    labelled = (data.labels != MISSING).any(axis=1) | data.verdicts.is_labelled
     for group, place in enumerate(data.places):
-        if not labelled[data.verdicts.group == group].any():
+        if not data.has_label[data.verdicts.group == group].any():
             yield Caution.of("no-labels", "counts", place=place)
 
 
