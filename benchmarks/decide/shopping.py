@@ -1,7 +1,7 @@
 """Is an interval as wide as the shopping list predicted, and what does the cheapest plan save?
 
     python benchmarks/decide/shopping.py                    # 20 splits a panel
-    python benchmarks/decide/shopping.py --splits 200 --battles battles.csv.gz --save
+    python benchmarks/decide/shopping.py --splits 100 --battles battles.csv.gz --save
 
 Published panels, taken as populations: feedback on code (two of five judges), GPT-4's verdicts on
 XSTest's answers of three systems, first scores of Composo's responses (people planted: the mean of
@@ -14,35 +14,51 @@ whose interval is as narrow as was asked for (.8 is promised), ``cost`` that of 
 ``people`` and ``judge`` those of each alone, a label at 1.50, a call at .01; ``splits`` those in
 which a plan reaches the width. Writes benchmarks/decide/results/shopping.csv.
 
-Found: over sixteen settings of 200 splits each the median interval is .97 to 1.06 times as wide
-as predicted (standard errors .001 to .03; eight of ten single splits .78 to 1.41, since 80 items
-tell a variance so well), and .71 to 1.00 are as narrow as was asked for (errors .015 to .05):
-least where only the pilots that flatter see a plan at all (XSTest's mistralinstruct, 370 other
-items, which 87 of 200 pilots take for enough), with Composo's scores (.72) and one of
-AlpacaEval's systems (.76). The cheapest plan costs .02 to 1.00 times as much as people only: 2
-and 39 of 139 and 386 where the judge's scores are good, 179 of 201 with a judge of code feedback,
-342 of 342 where all items must be labelled anyway.
+Decisions likewise (thresholds that 50 and 150 labels by people only pass with a chance of .8, and
+the truth itself; pairs of AlpacaEval's systems whose difference they see), with items drawn with
+replacement, half as many splits, and `gate`'s rule: ``reached`` of new items throughout, ``kept``
+where the pilot's 80 labels count again, ``of_all`` at the truth, the share of all pilots that end
+with a decision, either of which is false (.1 is allowed). Writes shopping_decisions.csv there.
+
+Found: over sixteen settings of 100 splits each the median interval is .96 to 1.06 times as wide
+as predicted (standard errors .001 to .03; eight of ten single splits .77 to 1.39, since 80 items
+tell a variance so well), and .79 to 1.00 are as narrow as was asked for (errors to .04), but .74
+(.06) where only the pilots that flatter see a plan at all (XSTest's mistralinstruct, 370 other
+items, which 46 of 100 pilots take for enough). Of decisions, 50 splits each, .80 to .98 of ten
+thresholds are decided by new items (errors to .06) and .98 to 1.00 with the pilot's; of two
+differences .66 (.07) and .94, with the pilot's .94 and 1.00. At the truth .06 to .18 (.05) of the
+pilots end with a false decision. The cheapest plan costs .02 to 1.00 times as much as people only:
+2 and 42 of 135 and 389 where the judge's scores are good, 187 of 203 with a judge of code
+feedback, 342 of 342 where all items must be labelled anyway.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 from bayesjudge import datasets
 from bayesjudge.decide import Pilot, shopping_list
+from bayesjudge.decide._posterior import LESS, MORE, posterior
 from bayesjudge.prevalence import difference
 from bayesjudge.prevalence.scores import Scores
+from bayesjudge.rubric.data import counted
 
 RESULTS = Path(__file__).parent / "results"
 SEED, PILOT = 41_015, 80
 PRICES = {"label": 1.5, "call": 0.01}
-#: Labels without a judge that a wanted width takes.
-LABELS = (150, 300)
+#: Labels without a judge that a wanted width takes, and a decision; none is enough at the truth.
+LABELS, DECIDED = (150, 300), (50, 150, np.inf)
+#: Panels of which decisions are planned, and items that there are.
+AGAINST = ("code_feedback, gpt-4o-mini", "XSTest, gpt4", "XSTest, mistralinstruct",
+           "Composo, planted people", "AlpacaEval, gpt4_0613_concise")  # fmt: skip
+MOST, PROBABILITY, POWER = 4000, 0.95, 0.8
 
 
 def panels(battles: Path | None) -> dict[str, tuple[np.ndarray, np.ndarray]]:
@@ -70,16 +86,48 @@ def panels(battles: Path | None) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     return {name: (np.asarray(y, float), np.asarray(f, float)) for name, (y, f) in found.items()}
 
 
-def achieved(truth: np.ndarray, judged: np.ndarray, labels: int, binary: bool) -> float:
-    """Width of PPI++'s interval of items of which the first are labelled."""
+def pairs(battles: Path) -> dict[float, tuple[str, np.ndarray, np.ndarray]]:
+    """Two of AlpacaEval's systems each, whose difference takes so many labels of people to see."""
+    table = pd.read_csv(battles).pivot(index="item", columns="model", values="win_probability")
+    wins = table.fillna(table.mean()).to_numpy().repeat(3, axis=0)
+    people = np.random.default_rng(SEED).random(wins.shape) < 0.1 + 0.8 * wins
+    far = {}
+    for a, b in itertools.permutations(range(wins.shape[1]), 2):
+        gap = people[:, a].astype(float) - people[:, b]
+        far[a, b] = gap.mean() / max(gap.std(), 1e-9)
+    found = {}
+    for labels in DECIDED[:2]:
+        wanted = (ndtri(PROBABILITY) + ndtri(POWER)) / np.sqrt(labels)
+        a, b = min(far, key=lambda pair: abs(far[pair] - wanted))
+        name = f"AlpacaEval, {table.columns[a]} - {table.columns[b]}"
+        found[labels] = name, people[:, a].astype(float) - people[:, b], wins[:, a] - wins[:, b]
+    return found
+
+
+def interval(
+    truth: np.ndarray, judged: np.ndarray, labels: int, binary: bool, ci_prob: float = 0.95
+) -> tuple[float, float]:
+    """PPI++'s, of items of which the first are labelled."""
     known = np.where(np.arange(len(truth)) < labels, truth, np.nan)
     low, high = min(truth.min(), judged.min()), max(truth.max(), judged.max())
     ends = (0.0, 1.0) if binary else (low - 1e-9, high + 1e-9)
     scale = (min(0.0, judged.min()), max(1.0, judged.max())) if binary else ends
     scores = Scores(judged, known, np.ones(len(truth), int), "random", scale,
                     truth_scale=None if binary else ends)  # fmt: skip
-    (_, _, row), *_ = difference(scores).rows()
-    return row.high - row.low
+    (_, _, row), *_ = difference(scores, ci_prob=ci_prob).rows()
+    return row.low, row.high
+
+
+def outcome(truth: np.ndarray, judged: np.ndarray, labels: int, at: float, share: bool) -> int:
+    """Whether the mean is called higher (1), lower (-1), or neither: as `gate` does."""
+    if not share:
+        ends = interval(truth, judged, labels, False, 2 * PROBABILITY - 1)
+        return int(ends[0] > at) - int(ends[1] < at)
+    known = np.where(np.arange(len(truth)) < labels, truth, np.nan)
+    counts = counted(judged == 1, known, "random")
+    higher = judged.mean() + (truth - judged)[:labels].mean() > at
+    below = posterior(counts, *(LESS if higher else MORE)).cdf(at)
+    return int(below <= 1 - PROBABILITY) if higher else -int(below >= PROBABILITY)
 
 
 def split(
@@ -95,42 +143,104 @@ def split(
              "judge": made.loc["judge", "cost"], "labels": best["labels"]}  # fmt: skip
     if not np.isfinite(best["cost"]):
         return {**found, "ratio": np.nan, "reached": np.nan}
-    n = int(max(best["items"], best["labels"] + 1))
+    n = int(max(best["items"], best["labels"]))
     drawn = rest[rng.permutation(len(rest))[: min(n, len(rest))]]
-    own = achieved(truth[drawn], judged[drawn], int(best["labels"]), pilot.binary)
+    low, high = interval(truth[drawn], judged[drawn], int(best["labels"]), pilot.binary)
+    own = high - low
     return {**found, "ratio": own / best["width"], "reached": float(own <= width)}
 
 
-def study(splits: int, battles: Path | None) -> pd.DataFrame:
-    """Predicted against achieved, by panel and width."""
+def decision(truth: np.ndarray, judged: np.ndarray, at: float | None, rng: Any) -> dict[str, float]:
+    """Plan a decision from one pilot, and decide: with the pilot's items among the others, or not.
+
+    All items are drawn with replacement; without a threshold two systems are compared.
+    """
+    first = rng.integers(len(truth), size=PILOT)
+    pilot = Pilot(truth[first], judged[first][:, None], ["judge"], outputs=2 if at is None else 1)
+    goal: dict[str, Any] = {"difference": True} if at is None else {"at_least": at}
+    how: dict[str, Any] = {**goal, "probability": PROBABILITY, "power": POWER, "items": MOST}
+    made = shopping_list(pilot, PRICES, **how, random_seed=rng).set_index("way")
+    best, threshold = made.iloc[0], 0.0 if at is None else at
+    found = {"cost": best["cost"], "people": made.loc["people only", "cost"],
+             "judge": made.loc["judge", "cost"], "labels": best["labels"]}  # fmt: skip
+    if not np.isfinite(best["cost"]):
+        return {**found, "kept": np.nan, "reached": np.nan}
+    share = pilot.verdicts and at is not None
+    n = int(max(best["items"], best["labels"] + share))  # counts need an item to judge
+    rows = rng.integers(len(truth), size=n)
+    for name, drawn in (("reached", rows), ("kept", np.append(first, rows[PILOT:]))):
+        called = outcome(truth[drawn], judged[drawn], int(best["labels"]), threshold, share)
+        found[name] = abs(called) if truth.mean() == at else called == 1
+    return found
+
+
+def row_of(found: pd.DataFrame) -> dict[str, float]:
+    """What splits show: the promise, and the price."""
+    kept = found.dropna(subset="reached")
+    reached, n = kept["reached"].mean(), len(kept)
+    return {
+        "labels": found["labels"].median(), "reached": reached,
+        "reached_error": np.sqrt(reached * (1 - reached) / max(n, 1)),
+        "cost": found["cost"].median(), "people": found["people"].median(),
+        "judge": found["judge"].median(), "splits": n,
+    }  # fmt: skip
+
+
+def widths(splits: int, populations: dict[str, tuple[np.ndarray, np.ndarray]]) -> pd.DataFrame:
+    """Predicted against achieved width, by panel and width."""
     rows = []
-    for place, (name, (truth, judged)) in enumerate(panels(battles).items()):
+    for place, (name, (truth, judged)) in enumerate(populations.items()):
         for labels in LABELS:
             rng = np.random.default_rng([SEED, place, labels])
             width = float(2 * 1.96 * truth.std() / np.sqrt(labels))
-            items = min(len(truth) - PILOT, 4000)
+            items = min(len(truth) - PILOT, MOST)
             found = pd.DataFrame([split(truth, judged, width, items, rng) for _ in range(splits)])
             ratio = found["ratio"].dropna()
-            reached = found["reached"].mean()
             rows.append({
-                "panel": name, "width": width, "labels": found["labels"].median(),
+                "panel": name, "goal": "width", "asked": width,
                 "ratio": ratio.median(), "ratio_error": 1.25 * ratio.std() / np.sqrt(len(ratio)),
-                "low": ratio.quantile(0.1), "high": ratio.quantile(0.9), "reached": reached,
-                "reached_error": np.sqrt(reached * (1 - reached) / len(ratio)),
-                "cost": found["cost"].median(), "people": found["people"].median(),
-                "judge": found["judge"].median(), "splits": len(ratio),
+                "low": ratio.quantile(0.1), "high": ratio.quantile(0.9), **row_of(found),
             })  # fmt: skip
             print(name, labels, flush=True)
     return pd.DataFrame(rows)
 
 
+def decisions(
+    splits: int, populations: dict[str, tuple[np.ndarray, np.ndarray]], battles: Path | None
+) -> pd.DataFrame:
+    """How often what was planned decides, by panel and distance."""
+    cases: list[tuple[str, np.ndarray, np.ndarray, float | None]] = []
+    for name in (one for one in AGAINST if one in populations):
+        truth, judged = populations[name]
+        far = (ndtri(PROBABILITY) + ndtri(POWER)) * truth.std() / np.sqrt(DECIDED)
+        cases += [(name, truth, judged, float(truth.mean() - one)) for one in far]
+    cases += [] if battles is None else [(*one, None) for one in pairs(battles).values()]
+    rows = []
+    for place, (name, truth, judged, at) in enumerate(cases):
+        rng = np.random.default_rng([SEED, 1, place])
+        found = pd.DataFrame([decision(truth, judged, at, rng) for _ in range(splits)])
+        goal = "difference" if at is None else "at_least" if at < truth.mean() else "at the truth"
+        told = {"panel": name, "goal": goal, "asked": at, "distance": truth.mean() - (at or 0.0)}
+        every = found["kept"].fillna(0).mean() if goal == "at the truth" else np.nan
+        rows.append({**told, "kept": found["kept"].mean(), "of_all": every, **row_of(found)})
+        print(name, goal, flush=True)
+    return pd.DataFrame(rows)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--splits", type=int, default=20, help="of each panel and width")
+    parser.add_argument(
+        "--splits", type=int, default=20, help="of each panel and width; half as many of decisions"
+    )
     parser.add_argument("--battles", type=Path, help="AlpacaEval's win probabilities, a CSV file")
     parser.add_argument("--save", action="store_true", help="keep the results")
     asked = parser.parse_args()
-    made = study(asked.splits, asked.battles).round(4)
-    print(made.to_string(index=False))
-    if asked.save:
-        made.to_csv(RESULTS / "shopping.csv", index=False)
+    populations = panels(asked.battles)
+    made = {
+        "shopping": widths(asked.splits, populations),
+        "shopping_decisions": decisions(asked.splits // 2, populations, asked.battles),
+    }
+    for name, table in made.items():
+        print(table.round(4).to_string(index=False))
+        if asked.save:
+            table.round(4).to_csv(RESULTS / f"{name}.csv", index=False)
