@@ -103,7 +103,10 @@ def _of_a_file(tokens: list[str]) -> list[str]:
 
 
 def _with_stdin(tokens: Sequence[str]) -> list[str]:
-    """``-`` is an option's value, or stdin in place of a file: written as what is no option."""
+    """``-`` is an option's value, or stdin in place of a file: written as what is no option.
+
+    It goes before the options, some of which take all the words that follow them.
+    """
     found: list[str] = []
     for token in tokens:
         if token != "-":
@@ -111,7 +114,8 @@ def _with_stdin(tokens: Sequence[str]) -> list[str]:
         elif found and found[-1][:2] == "--" != found[-1]:
             found[-1] += "=-"
         else:
-            found.append("./-")
+            options = (i for i, word in enumerate(found) if word[:2] == "--" != word)
+            found.insert(next(options, len(found)), "./-")
     return found
 
 

@@ -41,7 +41,7 @@ from bayesjudge.core.errors import InputError, Problem, checking
 from bayesjudge.core.estimate import Caution, Estimate, Interval, Row, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import JUDGE
-from bayesjudge.prevalence.label_errors import with_people_err
+from bayesjudge.prevalence.label_errors import rows_if_people_err, with_people_err
 from bayesjudge.render.page import Section
 
 if TYPE_CHECKING:
@@ -358,16 +358,18 @@ def _if_people_err(view: View, made: Sequence[Estimate]) -> Estimate | None:
 
 def _table_of(made: Estimate) -> Section:
     """A line for each share of wrong labels."""
-    table = bj.prevalence.if_people_err(made)
+    table = rows_if_people_err(made)
     lines = []
-    for error, rows in table.groupby("error"):
+    for error in sorted({row["error"] for row in table}):
+        rows = [row for row in table if row["error"] == error]
         each = [
-            f"{'' if len(rows) == 1 else f'{row.iloc[1]} '}{percents(Row(*row[list(Row._fields)]))}"
-            for _, row in rows.head(MOST_SYSTEMS).iterrows()
+            f"{'' if len(rows) == 1 else f'{[*row.values()][1]} '}"
+            f"{percents(Row(*(row[name] for name in Row._fields)))}"
+            for row in rows[:MOST_SYSTEMS]
         ]
         more = f"; {len(rows) - MOST_SYSTEMS} more" * (len(rows) > MOST_SYSTEMS)
         lines.append(f"{percent_of(error)} of labels wrong: {'; '.join(each)}{more}")
-    return Section(IF_PEOPLE_ERR, lines, "if_people_err", table.to_dict("records"))
+    return Section(IF_PEOPLE_ERR, lines, "if_people_err", table)
 
 
 def that_hold(made: Sequence[Estimate]) -> list[Estimate]:

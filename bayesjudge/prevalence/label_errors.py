@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -64,17 +64,21 @@ def if_people_err(made: Estimate, errors: Sequence[float] = ERRORS) -> pd.DataFr
     """
     import pandas as pd
 
+    return pd.DataFrame(rows_if_people_err(made, errors))
+
+
+def rows_if_people_err(made: Estimate, errors: Sequence[float] = ERRORS) -> list[dict[str, Any]]:
+    """The rows of `if_people_err`, without pandas, which takes longer to load than these."""
     name = next((name for name in SHARES if name in made), None)
     with checking("if_people_err") as require:
         require(name, f"no share of good outputs among {list(made.quantities)}")
         wrong = [e for e in errors if not 0 <= e < 0.5]
         require(not wrong, f"shares of wrong labels lie in [0, 0.5), got {wrong[:3]}")
-    rows = [
+    return [
         {"error": e, **where, **{k: behind(x, e) for k, x in row._asdict().items()}}
         for _, where, row in made.only(str(name)).rows()
         for e in errors
     ]
-    return pd.DataFrame(rows)
 
 
 def with_people_err(made: Estimate) -> Estimate:

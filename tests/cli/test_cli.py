@@ -248,7 +248,10 @@ def test_the_saved_fit_is_the_printed_one(sampled, folder):
 def test_the_page_needs_no_other_file(sampled, folder):
     assert sampled.returncode == 0, sampled.stderr
     page = (folder / "page.html").read_text(encoding="utf-8")
-    assert page.count("<svg") == 3 * 2  # each for a screen and for a phone
+    assert page.count("<svg") == 4 * 2  # each for a screen and for a phone
+    captions = ["quoted", "by method", "pass rate", "labels are wrong"]
+    told = re.findall(r"<figcaption>(.*?)</figcaption>", page)
+    assert [words in said for words, said in zip(captions, told, strict=True)] == [True] * 4
     assert "Bayesian (NUTS)" in page
     loads = re.findall(r"(?:src|href)\s*=\s*[\"']([^\"']*)", page)
     loads += re.findall(r"url\(([^)]*)", page)

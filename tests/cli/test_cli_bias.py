@@ -328,7 +328,8 @@ def test_the_page_of_both_orders_draws_judges_as_such(run, folder):
     page = (folder / "two.html").read_text()
     assert "by 2 methods" not in page
     assert page.count("<figure") == 4  # quoted, all judges, primacy and recency
-    first, second = re.findall(r"(?:^|; )([ab]) (?:prefers|may or may not)", " ".join(out.split()))
+    said = " ".join(out.split())
+    first, second = re.findall(r"(?:^|; |\. )([ab]) (?:prefers|may or may not)", said)
     rows = re.findall(r"^> ([ab]) ", out, re.MULTILINE)
     assert rows == [first, second]
 

@@ -36,7 +36,10 @@ def test_ratings_begins_with_who_agrees_with_people(answers, capsys):
     asked = arguments(answers, "--ties", "first", "--epsilon", "0.15")
     assert main(asked) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert re.match(r"People accept \w+'s answer in \d+ % \(", said)
+    assert re.match(
+        r"People accept \w+'s answer in \d+ % of cases \(\d+ to \d+ %, 95 % interval\), "
+        r"each other's in \d+ %\. ", said
+    )  # fmt: skip
     assert main([*asked, "--details"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "gpt against the people's majority: hit rate 0." in said

@@ -89,8 +89,8 @@ def test_each_system_has_its_own_estimate(ask):
             assert (row["value"], row["low"], row["high"]) == pytest.approx([*one["mean_score"]])
     assert not found
     text = ask(*options, "--no-nuts")
-    pattern = r"points \(.*interval\) on a scale of 1 to 5, better with probability .*People would "
-    pattern += r"give on average: [xy] \d\.\d+ \(.*\) and [xy] "
+    pattern = r"points \(.*interval\) on a 1 to 5 scale, better with probability .*People would "
+    pattern += r"give [xy] \d\.\d+ \(.*\) and [xy] \d\.\d+ \(.*\) on average\."
     assert re.search(pattern, " ".join(text.split()))
     read = {
         name: S.Scores.from_frame(
@@ -141,7 +141,7 @@ def test_systems_on_the_same_items_are_compared(ask):
     assert found["not_shared"] == 3
     text = " ".join(ask(*options, "--no-nuts").split())
     assert text.startswith("x is better than y: 0.")
-    assert "on a scale of 1 to 5, better with probability" in text
+    assert "on a 1 to 5 scale, better with probability" in text
     assert f"compared on the {len(other) - 3:,} items that they share, of which " in text
     assert "3 items of one system only are not compared" in text
     without = " ".join(ask(*options[:-2], "--no-nuts").split())

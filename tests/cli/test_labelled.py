@@ -113,7 +113,7 @@ def test_topics_with_more_labels_are_seen(rates, told):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("verdict", "options"),
-    [(True, ["--stratum topic"]), (False, ["--stratum topic", "--by topic"])],
+    [(True, ["--stratum topic"]), (False, ["--by topic", "--stratum topic", "--by topic"])],
 )
 def test_the_line_of_a_table_with_uneven_labels_does_not_call_them_random(
     verdict, options, tmp_path, capsys
@@ -122,9 +122,11 @@ def test_the_line_of_a_table_with_uneven_labels_does_not_call_them_random(
     table.to_csv(tmp_path / "rag.csv", index=False)
     found = _doctor(tmp_path / "rag.csv", capsys)
     lines = [answer["command"] for answer in found["answers"]]
+    commands = ["judge", "prevalence", "prevalence"][-len(options) :]
+    assert [line.split()[1] for line in lines] == commands
     for line, option in zip(lines, options, strict=True):
         assert line.endswith(option)
-    assert verdict or f"--pass-from {_middle(table)} --stratum" in lines[0]
+    assert verdict or f"--pass-from {_middle(table)} --stratum" in lines[1]
     odd = " ".join(found["odd"])
     assert "on 50 % of the rows of topic legal and on 10 % of those of billing" in odd
     assert "--calibration known_propensity --propensity COLUMN" in odd

@@ -52,7 +52,8 @@ def test_people_s_scores_of_some_rows_are_found_by_name(who, judge, high, look):
     scale = f"1:{high}" if high != 4 else "1:5"
     line = ["prevalence", "t.csv", "--score", judge, "--scale", scale, "--truth", who]
     line += ["--truth-scale", scale, "--calibration", "random", "--item", "essay"]
-    (answer,) = found["answers"]
+    quality, answer = found["answers"]
+    assert quality["command"] == shlex.join(["bayesjudge", "judge", *line[1:]])
     assert answer["question"] == "What mean score would people give?"
     assert answer["command"] == shlex.join(["bayesjudge", *line])
     assert found["labelling"] == []
@@ -109,7 +110,11 @@ def test_numbers_that_are_not_like_a_judge_s_are_nobody_s_scores(look):
 def test_scores_of_each_criterion_are_compared_with_people_s_of_it(look):
     names = {"judge_tone": True, "judge_style": True, "human_style": False, "human_tone": False}
     found = look(_scores(**names))
-    total, *lines = [one["command"] for one in found["answers"]]
+    quality, total, *lines = [one["command"] for one in found["answers"]]
+    assert quality.startswith(
+        "bayesjudge judge t.csv --score judge_style --scale 1:5 --truth human_style "
+        "--truth-scale 1:5 "
+    )
     assert total.startswith("bayesjudge rubric t.csv --calibration random --scale 1:5 ")
     assert [line.split(" --calibration")[0] for line in lines] == [
         f"bayesjudge prevalence t.csv --score judge_{what} --scale 1:5 --truth human_{what} "
@@ -121,8 +126,10 @@ def test_scores_of_each_criterion_are_compared_with_people_s_of_it(look):
 @pytest.mark.slow
 def test_the_overall_score_is_compared_with_people_s_overall(look):
     found = look(_scores(fluency=True, relevance=True, overall=True, human_overall=False))
-    (answer,) = found["answers"]
-    assert "--score overall --scale 1:5 --truth human_overall " in answer["command"]
+    lines = [one["command"] for one in found["answers"]]
+    assert [line.split()[1] for line in lines] == ["judge", "prevalence"]
+    for line in lines:
+        assert "--score overall --scale 1:5 --truth human_overall " in line
 
 
 def _verdicts(n=300, seed=4, **names):
@@ -139,10 +146,11 @@ def _verdicts(n=300, seed=4, **names):
     ("names", "commands"),
     [
         (("judge_tone", "judge_style", "human_tone", "human_style"),
-         ["rubric", "prevalence", "gate", "prevalence"]),
-        (("overall", "safety", "human_overall"), ["prevalence", "gate"]),
-        (("gpt verdict", "claude verdict", "human verdict"), ["panel", "prevalence", "gate"]),
-        (("judge_a", "judge_b", "human"), ["panel", "prevalence", "gate"]),
+         ["judge", "rubric", "prevalence", "gate", "prevalence"]),
+        (("overall", "safety", "human_overall"), ["judge", "prevalence", "gate"]),
+        (("gpt verdict", "claude verdict", "human verdict"),
+         ["judge", "panel", "prevalence", "gate"]),
+        (("judge_a", "judge_b", "human"), ["judge", "panel", "prevalence", "gate"]),
     ],
 )  # fmt: skip
 def test_verdicts_on_criteria_are_no_judges(names, commands, look):

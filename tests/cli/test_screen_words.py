@@ -997,17 +997,20 @@ def test_what_is_promised_without_a_tolerance():
         spared = (n + 1) // 20 - 1
         if not few:
             spared = (binom.cdf(np.arange(n), n, 0.05) <= 0.05).sum() - 1
-        (note,) = found.notes
+        move, note = found.notes
         size = f"{sizes[n - 1 - spared]:.2g} points"
+        assert move.startswith(
+            "A typical move of a single score (root mean square, either way) is "
+        )
         assert (f"a score by at most {size}" if few else f"a score further than {size}") in note
         assert ("on average over what might have been measured" in note) == few
         card = certificates.certify(
             shifts, tolerance=100, failure_prob=0.05, units="points", alpha=1.0
         )
         asked = bayesjudge.bias.answer(*bayesjudge.bias.closed_forms(shifts), card)
-        assert asked.notes == (card.promise,)
+        assert asked.notes == (move, card.promise)
     few = bayesjudge.bias.Shifts.from_differences([1.0, 2.0, 3.0], scale=(0, 100))
-    (note,) = bayesjudge.bias.answer(*bayesjudge.bias.closed_forms(few)).notes
+    _, note = bayesjudge.bias.answer(*bayesjudge.bias.closed_forms(few)).notes
     assert "nothing is promised but the ends of the scale" in note
 
 
