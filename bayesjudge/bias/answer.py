@@ -310,7 +310,9 @@ def _directions(
             for i, one in enumerate(rest)
         ]
         whether = "; whether" if parts else "Whether"
-        text += f"{whether} {names} {verb} {what} is not known: {listed(sizes)}"
+        text += f"{whether} {names} {verb} {what} is not known"
+        if not any(np.isnan(means[one].value) for one in rest):  # as of differences without a sign
+            text += f": {listed(sizes)}"
     return text
 
 

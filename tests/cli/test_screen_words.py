@@ -997,6 +997,7 @@ def test_what_is_promised_without_a_tolerance():
         spared = (n + 1) // 20 - 1
         if not few:
             spared = (binom.cdf(np.arange(n), n, 0.05) <= 0.05).sum() - 1
+        assert found.text == "Whether 'perturbed' raises or lowers scores is not known."
         move, note = found.notes
         size = f"{sizes[n - 1 - spared]:.2g} points"
         assert move.startswith(
