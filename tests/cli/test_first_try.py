@@ -87,6 +87,12 @@ def folder(tmp_path_factory):
         pd.DataFrame({"item": range(80), "rater": name, "choice": np.where(said, "unsafe", "safe")})
         for name, said in answers.items()
     ).to_csv(made / "answers.csv", index=False)
+    grades = {}
+    for name in ("accurate", "rude"):
+        met = rng.random(200) < 0.6
+        grades[f"judge_{name}"] = words[judged(met) * 1]
+        grades[f"human_{name}"] = some(words[met * 1], 60)
+    pd.DataFrame({"item": range(200), **grades}).to_csv(made / "graded.csv", index=False)
     return made
 
 

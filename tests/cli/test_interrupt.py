@@ -93,8 +93,9 @@ def test_ctrl_c_while_duckdb_works(tmp_path):
             time.sleep(part * whole)
             child.send_signal(signal.SIGINT)
             _, told = child.communicate()
-        stopped += child.returncode == 130
-        assert child.returncode in (0, 130)  # it may have been quicker
+        # both are a shell's 130; it may have been quicker
+        stopped += child.returncode in (130, -signal.SIGINT)
+        assert child.returncode in (0, 130, -signal.SIGINT)
         assert "Traceback" not in told
     assert stopped
 
