@@ -281,10 +281,10 @@ def _of_rubric(rubric: Any) -> dict[Any, Any]:
 
 
 def _of_judged(data: Any) -> dict[Any, Any]:
-    """Labelled pairs by judge and system."""
+    """Labelled pairs by judge, which is called like its column, and system."""
     return {
-        (*at, i): number
-        for at, pairs in data.pairs.items()
+        (data.judges.index(judge), system, i): number
+        for (judge, system), pairs in data.pairs.items()
         for i, number in enumerate([*pairs.n, *pairs.all_n])
     }
 

@@ -137,8 +137,12 @@ def table_and_report_agree(one: Module, table: Any, read: Read, made: Made) -> I
             if line.startswith("| ") and not line.startswith(("| quantity", "| ---"))
         ]
         # numbers that were computed from the estimate stand first, in bold under their own method
+        # or as a quantity of their own, such as Elo points
         own = {f"**{estimate.method}**"}
         lines = [line for line in lines if not {c for c in line if c.startswith("**")} - own]
+        quoted = one.module.answer(estimate, ci_prob=estimate.ci_prob).quoted
+        computed = {*quoted.quantities} - {*estimate.quantities}
+        lines = [line for line in lines if line[0].replace("\\", "") not in computed]
         if len(lines) != len(numbers):
             yield f"{estimate.method}: {len(numbers)} numbers and {len(lines)} lines of a report"
         # what answers the question stands in a table of its own, before the others

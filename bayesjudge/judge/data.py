@@ -471,13 +471,15 @@ def untuned(table: Any, truth: str, tuned_on: str) -> tuple[Any, int]:
     require_columns(table, truth, tuned_on)
     frame = nw.from_native(table)
     frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-    cells = [str(cell).strip().lower() if cell is not None else "" for cell in frame[tuned_on]]
+    empty = {name: frame[name].is_null().to_list() for name in (truth, tuned_on)}
+    said = zip(frame[tuned_on].to_list(), empty[tuned_on], strict=True)
+    cells = ["" if none else str(cell).strip().lower() for cell, none in said]
     strange = sorted({cell for cell in cells if cell not in TUNED | UNTUNED})
     with checking(f"column {tuned_on!r}") as require:
         words = f"expected true or false (1 or 0, yes or no, train or test), got {strange[:3]}"
         require(not strange, words)
-    labels = frame[truth].to_list()
-    known = [label is not None and label == label and label != "" for label in labels]
+    labels = zip(frame[truth].to_list(), empty[truth], strict=True)
+    known = [not none and label == label and label != "" for label, none in labels]
     used = [cell in TUNED for cell in cells]
     left = sum(k and not u for k, u in zip(known, used, strict=True))
     n = sum(k and u for k, u in zip(known, used, strict=True))
