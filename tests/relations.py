@@ -18,7 +18,7 @@ import pandas as pd
 from contract import MIRRORED, NAMES, Module
 
 import bayesjudge as bj
-from bayesjudge.core.answer import Answer
+from bayesjudge.core.answer import Answer, answer_of
 from bayesjudge.core.estimate import Estimate, label
 from bayesjudge.render.json import to_json
 from bayesjudge.render.page import page_of
@@ -140,8 +140,8 @@ def table_and_report_agree(one: Module, table: Any, read: Read, made: Made) -> I
         # or as a quantity of their own, such as Elo points
         own = {f"**{estimate.method}**"}
         lines = [line for line in lines if not {c for c in line if c.startswith("**")} - own]
-        quoted = one.module.answer(estimate, ci_prob=estimate.ci_prob).quoted
-        computed = {*quoted.quantities} - {*estimate.quantities}
+        told = answer_of([estimate], ci_prob=estimate.ci_prob, interval=None)
+        computed = {*told.quoted.quantities} - {*estimate.quantities} if told else set()
         lines = [line for line in lines if line[0].replace("\\", "") not in computed]
         if len(lines) != len(numbers):
             yield f"{estimate.method}: {len(numbers)} numbers and {len(lines)} lines of a report"
