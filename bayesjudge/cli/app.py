@@ -59,7 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     code = None
     note_call(tokens)
     try:
-        code = app(_with_stdin(tokens), exit_on_error=False, print_error=False, verbose=False)
+        code = app(
+            _with_stdin(_with_table(tokens)), exit_on_error=False, print_error=False, verbose=False
+        )
         sys.stdout.flush()
     except CycloptsError as error:
         told = _usage(error, app, tokens)
@@ -100,6 +102,22 @@ def _of_a_file(tokens: list[str]) -> list[str]:
     """``bayesjudge FILE`` is ``bayesjudge doctor FILE``."""
     named = bool(tokens) and tokens[0] not in COMMANDS and not tokens[0].startswith("-")
     return ["doctor", *tokens] if named and Path(tokens[0].partition("::")[0]).exists() else tokens
+
+
+def _with_table(tokens: Sequence[str]) -> Sequence[str]:
+    """A file that is written last goes before the options, some of which take several words."""
+    options = (i for i, word in enumerate(tokens) if word[:2] == "--" != word)
+    at = next(options, len(tokens))
+    if at > len(tokens) - 2 or tokens[-2].startswith("--"):
+        return tokens
+    named = [_is_file(word) for word in tokens[1:at]]
+    if any(named) or not _is_file(tokens[-1]):
+        return tokens
+    return [*tokens[:at], tokens[-1], *tokens[at:-1]]
+
+
+def _is_file(word: str) -> bool:
+    return Path(word.partition("::")[0]).is_file()
 
 
 def _with_stdin(tokens: Sequence[str]) -> list[str]:

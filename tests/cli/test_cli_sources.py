@@ -94,6 +94,10 @@ def test_stdin_is_a_file_of_a_command(run, tmp_path, monkeypatch):
         code, found = run("prevalence", *words)
         assert code == 0, found
         assert found["estimates"] == expected["estimates"]
+    # a file may be written last, after an option that takes several words
+    code, found = run("prevalence", "--missing-value=-", *ASKED, *asked[:4], "labels.csv")
+    assert code == 0, found
+    assert found["estimates"] == expected["estimates"]
     code, err = run("doctor", "-")
     assert (code, "save it to a file first" in err) == (2, True)
 

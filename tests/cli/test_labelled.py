@@ -210,7 +210,8 @@ def test_how_to_ask_for_the_share_of_the_other_label_is_told_and_answers(tmp_pat
     said, _, turned = told.partition("for the share of ")
     other, _, options = turned.partition(" instead: ")
     assert said.startswith("allowed, blocked say neither pass nor fail: the line reads ")
-    line = shlex.split(found["answers"][0]["command"])[1:]
+    line = next(a["command"] for a in found["answers"] if " prevalence " in a["command"])
+    line = shlex.split(line)[1:]
     values = line[line.index("--pass-value") : line.index("--fail-value") + 2]
     assert shlex.split(options) == ["--pass-value", values[3], "--fail-value", values[1]]
     assert other == values[3]
