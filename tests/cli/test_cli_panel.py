@@ -216,7 +216,7 @@ def test_items_of_one_generator_need_no_column_that_names_it(prompts, form, caps
     assert main([*asked, "--calibration", "random", "--no-nuts", "--details"]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert re.match(
-        r"People would pass \d+ % of outputs like these \(\d+ to \d+ %, 95 % interval\);", out
+        r"People would pass \d+ % of outputs like these \(\d+ to \d+ %, 95 % interval\)\.", out
     )
     assert "150 outputs, 100 of them labelled (at random); votes of 2 judges." in out
     assert "generators taken as one; if there are several, --generator NAME" in out
