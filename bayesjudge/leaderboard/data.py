@@ -343,6 +343,8 @@ class Battles(ReadAtOnce):
         of_people = sum(voices, np.zeros((len(n), 3))) / np.maximum(said_so, 1)[:, None]
         empty = ~by_judge.any(axis=2)
         own = np.ones_like(empty) if judge is None else _rows_of(columns, judge, names_of_judges)
+        if judge is None:  # a column that was named as a judge's is one, whatever it is called
+            names_of_judges = [f"{c} (judge)" if c == PEOPLE else c for c in names_of_judges]
         style = None if lengths is None else _log_ratio(cells, lengths)
         rows = {
             "first": left, "second": right, "count": n, "verdict": by_judge, "people": of_people,
