@@ -116,8 +116,8 @@ def disagreements(
     --------
     >>> import pandas as pd
     >>> log = pd.DataFrame({"verdict": [1, 1, 0, 1], "truth": [1, 0, 0, None]})
-    >>> disagreements(log)[["row", "verdict", "truth"]].values.tolist()
-    [[2, 1.0, 0.0]]
+    >>> disagreements(log)[["row", "verdict", "truth"]].astype(int).values.tolist()
+    [[2, 1, 0]]
     """
     with checking("judge.disagreements") as require:
         inside = 0 < people_err < 0.5
