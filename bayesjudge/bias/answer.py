@@ -126,14 +126,17 @@ def _positions(found: Estimate, ci_prob: float) -> Answer:
     each: dict[str, dict[str, Row]] = {}
     for (judge, place), row in rows_of([found], "position_shift").items():
         each.setdefault(str(judge), {})[str(place)] = row
+    biased = {c.numbers["name"] for c in found.cautions if c.id == "position-bias"}
     sentences = []
     for judge, rows in each.items():
         ranked = sorted(rows, key=lambda place: rows[place].value)
         high, low = ranked[-1], ranked[0]
         who = "The judge" if len(each) == 1 else judge
+        gap = f"{rows[high].value - rows[low].value:.2g} points"
         sentences.append(
-            f"{who} scores an answer {rows[high].value - rows[low].value:.2g} points higher in "
-            f"place {high} than in place {low}"
+            f"{who} scores an answer {gap} higher in place {high} than in place {low}"
+            if judge in biased
+            else f"{who} is not seen to mind the place: the largest gap, {gap}, may be chance"
         )
     return Answer(
         "; ".join(sentences[:MOST_NAMED]) + ".",

@@ -14,8 +14,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9\"'(])")
-_NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.]*\w)")
-_MARKS = re.compile(r"(\*\*|__|`|^#+ |^[-*] |^\d+\. )", re.MULTILINE)
+_NUMBER = re.compile(r"(?<![\w.,])\d+(?![\w.,]*\w)")
+_LISTED = re.compile(r"^\s*\d+[.)] ", re.MULTILINE)
+_MARKS = re.compile(r"`|^#+ |^[-*] |^\d+\. ", re.MULTILINE)
+_BOLD = re.compile(r"(?<!\w)\*\*(?=\S)(.+?)(?<=\S)\*\*(?!\w)")
+#: Code, in which line breaks and marks are content.
+_CODE = re.compile(r"```|~~~|^ {4,}\S", re.MULTILINE)
 #: A word and what its negation is, each way.
 _NEGATED = (
     ("is not", "is"),
@@ -47,7 +51,7 @@ def _heading(text: str, dice: random.Random) -> str:
 
 
 def _plain(text: str, dice: random.Random) -> str:
-    return _MARKS.sub("", text)
+    return _MARKS.sub("", _BOLD.sub(r"\1", text))
 
 
 def _one_line(text: str, dice: random.Random) -> str:
@@ -61,26 +65,27 @@ def _bold(text: str, dice: random.Random) -> str:
 
 def _number(text: str, dice: random.Random) -> str:
     """One whole number, changed by one or doubled."""
-    found = list(_NUMBER.finditer(text))
-    if not found:
+    listed = {end for one in _LISTED.finditer(text) for end in range(*one.span())}
+    places = [one for one in _NUMBER.finditer(text) if one.start() not in listed]
+    if not places:
         return text
-    one = dice.choice(found)
-    value = int(one.group())
+    place = dice.choice(places)
+    value = int(place.group())
     other = dice.choice([n for n in (value + 1, value - 1, 2 * value) if n >= 0 and n != value])
-    return f"{text[: one.start()]}{other}{text[one.end() :]}"
+    return f"{text[: place.start()]}{other}{text[place.end() :]}"
 
 
 def _negation(text: str, dice: random.Random) -> str:
     """One statement said the other way round."""
-    found: list[tuple[int, int, str]] = []
+    places: list[tuple[int, int, str]] = []
     for words, instead in _NEGATED:
-        for one in re.finditer(rf"\b{words}\b", text):
-            covered = any(start <= one.start() < end for start, end, _ in found)
+        for one in re.finditer(rf"\b{words}\b(?!['\u2019])", text):
+            covered = any(start <= one.start() < end for start, end, _ in places)
             if not covered:
-                found.append((*one.span(), instead))
-    if not found:
+                places.append((*one.span(), instead))
+    if not places:
         return text
-    start, end, instead = dice.choice(sorted(found))
+    start, end, instead = dice.choice(sorted(places))
     return f"{text[:start]}{instead}{text[end:]}"
 
 
@@ -137,8 +142,9 @@ def make_variants(
     -------
     pandas.DataFrame
         Long: `item`, ``variant`` (``"baseline"`` first), `text`, and ``changed``: False where the
-        change left the answer as it is (no number to change, one sentence only); such a row is no
-        neighbour. Scored by a judge and without those rows it is what `Shifts.from_frame` reads.
+        change left the answer as it is (no number to change, one sentence only, code whose format
+        is content); such a row is no neighbour. Scored by a judge and without those rows it is
+        what `Shifts.from_frame` reads.
 
     Raises
     ------
@@ -181,6 +187,7 @@ def make_variants(
     ]
     for i, one in zip(rows[item], answers, strict=True):
         for name in changes:
-            new = known[name](one, random.Random(f"{random_seed}/{i}/{name}"))
+            kept = name in FORMATTING and name != "heading" and _CODE.search(one)
+            new = one if kept else known[name](one, random.Random(f"{random_seed}/{i}/{name}"))
             made.append({item: i, variant: name, text: new, changed: new != one})
     return pd.DataFrame(made)

@@ -97,7 +97,7 @@ class Scores(ReadAtOnce):
                 )
 
     def describe(self) -> pd.DataFrame:
-        """Each item's plain mean and standard deviation by judge, shrunk to nothing.
+        """Each item's plain mean and standard deviation by judge, without shrinkage.
 
         Returns
         -------

@@ -33,14 +33,9 @@ def test_no_score_moves_a_centre_further_than_it_says(how):
     assert found.largest_move == pytest.approx(max(moves))
 
 
-def scored(moves=0.0):
-    """As many scores as the shifts are of, whose median one score cannot move."""
-    return np.array([3.0] * 200 + [1.0] * 50 + [5.0] * 50)
-
-
 @pytest.mark.parametrize("how", ["median", "trimmed"])
 def test_released_scores_keep_to_the_tolerance_around_a_centre_of_their_own(how):
-    scores = scored()
+    scores = np.array([3.0] * 200 + [1.0] * 50 + [5.0] * 50)
     center = certificates.robust_center(scores, scale=(1, 5), how=how)
     about = {"tolerance": 0.5, "failure_prob": 0.05, "units": "points"}
     card = certificates.certify(SHIFTS, **about, center=center)
@@ -53,10 +48,13 @@ def test_released_scores_keep_to_the_tolerance_around_a_centre_of_their_own(how)
         for to in (-1, 1):
             other = scores.copy()
             other[at] = np.clip(other[at] + to * card.shift_bound, 1, 5)
-            after = certificates.release(other, card).scores[:, 0]
+            after = card.alpha * other + (1 - card.alpha) * center.of(other)
             farthest = max(farthest, np.linalg.norm(after - before))
     assert farthest <= 0.5 + 1e-12
-    assert how in {"median": card.promise, "trimmed": card.promise}[how]
+    assert how in card.promise
+    other = np.where(np.arange(300) < 150, 2.0, scores)
+    with pytest.raises(bj.InputError, match="of other scores"):
+        certificates.release(other, card)
 
 
 def test_a_centre_that_moves_too_far_certifies_nothing():
@@ -134,6 +132,30 @@ def test_formatting_keeps_every_word_and_errors_do_not():
     assert not made[(made["item"] == "b") & made["variant"].isin(ERRORS)]["changed"].any()
     again = bias.make_variants(table, changes=[*FORMATTING, *ERRORS], random_seed=3)
     pd.testing.assert_frame_equal(made, again)
+
+
+def test_variants_leave_alone_what_they_would_spoil():
+    texts = {
+        "code": "Run it. ```\nif x:\n    f(2**3)\n``` Then stop.",
+        "power": "It is 2**3**2 and x**2. Done.",
+        "contraction": "You can't do it. It can wait.",
+        "list": "1. Mix.\n2. Bake for 20 minutes.",
+        "thousands": "It cost 2,000 euros or 35.",
+    }
+    table = pd.DataFrame({"item": list(texts), "answer": list(texts.values())})
+    made = bias.make_variants(table, changes=[*FORMATTING, *ERRORS], random_seed=1)
+    of = made.set_index(["item", "variant"])["answer"]
+    assert all(of["code", name] == texts["code"] for name in FORMATTING if name != "heading")
+    assert of["power", "plain"] == texts["power"]
+    assert of["contraction", "negation"] == "You can't do it. It cannot wait."
+    assert of["list", "number"].startswith("1. Mix.\n2. Bake for ")
+    assert of["list", "number"] != texts["list"]
+    assert of["thousands", "number"].startswith("It cost 2,000 euros or ")
+    plain = bias.make_variants(
+        pd.DataFrame({"item": ["a"], "answer": ["# Title\n- **Bold** and `code`."]}),
+        changes=["plain"],
+    )
+    assert plain["answer"][1] == "Title\nBold and code."
 
 
 def test_what_variants_refuse():

@@ -386,5 +386,10 @@ def test_the_place_of_an_answer(run, folder):
     code, out, _ = run("bias", "positions", "places.csv", "--position", "place", "--json")
     assert code == 0
     found = named(json.loads(out))
-    expected = bj.bias.position_shift(table, position="place")["position_shift", "judge", "1"].value
+    document = bj.bias.position_shift(table, position="place")
+    expected = document["position_shift", "judge", "1"].value
+    assert "1 points higher in place 1 than in place 3" in bj.bias.answer(document).text
+    flat = table.assign(score=[5 + i + 0.3 * (i * p % 3 - 1) for i, p, _ in rows])
+    text = bj.bias.answer(bj.bias.position_shift(flat, position="place")).text
+    assert "may be chance" in text
     assert found["position_shift", "judge", "1"] == pytest.approx(expected)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -32,6 +32,24 @@ class Center(NamedTuple):
     largest_move: float
     trim: float = 0.0
 
+    def __str__(self) -> str:
+        return self.how
+
+    def of(self, scores: np.ndarray) -> float:
+        """Compute this centre of any scores.
+
+        Parameters
+        ----------
+        scores : numpy.ndarray of float, shape (n,)
+            In score points.
+
+        Returns
+        -------
+        float
+            In score points.
+        """
+        return _location(scores, self.how, self.trim)
+
 
 def robust_center(
     scores: Any, *, scale: tuple[float, float], how: How = "median", trim: float = 0.1
@@ -52,8 +70,7 @@ def robust_center(
     Returns
     -------
     Center
-        For `certify(..., center=...)`. Each of these centres rises with every score, so that no
-        score moves it further than at an end of the scale: the largest move is exact.
+        For `certify(..., center=...)`; its largest move is exact.
 
     Raises
     ------
@@ -82,29 +99,21 @@ def robust_center(
             how in ("mean", "median", "trimmed"), f"how must be mean, median or trimmed: {how!r}"
         )
         require(0 <= trim < 0.5, f"trim must lie in [0, 0.5), got {trim!r}")
-    of = location(how, trim)
-    value = of(x)
-    # equal scores move it alike
-    moves = [
-        abs(of(np.where(np.arange(x.size) == at, end, x)) - value)
-        for at in np.unique(x, return_index=True)[1]
-        for end in (low, high)
-    ]
-    return Center(how, value, round(max(moves), 12), trim if how == "trimmed" else 0.0)
+    trim = trim if how == "trimmed" else 0.0
+    value = _location(x, how, trim)
+    # such a centre rises with every score: none moves it further down than the highest that falls
+    # to the lowest score there is, or further up than the lowest that rises to the highest
+    ordered = np.sort(x)
+    ends = (np.append(ordered[:-1], low), np.append(ordered[1:], high))
+    move = max(abs(_location(other, how, trim) - value) for other in ends)
+    return Center(how, value, round(move, 12), trim)
 
 
-def location(how: str, trim: float = 0.0) -> Callable[[np.ndarray], float]:
-    """The function that computes such a centre."""
+def _location(x: np.ndarray, how: How, trim: float) -> float:
     if how == "median":
-        return lambda x: float(np.median(x))
-    if how == "mean":
-        return lambda x: float(np.mean(x))
-
-    def trimmed(x: np.ndarray) -> float:
-        out = int(trim * x.size)
-        return float(np.sort(x)[out : x.size - out].mean())
-
-    return trimmed
+        return float(np.median(x))
+    out = int(trim * x.size)
+    return float(np.sort(x)[out : x.size - out].mean())
 
 
 def moving_average(means: Iterable[float], *, weight: float = 0.1) -> float:

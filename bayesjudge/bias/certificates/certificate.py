@@ -7,6 +7,7 @@ from html import escape
 
 import numpy as np
 
+from bayesjudge.bias.certificates.centers import Center
 from bayesjudge.core.estimate import Caution
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.words import words_for
@@ -56,11 +57,8 @@ class Certificate:
         How many scores are released together.
     design : {"item", "batch"}
         What a neighbour is.
-    center : {"fixed", "holdout", "mean", "median", "trimmed"}
+    center : {"fixed", "holdout", "mean"} or Center
         What scores are shrunk towards.
-    trim, center_move : float
-        Of a centre computed from the scores: share left out at either end, and how far one score
-        can move it, in score points.
     reason : str
         Why nothing is certified; empty if something is.
     cautions : tuple of Caution
@@ -82,9 +80,7 @@ class Certificate:
     worst: str
     dim: int
     design: str
-    center: str
-    trim: float = 0.0
-    center_move: float = 0.0
+    center: str | Center
     reason: str = ""
     cautions: tuple[Caution, ...] = ()
 
@@ -104,7 +100,7 @@ class Certificate:
         if not self.certified:
             return f"Nothing is certified: {self.reason}."
         moved = "one item is" if self.design == "item" else "all items are"
-        centre = CENTER_NAMES[self.center]
+        centre = CENTER_NAMES[str(self.center)]
         change = (
             "Released as they are"
             if self.alpha == 1

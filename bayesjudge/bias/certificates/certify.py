@@ -108,17 +108,10 @@ def certify(
         if isinstance(source, Fit)
         else bound_of_shifts(groups, basis, budget, shifts.largest)
     )
-    largest_ratio = length / found.length if found.length > 0 else np.inf
-    if isinstance(center, Center):
-        most = _alpha_beside(found.length, length, center, shifts)
-    else:
-        most = _alpha_for(largest_ratio, center, shifts)
+    most = _largest_alpha(found.length, length, center, shifts)
     chosen = most if alpha is None else (alpha if alpha <= most else np.nan)
     reason = _reason(found, length, most, alpha, shifts) if not chosen > 0 else ""
-    if isinstance(center, Center):
-        reach = chosen * found.length + (1 - chosen) * _move(center, shifts)
-    else:
-        reach = found.length * _contraction(chosen, center, shifts)
+    reach = _reach(found.length, chosen, center, shifts)
     scale = _noise(reach, length, noise_prob, shifts.dim) if noise_prob and chosen > 0 else 0.0
     return Certificate(
         tolerance=length,
@@ -136,9 +129,7 @@ def certify(
         worst=found.worst,
         dim=shifts.dim,
         design=shifts.design,
-        center=center.how if isinstance(center, Center) else center,
-        trim=center.trim if isinstance(center, Center) else 0.0,
-        center_move=center.largest_move if isinstance(center, Center) else 0.0,
+        center=center,
         reason=reason,
         cautions=(*_basis_cautions(basis, source), *cautions_of(shifts)),
     )
@@ -166,43 +157,40 @@ def _noise(reach: float, length: float, noise_prob: float, dim: int) -> float:
     return exact_noise_scale(lengths=[reach], probs=[1.0], **about)
 
 
-def _contraction(alpha: float, center: str, shifts: Shifts) -> float:
-    """Length of a shift after shrinkage, for one of length 1 before."""
+def _reach(shift: float, alpha: float, center: str | Center, shifts: Shifts) -> float:
+    """Length of a shift of length `shift` after shrinkage."""
+    if isinstance(center, Center):  # the lengths of both moves add
+        return alpha * shift + (1 - alpha) * _move(center, shifts)
     if center != "mean":
-        return alpha
+        return alpha * shift
     if shifts.design == "batch":
-        return 1.0  # a shift of all scores alike moves their mean as far
+        return shift  # a shift of all scores alike moves their mean as far
     # one score moves, its mean by 1/n: the two parts are at right angles but for that score
     n = len(shifts.items)
-    return float(np.sqrt(alpha**2 + (1 - alpha**2) / n))
+    return shift * float(np.sqrt(alpha**2 + (1 - alpha**2) / n))
 
 
-def _alpha_for(ratio: float, center: str, shifts: Shifts) -> float:
-    """Largest shrinkage factor whose contraction is `ratio` at most."""
-    if ratio >= 1:
+def _largest_alpha(shift: float, length: float, center: str | Center, shifts: Shifts) -> float:
+    """Largest shrinkage factor under which a shift of length `shift` stays within `length`."""
+    if shift <= length:
         return 1.0
-    if center != "mean":
-        return ratio if ratio > 0 else float("nan")
-    if shifts.design == "batch":
+    moves = center == "mean" or isinstance(center, Center)
+    if moves and shifts.design == "batch":
         return float("nan")
+    if isinstance(center, Center):
+        move = _move(center, shifts)
+        return (length - move) / (shift - move) if move < length else float("nan")
+    ratio = length / shift
+    if not moves:
+        return ratio if ratio > 0 else float("nan")
     n = len(shifts.items)
     square = (ratio**2 - 1 / n) / (1 - 1 / n) if n > 1 else -1.0
     return float(np.sqrt(square)) if square > 0 else float("nan")
 
 
 def _move(center: Center, shifts: Shifts) -> float:
-    """Length by which all scores' centres move with the largest move of theirs (S_mu)."""
+    """Length by which all scores move with the largest move of their centre (S_mu)."""
     return float(np.sqrt(shifts.dim)) * center.largest_move
-
-
-def _alpha_beside(shift: float, length: float, center: Center, shifts: Shifts) -> float:
-    """Largest shrinkage factor with a centre that moves: the lengths of both moves add."""
-    move = _move(center, shifts)
-    if shift <= length:
-        return 1.0
-    if shifts.design == "batch" or move >= length:
-        return float("nan")
-    return (length - move) / (shift - move)
 
 
 def _reason(found: Bound, length: float, most: float, alpha: float | None, shifts: Shifts) -> str:

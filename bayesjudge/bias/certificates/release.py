@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.bias.certificates.centers import location
+from bayesjudge.bias.certificates.centers import Center
 from bayesjudge.bias.certificates.certificate import CENTERS, Certificate
 from bayesjudge.core.errors import checking
 
@@ -130,7 +130,8 @@ def release(
         )
         require(np.isfinite(x).all(), "scores must be finite; a missing one cannot be released")
         shrinks = certificate.alpha < 1
-        own = certificate.center in ("mean", "median", "trimmed")
+        robust = certificate.center if isinstance(certificate.center, Center) else None
+        own = certificate.center == "mean" or robust is not None
         require(
             not shrinks or own or center is not None,
             f"the certificate shrinks towards a {certificate.center} centre: give center=, chosen "
@@ -138,8 +139,11 @@ def release(
         )
         require(
             not own or center is None,
-            f"the certificate's centre is {CENTERS[certificate.center]}",
+            f"the certificate's centre is {CENTERS[str(certificate.center)]}",
         )
+        if robust is not None and x.size:
+            same = bool(np.isclose(robust.of(x.ravel()), robust.value))
+            require(same, "the certificate's centre is of other scores: certify these")
         require(radius is None or radius > 0, f"radius must be positive, got {radius!r}")
         require(radius is None or not own, "radius= needs a centre that was fixed beforehand")
         require(
@@ -149,10 +153,10 @@ def release(
             noise is None or 0 <= noise <= certificate.noise_scale,
             f"noise={noise!r} must lie between 0 and the certificate's {certificate.noise_scale}",
         )
-    if own:
-        middle = location(certificate.center, certificate.trim)(x.ravel())
+    if robust is None:
+        middle = float(x.mean()) if own or center is None else float(center)
     else:
-        middle = float(x.mean()) if center is None else float(center)
+        middle = robust.value
     sigma = float(certificate.noise_scale if noise is None else noise)
     rng = np.random.default_rng(random_seed)
     out = certificate.alpha * x + (1 - certificate.alpha) * middle
