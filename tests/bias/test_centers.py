@@ -14,9 +14,10 @@ from bayesjudge.bias.variants import ERRORS, FORMATTING
 SHIFTS = bias.Shifts.from_differences([0] * 250 + [1] * 50, scale=(1, 5))
 
 
+@pytest.mark.parametrize("values", [(1, 6), (4, 6), (1, 3)])
 @pytest.mark.parametrize("how", ["mean", "median", "trimmed"])
-def test_no_score_moves_a_centre_further_than_it_says(how):
-    scores = np.random.default_rng(1).integers(1, 6, 31).astype(float)
+def test_no_score_moves_a_centre_further_than_it_says(how, values):
+    scores = np.random.default_rng(1).integers(*values, 31).astype(float)
     found = certificates.robust_center(scores, scale=(1, 5), how=how)
     of = {
         "mean": np.mean,
