@@ -22,8 +22,6 @@ class Pairs(NamedTuple):
     style: np.ndarray
     tied: bool
     whole: bool
-    #: Design effect of shared items, or of probabilities.
-    dispersion: float
 
 
 class Cells(NamedTuple):
@@ -41,7 +39,6 @@ def cells_of(battles: Battles, *, style: bool) -> Cells:
         if not said:
             continue
         shares = battles.shares(source)
-        effect = dispersion(battles, source)
         if style:
             at = shares.any(axis=1)
             first, second, x = battles.first[at], battles.second[at], battles.style[at]
@@ -50,8 +47,8 @@ def cells_of(battles: Battles, *, style: bool) -> Cells:
             counts = battles.counted(source)
             first, second = np.nonzero(counts.sum(axis=-1))
             weight, x = counts[first, second], np.zeros(len(first))
-        weight = weight / effect
+        weight = weight / dispersion(battles, source)
         whole = bool(np.all(np.abs(weight - np.round(weight)) < 1e-9))
         tied = battles.tied and not battles.is_graded(source)
-        found[source] = Pairs(first, second, weight, x, tied, whole, effect)
+        found[source] = Pairs(first, second, weight, x, tied, whole)
     return Cells(found, battles.both_orders and bool(battles.judges), style)

@@ -103,17 +103,10 @@ def first_places(fit: Fit, *, ci_prob: float = 0.95) -> Estimate:
         ``first`` by system, a probability; it has no interval.
     """
     none = np.full(len(fit.data.systems), np.nan)
-    chances = chances_of_best(fit.draws("strength"))
-    return Estimate(
-        {"first": Quantity.over((chances, none, none), {"system": fit.data.systems})},
-        method=fit.method,
-        ci_prob=ci_prob,
-        source=fit.source,
-        interval="none",
-        assumptions=fit.assumptions,
-        cautions=fit.cautions,
-        data=fit.data,
+    first = Quantity.over(
+        (chances_of_best(fit.draws("strength")), none, none), {"system": fit.data.systems}
     )
+    return _estimate(fit, {"first": first}, ci_prob, "none")
 
 
 def ahead(fit: Fit) -> pd.DataFrame:
@@ -174,16 +167,18 @@ def win_rate(fit: Fit, baseline: str, *, ci_prob: float = 0.95) -> Estimate:
     first, ties, _ = chances(gap, tie)
     rate = first + ties / 2
     low, high = np.quantile(rate, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0)
+    made = Quantity.over((rate.mean(axis=0), low, high), {"system": [names[i] for i in others]})
+    return _estimate(fit, {"win_rate": made}, ci_prob, "equal-tailed")
+
+
+def _estimate(fit: Fit, quantities: dict[str, Quantity], ci_prob: float, interval: str) -> Estimate:
+    """Quantities of the draws of a fit."""
     return Estimate(
-        {
-            "win_rate": Quantity.over(
-                (rate.mean(axis=0), low, high), {"system": [names[i] for i in others]}
-            )
-        },
+        quantities,
         method=fit.method,
         ci_prob=ci_prob,
         source=fit.source,
-        interval="equal-tailed",
+        interval=interval,
         assumptions=fit.assumptions,
         cautions=fit.cautions,
         data=fit.data,
