@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -272,8 +273,8 @@ class Battles(ReadAtOnce):
         Parameters
         ----------
         table : dataframe
-            pandas, polars, Arrow, DuckDB or Spark. Without `item` and `lengths` it is counted
-            where it lives.
+            pandas, polars, Arrow, DuckDB or Spark. Without `item`, `lengths` and `swapped` it is
+            counted where it lives.
         first, second : str
             Columns with the system whose answer was shown first, and second. Without `second` all
             met `baseline`.
@@ -290,7 +291,8 @@ class Battles(ReadAtOnce):
             Columns with the lengths of both answers.
         swapped : str, optional
             Column with the verdict on the same two answers with their places exchanged; it too is
-            by the columns' systems, as in MT-bench's ``g2_winner``.
+            by the columns' systems, as in MT-bench's ``g2_winner``. Without `item` and `count`
+            each row is an item of two verdicts.
         baseline : str, default "baseline"
             What everybody met, without `second`.
         count : str, optional
@@ -306,20 +308,27 @@ class Battles(ReadAtOnce):
         Raises
         ------
         InputError
-            If a column is missing or a verdict is not understood; all problems are told at once.
+            If a column is missing or named twice, or a verdict is not understood; all problems are
+            told at once.
         """
         verdicts = _several(verdict)
         have, labels = columns_of(table), _several(people)
         in_judge = [] if judge is None else [one for one in labels if one not in have]
         labels = [one for one in labels if one not in in_judge]
         names = [c for c in (first, second, judge, item) if c is not None]
+        times = Counter([*verdicts, *labels, swapped])
         said = [*verdicts, *labels, *([swapped] if swapped else [])]
         more = [*(lengths or ()), *([count] if count else [])]
         with checking("leaderboard.Battles") as require:
             require(bool(said), "give verdict= or people=: columns that say which answer won")
             one = judge is None or len(verdicts) == 1
             require(one, f"with judge= expected one column of verdicts, got {list(verdicts)}")
-        if item is None and lengths is None and count is None:
+            one = swapped is None or len(verdicts) == 1
+            require(one, f"with swapped= expected one column of verdicts, got {list(verdicts)}")
+            twice = few([repr(c) for c, n in times.items() if n > 1])
+            once = "name a column once, as a judge's (verdict=) or as people's (people=)"
+            require(not twice, f"{twice}: {once}; verdict=None if only people were asked")
+        if item is None and lengths is None and count is None and swapped is None:
             cells, n = count_cells(table, *said, names=names)
         else:
             frame = read_rows(table, *said, *more, names=names)
@@ -337,23 +346,27 @@ class Battles(ReadAtOnce):
             for problem in problems:
                 require(False, problem)
         asked = {c: np.asarray(shares) for c, (shares, _) in read.items()}
-        names_of_judges, by_judge, from_judge = _by_judge(columns, judge, verdicts, asked, in_judge)
+        style = None if lengths is None else _log_ratio(cells, lengths)
+        by_item = None if item is None else columns[item][0]
+        if swapped is not None:
+            if by_item is None and count is None:  # both verdicts are on the same two answers
+                by_item = np.arange(len(n))
+            left, right, n = np.append(left, right), np.append(right, left), np.tile(n, 2)
+            by_item = None if by_item is None else np.tile(by_item, 2)
+            style = None if style is None else np.append(style, -style)
+            columns = {c: (np.tile(codes, 2), kinds) for c, (codes, kinds) in columns.items()}
+            asked = _with_swapped(asked, verdicts[0], swapped)
+        names_of_judges, by_judge, own, from_judge = _by_judge(
+            columns, judge, verdicts, asked, in_judge
+        )
         voices = [asked[c] for c in labels] + from_judge
         said_so = sum((v.any(axis=1) for v in voices), np.zeros(len(n)))
         of_people = sum(voices, np.zeros((len(n), 3))) / np.maximum(said_so, 1)[:, None]
-        empty = ~by_judge.any(axis=2)
-        own = np.ones_like(empty) if judge is None else _rows_of(columns, judge, names_of_judges)
-        if judge is None:  # a column that was named as a judge's is one, whatever it is called
-            names_of_judges = [f"{c} (judge)" if c == PEOPLE else c for c in names_of_judges]
-        style = None if lengths is None else _log_ratio(cells, lengths)
-        rows = {
+        unparsed = (n @ (own & ~by_judge.any(axis=2))).tolist()
+        rows = _only_said({
             "first": left, "second": right, "count": n, "verdict": by_judge, "people": of_people,
-            "item": None if item is None else columns[item][0], "style": style,
-        }  # fmt: skip
-        if swapped is not None:
-            rows = _with_swapped(rows, asked[swapped])
-        rows = _only_said(rows)
-        unparsed = (n[:, None] * (empty & own)).sum(axis=0).tolist()
+            "item": by_item, "style": style,
+        })  # fmt: skip
         averaged = max(len(labels), 1)
         return cls(systems, names_of_judges, **rows, unparsed=unparsed, averaged=averaged)
 
@@ -455,13 +468,16 @@ def _by_judge(
     verdicts: Sequence[str],
     asked: Mapping[str, np.ndarray],
     people: Sequence[str],
-) -> tuple[list[str], np.ndarray, list[np.ndarray]]:
-    """Names of the judges, their verdicts, and those of people in the column of judges."""
+) -> tuple[list[str], np.ndarray, np.ndarray, list[np.ndarray]]:
+    """Names of the judges, their verdicts and rows, and people's verdicts in their column."""
     rows = len(next(iter(columns.values()))[0])
     if judge is None:
         each = [asked[c] for c in verdicts]
         names = ["judge"] if list(verdicts) in JUDGES else list(verdicts)
-        return names, np.stack(each, axis=1) if each else np.zeros((rows, 0, 3)), []
+        # a column that was named as a judge's is one, whatever it is called
+        names = [f"{name} (judge)" if name == PEOPLE else name for name in names]
+        shares = np.stack(each, axis=1) if each else np.zeros((rows, 0, 3))
+        return names, shares, np.ones(shares.shape[:2], bool), []
     codes, cells = columns[judge]
     known = names_of(cells, judge)
     with checking("leaderboard.Battles") as require:
@@ -471,22 +487,9 @@ def _by_judge(
     names = sorted({*known} - {*people})
     own = np.array(known)[codes]
     shares = asked[verdicts[0]]
-    by_judge = (
-        np.stack([shares * (own == name)[:, None] for name in names], axis=1)
-        if names
-        else (np.zeros((rows, 0, 3)))
-    )
+    of_judge = own[:, None] == np.array(names, own.dtype)
     voices = [shares * np.isin(own, list(people))[:, None]] if people else []
-    return names, by_judge, voices
-
-
-def _rows_of(
-    columns: Mapping[str, tuple[np.ndarray, list[Any]]], judge: str, names: Sequence[str]
-) -> np.ndarray:
-    """Which rows are whose, shape (n, n_judges)."""
-    codes, cells = columns[judge]
-    own = np.array(names_of(cells, judge))[codes]
-    return own[:, None] == np.array(names)[None, :]
+    return names, shares[:, None] * of_judge[..., None], of_judge, voices
 
 
 def _log_ratio(cells: Mapping[str, Sequence[Any]], lengths: tuple[str, str]) -> np.ndarray:
@@ -501,17 +504,13 @@ def _log_ratio(cells: Mapping[str, Sequence[Any]], lengths: tuple[str, str]) -> 
     return np.asarray(np.log(each[0]) - np.log(each[1]))
 
 
-def _with_swapped(rows: dict[str, Any], shares: np.ndarray) -> dict[str, Any]:
-    """The battles with places exchanged below the others; people gave their verdict once."""
-    both: dict[str, Any] = {
-        name: None if one is None else np.concatenate([one] * 2) for name, one in rows.items()
-    }
-    n = len(shares)
-    both["first"][n:], both["second"][n:] = rows["second"], rows["first"]
-    both["verdict"][n:, 0], both["people"][n:] = shares[:, ::-1], 0
-    if both["style"] is not None:
-        both["style"][n:] *= -1
-    return both
+def _with_swapped(
+    asked: Mapping[str, np.ndarray], verdict: str, swapped: str
+) -> dict[str, np.ndarray]:
+    """Verdicts of battles, and below them with places exchanged; columns of people have one."""
+    below = {c: np.zeros_like(shares) for c, shares in asked.items()}
+    below[verdict] = asked[swapped][:, ::-1]
+    return {c: np.concatenate([shares, below[c]]) for c, shares in asked.items()}
 
 
 def _only_said(rows: dict[str, Any]) -> dict[str, Any]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayesjudge.core.errors import Problem
 from bayesjudge.core.labels import folded
+from bayesjudge.core.names import name_of
 from bayesjudge.core.numbers import number_of
 from bayesjudge.core.screen import few
 
@@ -34,8 +35,6 @@ class Read(NamedTuple):
 
     shares: np.ndarray
     system: np.ndarray
-    #: Whether cells are probabilities, between the places.
-    graded: bool
     problems: list[Problem]
 
 
@@ -55,16 +54,16 @@ def read_cells(
     }
     place = {name: i for i, name in enumerate(systems)}
     numbers = [None if folded(c) in own else number_of(folded(c)) for c in cells]
-    by_number, graded = _scale([x for x in numbers if x is not None and x == x])
+    by_number = _scale([x for x in numbers if x is not None])
     shares, named, unknown = np.zeros((len(cells), 3)), np.full(len(cells), -1), []
     for i, (cell, number) in enumerate(zip(cells, numbers, strict=True)):
         word = folded(cell)
         found = own.get(word)
-        if found is None and str(cell) in place:
-            named[i] = place[str(cell)]
+        if found is None and name_of(cell) in place:
+            named[i] = place[name_of(cell)]
             continue
         if found is None and number is not None:
-            found = NONE if number != number else by_number(number)
+            found = by_number(number)
         found = _in_words(word) if found is None else found
         if found is None:
             unknown.append(cell)
@@ -84,7 +83,7 @@ def read_cells(
                 unknown,
             )
         )
-    return Read(shares, named, graded, problems)
+    return Read(shares, named, problems)
 
 
 def _in_words(word: str) -> tuple[float, float, float] | None:
@@ -99,11 +98,11 @@ def _in_words(word: str) -> tuple[float, float, float] | None:
     parts = [part for part in re.split(r"[\W_]+", word) if part]
     if parts and parts[0] in PREFIXES:
         parts = parts[1:]
-    return WORDS.get("".join(parts))
+    return WORDS.get("".join(parts)) if parts or not word else None
 
 
-def _scale(numbers: Sequence[float]) -> tuple[Any, bool]:
-    """How numbers are read, by which of them occur; and whether they are probabilities.
+def _scale(numbers: Sequence[float]) -> Callable[[float], tuple[float, float, float] | None]:
+    """How numbers are read, by which of them occur.
 
     Places 1 and 2 with 0 a tie; 1, 0 and -1; a probability of the first answer from 0 to 1; or
     AlpacaEval's preference from 1 (the first) to 2 (the second).
@@ -111,15 +110,15 @@ def _scale(numbers: Sequence[float]) -> tuple[Any, bool]:
     seen, whole = {*numbers}, all(x % 1 == 0 for x in numbers)
     low, high = min(seen, default=0.0), max(seen, default=0.0)
     if whole and seen <= {0.0, 1.0, 2.0} and 2.0 in seen:
-        return {1.0: FIRST, 2.0: SECOND, 0.0: TIE}.get, False
+        return {1.0: FIRST, 2.0: SECOND, 0.0: TIE}.get
     if whole and seen <= {-1.0, 0.0, 1.0} and -1.0 in seen:
-        return {1.0: FIRST, 0.0: TIE, -1.0: SECOND}.get, False
+        return {1.0: FIRST, 0.0: TIE, -1.0: SECOND}.get
     if seen <= {0.0, 0.5, 1.0}:
-        return {1.0: FIRST, 0.5: TIE, 0.0: SECOND}.get, False
+        return {1.0: FIRST, 0.5: TIE, 0.0: SECOND}.get
     if low >= 0 and high <= 1:
-        return (lambda p: (p, 0.0, 1 - p)), True
+        return lambda p: (p, 0.0, 1 - p)
     if seen <= {0.0, 1.0, 1.5, 2.0}:
-        return {1.0: FIRST, 2.0: SECOND, 0.0: TIE, 1.5: TIE}.get, False
+        return {1.0: FIRST, 2.0: SECOND, 0.0: TIE, 1.5: TIE}.get
     if low >= 1 and high <= 2:
-        return (lambda p: (2 - p, 0.0, p - 1)), True
-    return (lambda p: None), False
+        return lambda p: (2 - p, 0.0, p - 1)
+    return lambda _: None

@@ -91,6 +91,63 @@ def test_swapped_verdicts_are_battles_in_the_other_order():
     assert read.labelled == 1
 
 
+def test_a_column_is_named_once():
+    table = simulate(items=5, random_seed=1)
+    for about in ({"people": "winner"}, {"people": ["human", "human"]}, {"swapped": "winner"}):
+        with pytest.raises(bj.InputError, match="name a column once"):
+            Battles.from_frame(table, **about)
+
+
+def test_numbers_that_name_systems_may_be_floats():
+    """An empty cell makes floats of a column of whole numbers."""
+    table = pd.DataFrame({"model_a": [1, 2, 1], "model_b": [2, 1, 2], "winner": [1, 1, 2]})
+    whole = Battles.from_frame(table).counted("judge")
+    extra = pd.DataFrame({"model_a": [1], "model_b": [2], "winner": [None]})
+    floats = pd.concat([table, extra]).astype({"winner": float})
+    np.testing.assert_array_equal(Battles.from_frame(floats).counted("judge"), whole)
+
+
+@pytest.mark.parametrize("cell", [">", "?", "model", "--"])
+def test_a_word_without_a_place_is_not_silence(cell):
+    with pytest.raises(bj.InputError) as caught:
+        battles_of(["A", cell])
+    assert caught.value.has("unknown-verdict", value=[cell])
+
+
+def games():
+    """Two games of each pair of answers."""
+    table = simulate(items=40, random_seed=1)
+    return table.assign(again=np.where(table.index % 5, table["winner"], ""))
+
+
+def test_swapped_verdicts_go_with_one_column_of_verdicts():
+    for verdict in (None, ["winner", "human"]):
+        with pytest.raises(bj.InputError, match="swapped= expected one column"):
+            Battles.from_frame(games(), verdict=verdict, swapped="again")
+
+
+def test_swapped_verdicts_that_could_not_be_read_are_counted():
+    assert Battles.from_frame(games(), swapped="again").unparsed == (80,)
+
+
+def test_swapped_verdicts_belong_to_the_judge_of_their_row():
+    table = games().assign(judge=lambda t: np.where(t.index % 2, "gpt", "ann"))
+    read = Battles.from_frame(table, judge="judge", swapped="again", people=["ann"])
+    assert read.verdicts == {"gpt": 200 + 160, "people": 200 + 160}
+    assert read.unparsed == (40,)
+
+
+def test_both_games_of_two_answers_are_one_item():
+    """A judge that says the same in both orders tells no more than in one."""
+    table = games().assign(copy=lambda t: t["winner"])
+    both, alone = (
+        davidson(Battles.from_frame(table, **about), "judge", order=False).quantities["lead"]
+        for about in ({"swapped": "copy"}, {})
+    )
+    np.testing.assert_allclose(both.value, alone.value, atol=1e-8)
+    np.testing.assert_allclose(both.high - both.low, alone.high - alone.low, rtol=1e-6)
+
+
 def test_everybody_against_one_baseline():
     table = pd.DataFrame({"model": ["x", "z"], "win_probability": [0.7, 0.2]})
     read = Battles.from_frame(table, first="model", second=None, verdict="win_probability",

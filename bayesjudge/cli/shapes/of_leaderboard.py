@@ -12,7 +12,7 @@ from bayesjudge.cli.shapes.table import MOSTLY, Column, Table, is_number
 from bayesjudge.cli.shapes.words import says_person
 from bayesjudge.core.screen import few
 
-#: Most systems whose names are looked at, and most of the rows that may say nothing.
+#: Most systems whose names are looked at.
 MOST_SYSTEMS = 300
 #: What says who won, where nobody says whose verdict it is.
 WINNER = {"winner", "won", "preference", "preferred"}
