@@ -27,6 +27,7 @@ from bayesjudge.leaderboard.likelihood import (
 )
 
 Ties = Literal["davidson", "half"]
+TIES: tuple[Ties, ...] = ("davidson", "half")
 #: Elo points of one unit of log-odds.
 ELO = 400 / np.log(10)
 DAVIDSON = "Davidson (1970), J. Am. Stat. Assoc. 65, 317-328; sandwich by item"
@@ -74,8 +75,8 @@ def davidson(
     Raises
     ------
     InputError
-        If there is no such source, no length, or no finite estimate: some systems won, or lost,
-        all battles against all others.
+        If there is no such source or option, no length, or no finite estimate: some systems won,
+        or lost, all battles against all others.
 
     References
     ----------
@@ -91,7 +92,7 @@ def davidson(
     1.0986
     """
     check_ci_prob(ci_prob)
-    _check(battles, source, target)
+    _check(battles, source, ties, target)
     ordered = order and battles.both_orders
     rows = rows_of(battles, source, order=ordered, style=target == "equal length")
     tied = ties == "davidson" and bool(rows.shares[:, 1].any())
@@ -145,14 +146,18 @@ def power_tuned(
     Raises
     ------
     InputError
-        If people and judge share no battle, or there is no finite estimate.
+        If an option is out of range, people and judge share no battle, or there is no finite
+        estimate.
 
     References
     ----------
     Angelopoulos, Duchi & Zrnic (2023), arXiv:2311.01453, section 4.
     """
     check_ci_prob(ci_prob)
-    _check(battles, PEOPLE, "any length")
+    _check(battles, PEOPLE, ties, "any length")
+    with checking("leaderboard.power_tuned") as require:
+        inside = weight is None or 0 <= weight <= 1
+        require(inside, f"weight must lie between 0 and 1, got {weight!r}")
     k = len(battles.systems)
     both = _Both.of(battles, ties)
     people = (both.people, both.labelled)
@@ -175,7 +180,7 @@ def power_tuned(
         value,
         few_clusters(int(clusters), len(value)) * inverse @ middle @ inverse,
         ci_prob,
-        method=methods.POWER_TUNED_BATTLES,
+        method=_with_ties(methods.POWER_TUNED_BATTLES, ties),
         source=ANGELOPOULOS,
         cautions=_cautions(battles, PEOPLE),
         assumptions=(ITEMS, RANDOM),
@@ -248,10 +253,11 @@ def _best_weight(both: _Both, value: np.ndarray, inverse: np.ndarray, systems: i
     return float(np.clip(-across / max(2 * variance(each), 1e-300), 0, 1))
 
 
-def _check(battles: Battles, source: str, target: StrengthTarget) -> None:
-    """Refuse what has no finite estimate."""
+def _check(battles: Battles, source: str, ties: Ties, target: StrengthTarget) -> None:
+    """Refuse options that there are not, and what has no finite estimate."""
     battles.shares(source)
     with checking("leaderboard") as require:
+        require(ties in TIES, f"ties must be in {TIES}, got {ties!r}")
         require_target(target, battles, require)
         said = battles.verdicts[source]
         require(said, f"{source} gave no verdict")
@@ -272,9 +278,11 @@ def _method_of(source: str, ties: Ties, target: StrengthTarget) -> Method:
     else:
         own = methods.JUDGE_BATTLES
         found = Method(f"{own.id}:{source}", f"Davidson, {source}", source, own.rank)
-    if ties == "half":
-        found = found.variant("half", "ties as half a win")
-    return method_at(target, found)
+    return method_at(target, _with_ties(found, ties))
+
+
+def _with_ties(method: Method, ties: Ties) -> Method:
+    return method.variant("half", "ties as half a win") if ties == "half" else method
 
 
 def require_target(target: StrengthTarget, battles: Battles, require: Any) -> None:

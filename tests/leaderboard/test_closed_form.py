@@ -111,6 +111,23 @@ def test_a_judge_that_says_what_people_say_is_worth_all_its_battles():
     assert 0.97 < np.median(width) < 1.05
 
 
+def test_the_weight_makes_contrasts_shortest():
+    table = simulate(random_seed=1, labelled=1)
+    rng = np.random.default_rng(1)
+    noise = rng.choice(["A", "B", "tie"], len(table))
+    table["winner"] = table["human"].where(rng.random(len(table)) < 0.7, noise)
+    table["human"] = table["human"].where(rng.random(len(table)) < 0.3)
+    read = Battles.from_frame(table, people="human")
+
+    def width(**about):
+        found = power_tuned(read, **about).quantities["strength"]
+        return np.sqrt(((found.high - found.low) ** 2).mean())
+
+    widths = [width(weight=weight) for weight in np.linspace(0, 1, 11)]
+    assert width() < 1.005 * min(widths)
+    assert min(widths) < 0.97 * widths[-1] < widths[0]
+
+
 def test_a_system_that_won_all_has_no_finite_estimate(table):
     won = table[(table["model_a"] != "s1") & (table["model_b"] != "s1")]
     extra = won.head(3).assign(model_a="s1", model_b=["s2", "s3", "s4"], winner="A")
@@ -141,3 +158,17 @@ def test_strengths_are_those_of_evalica_and_arena_rank():
     # halves of the intervals by 300 resamples of the battles, known to 4 %
     resampled = [0.255, 0.221, 0.252, 0.254]
     np.testing.assert_allclose(found.high - found.value, resampled, rtol=0.09)
+
+
+def test_options_that_there_are_not_are_refused(battles):
+    for make in (davidson, power_tuned):
+        with pytest.raises(bj.InputError, match="ties must be in"):
+            make(battles, ties="halves")
+    with pytest.raises(bj.InputError, match="weight must lie"):
+        power_tuned(battles, weight=1.5)
+
+
+def test_ties_as_half_wins_are_another_method(battles):
+    for make in (davidson, power_tuned):
+        half, own = make(battles, ties="half").method, make(battles).method
+        assert (half.id, half.title) == (f"{own.id}:half", f"{own.title}, ties as half a win")
