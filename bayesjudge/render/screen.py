@@ -165,7 +165,9 @@ def quoted_lines(found: Answer, every: Sequence[Record], style: Style, width: in
         kept.sort(key=lambda record: -np.nan_to_num(record.row.value, nan=-math.inf))
     beside = own if own and not one else None
     # the judge's own numbers have a column of their own if there are several rows
-    named = {made.method, *([found.judge.method] if beside and found.judge else [])}
+    named = {made.method}
+    if beside and found.judge:  # of several judges all: their own numbers are no other method
+        named |= {r.method for r in every if r.method.rank >= found.judge.method.rank}
     entered = {one.entry for one in kept}
     alone = {r.entry: r.row.value for r in every if r.method == ALONE and r.entry in entered}
     alone = alone if style.alone and not one else {}
@@ -252,7 +254,7 @@ def show_sampled(
     elif mine:
         gap = max(abs(r.row.value - quoted[r.entry].value) for r in mine)
         words = f"{fit.method.brief}, sampled since, differs from these numbers by at most "
-        wrapped(console, f"{words}{gap:.2g}: --details", "  ", "    ")
+        wrapped(console, f"{words}{_gap(gap, mine[0].quantity)}: --details", "  ", "    ")
     for note in found.notes:
         if note not in before.told.notes:
             wrapped(console, note, "  ", "    ")
@@ -280,11 +282,12 @@ def _apart(others: Sequence[Record], kept: Sequence[Record], style: Style) -> st
     far = max(known, key=lambda r: abs(r.row.value - rows[r.entry].value))
     gap = abs(far.row.value - rows[far.entry].value)
     if rows[far.entry].low <= far.row.value <= rows[far.entry].high:
-        text = f"Other methods agree within {gap:.2g}"
+        text = f"Other methods agree within {_gap(gap, far.quantity)}"
     else:
         of = f" of {_where(far)}" * bool(far.where)
-        text = f"Another method differs: {far.method.brief} has {far.row.value:.3f}{of}, outside "
-        text += "the interval above"
+        shown = _number(far.row.value, far.quantity in COUNTS)
+        text = f"Another method differs: {far.method.brief} has {shown}{of}, outside the interval "
+        text += "above"
     return f"{text}{_turned(known, kept, style)} (--details)."
 
 
@@ -532,6 +535,10 @@ def wrapped(console: Console, text: str, first: str, later: str, style: str = ""
     )
     shown = "\n".join(lines or [first.rstrip()]).replace("\N{NO-BREAK SPACE}", " ")
     console.print(shown, soft_wrap=True, style=style or None)
+
+
+def _gap(size: float, quantity: str) -> str:
+    return f"{size:.0f}" if quantity in COUNTS and size >= 1 else f"{size:.2g}"
 
 
 def _number(value: float, whole: bool = False) -> str:
