@@ -23,6 +23,7 @@ from bayesjudge.core.answer import Answer, listed
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.screen import few
 from bayesjudge.render.page import Section
 
 if TYPE_CHECKING:
@@ -136,9 +137,14 @@ def main(
         "tie_value": tie_value or (),
         "missing_value": missing_value or (),
     }
-    about = {"item": item, "lengths": lengths, "count": count}
+    # verdicts of a log on one prompt are never independent
+    about = {"item": item or (source.log and "item"), "lengths": lengths, "count": count}
     with source.counted(_wanted(source, found, about), quiet=shared.quiet) as rows:
         battles = module.Battles.from_frame(rows, **found, **about, **said)  # type: ignore[arg-type]
+    with checking("options") as require:
+        known = baseline is None or baseline in battles.systems
+        words = f"--baseline: no system {baseline!r}; there are {few(battles.systems, 8)}"
+        require(known, words)
     about_length: Any = target.replace("-", " ")
     model = module.CalibratedBattles(target=about_length)
     _present(battles, model, shared, source, baseline)
@@ -220,7 +226,8 @@ def _columns(
     known = next((name for name in VERDICTS if name in have), None)
     people, verdicts = names["people"], names["verdict"]
     if verdicts is None and known is not None and known not in (people or []):
-        verdicts, swapped = [known], swapped or VERDICTS[known]
+        other = VERDICTS[known]
+        verdicts, swapped = [known], swapped or (other if other in have else None)
     with checking("options") as require:
         for option, column in given.items():
             absent = column is None and not (option == "--second" and baseline)
@@ -234,7 +241,7 @@ def _columns(
         "verdict": verdicts,
         "people": people,
         "judge": judge,
-        "swapped": swapped if swapped in have or swapped is None else None,
+        "swapped": swapped,
         "baseline": baseline or "baseline",
     }
 
@@ -253,8 +260,7 @@ def _sections(fits: Sequence[Fit], ci_prob: float, baseline: str | None) -> list
     """Ranks that hold at once, and for machines all standings."""
     if not fits or not fits[-1].data.labelled:
         return []
-    known = baseline if baseline in fits[-1].data.systems else None
-    table = module.standings(fits[-1], baseline=known, ci_prob=ci_prob)
+    table = module.standings(fits[-1], baseline=baseline, ci_prob=ci_prob)
     pairs = module.ahead(fits[-1])
     ranks = zip(table.index, table["rank_low"], table["rank_high"], strict=True)
     lines = []
@@ -283,10 +289,10 @@ def _sections(fits: Sequence[Fit], ci_prob: float, baseline: str | None) -> list
 def _draw(fits: Sequence[Fit], ci_prob: float, baseline: str | None) -> dict[str, Axes]:
     if not fits or not fits[-1].data.labelled:
         return {}
-    known = baseline if baseline in fits[-1].data.systems else None
+    beside = ", and by the judge alone" if len(fits[-1].data.judges) == 1 else ""
     return {
-        "Strengths for people, and by the judge alone": module.plot_standings(
-            fits[-1], baseline=known, ci_prob=ci_prob
+        f"Strengths for people{beside}": module.plot_standings(
+            fits[-1], baseline=baseline, ci_prob=ci_prob
         ),
         "Probability that people prefer the row to the column": module.plot_ahead(fits[-1]),
     }

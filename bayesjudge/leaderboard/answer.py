@@ -22,9 +22,8 @@ from bayesjudge.core.methods import JUDGE_BATTLES
 from bayesjudge.core.screen import few, how_many
 from bayesjudge.core.worth import Worth, worth_of_widths, worth_words
 from bayesjudge.leaderboard.closed_form import ELO, rivals
-from bayesjudge.leaderboard.data import PEOPLE, Battles
+from bayesjudge.leaderboard.data import Battles
 from bayesjudge.leaderboard.laplace import approximate
-from bayesjudge.leaderboard.likelihood import dispersion
 from bayesjudge.leaderboard.model import CalibratedBattles
 from bayesjudge.leaderboard.standings import elo_points, standings
 
@@ -81,7 +80,7 @@ def answer(
     return Answer(
         _sentence(quoted, fit, battles, known),
         basis=_basis(battles),
-        why=_why(quoted, known),
+        why=_why(quoted, battles, known),
         quoted=elo_points(quoted),
         judge=beside and elo_points(beside),
         notes=tuple(filter(None, notes)),
@@ -104,8 +103,8 @@ def _sentence(quoted: Estimate, fit: Fit | None, battles: Battles, known: bool) 
     rest = second if two else "the rest"
     at = " at equal length" if quoted.method.id.endswith(":equal-length") else ""
     if not known:
-        who = quoted.method.setting.removesuffix(":equal-length") or "the judge"
-        who = "The judge" if who in ("judge", "the judge") else f"The judge {who}"
+        who = quoted.method.setting.removesuffix(":equal-length").removesuffix(":half")
+        who = "The judge" if who == "judge" else f"The judge {who}"
         if not _is_judges(quoted):
             return (
                 f"People were not asked; by judge and prior {first} is {points} ahead of "
@@ -142,11 +141,13 @@ def _basis(battles: Battles) -> str:
     return f"{many}, {said:,} of them with {own}{judges}."
 
 
-def _why(quoted: Estimate, known: bool) -> str:
+def _why(quoted: Estimate, battles: Battles, known: bool) -> str:
     if not known:
         return f"Quoted: {quoted.method}; no battle has people's verdict."
     if quoted.method.computed == "formula":
         return f"Quoted: {quoted.method}."
+    if not battles.judges:
+        return f"Quoted: {quoted.method.brief}, of people's verdicts alone."
     return (
         f"Quoted: {quoted.method}: it learns from the judge's battles as far as people's verdicts "
         "agree with them."
@@ -195,9 +196,8 @@ def _worth(fit: Fit, ci_prob: float) -> Worth:
     without, judged = (
         float(np.sqrt(one.draws("strength").var(axis=0).sum())) for one in (alone, fit)
     )
-    labels = max(round(battles.labelled / dispersion(battles, PEOPLE)), 1)
     items = max(battles.verdicts.values())
-    return worth_of_widths(without, judged, labels, items=items, ci_prob=ci_prob)
+    return worth_of_widths(without, judged, battles.labelled, items=items, ci_prob=ci_prob)
 
 
 def _favourites(fit: Fit, judge: int, who: str, ends: list[float]) -> list[str]:

@@ -98,7 +98,7 @@ def next_pairings(
     Raises
     ------
     InputError
-        If there is no such system, or `probability` is out of range.
+        If there is no such system, `decide` does not name two, or `probability` is out of range.
 
     References
     ----------
@@ -111,6 +111,8 @@ def next_pairings(
         require(0.5 < probability < 1, f"probability must lie in (0.5, 1), got {probability!r}")
         for name in decide or ():
             require(name in systems, f"no system {name!r}; there are {systems[:20]}")
+        two = decide is None or len({*decide}) == len(decide) == 2
+        require(two, f"decide: expected two different systems, got {decide!r}")
     strength = fit.draws("strength")
     k = len(systems)
     mean, covariance = strength.mean(axis=0), np.cov(strength.T)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bayesjudge.core.answer import chance
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.plots import below, new_axes, plain_text, write_title
 from bayesjudge.leaderboard.standings import ahead, standings
@@ -61,7 +62,7 @@ def plot_standings(
     ax.set_xlabel(f"Elo points against {origin}")
     ax.legend(ncols=2, **below(ax))
     likely, name = table["first"].iloc[0], table.index[0]
-    write_title(ax, f"For people {name} is first with probability {likely:.2f}")
+    write_title(ax, f"For people {name} is first with probability {chance(likely)}")
     return ax
 
 

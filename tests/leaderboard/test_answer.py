@@ -1,16 +1,20 @@
 """Who leads: sentences, standings, pairings and the command."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import shared
 
 import bayesjudge as bj
 from bayesjudge import leaderboard as lb
 from bayesjudge.cli import main
 from bayesjudge.core.prior_check import prior_table
 from bayesjudge.leaderboard.standings import simultaneous_ranks
+
+LENGTHS = {"lengths": ("length_a", "length_b")}
 
 
 def battles_of(table, **about):
@@ -71,8 +75,7 @@ def test_the_answer_names_favourites_and_order():
     made = lb.simulate(random_seed=1, items=300, labelled=0.6, favours=(0, 1.2, 0, 0, 0))
     answer = lb.answer(lb.approximate(battles_of(made)))
     told = " ".join(answer.notes)
-    assert "The judge likes s2 " in told
-    assert "Elo points more (" in told
+    assert re.search(r"The judge likes s2 \d+ Elo points more \(", told)
     assert "being shown first is worth" in told
     assert answer.text.startswith("People prefer s1 to the rest")
     assert answer.known
@@ -84,6 +87,26 @@ def test_a_judge_alone_is_no_answer_about_people(table):
     assert not found.known
     assert found.text.startswith("The judge prefers ")
     assert found.quoted.method.id == "battles-judge:judge"
+
+
+def test_the_judge_is_named_without_the_settings_of_the_method(table):
+    read = battles_of(
+        table.rename(columns={"winner": "gpt"}), people=None, verdict="gpt", **LENGTHS
+    )
+    for target in ("any length", "equal length"):
+        found = lb.answer(lb.davidson(read, "gpt", ties="half", target=target))
+        assert found.text.startswith("The judge gpt prefers s2")
+
+
+def test_people_alone_learn_from_no_judge(table):
+    found = lb.answer(lb.approximate(battles_of(table, verdict=None), draws=200))
+    assert found.why == "Quoted: Bayesian (corrected Laplace), of people's verdicts alone."
+
+
+def test_worth_stands_on_top_of_the_labels_of_the_table(table):
+    """Also if battles share items, or several people are averaged."""
+    twice = battles_of(pd.concat([table, table]), item="item")
+    assert lb.answer(lb.approximate(twice)).worth[""].labels == twice.labelled
 
 
 def test_an_undecided_first_place_is_not_claimed(table):
@@ -138,9 +161,6 @@ def test_of_a_table_labelled_throughout_no_worth_is_told(table):
     assert found.known
     assert not found.worth
     assert not any("more label" in note for note in found.notes)
-
-
-LENGTHS = {"lengths": ("length_a", "length_b")}
 
 
 def test_the_target_is_named(table):
@@ -204,6 +224,9 @@ def test_pairings_go_where_the_first_place_is_decided(posterior):
     assert plan.needed == plan.pairs["battles"].sum() > 0
     assert lb.next_pairings(posterior, decide=("s5", "s1")).needed == 0
     assert plan.pairs["judged"].sum() == posterior.data.labelled
+    for decide in (("s1", "s1"), ("s1",), ("s1", "s2", "s3")):
+        with pytest.raises(bj.InputError, match="expected two different systems"):
+            lb.next_pairings(posterior, decide=decide)
 
 
 @pytest.mark.slow
@@ -265,12 +288,9 @@ def test_known_columns_of_mt_bench_and_of_people_alone(tmp_path, monkeypatch, ca
 
 @pytest.mark.slow
 def test_logs_of_pairs(capsys):
-    from pathlib import Path
-
-    logs = Path(__file__).parents[2].parent / "shared" / "data" / "log_formats"
-    if not logs.is_dir():
-        pytest.skip("the logs are not here: ../shared/data/log_formats")
-    for log in (logs / "arena_hard").glob("*.jsonl"):
+    logs = [*shared("data/log_formats/arena_hard").glob("*.jsonl")]
+    assert logs
+    for log in logs:
         assert main(["leaderboard", str(log)]) == 0
         assert capsys.readouterr().out.startswith("People were not asked")
 
@@ -290,6 +310,60 @@ def test_a_log_of_weighted_preferences_is_read_as_probabilities(tmp_path, monkey
     (row,) = [one for one in found["estimates"] if one["where"] == {"system": "new"}]
     share = np.mean([r["preference"] - 1 for r in rows])
     assert row["value"] == pytest.approx(200 / np.log(10) * np.log(share / (1 - share)), rel=1e-6)
+
+
+@pytest.mark.slow
+def test_columns_and_systems_that_there_are_not(table, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    table.to_csv("battles.csv", index=False)
+    for option, told in (("--baseline", "no system 'nope'"), ("--swapped", "no column 'nope'")):
+        assert main(["leaderboard", "battles.csv", "--people", "human", option, "nope"]) == 2
+        assert told in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.slow
+def test_other_judges_are_no_other_method(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    table = lb.simulate(random_seed=4, items=60, labelled=0.4)
+    rng = np.random.default_rng(1)
+    table["noise"] = rng.choice(["A", "B"], len(table), p=[0.8, 0.2])
+    table.to_csv("battles.csv", index=False)
+    line = ["leaderboard", "battles.csv", "--verdict", "winner", "noise", "--people", "human"]
+    assert main(line) == 0
+    assert "  Other methods agree within 25 (--details)." in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_large_gaps_between_methods_are_whole_points(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    far = lb.simulate(random_seed=1, items=60, labelled=0.03, strengths=(1.6, 0.5, 0, -0.5, -1.6))
+    far.to_csv("battles.csv", index=False)
+    assert main(["leaderboard", "battles.csv", "--people", "human"]) == 0
+    assert re.search(r"  Other methods agree within \d{3} \(", capsys.readouterr().out)
+
+
+@pytest.mark.slow
+def test_both_games_of_a_log_share_their_prompt(tmp_path, monkeypatch, capsys):
+    """A judge that says the same in both games tells no more than in one."""
+    monkeypatch.chdir(tmp_path)
+    won = [i % 5 < 3 for i in range(40)]
+    rows = [
+        {"question_id": f"q{i}", "model": "new", "judge": "j",
+         "games": [{"score": "B>A" if w else "A>B"}, {"score": "A>B" if w else "B>A"}]}
+        for i, w in enumerate(won)
+    ]  # fmt: skip
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert main(["leaderboard", "log.jsonl", "--json"]) == 0
+    estimates = json.loads(capsys.readouterr().out)["estimates"]
+    (row,) = [one for one in estimates if one["where"] == {"system": "new"}]
+    table = pd.DataFrame({"model_a": "new", "model_b": "old", "winner": won}).astype(
+        {"winner": int}
+    )
+    one_game = lb.davidson(lb.Battles.from_frame(table), "judge")["lead", "new"]
+    points = 200 / np.log(10)
+    assert row["value"] == pytest.approx(points * one_game.value, rel=1e-6)
+    width = points * (one_game.high - one_game.low)
+    assert row["high"] - row["low"] == pytest.approx(width, rel=0.02)
 
 
 @pytest.mark.slow
