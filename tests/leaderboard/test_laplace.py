@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 
 from bayesjudge.core.convergence import ess_bulk
-from bayesjudge.leaderboard import Battles, CalibratedBattles, approximate, fit, simulate
+from bayesjudge.leaderboard import Battles, CalibratedBattles, approximate, fit, laplace, simulate
 from bayesjudge.leaderboard.cells import cells_of
 from bayesjudge.leaderboard.laplace import Density, Scales
+from bayesjudge.leaderboard.likelihood import dispersion
 
 MODEL = CalibratedBattles()
 
@@ -109,6 +110,20 @@ def test_without_labels_people_follow_the_judge_with_room_for_its_errors():
     np.testing.assert_array_equal(np.argsort(strength.mean(axis=0)), np.argsort(judge.mean(axis=0)))
 
 
+def test_uncorrected_draws_are_close(monkeypatch):
+    """Of many systems only the approximation is drawn: its scales by their evidence."""
+    battles = few(items=40)
+    exact = approximate(battles)
+    monkeypatch.setattr(laplace, "MOST_CORRECTED", 0)
+    plain = approximate(battles)
+    assert plain.method.id == "laplace-battles:plain"
+    assert {"approximate-posterior"} <= {c.id for c in plain.cautions}
+    for name, off in (("liking_scale", 0.2), ("sharpness", 0.1)):
+        assert plain.draws(name).mean() == pytest.approx(exact.draws(name).mean(), rel=off)
+    one, other = (made.draws("strength").std(axis=0) for made in (plain, exact))
+    np.testing.assert_allclose(one, other, rtol=0.1)
+
+
 def test_same_seed_same_draws():
     battles = few()
     one, same, other = (approximate(battles, random_seed=s).draws("strength") for s in (1, 1, 2))
@@ -134,8 +149,8 @@ def test_item_effects_count_fewer_battles():
     table = simulate(items=40, labelled=0.5, random_seed=1)
     twice = pd.concat([table, table], ignore_index=True)
     pair, alone = (
-        cells_of(Battles.from_frame(t, people="human", item="item"), style=False).of["judge"]
+        dispersion(Battles.from_frame(t, people="human", item="item"), "judge")
         for t in (twice, table)
     )
-    assert alone.dispersion == 1
-    assert pair.dispersion == pytest.approx(2, rel=0.1)
+    assert alone == 1
+    assert pair == pytest.approx(2, rel=0.1)
