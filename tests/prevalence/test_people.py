@@ -147,6 +147,12 @@ def test_nothing_is_dropped(table, counts):
     assert counts.agreement == pytest.approx((pairs["ann1"] == pairs["ann2"]).mean())
 
 
+def test_lost_verdicts_are_a_caution_of_the_posterior(table):
+    lost = read(table.assign(verdict=table["verdict"].mask(table.index < 9)), unparsed="drop")
+    (caution,) = [one for one in P.exact(lost).cautions if one.id == "unparsed-verdicts"]
+    assert caution.numbers["count"] == 9
+
+
 # One likelihood ----------------------------------------------------------------------------------
 
 
