@@ -12,7 +12,7 @@ import numpy as np
 from bayesjudge.core.errors import Problem, checking
 from bayesjudge.core.item_keys import hash_items
 from bayesjudge.core.label_design import LabelDesign, declared, design_of
-from bayesjudge.core.labels import folded, listed, pass_name_of, spell
+from bayesjudge.core.labels import folded, listed, pass_name_of, says_nothing, spell
 from bayesjudge.core.numbers import number_of
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import (
@@ -307,6 +307,9 @@ def one_row_an_output(table: Any, how: Reading) -> tuple[Any, Reading]:
         require(how.item and isinstance(how.truth, str) and not how.people, f"rater=: {words}")
     rows = read_rows(table, *said, label, names=names, optional=[rater])
     rows = rows.astype(object).where(rows.notna(), None)
+    none = {folded(value) for value in listed(how.missing_value) or ()}
+    labels = map(str, rows[label][rows[rater].isna()].dropna())
+    nameless = sum(folded(x) not in none and not says_nothing(x) for x in labels)
     named = rows[rows[rater].notna() & rows[label].notna()]
     people = tuple(map(str, sorted(named[rater].unique())))
     outputs = rows.groupby(names, sort=False)[said].agg(
@@ -320,6 +323,8 @@ def one_row_an_output(table: Any, how: Reading) -> tuple[Any, Reading]:
         torn = by_person.index[by_person.map(len) > 1].tolist()
         require(not torn, f"one person labels an output twice, and differs: {torn[:3]}")
         require(people, f"column {rater!r} names nobody who gave a label")
+        words = f"{how_many(nameless, 'label')} without a name in column {rater!r}: name who gave"
+        require(not nameless, f"{words} each, or leave these rows out")
         taken = sorted({*people} & {*names, *said})
         require(not taken, f"people are called {taken} as columns are; rename those columns")
     first = outputs.map(lambda cells: cells[0] if cells else None)

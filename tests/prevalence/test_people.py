@@ -65,6 +65,8 @@ def again(table, column):
         (lambda t: again(t, "verdict"), "says two things"),
         (lambda t: t.assign(who=t["who"].replace("ann1", "verdict")), "are called"),
         (lambda t: t.assign(who=None), "names nobody"),
+        (lambda t: t.assign(who=t["who"].mask(t.index < 10)), "10 labels without a name"),
+        (lambda t: t.astype({"label": object}).fillna({"label": "n/a"}), None),
     ],
 )  # fmt: skip
 def test_a_row_a_person_is_refused_if_it_is_torn(table, change, message):
