@@ -39,6 +39,8 @@ from bayesjudge.decide.labelling import QUESTION, read_sheets, write_form, write
 from bayesjudge.decide.pages import decision_page
 
 _GATE = Parameter(group=GATE)
+#: Column of the sheet for a second look: the table has one of the first already.
+SECOND_LOOK = "second_look"
 
 
 def label(
@@ -155,13 +157,17 @@ def label(
             source.table(named), verdict=verdict, calibration="random", **how, **asdict(meanings)
         )
         again = _doubtful(labels, n)
-        write_sheet(again, looked, texts=_texts(rows, item, [*(show or ())], tuple(again)))
-        options = shlex.join([*truth, *(["--rater", rater] if rater else [])])
+        texts = _texts(rows, item, [*(show or ())], tuple(again))
+        write_sheet(again, looked, texts=texts, truth=SECOND_LOOK)
+        line = ["bayesjudge", "prevalence", str(table), "--verdict", str(verdict), "--truth"]
+        line += [*truth, *(["--rater", rater] if rater else []), "--adjudicated", SECOND_LOOK]
+        line += ["--labels", str(looked), "--item", item, "--calibration", "random"]
+        for name, values in asdict(meanings).items():
+            line += [f"--{name.replace('_', '-')}", *values] if values else []
         say(
             f"About {labels['wrong'].sum():.0f} of {len(labels):,} labels are wrong. A second look "
             f"at the most doubtful: {how_many(len(again), 'item')} in {looked}\n"
-            f"Then: bayesjudge prevalence {table} --truth {options} --adjudicated truth --labels "
-            f"{looked} --item {item} …; and the same command goes on with new labels"
+            f"Then: {shlex.join(line)}\nThe same command as now goes on with new labels"
         )
         return EXIT_CODES["unknown"]
     settings: dict[str, Any] = {"at_least": gate, "probability": probability}

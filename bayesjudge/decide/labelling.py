@@ -65,7 +65,11 @@ class Labels(NamedTuple):
 
 
 def write_sheet(
-    items: Sequence[str], path: str | Path, *, texts: Mapping[str, Mapping[str, str]] | None = None
+    items: Sequence[str],
+    path: str | Path,
+    *,
+    texts: Mapping[str, Mapping[str, str]] | None = None,
+    truth: str = "truth",
 ) -> Path:
     """Write a CSV sheet to fill in a spreadsheet.
 
@@ -78,11 +82,13 @@ def write_sheet(
     texts : mapping, optional
         By column and item, what a person needs to see. The verdict does not belong there: who sees
         it tends to agree.
+    truth : str, default "truth"
+        Column to fill in; `read_sheets` reads the default one.
 
     Returns
     -------
     pathlib.Path
-        Where it was written: columns ``item``, those of `texts`, ``truth`` (to fill in with 1 or 0,
+        Where it was written: columns ``item``, those of `texts`, `truth` (to fill in with 1 or 0,
         good or bad) and ``annotator``. Text that a spreadsheet would run has an apostrophe in
         front.
     """
@@ -90,7 +96,7 @@ def write_sheet(
     columns = dict(texts or {})
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(["item", *columns, "truth", "annotator"])
+        writer.writerow(["item", *columns, truth, "annotator"])
         for item in items:
             row = [item, *(str(texts.get(item, "")) for texts in columns.values()), "", ""]
             writer.writerow([_inert(cell) for cell in row])

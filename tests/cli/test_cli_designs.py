@@ -2,6 +2,7 @@
 
 import functools
 import json
+import shlex
 import re
 
 import numpy as np
@@ -307,9 +308,27 @@ def test_labels_that_look_wrong_are_handed_out_first(tmp_path, capsys):
     sheet = pd.read_csv(tmp_path / "log.second-look.csv")
     rows = bj.prevalence.people.doubtful(table, truth=["ann1", "ann2"], calibration="random")
     assert sheet["item"].tolist() == rows["item"].drop_duplicates().head(len(sheet)).tolist()
+    capsys.readouterr()
     assert main(line) == 3  # then new ones
     assert (tmp_path / "log.labels.csv").exists()
     capsys.readouterr()
+
+
+def test_what_a_second_look_says_is_read_by_the_line_that_is_shown(tmp_path, capsys):
+    """One person's labels in the usual column, of items whose column is called otherwise."""
+    table = bj.prevalence.people.simulate(items=60, labelled=60, errors=[0.1], random_seed=3)
+    table = table.rename(columns={"ann1": "truth"}).replace({1: "yes", 0: "no"})
+    table.insert(0, "case", [f"q{i}" for i in range(len(table))])
+    table.to_csv(tmp_path / "log.csv", index=False)
+    line = ["label", str(tmp_path / "log.csv"), "--verdict", "verdict", "--gate", "0.9"]
+    line += ["--item", "case", "--truth", "truth", "--pass-value", "yes"]
+    assert main(line) == 3
+    shown = capsys.readouterr().out
+    sheet = pd.read_csv(tmp_path / "log.second-look.csv").astype({"second_look": object})
+    sheet.assign(second_look="yes").to_csv(tmp_path / "log.second-look.csv", index=False)
+    words = shlex.split(shown.split("Then: bayesjudge ")[1].split("The same command")[0])
+    assert main([*words, "--no-nuts"]) == 0
+    assert f"{len(sheet)} adjudicated" in " ".join(capsys.readouterr().out.split())
 
 
 def test_several_people_label_other_items(tmp_path, capsys):
