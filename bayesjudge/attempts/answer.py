@@ -65,7 +65,7 @@ def answer(
             plain.append(one)
             continue
         plain.append(one.estimate(ci_prob=ci_prob, interval=interval or "eti"))
-        if len(one.attempts.systems) > 1:
+        if len(one.attempts.systems) > 1 and one.holds:
             plain.append(one.differences(ci_prob=ci_prob))
     made = as_estimates(plain, ci_prob, interval)
     data = data_of(made, Attempts)
@@ -82,7 +82,7 @@ def answer(
     of_agent = {name: rows["pass_hat_k", *data._named(name), k] for name in data.systems}
     beside = by_judge(data, ci_prob=ci_prob) if data.judged and not data.known else None
     unknown = quoted.method == methods.JUDGE_TRIES or all(map(says_little, of_agent.values()))
-    text, more = (_unknown(k), ()) if unknown else _told(data, of_agent, k, beside, ci_prob)
+    text, more = (_unknown(k, data), ()) if unknown else _told(data, of_agent, k, beside, ci_prob)
     return Answer(
         text,
         basis=_basis(data),
@@ -99,11 +99,13 @@ def answer(
     )
 
 
-def _unknown(k: int) -> str:
-    return (
-        f"These data cannot tell what share of tasks is done{every_time(k)}. "
-        "Labels on two attempts at each of some tasks would tell."
-    )
+def _unknown(k: int, data: Attempts) -> str:
+    more = "labels on two attempts at each of some tasks"
+    if data.known or k == 1:
+        more = "more tasks" if data.known else "labels on more tasks"
+        more += "" if k == 1 else f" with {k} attempts each"
+    text = f"These data cannot tell what share of tasks is done{every_time(k)}."
+    return f"{text} {more.capitalize()} would tell."
 
 
 def every_time(k: int) -> str:

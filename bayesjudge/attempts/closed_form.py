@@ -13,7 +13,7 @@ and costs each has.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations, product
 from typing import Any, NamedTuple
@@ -31,6 +31,9 @@ from bayesjudge.verdicts.reading import GOOD, UNLABELLED
 SOURCE = "Chen et al. (2021), Eq. 1, and Yao et al. (2024), Section 3; jackknife over tasks"
 INDEPENDENT_TASKS = Assumption.of("independent-items", "tasks")
 INDEPENDENT_ERRORS = Assumption.of("independent-attempts")
+NO_SUCCESS = (
+    "what a success costs is not known of an agent that succeeds at no task, or at one task only"
+)
 SIGNS = np.array([-1, 1])
 #: Names of the two chances in results.
 CHANCES = ("pass_at_k", "pass_hat_k")
@@ -173,7 +176,7 @@ def paired(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
     with checking("attempts.paired") as require:
         require(bool(pairs), "a difference takes two agents")
     rows: dict[str, dict[Any, Any]] = {f"{name}_difference": {} for name in CHANCES}
-    chances = _true if attempts.known else _corrected
+    chances, why = _true if attempts.known else _corrected, set()
     for pair in pairs:
         both = attempts.system(*pair)
         cells = both.cells[(both.tries > 0).all(axis=1)]
@@ -181,6 +184,7 @@ def paired(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
         half = _t(len(cells), ci_prob)
         for (of, name), (i, k) in product(enumerate(CHANCES), enumerate(both.k)):
             found = _jackknife(partial(_gap, chances, both, of, i), sums)
+            why.add(_lacks(found, sums, f"passes_{k}"))
             ends = found.value + half * found.error * SIGNS
             ends = SIGNS if np.isfinite(found.value) > np.isfinite(found.error) else ends
             inside = np.clip([found.value, *ends], -1, 1)
@@ -193,7 +197,7 @@ def paired(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
         source=SOURCE,
         interval="t",
         assumptions=(INDEPENDENT_TASKS, *(() if attempts.known else (INDEPENDENT_ERRORS,))),
-        cautions=_reasons(attempts, rows.values()),
+        cautions=_cautions(attempts, why),
         data=attempts,
     )
 
@@ -226,6 +230,7 @@ def cost_per_success(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
     chances = _true if attempts.known else _corrected
     every = tuple(range(1, max(attempts.k) + 1))
     rows: dict[Any, Any] = {}
+    why = set()
     for s, name in enumerate(attempts.systems):
         there = attempts.tries[:, s] > 0
         sums = _sums(attempts.cells[there, s], every)
@@ -234,6 +239,8 @@ def cost_per_success(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
             found = _jackknife(partial(_cost, chances, attempts, k), [sums])
             value, error = found.value, found.error
             known = value > 0 and np.isfinite(error)
+            if not known:
+                why.add(_lacks(found, [sums], f"passes_{k}") or "not-computed")
             spread = np.exp(_t(there.sum(), ci_prob) * error / value) if known else np.nan
             ends = (value / spread, value * spread)
             rows[(*attempts._named(name), k)] = (value if known else np.nan, *ends)
@@ -244,7 +251,7 @@ def cost_per_success(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
         source=SOURCE,
         interval="log-normal",
         assumptions=(INDEPENDENT_TASKS, *(() if attempts.known else (INDEPENDENT_ERRORS,))),
-        cautions=_reasons(attempts, [rows]),
+        cautions=_cautions(attempts, why),
         data=attempts,
     )
 
@@ -368,7 +375,8 @@ def _jackknife(statistic: Callable[[Parts], np.ndarray], sums: Parts) -> Jackkni
     value = float(np.squeeze(statistic(totals)))
     others = statistic(left)
     n = others.size  # unknown if one task decides whether there is a value
-    error = np.sqrt((n - 1) / n * ((others - others.mean()) ** 2).sum()) if n > 1 else np.nan
+    with np.errstate(invalid="ignore"):
+        error = np.sqrt((n - 1) / n * ((others - others.mean()) ** 2).sum()) if n > 1 else np.nan
     return Jackknifed(value, float(error))
 
 
@@ -396,12 +404,34 @@ def _share(found: Jackknifed, tasks: float, ci_prob: float) -> tuple[float, floa
     return value, low, high, raw
 
 
-def _reasons(attempts: Attempts, rows: Iterable[Mapping[Any, Any]]) -> tuple[Caution, ...]:
-    """Why some entries have no value, if any."""
-    lacking = [at[-1] for own in rows for at, row in own.items() if not np.isfinite(row[0])]
-    weak = any(k <= attempts.tries.max() for k in lacking) and not attempts.known
-    few = Caution.of("few-attempts", k=max(attempts.k))
-    return ((few,) if lacking else ()) + ((Caution.of("weak-judge", "attempts"),) if weak else ())
+def _lacks(found: Jackknifed, parts: Parts, tried: str) -> str:
+    """Id of the caution that says why a chance is ``nan``, if it is."""
+    if not np.isnan(found.value):
+        return ""
+    return "weak-judge" if all(one[tried][0].any() for one in parts) else "few-attempts"
+
+
+def _cautions(attempts: Attempts, why: Collection[str]) -> tuple[Caution, ...]:
+    """Why some entries have no value, if any, and how many attempts were left out."""
+    said = {
+        "few-attempts": few_attempts(attempts),
+        "weak-judge": Caution.of("weak-judge", "attempts"),
+        "not-computed": Caution.of("not-computed", why=NO_SUCCESS),
+    }
+    return (*(one for id, one in said.items() if id in why), *left_out(attempts))
+
+
+def few_attempts(attempts: Attempts) -> Caution:
+    """Say that no task has as many attempts as the largest number of tries."""
+    several = "several" if len(attempts.systems) > 1 else "one"
+    return Caution.of("few-attempts", several, k=max(attempts.k))
+
+
+def left_out(attempts: Attempts) -> Iterator[Caution]:
+    """Say how many attempts without a verdict were dropped, if any."""
+    n, what = int(attempts.dropped.sum()), "a verdict" if attempts.judged else "an outcome"
+    if n:
+        yield Caution.of("unparsed-verdicts", "attempts", n=n, what=what)
 
 
 def _dims(attempts: Attempts) -> tuple[str, ...]:
@@ -429,11 +459,13 @@ def _estimate(
         for s in range(len(attempts.systems))
     ]
     rows: dict[str, dict[Any, Any]] = {name: {} for name in CHANCES}
+    why = set()
     for s, i, at in _entries(attempts):
         for of, name in enumerate(CHANCES):
             found = _jackknife(partial(_entry, chances, attempts, of, i), [sums[s]])
-            counted = sums[s][f"{of_tasks}_{attempts.k[i]}"][0].sum()
-            rows[name][at] = _share(found, float(counted), ci_prob)
+            tried = f"{of_tasks}_{attempts.k[i]}"
+            why.add(_lacks(found, [sums[s]], tried))
+            rows[name][at] = _share(found, float(sums[s][tried][0].sum()), ci_prob)
     return Estimate(
         {name: Quantity.of_rows(own, _dims(attempts)) for name, own in rows.items()},
         method=method,
@@ -441,7 +473,7 @@ def _estimate(
         source=SOURCE,
         interval="Wilson, effective number of tasks",
         assumptions=(INDEPENDENT_TASKS, *assumed),
-        cautions=_reasons(attempts, rows.values()),
+        cautions=_cautions(attempts, why),
         data=attempts,
     )
 
@@ -463,4 +495,5 @@ def _cost(chances: Any, attempts: Attempts, k: int, parts: Parts) -> np.ndarray:
     (one,) = parts
     solved = np.stack(chances(one, attempts)[0])
     tries = 1 + (1 - solved[: k - 1]).sum(axis=0)
-    return np.asarray(one["cost"][0] / one["n"][0] * tries / solved[k - 1])
+    with np.errstate(divide="ignore"):
+        return np.asarray(one["cost"][0] / one["n"][0] * tries / solved[k - 1])

@@ -14,7 +14,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import Problem, checking
 from bayesjudge.core.label_design import LabelDesign, declared, design_of
 from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.names import require_names
@@ -67,6 +67,8 @@ class Attempts(View):
         Closed forms ask what the judge passed only, for which they are fails.
     spelling, pass_name : str, default ""
         How labels were read, and the label that was read as pass if it is no word for it.
+    dropped : array_like of int, shape (n_systems,), optional
+        Attempts without a verdict that were left out.
 
     Raises
     ------
@@ -93,6 +95,7 @@ class Attempts(View):
     unparsed: Any = None
     spelling: str = ""
     pass_name: str = ""
+    dropped: Any = None
 
     def __post_init__(self) -> None:
         design_of(self.calibration, "Attempts", "plain", known=CALIBRATIONS)
@@ -103,7 +106,7 @@ class Attempts(View):
             require_names(systems, "systems", require)
             cost = None if self.cost is None else np.asarray(self.cost, float)
             if cost is not None:
-                fits = cost.shape == shape and bool((np.nan_to_num(cost, nan=-1) >= 0).all())
+                fits = cost.shape == shape and bool((np.isfinite(cost) & (cost >= 0)).all())
                 require(fits, f"cost must be {shape} numbers of 0 or more")
             unparsed = self.unparsed
             if unparsed is not None:
@@ -111,6 +114,8 @@ class Attempts(View):
                 fits = self.judged and bool((unparsed <= cells[..., 0]).all())
                 require(fits, "unparsed: attempts without a verdict of a judge are among the fails")
                 unparsed = unparsed if unparsed.any() else None
+            dropped = np.zeros(len(systems), int) if self.dropped is None else self.dropped
+            dropped = whole_numbers("dropped", dropped, (len(systems),), require)
         n = cells.sum(axis=(2, 3))
         largest = int(n.max(initial=0))
         k = tuple(self.k) or (*(2**i for i in range(8) if 2**i < largest), max(largest, 1))
@@ -126,7 +131,7 @@ class Attempts(View):
                 require(attempts > 0, f"there is no attempt{where}")
                 require(labels > 0 or not attempts, f"no attempt{where} has a truth; label some")
         self._set(cells=cells, tasks=tasks, systems=systems, k=tuple(map(int, k)), cost=cost)
-        self._set(unparsed=unparsed)
+        self._set(unparsed=unparsed, dropped=dropped)
 
     def __repr__(self) -> str:
         several = f" of {len(self.systems)} agents" if len(self.systems) > 1 else ""
@@ -138,7 +143,10 @@ class Attempts(View):
     @property
     def without_verdict(self) -> str:
         """``, 12 without a verdict``, for a sentence; nothing if every attempt has one."""
-        return "" if self.unparsed is None else f", {int(self.unparsed.sum()):,} without a verdict"
+        lost = "" if self.unparsed is None else f", {int(self.unparsed.sum()):,} without a verdict"
+        what = "a verdict" if self.judged else "an outcome"
+        left = f", {int(self.dropped.sum()):,} more without {what} left out"
+        return lost + left * bool(self.dropped.any())
 
     @property
     def states(self) -> np.ndarray:
@@ -207,6 +215,7 @@ class Attempts(View):
             None if self.unparsed is None else self.unparsed[seen][:, at],
             self.spelling,
             self.pass_name,
+            self.dropped[at],
         )
 
     @classmethod
@@ -222,7 +231,7 @@ class Attempts(View):
         truth: str | Sequence[str] = "truth",
         adjudicated: str | None = None,
         cost: str | None = None,
-        k: Sequence[int] = (),
+        k: int | Sequence[int] = (),
         pass_value: Any = None,
         fail_value: Any = None,
         missing_value: Any = None,
@@ -253,7 +262,7 @@ class Attempts(View):
             takes the place of what they said.
         cost : str, optional
             Column with what an attempt cost, in any currency.
-        k : sequence of int, optional
+        k : int or sequence of int, optional
             Numbers of tries that are asked for.
         pass_value, fail_value, missing_value : scalar or list, optional
             Labels that mean pass, fail and none; see `bayesjudge.prevalence.Counts.from_frame`.
@@ -290,8 +299,11 @@ class Attempts(View):
         labels = how.meanings(source)
         verdicts = source.places(labels, how.verdict[0])
         truths = _one_truth(source, labels, how)
-        how.require_settled({how.verdict[0]: int((verdicts == MISSING).sum())})
         lost = verdicts == MISSING
+        if verdict is None:
+            _require_outcomes(how, int(lost.sum()))
+        else:
+            how.require_settled({how.verdict[0]: int(lost.sum())})
         if how.unparsed in ("verdict", "fail"):
             verdicts = np.where(lost, 0, verdicts)
             truths = verdicts if verdict is None else truths
@@ -311,9 +323,22 @@ class Attempts(View):
             spent = np.zeros(cells.shape[:2])
             prices = _numbers(source.frame[cost], cost)
             np.add.at(spent, (place[kept], system[kept]), prices[kept])
+        dropped = np.bincount(system[~kept], minlength=len(systems))
         told, name = str(labels.spelling), pass_name_of(how.pass_value, labels.spelling)
-        judged = verdict is not None
-        return cls(cells, names, systems, how.calibration, k, spent, judged, none, told, name)
+        judged, tries = verdict is not None, np.atleast_1d(k).tolist()
+        rest = judged, none, told, name, dropped
+        return cls(cells, names, systems, how.calibration, tries, spent, *rest)
+
+
+def _require_outcomes(how: Reading, lost: int) -> None:
+    """Ask what attempts without an outcome are: perhaps a column of labels was named."""
+    with checking(f"column {how.verdict[0]!r}") as require:
+        words = (
+            f"{how_many(lost, 'attempt', 'have')} no outcome; if these are people's labels, name "
+            "the judge's column too (verdict=); else say what such attempts are: unparsed='fail' "
+            "(no success) or unparsed='drop'"
+        )
+        require(not lost or how.unparsed, Problem(words, "no-verdict", "unparsed", lost))
 
 
 def _one_truth(source: Rows, labels: Labels, how: Reading) -> np.ndarray:
@@ -344,7 +369,7 @@ def _numbers(cells: Any, column: str) -> np.ndarray:
 
     found = pd.to_numeric(cells, errors="coerce").to_numpy(float)
     with checking(f"column {column!r}") as require:
-        wrong = cells[~(found >= 0)].unique().tolist()
+        wrong = cells[~(np.isfinite(found) & (found >= 0))].unique().tolist()
         require(
             not wrong, f"expected costs, numbers of 0 or more, got {few(list(map(str, wrong)))}"
         )

@@ -124,14 +124,8 @@ class Posterior:
             drawn[name] = (one if each else one.reshape(len(one)), systems if each else {})
         made = {}
         for name, (one, coords) in drawn.items():
-            flat = one.reshape(len(one), -1).T
-            if not self.holds:
-                rows = np.full((len(flat), 3), np.nan)
-            else:
-                rows = np.array(
-                    [(x.mean(), *summarise_interval(x, ci_prob, interval)) for x in flat]
-                )
-            made[name] = Quantity.over(tuple(rows.T), coords)
+            rows = [self._row(x, ci_prob, interval) for x in one.reshape(len(one), -1).T]
+            made[name] = Quantity.over(tuple(np.transpose(rows)), coords)
         assumptions, cautions = self.model._diagnosis(data)
         return Estimate(
             made,
@@ -156,7 +150,8 @@ class Posterior:
         -------
         Estimate
             ``pass_at_k_difference``, ``pass_hat_k_difference`` and ``probability_better`` (that
-            pass^k of the first is higher) by ``first``, ``second`` and ``k``.
+            pass^k of the first is higher) by ``first``, ``second`` and ``k``; ``nan`` if the
+            weights are worth too few draws.
 
         Raises
         ------
@@ -173,9 +168,9 @@ class Posterior:
         for name, drawn in zip(CHANCES, chances(self.values, tuple(ks)), strict=True):
             for (i, j), (at, k) in product(pairs, enumerate(ks)):
                 gap, entry = drawn[:, i, at] - drawn[:, j, at], (names[i], names[j], k)
-                ends = summarise_interval(gap, ci_prob, "eti")
-                made[f"{name}_difference"][entry] = (gap.mean(), *ends)
-                better[entry] = float((gap > 0).mean() + (gap == 0).mean() / 2)
+                made[f"{name}_difference"][entry] = self._row(gap, ci_prob, "eti")
+                more = float((gap > 0).mean() + (gap == 0).mean() / 2)
+                better[entry] = more if self.holds else np.nan
         dims = ("first", "second", "k")
         return Estimate(
             {
@@ -186,8 +181,15 @@ class Posterior:
             ci_prob=ci_prob,
             source=self.model._source,
             interval=INTERVALS["eti"],
+            cautions=self._failed(),
             data=self.attempts,
         )
+
+    def _row(self, draws: np.ndarray, ci_prob: float, interval: str) -> tuple[float, ...]:
+        """Mean, low and high of draws that are worth enough."""
+        if not self.holds:
+            return (np.nan,) * 3
+        return (draws.mean(), *summarise_interval(draws, ci_prob, interval))
 
     def _failed(self) -> tuple[Caution, ...]:
         failed = Caution.of("no-quadrature", "attempts", n=self.effective)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from bayesjudge.attempts._likelihood import UNPARSED, Tasks, chances, nodes_of
-from bayesjudge.attempts.closed_form import CHANCES, INDEPENDENT_TASKS
+from bayesjudge.attempts.closed_form import CHANCES, INDEPENDENT_TASKS, few_attempts, left_out
 from bayesjudge.attempts.data import Attempts
 from bayesjudge.core import methods
 from bayesjudge.core.counting import draw_patterns, weigh_patterns
@@ -124,7 +124,9 @@ class PersistentErrors(BayesianModel):
         assumed += [data.design.assumption, PERSISTENCE] if data.judged else []
         assumed += [OTHER_AGENTS] if data.judged and data.paired else []
         assumed += [] if data.unparsed is None else [UNPARSED_ALONE]
-        cautions = []
+        cautions = [*left_out(data)]
+        if (data.tries.max(axis=0) < max(data.k)).any():
+            cautions.append(few_attempts(data))
         if data.judged and not data.labelled_twice:
             cautions.append(Caution.of("persistence-unknown", "prior", prior=self.persistence))
         return tuple(assumed), tuple(cautions)

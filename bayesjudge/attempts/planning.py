@@ -53,7 +53,7 @@ def tasks_needed(
     Raises
     ------
     InputError
-        If `half_width` or `attempts` is out of range.
+        If `half_width` or `attempts` is out of range, or the posterior does not hold.
 
     Notes
     -----
@@ -64,6 +64,7 @@ def tasks_needed(
 
     tried = tuple(attempts) or (k, 2 * k, 4 * k)
     with checking("attempts.tasks_needed") as require:
+        require(posterior.holds, f"the pilot's posterior is worth {posterior.effective:.0f} draws")
         require(0 < half_width < 0.5, f"half_width must lie in (0, 0.5), got {half_width!r}")
         require(0 < k <= min(tried), f"attempts must be {k} or more, got {list(tried)}")
     values = {name: one[:DRAWS] for name, one in posterior.values.items()}

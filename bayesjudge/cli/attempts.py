@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -140,7 +141,8 @@ def attempts(
     posterior = module.exact(data, model, random_seed=shared.seed)
     found = posterior.estimate(ci_prob=level, interval=kind)
     closed = module.closed_forms(data, ci_prob=level)
-    gaps = [posterior.differences(ci_prob=level)] if len(data.systems) > 1 else []
+    several = len(data.systems) > 1 and posterior.holds
+    gaps = [posterior.differences(ci_prob=level)] if several else []
     made = [*(one for one in closed if "pass_hat_k" in one), found]
     extra = [*gaps, *(one for one in closed if "pass_hat_k" not in one)]
     story = Story(
@@ -221,7 +223,7 @@ def _costs(extra: Sequence[Estimate]) -> list[Section]:
 
 def _planned(posterior: Posterior, half_width: float | None, level: float) -> list[Section]:
     """Tasks that an interval of some width takes, by how often each is tried."""
-    if half_width is None:
+    if half_width is None or not posterior.holds:
         return []
     k = max(posterior.attempts.k)
     plan = module.tasks_needed(posterior, k=k, half_width=half_width, ci_prob=level)
@@ -243,9 +245,8 @@ def _gate(
     data, k = posterior.attempts, max(posterior.attempts.k)
     rows: list[dict[str, Any]] = []
     for name, drawn in zip(data.systems, posterior.chance("pass_hat_k", k).T, strict=True):
-        met = float((drawn >= at_least).mean())
+        met = float((drawn >= at_least).mean()) if posterior.holds else math.nan
         outcome = "pass" if met >= probability else "fail" if met <= 1 - probability else "unknown"
-        outcome = outcome if posterior.holds else "unknown"
         rows.append({"system": name, "k": k, "at_least": at_least, "chance": met,
                      "outcome": outcome})  # fmt: skip
     lines = [

@@ -159,15 +159,15 @@ def label(
         again = _doubtful(labels, n)
         texts = _texts(rows, item, [*(show or ())], tuple(again))
         write_sheet(again, looked, texts=texts, truth=SECOND_LOOK)
-        line = ["bayesjudge", "prevalence", str(table), "--verdict", str(verdict), "--truth"]
-        line += [*truth, *(["--rater", rater] if rater else []), "--adjudicated", SECOND_LOOK]
-        line += ["--labels", str(looked), "--item", item, "--calibration", "random"]
+        then = ["bayesjudge", "prevalence", str(table), "--verdict", str(verdict), "--truth"]
+        then += [*truth, *(["--rater", rater] if rater else []), "--adjudicated", SECOND_LOOK]
+        then += ["--labels", str(looked), "--item", item, "--calibration", "random"]
         for name, values in asdict(meanings).items():
-            line += [f"--{name.replace('_', '-')}", *values] if values else []
+            then += [f"--{name.replace('_', '-')}", *values] if values else []
         say(
             f"About {labels['wrong'].sum():.0f} of {len(labels):,} labels are wrong. A second look "
             f"at the most doubtful: {how_many(len(again), 'item')} in {looked}\n"
-            f"Then: {shlex.join(line)}\nThe same command as now goes on with new labels"
+            f"Then:\n  {shlex.join(then)}\nThe same command as now goes on with new labels"
         )
         return EXIT_CODES["unknown"]
     settings: dict[str, Any] = {"at_least": gate, "probability": probability}

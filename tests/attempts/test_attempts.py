@@ -1,5 +1,6 @@
 """Attempts: closed forms, likelihood and posterior, each against another road."""
 
+from dataclasses import replace
 from itertools import product
 from math import comb
 
@@ -247,6 +248,45 @@ def test_cost_of_a_success_and_of_the_first_of_k():
     assert made["cost_per_success", 2].value == pytest.approx(each * (1 + 1 - once) / twice)
 
 
+def test_a_number_that_is_missing_says_why():
+    """More tries than attempts, a judge that guesses, and a success that no task or one has."""
+    guess = [[[1, 1], [1, 1], [0, 0]]] * 4
+    costs = np.ones((4, 1))
+
+    def why(make, cells, **more):
+        return {one.id for one in make(of_cells(cells, **more)).cautions}
+
+    assert why(module.corrected, guess, k=(1, 4)) == {"weak-judge"}
+    assert why(module.by_judge, guess, k=(1, 8)) == {"few-attempts"}
+    never, once = ([[[0, 0], [0, 4], [0, 0]]] * n + [[[4, 0], [0, 0], [0, 0]]] * (4 - n)
+                   for n in (0, 1))  # fmt: skip
+    assert why(module.cost_per_success, never, cost=costs) == {"not-computed"}
+    assert why(module.cost_per_success, once, cost=costs) == {"not-computed"}
+    assert why(module.cost_per_success, guess, cost=costs, k=(1, 8)) == {"few-attempts"}
+
+
+@pytest.mark.slow
+def test_more_tries_than_attempts_rest_on_the_shape():
+    table = module.simulate(prevalence=(0.5,), tasks=12, labels=24, random_seed=1)
+    for k, few in ((4, False), (16, True)):
+        data = Attempts.from_frame(table, calibration="random", k=k)
+        found = {one.id for one in module.exact(data).estimate().cautions}
+        assert ("few-attempts" in found) == few
+
+
+@pytest.mark.slow
+def test_draws_that_are_worth_little_have_no_number():
+    table = module.simulate(tasks=12, labels=24, random_seed=1)
+    data = Attempts.from_frame(table, by="system", calibration="random", k=(1, 4))
+    poor = replace(module.exact(data), effective=10.0)
+    gaps = poor.differences()
+    assert np.isnan(gaps["probability_better", "agent 1", "agent 2", 4].value)
+    assert [one.id for one in gaps.cautions] == ["no-quadrature"]
+    assert "better" not in str(module.answer(poor, module.by_judge(data)))
+    with pytest.raises(bj.InputError, match="worth 10 draws"):
+        module.tasks_needed(poor, k=4, half_width=0.1)
+
+
 @pytest.mark.slow
 def test_tasks_needed_have_the_width_that_was_asked_for():
     data = Attempts.from_frame(module.simulate(prevalence=(0.5,), random_seed=1),
@@ -300,17 +340,31 @@ def test_tables_are_read_with_all_problems_named():
     assert state.system("agent").without_verdict == ", 1 without a verdict"
     with pytest.raises(bj.InputError, match="among the fails"):
         Attempts(kept.cells, kept.tasks, ["agent"], "random", unparsed=[[[1, 1, 1]], [[0, 0, 0]]])
+    with pytest.raises(bj.InputError, match=r"1 attempt has no outcome.*judge's column too"):
+        Attempts.from_frame(table, verdict=None)
     with pytest.raises(bj.InputError, match="expected 'fail' or 'drop'"):
         Attempts.from_frame(table, verdict=None, unparsed="verdict")
     with pytest.raises(bj.InputError, match="'verdict' or 'fail' or 'drop'"):
         Attempts.from_frame(table, calibration="random", unparsed="keep")
     dropped = Attempts.from_frame(table, calibration="random", unparsed="drop", cost="cost")
     assert dropped.cost[:, 0].tolist() == [1, 3]
+    assert (
+        repr(dropped)
+        == "2 tasks, 2 attempts, 2 of them labelled, 1 more without a verdict left out"
+    )
+    assert dropped.system("agent").dropped.tolist() == [1]
+    for made in (module.corrected(dropped), module.exact(dropped).estimate()):
+        (caution,) = [one for one in made.cautions if one.id == "unparsed-verdicts"]
+        assert caution.text.startswith("1 attempt without a verdict left out")
+    assert Attempts.from_frame(table, calibration="random", unparsed="fail", k=2).k == (2,)
     with pytest.raises(bj.InputError, match="numbers of 0 or more, got -1"):
         Attempts.from_frame(table.assign(cost=-1), calibration="random", unparsed="fail",
                             cost="cost")  # fmt: skip
     with pytest.raises(bj.InputError, match="no attempt has a truth"):
         Attempts.from_frame(table.assign(truth=None), calibration="random", unparsed="fail")
+    with pytest.raises(bj.InputError, match="numbers of 0 or more, got inf"):
+        Attempts.from_frame(table.assign(cost=np.inf), calibration="random", unparsed="fail",
+                            cost="cost")  # fmt: skip
     with pytest.raises(bj.InputError, match="rising whole numbers"):
         Attempts.from_frame(table, calibration="random", unparsed="fail", k=(4, 2))
     with pytest.raises(bj.InputError, match="pooling"):

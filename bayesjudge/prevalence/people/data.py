@@ -103,11 +103,6 @@ class PeopleCounts(View):
         return None
 
     @property
-    def design(self) -> LabelDesign:
-        """How the labelled items were chosen."""
-        return design_of(self.calibration)
-
-    @property
     def pass_name(self) -> str:
         """The label that was read as pass, if it is no word for it."""
         return self.verdicts.pass_name
