@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from bayesjudge.attempts.closed_form import by_judge, from_truths
+from bayesjudge.attempts.closed_form import CHANCES, by_judge, from_truths
 from bayesjudge.attempts.data import Attempts
 from bayesjudge.attempts.exact import Posterior
 from bayesjudge.core import methods
@@ -83,11 +84,13 @@ def answer(
     beside = by_judge(data, ci_prob=ci_prob) if data.judged and not data.known else None
     unknown = quoted.method == methods.JUDGE_TRIES or all(map(says_little, of_agent.values()))
     text, more = (_unknown(k, data), ()) if unknown else _told(data, of_agent, k, beside, ci_prob)
+    # what is answered comes first: a picture shows it, and `value` is it
+    asked = {name: quoted.quantities[name] for name in reversed(CHANCES) if name in quoted}
     return Answer(
         text,
         basis=_basis(data),
         why=f"Quoted: {quoted.method}{_reason(quoted, data)}.",
-        quoted=quoted.only("pass_at_k", "pass_hat_k"),
+        quoted=replace(quoted, quantities=asked),
         judge=beside,
         notes=(
             *more,

@@ -85,10 +85,12 @@ def view_of_people(asked: Asked, source: Source, shared: Shared) -> View:
 def second_look(labels: Any) -> Section:
     """The labels that look most wrong, and how many wrong ones are expected."""
     expected = float(labels["wrong"].sum())
-    lines = [f"About {expected:.0f} of {len(labels):,} labels are wrong; the most doubtful:"]
+    numbered = labels["item"].dtype.kind == "i"  # no column names items
+    first = " (the first row is row 0)" * numbered
+    lines = [f"About {expected:.0f} of {len(labels):,} labels are wrong; the most doubtful{first}:"]
     at = [name for name in labels if name not in ("person", "label", "verdict", "wrong")]
     for row in labels.head(SHOWN).to_dict("records"):
-        where = " · ".join(str(row[name]) for name in at)
+        where = "row " * numbered + " · ".join(str(row[name]) for name in at)
         said = "pass" if row["label"] == 1 else "fail"
         lines.append(
             f"{where}: {row['person']} says {said}, wrong with probability {row['wrong']:.2f}"

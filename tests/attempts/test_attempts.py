@@ -313,6 +313,7 @@ def test_answer_quotes_truths_where_all_are_known_and_the_model_elsewhere():
     assert found.method == methods.EXACT_ATTEMPTS
     assert "he judge says" in str(found)
     assert "better than" in str(found)
+    assert found.value["agent 1, 4"] == found.quoted["pass_hat_k", "agent 1", 4].value
     plain = module.answer(*module.closed_forms(data))
     assert plain.method == methods.CORRECTED_TRIES
     truths = table.assign(truth=table.verdict)
