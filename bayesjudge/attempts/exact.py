@@ -17,12 +17,10 @@ from bayesjudge.core import methods
 from bayesjudge.core.draws import summarise_interval
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Quantity
-from bayesjudge.truth.importance import t_points
+from bayesjudge.truth.importance import weighed_points
 
 #: Draws of each round of the proposal, and those that are kept.
 ROUNDS, DRAWS = (1024, 2048, 8192), 4000
-#: Degrees of freedom of the proposal: its tails outlast those of logits with Beta priors.
-FREEDOM = 5
 #: Effective draws below which importance sampling has failed.
 FEWEST = 300
 #: A task that is done so seldom is called one that the agent never does.
@@ -250,10 +248,7 @@ def exact(
     centre, root = _mode(density)
     points = weights = np.zeros(0)
     for n in ROUNDS:
-        points, log_proposal = t_points(centre, root, n, FREEDOM, random_seed)
-        log_weights = density(points) - log_proposal
-        weights = np.exp(log_weights - log_weights.max())
-        weights /= weights.sum()
+        points, weights = weighed_points(density, centre, root, n, random_seed)
         if n < ROUNDS[-1]:
             held = np.minimum(weights, 10 / n)  # one weight does not decide the next proposal
             held /= held.sum()

@@ -8,7 +8,7 @@ mean: means and quantiles are then right whatever the posterior's shape is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +17,10 @@ from bayesjudge.truth import likelihood
 from bayesjudge.truth.components import BetaShares, RateErrors
 from bayesjudge.verdicts.table import Verdicts
 
-#: Points of the first round and of later ones; degrees of freedom of the t distribution.
-FIRST, LAST, FREEDOM = 2**11, 2**13, 5
+#: Points of the first round and of later ones.
+FIRST, LAST = 2**11, 2**13
+#: Degrees of freedom of the t distribution: its tails outlast those of logits with Beta priors.
+FREEDOM = 5
 #: Rounds, each about the weighed mean of the one before, until the points are worth enough.
 MOST_ROUNDS = 8
 #: EM stops if no logit moves by more, or after so many steps.
@@ -180,10 +182,7 @@ class BetaPosterior:
         spread = vectors * np.maximum(values, 1e-2) ** -0.5
         for turn in range(MOST_ROUNDS):
             points = LAST if turn else FIRST
-            logits, log_t = t_points(centre, spread, points, FREEDOM, seed)
-            logs = self.log_density(logits) - log_t
-            weight = np.exp(logs - logs.max())
-            weight /= weight.sum()
+            logits, weight = weighed_points(self.log_density, centre, spread, points, seed)
             found = Weighed(self._named(1 / (1 + np.exp(-logits))), weight)
             if found.effective > EFFECTIVE and points == LAST:
                 return found
@@ -193,16 +192,30 @@ class BetaPosterior:
         raise NotWeighed(f"points are worth {found.effective:.0f} independent draws")
 
 
-def t_points(
-    centre: np.ndarray, spread: np.ndarray, points: int, freedom: float, seed: int
+def weighed_points(
+    log_density: Callable[[np.ndarray], np.ndarray],
+    centre: np.ndarray,
+    spread: np.ndarray,
+    points: int,
+    seed: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Points of a multivariate t distribution, and the logarithm of its density, but a constant."""
+    """Points of a multivariate t distribution, and weights that make them draws of a density."""
+    values, log_t = _t_points(centre, spread, points, seed)
+    logs = log_density(values) - log_t
+    weight = np.exp(logs - logs.max())
+    return values, weight / weight.sum()
+
+
+def _t_points(
+    centre: np.ndarray, spread: np.ndarray, points: int, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Points, and the logarithm of their density, but a constant."""
     from scipy.special import gammaincinv, ndtri
     from scipy.stats import qmc
 
     size = len(centre)
     uniform = np.clip(qmc.Sobol(size + 1, rng=seed).random(points), 1e-12, 1 - 1e-12)
-    scale = 2 * gammaincinv(freedom / 2, uniform[:, size]) / freedom
+    scale = 2 * gammaincinv(FREEDOM / 2, uniform[:, size]) / FREEDOM
     steps = ndtri(uniform[:, :size]) / np.sqrt(scale)[:, None]
-    log_t = -(freedom + size) / 2 * np.log1p((steps**2).sum(axis=1) / freedom)
+    log_t = -(FREEDOM + size) / 2 * np.log1p((steps**2).sum(axis=1) / FREEDOM)
     return centre + steps @ spread.T, log_t
