@@ -119,7 +119,8 @@ def _of_one(rubric: Rubric, c: int, ci_prob: float) -> Iterator[tuple[str, Row]]
     points, said, people, used = cells
     if (used & ~np.isnan(people)).sum() > 1:
         judge, truth = (np.abs(points) * np.where(points > 0, 1 - x, x) for x in (said, people))
-        yield "points_lost", Row(*map(float, two_phase(judge, truth, used).interval(ci_prob)))
+        lost = np.clip(two_phase(judge, truth, used).interval(ci_prob), 0, np.abs(points).max())
+        yield "points_lost", Row(*map(float, lost))
     for name, width in _widths(rubric, c, ci_prob).items():
         yield name, Row(width, np.nan, np.nan)
 

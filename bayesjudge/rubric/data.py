@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Self
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from bayesjudge.core.screen import few, fitted, how_many
 from bayesjudge.core.tables import free_name, read_rows
 from bayesjudge.prevalence import Counts
 from bayesjudge.prevalence.scores import Scores
+from bayesjudge.prevalence.scores.data import require_scale
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,8 +128,13 @@ class Rubric:
             outside = cells[(cells < 0) | (cells > 1)]
             words = "expected 0 (not met) to 1 (met); give scale= or truth_scale="
             require(not outside.size, f"{name} has {few([f'{x:g}' for x in outside], 3)}: {words}")
-        finite = np.isfinite(self.weight[self.applies])
-        require(finite.all(), "weights must be numbers: each criterion that applies has one")
+        weights = self.weight[self.applies]
+        finite = np.isfinite(weights).all()
+        require(finite, "weights must be numbers: each criterion that applies has one")
+        words = "no criterion has a weight above 0: a total is a share of the points to be had"
+        require(not finite or (weights > 0).any(), words)
+        known = get_args(Failed)
+        require(self.failed in (None, *known), f"failed={self.failed!r}: expected {few(known)}")
         require(self.labelled.any(), "nobody labelled a criterion: the judge's errors are unknown")
         if not self.own:
             never = self.applies.any(axis=0) & ~self.labelled.any(axis=0)
@@ -234,8 +241,14 @@ class Rubric:
     @cached_property
     def ends(self) -> tuple[float, float]:
         """Lowest and highest total that an output can have."""
-        lowest = np.nanmin(np.minimum(self.points(self.applies), 0).sum(axis=1), initial=0.0)
-        return float(lowest), 1.0
+        each = (self.points(x) for x in (self.applies, self.used, self._seen))
+        lowest = [np.nanmin(np.minimum(one, 0).sum(axis=1), initial=0.0) for one in each]
+        return float(min(lowest)), 1.0
+
+    @property
+    def _seen(self) -> np.ndarray:
+        """Cells of which people said met or not."""
+        return ~np.isnan(self.people) & ~self.excused
 
     def totals(self) -> pd.DataFrame:
         """Total each output: points of the criteria that are met by those that can be.
@@ -250,8 +263,7 @@ class Rubric:
 
         low, high = self.ends
         judged = (self.points(self.used) * self.said).sum(axis=1)
-        seen = ~np.isnan(self.people) & ~self.excused
-        given = (self.points(seen) * np.where(seen, self.people, 0.0)).sum(axis=1)
+        given = (self.points(self._seen) * np.where(self._seen, self.people, 0.0)).sum(axis=1)
         people = np.where(self.whole, given, np.nan)
         items = range(len(judged)) if self.items is None else self.items
         systems = [""] * len(judged) if self.systems is None else self.systems
@@ -318,8 +330,7 @@ class Rubric:
         if at_least is None:
             bad = self.weight < 0
             judged = ((self.said >= 1) != bad) | ~self.used
-            seen = ~np.isnan(self.people) & ~self.excused
-            people = ((self.people >= 1) != bad) | ~seen
+            people = ((self.people >= 1) != bad) | ~self._seen
             truth = np.where(self.whole, people.all(axis=1), np.nan)
             return counted(judged.all(axis=1), truth, self.calibration)
         table, slack = self.totals(), 1e-9
@@ -399,19 +410,27 @@ class Rubric:
         meanings = {"pass_value": pass_value, "fail_value": fail_value}
         read = _Cells((scale, truth_scale), meanings, missing_value, {*map(folded, not_applicable)})
         given: dict[str, Any] = {"calibration": declared(calibration), "failed": failed}
-        given |= {"graded": scale is not None}
+        given |= {"graded": scale is not None or truth_scale is not None}
         with checking("Rubric.from_frame") as require:
+            for name, ends in (("scale", scale), ("truth_scale", truth_scale)):
+                if ends is not None:
+                    require_scale(name, ends, require)
             words = "names the output of each row; needed of a row a criterion"
             known = criteria is not None or item is not None
             require(known, Problem(f"item= {words}", "not-given", argument="item"))
+            require(criteria != {}, "criteria= names no criterion")
+            column = criteria is not None and isinstance(weight, str)
+            words = "names a column: of a row an output, give the points by criterion"
+            require(not column, f"weight={weight!r} {words}")
         keys = [name for name in (item, by) if name is not None]
         if criteria is None:
             more = [weight] if isinstance(weight, str) else []
-            rows = read_rows(table, verdict, truth, *more, names=[criterion, *keys])
-            rows = rows.rename(columns={criterion: "criterion", verdict: "verdict", truth: "truth"})
+            read_as = read_rows(table, verdict, truth, *more, names=[criterion, *keys])
+            each = (read_as[name] for name in (criterion, verdict, truth, *more))
+            rows = _Rows(read_as[keys], *each)
         else:
-            rows, keys = _stacked(table, criteria, keys)
-        return cls(**_cells(rows, keys, item, by, weight, read), **given)
+            rows = _stacked(table, criteria, keys)
+        return cls(**_cells(rows, item, by, weight, read), **given)
 
 
 def _not_a_sample(design: LabelDesign) -> Problem:
@@ -466,25 +485,33 @@ class _Cells:
         return (numbers_of(cells, self.missing) - low) / (high - low), excused
 
 
-def _stacked(
-    table: Any, criteria: Mapping[str, tuple[str, str]], keys: list[str]
-) -> tuple[pd.DataFrame, list[str]]:
-    """Columns of each criterion as rows, and what names the output of each."""
+class _Rows(NamedTuple):
+    """A row for each criterion of each output: what names the output, and what is said of it."""
+
+    output: pd.DataFrame
+    criterion: pd.Series
+    verdict: pd.Series
+    truth: pd.Series
+    weight: pd.Series | None = None
+
+
+def _stacked(table: Any, criteria: Mapping[str, tuple[str, str]], keys: list[str]) -> _Rows:
+    """Columns of each criterion as rows."""
     import pandas as pd
 
     columns = dict.fromkeys(name for pair in criteria.values() for name in pair)
     rows = read_rows(table, *columns, names=keys)
-    own = free_name("output", [*rows])
-    named = rows[keys].assign(**{own: np.arange(len(rows))})
-    parts = [
-        named.assign(criterion=name, verdict=rows[judge].astype(object), truth=rows[people])
-        for name, (judge, people) in criteria.items()
-    ]
+    output = rows[keys].assign(**{free_name("output", keys): np.arange(len(rows))})
     with checking("Rubric.from_frame") as require:
         twice = int(rows[keys].duplicated().sum()) if keys else 0
         words = "an item has several rows of one system; keep one, or name outputs apart"
         require(not twice, f"{how_many(twice, 'row', 'repeat')} ({', '.join(keys)}): {words}")
-    return pd.concat(parts, ignore_index=True), [*keys, own]
+    judged, people = (
+        pd.concat([rows[pair[who]].astype(object) for pair in criteria.values()], ignore_index=True)
+        for who in (0, 1)
+    )
+    names = pd.Series(np.repeat([*criteria], len(rows)))
+    return _Rows(pd.concat([output] * len(criteria), ignore_index=True), names, judged, people)
 
 
 def _points(names: Sequence[str], weight: Any, require: Any) -> list[float]:
@@ -492,32 +519,35 @@ def _points(names: Sequence[str], weight: Any, require: Any) -> list[float]:
     given = {} if weight is None else dict(weight)
     unknown = [name for name in given if name not in names]
     require(not unknown, f"weight= of {few(unknown, 5)}: criteria are {few(names, 8)}")
-    return [float(given.get(name, 1.0)) for name in names]
+    odd = {name: one for name, one in given.items() if not isinstance(one, Real)}
+    require(not odd, f"weight= of {odd}: expected numbers")
+    return [1.0 if odd else float(given.get(name, 1.0)) for name in names]
 
 
 def _cells(
-    rows: pd.DataFrame, keys: list[str], item: str | None, by: str | None, weight: Any, read: _Cells
+    rows: _Rows, item: str | None, by: str | None, weight: Any, read: _Cells
 ) -> dict[str, Any]:
     """Arrays of outputs and criteria, of a row each."""
     import pandas as pd
 
-    output, outputs = pd.factorize(pd.MultiIndex.from_frame(rows[keys]))
-    code, names = pd.factorize(rows["criterion"].astype(str))
-    items_of = rows.groupby(code)[keys[0]].nunique()
+    keys = [*rows.output]
+    output, outputs = pd.factorize(pd.MultiIndex.from_frame(rows.output))
+    code, names = pd.factorize(rows.criterion.astype(str))
+    items_of = rows.output.groupby(code)[keys[0]].nunique()
     own = bool(len(outputs) > 1 and (items_of == 1).mean() > 0.5)
     with checking("Rubric.from_frame") as require:
         twice = int(pd.DataFrame({"o": output, "c": code}).duplicated().sum())
         words = f"one criterion of one output has several rows by {', '.join(keys)}"
         require(not twice, f"{how_many(twice, 'row', 'repeat')}: {words}; keep one of each")
-        if isinstance(weight, str):
-            points = numbers_of(rows[weight])
+        if rows.weight is not None:
+            points = numbers_of(rows.weight)
         else:
             points = np.array(_points([*names], weight, require))[code]
     if own:  # the j-th criterion of each output
-        code = rows.groupby(output).cumcount().to_numpy()
+        code = rows.output.groupby(output).cumcount().to_numpy()
         names = [str(j + 1) for j in range(int(code.max()) + 1)]
-    judged, away = read.of(rows["verdict"], 0)
-    people, excused = read.of(rows["truth"], 1)
+    judged, away = read.of(rows.verdict, 0)
+    people, excused = read.of(rows.truth, 1)
     cells = {"judged": judged, "people": people, "weight": points}
     cells |= {"applies": ~away, "excused": excused & ~away}
     made: dict[str, Any] = {}

@@ -167,6 +167,21 @@ def test_a_row_an_output_and_a_row_a_criterion_are_one_rubric():
     assert [o["total"] for o in total(long)] == [o["total"] for o in total(wide)]
 
 
+@pytest.mark.parametrize("name", ["truth", "verdict", "criterion", "output", "weight"])
+def test_an_item_may_be_called_as_another_column_usually_is(name):
+    table = _table()
+    read = _rubric(table.assign(**{name: [f"i{i}" for i in range(len(table))]}), item=name)
+    pd.testing.assert_frame_equal(read.totals().drop(columns="item"),
+                                  _rubric(table).totals().drop(columns="item"))  # fmt: skip
+    rows = _long(table).rename(
+        columns={"verdict": "says", "truth": "label", "criterion": "about", "id": name}
+    )
+    read = Rubric.from_frame(rows, criterion="about", verdict="says", truth="label", item=name,
+                             weight=WEIGHTS, calibration="random")  # fmt: skip
+    totals = _rubric(table).totals().drop(columns="item")
+    pd.testing.assert_frame_equal(read.totals().drop(columns="item"), totals)
+
+
 def test_criteria_that_are_written_for_the_items_have_totals_only():
     rows = _long(_table())
     rows["criterion"] = rows["criterion"] + " " + rows["id"].astype(str)
@@ -217,12 +232,34 @@ def test_failed_calls_are_asked_for_by_the_sign_of_the_weight():
     assert drop.notna().all()
 
 
+def test_a_total_may_be_as_low_as_what_is_left_of_its_criteria_allows():
+    # of 3, 1 and -1 points the first is left out: -1 of 1 point, not of 4
+    judged = [[1, 1, 1], [NAN, 0, 1], [1, 1, 0], [0, 1, 0]]
+    people = [[1, 1, 0], [0, 0, 1], [NAN] * 3, [NAN] * 3]
+    dropped = Rubric(judged, people, [3, 1, -1], "random", "abc", failed="drop")
+    assert dropped.totals()["judged"].tolist() == [0.75, -1, 1, 0.25]
+    excused = Rubric([[0, 0, 1]] * 4, [[1, 1, 0], [NAN, 0, 1], [NAN] * 3, [NAN] * 3], [3, 1, -1],
+                     "random", "abc", excused=[[0] * 3, [1, 0, 0], [0] * 3, [0] * 3])  # fmt: skip
+    assert excused.totals()["people"].tolist()[:2] == [1, -1]
+    for rubric in (dropped, excused):
+        assert rubric.ends == (-1, 1)
+        for quantity, _, row in by_criterion(rubric).rows():
+            assert quantity != "points_lost" or 0 <= row.low <= row.value <= row.high <= 1
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         ({"calibration": "by_truth"}, "totals take labels that are a random sample"),
         ({"weight": {"witty": 1}}, "criteria are accurate, polite"),
         ({"failed": None, "scale": (2, 3)}, r"judged has .*: expected 0 \(not met\) to 1"),
+        ({"failed": "wurst"}, "expected worst, best, drop"),
+        ({"scale": (3, 1)}, r"scale=\(3, 1\): expected the lowest and the highest"),
+        ({"truth_scale": (3, 3)}, r"truth_scale=\(3, 3\): expected the lowest"),
+        ({"weight": dict.fromkeys(NAMES, -1)}, "no criterion has a weight above 0"),
+        ({"weight": {"rude": "-1"}}, r"weight= of .*expected numbers"),
+        ({"weight": "points"}, "names a column: of a row an output, give the points by criterion"),
+        ({"criteria": {}, "weight": None}, "names no criterion"),
     ],
 )
 def test_refusals_name_what_is_wrong(change, words):
@@ -295,6 +332,18 @@ def test_grades_are_correlated():
     half = 1.959964 / np.sqrt(57)  # Fisher's z
     assert each["correlation", "a"].low == pytest.approx(np.tanh(np.arctanh(r) - half), abs=0.05)
     assert each["criterion_met", "b"].value == pytest.approx(0.5, abs=0.1)
+
+
+def test_people_may_grade_what_the_judge_calls_met_or_not():
+    table = _table()
+    grades = np.random.default_rng(1).choice([1, 2, 3], len(table))
+    table["human_polite"] = np.where(table["human_polite"].isna(), NAN, grades)
+    pairs = {"polite": ("judge_polite", "human_polite")}
+    rubric = Rubric.from_frame(table, criteria=pairs, truth_scale=(1, 3), calibration="random")
+    found = by_criterion(rubric)
+    mean = np.nanmean((table["human_polite"] - 1) / 2)
+    assert found["criterion_met", "polite"].value == pytest.approx(mean, abs=0.05)
+    assert "correlation" in found and "youden" not in found
 
 
 def test_people_s_verdicts_on_the_worst_criterion_narrow_the_total_most():

@@ -125,9 +125,9 @@ class Scores(View):
             require(len(shapes) == 1, f"score, truth and propensity have shapes {shapes}")
             n = whole_numbers("n", self.n, self.score.shape, require)
             object.__setattr__(self, "n", n)
-            _require_scale("scale", self.scale, require, log_odds=True)
+            require_scale("scale", self.scale, require, log_odds=True)
             if self.truth_scale is not None:
-                _require_scale("truth_scale", self.truth_scale, require)
+                require_scale("truth_scale", self.truth_scale, require)
         with checking(subject) as require:
             self._require_values(require)
             self._require_design(design, require)
@@ -542,7 +542,8 @@ def require_threshold(scores: Scores, pass_from: float) -> None:
         require(low < pass_from <= high, f"pass_from={pass_from} lies outside {scores.scale}")
 
 
-def _require_scale(name: str, scale: Any, require: Any, log_odds: bool = False) -> None:
+def require_scale(name: str, scale: Any, require: Any, log_odds: bool = False) -> None:
+    """Refuse what is no lowest and highest value."""
     if log_odds and scale == "log_odds":
         return
     pair = isinstance(scale, tuple) and len(scale) == 2 and np.isfinite(scale).all()
