@@ -168,12 +168,13 @@ def difference(
         m_free, n_free = used.size - 1 + share, n - 1 + share
         # of the items, those that the labels do not tell of by themselves
         left = np.where(have, rest.size / (rest.size + seen.size), 0.0) if items else 1.0
+        sizes = n + used.size
+        mean = (n * first + used.size * used.f) / sizes
+        pooled = (n * second + used.size * (used.ff + used.f**2)) / sizes - mean**2
+        of_one = pooled * sizes / (sizes - 1)  # variance of a prediction
         if weight is None:
-            sizes = n + used.size
-            mean = (n * first + used.size * used.f) / sizes
-            pooled = (n * second + used.size * (used.ff + used.f**2)) / sizes - mean**2
             among_others = 0.0 if items else 1 / n
-            variance = pooled * sizes / (sizes - 1) * (1 / used.size + among_others)
+            variance = of_one * (1 / used.size + among_others)
             gain, cost = (
                 total(np.where(have, share**2 * left * x, 0.0))
                 for x in (used.fy / m_free, np.where(pooled > CONSTANT, variance, 0.0))
@@ -185,7 +186,9 @@ def difference(
         centre = used.y + weight * (first - used.f)
         centre = np.where(left > 0, (1 - left) * seen.y, seen.y) + left * centre
         own = np.maximum(used.yy + weight**2 * used.ff - 2 * weight * used.fy, 0) / (m_free - lost)
-        spread = weight**2 * (second - first**2) / (n_free - lost)
+        # one item alone does not tell how far predictions scatter, but it and the labelled ones do
+        alone = (second - first**2) / (n_free - lost)
+        spread = weight**2 * np.where(n_free > lost, alone, of_one / n)
         half = z * np.sqrt(np.where(have & ~np.asarray(items), spread, 0.0) + left * own)
     return Interval(value, centre - half, centre + half), weight
 

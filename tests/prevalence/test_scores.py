@@ -351,6 +351,22 @@ def test_the_interval_of_a_mean_score_is_as_wide_as_scores_vary():
     assert_allclose(high - low, 2 * 1.959964 * sem(f), rtol=1e-3)
 
 
+def test_one_item_without_a_label_scatters_as_all_do():
+    rng = np.random.default_rng(1)
+    f = rng.uniform(size=31)
+    y = np.clip(f + rng.normal(0, 0.1, 31), 0, 1)
+    y[30] = NAN
+    scores = S.Scores(f, y, np.ones(31, int), "random", (0, 1), truth_scale=(0, 1))
+    for found in S.closed_forms(scores):
+        assert not any(np.isnan(row).any() for _, _, row in found.rows()), found.method
+    # PPI: the one prediction has the variance of all of them
+    away = (y - f)[:30]
+    error = np.sqrt(away.var(ddof=1) / 30 + f.var(ddof=1))
+    low, high = f[30] + away.mean() + t.ppf([0.025, 0.975], 29) * error
+    with_all = P.difference(scores, g="identity")["mean_score"]
+    assert_allclose(with_all, [f[30] + away.mean(), max(low, 0), min(high, 1)])
+
+
 def test_an_interval_of_human_numbers_is_students():
     """With the judge's own predictions: two means, each less a degree of freedom."""
     table = S.simulate(numeric=True, shape="even", labelled=12, items=300, random_seed=3)
