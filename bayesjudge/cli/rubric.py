@@ -201,6 +201,7 @@ def _show(
     counted: dict[str, Any] = {"outputs": outputs, "labelled throughout": int(rubric.whole.sum())}
     counted |= {"labelled in part": rubric.partly or None, "without a total": without or None}
     counted |= {"systems not compared": refused}
+    counted = {name: one for name, one in counted.items() if one is not None}
     weights = None if rubric.own else _weights(rubric)
     inputs = described(source, rubric, counted, criteria=few(rubric.criteria, 12), weights=weights)
 

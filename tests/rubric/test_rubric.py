@@ -442,6 +442,11 @@ def test_the_screen_and_the_page(files, capsys, tmp_path):
 
 
 @pytest.mark.slow
+def test_details_tell_of_nothing_that_is_not(files, capsys):
+    main(["rubric", "wide.csv", "--calibration", "random", "--details"])
+    assert "None" not in capsys.readouterr().out
+
+
 def test_doctor_proposes_the_line(files):
     for words in files:
         found = bj.doctor(words.split()[0])
