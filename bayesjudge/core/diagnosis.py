@@ -40,8 +40,11 @@ AGAINST: Mapping[str, frozenset[str]] = {
 
 @singledispatch
 def findings(data: Any, target: Target) -> Iterable[Caution]:
-    """What a reader should know before believing an estimate from a table, one after the other."""
-    raise NotImplementedError(type(data).__name__)
+    """What a reader should know before believing an estimate from a table, one after the other.
+
+    Nothing of a table about which no module says more.
+    """
+    return ()
 
 
 @lru_cache(maxsize=16)  # every method asks, and tables never change
