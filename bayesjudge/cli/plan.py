@@ -105,13 +105,15 @@ def plan(
     InputError
         If an option is out of its range, or options do not go together.
     """
+    sure = PROBABILITY if probability is None else probability
+    wanted = POWER if power is None else power
+    level = CI_PROB if ci_prob is None else ci_prob
     if of_pilot.pilot is not None:
         guesses: dict[str, Any] = {"prevalence": prevalence, "agreement": agreement}
         guesses |= {"labelled": labelled, "picture": picture}
         guesses |= {"sensitivity": sensitivity, "specificity": specificity}
         goal: dict[str, Any] = {"width": width, "at_least": at_least, "items": items}
-        goal |= {"probability": probability or PROBABILITY, "power": power or POWER}
-        goal |= {"ci_prob": ci_prob or CI_PROB, "random_seed": seed}
+        goal |= {"probability": sure, "power": wanted, "ci_prob": level, "random_seed": seed}
         plan_shopping(of_pilot, goal, guesses, json=json)
         return
     given = {"labelled": labelled, "width": width, "ci_prob": ci_prob, "picture": picture}
@@ -137,8 +139,6 @@ def plan(
     items = ITEMS if items is None else items
     assumed = judge_of(agreement, sensitivity, specificity)
     if at_least is not None:
-        sure = PROBABILITY if probability is None else probability
-        wanted = POWER if power is None else power
         plan_pass(at_least, prevalence, assumed, items, sure, wanted, json=json)
         return
     with checking("options") as require:
@@ -147,7 +147,7 @@ def plan(
         rates = "--agreement, or --sensitivity and --specificity, are needed: how the judge errs"
         require(assumed is not None, rates)
     if prevalence is not None and assumed is not None:
-        how = {"items": items, "ci_prob": CI_PROB if ci_prob is None else ci_prob}
+        how = {"items": items, "ci_prob": level}
         _plan_widths(
             tuple(labelled or LABELS), width, prevalence, assumed, how, seed, picture, json
         )

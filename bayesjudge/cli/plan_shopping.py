@@ -116,7 +116,7 @@ def _prices(given: Sequence[str], require: Any) -> dict[str, float]:
             found[name.strip().replace(":", " ", 1)] = float(value.replace("$", ""))
         except ValueError:
             sign = ""
-        words = "write label=1.50, call=0.01, call:JUDGE=0.04 or item=0.02"
+        words = "write NAME=PRICE, such as label=1.50, of a label, call, call:JUDGE or item"
         require(sign, f"--price {one}: {words}")
     require(given, needed("--price", "--price is needed: such as label=1.50 and call=0.01"))
     return found

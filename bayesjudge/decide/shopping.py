@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -114,15 +115,15 @@ class Pilot:
         Returns
         -------
         float
-            ``nan`` if it was asked once.
+            ``nan`` if fewer than two outputs have all its calls, two or more.
         """
-        if judge >= len(self.repeats) or np.size(self.repeats[judge]) == 0:
-            return float("nan")
-        calls = np.asarray(self.repeats[judge], float)
+        own = self.repeats[judge] if judge < len(self.repeats) else []
+        calls = np.atleast_2d(np.asarray(own, float))
         calls = calls[~np.isnan(calls).any(axis=1)]
-        k, own = calls.shape[1], calls.mean(axis=1)
+        if min(calls.shape) < 2:
+            return float("nan")
         within = calls.var(axis=1, ddof=1).mean()
-        between = max(own.var(ddof=1) - within / k, 0.0)
+        between = max(calls.mean(axis=1).var(ddof=1) - within / calls.shape[1], 0.0)
         return float(between / (between + within)) if between + within > 0 else 1.0
 
     def moments(self, random_seed: Any = 1) -> _Moments:
@@ -371,11 +372,11 @@ def shopping_list(
     (['gpt', 'people only'], True)
     """
     check_ci_prob(ci_prob)
-    most = max(pilot.judged_n) if items is None else items
+    most = max([len(pilot.truth), *pilot.judged_n]) if items is None else items
     share = pilot.verdicts and pilot.outputs == 1
     with checking("shopping_list") as require:
         goals = [width is not None, at_least is not None, difference]
-        require(sum(goals) == 1, "one goal: width=, at_least= or difference=True")
+        require(sum(goals) == 1, "one goal: width=, at_least= or difference=")
         require(width is None or width > 0, f"width must be above 0, got {width}")
         inside = at_least is None or not share or 0 < at_least < 1
         require(inside, f"at_least must lie in (0, 1) of passes and fails, got {at_least}")
@@ -385,7 +386,7 @@ def shopping_list(
         sold = {*GOODS, *(f"call {name}" for name in pilot.judges)}
         unknown = [name for name in prices if name not in sold]
         require(not unknown, f"price of {few(unknown)}: {', '.join(sorted(sold))} are sold")
-        low = {name: one for name, one in prices.items() if not one >= 0}
+        low = {k: one for k, one in prices.items() if not (isinstance(one, Real) and one >= 0)}
         require(not low, f"prices must be 0 or more, got {low}")
         pairs = not difference or pilot.outputs == 2
         require(pairs, "a difference takes a pilot of two systems: by= and item=")
@@ -456,7 +457,8 @@ def _sizes(way: _Way, pilot: Pilot, top: int) -> list[np.ndarray]:
     """Numbers of items that each judge sees, as columns: all choices that are tried."""
     if not way.judges:
         return []
-    first = np.unique(np.geomspace(pilot.judged_n[way.judges[0]], top, SIZES).astype(int))
+    seen = pilot.judged_n[way.judges[0]]
+    first = np.unique(np.maximum(np.geomspace(seen, top, SIZES).astype(int), min(seen, top)))
     if len(way.judges) == 1:
         return [first[:, None]]
     one, part = np.meshgrid(first, np.linspace(0.05, 0.95, 19), indexing="ij")

@@ -234,6 +234,31 @@ def test_refusals(how, words):
         _pilot(n=9)
 
 
+def test_prices_are_numbers():
+    with pytest.raises(bj.InputError, match="prices must be 0 or more, got {'label': '1.5'}"):
+        shopping_list(_pilot(n=50), {"label": "1.5"}, width=0.1)
+
+
+def test_a_pilot_without_a_judge_buys_labels():
+    found = shopping_list(Pilot(_pilot(n=50).truth, np.empty((50, 0)), []), {"label": 1}, width=0.4)
+    assert found["way"].tolist() == ["people only"]
+
+
+def test_a_judge_that_was_not_asked_twice_has_no_correlation_of_its_calls():
+    pilot = _pilot(n=50)
+    once = np.column_stack([pilot.judged[:, 0], np.full(50, np.nan)])
+    for repeats in ([once, once], [once[:, :1]] * 2, [np.empty((0, 0))] * 2, ()):
+        asked = Pilot(pilot.truth, pilot.judged, pilot.judges, repeats=repeats)
+        assert np.isnan(asked.icc(0))
+
+
+def test_no_fewer_items_are_judged_than_the_judge_saw():
+    pilot = _pilot(n=50)
+    seen = Pilot(pilot.truth, pilot.judged, pilot.judges, judged_n=[500, 500])
+    found = shopping_list(seen, {"label": 1.0, "call": 0.1}, width=0.2)
+    assert found["items"].tolist()[:2] == [500, 500]
+
+
 # Command -----------------------------------------------------------------------------------------
 
 
@@ -257,7 +282,9 @@ def test_the_command_lists_what_to_buy(tmp_path, capsys):
     )
     for more, words in (
         ([], "--price is needed"),
-        (["--price", "label"], "write label=1.50, call=0.01"),
+        (["--price", "label"], "write NAME=PRICE, such as label=1.50, of a label, call, call:JUDGE"),
+        ([*prices, "--power", "0"], "power must lie in (0, 1), got 0.0"),
+        ([*prices, "--ci-prob", "0"], "must lie strictly between 0 and 1, got 0.0"),
         ([*prices, "--prevalence", "0.7"], "--prevalence is not for a pilot"),
         ([*prices, "--price", "beer=2"], "price of beer"),
     ):
