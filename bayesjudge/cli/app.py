@@ -32,6 +32,8 @@ from bayesjudge.core.words import glossary
 
 #: Exit codes.
 OK, NOT_CONVERGED, BAD_INPUT = 0, 1, 2
+#: Endings of tables, which no column has.
+TABLES = {".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".db"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -58,10 +60,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     app = build_app(tokens)
     code = None
     note_call(tokens)
+    tokens = _files_apart(tokens)
     try:
-        code = app(
-            _with_stdin(_with_table(tokens)), exit_on_error=False, print_error=False, verbose=False
-        )
+        code = app(tokens, exit_on_error=False, print_error=False, verbose=False)
         sys.stdout.flush()
     except CycloptsError as error:
         told = _usage(error, app, tokens)
@@ -104,37 +105,43 @@ def _of_a_file(tokens: list[str]) -> list[str]:
     return ["doctor", *tokens] if named and Path(tokens[0].partition("::")[0]).exists() else tokens
 
 
-def _with_table(tokens: Sequence[str]) -> Sequence[str]:
-    """A file that is written last goes before the options, some of which take several words."""
-    options = (i for i, word in enumerate(tokens) if word[:2] == "--" != word)
-    at = next(options, len(tokens))
-    if at > len(tokens) - 2 or tokens[-2].startswith("--"):
-        return tokens
-    named = [_is_file(word) for word in tokens[1:at]]
-    if any(named) or not _is_file(tokens[-1]):
-        return tokens
-    return [*tokens[:at], tokens[-1], *tokens[at:-1]]
+def _files_apart(tokens: Sequence[str]) -> list[str]:
+    """Files, and ``-`` for stdin, go before options, some of which take all words that follow.
+
+    They keep their order: what follows an option at once, its value or not, stays where it is.
+    ``-`` is written as what is no option.
+    """
+    first = next((i for i, word in enumerate(tokens) if _is_option(word)), len(tokens))
+    named = any(map(_is_file, tokens[1:first]))
+    found: list[str] = []
+    place = None  # of the next file: before the first option since a file that stays
+    for word in tokens:
+        at_once = bool(found) and _is_option(found[-1])
+        if word == "-" and at_once:
+            found[-1] += "=-"
+            continue
+        file = word == "-" or (not named and _is_file(word))
+        word = "./-" if word == "-" else word
+        if file and not at_once and place is not None:
+            found.insert(place, word)
+            place += 1
+            continue
+        if at_once and file:
+            place = None
+        elif _is_option(word) and place is None:
+            place = len(found)
+        found.append(word)
+    return found
+
+
+def _is_option(word: str) -> bool:
+    return word[:2] == "--" != word
 
 
 def _is_file(word: str) -> bool:
-    return Path(word.partition("::")[0]).is_file()
-
-
-def _with_stdin(tokens: Sequence[str]) -> list[str]:
-    """``-`` is an option's value, or stdin in place of a file: written as what is no option.
-
-    It goes before the options, some of which take all the words that follow them.
-    """
-    found: list[str] = []
-    for token in tokens:
-        if token != "-":
-            found.append(token)
-        elif found and found[-1][:2] == "--" != found[-1]:
-            found[-1] += "=-"
-        else:
-            options = (i for i, word in enumerate(found) if word[:2] == "--" != word)
-            found.insert(next(options, len(found)), "./-")
-    return found
+    """Whether a word names a file: one that there is, or a table by its ending."""
+    path = Path(word.partition("::")[0])
+    return path.is_file() or path.suffix.lower() in TABLES
 
 
 def _with_line(told: str, app: App, tokens: Sequence[str], problems: Sequence[Problem]) -> str:

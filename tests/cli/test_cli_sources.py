@@ -12,7 +12,7 @@ import pytest
 from readers import logs
 
 import bayesjudge as bj
-from bayesjudge.cli import main
+from bayesjudge.cli import app, main
 from bayesjudge.cli.source import open_source
 from bayesjudge.datasets import keep_labels, xstest
 
@@ -459,3 +459,36 @@ def test_judges_of_a_log_against_the_people_in_it(run, tmp_path):
     rows = source.raters([]).to_pylist()
     assert {r["rater"] for r in rows} - set(source.judges) == {"person 1"}
     assert sum(r["rater"] == "person 1" for r in rows) == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("x --truth a b t.csv", "x t.csv --truth a b"),
+        ("x --truth a t.csv --labels l.csv", "x t.csv --truth a --labels l.csv"),
+        ("x --labels l.csv t.csv", "x --labels l.csv t.csv"),
+        ("x --verdict v --truth a t.csv", "x t.csv --verdict v --truth a"),
+        ("x --labels l.csv --verdict v --truth a -", "x --labels l.csv ./- --verdict v --truth a"),
+        ("drift --truth a t.csv l.csv", "drift t.csv l.csv --truth a"),
+        ("drift --quiet t.csv --truth a l.csv", "drift --quiet t.csv l.csv --truth a"),
+        ("drift t.csv --truth a -", "drift t.csv ./- --truth a"),
+        ("drift --truth a t.csv -", "drift t.csv ./- --truth a"),
+        ("x - --missing-value - --truth a", "x ./- --missing-value=- --truth a"),
+        ("x t.csv --judges gpt l.csv", "x t.csv --judges gpt l.csv"),
+        ("x --truth a missing.csv", "x missing.csv --truth a"),
+    ],
+)
+def test_files_stand_before_an_option_that_takes_several_words(words, expected):
+    assert " ".join(app._files_apart(words.split())) == expected
+
+
+@pytest.mark.slow
+def test_two_files_written_last_are_in_their_order(run, tmp_path):
+    rows = [f"i{i},{i % 3 > 0:d},{i % 2}" for i in range(60)]
+    (tmp_path / "old.csv").write_text("\n".join(["item,verdict,human", *rows]))
+    worse = [f"i{i},{i % 3 > 1:d},{i % 2}" for i in range(60)]
+    (tmp_path / "new.csv").write_text("\n".join(["item,verdict,human", *worse]))
+    files, columns = ["old.csv", "new.csv"], ["--verdict", "verdict", "--truth", "human", "--json"]
+    _, first = run("drift", *files, *columns)
+    _, last = run("drift", *columns, *files)
+    assert last["estimates"] == first["estimates"]
