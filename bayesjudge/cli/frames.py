@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -12,7 +13,9 @@ from typing import Any
 from bayesjudge.cli.doctor import Diagnosis, examine
 from bayesjudge.cli.output import COLLECTED
 from bayesjudge.cli.shapes.running import run_line
-from bayesjudge.core.answer import Answer
+from bayesjudge.core.answer import Answer, listed
+from bayesjudge.core.errors import InputError, check_ci_prob, checking
+from bayesjudge.core.estimate import Estimate
 
 
 def doctor(
@@ -58,28 +61,30 @@ def doctor(
     >>> found.answers[0].line.options["--truth"]
     ['human']
     """
-    roles = {"item": item, "system": generator, "judge": judge}
-    named = {role: name for role, name in roles.items() if name is not None}
-    with tempfile.TemporaryDirectory() as folder:
-        path = _file(data, folder, "table.csv")
-        other = None if labels is None else _file(labels, folder, "labels.csv")
-        found = examine(path, truth, other, named)
-        begin = f"{folder}/"
-        found.path = found.path.removeprefix(begin)
-        for at, one in enumerate(found.answers):
-            line = replace(
-                one.line,
-                path=one.line.path.removeprefix(begin),
-                options={name: [value.removeprefix(begin) for value in values]
-                         for name, values in one.line.options.items()},
-            )  # fmt: skip
-            found.answers[at] = replace(one, line=line)
-        found.labelling = [(what, line.replace(begin, "")) for what, line in found.labelling]
-        found.missing = {name: text.replace(begin, "") for name, text in found.missing.items()}
-        found.questions = [
-            one._replace(text=one.text.replace(begin, "")) for one in found.questions
-        ]
-        found.contents = [text.replace(begin, "") for text in found.contents]
+    named = {"item": item, "system": generator, "judge": judge}
+    with _in_files(data, labels) as (folder, path, other):
+        return _without(f"{folder}/", examine(path, truth, other, _given(named)))
+
+
+def _given(named: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: one for name, one in named.items() if one is not None}
+
+
+def _without(begin: str, found: Diagnosis) -> Diagnosis:
+    """The diagnosis with files named as if they lay in the present folder."""
+    found.path = found.path.removeprefix(begin)
+    for at, one in enumerate(found.answers):
+        line = replace(
+            one.line,
+            path=one.line.path.removeprefix(begin),
+            options={name: [value.removeprefix(begin) for value in values]
+                     for name, values in one.line.options.items()},
+        )  # fmt: skip
+        found.answers[at] = replace(one, line=line)
+    found.labelling = [(what, line.replace(begin, "")) for what, line in found.labelling]
+    found.missing = {name: text.replace(begin, "") for name, text in found.missing.items()}
+    found.questions = [one._replace(text=one.text.replace(begin, "")) for one in found.questions]
+    found.contents = [text.replace(begin, "") for text in found.contents]
     return found
 
 
@@ -196,7 +201,16 @@ def read(
     return kind.from_frame(table, **named, **how)
 
 
-def ask(data: Any, labels: Any = None, *, ci_prob: float = 0.95, **named: str) -> Answers:
+def ask(
+    data: Any,
+    labels: Any = None,
+    *,
+    ci_prob: float = 0.95,
+    truth: str | None = None,
+    item: str | None = None,
+    generator: str | None = None,
+    judge: str | None = None,
+) -> Answers:
     """Answer every question that a table allows, by closed forms and exact posteriors.
 
     Parameters
@@ -204,11 +218,11 @@ def ask(data: Any, labels: Any = None, *, ci_prob: float = 0.95, **named: str) -
     data : dataframe, path, or data of a module
         A table as `doctor` takes it, or what `read` or a module's ``from_frame`` gave.
     labels : dataframe or path, optional
-        People's labels, if they are in another table.
+        Of a table: people's labels, if they are in another one.
     ci_prob : float, default 0.95
-        Probability of the intervals, of data of a module.
-    **named : str
-        Of a table: the columns that `doctor` takes, such as ``truth``.
+        Probability of the intervals.
+    truth, item, generator, judge : str, optional
+        Of a table: columns that their names do not tell, as `doctor` takes them.
 
     Returns
     -------
@@ -219,40 +233,58 @@ def ask(data: Any, labels: Any = None, *, ci_prob: float = 0.95, **named: str) -
     Raises
     ------
     InputError
-        If the table cannot be read.
+        If the table cannot be read, or `data` is neither a table nor data of a module.
     """
-    package = type(next(iter(data.values())) if type(data) is dict else data).__module__
+    check_ci_prob(ci_prob)
+    named = {"item": item, "system": generator, "judge": judge}
+    systems = isinstance(data, dict) and [*data.values()]
+    package = type(systems[0] if systems else data).__module__
     if package.startswith("bayesjudge."):
+        columns = {"truth": truth, "item": item, "generator": generator, "judge": judge}
+        given = listed([f"{name}=" for name in _given({"labels": labels, **columns})])
+        with checking("ask") as require:
+            require(not given, f"these data have been read: leave {given} out")
         return _of_module(data, package.rpartition(".")[0], ci_prob)
-    with tempfile.TemporaryDirectory() as folder:
-        path = _file(data, folder, "table.csv")
-        other = None if labels is None else _file(labels, folder, "labels.csv")
-        diagnosis = doctor(path, other, **named)
+    with _in_files(data, labels) as (folder, path, other):
+        diagnosis = examine(path, truth, other, _given(named))
         found: dict[str, Answer] = {}
         for one in diagnosis.answers:
             pages: list[Any] = []
             token = COLLECTED.set(pages)
             try:
-                run_line(one.line.words)
+                run_line([*one.line.words, "--ci-prob", str(ci_prob)])
             finally:
                 COLLECTED.reset(token)
             name = one.line.command.split()[0]
             if pages and pages[-1].answer is not None and not one.condition:
                 found.setdefault(name, pages[-1].answer)
-    return Answers(found, diagnosis)
+        return Answers(found, _without(f"{folder}/", diagnosis))
 
 
 def _of_module(data: Any, package: str, ci_prob: float) -> Answers:
     """The answer of the module whose data these are."""
     home, name = import_module(package), package.split(".")[1]
+    names = ["by_system"] if isinstance(data, dict) else ["closed_forms", "total", "quality"]
+    estimate = next((getattr(home, one) for one in names if hasattr(home, one)), None)
+    if estimate is None or not hasattr(home, "answer"):
+        kind = type(data).__name__
+        raise InputError("ask", [f"expected a table or data of a module, got {kind}"])
+    formulas = estimate(data, ci_prob=ci_prob)
+    made = [formulas] if isinstance(formulas, Estimate) else [*formulas]
     top = import_module(f"bayesjudge.{name}")
-    formulas = home.by_system if type(data) is dict else getattr(home, "closed_forms", None)
-    made = list((formulas or home.total)(data, ci_prob=ci_prob))
     if name in AT_ONCE and home is not top.__dict__.get("scores"):
         at_once = getattr(home, AT_ONCE[name], None) or getattr(top, AT_ONCE[name])
         found = at_once(data, ci_prob=ci_prob) if name == "prevalence" else at_once(data)
         made += [] if found is None else [found]
     return Answers({name: home.answer(*made, ci_prob=ci_prob)})
+
+
+@contextmanager
+def _in_files(data: Any, labels: Any) -> Iterator[tuple[str, Path, Path | None]]:
+    """A folder, and in it files of the data frames; what is a path stays where it is."""
+    with tempfile.TemporaryDirectory() as folder:
+        other = None if labels is None else _file(labels, folder, "labels.csv")
+        yield folder, _file(data, folder, "table.csv"), other
 
 
 def _file(data: Any, folder: str, name: str) -> Path:
@@ -261,6 +293,9 @@ def _file(data: Any, folder: str, name: str) -> Path:
         return Path(data)
     import narwhals as nw
 
-    frame = nw.from_native(data, eager_only=True)
+    frame = nw.from_native(data, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        expected = "expected a path or a data frame in memory (pandas, polars, Arrow)"
+        raise InputError("table", [f"{expected}, got {type(data).__name__}"])
     frame.write_csv(f"{folder}/{name}")
     return Path(folder) / name

@@ -85,3 +85,41 @@ def test_an_answer_is_numbers_a_table_and_a_picture(systems):
     assert np.isfinite(table["judge"]).all()
     ax = answer.plot()
     assert len(ax.get_yticklabels()) == 5
+
+
+def test_ask_gives_the_intervals_that_were_asked_for(systems):
+    one = systems[systems["system"] == "gpt4"]
+    read = bj.read(one, calibration="random", unparsed="fail")
+    for data in (one, read):
+        answer = bj.ask(data, ci_prob=0.9).prevalence
+        assert answer.quoted.ci_prob == 0.9
+    with pytest.raises(bj.InputError, match="strictly between 0 and 1"):
+        bj.ask(one, ci_prob=95)
+
+
+def test_ask_says_what_it_takes(systems):
+    read = bj.read(systems[systems["system"] == "gpt4"], calibration="random", unparsed="fail")
+    for data in ({}, [1, 2], None, P.naive(read)):
+        with pytest.raises(bj.InputError, match="expected a"):
+            bj.ask(data)
+    with pytest.raises(bj.InputError, match="leave labels= and truth= out"):
+        bj.ask(read, systems, truth="truth")
+
+
+def test_a_diagnosis_names_no_folder_of_ours(systems):
+    for found in (bj.ask(systems.drop(columns="truth")).diagnosis, bj.ask(systems).diagnosis):
+        assert "tmp" not in found.screen(100)
+        assert not any("tmp" in str(one) for one in found.answers)
+
+
+def test_ask_takes_what_a_judge_is_measured_by(systems):
+    one = systems[systems["system"] == "gpt4"]
+    judged = bj.judge.Judged.from_frame(one, verdict="verdict", truth="truth", calibration="random",
+                                        unparsed="fail")  # fmt: skip
+    assert bj.ask(judged).judge.text
+
+
+def test_ask_takes_columns_by_their_names(systems):
+    table = systems.rename(columns={"system": "x", "truth": "y"})
+    answer = bj.ask(table, generator="x", truth="y").prevalence
+    assert set(answer.value) == set(systems["system"])
