@@ -291,7 +291,7 @@ def _budget(votes: Votes, asked: float | None, ci_prob: float) -> Section | None
             "share nearer one half needs more"
         )
     told = {"width": width, "more": more}
-    return Section("Labels needed", [line], "labels_needed", told, detail=asked is None)
+    return Section("Labels needed for the shares of these items", [line], "labels_needed", told, detail=asked is None)
 
 
 def _named(model: str, classes: int) -> PanelModel:
