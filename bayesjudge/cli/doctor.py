@@ -304,9 +304,8 @@ def _try(name: str, reading: Reading, found: Diagnosis) -> None:
         return
     if any(str(one.line) == str(line) for one in found.answers):
         return
-    beside = of_the_judge(line)
-    first = beside is not None and "judge" not in found.commands and not reading.condition
-    if beside is not None and first and run_line(beside.words)[0]:
+    beside = None if "judge" in found.commands or reading.condition else of_the_judge(line)
+    if beside is not None and run_line(beside.words)[0]:
         judged = Answer(WANTED["judge"], beside, name, reading.score, reading.reasons)
         found.answers.insert(0, judged)
     question = reading.question

@@ -291,7 +291,8 @@ def _budget(votes: Votes, asked: float | None, ci_prob: float) -> Section | None
             "share nearer one half needs more"
         )
     told = {"width": width, "more": more}
-    return Section("Labels needed for the shares of these items", [line], "labels_needed", told, detail=asked is None)
+    heading = "Labels needed for the shares of these items"
+    return Section(heading, [line], "labels_needed", told, detail=asked is None)
 
 
 def _named(model: str, classes: int) -> PanelModel:
