@@ -50,11 +50,20 @@ def _today() -> str:
     return datetime.datetime.now(datetime.UTC).date().isoformat()
 
 
-def _is_date(text: str) -> bool:
+def _is_date(text: Any) -> bool:
+    """Whether it is a date as ISO 8601 extends it, which sort as text; or none."""
     try:
-        return not text or bool(datetime.date.fromisoformat(text))
-    except ValueError:
+        return not text or datetime.date.fromisoformat(text).isoformat() == text
+    except (TypeError, ValueError):
         return False
+
+
+def _whole(values: Any) -> tuple[int, ...]:
+    """Whole numbers, of which none is cut off."""
+    found = tuple(int(x) for x in values)
+    if any(n != x for n, x in zip(found, values, strict=True)):
+        raise ValueError(f"got {[*values]}")
+    return found
 
 
 def _numbers(counts: Counts, ci_prob: float) -> dict[str, Any]:
@@ -143,16 +152,16 @@ class Card:
 
     def __post_init__(self) -> None:
         try:
-            labels = {str(k): tuple(int(x) for x in v) for k, v in dict(self.labels).items()}
+            labels = {str(k): _whole(v) for k, v in dict(self.labels).items()}
             object.__setattr__(self, "labels", labels)
-            object.__setattr__(self, "pass_rate", tuple(int(x) for x in self.pass_rate))
+            object.__setattr__(self, "pass_rate", _whole(self.pass_rate))
         except (TypeError, ValueError) as error:
             raise InputError("judge.Card", [f"counts are not whole numbers: {error}"]) from error
         with checking("judge.Card") as require:
             require(self.schema == SCHEMA, f"expected schema {SCHEMA!r}, got {self.schema!r}")
             require(self.judge, "judge must have a name")
             for name in ("date", "valid_until"):
-                words = f"{name} must be a date (ISO 8601), got {getattr(self, name)!r}"
+                words = f"{name} must be a date such as 2027-06-30, got {getattr(self, name)!r}"
                 require(_is_date(getattr(self, name)), words)
             for name, row in labels.items():
                 good = len(row) == 4 and 0 <= row[1] <= row[0] and 0 <= row[3] <= row[2]
@@ -413,9 +422,11 @@ class Card:
         tuple of Caution
             ``stale-calibration`` if the judge, prompt or rubric is another one (or is known on one
             side only), or the card is valid no longer; ``transport`` if the run's pass rate is
-            possible for no prevalence, or its own labels contradict the card's, with a probability
-            below 1 %.
+            possible for no prevalence, or its own labels contradict the card's (labels by verdict
+            are no shares of good or of bad items, and test nothing), with a probability below 1 %.
         """
+        with checking("judge.Card.check") as require:
+            require(_is_date(date), f"date must be a date such as 2027-06-30, got {date!r}")
         told = [*self._stale(judge, prompt, rubric)]
         if self.valid_until and (date or _today()) > self.valid_until:
             told.append(Caution.of("stale-calibration", "date", until=self.valid_until))
@@ -484,7 +495,7 @@ class Card:
             )
             for words, total, part, a, b in pairs:
                 n, x = row[total], row[part]
-                if not n:
+                if not n or "error_rates" not in counts.design.identifies:
                     continue
                 known = betabinom(n, 1 + a, 1 + b)
                 chance = min(1.0, 2 * min(known.cdf(x), known.sf(x - 1)))

@@ -13,6 +13,7 @@ from scipy.stats import beta
 import bayesjudge as bj
 from bayesjudge import judge
 from bayesjudge.cli import main
+from bayesjudge.core.errors import InputError
 from bayesjudge.datasets import keep_labels, xstest
 from bayesjudge.judge import Card
 from bayesjudge.prevalence import Counts
@@ -385,3 +386,21 @@ def test_what_is_out_of_range_is_refused():
     assert KNOWN.estimate(SAME, carries=1 - 1e-12)["prevalence"] == pytest.approx(
         bj.prevalence.exact(KNOWN.applied(SAME))["prevalence"], abs=1e-6
     )
+
+
+def test_labels_by_verdict_are_no_shares_of_good_and_of_bad_items():
+    """Passes labelled as often as fails: of good items more failed than the judge fails."""
+    card = Card("gpt-4", {"a": (400, 360, 400, 320)}, "random")
+    own = Counts(1000, 540, 120, 60, 80, 70, calibration="by_verdict")
+    random = dataclasses.replace(own, calibration="random")
+    assert {c.id for c in card.check(random, overdispersion=0)} == {"transport"}
+    assert not card.check(own, overdispersion=0)
+
+
+def test_numbers_and_dates_are_not_cut_off():
+    with pytest.raises(InputError, match=r"not whole numbers: got \[100.7, 90"):
+        Card("gpt-4", {"a": (100.7, 90, 50, 40)}, "random")
+    with pytest.raises(InputError, match="must be a date such as 2027-06-30, got '20260101'"):
+        made(valid_until="20260101")
+    with pytest.raises(InputError, match="date must be a date such as 2027-06-30, got 'soon'"):
+        made(valid_until="2027-06-30").check(date="soon")
