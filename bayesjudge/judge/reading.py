@@ -222,10 +222,11 @@ def where_it_errs(
 
 def _names_rows(cells: pd.Series) -> bool:
     """Whether short words, or whole numbers in order, name each row."""
-    if not cells.is_unique:
+    text = cells.astype(str)
+    if not text.is_unique:
         return False
-    whole = bool((cells.astype(str).str.fullmatch(r"\d+")).all()) and cells.is_monotonic_increasing
-    return whole or bool(cells.astype(str).str.fullmatch(r"(?=.*[^\d.\-+e])\S+").all())
+    whole = bool(text.str.fullmatch(r"\d+").all()) and cells.is_monotonic_increasing
+    return whole or bool(text.str.fullmatch(r"(?=.*[^\d.\-+e])\S+").all())
 
 
 def _pandas(table: Any) -> pd.DataFrame:
@@ -309,7 +310,7 @@ def _looked_at(
     text = cells.astype(str)
     some = ~(cells.isna() | (text == "")).to_numpy()
     values = text[some].value_counts()
-    is_number = not np.isnan(number[some]).any() and len(values) > MOST_VALUES / 2
+    is_number = bool(np.isfinite(number[some]).all()) and len(values) > MOST_VALUES / 2
     if some.sum() < 2 * FEWEST:
         return
     if is_number or text[some].str.len().mean() >= TEXT:

@@ -144,3 +144,10 @@ def test_texts_count_by_their_length_and_names_of_rows_do_not():
     found = judge.where_it_errs(frame)
     assert {one.column for one in found} == {"answer"}
     assert found[0].text.startswith("length of answer: ")
+
+
+def test_infinite_numbers_and_lists_are_no_columns_to_split_by():
+    log = table(1)
+    more = {"inf": np.where(np.arange(200) % 9 == 0, np.inf, np.arange(200) / 7),
+            "tags": [["a", "b"]] * 200}  # fmt: skip
+    assert judge.where_it_errs(log.assign(**more)) == judge.where_it_errs(log)
