@@ -22,6 +22,7 @@ from bayesjudge.cli.options import (
     Shared,
     Truth,
     TunedOn,
+    are,
     check_files,
     table_option,
 )
@@ -33,15 +34,16 @@ from bayesjudge.core.answer import chance, numbers, percents
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.words import words_for
+from bayesjudge.judge.trust import ALPHA, PROMISED
 from bayesjudge.render.page import Section
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Columns that a table of judge and people is read by.
-READ = ("truth", "verdict", "score", "by", "item", "propensity")
 #: Most judges of which all pairs are told, and most findings on the screen.
 MOST_JUDGES, MOST_FINDINGS = 6, 10
+#: Caption of the picture of thresholds.
+TRUST = "People's share of passes by score, and where verdicts can stand"
 
 
 def judge(
@@ -67,8 +69,8 @@ def judge(
     metric: Metric = None,
     judge: LogJudge = None,
     trust: Annotated[bool, OF_OUTPUT] = False,
-    wrong: Annotated[float, OF_OUTPUT] = 0.05,
-    promised: Annotated[float, OF_OUTPUT] = 0.9,
+    wrong: Annotated[float, OF_OUTPUT] = ALPHA,
+    promised: Annotated[float, OF_OUTPUT] = PROMISED,
     disagreements: Annotated[Path | None, OF_OUTPUT] = None,
     people: Annotated[list[str] | None, SEVERAL] = None,
     card: Annotated[Path | None, OF_OUTPUT] = None,
@@ -153,6 +155,19 @@ def judge(
         require(one, "--verdict or --score: give one of them")
         require(not trust or score, "--trust takes --score: numbers or probabilities")
         require(not people or disagreements, "--people goes with --disagreements FILE")
+        kept = {
+            "--name": name,
+            "--valid-until": valid_until,
+            "--prompt": prompt,
+            "--rubric": rubric,
+        }
+        unkept = [option for option, value in kept.items() if value]
+        words = f"{are(unkept)} kept in the judge's card: name its file, --card"
+        require(card is not None or not unkept, words)
+        require(
+            trust or (wrong, promised) == (ALPHA, PROMISED),
+            "--wrong and --promised go with --trust",
+        )
     asked = Asked(
         truth=None if truth is None else [truth],
         calibration=calibration,
@@ -186,12 +201,42 @@ def judge(
     read = source.table([str(one) for one in columns])
     judged = bj.judge.Judged.from_frame(read, **how, tuned=source.left_out)
     found = bj.judge.quality(judged, ci_prob=shared.ci_prob)
+    how_sure = {"alpha": wrong, "promised": promised, "ci_prob": shared.ci_prob}
+    trusted = bj.judge.trust(judged, **how_sure) if trust else None
+    made_card = None
+    if card is not None:
+        made_card = bj.judge.Card.make(
+            bj.prevalence.Counts.of(one_judge_of(judged)),
+            judge=str(named),
+            source=table.name,
+            valid_until=valid_until,
+            tuned_labels=judged.tuned,
+            ci_prob=shared.ci_prob,
+            prompt=text_of(prompt),
+            rubric=text_of(rubric),
+        )
+    listed = None
+    if disagreements is not None:
+        with checking("--disagreements") as require:
+            words = "judge and people must both give passes and fails, or numbers (--truth-scale)"
+            require(judged.kind in ("verdicts", "grades"), words)
+        listed = bj.judge.disagreements(
+            _whole(source, given, asked),
+            verdict=given,
+            truth=asked.label,
+            numeric=judged.kind == "grades",
+            people=people or (),
+            **vars(meanings),
+        )
 
     def sections(_: Results) -> list[Section]:
         made = [*_both_said(judged, found), *_by_others(judged, shared)]
-        if trust:
-            made.append(_trusted(judged, wrong, promised, shared))
+        made += [] if trusted is None else [_trusted(trusted, wrong, promised)]
         return [*made, *_where(source, given[0], asked, judged, people or ())]
+
+    def draw(_: Results) -> dict[str, Axes]:
+        drawn = {"What the judge says of what people say": bj.judge.plot_judge(found)}
+        return drawn if trusted is None else {**drawn, TRUST: bj.judge.plot_trust(trusted)}
 
     story = Story(
         command="judge",
@@ -204,29 +249,10 @@ def judge(
         tell=lambda made: bj.judge.answer(*made, ci_prob=shared.ci_prob),
         waits=False,
     )  # fmt: skip
-    present([found], None, shared, story, draw=lambda _: _pictures(judged, shared), more=sections)
-    if card is not None:
-        counts = bj.prevalence.Counts.of(one_judge_of(judged))
-        texts = {"prompt": text_of(prompt), "rubric": text_of(rubric)}
-        made = bj.judge.Card.make(
-            counts,
-            judge=str(named),
-            source=table.name,
-            valid_until=valid_until,
-            tuned_labels=judged.tuned,
-            ci_prob=shared.ci_prob,
-            **texts,
-        )
-        tell(f"card written to {made.save(card)}")
-    if disagreements is not None:
-        listed = bj.judge.disagreements(
-            _whole(source, given, asked),
-            verdict=given,
-            truth=asked.label,
-            numeric=judged.kind == "grades",
-            people=people or (),
-            **vars(meanings),
-        )
+    present([found], None, shared, story, draw=draw, more=sections)
+    if card is not None and made_card is not None:
+        tell(f"card written to {made_card.save(card)}")
+    if disagreements is not None and listed is not None:
         write_csv(listed, disagreements)
         tell(f"{len(listed):,} disagreements written to {disagreements}")
 
@@ -296,9 +322,8 @@ def _by_others(judged: bj.judge.Judged, shared: Shared) -> list[Section]:
     return [Section(heading, shown, "judges", fields, detail=False)]
 
 
-def _trusted(judged: bj.judge.Judged, wrong: float, promised: float, shared: Shared) -> Section:
+def _trusted(made: Estimate, wrong: float, promised: float) -> Section:
     """From which score on verdicts can stand."""
-    made = bj.judge.trust(judged, alpha=wrong, promised=promised, ci_prob=shared.ci_prob)
     lines = []
     sides = (("pass", "pass_from", "from", "on"), ("fail", "fail_to", "down to", ""))
     for side, name, word, on in sides:
@@ -355,10 +380,6 @@ def _where(
     left = len(found) - MOST_FINDINGS
     lines += [f"{left} more: --json"] if left > 0 else []
     fields = [one._asdict() for one in found]
+    lines = lines or ["No column of this table tells where."]
     heading = "Where it errs more (false discoveries at most 5 %)"
-    return [Section(heading, lines, "where", fields, detail=not lines)]
-
-
-def _pictures(judged: bj.judge.Judged, shared: Shared) -> dict[str, Axes]:
-    caption = "What the judge says of what people say"
-    return {caption: bj.judge.plot_judge(bj.judge.quality(judged, ci_prob=shared.ci_prob))}
+    return [Section(heading, lines, "where", fields, detail=not found)]

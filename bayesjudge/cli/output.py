@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from bayesjudge.cli.options import Shared
 from bayesjudge.core.answer import Answer
 from bayesjudge.core.calls import called
-from bayesjudge.core.errors import ConvergenceWarning
+from bayesjudge.core.errors import ConvergenceWarning, checking
 from bayesjudge.core.estimate import Estimate, Target, in_words
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import as_wide_as, read_no_more
@@ -83,6 +83,9 @@ def present(
     after: Callable[[Any], Sequence[Estimate]] | None = None,
 ) -> list[Estimate | Fit]:
     """Show the answer as soon as it is known, then what was asked for."""
+    with checking("options") as require:
+        words = "--save keeps a sampled fit, and nothing is sampled here: leave it out"
+        require(sample is not None or shared.save is None, words)
     console = open_console() if shared.on_screen else None
     sampling = sample is not None and shared.samples(story.waits)
     story = replace(story, may_sample=sample is not None and not sampling)
@@ -178,7 +181,7 @@ def _figures(page: Page, results: Results, story: Story, draw: Drawer | None) ->
     dashes = "; ticks: the truth" if story.truth else ""
     drawn = {f"What is quoted, with intervals{dashes}": plot_answer(found, truth=story.truth)}
     having = [one.only(story.answer) for one in page.made if story.answer in one]
-    rows = side_by_side(*having, ci_prob=page.made[0].ci_prob)
+    rows = side_by_side(*having, ci_prob=page.made[0].ci_prob) if having else ()
     if 1 < len(rows) <= MOST_DRAWN:
         briefs = {one.method.title: one.method.brief for one in having}
         rows = rows.assign(method=rows["method"].map(briefs))

@@ -70,8 +70,9 @@ def plot_trust(found: Estimate, *, ax: Axes | None = None) -> Axes:
         score says, and shaded where a pass or a fail can stand.
     """
     ax = ax or new_axes(6.0, 3.6)
-    scale = found.data.table.scale
-    low, high = scale if isinstance(scale, tuple) else (0.0, 1.0)
+    table = found.data.table
+    scale = table.scale
+    low, high = scale if isinstance(scale, tuple) else (table.score.min(), table.score.max())
     rows: list[tuple[float, Any]] = []
     for _, at, row in found.only("people_mean").rows():
         ends = [float(end) for end in str(at["score"]).split(" to ")]
@@ -79,7 +80,10 @@ def plot_trust(found: Estimate, *, ax: Axes | None = None) -> Axes:
     x = np.array([place for place, _ in rows])
     value, least, most = np.array([row for _, row in rows], float).T
     ax.errorbar(x, value, (value - least, most - value), fmt="o", color="C0", label="people")
-    ax.plot([low, high], [0, 1], color="0.6", lw=1, ls="--", label="as the score says")
+    says = np.argsort(table.score)
+    ax.plot(
+        table.score[says], table.unit[says], color="0.6", lw=1, ls="--", label="as the score says"
+    )
     passes, fails = found["pass_from"].value, found["fail_to"].value
     if not np.isnan(passes):
         ax.axvspan(passes, high, color="C2", alpha=0.15, label="a pass can stand")
@@ -88,6 +92,7 @@ def plot_trust(found: Estimate, *, ax: Axes | None = None) -> Axes:
     ax.set(xlabel="score of the judge", ylabel="share that people pass", ylim=(-0.03, 1.03))
     ax.spines[["top", "right"]].set_visible(False)
     ax.figure.legend(loc="outside lower center", ncols=4, frameon=False)
-    share = sum(found["traffic", side].value for side in ("pass", "fail"))
+    # thresholds that cross leave no output to a person
+    share = min(sum(found["traffic", side].value for side in ("pass", "fail")), 1)
     write_title(ax, f"{100 * share:.0f} % of the outputs need no person to look")
     return ax

@@ -203,3 +203,34 @@ def test_a_card_is_made_shown_and_decides(capsys, folder, tmp_path):
     assert len(made["card"]["card"]) == 2
     assert main(["judge", *one, "--card", str(card)]) == 2
     assert "--card needs --name" in capsys.readouterr().err
+
+
+def test_pages_of_scores_and_of_grades(capsys, folder, tmp_path):
+    page, of = tmp_path / "page.html", ["--score", "score", "--scale", "0:1", "--html"]
+    run(capsys, folder, "p.csv", *of, str(page), "--trust", "--wrong", "0.15")
+    assert "where verdicts can stand" in page.read_text()
+    run(capsys, folder, "grades.csv", *of, str(page), "--truth-scale", "1:5")
+    assert "What the judge says of what people say" in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "words"),
+    [
+        ("p.csv", ["--score", "score", "--scale", "0:1", "--disagreements", "o.csv"],
+         "judge and people must both give passes and fails, or numbers"),
+        ("one.csv", ["--wrong", "0.1"], "--wrong and --promised go with --trust"),
+        ("one.csv", ["--prompt", "judge.txt", "--valid-until", "2027-06-30"],
+         "--valid-until and --prompt are kept in the judge's card: name its file, --card"),
+        ("one.csv", ["--card", "c.json", "--name", "x", "--valid-until", "soon"],
+         "valid_until must be a date"),
+        ("one.csv", ["--save", "fit.nc"], "nothing is sampled here"),
+    ],
+)  # fmt: skip
+def test_what_would_be_dropped_or_fail_later_is_refused_first(
+    capsys, folder, tmp_path, monkeypatch, name, more, words
+):
+    monkeypatch.chdir(tmp_path)
+    assert main(["judge", str(folder / name), *LABELS, *more]) == 2
+    said = capsys.readouterr()
+    assert words in " ".join(said.err.split())
+    assert not said.out

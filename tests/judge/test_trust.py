@@ -86,3 +86,14 @@ def test_what_cannot_be_promised_is_refused():
         judge.trust(known)
     with pytest.raises(InputError, match="expected scores"):
         judge.trust(Verdicts([1, 0], [1, 0], [0, 0], [5, 5], "random"))
+
+
+def test_the_picture_reaches_as_far_as_log_odds():
+    table, p = scores(1, 600, lambda p: p)
+    odds = np.log(p.clip(1e-3, 1 - 1e-3) / (1 - p.clip(1e-3, 1 - 1e-3)))
+    ax = judge.plot_trust(
+        judge.trust(Scores(odds, table.truth, table.n, "random", "log_odds"), alpha=0.15)
+    )
+    assert ax.get_xlim()[1] > odds.max()
+    (curve,) = [line for line in ax.lines if line.get_label() == "as the score says"]
+    assert curve.get_ydata() == pytest.approx(1 / (1 + np.exp(-curve.get_xdata())))
