@@ -134,8 +134,8 @@ def _of_one(
     elif worth.known:
         alone = max(round(worth.labels + worth.value), 0)
         text = (
-            f"With this judge your {worth.labels:,} labels tell as much as {alone:,} random ones: "
-            f"it {errs}."
+            f"With this judge your {worth.labels:,} labels tell as much as "
+            f"{alone:,} random {'one' if alone == 1 else 'ones'}: it {errs}."
         )
     return text, tuple(filter(None, _for_what(judged, found, worth, ci_prob)))
 
@@ -179,7 +179,9 @@ def _for_what(judged: Judged, found: Estimate, worth: Worth, ci_prob: float) -> 
         size = Row(abs(gap.value), *sorted(map(abs, gap[1:])))
         high = "too high" if gap.value > 0 else "too low"
         passes = f"its share of {judged.pass_name!r}" if judged.pass_name else "its pass rate"
-        if gap.low <= 0 <= gap.high:
+        if np.isnan(gap.value):
+            told.append(f"To measure without labels: how far {passes} is off cannot be told.")
+        elif gap.low <= 0 <= gap.high:
             ends = points(gap, ci_prob).partition(" (")[2]
             told.append(f"To measure without labels: {passes} may be right (off by {ends}.")
         else:

@@ -390,9 +390,8 @@ class Judged(View):
                 "by": by,
                 "repeats": repeats,
                 "classes": classes,
+                "unparsed": unparsed,
             }
-            several = not isinstance(verdict, str)
-            more |= {"unparsed": None if several and unparsed != "drop" else unparsed}
             return cls(Verdicts.from_frame(table, **read, **more), tuned=tuned)
         with checking("judge.Judged.from_frame") as require:
             require(scale is not None, "scores need scale=, the lowest and the highest, as (1, 5)")

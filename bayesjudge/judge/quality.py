@@ -119,9 +119,12 @@ def quality(data: Any, *, ci_prob: float = 0.95) -> Estimate:
 def with_ends(
     value: float, draws: np.ndarray, ci_prob: float, name: str
 ) -> tuple[float, float, float]:
-    """A value and its equal-tailed interval, with an end at that of the range if the value is."""
+    """A value and its equal-tailed interval, with an end at that of the range if the value is.
+
+    No interval of draws that do not vary: the Bayesian bootstrap of labels that are all alike.
+    """
     known = draws[~np.isnan(draws)]
-    if known.size < 0.5 * draws.size or np.isnan(value):
+    if known.size < 0.5 * draws.size or np.isnan(value) or np.ptp(known) < 1e-12:
         return value, np.nan, np.nan
     tail = (1 - ci_prob) / 2
     low, high = np.quantile(known, [tail, 1 - tail])
@@ -150,7 +153,7 @@ def statistics(judged: Judged, pairs: Pairs, shares: np.ndarray) -> Statistics:
         return {**made, **_of_classes(judged, pairs, shares, known)}
     if judged.kind == "verdicts" or not known:
         return made
-    return {**made, "people_mean": (("score",), _people_mean(said, truth, shares))}
+    return {**made, "people_mean": (("score",), _people_mean(judged.kind, pairs, shares))}
 
 
 def _of_classes(judged: Judged, pairs: Pairs, shares: np.ndarray, known: bool) -> Statistics:
@@ -170,10 +173,15 @@ def _of_classes(judged: Judged, pairs: Pairs, shares: np.ndarray, known: bool) -
     return made | {"confusion": (("truth", "verdict"), table)}
 
 
-def _people_mean(
-    said: np.ndarray, truth: np.ndarray, shares: np.ndarray
-) -> dict[tuple[Any, ...], np.ndarray]:
-    """People's mean by level of the judge's score, or by bins of about as many pairs."""
+def _people_mean(kind: str, pairs: Pairs, shares: np.ndarray) -> dict[tuple[Any, ...], np.ndarray]:
+    """People's mean by level of the judge's score, or by bins of about as many pairs.
+
+    Of passes (or fails) only, the bootstrap would leave no doubt: draws are the quantiles of the
+    posterior with Jeffreys' prior.
+    """
+    from scipy.special import betaincinv
+
+    said, truth = pairs.said, pairs.truth
     levels = np.unique(said)
     if len(levels) <= MOST_LEVELS:
         parts = {f"{level:g}": said == level for level in levels}
@@ -184,7 +192,13 @@ def _people_mean(
             f"{said[place == b].min():.3g} to {said[place == b].max():.3g}": place == b
             for b in np.unique(place)
         }
-    return {(name,): agreement.among(shares, truth, part) for name, part in parts.items()}
+    means = {(name,): agreement.among(shares, truth, part) for name, part in parts.items()}
+    for name, part in parts.items():
+        if kind == "scores" and np.ptp(truth[part]) == 0 and len(shares) > 1:
+            n, right = pairs.n[part].sum(), pairs.n[part] @ truth[part]
+            depths = (np.arange(len(shares)) + 0.5) / len(shares)
+            means[name,] = betaincinv(right + 0.5, n - right + 0.5, depths)
+    return means
 
 
 def _auc(said: np.ndarray, truth: np.ndarray, shares: np.ndarray) -> np.ndarray:

@@ -266,8 +266,9 @@ def _best_cut(pairs: Pairs, shares: Posterior) -> dict[str, Any]:
         )
     right = ((pairs.said[:, None] >= cuts) == (pairs.truth[:, None] == 1)).astype(float)
     best = (pairs.n @ right).argmax()
-    ends = with_ends(cuts[best], cuts[(shares.drawn @ right).argmax(axis=1)], shares.ci_prob,
-                     "mean_error")  # fmt: skip
+    tail = (1 - shares.ci_prob) / 2
+    low, high = np.quantile(cuts[(shares.drawn @ right).argmax(axis=1)], [tail, 1 - tail])
+    ends = cuts[best], min(low, cuts[best]), max(high, cuts[best])
     rows, fold = _folds(pairs)
     scored = np.empty(len(rows))
     for k in range(FOLDS):

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from scipy.stats import beta
 
 import bayesjudge as bj
 from bayesjudge import Verdicts, judge
@@ -225,3 +226,34 @@ def test_of_a_table_that_is_labelled_throughout_the_worth_is_that_on_other_outpu
     assert not bj.prevalence.answer(
         *bj.prevalence.closed_forms(Counts(0, 0, 40, 38, 60, 40, calibration="random"))
     ).worth
+
+
+def test_labels_that_are_all_alike_leave_a_doubt():
+    """A bootstrap of one label, or of passes only, does not vary: it is no interval."""
+    grades = pd.DataFrame({"g": [1, 2, 3, 4, 5] * 20 + [1.5], "h": [2, 2, 3, 4, 5] * 20 + [5]})
+    of = {"score": "g", "truth": "h", "scale": (1, 5), "calibration": "random"}
+    found = judge.quality(judge.Judged.from_frame(grades, truth_scale=(1, 5), **of))
+    alone = found["people_mean", "1.5"]
+    assert alone.value == 5
+    assert np.isnan([alone.low, alone.high]).all()
+    assert not any("what it gives" in note for note in judge.answer(found).notes)
+    passed = pd.DataFrame({"g": [1, 2] * 20, "h": ["fail", "pass"] * 20})
+    rows = judge.quality(judge.Judged.from_frame(passed, **of))
+    least = beta(20.5, 0.5).ppf(0.025)  # Jeffreys' interval of 20 of 20
+    assert_allclose(rows["people_mean", "2"], (1, least, 1), atol=5e-4)
+    assert_allclose(rows["people_mean", "1"], (0, 0, 1 - least), atol=5e-4)
+
+
+def test_how_far_off_a_pass_rate_is_can_be_unknown():
+    only_passes = table(40, 0, 20, 0, "by_verdict", others=(144, 206))
+    notes = " ".join(judge.answer(judge.quality(only_passes)).notes)
+    assert "how far its pass rate is off cannot be told" in notes
+    assert "nan" not in notes
+
+
+def test_rows_without_a_verdict_are_what_was_said_of_one_judge_and_of_several():
+    log = {"a": [1, 0, None, 1] * 9, "b": [1, 0, 0, 1] * 9, "truth": [1, 0, 0, 1] * 9}
+    for columns in (["a"], ["a", "b"]):
+        how = {"verdict": columns, "calibration": "random", "unparsed": "fail"}
+        read = judge.Judged.from_frame(pd.DataFrame(log), **how)
+        assert read.pairs["a", ""].labelled == 36
