@@ -106,7 +106,7 @@ def first_places(fit: Fit, *, ci_prob: float = 0.95) -> Estimate:
     first = Quantity.over(
         (chances_of_best(fit.draws("strength")), none, none), {"system": fit.data.systems}
     )
-    return _estimate(fit, {"first": first}, ci_prob, "none")
+    return _of_draws(fit, {"first": first}, ci_prob, "none")
 
 
 def ahead(fit: Fit) -> pd.DataFrame:
@@ -168,10 +168,10 @@ def win_rate(fit: Fit, baseline: str, *, ci_prob: float = 0.95) -> Estimate:
     rate = first + ties / 2
     low, high = np.quantile(rate, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0)
     made = Quantity.over((rate.mean(axis=0), low, high), {"system": [names[i] for i in others]})
-    return _estimate(fit, {"win_rate": made}, ci_prob, "equal-tailed")
+    return _of_draws(fit, {"win_rate": made}, ci_prob, "equal-tailed")
 
 
-def _estimate(fit: Fit, quantities: dict[str, Quantity], ci_prob: float, interval: str) -> Estimate:
+def _of_draws(fit: Fit, quantities: dict[str, Quantity], ci_prob: float, interval: str) -> Estimate:
     """Quantities of the draws of a fit."""
     return Estimate(
         quantities,
