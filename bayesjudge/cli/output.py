@@ -181,8 +181,8 @@ def _figures(page: Page, results: Results, story: Story, draw: Drawer | None) ->
     dashes = "; ticks: the truth" if story.truth else ""
     drawn = {f"What is quoted, with intervals{dashes}": plot_answer(found, truth=story.truth)}
     having = [one.only(story.answer) for one in page.made if story.answer in one]
-    rows = side_by_side(*having, ci_prob=page.made[0].ci_prob) if having else ()
-    if 1 < len(rows) <= MOST_DRAWN:
+    rows = side_by_side(*having, ci_prob=page.made[0].ci_prob) if having else None
+    if rows is not None and 1 < len(rows) <= MOST_DRAWN:
         briefs = {one.method.title: one.method.brief for one in having}
         rows = rows.assign(method=rows["method"].map(briefs))
         rows.attrs["quoted"] = found.quoted.method.brief

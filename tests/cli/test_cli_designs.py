@@ -326,7 +326,8 @@ def test_what_a_second_look_says_is_read_by_the_line_that_is_shown(tmp_path, cap
     shown = capsys.readouterr().out
     sheet = pd.read_csv(tmp_path / "log.second-look.csv").astype({"second_look": object})
     sheet.assign(second_look="yes").to_csv(tmp_path / "log.second-look.csv", index=False)
-    words = shlex.split(shown.split("Then:\n  bayesjudge ")[1].split("The same command")[0])
+    shown = shown.split("Then:\n  bayesjudge ")[1].split("The same command")[0]
+    words = shlex.split(shown.replace("\\\n", ""))
     assert main([*words, "--no-nuts"]) == 0
     assert f"{len(sheet)} adjudicated" in " ".join(capsys.readouterr().out.split())
 

@@ -235,7 +235,7 @@ def test_refusals(how, words):
 
 
 def test_prices_are_numbers():
-    with pytest.raises(bj.InputError, match="prices must be 0 or more, got {'label': '1.5'}"):
+    with pytest.raises(bj.InputError, match=r"prices must be 0 or more, got \{'label': '1.5'\}"):
         shopping_list(_pilot(n=50), {"label": "1.5"}, width=0.1)
 
 
@@ -282,7 +282,10 @@ def test_the_command_lists_what_to_buy(tmp_path, capsys):
     )
     for more, words in (
         ([], "--price is needed"),
-        (["--price", "label"], "write NAME=PRICE, such as label=1.50, of a label, call, call:JUDGE"),
+        (
+            ["--price", "label"],
+            "write NAME=PRICE, such as label=1.50, of a label, call, call:JUDGE",
+        ),
         ([*prices, "--power", "0"], "power must lie in (0, 1), got 0.0"),
         ([*prices, "--ci-prob", "0"], "must lie strictly between 0 and 1, got 0.0"),
         ([*prices, "--prevalence", "0.7"], "--prevalence is not for a pilot"),

@@ -343,7 +343,8 @@ def test_people_may_grade_what_the_judge_calls_met_or_not():
     found = by_criterion(rubric)
     mean = np.nanmean((table["human_polite"] - 1) / 2)
     assert found["criterion_met", "polite"].value == pytest.approx(mean, abs=0.05)
-    assert "correlation" in found and "youden" not in found
+    assert "correlation" in found
+    assert "youden" not in found
 
 
 def test_people_s_verdicts_on_the_worst_criterion_narrow_the_total_most():
