@@ -98,7 +98,8 @@ def panel(
     judges : list[str]
         Columns with the votes of a wide table; leave out for a long table.
     item : str
-        Column that identifies an item within its generator.
+        Column that identifies an item within its generator. Without a column `item` each row of a
+        table with `--judges` is an item.
     generator : str
         Column that names what made the item: `generator`, if there is one. Without it all items
         are of one generator, and the panel tells how reliable its judges are.
@@ -131,6 +132,7 @@ def panel(
         If an option, a column or a value is not understood.
     """
     from bayesjudge.panel import Votes, answer, closed_forms, fit, recommend
+    from bayesjudge.verdicts.reading import ITEM_COLUMNS
 
     shared.check()
     with checking("options") as require:
@@ -151,6 +153,9 @@ def panel(
         repeated = "keep" if repeating(source) == "judge" else "error"
     elif generator is None and "generator" in source.columns():
         generator = "generator"
+    itemised = labels or source.log or any(c.lower() in ITEM_COLUMNS for c in source.columns())
+    if judges and item == "item" and not itemised:
+        item = None  # each row is an item of its own
     if labels is not None:
         truth, voted = truth or "truth", judges or [vote]
         item, generator = source.add_labels(

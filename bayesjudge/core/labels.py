@@ -244,7 +244,8 @@ def _ambiguous(
             span = f"{min(numbers):g} to {max(numbers):g}"
             words = (
                 f"{where}: {len(set(numbers))} different numbers from {span} are neither pass nor "
-                f"fail; numbers found: {few([f'{x:g}' for x in sorted(set(numbers))], SHOWN)}"
+                f"fail; numbers found: {few([f'{x:g}' for x in sorted(set(numbers))], SHOWN)}; of "
+                "people's scores say the scale (truth_scale=), or the lowest pass (truth_from=)"
             )
             problems.append(Problem(words, "unread-numbers", value=labels))
         else:
@@ -255,7 +256,7 @@ def _ambiguous(
             problems.append(Problem(words, "unread-labels", value=labels, known=(*sorted(there),)))
     every = sorted({label for labels in alike for label in labels})
     if every and not scores:
-        problems.append(_proposal(every))
+        problems.append(_proposal(every, text.values()))
     return problems
 
 
@@ -279,7 +280,7 @@ def _numbers(cells: Iterable[str]) -> list[float] | None:
     return [x for x in found if np.isfinite(x)] or None
 
 
-def _proposal(labels: list[str]) -> Problem:
+def _proposal(labels: list[str], columns: Iterable[Iterable[str]]) -> Problem:
     """Arguments that would say what labels mean, by a guess that the reader can turn round."""
     if len(labels) > SHOWN:
         return Problem(
@@ -288,7 +289,7 @@ def _proposal(labels: list[str]) -> Problem:
             "missing_value=)",
             "many-labels",
         )
-    meant = proposed(labels)
+    meant = proposed(labels, columns)
     line = ", ".join(f"{name}={values!r}" for name, values in meant.items())
     words = f"say what they mean, for example {line}; move each value to where it belongs"
     return Problem(words, "labels-to-name", value=meant)
@@ -300,6 +301,8 @@ YES_ELSEWHERE = {"ja", "oui", "si", "sí", "sim", "tak", "vrai", "vero", "richti
                  "juist",
                  "certo", "giusto", "rätt", "riktig", "rigtigt", "dobrze", "да", "верно",
                  *("是", "对", "正确", "通过", "合格", "はい")}  # fmt: skip
+#: Beginnings of what is no full pass; Inspect's P among them.
+PARTIAL = re.compile(r"part|p$")
 #: What stands where a verdict was to come and something went wrong.
 BROKEN = re.compile(r"\b(error|exception|time[d ]*out|timeout|traceback|unpars|invalid json)", re.I)
 
@@ -309,25 +312,41 @@ def says_nothing(label: str) -> bool:
     return folded(label) in NO_VERDICT or bool(BROKEN.search(label))
 
 
-def proposed(labels: Sequence[str]) -> dict[str, list[str]]:
-    """A guess of what labels mean that nobody knows, as arguments: for a person to correct."""
+def proposed(labels: Sequence[str], columns: Iterable[Iterable[str]] = ()) -> dict[str, list[str]]:
+    """A guess of what labels mean that nobody knows, as arguments: for a person to correct.
+
+    A label that stands beside fails only in `columns` is a pass, and beside passes only a fail.
+    """
     yes = [one for one in labels if one.casefold() == "y"]
     no = [one for one in labels if one.casefold() == "n" and yes]  # alone it is Inspect's no answer
     no += [one for one in labels if one in DASHES and "+" in labels]
     missing = [one for one in labels if says_nothing(one) and one not in no]
     rest = {one: folded(one) for one in labels if one not in missing}
-    kinds = list(dict.fromkeys(rest.values()))
+    opposite = _opposites([*rest.values()], columns)
+    kinds = [kind for kind in dict.fromkeys(rest.values()) if kind not in opposite]
     # of safe and unsafe, the longer one denies the other
     negated = {b for a in kinds for b in kinds if a != b and b.endswith(a)}
     passed = [kind for kind in kinds if kind not in negated]
     passed = passed if negated else [k for k in passed if k in YES_ELSEWHERE] or passed[:1]
-    passes = [one for one, kind in rest.items() if kind in passed]
     if len(kinds) == 1:
-        passes = []  # one that is left over is more often no full pass
+        passed = []  # one that is left over is more often no full pass
+    passes = [one for one, kind in rest.items() if kind in passed or opposite.get(kind)]
     passes = yes or passes
     fails = [one for one in rest if one not in passes]
     given = {"pass_value": passes, "fail_value": fails, "missing_value": missing}
     return {name: values for name, values in given.items() if values}
+
+
+def _opposites(kinds: Iterable[str], columns: Iterable[Iterable[str]]) -> dict[str, bool]:
+    """Whether labels are passes, of those that stand beside fails only, or beside passes only."""
+    words = _Named(None, None, None).words
+    folds = [{folded(label) for label in column if not says_nothing(label)} for column in columns]
+    opposite = {}
+    for kind in kinds:
+        beside = {words.get(word) for there in folds if kind in there for word in there - {kind}}
+        if beside == {1.0} or (beside == {0.0} and not PARTIAL.match(kind)):
+            opposite[kind] = beside == {0.0}
+    return opposite
 
 
 def unread(columns: Mapping[str, Iterable[Any]]) -> list[str]:

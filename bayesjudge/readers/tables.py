@@ -520,11 +520,27 @@ def _xlsx(file: File, inner: str) -> Iterator[tuple[list[str], Iterator[tuple[An
         raise InputError(file.name, [f"cannot be read: {error}"]) from error
     try:
         name = _inner(file, book.sheetnames, inner, "sheet", first=True)
-        rows = book[name].iter_rows(values_only=True)
-        head = [str(cell).strip() if cell is not None else "" for cell in next(rows, ())]
-        yield head, (row for row in rows if any(cell is not None for cell in row))
+        filled = (row for row in book[name].iter_rows(values_only=True) if _filled(row))
+        head, rows = _below_titles(filled)
+        with checking(file.name) as require:
+            require(head, f"sheet {name!r} is empty")
+        yield [str(cell).strip() if cell is not None else "" for cell in head], rows
     finally:
         book.close()
+
+
+def _filled(row: Sequence[Any]) -> int:
+    return sum(cell is not None for cell in row)
+
+
+def _below_titles[T: tuple[Any, ...]](rows: Iterator[T]) -> tuple[T | tuple[()], Iterator[T]]:
+    """Names of columns and the rows below: titles fill one cell each, above names of several."""
+    narrow = []
+    for row in rows:
+        if _filled(row) > 1:
+            return row, rows
+        narrow.append(row)
+    return next(iter(narrow), ()), iter(narrow[1:])
 
 
 def _read_xlsx(file: File, columns: list[str], numbers: set[str], inner: str) -> pa.Table:

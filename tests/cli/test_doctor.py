@@ -264,6 +264,19 @@ def test_equal_numbers_of_both_kinds_are_asked_about(tmp_path, examine):
 
 
 @pytest.mark.slow
+def test_rows_of_judges_need_no_name(tmp_path, examine):
+    """Without a column of items each row is one, as in Python."""
+    rng = np.random.default_rng(1)
+    truth = rng.random(200) < 0.6
+    judged = {name: np.where(rng.random(200) < 0.85, truth, ~truth).astype(int)
+              for name in ("gpt", "claude", "llama")}  # fmt: skip
+    table = pd.DataFrame({**judged, "expert": truth.astype(int)})
+    table.loc[rng.random(200) < 0.6, "expert"] = None
+    table.to_csv(tmp_path / "jury.csv", index=False)
+    lines = [found["command"] for found in examine(tmp_path / "jury.csv")["answers"]]
+    assert any("panel" in line and "--judges gpt claude llama" in line for line in lines)
+
+
 def test_a_wide_table_of_judges_is_a_panel_and_scores_have_a_scale(tmp_path, examine):
     path = tmp_path / "wide.csv"
     rows = [f"q{i},g{i % 2},{i % 2},{i % 3 % 2},{(i + 1) % 2},{i % 2}" for i in range(30)]

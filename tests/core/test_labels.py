@@ -157,6 +157,21 @@ def test_spellings_of_one_label_are_proposed_together():
     assert proposed(["P", "p"]) == {"fail_value": ["P", "p"]}  # as of one that is left over
 
 
+def test_a_word_beside_fails_only_is_proposed_as_a_pass_and_beside_passes_as_a_fail():
+    columns = {"v": ["resolved", "failed"], "t": ["yes", "no"]}
+    assert proposed(["resolved"], columns.values()) == {"pass_value": ["resolved"]}
+    meant = {"pass_value": ["OK", "resolved"]}
+    assert proposed(["OK", "resolved"], [["resolved", "failed"], ["OK", "Fail"]]) == meant
+    turned = proposed(["blocked", "nope"], [["blocked", "passed"], ["yes", "nope"]])
+    assert turned == {"fail_value": ["blocked", "nope"]}
+    for labels in (["half", "yes", "no"], ["half", "yes"], ["half"]):  # no full pass
+        assert proposed(["half"], [labels]) == {"fail_value": ["half"]}
+    for partial in ("P", "partial"):
+        assert proposed([partial], [[partial, "I"]]) == {"fail_value": [partial]}
+    with pytest.raises(bj.InputError, match=r"pass_value=\['resolved'\]; move"):
+        read(["resolved", "failed", "failed"])
+
+
 def test_objects_for_labels_name_their_fields():
     cell = '{"label": "good", "why": "so"}'
     for call, more in (

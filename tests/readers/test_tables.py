@@ -275,6 +275,20 @@ def test_empty_rows_of_a_sheet_are_no_rows(tmp_path):
     assert read_table(tmp_path / "b.xlsx", ["a"])["a"].to_pylist() == ["x", "y"]
 
 
+def test_titles_above_a_sheets_names_are_no_rows(tmp_path):
+    """Empty rows and rows of one cell above those of several; of one column there is no title."""
+    table = pd.DataFrame({"a": ["x", "y"], "b": [1.0, None]})
+    with pd.ExcelWriter(tmp_path / "b.xlsx") as book:
+        pd.DataFrame({"Review of November": ["by hand"]}).to_excel(book, startrow=1, index=False)
+        table.to_excel(book, sheet_name="Sheet1", startrow=4, index=False)
+        table[["a"]].to_excel(book, sheet_name="narrow", startrow=2, index=False)
+        pd.DataFrame().to_excel(book, sheet_name="empty")
+    assert read_table(tmp_path / "b.xlsx", ["a"])["a"].to_pylist() == ["x", "y"]
+    assert read_table(tmp_path / "b.xlsx::narrow", ["a"])["a"].to_pylist() == ["x", "y"]
+    with pytest.raises(bj.InputError, match="sheet 'empty' is empty"):
+        read_table(tmp_path / "b.xlsx::empty", ["a"])
+
+
 def test_schemas_that_drift_between_files_name_the_file(tmp_path):
     pd.DataFrame({"verdict": [1]}).to_parquet(tmp_path / "a.parquet")
     pd.DataFrame({"verdct": [1]}).to_parquet(tmp_path / "b.parquet")

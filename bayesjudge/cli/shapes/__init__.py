@@ -38,7 +38,7 @@ NEEDS = {
     "rubric": "judge and people, several criteria",
     "panel": "several judges' votes on the same items",
     "leaderboard": "verdicts on pairs of answers",
-    "attempts": "several attempts a task",
+    "attempts": "attempts with outcomes or labels",
     "repeats report": "repeats by one judge",
     "bias orders": "both orders",
     "ratings": "several people's labels",

@@ -67,7 +67,7 @@ def value_options(
         told.append(f"{at}{few(classes, 10)} are more than pass and fail: classes{none}")
         return ["--classes", *classes, *as_words("--missing-value", lost)]
     options, read = [], []
-    meant = proposed(strange)
+    meant = proposed(strange, cells.values())
     meant |= {"missing_value": [*meant.get("missing_value", []), *absent]} if absent else {}
     for name, values in meant.items():
         spelled = {folded(one): one for one in reversed(values)}  # one stands for all spellings

@@ -38,7 +38,7 @@ def matches(table: Table) -> Iterator[Match]:
         names["item"], *_ = own.pop("--item")
         names["generator"] = next(iter(own.pop("--by", [])), table.system)
         options |= own
-    needed = ["item"] if table.truths else list(names)  # of one system with labels
+    needed = ([] if wide else ["item"]) if table.truths else list(names)  # of one system
     absent = [f"the {option} (--{option})" for option in needed if not names[option]]
     if absent:
         yield Lacking("panel", f"a column that names {' and '.join(absent)}")
