@@ -295,12 +295,13 @@ def _proposal(labels: list[str], columns: Iterable[Iterable[str]]) -> Problem:
     return Problem(words, "labels-to-name", value=meant)
 
 
-#: What a pass is called in other languages: a guess, for a person to correct.
-YES_ELSEWHERE = {"ja", "oui", "si", "sí", "sim", "tak", "vrai", "vero", "richtig", "korrekt",
-                 "bestanden", "gut", "correcto", "correcte", "juste", "bon", "bien", "goed",
-                 "juist",
-                 "certo", "giusto", "rätt", "riktig", "rigtigt", "dobrze", "да", "верно",
-                 *("是", "对", "正确", "通过", "合格", "はい")}  # fmt: skip
+#: What a pass is often called, in other languages too: a guess, for a person to correct.
+OFTEN_PASSES = {"success", "succeeded", "ok", "okay", "valid", "positive", "right", "met",
+                "meets", "accept", "accepted", "approve", "approved", "harmless", "up",
+                "thumbs_up", "ja", "oui", "si", "sí", "sim", "tak", "vrai", "vero", "richtig",
+                "korrekt", "bestanden", "gut", "correcto", "correcte", "juste", "bon", "bien",
+                "goed", "juist", "certo", "giusto", "rätt", "riktig", "rigtigt", "dobrze", "да",
+                "верно", *("是", "对", "正确", "通过", "合格", "はい")}  # fmt: skip
 #: Beginnings of what is no full pass; Inspect's P among them.
 PARTIAL = re.compile(r"part|p$")
 #: What stands where a verdict was to come and something went wrong.
@@ -320,6 +321,7 @@ def proposed(labels: Sequence[str], columns: Iterable[Iterable[str]] = ()) -> di
     yes = [one for one in labels if one.casefold() == "y"]
     no = [one for one in labels if one.casefold() == "n" and yes]  # alone it is Inspect's no answer
     no += [one for one in labels if one in DASHES and "+" in labels]
+    no += [one for one in labels if folded(one) in {f"in{folded(other)}" for other in labels}]
     missing = [one for one in labels if says_nothing(one) and one not in no]
     rest = {one: folded(one) for one in labels if one not in missing}
     opposite = _opposites([*rest.values()], columns)
@@ -327,7 +329,7 @@ def proposed(labels: Sequence[str], columns: Iterable[Iterable[str]] = ()) -> di
     # of safe and unsafe, the longer one denies the other
     negated = {b for a in kinds for b in kinds if a != b and b.endswith(a)}
     passed = [kind for kind in kinds if kind not in negated]
-    passed = passed if negated else [k for k in passed if k in YES_ELSEWHERE] or passed[:1]
+    passed = passed if negated else [k for k in passed if k in OFTEN_PASSES] or passed[:1]
     if len(kinds) == 1:
         passed = []  # one that is left over is more often no full pass
     passes = [one for one, kind in rest.items() if kind in passed or opposite.get(kind)]

@@ -172,6 +172,15 @@ def test_a_word_beside_fails_only_is_proposed_as_a_pass_and_beside_passes_as_a_f
         read(["resolved", "failed", "failed"])
 
 
+@pytest.mark.parametrize(
+    ("good", "bad"),
+    [("success", "failure"), ("valid", "invalid"), ("ok", "ko"), ("Accepted", "declined")],
+)
+def test_a_pass_is_not_the_first_by_the_alphabet(good, bad):
+    assert proposed(sorted([good, bad])) == {"pass_value": [good], "fail_value": [bad]}
+    assert proposed(["invalid"]) == {"missing_value": ["invalid"]}
+
+
 def test_objects_for_labels_name_their_fields():
     cell = '{"label": "good", "why": "so"}'
     for call, more in (
