@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bayesjudge.cli.shapes.common import values
 from bayesjudge.cli.shapes.of_orders import in_both_orders
 from bayesjudge.cli.shapes.roles import describe
 from bayesjudge.cli.shapes.table import Table
@@ -267,3 +268,29 @@ def test_a_dash_is_an_empty_cell_but_beside_a_plus():
     assert describe(signed).absent == {}
     exported = seen | {"checked": ["NA" if c == "-" else c for c in seen["checked"]]}
     assert describe(exported).absent == {"checked": ["NA"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "options"),
+    [
+        ("hallucination", "01", ["--pass-value", "0", "--fail-value", "1"]),
+        ("was_flagged", ("False", "True"), ["--pass-value", "False", "--fail-value", "True"]),
+        ("toxic", ("no", "yes"), ["--pass-value", "no", "--fail-value", "yes"]),
+        ("no_error", "01", []),
+        ("failed", ("fail", "pass"), []),  # words that say it themselves
+        ("correct", "01", []),
+    ],
+)
+def test_a_yes_to_what_is_wrong_is_read_as_a_fail(name, words, options):
+    table = describe(
+        _table(
+            id=lambda i: f"k{i}",
+            **{
+                f"{name}_judge": lambda i: words[i % 3 > 0],
+                f"{name}_human": lambda i: words[i % 2] if i % 5 == 0 else "",
+            },
+        )
+    )
+    notes = []
+    assert values(table, notes) == options
+    assert len(notes) == bool(options)

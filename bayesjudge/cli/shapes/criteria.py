@@ -65,7 +65,7 @@ def long_columns(
 ) -> dict[str, str] | None:
     """Columns of a table with a row a criterion, by argument; None of another table."""
     lower = {name.lower(): name for name in columns}
-    called = next((lower[n] for n in CALLED if n in lower), None)
+    called = next((lower[n] for n in (*CALLED, *["name"] * nested) if n in lower), None)
     criterion = named.get("criterion") or called
     if criterion is None or criterion not in columns:
         return None

@@ -80,7 +80,9 @@ def versions_of(table: Table) -> Versions | None:
     """Columns of scores of the same items before and after a change, on one scale."""
     numeric = [*table.scores, *(n for n in table.verdicts if table[n].numeric)]
     seen = versions_in(numeric)
-    if seen is None or table.variant or len({table[n].scale for n in seen.columns}) > 1:
+    if seen is None or table.variant:
+        return None
+    if len({table[n].scale.partition(":")[2] for n in seen.columns}) > 1:
         return None
     return None if any(map(is_model, seen.columns)) else seen
 

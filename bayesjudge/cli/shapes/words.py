@@ -67,6 +67,13 @@ TESTED = {"passed", "solved", "success", "resolved", "tests", "succeeded"}
 OTHER_COUNTS = {"turn", "step", "rank", "position", "place", "page", "part", "section", "paragraph",
                 "sentence", "criterion", "level", "choice", "option", "user", "worker", "rater",
                 "line", "row", "message", "msg"}  # fmt: skip
+#: What a column is called whose yes says that something is wrong.
+WRONG = {"flag", "flagged", "violation", "violations", "violates", "toxic", "toxicity", "harmful",
+         "hallucination", "hallucinations", "hallucinated", "unsafe", "refusal", "refused",
+         "error", "errors", "bug", "defect", "issue", "incorrect", "wrong", "fails", "failed",
+         "failure", "jailbreak", "jailbroken", "biased", "misleading", "spam"}  # fmt: skip
+#: What says the contrary of them: of ``no_error`` and ``error_free`` a yes is good.
+DENIED = {"no", "not", "non", "free", "without", "zero"}
 #: What is graded: no person's name.
 CRITERIA = {"accuracy", "relevance", "clarity", "fluency", "coherence", "correctness", "tone",
             "completeness", "safety", "style", "difficulty", "level", "severity", "importance",
