@@ -498,7 +498,7 @@ def _describe(table: Table, found: Diagnosis) -> None:
     for name in table.verdicts:
         kinds, lost = table[name].kinds, len(table[name].cells) - table[name].kinds.total()
         values = few([f"{k} {n}" for k, n in kinds.most_common()], 10)
-        failed = f"; {lost} empty: verdicts that failed to parse" if lost else ""
+        failed = f"; {lost} without a verdict" if lost else ""
         found.contents.append(f"verdicts in {name}: {values}{failed}")
     versions = versions_of(table)
     for name in versions.columns if versions else table.scores[:1]:

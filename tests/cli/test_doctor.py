@@ -214,7 +214,7 @@ def test_a_table_with_five_mistakes(tmp_path, examine, capsys):
     assert "maybe says neither pass nor fail: the line reads maybe as fail" in told
     assert "1 row is the same as another one" in told
     assert "2 of 42 items with several rows by item" in told
-    assert "1 empty: verdicts that failed to parse" in told
+    assert "1 without a verdict" in told
     assert "coded the other way round" in told
     (answer,) = [a for a in found["answers"] if "prevalence" in a["command"]]
     assert "--fail-value maybe" in answer["command"]
@@ -264,6 +264,41 @@ def test_equal_numbers_of_both_kinds_are_asked_about(tmp_path, examine):
 
 
 @pytest.mark.slow
+def _chat(seed=2):
+    """Conversations of two turns of a user and two of an assistant, whose turns are judged."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame({"chat": np.repeat(np.arange(60), 4), "turn": [1, 2, 3, 4] * 60,
+                          "role": ["user", "assistant"] * 120})  # fmt: skip
+    good = rng.random(240) < 0.6
+    said = table["role"].eq("assistant")
+    right = rng.random(240) < 0.85
+    table["judge"] = pd.Series(np.where(good == right, "pass", "fail")).where(said)
+    table["human"] = pd.Series(np.where(good, "pass", "fail")).where(said & (rng.random(240) < 0.4))
+    return table
+
+
+def test_turns_that_are_not_judged_are_no_outputs(tmp_path, examine):
+    table = _chat()
+    table.to_csv(tmp_path / "chat.csv", index=False)
+    found = examine(tmp_path / "chat.csv")
+    (line,) = [one["command"] for one in found["answers"] if "prevalence" in one["command"]]
+    assert "--item chat --repeats system --unparsed drop" in line
+    assert "judge is empty in all rows where role is user, and in no other" in found["odd"]
+    assert not any("no random sample" in told for told in found["odd"])
+
+
+def test_labels_of_last_turns_may_be_of_the_conversation(tmp_path, examine):
+    table = _chat()
+    last = table["turn"].eq(4) & (table["chat"] < 25)
+    table["human"] = pd.Series(np.where(table["chat"] % 3 > 0, "pass", "fail")).where(last)
+    table.to_csv(tmp_path / "chat.csv", index=False)
+    found = examine(tmp_path / "chat.csv")
+    assert not found["answers"]
+    assert any(
+        "is `human` of each chat, or of its last turn?" in one["text"] for one in found["questions"]
+    )
+
+
 def test_rows_of_judges_need_no_name(tmp_path, examine):
     """Without a column of items each row is one, as in Python."""
     rng = np.random.default_rng(1)

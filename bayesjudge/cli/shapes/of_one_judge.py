@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from bayesjudge.cli.shapes import WANTED, Asked, Lacking, Line, Match, Noted, Reading, options_in
-from bayesjudge.cli.shapes.coding import ask_if_reversed, value_options
+from bayesjudge.cli.shapes.coding import MOST_LABELS, ask_if_reversed, value_options
 from bayesjudge.cli.shapes.common import MOST_JUDGES, absent, are_attempts, ends, values
 from bayesjudge.cli.shapes.criteria import criteria, long_columns
 from bayesjudge.cli.shapes.labelled import ALL_LABELLED, CHOSEN, label_design, uneven
@@ -102,8 +102,10 @@ def _several_people(table: Table, design: str, options: Collection[str]) -> list
 
 def _verdicts(table: Table, question: str, panel: bool) -> Iterator[Match]:
     (name,), truth = table.verdicts, table.truths[0]
+    unjudged = _never_judged(table, name)
+    told = [f"{name} is empty in all rows where {unjudged}, and in no other"] if unjudged else []
+    table = table.having(name) if unjudged else table
     said, labels = table.columns[name], table.columns[truth]
-    told: list[str] = []
     contents: list[str] = []
     coded = values(table, told)
     chosen = label_design(said, labels, told, contents)
@@ -124,7 +126,7 @@ def _verdicts(table: Table, question: str, panel: bool) -> Iterator[Match]:
     if not question:
         question = CLASSES if "--classes" in options else WANTED["prevalence"]
         question = BETTER if "--by" in options and "--classes" not in options else question
-    lost = _lost(coded, panel)
+    lost = _lost(coded, panel or bool(unjudged))
     why = [f"{name} is of a judge, and {truth} of people, in words that both use"]
     random = chosen[-1] == "random" and ALL_LABELLED not in contents and not preferred
     yield Reading(
@@ -143,6 +145,19 @@ DROP = ("rows without a verdict are left out (--unparsed drop); to count each as
         "--unparsed fail")  # fmt: skip
 FAIL = ("rows without a verdict count as fails (--unparsed fail); to leave them out: "
         "--unparsed drop")  # fmt: skip
+
+
+def _never_judged(table: Table, verdict: str) -> str:
+    """Which values of a column go with all rows without a verdict, and with no other row."""
+    judged = [cell != "" for cell in table.columns[verdict]]
+    free = [c for c in table if c.name not in (verdict, *table.truths)]
+    free = sorted((c for c in free if len(c.kinds) < MOST_LABELS), key=lambda c: len(c.kinds))
+    for column in free if not all(judged) else ():
+        each = {*zip(column.cells, judged, strict=True)}
+        without = sorted(kind for kind, there in each if not there)
+        if len(each) == len({kind for kind, _ in each}) > len(without):
+            return f"{column.name} is {few(without, 5)}"
+    return ""
 
 
 def _lost(coded: Sequence[str], panel: bool) -> list[Way]:

@@ -291,6 +291,13 @@ def ask_of_unit(table: Table, truth: str) -> Asked | None:
     """Whether labels are of items where verdicts are of their parts: it is asked."""
     if table.judge or table.counter or len(table.systems) > 1:  # of one output, or of several
         return None
+    if table.part and table.labels_end_items(truth):
+        text = (
+            f"is `{truth}` of each {table.item}, or of its last {table.part}? Only the last row of "
+            f"a {table.item} has a label, and verdicts are of others too. Keep the last rows, with "
+            f"a verdict on what the label is about"
+        )
+        return Asked((truth, str(table.item)), text)
     together = table.labelled_together(truth)
     group = table.item if table.several else together and together[0]
     if not group or not table.but(item=group).one_label_an_item(truth):

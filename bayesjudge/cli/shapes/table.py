@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import compress
 from typing import Any, NamedTuple
 
 from bayesjudge.cli.shapes.coding import MOST_LABELS, kind_of, usual_scale
@@ -323,6 +324,20 @@ class Table:
         alike = sum(len(labels) == 1 for labels, *_ in several)
         differ = sum(len(verdicts) > 1 for _, verdicts, _ in several)
         return alike == len(several) > 4 and differ > 4
+
+    def having(self, name: str) -> Table:
+        """The rows in which a column is filled."""
+        there = [cell != "" for cell in self.columns[name]]
+        return self.but(columns={n: [*compress(c, there)] for n, c in self.columns.items()})
+
+    def labels_end_items(self, truth: str) -> bool:
+        """Whether labels stand in the last row of items, and in no other row, past chance."""
+        rows = self.rows([str(self.item), truth])
+        last = {item: i for i, (item, _) in enumerate(rows)}
+        labelled = [i for i, (_, label) in enumerate(rows) if label]
+        ends = set(last.values())
+        share = len(ends) / len(rows)
+        return {*labelled} <= ends and share ** len(labelled) < BY_CHANCE
 
 
 def _all_alike(share: float, sizes: Mapping[str, int]) -> float:
