@@ -28,8 +28,9 @@ def view_of_classes(asked: Asked, source: Source, shared: Shared) -> View:
         with checking("options") as require:
             words = "--unparsed fail: classes have no fail; take verdict or drop"
             require(asked.unparsed != "fail", words)
-        rows = source.table(asked.columns("verdict", "truth", *keys))
-        counts = module.ClassCounts.from_frame(rows, classes=asked.classes, **names, **given)
+        columns = asked.columns("verdict", "truth", *keys)
+        with source.counted(columns, quiet=shared.quiet) as rows:
+            counts = module.ClassCounts.from_frame(rows, classes=asked.classes, **names, **given)
     else:
         with checking("options") as require:
             asked.refuse(require, "not for pairs in both orders", *keys, "missing_value", "pooling")

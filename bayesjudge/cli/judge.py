@@ -198,8 +198,8 @@ def judge(
         *given,
         *(how[name] for name in ("truth", "by", "item", "propensity") if name in how),
     ]
-    read = source.table([str(one) for one in columns])
-    judged = bj.judge.Judged.from_frame(read, **how, tuned=source.left_out)
+    with source.counted(list(map(str, columns)), quiet=shared.quiet) as read:
+        judged = bj.judge.Judged.from_frame(read, **how, tuned=source.left_out)
     found = bj.judge.quality(judged, ci_prob=shared.ci_prob)
     how_sure = {"alpha": wrong, "promised": promised, "ci_prob": shared.ci_prob}
     trusted = bj.judge.trust(judged, **how_sure) if trust else None
@@ -221,7 +221,7 @@ def judge(
             words = "judge and people must both give passes and fails, or numbers (--truth-scale)"
             require(judged.kind in ("verdicts", "grades"), words)
         listed = bj.judge.disagreements(
-            _whole(source, given, asked),
+            source.whole([*given, asked.label]),
             verdict=given,
             truth=asked.label,
             numeric=judged.kind == "grades",
@@ -266,12 +266,6 @@ def one_judge_of(judged: bj.judge.Judged) -> bj.Verdicts:
         require(alone, "rows share items: give one row an item, since a card counts items")
     assert judged.verdicts is not None
     return judged.verdicts
-
-
-def _whole(source: Source, given: Sequence[str], asked: Asked) -> Any:
-    """The table with all its columns, and labels of another file."""
-    names = [*given, asked.label, *source.columns()]
-    return source.table(list(dict.fromkeys(names)))
 
 
 def _both_said(judged: bj.judge.Judged, found: Estimate) -> list[Section]:
@@ -367,7 +361,7 @@ def _where(
     """Column values in which the judge errs more; what single people said is none."""
     if source.counts_in_place or judged.kind in ("classes", "scores"):
         return []
-    whole = _whole(source, [name], asked)
+    whole = source.whole([name, asked.label])
     left_out = {*people, asked.item} & {*whole.column_names}
     found = bj.judge.where_it_errs(
         whole.drop_columns(sorted(map(str, left_out))),

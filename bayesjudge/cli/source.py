@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from bayesjudge.readers import read_table, tables
 from bayesjudge.readers.files import File
 from bayesjudge.readers.log import Log, Metric, label_of
 from bayesjudge.readers.recognition import read_as, recognise
+from bayesjudge.verdicts.selection import WHOLE
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,6 +33,8 @@ PAIRS = ["win", "tie", "loss"]
 INPUTS = "vars."
 #: Bytes of a file from which a bar says that it is read.
 LARGE_FILE = 50_000_000
+#: Bytes up to which all columns are read, to see how labels came.
+SMALL_FILE = 5_000_000
 
 
 @dataclass
@@ -121,7 +125,16 @@ class Source:
                 with self._labels_elsewhere():
                     table = opened.enter_context(tables.scanned_parquet(path, columns))
             table = self.table(columns) if table is None else table
+            small = not large and 0 < size <= SMALL_FILE
+            token = WHOLE.set(partial(self.whole, columns) if small else None)
+            opened.callback(WHOLE.reset, token)
             yield table if self.changed is None else self.changed(table)
+
+    def whole(self, columns: Sequence[str] = ()) -> pa.Table:
+        """Read all columns, with labels of another file, but for that of labels of tuning."""
+        left_out = self.tuned.column if self.tuned else None
+        table = self.table([*columns, *(name for name in self.columns() if name != left_out)])
+        return table if self.changed is None else self.changed(table)
 
     @property
     def counts_in_place(self) -> bool:

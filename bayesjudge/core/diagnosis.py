@@ -11,11 +11,11 @@ from bayesjudge.core.estimate import Assumption, Caution, Target
 #: Cautions that contradict an assumption, by its id: the same words for every module.
 AGAINST: Mapping[str, frozenset[str]] = {
     # labels of one judge, and of a panel
-    "random-labels": frozenset({"label-shift"}),
-    "random-labels-by-verdict": frozenset({"label-shift"}),
-    "random-labels-by-propensity": frozenset({"label-shift"}),
-    "stated-propensities": frozenset({"label-shift", "propensity-mismatch"}),
-    "whole-generators": frozenset({"label-shift"}),
+    "random-labels": frozenset({"label-shift", "label-selection"}),
+    "random-labels-by-verdict": frozenset({"label-shift", "label-selection"}),
+    "random-labels-by-propensity": frozenset({"label-shift", "label-selection"}),
+    "stated-propensities": frozenset({"label-shift", "label-selection", "propensity-mismatch"}),
+    "whole-generators": frozenset({"label-shift", "label-selection"}),
     "same-judge": frozenset({"weak-judge", "inverted-judge", "pass-rate-out-of-range"}),
     "same-judges": frozenset({"votes-out-of-range"}),
     "errors-cancel": frozenset({"errors-do-not-cancel", "majority-contradicted"}),
@@ -37,6 +37,9 @@ AGAINST: Mapping[str, frozenset[str]] = {
     "choices-are-endorsements": frozenset({"choices-stand-in"}),
 }
 
+#: Where data keep how their labels came.
+SELECTION = "_selection"
+
 
 @singledispatch
 def findings(data: Any, target: Target) -> Iterable[Caution]:
@@ -50,7 +53,20 @@ def findings(data: Any, target: Target) -> Iterable[Caution]:
 @lru_cache(maxsize=16)  # every method asks, and tables never change
 def cautions_of(data: Any, target: Target = "population") -> tuple[Caution, ...]:
     """What a reader should know before believing an estimate from these data."""
-    return tuple(dict.fromkeys(findings(data, target)))
+    seen = selection_of(data)
+    return tuple(dict.fromkeys((*([seen.caution] if seen else []), *findings(data, target))))
+
+
+def selection_of(data: Any) -> Any:
+    """How the labels of data came (`verdicts.selection`), if not as was declared."""
+    return getattr(data, SELECTION, None)
+
+
+def keep_selection[T](data: T, of: Any) -> T:
+    """Let data, frozen or not, keep how the labels of other data came."""
+    if selection_of(of) is not None:
+        object.__setattr__(data, SELECTION, selection_of(of))
+    return data
 
 
 def contradicted(

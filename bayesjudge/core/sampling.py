@@ -33,7 +33,7 @@ STATISTICS = ("diverging", "energy", "logp", "n_steps", "step_size", "depth", "m
 #: Settings of a fit that names none.
 DEFAULTS: dict[str, Any] = {"draws": 1000, "tune": 1000, "chains": 4, "target_accept": 0.9}
 #: Cautions by which data contradict the declared label design: errors, if a fit is to be strict.
-CONTRADICTS_DESIGN = ("label-shift", "pass-rate-out-of-range")
+CONTRADICTS_DESIGN = ("label-shift", "label-selection", "pass-rate-out-of-range")
 RECORDED = ("bayesjudge", "pymc", "pytensor", "nutpie", "numpy")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core import methods
+from bayesjudge.core.diagnosis import contradicted, selection_of
 from bayesjudge.core.errors import check_ci_prob
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.judge.data import Judged, Pairs, as_judged
@@ -102,6 +103,8 @@ def quality(data: Any, *, ci_prob: float = 0.95) -> Estimate:
         if kappa is not None and np.isnan(kappa[1][()][0]) and pairs.labelled:
             place = "".join(f" of {one!r}" for one in at)
             cautions.append(Caution.of("undefined", place=place))
+    parts = (judged.verdicts, *(judged.scores or {}).values())
+    cautions += dict.fromkeys(seen.caution for seen in map(selection_of, parts) if seen)
     if judged.tuned:
         cautions.append(Caution.of("tuned-labels", labels=judged.tuned, left=judged.labelled))
     return Estimate(
@@ -110,7 +113,7 @@ def quality(data: Any, *, ci_prob: float = 0.95) -> Estimate:
         ci_prob=ci_prob,
         source="Cohen (1960); Gwet (2008); Rubin (1981)",
         interval="equal-tailed",
-        assumptions=(judged.design.assumption,),
+        assumptions=contradicted((judged.design.assumption,), cautions),
         cautions=tuple(cautions),
         data=judged,
     )

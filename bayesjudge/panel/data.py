@@ -11,6 +11,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from bayesjudge.core.counting import collapse, distinct
+from bayesjudge.core.diagnosis import keep_selection
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.item_keys import hash_items, items_differ, keep_keys, keys_of
 from bayesjudge.core.label_design import LabelDesign
@@ -583,7 +584,7 @@ class Votes:
         keys = keys_of(verdicts)
         if keys is not None:
             keep_keys(made, keys.hashes, keys.places)
-        return made
+        return keep_selection(made, verdicts)
 
 
 def _reading(

@@ -32,7 +32,8 @@ from bayesjudge.core.answer import (
     would_pass,
 )
 from bayesjudge.core.comparing import differences_of
-from bayesjudge.core.estimate import Estimate, Interval, Row, Target
+from bayesjudge.core.diagnosis import selection_of
+from bayesjudge.core.estimate import Estimate, Interval, Quantity, Row, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.intervals import wilson, z_score
 from bayesjudge.core.names import short_names
@@ -43,7 +44,7 @@ from bayesjudge.prevalence._bounds import judged_so, verdicts_without_label
 from bayesjudge.prevalence._by_verdict import errors
 from bayesjudge.prevalence._worth import worth_of
 from bayesjudge.prevalence.cautions import OVERALL, untested
-from bayesjudge.prevalence.closed_form import naive
+from bayesjudge.prevalence.closed_form import closed_forms, naive
 from bayesjudge.prevalence.data import Counts
 
 #: Places of methods that the study of counts puts elsewhere than their rank does
@@ -114,9 +115,55 @@ def answer(
     known = [one.data for one in made if told_of.dispatch(type(one.data)) is not of_counts]
     data = known[0] if known else data_of(made, Counts)
     found = told_of(data, made, results, ci_prob)
+    seen = selection_of(data)
+    if seen is not None and seen.instead is not None and isinstance(data, Counts):
+        return _instead(found, seen, data, ci_prob)
     worth = worth_of(data, ci_prob) if found.known else {}
     told = worth_words(worth)
     return replace(found, worth=worth, notes=(*found.notes, told)) if told else found
+
+
+def _instead(declared: Answer, seen: Any, counts: Counts, ci_prob: float) -> Answer:
+    """What labels tell that go with a column: within its classes, or by verdict; or bounds."""
+    from bayesjudge.prevalence.exact import exact
+
+    part = Counts.of(seen.instead)
+    methods_of = [*closed_forms(part, ci_prob=ci_prob)]
+    methods_of += [] if part.adds_up else [exact(part, ci_prob=ci_prob)]
+    valid = answer(*methods_of, ci_prob=ci_prob)
+    text, quoted, whole = valid.text, valid.quoted, not seen.untold
+    if not whole:
+        low, high = _bounds_with(valid.quoted, seen.untold)
+        text = (
+            f"Labels tell only that people would {'pass' if not counts.pass_name else 'call so'} "
+            f"{100 * low:.0f} to {100 * high:.0f} % of outputs like these."
+        )
+        row = Quantity(np.nan, low, high)
+        quoted = replace(quoted, quantities={"prevalence": row})
+    within = "by verdict" if part.predictive else "at random within classes of that column"
+    taken = (
+        f"Labels are taken as chosen {within}"
+        if whole
+        else (f"Labels say nothing of {seen.untold:.0%} of the rows, which may all be good or bad")
+    )
+    reason = f"{taken}, since {seen.caution.text}."
+    as_declared = f"If they came as declared ({counts.design.name}): {declared.text}"
+    quoted = replace(quoted, cautions=tuple(dict.fromkeys((seen.caution, *quoted.cautions))))
+    return replace(
+        valid,
+        text=text,
+        quoted=quoted,
+        notes=(reason, as_declared, *valid.notes * whole),
+        known=valid.known and whole,
+        basis=declared.basis,
+        judge=declared.judge,
+    )
+
+
+def _bounds_with(quoted: Estimate, untold: float) -> tuple[float, float]:
+    """Ends of the share of all rows, if those without labels may be anything."""
+    (_, _, row), *_ = quoted.rows()
+    return (1 - untold) * row.low, (1 - untold) * row.high + untold
 
 
 @singledispatch

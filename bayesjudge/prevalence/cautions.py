@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core.answer import MOST_NAMED, listed
-from bayesjudge.core.diagnosis import AGAINST, findings
+from bayesjudge.core.diagnosis import AGAINST, findings, selection_of
 from bayesjudge.core.estimate import Assumption, Caution, Place, Target
 from bayesjudge.core.intervals import wilson, z_score
 from bayesjudge.core.label_design import SAME_JUDGE, STRATUM_SHARES
@@ -246,14 +246,16 @@ def _surprising(counts: Counts) -> Iterator[Caution]:
 @contradictory.register
 def _contradicted(counts: Counts) -> dict[str, tuple[Caution, ...]]:
     """What contradicts each assumption, by its id, whatever design was declared."""
-    shifted = tuple(_shifted(counts))
+    seen = selection_of(counts)
+    chosen = (seen.caution,) if seen else ()
+    shifted = (*_shifted(counts), *chosen)
     by_verdict = counts.design.identifies == {"predictive_values"}
     found = {
         "random-labels": shifted,
         "random-labels-by-propensity": shifted,
-        "stated-propensities": tuple(_drawn_otherwise(counts)),
+        "stated-propensities": (*_drawn_otherwise(counts), *chosen),
         # labels by verdict differ in their pass rate by design
-        "random-labels-by-verdict": () if by_verdict else shifted,
+        "random-labels-by-verdict": chosen if by_verdict else shifted,
         "same-judge": (
             *(c for c in _weak(counts) if c.id in AGAINST["same-judge"]),
             *(() if counts.predictive else _out_of_range(counts)),

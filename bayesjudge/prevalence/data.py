@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from bayesjudge.core.diagnosis import keep_selection
 from bayesjudge.core.errors import checking
 from bayesjudge.core.item_keys import items_differ, keep_keys, keys_of
 from bayesjudge.core.label_design import Identified, LabelDesign, declared, design_of
@@ -707,4 +708,4 @@ class Counts(View):
         keys = keys_of(verdicts)
         if keys is not None:
             keep_keys(made, keys.hashes)
-        return made
+        return keep_selection(made, verdicts)

@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from bayesjudge.core.counting import distinct
+from bayesjudge.core.diagnosis import SELECTION
 from bayesjudge.core.errors import checking
 from bayesjudge.core.item_keys import hash_items, items_differ, keep_keys, keys_of
 from bayesjudge.core.label_design import LabelDesign, design_of
@@ -27,6 +28,7 @@ from bayesjudge.verdicts.reading import (
     read_table,
 )
 from bayesjudge.verdicts.scores import Scale, read_scores
+from bayesjudge.verdicts.selection import how_labels_came
 
 #: What each pattern has.
 ROWS = ("response", "truth", "group", "count", "about")
@@ -336,6 +338,12 @@ class Verdicts:
         Verdicts
             Collapsed to patterns.
         """
+        verdicts = cls._read(table, how, guess_items, repeats)
+        object.__setattr__(verdicts, SELECTION, how_labels_came(table, how, cls.read))
+        return verdicts
+
+    @classmethod
+    def _read(cls, table: Any, how: Reading, guess_items: bool, repeats: str | None) -> Self:
         if repeats is not None:
             found = read_item_cells(table, how, repeats)
             return cls.from_item_cells(repeats=repeats, calibration=how.calibration, **found)

@@ -330,7 +330,7 @@ def test_labels_that_are_no_random_sample_of_items_are_told():
     shifted = log.assign(truth=log["truth"].where((passes > 0.7) & (log["item"] < 120)))
     found = prevalence.difference(Items.from_frame(shifted, calibration="random", repeats="system"))
     assert "label-shift" in {c.id for c in found.cautions}
-    assert found.assumptions[0].contradicted_by == ("label-shift",)
+    assert found.assumptions[0].contradicted_by == ("label-selection", "label-shift")
     fair = prevalence.difference(read(items=200, repeats=5, labelled=60))
     assert {c.id for c in fair.cautions} == {"design-effect"}
 

@@ -508,7 +508,7 @@ def test_cautions_name_what_speaks_against_the_numbers():
     biased = S.Scores.from_frame(table[high], calibration="random", scale=(0, 1))
     assert {"outside-labelled-range", "label-shift"} <= names(biased)
     declared = P.difference(biased).assumptions[0]
-    assert declared.contradicted_by == ("label-shift",)
+    assert declared.contradicted_by == ("label-selection", "label-shift")
     shuffled = table.assign(score=np.random.default_rng(1).permutation(table["score"]))
     weak = S.Scores.from_frame(shuffled, calibration="random", scale=(0, 1))
     assert "weak-judge" in names(weak)

@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from bayesjudge.core.diagnosis import keep_selection
 from bayesjudge.core.errors import Problem, checking
 from bayesjudge.core.label_design import (
     LabelDesign,
@@ -318,7 +319,7 @@ class ClassCounts(View):
         counts = verdicts.counts[0]
         alone = tuple(verdicts.groups) == ("",)
         counts = counts[0] if alone else counts
-        return cls(
+        counted = cls(
             counts[..., -1, :],
             counts[..., :-1, :],
             verdicts.classes,
@@ -331,6 +332,7 @@ class ClassCounts(View):
             spelling=verdicts.spelling,
             **more,
         )
+        return keep_selection(counted, verdicts)
 
     @classmethod
     def from_pairs(

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 
 from bayesjudge.core.counting import collapse
+from bayesjudge.core.diagnosis import keep_selection
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption
 from bayesjudge.core.label_design import LabelDesign, declared, design_of
@@ -386,7 +387,7 @@ class Items(View):
             two = len(verdicts.classes) == len(verdicts.responses or ()) == 2
             require(two, f"expected passes and fails, got classes {list(verdicts.classes)}")
         systems = ("system",) if verdicts.groups == ("",) else verdicts.groups
-        return cls(
+        read = cls(
             verdicts.item_cells,
             verdicts.items,
             systems,
@@ -396,3 +397,4 @@ class Items(View):
             verdicts.spelling,
             verdicts.pass_name,
         )
+        return keep_selection(read, verdicts)

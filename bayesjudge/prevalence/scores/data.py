@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from scipy.special import expit
 
+from bayesjudge.core.diagnosis import keep_selection
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.label_design import (
     LabelDesign,
@@ -467,7 +468,7 @@ class Scores(View):
         numeric = verdicts.truth_scale is not None
         truths = np.array([*(verdicts.classes if numeric else (0, 1)), np.nan], float)
         of_group = verdicts.propensity
-        return cls(
+        read = cls(
             np.array(verdicts.responses, float)[verdicts.response[:, 0]],
             truths[verdicts.truth],  # the last is that of no label
             verdicts.count,
@@ -482,6 +483,7 @@ class Scores(View):
             grouped=verdicts.grouped,
             rows=verdicts.rows,
         )
+        return keep_selection(read, verdicts)
 
 
 def read_systems(table: Any, *, by: str, **how: Any) -> dict[str, Scores]:
@@ -530,7 +532,8 @@ def read_systems(table: Any, *, by: str, **how: Any) -> dict[str, Scores]:
             problems += [problem.of(name) for problem in error.problems]
     if problems:
         raise InputError("scores of several systems", problems)
-    return {name: replace(one, read_together=len(found)) for name, one in found.items()}
+    each = {name: replace(one, read_together=len(found)) for name, one in found.items()}
+    return {name: keep_selection(one, found[name]) for name, one in each.items()}
 
 
 def require_threshold(scores: Scores, pass_from: float) -> None:

@@ -1,0 +1,380 @@
+"""How labels came: whether having a label goes with a row's place, or with what its columns say.
+
+If labels are drawn as declared, any rows of a stratum could have got them. Each column becomes a
+few numbers a row, whose sums over the labelled rows are compared with those of rows drawn anew
+within strata; the largest standardised sum of all columns is the test. It holds exactly for any
+number of rows and labels, needs no model to be fitted, and names the column. (A joint regression
+sees weak traces spread over many columns better, and names none.)
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesjudge.core.estimate import Caution
+from bayesjudge.core.label_design import design_of
+from bayesjudge.core.labels import listed, says_nothing
+from bayesjudge.core.numbers import number_of
+from bayesjudge.core.tables import columns_of, free_name, is_counted_in_place
+from bayesjudge.verdicts.labels import MISSING, meanings_of
+from bayesjudge.verdicts.reading import ITEM_COLUMNS, SYSTEM_COLUMNS, Reading
+
+#: Probability of a false alarm by table, and below which an answer follows the column instead.
+ALARM, CLEAR = 0.005, 1e-6
+#: Draws of labels, those after which most tables are done, and how many may be as far off then.
+DRAWS, FIRST, MOST_AS_FAR = 999, 99, 2
+#: No labels are drawn if Bonferroni's bound by the normal distribution is larger than this.
+UNSUSPICIOUS = 0.2
+#: Rows that are looked at: all of fewer, else half of them labelled ones if there are so many.
+MOST_ROWS = 5_000
+#: Most values of a column of classes, fewest rows of one, and mean letters of a text.
+MOST_VALUES, FEWEST, TEXT = 20, 5, 40
+#: Letters by which cells are told apart, and the fewest groups that are labelled as a whole.
+LETTERS, FEWEST_GROUPS = 60, 10
+#: Part of the rows that may break a rule.
+FEW = 0.01
+#: What Python calls a cell without anything in it.
+NOTHING = {"None", "nan", "NaT", "<NA>"}
+DATE = re.compile(r"\d{4}-\d\d-\d\d")
+#: The whole table of which the one that is read has some columns.
+WHOLE: ContextVar[Callable[[], Any] | None] = ContextVar("whole table", default=None)
+
+
+class Selection(NamedTuple):
+    """What having a label goes with, and what the labels tell in spite of it."""
+
+    caution: Caution
+    #: `Verdicts` with labels by verdict, or at random within classes of the column; if clear.
+    instead: Any = None
+    #: Share of the rows in classes without labels, of which `instead` says nothing.
+    untold: float = 0.0
+
+
+class Column(NamedTuple):
+    """A column's cells: places among distinct values, and numbers if that is what they are."""
+
+    name: str
+    kind: str
+    values: list[str]
+    place: np.ndarray
+    number: np.ndarray
+
+    def is_note(self, labelled: np.ndarray) -> bool:
+        """Whether it was filled when rows were labelled: then it cannot tell why they were."""
+        inside, outside = (np.bincount(self.place[rows], minlength=len(self.values))
+                           for rows in (labelled, ~labelled))  # fmt: skip
+        usual = int(outside.argmax())
+        if outside[usual] < (1 - FEW) * outside.sum():
+            return False
+        apart = inside[usual] <= FEW * inside.sum() and self.name.lower() not in SYSTEM_COLUMNS
+        return bool(apart or _is_empty(self.values[usual]))
+
+    def features(self) -> Iterator[tuple[str | None, np.ndarray]]:
+        """Numbers of each row: whether it has a value, by value; or ranks, and their squares."""
+        if self.kind == "value":
+            sizes = np.bincount(self.place)
+            for at in np.flatnonzero((sizes >= FEWEST) & (sizes < len(self.place))).tolist():
+                yield self.values[at], (self.place == at).astype(float)
+            return
+        known = ~np.isnan(self.number)
+        if FEWEST <= (~known).sum() < len(known):
+            yield "", (~known).astype(float)
+        _, place, n = np.unique(self.number[known], return_inverse=True, return_counts=True)
+        rank = np.zeros(len(known))
+        rank[known] = (np.cumsum(n) - n / 2)[place] / known.sum() - 0.5
+        yield None, rank
+        yield None, rank**2 - known / 12
+
+
+def _is_empty(text: str) -> bool:
+    return not text or says_nothing(text)
+
+
+def column_of(name: str, cells: Sequence[Any]) -> Column:
+    """What the cells of a column are, by their values."""
+    text = ["" if cell in NOTHING else cell for cell in (str(cell).strip() for cell in cells)]
+    short = [cell if len(cell) <= LETTERS else f"{cell[:LETTERS]} … {len(cell)}" for cell in text]
+    distinct, place = np.unique(short, return_inverse=True)
+    values = distinct.tolist()
+    known = np.array([not _is_empty(value) for value in values])
+    number = np.full(len(values), np.nan)
+    if known.sum() <= MOST_VALUES:
+        return Column(name, "value", values, place, number[place])
+    read = [
+        number_of(value) if there else np.nan for value, there in zip(values, known, strict=True)
+    ]
+    if None not in read:
+        number = np.array(read, float)[place]
+        counts_rows = len(values) == len(cells) and bool((number % 1 == 0).all())
+        return Column(name, "name" if counts_rows else "number", values, place, number)
+    lengths = np.fromiter(map(len, text), float, len(text))
+    if lengths[lengths > 0].mean() >= TEXT:
+        return Column(name, "length", values, place, lengths)
+    number[known] = np.arange(known.sum())  # in the order of the alphabet
+    dated = all(DATE.match(value) for value in distinct[known])
+    return Column(name, "time" if dated else "name", values, place, number[place])
+
+
+class Tested(NamedTuple):
+    """The feature that labels go with most, and the probability of one so far off."""
+
+    feature: int
+    p_value: float
+
+
+def most_extreme(x: np.ndarray, flag: np.ndarray, strata: np.ndarray) -> Tested:
+    """Test the largest standardised sum over labelled rows, with labels drawn within strata.
+
+    Parameters
+    ----------
+    x : array of float, shape (n_rows, n_features)
+        Features.
+    flag : array of float, shape (n_rows,)
+        Whether a row is labelled, or how many rows of an item are.
+    strata : array of int, shape (n_rows,)
+        Rows of one could have changed their flags.
+
+    Returns
+    -------
+    Tested
+        With the permutation p; if no draw is as far off, Bonferroni's bound if that is lower.
+    """
+    order = np.argsort(strata, kind="stable")
+    x, flag, strata = x[order], flag[order], strata[order]
+    _, start, size = np.unique(strata, return_index=True, return_counts=True)
+    x = x - np.repeat(np.add.reduceat(x, start) / size[:, None], size, axis=0)
+    flag = flag - np.repeat(np.add.reduceat(flag, start) / size, size)
+    weight = np.add.reduceat(flag**2, start) / np.maximum(size - 1, 1)
+    spread = np.sqrt(weight @ np.add.reduceat(x**2, start))
+    scale = np.where(spread > 1e-9, 1 / np.maximum(spread, 1e-9), 0.0)
+    z = np.abs(flag @ x) * scale
+    at, bound = int(z.argmax()), min(1.0, len(z) * math.erfc(float(z.max()) / math.sqrt(2)))
+    if bound > UNSUSPICIOUS:
+        return Tested(at, 1.0)
+    varies = np.repeat(weight > 0, size)
+    x, flag, strata = x[varies], flag[varies], strata[varies]
+    rng, as_far = np.random.default_rng(1), 0
+    for draw in range(1, DRAWS + 1):
+        drawn = rng.permutation(flag)
+        if len(size) > 1:
+            drawn = flag[np.lexsort((rng.random(len(flag)), strata))]
+        as_far += bool((np.abs(drawn @ x) * scale).max() >= z[at] - 1e-9)
+        if draw == FIRST and as_far > MOST_AS_FAR:
+            return Tested(at, (1 + as_far) / (1 + FIRST))
+    p_value = (1 + as_far) / (1 + DRAWS)
+    return Tested(at, p_value if as_far else min(p_value, bound))
+
+
+def how_labels_came(
+    table: Any, how: Reading, read: Callable[[Any, Reading], Any]
+) -> Selection | None:
+    """What having a label goes with, though labels were declared to be drawn otherwise.
+
+    Of labels from elsewhere or by truth, of tables in an engine and of a row a vote nothing is
+    said. `read` reads a table anew, as labels are taken instead.
+    """
+    design = design_of(how.calibration)
+    by_verdict = design.identifies == {"predictive_values"}
+    labels = [*how.people, *filter(None, (how.truth, how.adjudicated))]
+    drawn = design.is_sample or by_verdict or design.name == "known_propensity"
+    if not (drawn and labels) or how.judge or how.rater or (by_verdict and how.scale):
+        return None
+    if is_counted_in_place(table):
+        return None
+    labelled, table = _labelled(table, how), _whole(table, how)
+    rows = _sampled(labelled)
+    keys = [*how.keys, *(how.verdict if by_verdict else ())]
+    cells = {c: _cells(table, c, rows) for c in columns_of(table) if c not in labels}
+    columns = [column_of(c, cells[c]) for c in cells if c not in how.keys]
+    groups = ["\t".join(map(str, row)) for row in zip(*(cells[c] for c in keys), strict=True)]
+    strata = np.unique(groups or np.zeros(len(rows)), return_inverse=True)[1]
+    inside = labelled[rows]
+    unit = _shared(columns, inside, how.item)
+    if unit is not None and keys and how.by is None:
+        return None  # whether items or their rows were drawn within strata is not known
+    kept = [c for c in columns if c.place is not unit and not c.is_note(inside)]
+    times = [c for c in kept if c.kind == "time"]
+    kept = [*times, *_in_order(rows, kept), *(c for c in kept if c.kind != "time")]
+    features = [(c, value, x) for c in kept for value, x in c.features()]
+    if not features or inside.all() or not inside.any():
+        return None
+    x = np.column_stack([x for *_, x in features])
+    tested = most_extreme(x, inside.astype(float), strata)
+    if unit is not None:
+        tested = _by_unit(x, inside.astype(float), unit, rows_too=how.by is None)
+    if tested.p_value > ALARM:
+        return None
+    column, value, _ = features[tested.feature]
+    selection = Selection(_in_words(column, value, inside, tested.p_value, len(labelled)))
+    alone = not (how.keys or how.people or how.scale or unit is not None or len(how.verdict) > 1)
+    if tested.p_value > CLEAR or not alone or not design.is_sample:
+        return selection
+    return _instead(table, how, read, column, labelled, selection)
+
+
+def _by_unit(x: np.ndarray, flag: np.ndarray, unit: np.ndarray, *, rows_too: bool) -> Tested:
+    """Which items have labels, as many rows as each has; and which rows of these items."""
+    size = np.bincount(unit)
+    means = np.zeros((len(size), x.shape[1]))
+    np.add.at(means, unit, x)
+    items = most_extreme(means / size[:, None], np.bincount(unit, flag), size)
+    if not rows_too:
+        return items
+    tested = min(items, most_extreme(x, flag, unit), key=lambda tested: tested.p_value)
+    return tested._replace(p_value=min(1.0, 2 * tested.p_value))
+
+
+def _whole(table: Any, how: Reading) -> Any:
+    """The table with all its columns, if these are known."""
+    whole = WHOLE.get()
+    more = table if whole is None else whole()
+    fits = len(more) == len(table) and {*how.labels, *how.keys} <= {*columns_of(more)}
+    return more if fits else table
+
+
+def _cells(table: Any, name: str, rows: np.ndarray | None = None) -> list[Any]:
+    """Cells of a column, of all rows or of some; Arrow's by itself, as narwhals takes longer."""
+    column = table[name]
+    if hasattr(column, "combine_chunks"):
+        return list((column if rows is None else column.take(rows)).to_pylist())
+    import narwhals as nw
+
+    series = nw.from_native(column, series_only=True)
+    return series.to_list() if rows is None else series[rows].to_list()
+
+
+def _labelled(table: Any, how: Reading) -> np.ndarray:
+    """Which rows have a label, as they were read."""
+    cells = {name: _cells(table, name) for name in how.labels}
+    truths = [*how.people, *([how.truth] if how.truth else [])]
+    none = {*NOTHING, "", *map(str, listed(how.missing_value) or ())}
+    if how.scale is not None:
+        has = [[str(cell).strip() not in none for cell in cells[name]] for name in truths]
+        return np.any(has, axis=0)
+    seen = {name: Counter(x for x in cells[name] if str(x) not in NOTHING) for name in cells}
+    meant = how.pass_value, how.fail_value, how.missing_value
+    labels = meanings_of(seen, meant, how.classes, how.subject)
+    return np.any([labels.of(name, cells[name]) != MISSING for name in truths], axis=0)
+
+
+def _sampled(labelled: np.ndarray) -> np.ndarray:
+    """Rows to look at, among which labels are as random as among all."""
+    if len(labelled) <= MOST_ROWS:
+        return np.arange(len(labelled))
+    rng, n = np.random.default_rng(1), int(labelled.sum())
+    most = max(MOST_ROWS // 2, MOST_ROWS - len(labelled) + n)
+    inside = rng.choice(np.flatnonzero(labelled), min(n, most), replace=False)
+    outside = rng.choice(np.flatnonzero(~labelled), MOST_ROWS - len(inside), replace=False)
+    return np.sort(np.concatenate([inside, outside]))
+
+
+def _shared(columns: Sequence[Column], labelled: np.ndarray, item: str | None) -> np.ndarray | None:
+    """The item of each row, if rows share items, or groups that are labelled as a whole."""
+    share = labelled.mean()
+    for column in columns:
+        size = np.bincount(column.place)
+        if size.max() == 1:
+            continue
+        usual = column.name.lower() in ITEM_COLUMNS and item is None
+        inside = np.bincount(column.place, labelled)
+        alike = np.log(share**size + (1 - share) ** size + 1e-300).sum()
+        whole = bool(((inside == 0) | (inside == size)).all()) and alike < math.log(1e-3)
+        if column.name == item or usual or (whole and len(size) >= FEWEST_GROUPS):
+            return column.place
+    return None
+
+
+def _in_order(rows: np.ndarray, others: Sequence[Column]) -> list[Column]:
+    """The order of rows as a column, if another one rises or falls with it.
+
+    Without, rows may have been sorted, or joined, after they were labelled.
+    """
+    steps = [np.diff(column.number) for column in others if column.kind not in ("value", "length")]
+    if not any((step >= 0).all() or (step <= 0).all() for step in steps):
+        return []
+    return [Column("", "order", [""], np.zeros(len(rows), int), rows + 1.0)]
+
+
+def _in_words(
+    column: Column, value: str | None, labelled: np.ndarray, p_value: float, rows: int
+) -> Caution:
+    """The caution that names what labels go with."""
+    of, name = "label-selection", column.name
+    if value is not None:
+        has = np.array([cell == value or (not value and _is_empty(cell)) for cell in column.values])
+        shares: dict[str, Any] = {"inside": has[column.place][labelled].mean()}
+        shares |= {"outside": has[column.place][~labelled].mean()}
+        kind = "value" if value else "empty"
+        return Caution.of(of, kind, column=name, p_value=p_value, value=value, **shares)
+    if column.kind == "order":
+        number, n = column.number[labelled], int(labelled.sum())
+        if number.max() == n:
+            return Caution.of(of, "first", n=n, rows=rows, p_value=p_value)
+        low, high = np.quantile(number, [0.05, 0.95])
+        return Caution.of(of, "order", low=low, high=high, rows=rows, p_value=p_value)
+    quarters: dict[str, Any] = dict(
+        zip(("low", "high", "least", "most"), _quarters(column, labelled), strict=True)
+    )
+    kind = "length" if column.kind == "length" else "number"
+    return Caution.of(of, kind, column=name, p_value=p_value, **quarters)
+
+
+def _quarters(column: Column, labelled: np.ndarray) -> list[str]:
+    """First and third quartile of the labelled rows and of the others, as the column has them."""
+    known = ~np.isnan(column.number)
+    parts = [np.flatnonzero(known & rows) for rows in (labelled, ~labelled)]
+    ordered = [part[np.argsort(column.number[part], kind="stable")] for part in parts]
+    ends = [part[int(share * (len(part) - 1))] for part in ordered for share in (0.25, 0.75)]
+    if column.kind == "length":
+        return [f"{column.number[row]:,.0f}" for row in ends]
+    return [column.values[column.place[row]] for row in ends]
+
+
+def _instead(
+    table: Any,
+    how: Reading,
+    read: Callable[[Any, Reading], Any],
+    column: Column,
+    labelled: np.ndarray,
+    selection: Selection,
+) -> Selection:
+    """With what labels tell in spite of that: by verdict, or within classes of the column."""
+    import narwhals as nw
+
+    if column.kind in ("order", "name"):
+        return selection  # rows may have been sorted or numbered after they were labelled
+    if column.name in how.verdict:
+        return selection._replace(instead=read(table, replace(how, calibration="by_verdict")))
+    names = _classes(column_of(column.name, _cells(table, column.name)), labelled)
+    classes = [name for name in {*names} if labelled[names == name].sum() >= FEWEST]
+    kept = np.isin(names, classes)
+    frame = nw.from_native(table, eager_only=True)
+    name = free_name("stratum", frame.columns)
+    stratum = nw.new_series(name, names.tolist(), nw.String, backend=frame.implementation)
+    part = frame.with_columns(stratum).filter(kept.tolist()).to_native()
+    strata = replace(how, stratum=name if len(classes) > 1 else None)
+    if not classes:
+        return selection
+    return selection._replace(instead=read(part, strata), untold=float(1 - kept.mean()))
+
+
+def _classes(column: Column, labelled: np.ndarray) -> np.ndarray:
+    """The class of each row: its value, or the quarter, third or half of the numbers."""
+    if column.kind == "value":
+        return np.array([value or "(none)" for value in column.values])[column.place]
+    number = column.number
+    for parts in (4, 3, 2):
+        cuts = np.unique(np.nanquantile(number, np.arange(1, parts) / parts))
+        part = np.searchsorted(cuts, number)  # empty cells last
+        if (np.bincount(part[labelled], minlength=part.max() + 1) >= FEWEST).all():
+            return np.array([f"part {at + 1}" for at in part])
+    low, high = np.nanmin(number[labelled]), np.nanmax(number[labelled])
+    return np.where((number >= low) & (number <= high), "as labelled", "others")

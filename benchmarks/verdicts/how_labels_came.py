@@ -1,0 +1,192 @@
+"""How often does `label-selection` speak of labels that came as declared, and of others?
+
+    python benchmarks/verdicts/how_labels_came.py                     # 40 tables a design, 20 s
+    python benchmarks/verdicts/how_labels_came.py --tables 400 --power 100    # 3 minutes
+
+A table has 200, 1,000 or 4,000 rows with an id, a time, one of 3 systems, one of 8 topics, a
+domain of Zipf-like frequencies, a number of tokens, a latency, a text and a verdict; 20 to 200
+have a label. Longer outputs are worse, and the judge errs more often on them.
+
+Honest designs: ``random``; ``stratified`` (as many labels in each topic, declared as strata);
+``by group`` (other shares of each system, declared as systems); ``by verdict`` and ``propensity``
+(longer outputs twice as often), each as declared; ``items`` (every row of a random item). Planted,
+all declared as random: the ``first`` rows by time; ``one system``; ``longer`` (by length to the
+power 1 or 2); ``by verdict`` (fails 2 or 4 times as often); ``hidden``: difficulty, of which
+length is a trace, doubles or quadruples the odds of a label.
+
+Counted: tables with the caution, those with the right column, and those so clear that the answer
+follows the column. Of these also how often the interval that is quoted, and the declared one,
+holds the share of good rows. Writes to benchmarks/verdicts/results: how_labels_came.csv.
+
+Quick: ``--tables 40 --power 10``
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bayesjudge.core.answer import is_bounded
+from bayesjudge.core.diagnosis import selection_of
+from bayesjudge.prevalence import Counts, answer, difference, exact, items
+
+RESULTS = Path(__file__).parent / "results"
+HONEST = ("random", "stratified", "by group", "by verdict", "propensity", "items")
+PLANTED = {
+    "first": (("created", ""), (0,)),
+    "one system": (("system",), (0,)),
+    "longer": (("tokens", "text"), (1, 2)),
+    "by verdict": (("verdict",), (2, 4)),
+    "hidden": (("tokens", "text"), (2, 4)),
+}
+
+
+def table_of(rng: np.random.Generator, n: int) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """Rows without labels, which are good, and how difficult each is."""
+    difficulty = rng.normal(size=n)
+    length = np.exp(6 + 0.5 * difficulty + 0.5 * rng.normal(size=n))
+    good = rng.random(n) < 1 / (1 + np.exp(difficulty - 0.8))
+    right = rng.random(n) < 1 / (1 + np.exp(0.5 * difficulty - 1.8))
+    zipf = np.minimum(rng.zipf(1.6, n), 30)
+    rows = pd.DataFrame(
+        {
+            "id": [f"q{i:05d}" for i in range(n)],
+            "created": pd.date_range("2026-01-01", periods=n, freq="7min").astype(str),
+            "system": rng.choice(["a", "b", "c"], n),
+            "topic": rng.choice([f"topic {i}" for i in range(8)], n),
+            "domain": [f"domain {i}" for i in zipf],
+            "tokens": length.round(),
+            "latency": rng.gamma(2, 1, n).round(3),
+            "text": ["word " * max(int(x / 20), 9) for x in length],
+            "verdict": np.where(good == right, "pass", "fail"),
+        }
+    )
+    return rows, good, difficulty
+
+
+def drawn(rng: np.random.Generator, weight: Any, m: int) -> np.ndarray:
+    """So many rows, drawn in proportion to weights."""
+    weight = np.asarray(weight, float)
+    return rng.choice(len(weight), min(m, int((weight > 0).sum())), False, weight / weight.sum())
+
+
+def honest(rng: np.random.Generator, design: str) -> Any:
+    """Data read from a table whose labels came as declared."""
+    n, m = int(rng.choice([200, 1000, 4000])), int(rng.choice([20, 60, 200]))
+    rows, good, _ = table_of(rng, n)
+    m, how = min(m, n // 2), {"calibration": "random"}
+    picked = drawn(rng, np.ones(n), m)
+    if design == "stratified":
+        picked = np.concatenate([
+            rng.choice(part, min(len(part), m // 8 + 1), replace=False)
+            for part in rows.groupby("topic").indices.values()])  # fmt: skip
+        how["stratum"] = "topic"
+    elif design == "by group":
+        shares = rows["system"].map(dict(zip("abc", rng.dirichlet([2, 2, 2]) + 0.1, strict=True)))
+        picked, how["by"] = drawn(rng, shares, m), "system"
+        picked = np.union1d(picked, rows.groupby("system").sample(1, random_state=1).index)
+    elif design == "by verdict":
+        picked, how["calibration"] = (
+            drawn(rng, np.where(rows["verdict"] == "fail", 3, 1), m),
+            design,
+        )
+    elif design == "propensity":
+        rows["chance"] = np.where(rows["tokens"] > rows["tokens"].median(), 2, 1) * m / n / 1.5
+        picked = np.flatnonzero(rng.random(n) < rows["chance"])
+        how |= {"calibration": "known_propensity", "propensity": "chance"}
+    elif design == "items":
+        rows["id"], rows["topic"] = rows["id"].to_numpy()[np.arange(n) // 4], rows["topic"].iloc[0]
+        rows["tokens"] = rows["tokens"].to_numpy()[np.arange(n) // 4 * 4]
+        rows["domain"] = rows["domain"].to_numpy()[np.arange(n) // 4 * 4]
+        picked = np.flatnonzero(np.isin(np.arange(n) // 4, rng.choice(n // 4, m // 4, False)))
+    label(rows, good, picked)
+    how["calibration"] = how["calibration"].replace(" ", "_")
+    if design == "items":
+        return items.Items.from_frame(rows, item="id", repeats="system", **how)
+    return Counts.from_frame(rows, **how)
+
+
+def label(rows: pd.DataFrame, good: np.ndarray, picked: np.ndarray) -> None:
+    """Write labels into a table, with who gave them."""
+    truth = np.full(len(rows), None, object)
+    truth[picked] = np.where(good[picked], "pass", "fail")
+    rows["truth"], rows["annotator"] = truth, np.where(pd.notna(truth), "Ann", None)
+
+
+def planted(rng: np.random.Generator, how: str, strength: float, m: int) -> tuple[Counts, float]:
+    """Counts read from a table whose labels came otherwise, and the share of good rows."""
+    rows, good, difficulty = table_of(rng, 1000)
+    weight: Any = {
+        "first": lambda: np.arange(1000) < m,
+        "one system": lambda: rows["system"] == "a",
+        "longer": lambda: rows["tokens"] ** strength,
+        "by verdict": lambda: np.where(rows["verdict"] == "fail", strength, 1),
+        "hidden": lambda: np.where(difficulty > 0, strength, 1),
+    }[how]()
+    label(rows, good, drawn(rng, weight, m))
+    return Counts.from_frame(rows, calibration="random"), good.mean()
+
+
+def holds(quoted: Any, share: float) -> bool:
+    """Whether the interval, or the bounds, hold a share."""
+    (_, _, row), *_ = quoted.rows()
+    return bool(row.low <= share <= row.high)
+
+
+def power_of(how: str, strength: float, m: int, tables: int) -> dict[str, Any]:
+    """Shares of tables planted so that speak, name the column, and are answered otherwise."""
+    seen: list[dict[str, float]] = []
+    for i in range(tables):
+        rng = np.random.default_rng([[*PLANTED].index(how), int(strength), m, i])
+        counts, share = planted(rng, how, strength, m)
+        selection = selection_of(counts)
+        row = {"speaks": float(selection is not None)}
+        if selection is not None:
+            named = selection.caution.numbers.get("column", "")
+            row |= {"right column": named in PLANTED[how][0]}
+            row |= {"clear": selection.instead is not None}
+        if selection is not None and selection.instead is not None:
+            estimates = difference(counts), exact(counts)
+            declared, text = estimates[1], answer(*estimates)
+            (_, _, first), *_ = text.quoted.rows()
+            row |= {"quoted holds": holds(text.quoted, share), "bounds": is_bounded(first)}
+            row |= {"declared holds": holds(declared.only("prevalence"), share)}
+        seen.append(row)
+    made = pd.DataFrame(seen, columns=["speaks", "right column", "clear", "bounds",
+                                       "quoted holds", "declared holds"], dtype=float)  # fmt: skip
+    made[["right column", "clear"]] = made[["right column", "clear"]].fillna(0)
+    return {"labels": how, "strength": strength, "m": m, "tables": tables,
+            **made.mean().round(3), "clear tables": int(made["clear"].sum())}  # fmt: skip
+
+
+def main() -> None:
+    """Draw tables, and count."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tables", type=int, default=40, help="honest ones of each design")
+    parser.add_argument("--power", type=int, default=10, help="planted ones of each kind")
+    asked = parser.parse_args()
+    rows: list[dict[str, Any]] = []
+    for place, design in enumerate(HONEST):
+        spoken = clear = 0
+        for i in range(asked.tables):
+            selection = selection_of(honest(np.random.default_rng([place, i]), design))
+            spoken += selection is not None
+            clear += selection is not None and selection.instead is not None
+        rows.append({"labels": design, "tables": asked.tables, "speaks": spoken / asked.tables,
+                     "clear": clear / asked.tables})  # fmt: skip
+    for how, (_, strengths) in PLANTED.items():
+        for strength in strengths:
+            rows += [power_of(how, strength, m, asked.power) for m in (50, 200)]
+    table = pd.DataFrame(rows)
+    table["mc error"] = np.sqrt(table["speaks"] * (1 - table["speaks"]) / table["tables"]).round(4)
+    RESULTS.mkdir(exist_ok=True)
+    table.to_csv(RESULTS / "how_labels_came.csv", index=False, lineterminator="\n")
+    print(table.to_string(index=False))
+
+
+if __name__ == "__main__":
+    main()

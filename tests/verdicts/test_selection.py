@@ -1,0 +1,194 @@
+"""Whether labels came as declared: the test is a permutation's, it names the column, and the answer
+follows what is still valid."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesjudge as bj
+from bayesjudge import prevalence as P
+from bayesjudge.core.diagnosis import selection_of
+from bayesjudge.prevalence import Counts
+from bayesjudge.verdicts import selection
+
+
+def rows_of(n=600, seed=1):
+    """Rows without labels: longer outputs are worse, and who is good."""
+    rng = np.random.default_rng(seed)
+    tokens = rng.lognormal(6, 0.7, n).round(1)
+    good = rng.random(n) < 1 / (1 + np.exp(1.5 * (np.log(tokens) - 6.5)))
+    said = np.where(rng.random(n) < 0.85, good, ~good)
+    table = pd.DataFrame(
+        {
+            "id": [f"q{i:05d}" for i in range(n)],
+            "created": pd.date_range("2026-01-01", periods=n, freq="h").astype(str),
+            "model": rng.choice(["a", "b", "c"], n),
+            "tokens": tokens,
+            "verdict": np.where(said, "yes", "no"),
+        }
+    )
+    return table, good, rng
+
+
+def labelled(table, good, picked):
+    """The table with labels of some rows, and with who gave them and when."""
+    has = np.isin(np.arange(len(table)), picked)
+    return table.assign(
+        truth=np.where(has, np.where(good, "yes", "no"), ""),
+        annotator=np.where(has, "Ann", "none"),
+        checked=np.where(has, "2026-02-01", None),
+    )
+
+
+def planted(how, m=150, seed=1):
+    """Counts of labels that came otherwise than at random, and the share of good rows."""
+    table, good, rng = rows_of(seed=seed)
+    weight = {
+        "random": np.ones(len(table)),
+        "first": np.arange(len(table)) < m,
+        "model": (table["model"] == "a").to_numpy(),
+        "tokens": table["tokens"].to_numpy() ** 2,
+        "verdict": np.where(table["verdict"] == "no", 6.0, 1.0),
+    }[how].astype(float)
+    picked = rng.choice(len(table), m, replace=False, p=weight / weight.sum())
+    return labelled(table, good, picked), good.mean()
+
+
+def answer_of(counts):
+    return P.answer(*P.closed_forms(counts), P.exact(counts))
+
+
+@pytest.mark.parametrize(
+    ("how", "column", "words"),
+    [
+        ("first", "created", "labels say nothing of"),
+        ("model", "model", "'a' in 'model'"),
+        ("tokens", "tokens", "within classes of that column"),
+        ("verdict", "verdict", "chosen by verdict"),
+    ],
+)
+def test_the_column_is_named_and_the_answer_follows_it(how, column, words):
+    table, share = planted(how)
+    counts = Counts.from_frame(table, calibration="random")
+    caution = selection_of(counts).caution
+    assert (caution.id, caution.numbers["column"]) == ("label-selection", column)
+    found = answer_of(counts)
+    assert words in found.notes[0].lower() or words in found.notes[0]
+    assert found.notes[1].startswith("If they came as declared (random): ")
+    (_, _, row), *_ = found.quoted.rows()
+    assert row.low < share < row.high
+    assert np.isnan(row.value) == (how in ("first", "model"))
+    assert "label-selection" in {c.id for c in found.quoted.cautions}
+    # declared, methods say what contradicts them
+    assert "label-selection" in P.human_only(counts).assumptions[0].contradicted_by
+
+
+def test_the_number_within_classes_is_right_where_the_declared_one_is_not():
+    errors = []
+    for seed in range(12):
+        table, share = planted("tokens", seed=seed)
+        counts = Counts.from_frame(table, calibration="random")
+        quoted = answer_of(counts).quoted
+        if "overall_prevalence" in quoted:
+            declared = P.exact(counts)["prevalence"].value
+            errors.append((quoted["overall_prevalence"].value - share, declared - share))
+    quoted, declared = np.array(errors).T
+    assert len(errors) >= 8
+    assert abs(quoted.mean()) < 3 * quoted.std() / len(quoted) ** 0.5
+    assert declared.mean() < -0.04
+
+
+def test_honest_labels_and_what_was_filled_with_them_say_nothing():
+    table, _ = planted("random")
+    assert selection_of(Counts.from_frame(table, calibration="random")) is None
+    table, _ = planted("verdict")
+    assert selection_of(Counts.from_frame(table, calibration="by_verdict")) is None
+    assert selection_of(Counts.from_frame(table, calibration="separate")) is None
+    table, _ = planted("model")
+    assert selection_of(Counts.from_frame(table, calibration="random", stratum="model")) is None
+
+
+def test_rows_in_an_order_that_no_column_confirms_may_have_been_sorted_by_their_labels():
+    table, _ = planted("random")
+    table = table.sort_values("truth", ascending=False, ignore_index=True)
+    assert selection_of(Counts.from_frame(table, calibration="random")) is None
+    numbered = table.drop(columns="created").assign(id=[f"q{i:05d}" for i in range(len(table))])
+    seen = selection_of(Counts.from_frame(numbered, calibration="random"))
+    assert "labels are of the first 150 rows" in seen.caution.text
+    assert seen.instead is None  # they may have been numbered afterwards
+
+
+def test_rows_of_one_item_are_drawn_together():
+    table, good, rng = rows_of()
+    items = np.arange(600) // 6
+    table = table.assign(id=items, model=np.array(list("abc"))[items % 3])
+    picked = np.flatnonzero(np.isin(items, rng.choice(100, 30, replace=False)))
+    data = labelled(table, good, picked)
+    how = {"calibration": "random", "item": "id", "repeats": "system"}
+    assert selection_of(P.items.Items.from_frame(data, **how)) is None
+    picked = np.flatnonzero(np.isin(items, np.arange(0, 90, 3)))
+    data = labelled(table, good, picked)
+    seen = selection_of(P.items.Items.from_frame(data, **how))
+    assert seen.caution.numbers["column"] == "model"
+
+
+def test_the_probability_is_that_of_all_ways_to_draw_the_labels(monkeypatch):
+    monkeypatch.setattr(selection, "UNSUSPICIOUS", 99)
+    monkeypatch.setattr(selection, "MOST_AS_FAR", selection.DRAWS)
+    strata = np.repeat([0, 1], [3, 7])
+    x = np.random.default_rng(3).integers(0, 4, (10, 3)).astype(float)
+    x[:, 2] = np.where(strata == 0, 5 * x[:, 2], x[:, 2])
+    ways = itertools.product(
+        itertools.combinations(range(3), 2), itertools.combinations(range(3, 10), 2)
+    )
+    flags = np.array([np.isin(np.arange(10), [*a, *b]).astype(float) for a, b in ways])
+    sums = flags @ x
+    z = np.abs((sums - sums.mean(axis=0)) / sums.std(axis=0))
+    for flag, here in [*zip(flags, z, strict=True)][::7]:
+        exact = (z.max(axis=1) >= here.max() - 1e-9).mean()
+        tested = selection.most_extreme(x, flag, strata)
+        error = np.sqrt(exact * (1 - exact) / selection.DRAWS)
+        assert tested.p_value == pytest.approx(exact, abs=4 * error + 0.002)
+        assert tested.feature == here.argmax()
+
+
+@pytest.mark.parametrize("kind", ["polars", "arrow"])
+def test_every_kind_of_table_in_memory_is_looked_at(kind):
+    table, _ = planted("tokens")
+    if kind == "polars":
+        polars = pytest.importorskip("polars")
+        read = polars.from_pandas(table)
+    else:
+        read = pytest.importorskip("pyarrow").Table.from_pandas(table)
+    seen = [selection_of(Counts.from_frame(one, calibration="random")) for one in (table, read)]
+    assert seen[0].caution == seen[1].caution
+    assert seen[0].instead.counts.tolist() == seen[1].instead.counts.tolist()
+
+
+def test_large_tables_are_sampled_without_a_bias():
+    flags = np.zeros(20_000, bool)
+    flags[np.random.default_rng(1).choice(20_000, 300, replace=False)] = True
+    rows = selection._sampled(flags)
+    assert len(rows) == selection.MOST_ROWS
+    assert flags[rows].sum() == 300
+    assert len({*rows.tolist()}) == len(rows)
+
+
+def test_scores_classes_judges_and_panels_say_it_too():
+    table, _ = planted("tokens")
+    numbers = table.assign(score=np.where(table["verdict"] == "yes", 4, 2))
+    scores = P.scores.Scores.from_frame(numbers, calibration="random", scale=(1, 5))
+    classes = P.classes.ClassCounts.from_frame(table, calibration="random", classes=["yes", "no"])
+    votes = bj.panel.Votes.from_frame(
+        table.assign(other=table["verdict"]), judges=["verdict", "other"], item="id",
+        generator=None, calibration="random",
+    )  # fmt: skip
+    judged = bj.judge.Judged.from_frame(table, calibration="random")
+    quality = bj.judge.quality(judged)
+    for made in (P.difference(scores), P.difference(classes), quality):
+        assert "label-selection" in {c.id for c in made.cautions}
+    assert quality.assumptions[0].contradicted_by == ("label-selection",)
+    made = bj.panel.closed_forms(votes)
+    assert any("label-selection" in {c.id for c in one.cautions} for one in made)
