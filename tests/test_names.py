@@ -11,6 +11,7 @@ def test_every_public_reader_is_read():
     called |= {
         # called with a table and more
         "bayesjudge.decide.drift.drift",
+        "bayesjudge.decide.watch.Watch.look",
         "bayesjudge.decide.shopping.Pilot.from_frame",
         "bayesjudge.panel.data.Votes.with_labels",
         "bayesjudge.prevalence.data.Counts.with_labels",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
+
+from cyclopts import Group, Parameter
 
 import bayesjudge as bj
 from bayesjudge.cli.options import (
@@ -24,7 +27,7 @@ from bayesjudge.cli.options import (
     check_files,
     table_option,
 )
-from bayesjudge.cli.output import deliver
+from bayesjudge.cli.output import deliver, tell
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import InputError, checking
@@ -33,6 +36,10 @@ from bayesjudge.render.page import Section
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+COUNTED_BEFORE = "this look was counted before, and not again; if it is a new one, give it a name"
+OF_LOOKS = Parameter(group=Group("Looking again and again", sort_key=1))
 
 
 def drift(
@@ -51,16 +58,22 @@ def drift(
     change: Annotated[float, OF_OUTPUT] = 0.03,
     ci_prob: Annotated[float, OF_OUTPUT] = 0.95,
     fail: Annotated[bool, OF_OUTPUT] = False,
+    watch: Annotated[Path | None, OF_LOOKS] = None,
+    look: Annotated[str | None, OF_LOOKS] = None,
+    looks: Annotated[int | None, OF_LOOKS] = None,
     html: Html = None,
     json: Json = False,
 ) -> int:
     r"""Compare two judges, or two versions of one: verdicts that flip, and what they move.
 
     Which of the two is better for people, on the same labelled outputs: `bayesjudge judge`.
+    Comparing every week alarms falsely sooner or later; `--watch` does not: give the verdicts that
+    the labels were made with and this week's on the same outputs. Exit code 0 no drift, 1 drift.
 
     ```
     bayesjudge drift old.csv new.csv --item id --verdict judge --truth human --by system
     bayesjudge drift run.eval run.eval --judge gpt-4 --judge gpt-5
+    bayesjudge drift anchors.csv today.csv --item id --watch watch.json --look 2026-W48
     ```
 
     Parameters
@@ -79,6 +92,14 @@ def drift(
         Probability of every interval, and of calling nothing a drift if there is none.
     fail : bool
         Exit with 1 if a drift was seen.
+    watch : Path
+        File that keeps the looks so far; made at the first one. An alarm, ever, has probability
+        1 - --ci-prob at most while the judge stays the same.
+    look : str
+        Name of this look, such as its date: one that was counted counts no more. Without, verdicts
+        that are all those of an earlier look count no more.
+    looks : int
+        How many looks are planned, of the first call; by default any number.
 
     Raises
     ------
@@ -89,7 +110,9 @@ def drift(
         require(0 < change < 1, f"--change must lie in (0, 1), got {change}")
         words = "--judge: name one for both logs, or the old and the new one"
         require(len(judge or []) < 3, words)
-        check_files(require, html=html)
+        check_files(require, html=html, watch=watch)
+        alone = watch is not None or (look is None and looks is None)
+        require(alone, "--look and --looks go with --watch FILE")
     named: list[str | None] = list(judge) if judge else [None]
     judges = (named[0], named[-1])
     sources = [
@@ -105,22 +128,24 @@ def drift(
         item, by = named_by[0][0] or item, named_by[0][1]
     columns = [item, verdict, *([by] if by else [])]
     tables = [_read(source, columns, truth) for source in sources]
-    found = bj.decide.drift(
-        *tables,
-        item=item,
-        verdict=verdict,
-        truth=truth,
-        by=by,
-        **asdict(meanings),
-        ci_prob=ci_prob,
-    )
+    how: dict[str, Any] = {"item": item, "verdict": verdict, "truth": truth, "by": by}
+    how |= {**asdict(meanings), "ci_prob": ci_prob}
+    inputs = {"old": str(old), "new": str(new), "judges": ", ".join(judge or ()) or None}
+    if watch is not None:
+        watched, counted = _watched(watch, tables, look, how | {"looks": looks})
+        page = decision_page(watched, inputs=inputs, line=called("drift"), said=[str(watched)])
+        if not counted:
+            tell(f"{COUNTED_BEFORE} (--look NAME)")
+        deliver(page, json=json, html=html)
+        return int(watched.alarm is not None)
+    found = bj.decide.drift(*tables, **how)
     told = [str(found)]
     if change != 0.03:
         told.append(f"a change of {change:g}: seen with probability {found.power(change):.2f}")
     power = Section("", (), "power", {"change": change, "power": found.power(change)})
     page = decision_page(
         found,
-        inputs={"old": str(old), "new": str(new), "judges": ", ".join(judge or ()) or None},
+        inputs=inputs,
         line=called("drift"),
         sections=[power],
         pictures=lambda: _picture(found),
@@ -128,6 +153,18 @@ def drift(
     )
     deliver(page, json=json, html=html)
     return int(fail and bool(found.seen))
+
+
+def _watched(
+    path: Path, tables: Sequence[Any], name: str | None, how: dict[str, Any]
+) -> tuple[bj.decide.Watch, bool]:
+    """The watch with this look, and whether it is a new one; the file is written at once."""
+    watch = bj.decide.Watch(tables[0], **how)
+    if path.exists():
+        watch.resume(path)
+    counted = watch.look(tables[1], name)
+    watch.save(path)
+    return watch, counted
 
 
 def _picture(found: bj.decide.Drift) -> dict[str, Figure]:

@@ -24,6 +24,8 @@ _ASSUMED = Parameter(group=Group("What is assumed to be true", sort_key=1))
 _WANTED = Parameter(group=Group("What is wanted", sort_key=0), negative="")
 #: Numbers of labels that are compared if none are given.
 LABELS = (50, 100, 200, 400)
+#: How much worse than guessed the judge is tried, and the share of tables that are to be narrow.
+WORSE, NINE_IN_TEN = 0.05, 0.9
 CI_PROB, PROBABILITY, POWER, ITEMS = 0.95, 0.95, 0.8, 1000
 
 
@@ -167,15 +169,18 @@ def _plan_widths(
     how: dict[str, Any] = {"prevalence": prevalence, "sensitivity": sensitivity}
     how |= {"specificity": specificity, **given}
     table = bj.prevalence.budget.plan(sizes, **how, random_seed=seed)
-    needed = {} if width is None else bj.prevalence.budget.labels_by_design(width, **how)
-    answer = _answer(table, needed, width, how, _if_errors_differ(width, judge, how))
+    budget = bj.prevalence.budget
+    needed = {} if width is None else budget.labels_by_design(width, **how)
+    sure = {} if width is None else budget.labels_by_design(width, **how, chance=NINE_IN_TEN)
+    answer = _answer(table, needed, sure, width, how, _if_errors_differ(width, judge, how))
+    answer += _if_worse(width, judge, how, max(sizes), seed)
     most = max(sizes)
     regime = bj.prevalence.budget.judge_regime(
         sensitivity, specificity, labelled=most, items=how["items"]
     )
     if json:
         inputs = {**how, "labelled": sizes, "width": width, "seed": seed}
-        deliver(page_of_plan(inputs, answer, table.to_dict("records"), needed), json=True)
+        deliver(page_of_plan(inputs, answer, table.to_dict("records"), needed, sure), json=True)
     else:
         console = open_console()
         wrapped(console, answer, "", "", style="bold")
@@ -200,9 +205,33 @@ def _if_errors_differ(width: float | None, judge: Judge, how: dict[str, Any]) ->
     return by_split(counts)
 
 
+def _if_worse(
+    width: float | None, judge: Judge, how: dict[str, Any], labels: int, seed: int
+) -> str:
+    """What it costs if the judge errs more than was guessed."""
+    q1, q0 = (max(rate - WORSE, 0.0) for rate in judge.rates)
+    if q1 + q0 <= 1:
+        return ""
+    budget, asked = bj.prevalence.budget, {**how, "sensitivity": q1, "specificity": q0}
+    if width is None:
+        asked |= {"labelled": labels, "calibration": "random", "random_seed": seed}
+        cost = f"it is {budget.expected_width(**asked).width:.3f} wide"
+    else:
+        cost = f"it takes {_count(budget.labels_by_design(width, **asked)['random sample'])} labels"
+    return (
+        f" If the judge is right {100 * WORSE:g} points less often than guessed, on good outputs "
+        f"and on bad ones, {cost}."
+    )
+
+
+def _count(labels: int | None) -> str:
+    return "more than there are" if labels is None else f"{labels:,}"
+
+
 def _answer(
     table: pd.DataFrame,
     needed: dict[str, int | None],
+    sure: dict[str, int | None],
     width: float | None,
     how: dict[str, Any],
     differs: str = "",
@@ -214,28 +243,32 @@ def _answer(
         sample, people = widths["random sample"], widths["people only"]
         return (
             f"{most['labelled'].iloc[0]} labels of a random sample are expected to give an "
-            f"interval {sample:.3f} wide, and {people:.3f} if the judge is left out."
+            f"interval {sample:.3f} wide, and {people:.3f} if the judge is left out. 9 tables of "
+            f"10 reach {most['width_90']['random sample']:.3f}."
         )
     counts = {name: "out of reach" if n is None else f"{n:,}" for name, n in needed.items()}
     text = f"An interval {width:g} wide takes about {counts['random sample']} labels of a random "
     text += f"sample, and {counts['people only']} without the judge. "
+    if needed["random sample"] is not None:
+        text += f"So that 9 tables of 10 are as narrow it takes {_count(sure['random sample'])}. "
     text += f"The number is {differs.strip(' ()')}. " if differs else ""
     text += f"Chosen by the judge's verdict it takes {counts['by verdict']}; "
-    by_truth = [n for n in (needed["half good, half bad"], needed["adaptive"]) if n is not None]
-    if by_truth:
-        return f"{text}with labels chosen by truth {min(by_truth):,}."
+    by_truth = needed["half good, half bad"]
+    if by_truth is not None:
+        return f"{text}with labels chosen by truth, half good and half bad, {by_truth:,}."
     text += f"with labels chosen by truth it is out of reach with {how['items']:,} items"
     return f"{text}: judge more items."
 
 
 def _print(console: Console, table: pd.DataFrame) -> None:
     head = ["labels", "strategy", "--calibration", "good", "bad", "width", "expected", "± error"]
+    head.append("9 of 10")
     rows: list[list[str]] = []
     last = None
     for row in table.itertuples(index=False):
         rows += [[]] * (last is not None and row.labelled != last)
         cells = [f"{row.correct_n:.0f}", f"{row.incorrect_n:.0f}", f"{row.width:.3f}"]
-        cells += [f"{row.expected_width:.3f}", f"{row.mc_error:.3f}"]
+        cells += [f"{x:.3f}" for x in (row.expected_width, row.mc_error, row.width_90)]
         size = "" if row.labelled == last else str(row.labelled)
         rows.append([size, row.strategy, row.calibration, *cells])
         last = row.labelled
@@ -244,7 +277,8 @@ def _print(console: Console, table: pd.DataFrame) -> None:
 
 def _say(regime: tuple[Any, Any], most: int) -> None:
     lines = ["", "width: of the closed form's interval at the data expected; expected: of the "]
-    lines[-1] += "posterior's,\naveraged over simulated data; both as a share of items."
+    lines[-1] += "posterior's,\naveraged over simulated data, and 9 of 10: what nine tables of ten "
+    lines[-1] += "reach; as a share of items."
     if regime[0] != regime[0]:
         lines.append(
             f"With {most} labels by truth this judge tells less than labels of a random sample "

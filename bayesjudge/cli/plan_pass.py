@@ -134,15 +134,24 @@ def plan_pass(
 
 
 def page_of_plan(
-    inputs: Mapping[str, Any], answer: str, rows: Sequence[Any], needed: Mapping[str, Any]
+    inputs: Mapping[str, Any],
+    answer: str,
+    rows: Sequence[Any],
+    needed: Mapping[str, Any],
+    sure: Mapping[str, Any] | None = None,
 ) -> Page:
-    """The page of a plan."""
+    """The page of a plan; `sure` are labels with which 9 of 10 tables are narrow enough."""
     return Page(
         "bayesjudge plan",
         answer,
         command="plan",
         inputs=inputs,
-        fields=lambda: {"answer": {"text": answer}, "rows": rows, "labels_needed": needed},
+        fields=lambda: {
+            "answer": {"text": answer},
+            "rows": rows,
+            "labels_needed": needed,
+            **({"labels_needed_90": sure} if sure else {}),
+        },
     )
 
 

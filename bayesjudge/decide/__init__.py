@@ -9,6 +9,7 @@ from bayesjudge.decide.pages import to_html, to_json, to_junit, to_markdown
 from bayesjudge.decide.plots import plot_drift, plot_gate, plot_monitor
 from bayesjudge.decide.power import chance_to_pass, labels_to_pass
 from bayesjudge.decide.shopping import Pilot, shopping_list
+from bayesjudge.decide.watch import Watch
 
 __all__ = [
     "Agreement",
@@ -19,6 +20,7 @@ __all__ = [
     "Monitor",
     "Need",
     "Pilot",
+    "Watch",
     "chance_to_pass",
     "drift",
     "gate",

@@ -265,7 +265,7 @@ def drift(
     if each:
         kept = {s: c[:3] for s, c in each.items()}
         quantities["system_pass_rate_change"] = Quantity.of_rows(kept, ("system",))
-    youden = _youden(labelled)
+    youden = youden_of(labelled)
     if youden is not None:
         shifts = each or {"": z["pass_rate_change"]}
         kept = {s if s else (): _shift(c, youden, ci_prob) for s, c in shifts.items()}
@@ -291,6 +291,29 @@ def drift(
     return Drift(made, flips, z["pass_rate_change"].error, ci_prob, seen, called)
 
 
+def outputs_of(
+    table: Any,
+    item: str,
+    verdict: str,
+    truth: str | None,
+    by: str | None,
+    meanings: tuple[Any, Any, Any],
+) -> pd.DataFrame:
+    """By item (and system): the mean verdict, the label, and whether labels differ."""
+    from bayesjudge.core.tables import columns_of
+
+    names, keys = [item, *([by] if by else [])], ["item", "system"][: 2 if by else 1]
+    labelled = truth is not None and truth in columns_of(table)
+    read = read_log(table, [verdict, *([truth] if truth and labelled else [])], names, meanings)
+    outputs = [read[name].rename(key) for name, key in zip(names, keys, strict=True)]
+    means = read[verdict].fillna(0.0).groupby(outputs, sort=False).mean().to_frame("verdict")
+    means["truth"], means["torn"] = np.nan, False
+    if truth and labelled:
+        by_output = read[truth].groupby(outputs, sort=False)
+        means["truth"], means["torn"] = by_output.mean(), by_output.nunique() > 1
+    return means
+
+
 def _paired(
     old: Any,
     new: Any,
@@ -305,24 +328,12 @@ def _paired(
 
     from bayesjudge.core.tables import columns_of
 
-    names, keys = [item, *([by] if by else [])], ["item", "system"][: 2 if by else 1]
-    parts, found_truth = [], False
-    for table in (old, new):
-        has = truth is not None and truth in columns_of(table)
-        found_truth |= has
-        read = read_log(table, [verdict, *([truth] if truth and has else [])], names, meanings)
-        outputs = [read[name].rename(key) for name, key in zip(names, keys, strict=True)]
-        made = read[verdict].fillna(0.0).groupby(outputs, sort=False).mean().to_frame("verdict")
-        if truth and has:
-            by_output = read[truth].groupby(outputs, sort=False)
-            made["truth"], made["torn"] = by_output.mean(), by_output.nunique() > 1
-        else:
-            made["truth"], made["torn"] = np.nan, False
-        parts.append(made)
+    parts = [outputs_of(table, item, verdict, truth, by, meanings) for table in (old, new)]
     named = [part.add_suffix(end) for part, end in zip(parts, ("_old", "_new"), strict=True)]
     both = named[0].join(named[1], how="inner").reset_index()
     with checking("drift") as require:
-        require(truth is None or found_truth, f"neither log has a column {truth!r}")
+        there = truth is None or any(truth in columns_of(table) for table in (old, new))
+        require(there, f"neither log has a column {truth!r}")
         torn = both["torn_old"] | both["torn_new"]
         other = both["truth_old"].notna() & both["truth_new"].notna()
         torn |= other & (both["truth_old"] != both["truth_new"])
@@ -373,7 +384,7 @@ def _surely(change: Change, ci_prob: float) -> bool:
     return bool(abs(centre) > stdtrit(change.df, (1 + ci_prob) / 2) * change.error)
 
 
-def _youden(labelled: pd.DataFrame) -> tuple[float, float] | None:
+def youden_of(labelled: pd.DataFrame) -> tuple[float, float] | None:
     """Sensitivity + specificity - 1 of the old judge, and its standard error."""
     good, bad = (labelled.loc[labelled["truth"] == v, "old"] for v in (1.0, 0.0))
     if min(len(good), len(bad)) < 2:

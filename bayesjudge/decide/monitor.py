@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
@@ -14,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from bayesjudge.core import methods
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Estimate, Quantity
 from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.screen import how_many
@@ -27,6 +24,7 @@ from bayesjudge.decide._betting import (
     predicted,
 )
 from bayesjudge.decide._reading import read_log
+from bayesjudge.decide._state import digest_of, read_state, write_state
 from bayesjudge.decide.decision import Check, Gate, Need, Outcome
 
 if TYPE_CHECKING:
@@ -558,7 +556,6 @@ class Monitor:
         pathlib.Path
             Where it was written.
         """
-        path = Path(path)
         state = {
             "schema": SCHEMA,
             "settings": asdict(self.settings),
@@ -572,14 +569,10 @@ class Monitor:
             ],
             "labels": {self.names[i]: y for i, y in self._truth.items()},
         }
-        beside = path.with_name(f"{path.name}.part")
-        beside.write_text(json.dumps(state, indent=1), encoding="utf-8")
-        os.replace(beside, path)
-        return path
+        return write_state(path, state)
 
     def _digest(self) -> str:
-        told = json.dumps([self.names, self.verdicts.tolist()], ensure_ascii=False)
-        return hashlib.sha256(told.encode()).hexdigest()
+        return digest_of([self.names, self.verdicts.tolist()])
 
     def resume(self, path: str | Path) -> Self:
         """Take over the draws and labels of a file that `save` wrote.
@@ -600,19 +593,16 @@ class Monitor:
             If the file is not a monitor's, is of other items, verdicts or settings (but for the
             seed, which is the file's), or this monitor has drawn items already.
         """
-        path = Path(path)
+        settings, drawn, labels, digest = read_state(
+            path,
+            SCHEMA,
+            lambda state: (
+                Settings(**state["settings"]),
+                *(state[name] for name in ("drawn", "labels", "data_sha256")),
+            ),
+        )
         with checking(str(path)) as require:
-            require(path.is_file(), "there is no such file")
             require(not self._drawn, "this monitor has drawn items already; make a new one")
-        try:
-            state = json.loads(path.read_text(encoding="utf-8"))
-            right = state["schema"] == SCHEMA
-            settings = Settings(**state["settings"])
-            drawn, labels, digest = state["drawn"], state["labels"], state["data_sha256"]
-        except (ValueError, KeyError, TypeError) as error:
-            raise InputError(str(path), [f"is not a monitor's file: {error}"]) from error
-        with checking(str(path)) as require:
-            require(right, f"expected schema {SCHEMA!r}, got {state['schema']!r}")
             require(
                 digest == self._digest(),
                 "was made of other items or verdicts: draws from one list are no draws from "

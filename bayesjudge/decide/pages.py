@@ -25,6 +25,8 @@ from bayesjudge.decide.drift import (
     flips_in_words,
     rate_in_words,
 )
+from bayesjudge.decide.watch import SOURCE as SOURCE_OF_WATCH
+from bayesjudge.decide.watch import Watch, watch_in_words
 from bayesjudge.render.html import to_html as html_of
 from bayesjudge.render.json import to_json as json_of
 from bayesjudge.render.junit import to_junit as junit_of
@@ -34,11 +36,16 @@ from bayesjudge.render.page import Case, Line, Page, Table, as_plain
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+NUMBERS_OF_WATCH = ("before", "since", "evidence")
 HEADS = ("outcome", "number", "threshold", "estimate", "one-sided limits", "chance")
 
 
-def decision_page(made: Gate | Drift, *, unknown: Outcome = "unknown", **about: Any) -> Page:
-    """The page of decisions or of a drift; `about` are further fields of it."""
+def decision_page(
+    made: Gate | Drift | Watch, *, unknown: Outcome = "unknown", **about: Any
+) -> Page:
+    """The page of decisions, of a drift or of a watch; `about` are further fields of it."""
+    if isinstance(made, Watch):
+        return replace(_watch_page(made), **about)
     found = _drift_page(made) if isinstance(made, Drift) else _gate_page(made, unknown)
     return replace(found, **about)
 
@@ -62,19 +69,19 @@ def to_markdown(gate: Gate, *, title: str = "bayesjudge gate") -> str:
 
 
 def to_html(
-    made: Gate | Drift,
+    made: Gate | Drift | Watch,
     *,
     title: str | None = None,
     figures: Mapping[str, Figure] | None = None,
     inputs: Mapping[str, Any] | None = None,
     command: str | None = None,
 ) -> str:
-    """Write decisions, or a drift, as one page that needs no other file.
+    """Write decisions, a drift, or a watch as one page that needs no other file.
 
     Parameters
     ----------
-    made : Gate or Drift
-        From `bayesjudge.decide.gate`, `Monitor.gate` or `bayesjudge.decide.drift`.
+    made : Gate, Drift or Watch
+        From `bayesjudge.decide.gate`, `Monitor.gate` or `bayesjudge.decide.drift`; or a `Watch`.
     title : str, optional
         Title of the page.
     figures : mapping of str to matplotlib.figure.Figure, optional
@@ -217,6 +224,48 @@ def _drift_page(drift: Drift) -> Page:
             "seen": drift.seen,
             "flips": drift.flips.to_dict(),
             "estimates": [{**as_plain(one), **one.where} for one in found],
+        },
+    )
+
+
+def _watch_page(watch: Watch) -> Page:
+    rows = watch.shifts
+    lines = [
+        Line(
+            [
+                change_in_words(row.quantity, watch.pass_name),
+                *map(_number, (row.before, row.since)),
+                row.look,
+                f"{row.evidence:.3g}",
+                "alarm" if row.alarm else "",
+            ]
+        )
+        for row in rows
+    ]
+    below = (
+        "Flips are against the baseline. Since: the look from which on a number differs most, "
+        f"whether it does or not; there is an alarm at an evidence of {watch.alarm_at:g}."
+    )
+    below += "".join(f" {words[0].upper()}{words[1:]}." for words in watch.corrected())
+    return Page(
+        title="bayesjudge drift",
+        sentence=watch_in_words(watch),
+        about="If the judge stays the same there is an alarm with probability "
+        f"{1 - watch.ci_prob:.3g} at most, however often one looks; an alarm stands.",
+        command="drift",
+        numbers=Table(
+            ["watched", "before", "since", "look", "evidence", "outcome"], lines, NUMBERS_OF_WATCH
+        ),
+        below=below,
+        sources=[("Exchangeable looks", SOURCE_OF_WATCH)],
+        fields=lambda: {
+            "seen": [row.quantity for row in rows if row.alarm],
+            "watch": {
+                "looks": list(watch.names),
+                "alarm": watch.alarm,
+                "alarm_at": watch.alarm_at,
+                "shifts": [row._asdict() for row in rows],
+            },
         },
     )
 

@@ -81,13 +81,12 @@ def test_interval_width_is_that_of_the_estimate():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("split", ["half good, half bad", "adaptive"])
-def test_labels_by_truth_are_the_first_that_are_enough(split):
+def test_labels_by_truth_are_the_first_that_are_enough():
     for good in (0.25, 0.5):
         rate = 0.9 * good + 0.3 * (1 - good)
-        found = budget.labels_by_design(0.25, prevalence=good, **JUDGE, items=10**9)[split]
-        how = "equal" if split != "adaptive" else split
-        curve = budget.width_curves(range(20, found + 40), [rate], **JUDGE, splits=[how])
+        found = budget.labels_by_design(0.25, prevalence=good, **JUDGE, items=10**9)
+        found = found["half good, half bad"]
+        curve = budget.width_curves(range(20, found + 40), [rate], **JUDGE, splits=["equal"])
         widths = curve.set_index("labelled")["width"]
         assert widths[found] <= 0.25 < widths[found - 1]
         assert (widths[found:] < 0.2505).all()  # rounding makes a label's difference either way
@@ -97,7 +96,8 @@ def test_labels_at_the_sources_example():
     # "p = .3, equal split, length < .1": read off Figure 3 as about 200; eq. (6) gives 362
     how = {"prevalence": 0.0, **JUDGE, "items": 10**12}
     assert budget.labels_by_design(0.1, **how)["half good, half bad"] == 362
-    assert budget.labels_by_design(0.01, prevalence=0.4, **JUDGE, items=1000)["adaptive"] is None
+    few = budget.labels_by_design(0.01, prevalence=0.4, **JUDGE, items=1000)
+    assert few["half good, half bad"] is None
 
 
 # Judge or people ---------------------------------------------------------------------------------
@@ -228,8 +228,8 @@ def test_plan_tells_what_each_design_buys():
     assert (width.loc[240, "expected_width"] < width.loc[60, "expected_width"]).all()
     # with many labels the posterior is as wide as the closed form's interval
     assert_allclose(width.loc[240, "expected_width"], width.loc[240, "width"], rtol=0.15)
-    with pytest.raises(bj.InputError, match="labelled=10 is less than twice the pilot"):
-        budget.plan([10], **TRUE, items=2000)
+    with pytest.raises(bj.InputError, match="labelled=1: two labels or more"):
+        budget.plan([1], **TRUE, items=2000)
 
 
 # Which label next --------------------------------------------------------------------------------
@@ -285,8 +285,8 @@ def test_pictures_hold_the_numbers_of_the_tables():
     table = budget.plan([40, 80], **TRUE, items=500, repeats=4, random_seed=1)
     ax = P.plot_plan(table, width=0.2)
     drawn = {line.get_label(): line.get_ydata() for line in ax.get_lines()}
-    picked = table[table["strategy"] == "adaptive"]
-    assert_allclose(drawn["adaptive"], picked["expected_width"])
+    picked = table[table["strategy"] == "by verdict"]
+    assert_allclose(drawn["by verdict"], picked["expected_width"])
     assert drawn["wanted: 0.2"][0] == 0.2
 
 
@@ -319,6 +319,37 @@ def test_labels_by_design_is_the_first_that_is_enough():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", ["people only", "random sample", "by verdict"])
+def test_labels_with_a_chance_are_those_of_drawn_tables(name):
+    """With a wide and a narrow spread, and by the closed form of tables drawn otherwise."""
+    rates = {"prevalence": 0.6, "sensitivity": 0.9, "specificity": 0.7, "items": 2000}
+    few, middle, many = (
+        budget.labels_by_design(0.15, **rates, chance=chance)[name] for chance in (0.1, 0.5, 0.9)
+    )
+    assert few <= middle <= many
+    assert abs(middle - budget.labels_by_design(0.15, **rates)[name]) <= 3
+    pair = (many + 1) // 2, many // 2
+    design = {"by verdict": "by_verdict"}.get(name, "random")
+    drawn = _drawn(
+        {k: rates[k] for k in ("prevalence", "sensitivity", "specificity")},
+        2000,
+        pair,
+        design,
+        400,
+        np.random.default_rng(5),
+    )
+    form = {
+        "people only": P.human_only,
+        "random sample": P.difference,
+        "by verdict": P.post_stratified,
+    }
+    made = form[name](drawn)
+    table = made.quantities["prevalence"]
+    share = np.mean(table.high - table.low <= 0.15)
+    assert abs(share - 0.9) < 4 * np.sqrt(0.09 / 400)
+
+
+@pytest.mark.slow
 def test_the_command_prints_the_table(tmp_path, capsys, monkeypatch):
     from bayesjudge.cli import main
 
@@ -344,12 +375,18 @@ def test_the_command_prints_the_table(tmp_path, capsys, monkeypatch):
         line = next(text for text in out.splitlines() if f" {row.strategy} " in text)
         assert f"{row.width:.3f}" in line
         assert f"{row.expected_width:.3f}" in line
+        assert line.endswith(f"{row.width_90:.3f}")
     each = budget.labels_by_design(0.2, **TRUE, items=500)
     needed = each["half good, half bad"]
     # more labels than items are no way to spend them
-    known = [one for one in (needed, each["adaptive"]) if one is not None]
-    words = f"{min(known)}." if known else "it is out of reach with 500 items: judge more"
-    assert f"with labels chosen by truth {words}" in " ".join(out.split())
+    shown = " ".join(out.split())
+    words = f"half good and half bad, {needed}." if needed else "it is out of reach"
+    assert f"with labels chosen by truth{',' if needed else ''} {words}" in shown
+    sure = budget.labels_by_design(0.2, **TRUE, items=500, chance=0.9)
+    assert f"9 tables of 10 are as narrow it takes {sure['random sample']}." in shown
+    worse = {"prevalence": 0.6, "sensitivity": 0.85, "specificity": 0.65, "items": 500}
+    more = budget.labels_by_design(0.2, **worse)["random sample"]
+    assert f"on good outputs and on bad ones, it takes {more} labels." in shown
     assert out.startswith("An interval 0.2 wide takes about ")
     assert "Width 0.2" not in out  # told once
     assert picture.read_text().lstrip().startswith("<?xml")
@@ -357,5 +394,6 @@ def test_the_command_prints_the_table(tmp_path, capsys, monkeypatch):
     document = json.loads(capsys.readouterr().out)
     assert document["rows"] == table.to_dict("records")
     assert document["labels_needed"]["half good, half bad"] == needed
+    assert document["labels_needed_90"] == sure
     assert main(["plan", *assumed, "--items", "500", "--width", "2"]) == 2
     assert "--width must lie in (0, 1)" in capsys.readouterr().err

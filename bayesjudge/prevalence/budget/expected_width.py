@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.special import ndtri
 
 from bayesjudge.core.errors import InputError, check_ci_prob, checking
 from bayesjudge.core.label_design import design_of
@@ -38,6 +39,21 @@ class Expected(NamedTuple):
     width: float
     sd: float
     mc_error: float
+
+    def at(self, chance: float = 0.9) -> float:
+        """Width that a share of data sets reaches, by the normal distribution of widths.
+
+        Parameters
+        ----------
+        chance : float, default 0.9
+            That share, in (0, 1).
+
+        Returns
+        -------
+        float
+            The width, 1 at most.
+        """
+        return min(self.width + float(ndtri(chance)) * self.sd, 1.0)
 
 
 def expected_width(
