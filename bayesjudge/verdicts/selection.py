@@ -192,7 +192,9 @@ def how_labels_came(
     labelled, table = _labelled(table, how), _whole(table, how)
     rows = _sampled(labelled)
     keys = [*how.keys, *(how.verdict if by_verdict else ())]
-    cells = {c: _cells(table, c, rows) for c in columns_of(table) if c not in labels}
+    names = list(getattr(table, "column_names", None) or table.columns)
+    readable = [c for c in names if isinstance(c, str)]
+    cells = {c: _cells(table, c, rows) for c in readable if c not in labels}
     columns = [column_of(c, cells[c]) for c in cells if c not in how.keys]
     groups = ["\t".join(map(str, row)) for row in zip(*(cells[c] for c in keys), strict=True)]
     strata = np.unique(groups or np.zeros(len(rows)), return_inverse=True)[1]
@@ -361,7 +363,7 @@ def _instead(
     stratum = nw.new_series(name, names.tolist(), nw.String, backend=frame.implementation)
     part = frame.with_columns(stratum).filter(kept.tolist()).to_native()
     strata = replace(how, stratum=name if len(classes) > 1 else None)
-    if not classes:
+    if not classes or (len(classes) == 1 and kept.all()):
         return selection
     return selection._replace(instead=read(part, strata), untold=float(1 - kept.mean()))
 

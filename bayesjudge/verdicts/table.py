@@ -339,11 +339,13 @@ class Verdicts:
             Collapsed to patterns.
         """
         verdicts = cls._read(table, how, guess_items, repeats)
-        object.__setattr__(verdicts, SELECTION, how_labels_came(table, how, cls.read))
+        object.__setattr__(verdicts, SELECTION, how_labels_came(table, how, cls._read))
         return verdicts
 
     @classmethod
-    def _read(cls, table: Any, how: Reading, guess_items: bool, repeats: str | None) -> Self:
+    def _read(
+        cls, table: Any, how: Reading, guess_items: bool = False, repeats: str | None = None
+    ) -> Self:
         if repeats is not None:
             found = read_item_cells(table, how, repeats)
             return cls.from_item_cells(repeats=repeats, calibration=how.calibration, **found)

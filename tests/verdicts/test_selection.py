@@ -100,6 +100,16 @@ def test_the_number_within_classes_is_right_where_the_declared_one_is_not():
     assert declared.mean() < -0.04
 
 
+def test_without_labels_in_each_class_the_answer_stays_as_declared():
+    table, good, _ = rows_of()
+    ends = np.argsort(table["tokens"].to_numpy())[[0, *range(-80, 0)]]
+    counts = Counts.from_frame(labelled(table, good, ends), calibration="random")
+    seen = selection_of(counts)
+    assert seen.caution.numbers["column"] == "tokens"
+    assert seen.instead is None
+    assert answer_of(counts).basis.startswith("600 items, 81 of them labelled (at random)")
+
+
 def test_honest_labels_and_what_was_filled_with_them_say_nothing():
     table, _ = planted("random")
     assert selection_of(Counts.from_frame(table, calibration="random")) is None
@@ -165,6 +175,15 @@ def test_every_kind_of_table_in_memory_is_looked_at(kind):
     seen = [selection_of(Counts.from_frame(one, calibration="random")) for one in (table, read)]
     assert seen[0].caution == seen[1].caution
     assert seen[0].instead.counts.tolist() == seen[1].instead.counts.tolist()
+
+
+def test_columns_of_whatever_cells_are_looked_at():
+    table, _ = planted("model")
+    odd = table.rename(columns={"tokens": 7})
+    odd["lists"] = [[1, 2]] * len(odd)
+    odd["mixed"] = [None, 3, "x", 2.5, True, pd.NaT] * (len(odd) // 6)
+    seen = selection_of(Counts.from_frame(odd, calibration="random"))
+    assert seen.caution.numbers["column"] == "model"
 
 
 def test_large_tables_are_sampled_without_a_bias():
