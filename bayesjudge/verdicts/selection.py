@@ -359,7 +359,7 @@ def _instead(
     classes = [name for name in {*names} if labelled[names == name].sum() >= FEWEST]
     kept = np.isin(names, classes)
     frame = nw.from_native(table, eager_only=True)
-    name = free_name("stratum", frame.columns)
+    name = free_name("stratum", columns_of(table))
     stratum = nw.new_series(name, names.tolist(), nw.String, backend=frame.implementation)
     part = frame.with_columns(stratum).filter(kept.tolist()).to_native()
     strata = replace(how, stratum=name if len(classes) > 1 else None)
