@@ -65,8 +65,7 @@ def _with_labels(table: Table) -> Iterator[Match]:
             return
         asked = BETTER if "--by" in _systems(table) else WANTED["prevalence"]
         for name in names[:MOST_JUDGES]:
-            alone = several and (table.labels or len(table.systems) > 1)
-            question = f"{asked[:-1]}, by {name} alone?" if alone else ""
+            question = f"{asked[:-1]}, by {name} alone?" if several else ""
             yield from _verdicts(table.but(verdicts=[name]), question, several)
         return
     several = len(table.truths) > 1 and len(table.scores) > 1
