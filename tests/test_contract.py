@@ -288,8 +288,13 @@ def test_same_seed_same_draws(one, fit_of):
         one.module.fit(fit.data, fit.spec, random_seed=seed, draws=30, tune=60)
         for seed in (1, 1, 2)
     )
-    assert again.idata["posterior"].equals(first.idata["posterior"])
-    assert not other.idata["posterior"].equals(first.idata["posterior"])
+    draws = [made.idata["posterior"].to_dataset() for made in (first, again, other)]
+    # loops over numbers may round otherwise from run to run: of `items` the draws of 4 runs of 80
+    # differed by up to 1e-11 (40 with and 40 without BLAS threads)
+    xr.testing.assert_allclose(draws[1], draws[0], rtol=1e-7)
+    assert not draws[2].broadcast_equals(draws[0])
+    for name in first.quantities:
+        assert abs(draws[2][name] - draws[0][name]).max() > 1e-3
 
 
 @each_module

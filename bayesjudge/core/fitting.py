@@ -82,7 +82,7 @@ def fit(
         0.9 by default, or what suits the model better; higher is slower and follows a difficult
         posterior better.
     random_seed : int or numpy.random.Generator, optional
-        Same seed, same draws.
+        Same seed, same draws, but for rounding.
     strict : bool, default False
         Raise if the sampler did not converge or the data contradict the declared label design
         (``label-shift``, ``pass-rate-out-of-range``), rather than warn.
