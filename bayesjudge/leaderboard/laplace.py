@@ -39,7 +39,7 @@ ENOUGH = 0.1
 #: Numbers from which a design is sparse.
 DENSE = 100_000
 #: Most systems, and most parameters of which draws are corrected.
-MOST_SYSTEMS, MOST_CORRECTED = 300, 150
+MOST_SYSTEMS, MOST_CORRECTED = 300, 220
 
 
 def approximate(
