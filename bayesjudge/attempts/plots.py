@@ -8,12 +8,13 @@ import numpy as np
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate, in_words
-from bayesjudge.core.plots import new_axes
+from bayesjudge.core.plots import new_axes, plain_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@plain_text
 def plot_tries(*results: Estimate, quantity: str = "pass_hat_k", ax: Axes | None = None) -> Axes:
     """Draw pass^k or pass@k over k, a line with its band for each agent and method.
 
@@ -55,5 +56,5 @@ def plot_tries(*results: Estimate, quantity: str = "pass_hat_k", ax: Axes | None
     ax.set(xlabel="tries", ylabel=f"tasks done {in_words(quantity)}", ylim=(0, 1))
     ax.set_xscale("log", base=2)
     ax.set_xticks(sorted(ticks), [str(i) for i in sorted(ticks)])
-    ax.legend(fontsize="small", frameon=False)
+    ax.legend(fontsize="small")
     return ax

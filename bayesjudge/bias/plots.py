@@ -9,7 +9,7 @@ import numpy as np
 from bayesjudge.core.answer import numbers
 from bayesjudge.core.estimate import Estimate, Quantity
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.plots import new_axes, plain_text, write_title
+from bayesjudge.core.plots import draw_rows, name_rows, new_axes, plain_text, write_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,20 +49,17 @@ def plot_shifts(result: Estimate | Fit, *, ci_prob: float = 0.95, ax: Axes | Non
         if not known.any():
             continue
         at = np.array([labels.index(where) for where in one.labels])[known] + offset
-        ax.hlines(at, one.low[known], one.high[known], color=colour, lw=2.5, alpha=0.6)
-        ax.plot(one.value[known], at, marker, color=colour, ms=5, label=words)
+        shown = (column[known] for column in (one.value, one.low, one.high))
+        draw_rows(ax, at, *shown, colour=colour, marker=marker, ms=5, label=words)
     noise = made.quantities.get("repeat_noise")
     if noise is not None and not noise.dims and np.isfinite(noise.value[0]):
         value, low, high = noise.row(0)
         ax.axvline(value, ls=":", color="C2", label="repeat noise (RMS of a rerun)")
         ax.axvspan(low, high, color="C2", alpha=0.12)
     ax.axvline(0, color="0.6", lw=0.8)
-    ax.set_yticks(range(len(labels)), [", ".join(map(str, where)) for where in labels])
-    ax.set(ylim=(len(labels) - 0.5, -0.6), xlabel="shift (score points)")
-    ax.grid(axis="x", alpha=0.3)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.tick_params(axis="y", length=0)
-    ax.figure.legend(loc="outside lower center", ncols=3, frameon=False)
+    name_rows(ax, [", ".join(map(str, where)) for where in labels])
+    ax.set_xlabel("shift (score points)")
+    ax.figure.legend(loc="outside lower center", ncols=3)
     rms = made.quantities["rms_shift"]
     if np.isfinite(rms.value).any():
         write_title(ax, _title(rms))

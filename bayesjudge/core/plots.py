@@ -6,11 +6,13 @@ import functools
 import io
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from html import escape
 from itertools import compress
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from bayesjudge.core.answer import Answer, entries
 from bayesjudge.core.estimate import entries_of, in_words, label, pass_name_in
@@ -99,6 +101,7 @@ def plain_text[**P](plot: Callable[P, Axes]) -> Callable[P, Axes]:
         style: Any = STYLE | {"axes.prop_cycle": cycler(color=COLOURS)}
         with styled(mpl, style):
             ax = plot(*args, **kwargs)
+            ax.spines[["top", "right"]].set_visible(False)
             _plain_ticks(ax)
             # lines look their colours up when they are drawn, with the settings of that moment
             for line in set(ax.findobj(Line2D)) - lines:
@@ -125,6 +128,24 @@ def _plain_ticks(ax: Axes) -> None:
             axis.set_major_formatter(StrMethodFormatter("{x:,g}"))
             few = high < 10 * low  # then most ticks are no powers
             axis.set_minor_formatter(StrMethodFormatter("{x:,g}") if few else NullFormatter())
+
+
+def name_rows(ax: Axes, names: Sequence[Any], at: Any = None, top: float = -0.6) -> None:
+    """Name the rows of a forest, the first on top: rows are compared, and need no axis."""
+    at = np.arange(len(names)) if at is None else at
+    ax.set_yticks(at, names)
+    ax.set_ylim(at[-1] + 0.6 if len(at) else -0.4, top)
+    ax.grid(axis="x")
+    ax.spines["left"].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+
+
+def draw_rows(
+    ax: Axes, at: Any, value: Any, low: Any, high: Any, *, colour: str = "C0", **dots: Any
+) -> None:
+    """Draw the intervals of a forest, and their values as dots."""
+    ax.hlines(at, low, high, color=colour, lw=3, alpha=0.6)
+    ax.plot(value, at, **{"marker": "o", "ls": "none", "color": colour, **dots})
 
 
 def write_title(ax: Axes, text: str) -> None:
@@ -181,10 +202,10 @@ def plot_answer(
     known = {k if isinstance(k, tuple) else (k,): value for k, value in (truth or {}).items()}
     ax = ax or new_axes(8.0, 0.32 * len(rows) + 1.6)
     at = range(len(rows))
-    ax.hlines(at, [r.low for _, r in rows], [r.high for _, r in rows], color="C0", lw=3, alpha=0.6)
     drawn = any(r.high - r.low == r.high - r.low for _, r in rows)  # not nan
     level = f", {answer.quoted.ci_prob:.0%} interval" if drawn else " (no interval)"
-    ax.plot([r.value for _, r in rows], at, "o", color="C0", ms=6, label=f"estimate{level}")
+    columns = np.array([row for _, row in rows], float).reshape(-1, 3).T
+    draw_rows(ax, at, *columns, label=f"estimate{level}")
     beside = [(own[key].value, i) for i, (key, _) in enumerate(rows) if key in own]
     if beside:
         said: Any = {"mfc": "none", "color": "C1", "ms": 6, "ls": "none"}
@@ -193,11 +214,7 @@ def plot_answer(
     if true:
         ax.plot(*zip(*true, strict=True), "k|", ms=14, mew=1.5, label="truth")
     differ = [len(set(each)) > 1 for each in zip(*(key[1:] for key, _ in rows), strict=True)]
-    ax.set_yticks(list(at), [", ".join(map(str, compress(key[1:], differ))) for key, _ in rows])
-    ax.set_ylim(len(rows) - 0.4, -0.6)
-    ax.grid(axis="x")
-    ax.spines["left"].set_visible(False)
-    ax.tick_params(axis="y", length=0)
+    name_rows(ax, [", ".join(map(str, compress(key[1:], differ))) for key, _ in rows])
     classes = name == "prevalence" and "class" in answer.quoted.quantities[name].dims
     ax.set_xlabel(in_words("share" if classes else name, pass_name_in([answer.quoted])))
     ax.legend(ncols=3, **below(ax))
@@ -269,11 +286,8 @@ def plot_intervals(
         if key in known:
             ax.plot([known[key]] * 2, [top - 0.5, row - 0.5], color="k", lw=1, ls="--")
         row += 0.6
-    ax.set_yticks(ticks, labels)
+    name_rows(ax, labels, ticks)
     ax.set_ylim(row - 0.6, -0.6)
-    ax.grid(axis="x")
-    ax.spines["left"].set_visible(False)
-    ax.tick_params(axis="y", length=0)
     if grouped:
         marks = [
             ax.plot([], [], "o-", color=colour, lw=2.5, ms=5, label=textwrap.fill(name, 60))[0]
@@ -339,7 +353,7 @@ def for_a_phone(figure: Figure, inches: float, letters: int) -> None:
         legend = ax.get_legend()
         if legend and legend._ncols > 1:  # type: ignore[attr-defined]
             handles, labels = ax.get_legend_handles_labels()
-            ax.legend(handles, labels, frameon=False, **below(ax))
+            ax.legend(handles, labels, **below(ax))
         write_title(ax, title)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import in_words
-from bayesjudge.core.plots import below, new_axes, plain_text, write_title
+from bayesjudge.core.plots import below, draw_rows, name_rows, new_axes, plain_text, write_title
 from bayesjudge.decide.decision import Gate, finding, named
 from bayesjudge.decide.drift import TESTED, Drift, change_in_words, drift_in_words
 from bayesjudge.decide.monitor import Monitor
@@ -39,14 +39,9 @@ def plot_gate(gate: Gate, *, ax: Axes | None = None) -> Axes:
     ax = ax or new_axes(8.0, 0.36 * len(checks) + 1.3)
     for i, check in enumerate(checks):
         colour = COLOUR_OF[check.outcome]
-        ax.plot([check.low, check.high], [i, i], color=colour, lw=3, alpha=0.6)
-        ax.plot(check.value, i, "o", color=colour, ms=6)
+        draw_rows(ax, i, check.value, check.low, check.high, colour=colour)
         ax.plot([check.threshold] * 2, [i - 0.4, i + 0.4], color="k", ls="--", lw=1.2)
-    ax.set_yticks(range(len(checks)), [f"{named(one)}: {one.outcome}" for one in checks])
-    ax.set_ylim(len(checks) - 0.4, -0.6)
-    ax.grid(axis="x")
-    ax.spines["left"].set_visible(False)
-    ax.tick_params(axis="y", length=0)
+    name_rows(ax, [f"{named(one)}: {one.outcome}" for one in checks])
     ax.set_xlabel("limits; dashed: threshold")
     write_title(ax, finding(gate))
     return ax
@@ -74,17 +69,12 @@ def plot_drift(drift: Drift, *, ax: Axes | None = None) -> Axes:
     names = []
     for i, (quantity, where, row) in enumerate(rows):
         colour = "C1" if quantity in drift.seen else "C0" if quantity in TESTED else "C6"
-        ax.plot([row.low, row.high], [i, i], color=colour, lw=3, alpha=0.6)
-        ax.plot(row.value, i, "o", color=colour, ms=6)
+        draw_rows(ax, i, *row, colour=colour)
         name = ", ".join([change_in_words(quantity, drift.pass_name), *map(str, where.values())])
         tested = ": drift" if quantity in drift.seen else ": no drift seen"
         names.append(name + tested * (quantity in TESTED))
     ax.axvline(0, color="k", ls="--", lw=1.2)
-    ax.set_yticks(range(len(rows)), names)
-    ax.set_ylim(len(rows) - 0.4, -0.6)
-    ax.grid(axis="x")
-    ax.spines["left"].set_visible(False)
-    ax.tick_params(axis="y", length=0)
+    name_rows(ax, names)
     ax.set_xlabel(f"new judge less old, {drift.ci_prob:.0%} intervals".replace("%", " %"))
     write_title(ax, drift_in_words(drift))
     return ax

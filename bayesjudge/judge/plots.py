@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.estimate import Estimate, in_words
-from bayesjudge.core.plots import new_axes, plain_text, write_title
+from bayesjudge.core.plots import draw_rows, name_rows, new_axes, plain_text, write_title
 from bayesjudge.judge.answer import QUOTED, answer
 
 if TYPE_CHECKING:
@@ -37,17 +37,12 @@ def plot_judge(found: Estimate, *, ax: Axes | None = None) -> Axes:
         if not np.isnan(row.value)
     ]
     ax = ax or new_axes(6.5, 0.32 * len(rows) + 1.2)
-    for i, (_, row) in enumerate(rows):
-        ax.hlines(i, row.low, row.high, color="C0", lw=3, alpha=0.6)
-        ax.plot(row.value, i, "o", color="C0")
-    ax.set_yticks(range(len(rows)), [name for name, _ in rows])
-    ax.set(ylim=(len(rows) - 0.4, -0.6), xlabel=f"value, {found.ci_prob:.0%} interval")
+    draw_rows(ax, np.arange(len(rows)), *np.array([row for _, row in rows], float).reshape(-1, 3).T)
+    name_rows(ax, [name for name, _ in rows])
+    ax.set_xlabel(f"value, {found.ci_prob:.0%} interval")
     if found.data.kind != "grades":
         least = min([0.0, *(row.low for _, row in rows if not np.isnan(row.low))])
         ax.set_xlim(least - 0.02, 1.02)
-    ax.grid(axis="x", alpha=0.3)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.tick_params(axis="y", length=0)
     write_title(ax, answer(found, ci_prob=found.ci_prob).text)
     return ax
 
@@ -90,8 +85,7 @@ def plot_trust(found: Estimate, *, ax: Axes | None = None) -> Axes:
     if not np.isnan(fails):
         ax.axvspan(low, fails, color="C3", alpha=0.15, label="a fail can stand")
     ax.set(xlabel="score of the judge", ylabel="share that people pass", ylim=(-0.03, 1.03))
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.figure.legend(loc="outside lower center", ncols=4, frameon=False)
+    ax.figure.legend(loc="outside lower center", ncols=4)
     # thresholds that cross leave no output to a person
     share = min(sum(found["traffic", side].value for side in ("pass", "fail")), 1)
     write_title(ax, f"{100 * share:.0f} % of the outputs need no person to look")

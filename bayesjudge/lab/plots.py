@@ -75,13 +75,12 @@ def plot_ranks(
     draw(study, names, prob, ax)
     write_title(ax, _uniform(study, names, prob) if kind == "ecdf" else _outside(ax, names))
     ax.set_xlabel("rank of the truth among the draws, as a share")
-    ax.spines[["top", "right"]].set_visible(False)
     if len(names) <= FEW:
-        ax.legend(frameon=False, fontsize="small", ncols=2)
+        ax.legend(fontsize="small", ncols=2)
     else:  # too many to lie over the lines
         beside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.02)}
         columns = -(-len(names) // 24)
-        ax.legend(frameon=False, fontsize="x-small", borderaxespad=0, ncols=columns, **beside)
+        ax.legend(fontsize="x-small", borderaxespad=0, ncols=columns, **beside)
     return ax
 
 
@@ -215,8 +214,7 @@ def plot_coverage(
         ax.axhline(ci_prob if shown == "coverage" else 0, color="0.4", lw=0.8, ls="--")
     ax.set(xlabel=_words(x), ylabel=f"{SHOWN[shown]}, {_words(quantity)}")
     write_title(ax, _worst(rows, x, shown))
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, fontsize="small")
+    ax.legend(fontsize="small")
     return ax
 
 

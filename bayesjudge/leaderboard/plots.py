@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesjudge.core.answer import chance
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.plots import below, new_axes, plain_text, write_title
+from bayesjudge.core.plots import below, draw_rows, name_rows, new_axes, plain_text, write_title
 from bayesjudge.leaderboard.standings import ahead, standings
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ def plot_standings(
     at = range(len(table))
     ax = ax or new_axes(8.0, 0.32 * len(table) + 1.6)
     ax.axvline(0, color="0.8", lw=1, zorder=0)
-    ax.hlines(at, table["low"], table["high"], color="C0", lw=3, alpha=0.6)
-    ax.plot(table["elo"], at, "o", color="C0", ms=6, label=f"people, {ci_prob:.0%} interval")
+    columns = (table[name] for name in ("elo", "low", "high"))
+    draw_rows(ax, at, *columns, label=f"people, {ci_prob:.0%} interval")
     if "judge_elo" in table:
         said: Any = {"mfc": "none", "color": "C1", "ms": 6, "ls": "none"}
         ax.plot(table["judge_elo"], at, marker="s", label="the judge alone", **said)
@@ -53,11 +53,7 @@ def plot_standings(
                         va="center", fontsize="small", color="0.35")  # fmt: skip
     ax.annotate("first", (1.01, -0.8), xycoords=("axes fraction", "data"), fontsize="small",
                 color="0.35")  # fmt: skip
-    ax.set_yticks(list(at), list(table.index))
-    ax.set_ylim(len(table) - 0.4, -0.6)
-    ax.grid(axis="x")
-    ax.spines["left"].set_visible(False)
-    ax.tick_params(axis="y", length=0)
+    name_rows(ax, table.index)
     origin = "the average system" if baseline is None else baseline
     ax.set_xlabel(f"Elo points against {origin}")
     ax.legend(ncols=2, **below(ax))

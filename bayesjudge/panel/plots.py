@@ -110,12 +110,11 @@ def plot_judges(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> A
     ax.plot([0, 1], [1, 0], ls=":", color="0.5", label="no information")
     ax.set(xlim=(0, 1), xlabel="specificity", ylabel="sensitivity")
     ax.set_ylim(max(0.0, lowest - 0.05), 1.01)
-    ax.grid(alpha=0.3)
-    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid()
     if crowded:
-        ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8)
+        ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8)
     else:
-        ax.legend(frameon=False, loc="lower left")
+        ax.legend(loc="lower left")
     best = int(both.mean(axis=1).sum(axis=0).argmax())
     fails, passes = both[:, :, best].mean(axis=1)
     total = both.sum(axis=0)

@@ -10,7 +10,7 @@ import numpy as np
 from bayesjudge.core.answer import judge_passes, owned, percents, would_pass
 from bayesjudge.core.estimate import Estimate, Row, in_words, pass_name_in
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.plots import COLOURS, new_axes, plain_text, write_title
+from bayesjudge.core.plots import COLOURS, draw_rows, name_rows, new_axes, plain_text, write_title
 from bayesjudge.prevalence._samples import passes_of_all
 from bayesjudge.prevalence.label_errors import if_people_err
 
@@ -43,20 +43,17 @@ def plot_correction(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) 
     raw = np.atleast_1d(np.divide(*passes_of_all(counts)))
     table = vars(fit.estimate(ci_prob=ci_prob).quantities["prevalence"])
     rows = np.arange(len(names))
-    ax.hlines(rows, table["low"], table["high"], color="C0", lw=3, alpha=0.6)
-    ax.plot(table["value"], rows, "o", color="C0", label=f"prevalence, {ci_prob:.0%} interval")
+    label = f"prevalence, {ci_prob:.0%} interval"
+    draw_rows(ax, rows, **_columns(table), label=label)
     ax.plot(raw, rows, "o", mfc="none", color="C1", label="judge's pass rate")
     for row, start, end in zip(rows, raw, table["value"], strict=True):
         if np.isnan(end):  # bounds have no dot
             continue
         arrow = {"arrowstyle": "->", "color": "0.5", "shrinkA": 5, "shrinkB": 5}
         ax.annotate("", xy=(end, row - 0.18), xytext=(start, row - 0.18), arrowprops=arrow)
-    ax.set_yticks(rows, names)
-    ax.set(xlim=(-0.02, 1.02), ylim=(len(names) - 0.4, -0.7), xlabel="share of items")
-    ax.grid(axis="x", alpha=0.3)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.tick_params(axis="y", length=0)
-    ax.figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    name_rows(ax, names, top=-0.7)
+    ax.set(xlim=(-0.02, 1.02), xlabel="share of items")
+    ax.figure.legend(loc="outside lower center", ncols=2)
     gap = raw - table["value"]
     if np.isnan(gap).all():
         text = f"{would_pass(percents(Row(*(table[k][0] for k in Row._fields))), name)}"
@@ -120,10 +117,10 @@ def plot_posterior(
     if not many:
         ax.set(yticks=[], ylabel="posterior density")
     ax.set_xlim(max(0, min(edges) - 0.05), min(1, max(edges) + 0.05))
-    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.spines["left"].set_visible(False)
     if ax.get_legend_handles_labels()[0]:
         below: Any = {} if many else {"loc": "upper left", "bbox_to_anchor": (0, -0.2), "ncols": 4}
-        ax.legend(frameon=False, **below)
+        ax.legend(**below)
     if draws.shape[1] == 1:
         row = Row(float(draws.mean()), *map(float, np.quantile(draws, [0.025, 0.975])))
         write_title(ax, f"{quantity.replace('_', ' ').capitalize()}: {percents(row, 0.95)}")
@@ -174,9 +171,8 @@ def plot_widths(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
             label = f"pass rate {rate:g}, {split}"
             ax.plot(one["labelled"], one["width"], styles[str(split)], color=f"C{i}", label=label)
     ax.set(xlabel="labels", ylabel="width of the interval (share of items)", ylim=(0, None))
-    ax.grid(alpha=0.3)
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, ncols=2, fontsize="small")
+    ax.grid()
+    ax.legend(ncols=2, fontsize="small")
     least = table.loc[table["width"].idxmin()]
     write_title(ax, f"{least['labelled']:,.0f} labels narrow the interval to {least['width']:.3f}")
     return ax
@@ -214,9 +210,8 @@ def plot_regime(
     ax.set(ylabel="share of good outputs", ylim=(0, 1))
     ax.set_xlabel("judge's accuracy (sensitivity = specificity)")
     ax.set_xlim(float(np.min(accuracy)), float(np.max(accuracy)))
-    ax.spines[["top", "right"]].set_visible(False)
     if label:
-        ax.legend(frameon=False, loc="center left")
+        ax.legend(loc="center left")
     text = f"No judge of accuracy up to {np.max(accuracy):.2f} is worth its calibration"
     if known.any():
         text = f"A judge of accuracy below {x.min():.2f} is not worth its calibration"
@@ -248,9 +243,8 @@ def plot_plan(table: pd.DataFrame, *, width: float | None = None, ax: Axes | Non
     if width is not None:
         ax.axhline(width, ls="--", color="k", lw=1, label=f"wanted: {width:g}")
     ax.set(xlabel="labels", ylabel="expected width (share of items)", ylim=(0, None))
-    ax.grid(alpha=0.3)
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.figure.legend(loc="outside lower center", ncols=3, frameon=False)
+    ax.grid()
+    ax.figure.legend(loc="outside lower center", ncols=3)
     last = table[table["labelled"] == table["labelled"].max()]
     best = last.loc[last["expected_width"].idxmin()]
     write_title(
@@ -259,6 +253,19 @@ def plot_plan(table: pd.DataFrame, *, width: float | None = None, ax: Axes | Non
         f"{best['expected_width']:.3f}",
     )
     return ax
+
+
+def _columns(table: Any) -> dict[str, Any]:
+    """Values and ends of a table's rows."""
+    return {name: table[name] for name in Row._fields}
+
+
+def _write_shares(ax: Axes, title: str, shares: Any) -> None:
+    """Write a share beside each row, on the right."""
+    place: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "va": "center"}
+    ax.text(1.02, -0.9, title, **place)
+    for row, share in enumerate(shares):
+        ax.text(1.02, row, f"{share:.0%}", **place)
 
 
 def _pitch(rows: int) -> float:
@@ -284,17 +291,10 @@ def plot_systems(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """
     ax = ax or new_axes(6.5, _pitch(len(table)) * len(table) + 1.3)
     rows, name = np.arange(len(table)), table.attrs.get("pass_name", "")
-    ax.hlines(rows, table["low"], table["high"], color="C0", lw=3, alpha=0.6)
-    ax.plot(table["value"], rows, "o", color="C0")
-    place: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "va": "center"}
-    ax.text(1.02, -0.9, "P(best)", **place)
-    for row, best in enumerate(table["best"]):
-        ax.text(1.02, row, f"{best:.0%}", **place)
-    ax.set_yticks(rows, table.index)
-    ax.set(xlim=(-0.02, 1.02), ylim=(len(table) - 0.4, -1.2), xlabel=in_words("prevalence", name))
-    ax.grid(axis="x", alpha=0.3)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.tick_params(axis="y", length=0)
+    draw_rows(ax, rows, **_columns(table))
+    _write_shares(ax, "P(best)", table["best"])
+    name_rows(ax, table.index, top=-1.2)
+    ax.set(xlim=(-0.02, 1.02), xlabel=in_words("prevalence", name))
     first = table["best"].idxmax()
     best = f"has most {name!r}" if name else "is best"
     write_title(ax, f"{first} {best} with probability {table['best'].max():.2f}")
@@ -325,23 +325,14 @@ def plot_strata(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> A
     overall, each = found["overall_prevalence"]._asdict(), vars(found.quantities["prevalence"])
     ax = ax or new_axes(6.5, _pitch(len(strata)) * len(strata) + 1.8)
     rows, last = np.arange(len(strata)), len(strata) + 0.3
-    ax.hlines(rows, each["low"], each["high"], color="C0", lw=3, alpha=0.6)
-    ax.plot(each["value"], rows, "o", color="C0")
-    ax.hlines(last, overall["low"], overall["high"], color="C1", lw=3, alpha=0.8)
-    ax.plot(overall["value"], last, "D", color="C1")
+    draw_rows(ax, rows, **_columns(each))
+    draw_rows(ax, last, **overall, colour="C1", marker="D")
     ax.axvline(overall["value"], color="C1", lw=1, ls=":", zorder=0)
-    place: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "va": "center"}
-    ax.text(1.02, -0.9, "of items", **place)
-    for row, share in enumerate(fit.data.shares):
-        ax.text(1.02, row, f"{share:.0%}", **place)
-    ax.set_yticks([*rows, last], [*strata, "all"])
+    _write_shares(ax, "of items", fit.data.shares)
+    name_rows(ax, [*strata, "all"], [*rows, last], top=-1.2)
     name = fit.data.pass_name
-    ax.set(xlim=(-0.02, 1.02), ylim=(last + 0.6, -1.2), xlabel=in_words("prevalence", name))
-    ax.grid(axis="x", alpha=0.3)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.tick_params(axis="y", length=0)
-    whole = Row(**{name: overall[name] for name in ("value", "low", "high")})
-    write_title(ax, f"{would_pass(percents(whole, ci_prob), name)}, over all strata")
+    ax.set(xlim=(-0.02, 1.02), xlabel=in_words("prevalence", name))
+    write_title(ax, f"{would_pass(percents(Row(**overall), ci_prob), name)}, over all strata")
     return ax
 
 
@@ -373,5 +364,5 @@ def plot_if_people_err(made: Estimate, *, ax: Axes | None = None) -> Axes:
         ax.plot(rows["error"], rows["value"], color=f"C{i}", label=name if dims else None)
     ax.set(xlim=(0, 0.1), xlabel="share of people's labels that are wrong", ylabel="share of items")
     if dims:
-        ax.legend(frameon=False)
+        ax.legend()
     return ax

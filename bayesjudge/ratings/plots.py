@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.errors import checking
-from bayesjudge.core.plots import COLOURS, below, new_axes, plain_text, write_title
+from bayesjudge.core.plots import (
+    COLOURS,
+    below,
+    draw_rows,
+    name_rows,
+    new_axes,
+    plain_text,
+    write_title,
+)
 from bayesjudge.core.words import words_for
 from bayesjudge.ratings.items import item_profiles
 from bayesjudge.ratings.metrics import Definition
@@ -69,7 +77,6 @@ def plot_ranks(performance: Performance, *, ax: Axes | None = None) -> Axes:
         f"{first.index[0]} is first under {first.iloc[0]} of {n} definitions (dot size: share of "
         "draws in which a judge is best)",
     )
-    ax.spines[["top", "right"]].set_visible(False)
     return ax
 
 
@@ -119,9 +126,8 @@ def plot_shift(
         ax.plot(group["shift_strength"].astype(str), group[value], "o-", alpha=0.8, label=name)
     ax.set_xlabel("shift strength: share who would accept the positive option too")
     ax.set_ylabel(label)
-    ax.grid(alpha=0.3)
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.figure.legend(loc="outside lower center", ncols=1, frameon=False, fontsize=8)
+    ax.grid()
+    ax.figure.legend(loc="outside lower center", ncols=1, fontsize=8)
     drawn = np.concatenate([group[value].to_numpy(float) for _, group in groups])
     if np.isfinite(drawn).any():
         least, most = np.nanmin(drawn), np.nanmax(drawn)
@@ -190,23 +196,17 @@ def plot_items(
     tail = (1 - ci_prob) / 2
     low, high = np.quantile(drawn[:, shown], [tail, 1 - tail], axis=0)
     rows = np.arange(len(shown))
-    ax.hlines(rows, low, high, color="C0", lw=3, alpha=0.6)
-    ax.plot(drawn[:, shown].mean(axis=0), rows, "o", color="C0", label="posterior mean")
+    draw_rows(ax, rows, drawn[:, shown].mean(axis=0), low, high, label="posterior mean")
     counts = ratings.chosen[ratings.source(source)][shown]
     n = counts.sum(axis=1)
     at = n > 0
     chosen = counts[at, k] / n[at]
     ax.plot(chosen, rows[at], "x", color="C1", label="share of choices")
     ax.axvline(cutoff, color="k", ls="--", lw=1, label="cutoff")
-    ax.set_yticks(rows, [ratings.items[i] for i in shown])
-    words: dict[str, Any] = {
-        "xlabel": f"share of {source} who accept {ratings.positive!r}",
-        "ylabel": "item",
-    }
-    ax.set(xlim=(-0.02, 1.02), ylim=(len(shown) - 0.4, -0.6), **words)
-    ax.grid(axis="x", alpha=0.3)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.figure.legend(loc="outside lower center", ncols=3, frameon=False)
+    name_rows(ax, [ratings.items[i] for i in shown])
+    ax.set(xlim=(-0.02, 1.02), ylabel="item")
+    ax.set_xlabel(f"share of {source} who accept {ratings.positive!r}")
+    ax.figure.legend(loc="outside lower center", ncols=3)
     open_ = int(((low < cutoff) & (high > cutoff)).sum())
     write_title(ax, f"{open_} of these {len(shown)} items may be on either side of the cutoff")
     return ax

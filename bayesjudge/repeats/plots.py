@@ -12,7 +12,7 @@ from bayesjudge.core.answer import numbers
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate, Row
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.plots import new_axes, plain_text, write_title
+from bayesjudge.core.plots import name_rows, new_axes, plain_text, write_title
 from bayesjudge.repeats.data import Scores
 from bayesjudge.repeats.stopping_rules import METHODS, Method, _asked_prob, mean_interval
 
@@ -82,8 +82,7 @@ def plot_half_width(
     ax.axhline(half_width, ls="--", color="k", lw=1, label="half-width wanted")
     top = (max(scale) - min(scale)) / 2  # of the scale itself; t begins far above it
     ax.set(xlabel="calls", ylabel="half-width (units of the scale)", ylim=(0, top))
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False)
+    ax.legend()
     write_title(ax, f"Calls until the mean is known to ±{half_width:g}: {'; '.join(told)}")
     return ax
 
@@ -146,8 +145,7 @@ def plot_scores(
         ax.set_xticks(points)
     row = Row(float(mean), float(low), float(high))
     write_title(ax, f"{scores.items[at]}: mean score {numbers(row, ci_prob)}")
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False)
+    ax.legend()
     return ax
 
 
@@ -192,14 +190,10 @@ def plot_components(
         if truth and name in truth:
             ax.plot([truth[name]] * 2, [row - 0.35, row + 0.35], color="k", ls="--", lw=1)
     words = {"item_sd": "items", "judge_sd": "judges", "item_judge_sd": "items × judges"}
-    ax.set_yticks(range(len(names)), [words.get(name, "repeats") for name in names])
-    ax.set(ylim=(len(names) - 0.5, -0.5), xlim=(0, None))
+    name_rows(ax, [words.get(name, "repeats") for name in names])
+    ax.set_xlim(0, None)
     ax.set_xlabel("standard deviation of scores (units of the scale)")
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.grid(axis="x", alpha=0.3)
-    ax.figure.legend(
-        *ax.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False
-    )
+    ax.figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     sizes = [{name: one[name].value for name in names if name in one} for one in made]
     largest = dict.fromkeys(max(own, key=lambda name: own[name]) for own in sizes if own)
     if largest:
@@ -246,9 +240,8 @@ def plot_cost(table: pd.DataFrame, *, column: str = "calls", ax: Axes | None = N
     widths = sorted(set(table["half_width"]))
     ax.set_xticks(widths, [f"{width:.2g}" for width in widths])
     ax.tick_params(axis="x", which="minor", labelbottom=False)
-    ax.grid(alpha=0.3, which="both")
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(title="probability", frameon=False)
+    ax.grid(which="both")
+    ax.legend(title="probability")
     surest = table[table["ci_prob"] == probs[-1]]
     least = surest.loc[surest["half_width"].idxmin()]
     write_title(

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesjudge.bias.certificates.certificate import Certificate
 from bayesjudge.bias.certificates.release import Release
-from bayesjudge.core.plots import new_axes, plain_text, write_title
+from bayesjudge.core.plots import name_rows, new_axes, plain_text, write_title
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,8 +45,7 @@ def plot_release(release: Release, *, ax: Axes | None = None) -> Axes:
         f"to {release.certificate.alpha:.3g}, noise {release.noise:.3g} points)",
     )
     ax.set(xlabel="score (points)", ylabel="items")
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False)
+    ax.legend()
     return ax
 
 
@@ -75,9 +74,8 @@ def plot_trade_off(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
             ax.plot(some["neighbours"], some["alpha"], "o", mfc=face, color=colour)
     ax.set(xscale="log", xlabel="neighbours measured of each perturbation", ylim=(0, 1.05))
     ax.set_ylabel("shrinkage factor certified\n(hollow: by the scale alone)")
-    ax.grid(alpha=0.3)
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.figure.legend(loc="outside lower center", ncols=4, frameon=False)
+    ax.grid()
+    ax.figure.legend(loc="outside lower center", ncols=4)
     last = table[table["neighbours"] == table["neighbours"].max()].dropna(subset="alpha")
     text = f"Nothing is certified with {table['neighbours'].max():,} neighbours"
     if len(last):
@@ -121,11 +119,9 @@ def plot_certificate(certificate: Certificate, *, ax: Axes | None = None) -> Axe
     else:
         ax.text(certificate.tolerance, 1, "  nothing is certified", va="center", color="C1")
     ax.axvline(certificate.tolerance, ls="--", color="k", lw=1, label="tolerance")
-    ax.set_yticks([0, 1], rows)
-    ax.set(ylim=(1.6, -0.6), xlim=(0, None), xlabel="largest shift (score points)")
-    ax.spines["left"].set_visible(False)
-    ax.tick_params(axis="y", length=0)
-    ax.figure.legend(loc="outside lower right", ncols=2, frameon=False)
+    name_rows(ax, rows)
+    ax.set(xlim=(0, None), xlabel="largest shift (score points)")
+    ax.figure.legend(loc="outside lower right", ncols=2)
     write_title(ax, _promised(certificate))
     return ax
 
