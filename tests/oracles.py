@@ -2,7 +2,7 @@
 
 import numpy as np
 from arviz_stats.base import array_stats
-from scipy.special import betainc
+from scipy.special import betainc, expit, logit, xlog1py, xlogy
 
 from bayesjudge import BetaPrior
 from bayesjudge.prevalence import ErrorRates, PredictiveValues
@@ -225,3 +225,30 @@ def _moments_of(counts, priors, nodes, exchanged, also=()):
 
 def _power(prior, successes, trials, log, log_rest):
     return (prior.alpha + successes - 1) * log + (prior.beta + trials - successes - 1) * log_rest
+
+
+def pooled_oracle(counts, draws=400_000, seed=1):
+    """Posterior means by importance sampling from the prior; rates pooled, shares of strata too."""
+    rng = np.random.default_rng(seed)
+    typical = rng.uniform(size=(3, 3 * draws))
+    typical = typical[:, typical[1:].sum(axis=0) > 1][:, :draws]
+    spread = np.abs(rng.normal(size=(3, draws)))
+    log, each = 0.0, []
+    for i in range(len(counts.systems)):
+        good, hit, caught = expit(logit(typical) + spread * rng.normal(size=(3, draws)))
+        good = good if counts.adds_up else rng.uniform(size=draws)
+        rate = good * hit + (1 - good) * (1 - caught)
+        c = counts.system(counts.systems[i])
+        for k, n, p in (
+            (c.test_pass, c.test_n, rate),
+            (*((c.correct_n, c.labelled_n) if c.labels_tell_prevalence else (0, 0)), good),
+            (c.correct_pass, c.correct_n, hit),
+            (c.incorrect_fail, c.incorrect_n, caught),
+        ):
+            log = log + xlogy(k, p) + xlog1py(n - k, -p)
+        each.append((good, hit, caught))
+    weights = np.exp(log - log.max())
+    values = np.array(each)
+    means = (values * weights).sum(axis=-1) / weights.sum()
+    errors = np.sqrt((((values - means[..., None]) * weights) ** 2).sum(axis=-1)) / weights.sum()
+    return means, errors

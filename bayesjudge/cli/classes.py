@@ -58,7 +58,10 @@ def _model(counts: ClassCounts, pooling: str | None) -> Any:
     module = bj.prevalence.classes
     predictive = counts.design.identifies == {"predictive_values"} or counts.propensity is not None
     with checking("options") as require:
-        require(pooling != "partial", "--pooling partial is not for classes: separate or full")
+        require(
+            pooling not in ("partial", "shares"),
+            f"--pooling {pooling} is not for classes: separate or full",
+        )
         several = pooling != "full" or (counts.systems is not None and not predictive)
         words = (
             "confusions of several systems (--by) or strata, which labels by verdict do not tell"

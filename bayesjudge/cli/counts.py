@@ -54,8 +54,8 @@ def view_of_counts(asked: Asked, source: Source, shared: Shared) -> View:
         elif _may_be_classes(error.problems):
             error.problems.append(Problem(CLASSES))
         raise
-    model, pools = _model(counts, asked), asked.pooling in ("partial", "full")
-    shared.check_sampled(*([f"--pooling {asked.pooling}"] if pools else []))
+    model = _model(counts, asked)
+    shared.check_sampled(*(["--pooling full"] if asked.pooling == "full" else []))
     return view(counts, model, shared, asked, source)
 
 
@@ -73,6 +73,11 @@ def view(
     if counts.propensity is None:
         kind = shared.interval or "eti_bounded"
         posterior = module.exact(counts, separate, interval=kind, **how)
+    at_once = posterior is not None and not model._pools
+    pooled = isinstance(model, module.PooledErrorRates) and asked.target == "population"
+    if posterior is not None and pooled:
+        posterior = module.exact(counts, model, interval=kind, **how)
+        at_once = not any(c.id == "no-quadrature" for c in posterior.cautions)
 
     def sections(made: Sequence[Estimate | Fit]) -> list[Section]:
         """What else is known of the process: designs differ in which items are asked about."""
@@ -90,7 +95,7 @@ def view(
         title=of_passes("Share of good outputs (prevalence)", counts.pass_name),
         answer="overall_prevalence" if counts.adds_up else "prevalence",
         inputs=_inputs(counts, model, source),
-        waits=model._pools or posterior is None,
+        waits=not at_once,
         words=WORDS,
         target=asked.target,
         every=asked.all_methods,
@@ -110,20 +115,21 @@ def _model(counts: Counts, asked: Asked) -> PrevalenceModel:
     """The model of the label design, with the priors and the pooling that were asked for."""
     pooling = asked.pooling
     with checking("options") as require:
-        pooled = counts.predictive and pooling in ("partial", "full")
+        pooled = counts.predictive and pooling in ("partial", "shares", "full")
         require(
             not pooled,
             f"--pooling {pooling}: labels by verdict tell predictive values, which do not carry "
             "over from one system to another; leave it out",
         )
         alone = counts.systems is None or counts.dim == "judge"
-        several = not (alone and pooling in ("partial", "full"))
+        several = not (alone and pooling in ("partial", "shares", "full"))
         require(several, f"--pooling {pooling} needs several systems (--by) or strata")
         rates = asked.priors.of(counts.predictive, require)
     if counts.predictive:
         return bj.prevalence.PredictiveValues(**rates)
-    if (pooling or ("partial" if counts.adds_up else "separate")) == "partial":
-        return bj.prevalence.PooledErrorRates(**rates)
+    if (pooling or ("partial" if counts.adds_up else "separate")) in ("partial", "shares"):
+        shares: Any = "partial" if pooling == "shares" else None
+        return bj.prevalence.PooledErrorRates(**rates, shares=shares)
     return bj.prevalence.ErrorRates(**rates, pooling="full" if pooling == "full" else "separate")
 
 

@@ -121,8 +121,9 @@ class Asked:
         Whether the model leaves out judges that are no better than chance.
     pooling : str
         How far several systems share the judge's error rates: separate, partial (a system without
-        labels borrows from the others), full (one judge who treats all alike). If not said,
-        systems are separate and strata partially pooled.
+        labels borrows from the others), shares (partial, and shares of good outputs are shrunk to
+        each other too, as suits many small groups), full (one judge who treats all alike). If not
+        said, systems are separate, and strata pool rates and shares.
     all_methods : bool
         All estimators of the literature, each with what it assumes and which cautions contradict
         that.
@@ -158,7 +159,7 @@ class Asked:
     prior_specificity: Annotated[str | None, OF_MODEL] = None
     prior_people: Annotated[str | None, OF_MODEL] = None
     better_than_chance: Annotated[bool, Parameter(group=MODEL)] = True
-    pooling: Annotated[Literal["separate", "partial", "full"] | None, OF_MODEL] = None
+    pooling: Annotated[Literal["separate", "partial", "shares", "full"] | None, OF_MODEL] = None
     target: WhichItems = "population"
     all_methods: Annotated[bool, OF_MODEL] = False
 

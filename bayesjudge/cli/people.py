@@ -46,8 +46,8 @@ def view_of_people(asked: Asked, source: Source, shared: Shared) -> View:
         suits = f"labels of several people take --calibration {', '.join(SUITED)}"
         instead = INSTEAD.get(str(asked.calibration), "")
         require(asked.calibration in SUITED, f"{suits}, not {asked.calibration}{instead}")
-        known = asked.pooling != "partial"
-        require(known, "--pooling partial: with labels of several people separate or full")
+        known = asked.pooling not in ("partial", "shares")
+        require(known, f"--pooling {asked.pooling}: with labels of several people separate or full")
         priors = asked.priors.of(False, require)
     model = module.PeopleErrors(**priors, pooling="full" if asked.pooling == "full" else "separate")
     columns = asked.columns("verdict", "truth", "adjudicated", "rater", "by", "stratum", "item")

@@ -101,6 +101,13 @@ PARTIALLY_POOLED = Method(
     5,
     "sampled",
 )
+EXACT_POOLED = Method(
+    "exact-partially-pooled",
+    "Bayesian (exact), rates partially pooled",
+    "Bayesian (exact)",
+    4,
+    "exact",
+)
 EXACT = Method("exact", "Bayesian (exact)", rank=10, computed="exact")
 EXACT_CLASSES = Method(
     "exact-classes", "Bayesian (exact), classes", "Bayesian (exact)", 10, "exact"

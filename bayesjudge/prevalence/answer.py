@@ -42,6 +42,7 @@ from bayesjudge.core.screen import how_many
 from bayesjudge.core.worth import worth_words
 from bayesjudge.prevalence._bounds import judged_so, verdicts_without_label
 from bayesjudge.prevalence._by_verdict import errors
+from bayesjudge.prevalence._pooled import lowest_words
 from bayesjudge.prevalence._worth import worth_of
 from bayesjudge.prevalence.cautions import OVERALL, untested
 from bayesjudge.prevalence.closed_form import closed_forms, naive
@@ -210,6 +211,7 @@ def told_of(
     notes = (
         *more,
         *labels_to_buy({} if found.uncorrected else rows, counts),
+        *lowest_words(quoted),
         *_rates(made, quoted, counts, name),
         *_added(made, counts, rows),
     )
@@ -344,6 +346,8 @@ def _basis(counts: Counts | None) -> str:
 
 def _why(quoted: Estimate, counts: Counts | None) -> str:
     method = quoted.method
+    if method == methods.EXACT_POOLED:
+        return f"Quoted: {method}, the posterior in which groups tell of each other."
     if method in (methods.FULLY_POOLED, methods.PARTIALLY_POOLED):
         return f"Quoted: {method}, since it was chosen to share what labels tell of the judge."
     if method.computed != "formula":

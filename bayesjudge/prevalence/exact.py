@@ -22,6 +22,7 @@ from bayesjudge.core.estimate import (
 from bayesjudge.core.prior_check import conflicts
 from bayesjudge.prevalence._boundary import depths_of, extended
 from bayesjudge.prevalence._bounds import bounded, of_strata
+from bayesjudge.prevalence._pooled import pooled_estimate
 from bayesjudge.prevalence._unlabelled import NotEnumerated, good_items
 from bayesjudge.prevalence.cautions import OVERALL, contradictions
 from bayesjudge.prevalence.data import Counts
@@ -30,8 +31,10 @@ from bayesjudge.prevalence.label_errors import with_people_err
 from bayesjudge.prevalence.model import (
     SOURCE,
     ErrorRates,
+    PooledErrorRates,
     PredictiveValues,
     PrevalenceModel,
+    suited,
 )
 from bayesjudge.truth.quadrature import NotIntegrated, Posterior, posterior_of
 
@@ -53,9 +56,9 @@ def exact(
     ----------
     data : Counts, Items or ClassCounts
         Verdicts and labels.
-    model : ErrorRates or PredictiveValues, optional
+    model : ErrorRates, PredictiveValues or PooledErrorRates, optional
         Priors, flat by default (Jeffreys' of labels by verdict); each system or stratum has its own
-        unknowns. Of classes `Confusions` or `PredictiveShares`.
+        unknowns, unless they are pooled. Of classes `Confusions` or `PredictiveShares`.
     ci_prob : float, default 0.95
         Probability of the intervals.
     interval : {"eti_bounded", "eti", "hdi"}
@@ -158,11 +161,15 @@ def _of_counts(
         kind = "known propensities" if counts.design.likelihood is None else counts.design.name
         require(counts.has_quadrature, f"{kind}: no quadrature; use fit")
     model = model or (PredictiveValues() if counts.predictive else ErrorRates())
+    if isinstance(model, PooledErrorRates) and target == "population":
+        return pooled_estimate(counts, suited(counts, model, "exact"), ci_prob, interval)  # type: ignore[arg-type]
     with checking("exact") as require:
         model._suits_priors(counts, require)
         if not counts.predictive:
             known = isinstance(model, ErrorRates) and not model._pools
-            require(known, "rates that systems share have no quadrature; use ErrorRates(), or fit")
+            require(
+                known, "these rates that systems share have no quadrature; use ErrorRates(), or fit"
+            )
         else:
             require(isinstance(model, PredictiveValues), "labels by verdict: PredictiveValues()")
     find = _of_items if target == "items" else _of_population

@@ -35,6 +35,7 @@ from bayesjudge.truth.components import (
 )
 from bayesjudge.truth.model import OneJudge, shares_of_items, stratum_shares
 from bayesjudge.truth.quadrature import NotIntegrated, posterior_of
+from bayesjudge.verdicts.groups import plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -370,12 +371,12 @@ class PooledErrorRates(_PrevalenceModel):
 
     so that a system without labels borrows from the others. The typical system's rates :math:`q`
     have Beta priors, and sum to more than 1. Strata of one system's items pool their prevalences in
-    the same way. The likelihood is that of `ErrorRates`.
+    the same way, and so may many small systems. The likelihood is that of `ErrorRates`.
 
     Parameters
     ----------
     prevalence : BetaPrior or mapping of str to BetaPrior
-        Of each system; of strata, the typical one's.
+        Of each system; if these are pooled too, the typical one's.
     sensitivity, specificity : BetaPrior
         Of the typical system; flat by default.
     better_than_chance : bool, default True
@@ -383,11 +384,14 @@ class PooledErrorRates(_PrevalenceModel):
     spread : float, default 1
         :math:`\tau`, the scale of the half-normal prior of the standard deviations between
         systems, in logits.
+    shares : {"separate", "partial"}, optional
+        Whether prevalences are shrunk to each other too; by default those of strata, not of
+        systems.
 
     Raises
     ------
     InputError
-        If a prior is of another type, or `spread` is not positive.
+        If a prior is of another type, `spread` is not positive, or `shares` is unknown.
 
     Notes
     -----
@@ -405,6 +409,7 @@ class PooledErrorRates(_PrevalenceModel):
     specificity: BetaPrior = BetaPrior()
     better_than_chance: bool = True
     spread: float = 1.0
+    shares: Literal["separate", "partial"] | None = None
 
     _words: ClassVar[Mapping[str, str]] = {"spread": "spread between systems"}
     #: What a system without labels borrows has long tails.
@@ -416,6 +421,8 @@ class PooledErrorRates(_PrevalenceModel):
         super().__post_init__()
         with checking("PooledErrorRates") as require:
             require(0 < self.spread < float("inf"), f"spread must be positive, got {self.spread}")
+            known = self.shares in (None, "separate", "partial")
+            require(known, f"shares={self.shares!r}: separate or partial, or None")
 
     @property
     def _pools(self) -> bool:
@@ -427,19 +434,22 @@ class PooledErrorRates(_PrevalenceModel):
         _require_several(counts, require, "partial pooling")
         if counts.unlabelled:
             self._require_labels(counts, require)
-        several = isinstance(self.prevalence, Mapping) and counts.adds_up
-        require(not several, "prevalence: strata pool it, so give one prior")
+        several = isinstance(self.prevalence, Mapping) and self._pools_shares(counts)
+        require(not several, f"prevalence: {plural(counts.kind)} pool it, so give one prior")
+
+    def _pools_shares(self, counts: Counts) -> bool:
+        return counts.adds_up if self.shares is None else self.shares == "partial"
 
     def _spreads(self, counts: Counts) -> tuple[str, ...]:
-        pooled = (*(("prevalence",) if counts.adds_up else ()), *self._rates)
+        pooled = (*(("prevalence",) if self._pools_shares(counts) else ()), *self._rates)
         return tuple(f"{name}_spread" for name in pooled)
 
     def _assumes(self, counts: Counts) -> tuple[Assumption, ...]:
         return (Assumption.of("exchangeable-rates", dim=counts.dim),)
 
     def _shares(self, data: Counts) -> Component:
-        strata = data.adds_up
-        vary = Pooled(data.dim, self.spread) if strata else Apart(data.dim)
+        pools = self._pools_shares(data)
+        vary = Pooled(data.dim, self.spread) if pools else Apart(data.dim)
         return BetaShares(self.prevalence, vary)
 
     def _errors(self, data: Counts) -> Component:

@@ -180,16 +180,54 @@ class BetaPosterior:
         values, vectors = np.linalg.eigh((curvature + curvature.T) / 2)
         # the prior bends each logit by more than this
         spread = vectors * np.maximum(values, 1e-2) ** -0.5
-        for turn in range(MOST_ROUNDS):
-            points = LAST if turn else FIRST
-            logits, weight = weighed_points(self.log_density, centre, spread, points, seed)
-            found = Weighed(self._named(1 / (1 + np.exp(-logits))), weight)
-            if found.effective > EFFECTIVE and points == LAST:
-                return found
-            centre = weight @ logits
-            off = (logits - centre) * np.sqrt(weight)[:, None]
-            spread = np.linalg.cholesky(off.T @ off + 0.01 * spread @ spread.T)
-        raise NotWeighed(f"points are worth {found.effective:.0f} independent draws")
+        points, least = (FIRST, LAST), EFFECTIVE
+        logits, weight = adapted(self.log_density, centre, spread, points, least, seed)
+        return Weighed(self._named(1 / (1 + np.exp(-logits))), weight)
+
+
+def adapted(
+    log_density: Callable[[np.ndarray], np.ndarray],
+    centre: np.ndarray,
+    spread: np.ndarray,
+    points: tuple[int, int],
+    least: float,
+    seed: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Points and their weights, in rounds of which each is about the weighed mean before.
+
+    Parameters
+    ----------
+    log_density : callable
+        Of rows, up to a constant.
+    centre, spread : numpy.ndarray
+        Of the first round: where, and a square root of the covariance.
+    points : tuple of int
+        Of the first round and of later ones.
+    least : float
+        Independent draws that the points have to be worth.
+    seed : int
+        Of the Sobol sequence.
+
+    Returns
+    -------
+    tuple of numpy.ndarray
+        Rows, and weights that add up to 1.
+
+    Raises
+    ------
+    NotWeighed
+        If the points are worth less than `least`.
+    """
+    for turn in range(MOST_ROUNDS):
+        size = points[turn > 0]
+        rows, weight = weighed_points(log_density, centre, spread, size, seed)
+        effective = float(1 / (weight**2).sum())
+        if effective > least and turn:
+            return rows, weight
+        centre = weight @ rows
+        off = (rows - centre) * np.sqrt(weight)[:, None]
+        spread = np.linalg.cholesky(off.T @ off + 0.01 * spread @ spread.T)
+    raise NotWeighed(f"points are worth {effective:.0f} independent draws")
 
 
 def weighed_points(
@@ -200,13 +238,13 @@ def weighed_points(
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Points of a multivariate t distribution, and weights that make them draws of a density."""
-    values, log_t = _t_points(centre, spread, points, seed)
+    values, log_t = t_points(centre, spread, points, seed)
     logs = log_density(values) - log_t
     weight = np.exp(logs - logs.max())
     return values, weight / weight.sum()
 
 
-def _t_points(
+def t_points(
     centre: np.ndarray, spread: np.ndarray, points: int, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Points, and the logarithm of their density, but a constant."""

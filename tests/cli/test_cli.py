@@ -704,7 +704,6 @@ def test_a_page_without_matplotlib_says_so(run, folder, monkeypatch):
 
 SYSTEMS = f"prevalence all.csv {' '.join(KNOWN)} --by system --unparsed fail"
 OF_THE_MODEL = {
-    "partial": f"{SYSTEMS} --pooling partial",
     "full": f"{SYSTEMS} --pooling full",
     "cutpoints": "repeats report repeats.csv --scale 1-5 --judge judge --cutpoints by_judge",
     "noise": "repeats report repeats.csv --scale 1-5 --judge judge --noise by_level",

@@ -6,8 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from oracles import assert_mc_mean, assert_mc_quantile, assert_mc_sd, assert_same_mean
-from scipy.special import expit, logit, xlog1py, xlogy
+from oracles import (
+    assert_mc_mean,
+    assert_mc_quantile,
+    assert_mc_sd,
+    assert_same_mean,
+    pooled_oracle,
+)
+from scipy.special import xlog1py, xlogy
 
 import bayesjudge as bj
 from bayesjudge.compiled import compile_model
@@ -48,32 +54,6 @@ def test_strata_of_which_one_has_no_answer_have_no_interval_together():
         assert np.isfinite(made["prevalence", "b"]).all()
 
 
-def pooled_oracle(counts, draws=400_000, seed=1):
-    """Posterior means by importance sampling from the prior, all three rates pooled."""
-    rng = np.random.default_rng(seed)
-    typical = rng.uniform(size=(3, 3 * draws))
-    typical = typical[:, typical[1:].sum(axis=0) > 1][:, :draws]
-    spread = np.abs(rng.normal(size=(3, draws)))
-    log, each = 0.0, []
-    for i in range(len(counts.systems)):
-        good, hit, caught = expit(logit(typical) + spread * rng.normal(size=(3, draws)))
-        rate = good * hit + (1 - good) * (1 - caught)
-        c = counts.system(counts.systems[i])
-        for k, n, p in (
-            (c.test_pass, c.test_n, rate),
-            (c.correct_n, c.labelled_n, good),
-            (c.correct_pass, c.correct_n, hit),
-            (c.incorrect_fail, c.incorrect_n, caught),
-        ):
-            log = log + xlogy(k, p) + xlog1py(n - k, -p)
-        each.append((good, hit, caught))
-    weights = np.exp(log - log.max())
-    values = np.array(each)
-    means = (values * weights).sum(axis=-1) / weights.sum()
-    errors = np.sqrt((((values - means[..., None]) * weights) ** 2).sum(axis=-1)) / weights.sum()
-    return means, errors
-
-
 @pytest.fixture(scope="module")
 def strata_fit():
     return P.fit(STRATA, random_seed=3)
@@ -85,9 +65,16 @@ def test_strata_are_pooled_as_weighting_the_prior_pools_them(strata_fit):
     assert strata_fit.spec == P.PooledErrorRates()
     means, errors = pooled_oracle(STRATA)
     posterior = strata_fit.idata["posterior"]
+    exact = P.exact(STRATA, P.PooledErrorRates(), interval="eti")
     for i in range(2):
         for j, name in enumerate(("prevalence", "sensitivity", "specificity")):
-            assert_same_mean(posterior[name].isel(stratum=i), means[i, j], errors[i, j])
+            draws = posterior[name].isel(stratum=i)
+            assert_same_mean(draws, means[i, j], errors[i, j])
+            value, low, high = exact[name, STRATA.systems[i]]
+            error = float(draws.std()) / 500**0.5  # the weighed points are worth more draws
+            assert_same_mean(draws, value, error)
+            for end, prob in ((low, 0.025), (high, 0.975)):
+                assert abs(float(draws.quantile(prob)) - end) < 12 * error, (name, prob)
 
 
 @pytest.mark.sampling
