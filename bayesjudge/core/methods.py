@@ -85,7 +85,7 @@ def as_method(method: Method | str, computed: Computed = "formula") -> Method:
 # interval score is 1.02 to 1.08 times that of the best method of each setting, whichever the design
 # (benchmarks/prevalence/advice.py); closed forms by item are those whose coverage was studied where
 # rows repeat an item (benchmarks/prevalence/items.py); formulas of scores, by their interval scores
-# in benchmarks/prevalence/scores.py.
+# and coverage in benchmarks/prevalence/scores.py: curves choose themselves, by risk on other labels.
 
 FULLY_POOLED = Method(
     "nuts-fully-pooled",
@@ -119,9 +119,9 @@ NUTS = Method("nuts", "Bayesian (NUTS)", rank=20, computed="sampled")
 NUTS_PEOPLE = Method("nuts-people", "Bayesian (NUTS), people err", "Bayesian (NUTS)", 20, "sampled")
 NUTS_CLASSES = Method("nuts-classes", "Bayesian (NUTS), classes", "Bayesian (NUTS)", 20, "sampled")
 PROPENSITY = Method("propensity-difference", "Propensity-weighted difference", rank=30)
+STACKED = Method("difference-stacked", "Difference (curves)", rank=39)
 PPI_TUNED = Method("difference-tuned", "Difference (PPI++)", rank=40)
 TWO_PHASE = Method("two-phase", "Two-phase (PPI++)", rank=40)
-ISOTONIC = Method("difference-isotonic", "Difference (isotonic)", rank=42)
 BINNED = Method("binned-scores", "Binned scores", rank=44)
 POST_STRATIFIED = Method("post-stratified", "Post-stratified", rank=46)
 PPI = Method("difference", "Difference (PPI)", rank=50)

@@ -36,7 +36,7 @@ from bayesjudge.truth import influence, inversion
 from bayesjudge.truth.by_item import ROUNDING
 from bayesjudge.truth.influence import Errors, Labelled, Others
 
-Prediction = Literal["linear", "identity", "isotonic"]
+Prediction = Literal["linear", "identity", "binned", "isotonic", "spline", "stacked"]
 Form = Literal["naive", "human_only", "difference", "post_stratified", "rogan_gladen"]
 EVERY: tuple[Form, ...] = (
     "naive",

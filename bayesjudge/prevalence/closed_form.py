@@ -45,7 +45,10 @@ from bayesjudge.truth import influence, inversion
 PREDICTIONS: dict[Prediction, Method] = {
     "linear": methods.PPI_TUNED,
     "identity": methods.PPI,
-    "isotonic": methods.ISOTONIC,
+    "binned": methods.PPI_TUNED.variant("binned", "binned"),
+    "isotonic": methods.PPI_TUNED.variant("isotonic", "isotonic"),
+    "spline": methods.PPI_TUNED.variant("spline", "spline"),
+    "stacked": methods.STACKED,
 }
 
 
@@ -173,12 +176,13 @@ def difference(
         Verdicts or scores, and labels.
     ci_prob : float, default 0.95
         Coverage that the interval aims at.
-    g : {"linear", "identity", "isotonic"}
+    g : {"linear", "identity", "binned", "isotonic", "spline", "stacked"}
         What the judge predicts: so much of its word that the variance is least (PPI++); its word
-        (PPI); or, of scores, the rising step function that fits the labels best, of each labelled
-        item from the labels of the other folds.
+        (PPI); or, of scores, what a curve makes of them, of each labelled item from the labels of
+        the other folds, as PPI++ weighs it: means of bins, the best rising step function, a natural
+        cubic spline, or all of these and a straight line, stacked.
     folds : int, default 5
-        Folds of the isotonic prediction, 2 or more.
+        Folds of the curves, 2 or more.
     random_seed : int or numpy.random.Generator, default 1
         Of the folds.
     target : {"population", "items"}
@@ -232,7 +236,8 @@ def difference(
     arXiv:2311.01453; Agresti & Coull (1998), Am. Stat. 52, 119-126; Bonett & Price (2012), J. Educ.
     Behav. Stat. 37, 479-488; Cochran (1977), Sampling Techniques, Section 7.10. By item: Binder
     (1983), Int. Stat. Rev. 51, 279-292; Cameron & Miller (2015), J. Human Resources 50, 317-372;
-    Miller (2024), arXiv:2411.00640. Isotonic: van der Laan et al. (2024), arXiv:2411.02771.
+    Miller (2024), arXiv:2411.00640. Curves: Breiman (1996), Machine Learning 24, 49-64;
+    Chernozhukov et al. (2018), Econometrics J. 21, C1-C68.
 
     Examples
     --------
@@ -244,14 +249,15 @@ def difference(
     with checking("difference") as require:
         known = sample.predictions
         require(g in known, f"g must be one of {list(known)} of {type(data).__name__}, got {g!r}")
-    how = {"folds": folds, "random_seed": random_seed}
+    how, plain = {"folds": folds, "random_seed": random_seed}, g in ("linear", "identity")
     return _estimate(
         sample,
         "difference",
         lambda one: one.difference(ci_prob, g, items, **how),
         ci_prob=ci_prob,
         method=PREDICTIONS[g],
-        source="van der Laan et al. (2024); Chernozhukov et al. (2018)" if g == "isotonic" else "",
+        source="" if plain else "Chernozhukov et al. (2018); Breiman (1996)",
+        interval=None if plain else "t",
         needs="prevalence",
         target=target,
     )

@@ -56,7 +56,7 @@ def test_a_mean_score_and_a_share_of_passes(ask):
             own = next(iter(expected[name].rows()))[2].value
             assert value == pytest.approx(own, rel=1e-6), name
     text = ask("passes.csv", *ASKED[1:], "--scale", "1:5", "--no-nuts", "--details")
-    assert "Difference (isotonic)" in text
+    assert "Difference (curves)" in text
     assert "bins of the score" in text
 
 

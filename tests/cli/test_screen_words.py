@@ -244,7 +244,7 @@ LOOKED_UP = (
     "± of an item's mean now", "± if asked without end", "judges needed, asked once",
     "may or may not be better", "far wider", "closed form", "posterior mode", "RMS shift",
     "root mean square", "Variance parts", "components of variance", "normal quantile",
-    "Bayesian (exact)", "Difference (PPI++)", "Difference (PPI)", "Difference (isotonic)",
+    "Bayesian (exact)", "Difference (PPI++)", "Difference (PPI)", "Difference (curves)",
     "Binned scores", "Rogan-Gladen", "Paired difference (PPI++)", "Truth given votes",
     "Logit shift",
     "Human labels only", "Judge's pass rate", "Judge's mean score", "As counted", "Voting",
@@ -270,7 +270,7 @@ def test_names_of_methods_in_the_kept_screens_are_explained():
 @pytest.mark.parametrize("word", [
     "probably better", "may or may not", "labels alone", "without an interval", "agree within",
     "shared items", "sampled since", "trust",
-    "errs more", "Variance parts", "outliers", "Difference (isotonic)", "Difference (PPI++)",
+    "errs more", "Variance parts", "outliers", "Difference (curves)", "Difference (PPI++)",
     "Binned scores", "RMS shift", "Truth given votes (NUTS)", "Dirichlet, worst case",
     "Calls by components of variance", "taken as normal", "Human labels only", "noise of calls",
 ])  # fmt: skip
@@ -643,7 +643,7 @@ def test_rows_of_one_name_each_stand_without_gaps(monkeypatch, capsys):
 @pytest.mark.parametrize("width", ["60", "80", "120"])
 def test_a_row_that_goes_on_with_a_table_stands_in_its_columns(width, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", width)
-    above = Estimate({"mean": (83.281, 80.5, 85.25)}, "Difference (isotonic)", 0.95, "", "t")
+    above = Estimate({"mean": (83.281, 80.5, 85.25)}, "Difference (curves)", 0.95, "", "t")
     sampled = Estimate({"mean": (6.063, 3.5, 8.25)}, "Bayesian (NUTS)", 0.95, "", "equal-tailed")
     table(open_console(), records(above), STYLE)
     first = max(capsys.readouterr().out.splitlines(), key=lambda line: line.count("."))

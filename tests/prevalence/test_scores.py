@@ -9,11 +9,15 @@ import pytest
 from arviz_stats.base import array_stats
 from numpy.testing import assert_allclose
 from oracles import SIGMAS, assert_mc_mean, assert_mc_quantile
+from scipy.interpolate import CubicSpline
 from scipy.special import logsumexp, ndtr, xlogy
 from scipy.stats import mannwhitneyu, sem, t
 
 import bayesjudge as bj
 from bayesjudge.core.errors import UninformativeJudgeError
+from bayesjudge.prevalence.scores.cautions import not_rising
+from bayesjudge.prevalence.scores.closed_form import curve_parts
+from bayesjudge.prevalence.scores.curves import CURVES
 from bayesjudge.prevalence.scores.model import NumbersByBin
 from bayesjudge.truth.quadrature import posterior_of
 
@@ -185,17 +189,92 @@ def cross_fitted(f, y, f_test, folds, seed):
         fitted = np.concatenate([[a] * p for a, _, p in blocks])
         own[fold == k] = np.interp(f[fold == k], knots, fitted)
         test += np.interp(f_test, knots, fitted) / folds
-    share = len(f_test) / (len(f_test) + len(y))
-    return share * test.mean() + np.mean(y - share * own)
+    every = np.concatenate([own, test])
+    m, n = len(y), len(test)
+    weight = np.cov(own, y, ddof=0)[0, 1] / (every.var(ddof=1) * (1 + m / n))
+    return weight * test.mean() + np.mean(y - weight * own)
 
 
 def test_isotonic_is_cross_fitting_by_hand():
-    scores = read(random_seed=3, labelled=60)
+    scores = read(random_seed=3, labelled=120)
     known, n = scores.known, scores.n
     f, y = (np.repeat(x[known], n[known]) for x in (scores.unit, scores.truth))
     f, y = (x[np.lexsort((y, f))] for x in (f, y))
     expected = cross_fitted(f, y, np.repeat(scores.unit[~known], n[~known]), 5, 1)
     assert_allclose(P.difference(scores, g="isotonic")["prevalence"].value, expected, rtol=1e-9)
+
+
+def u_shaped(seed, numeric=True, labelled=100):
+    """Scores far from the middle are good."""
+    table = S.simulate(numeric=numeric, labelled=labelled, noise=0.5, random_seed=seed)
+    side = np.random.default_rng([seed, 1]).choice([-0.5, 0.5], len(table))
+    table["score"] = 0.5 + side * table["score"]
+    return S.Scores.from_frame(
+        table, calibration="random", scale=(0, 1), truth_scale=(1, 5) if numeric else None
+    )
+
+
+def test_a_curve_predicts_what_it_was_fitted_to():
+    f, weight = np.linspace(0, 1, 41), np.repeat([1.0, 3.0], [20, 21])
+    for name, y in (("line", 0.2 + 0.6 * f), ("isotonic", f**3), ("spline", 0.3 + 0.4 * f)):
+        assert_allclose(CURVES[name](f, y, weight)(f), y, atol=1e-9, err_msg=name)
+    knots = np.quantile(f, np.linspace(0.05, 0.95, 4))
+    bent = CubicSpline(knots, [0.9, 0.2, 0.3, 0.8], bc_type="natural")
+    inside = f[(f >= knots[0]) & (f <= knots[-1])]
+    found = CURVES["spline"](inside, bent(inside), np.ones(inside.size))
+    assert np.abs(found(inside) - bent(inside)).max() < 0.05
+    means = CURVES["binned"](f, f, np.ones(41))(np.array([0.0, 1.0]))
+    assert_allclose(means, [(f[:9].sum() + 0.5) / 10, (f[33:].sum() + 0.5) / 9], rtol=1e-9)
+
+
+def test_stacked_curves_are_fitted_where_they_are_not_used():
+    """Of labels that scores do not predict, predictions of their own labels would gain."""
+    gains = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        f, y = rng.random(80), rng.random(80)
+        made = S.Scores(np.append(f, rng.random(400)), np.append(y, np.full(400, NAN)),
+                        np.ones(480, int), "random", (0, 1), truth_scale=(0, 1))  # fmt: skip
+        found = P.difference(made, g="stacked")["mean_score"]
+        alone = P.human_only(made)["mean_score"]
+        gains.append((found.high - found.low) / (alone.high - alone.low))
+    assert 0.99 < np.mean(gains) < 1.05
+    assert sum(curve_parts(made).values()) == pytest.approx(1)
+
+
+def test_stacked_curves_are_quoted_and_the_answer_says_what_they_gain():
+    for scores, word in ((u_shaped(1), "shorter"), (read(numeric=True, labelled=40), "longer")):
+        made = S.closed_forms(scores)
+        found = S.answer(*made)
+        assert found.quoted.method.id == "difference-stacked"
+        widths = {one.method.id: np.ptp(one["mean_score"][1:]) for one in made}
+        gain = 1 - widths["difference-stacked"] / widths["difference-tuned"]
+        assert f"is {abs(gain):.0%} {word}".replace("%", " %") in found.why
+    few = read(numeric=True, labelled=15)
+    assert S.answer(*S.closed_forms(few)).quoted.method.id == "difference-tuned"
+
+
+def test_models_of_a_rising_truth_say_so_where_it_does_not_rise():
+    numbers, passes = u_shaped(2, labelled=200), u_shaped(2, numeric=False, labelled=400)
+    models = [(S.RisingMean(), numbers), (S.TruthGivenScore(), passes), (S.ScoreGivenTruth(), passes)]
+    for model, scores in models:
+        assert "not-rising" in {one.id for one in model._diagnosis(scores)[1]}
+    for free in (S.TruthGivenScore(monotone=False), S.ScoreGivenTruth(rise=None)):
+        assert "not-rising" not in {one.id for one in free._diagnosis(passes)[1]}
+
+
+def test_scores_that_rise_are_seldom_taken_for_scores_that_do_not():
+    """At most 1 % and chance of 200 where nothing rises; none of 100 where truths do."""
+    raised = {False: 0, True: 0}
+    for rises, runs in ((False, 200), (True, 100)):
+        for seed in range(runs):
+            rng = np.random.default_rng([seed, 7])
+            f = rng.random(100)
+            y = np.round(4 * np.clip(rises * f / 2 + rng.random(100) / 2, 0, 1)) / 4
+            made = S.Scores(f, y, np.ones(100, int), "random", (0, 1), truth_scale=(0, 1))
+            raised[rises] += bool(list(not_rising(made)))
+    assert raised[True] == 0
+    assert raised[False] <= 5
 
 
 def simple_truth(shape, numeric):
@@ -220,7 +299,7 @@ def test_intervals_cover_and_gain_on_labels_alone(shape, numeric):
             widths.setdefault(one.method.title, []).append(high - low)
     alone = np.mean(widths["Human labels only"])
     noise = np.sqrt(0.95 * 0.05 / runs)
-    for method in ("Human labels only", "Difference (PPI++)", "Difference (isotonic)",
+    for method in ("Human labels only", "Difference (PPI++)", "Difference (curves)",
                    "Binned scores"):  # fmt: skip
         assert np.mean(inside[method]) > 0.95 - 4 * noise, method
         assert np.mean(widths[method]) < 1.1 * alone, method
@@ -326,7 +405,7 @@ def test_the_share_above_a_human_threshold():
     words = {"calibration": "random", "scale": (0, 1)}
     scores = S.Scores.from_frame(table, truth_scale=(1, 5), **words)
     high = S.Scores.from_frame(table, truth_from=4, **words)
-    for g in ("linear", "isotonic"):
+    for g in ("linear", "stacked"):
         one, other = P.difference(scores.at_least(4), g=g), P.difference(high, g=g)
         assert_allclose(one["prevalence"], other["prevalence"], rtol=1e-9)
     counts = high.to_counts(pass_from=0.6)
@@ -435,7 +514,7 @@ def test_what_a_design_or_an_empty_bin_does_not_tell_is_said():
     assert np.isnan(made["mean_score"][1:]).all()
     assert "no-interval" in names(made)
     few = S.Scores([1, 2, 3], [0, 1, NAN], [9, 10, 400], "random", (1, 3))
-    assert "Difference (isotonic)" not in {one.method.title for one in S.closed_forms(few)}
+    assert "Difference (curves)" not in {one.method.title for one in S.closed_forms(few)}
 
 
 # Data --------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from bayesjudge.core.answer import (
     listed,
     mirrored,
     numbers,
+    percent_of,
     points,
     quote,
     share_words,
@@ -34,13 +35,20 @@ from bayesjudge.prevalence._worth import at_random, worth_of
 from bayesjudge.prevalence.answer import answer as answer  # of every table of one judge
 from bayesjudge.prevalence.answer import told_of
 from bayesjudge.prevalence.closed_form import naive
-from bayesjudge.prevalence.scores.closed_form import judge_bias
+from bayesjudge.prevalence.scores.closed_form import curve_parts, judge_bias
 from bayesjudge.prevalence.scores.data import Scores
 from bayesjudge.prevalence.scores.paired import PairedScores
 from bayesjudge.prevalence.scores.unpaired import differences
 
 #: Most systems that a sentence names.
 MOST_NAMED = 5
+#: What curves are called.
+CURVES = {
+    "line": "a straight line",
+    "binned": "means of bins",
+    "isotonic": "a rising step function",
+    "spline": "a spline",
+}
 #: A number that is not known.
 NONE = Row(np.nan, np.nan, np.nan)
 
@@ -65,7 +73,7 @@ def _answer(
     )
     if scores is None:
         compared = next((one for one in made if "difference" in one), None)
-        return _of_systems(found, quantity, ci_prob, compared, pass_name_in(made))
+        return _of_systems(found, quantity, ci_prob, compared, made)
     (row,), own = found.rows.values(), found.own.get("")
     said = "" if own is None else _own(scores, own)
     more: tuple[str, ...] = ()
@@ -83,11 +91,30 @@ def _answer(
         text,
         basis=_basis(scores),
         why=f"Quoted: {found.whole.method}, which corrects the judge's scores by the labelled "
-        "items.",
+        f"items{_why(found.whole, made, quantity)}.",
         quoted=found.shares,
         judge=found.judge,
         notes=() if found.unknown else (*more, *_bias(scores, ci_prob)),
         known=not found.unknown,
+    )
+
+
+def _why(quoted: Estimate, made: Sequence[Estimate], quantity: str) -> str:
+    """How curves are weighed, and what they gain on a straight line or cost."""
+    line = next((one for one in made if one.method == methods.PPI_TUNED), None)
+    if line is None or quoted.method != methods.STACKED:
+        return ""
+    rows = [one.quantities[quantity] for one in (quoted, line)]
+    widths = [np.nansum(row.high - row.low) for row in rows]
+    parts = curve_parts(quoted.data) if isinstance(quoted.data, Scores) else {}
+    most = sorted(parts, key=lambda name: -parts[name])[:2]
+    told = listed([f"{CURVES[name]} {percent_of(round(parts[name], 2))}" for name in most])
+    weighed = f", here {told}" if told else ""
+    gain = round(float(1 - widths[0] / widths[1]), 2)
+    against = f"{percent_of(abs(gain))} {'shorter' if gain > 0 else 'longer'} than"
+    return (
+        f" by curves that predict other labels best{weighed}; the interval is "
+        f"{against if gain else 'as long as'} by a straight line (PPI++)"
     )
 
 
@@ -189,7 +216,11 @@ def _way_up(scores: Scores | None, row: Row | None) -> str:
 
 
 def _of_systems(
-    whole: Quoted, quantity: str, ci_prob: float, compared: Estimate | None, name: str
+    whole: Quoted,
+    quantity: str,
+    ci_prob: float,
+    compared: Estimate | None,
+    made: Sequence[Estimate],
 ) -> Answer:
     """Each system's estimate, the highest first; of two, after their difference."""
     quoted, numeric = whole.shares, quantity == "mean_score"
@@ -197,8 +228,9 @@ def _of_systems(
     known = [one for one in rows if not np.isnan(one[1].value)]
     known.sort(key=lambda one: -one[1].value)
     found = [] if compared is None or len(rows) > 2 else differences(compared)
-    text, notes = _each(dict(known), numeric, ci_prob, name)
+    text, notes = _each(dict(known), numeric, ci_prob, pass_name_in(made))
     why = f"Quoted: {quoted.method}, which corrects the judge's scores by the labelled items"
+    why += _why(whole.whole, made, quantity)
     if compared is not None and found:
         notes = (text, *notes)
         text = f"{difference_of_scores(found[0], ci_prob)}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import fdtrc, ndtr
 
 from bayesjudge.core.diagnosis import findings
 from bayesjudge.core.estimate import Assumption, Caution, Target
@@ -15,6 +15,8 @@ from bayesjudge.prevalence.diagnosis import granted
 from bayesjudge.prevalence.scores.data import Scores
 from bayesjudge.verdicts.scores import CELLS, cell_of
 
+#: A table whose labels rise with the score is taken for one where they do not less often than this.
+NOT_RISING_P = 0.01
 SAME_SCORES = Assumption.of("same-judge", "scores")
 RANDOM_BY_BIN = Assumption.of("random-labels-by-verdict", "scores")
 
@@ -98,3 +100,27 @@ def _weak(scores: Scores) -> Iterator[Caution]:
             yield Caution.of("errors-do-not-cancel", "scale", **numbers)
         else:
             yield Caution.of("errors-do-not-cancel", "scores", all=every, **numbers)
+
+
+def not_rising(scores: Scores) -> Iterator[Caution]:
+    """Whether mean labels by bin contradict that they rise with the score, as models assume.
+
+    The weighed squares between the means and the best rising ones, by F with all bins' freedoms: of
+    means that do rise it is smaller (Robertson, Wright & Dykstra 1988, Section 2.3).
+    """
+    from scipy.optimize import isotonic_regression  # slow to load
+
+    cells = scores.tally()
+    shape = (-1, len(scores.bins))
+    labels, sums, squares = (cells[name].reshape(shape) for name in ("labels", "sums", "squares"))
+    labels, sums, squares = (x.sum(axis=0) for x in (labels, sums, squares))
+    have = labels > 0
+    labels, means = labels[have], sums[have] / labels[have]
+    bins, left = labels.size, labels.sum() - labels.size
+    if bins < 2 or left < 1:
+        return
+    rising = isotonic_regression(means, weights=labels).x
+    within = max(squares[have].sum() - labels @ means**2, 1e-12) / left
+    p_value = fdtrc(bins - 1, left, labels @ (means - rising) ** 2 / (bins - 1) / within)
+    if p_value < NOT_RISING_P:
+        yield Caution.of("not-rising", p_value=p_value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -26,18 +26,19 @@ from bayesjudge.prevalence._samples import (
 )
 from bayesjudge.prevalence.diagnosis import diagnose
 from bayesjudge.prevalence.scores.cautions import RANDOM_BY_BIN, SAME_SCORES
+from bayesjudge.prevalence.scores.curves import CURVES, cross_fitted
 from bayesjudge.prevalence.scores.data import Scores
 from bayesjudge.truth import influence, inversion
 from bayesjudge.truth.influence import Errors, Labelled, Moments, Others, t_quantile
 
-#: Fewest labels of which an isotonic prediction is fitted.
-ISOTONIC = 20
+#: Fewest labels of which curves are fitted.
+CURVES_FROM = 20
 
 
 class _ScoresSample(Sample):
     """Scores that predict a share or a mean number, all between 0 and 1."""
 
-    predictions = ("linear", "identity", "isotonic")
+    predictions = ("linear", "identity", "binned", "isotonic", "spline", "stacked")
 
     def __init__(self, scores: Scores) -> None:
         self.data = self.scores = scores
@@ -74,8 +75,8 @@ class _ScoresSample(Sample):
             if name == "difference":
                 yield name, {"g": "identity"}
                 yield name, {}
-                if self.scores.n[self.scores.known].sum() >= ISOTONIC:
-                    yield name, {"g": "isotonic"}
+                if self.scores.n[self.scores.known].sum() >= CURVES_FROM:
+                    yield name, {"g": "stacked"}
             elif name in ("naive", "human_only") or (name == "rogan_gladen" and suited):
                 yield name, {}
         if also:
@@ -131,34 +132,41 @@ class _ScoresSample(Sample):
         random_seed: Any = 1,
         **more: Any,
     ) -> Found:
-        (labelled, others), known = self.patterns(), self.scores.known
-        stated = self.scores.propensity
-        propensity = None if stated is None else (stated[known], stated[~known])
-        if g == "isotonic":
-            self.require_folds(folds)
-            rng = np.random.default_rng(random_seed)
-            own = None if propensity is None else propensity[0]
-            labelled, others, own = _cross_fitted(labelled, others, own, folds, rng)
-            propensity = None if propensity is None else (own, propensity[1])
-        corners, quantile = self.corners(labelled), self.quantile(ci_prob)
+        (labelled, others), propensity = self.patterns(), self.propensities()
+        quantile, lost = self.quantile(ci_prob), self.lost
+        if g not in ("linear", "identity"):
+            labelled, others, propensity, _ = self.predicted(g, folds, random_seed)
+            # the weights of a sum of curves cost a degree of freedom, and Student's tells it
+            lost += 1
+            quantile = t_quantile(max(labelled.y.size - 2, 1), ci_prob)
+        corners, weight = self.corners(labelled), 1.0 if g == "identity" else None
         if propensity is not None:
             made = influence.propensity_weighted(
-                labelled,
-                others,
-                propensity,
-                weight=None if g == "linear" else 1.0,
-                most=np.inf,
-                corners=corners,
+                labelled, others, propensity, weight=weight, most=np.inf, corners=corners
             )
             half = quantile * made.error
             return (made.value, made.centre - half, made.centre + half, made.value), None
-        # an isotonic prediction is the best one: its weight is that of all items
-        rest = others.n.sum() / (others.n.sum() + labelled.n.sum())
-        weight = {"identity": 1.0, "linear": None, "isotonic": rest}[g]
+        how = {**self.how, "lost": lost}
         found, _ = influence.difference(
-            labelled, others, quantile, weight=weight, corners=corners, **self.how
+            labelled, others, quantile, weight=weight, corners=corners, **how
         )
         return (*found, found.value), None
+
+    def propensities(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Of labelled and of other patterns, if they are stated."""
+        stated, known = self.scores.propensity, self.scores.known
+        return None if stated is None else (stated[known], stated[~known])
+
+    def predicted(
+        self, g: str, folds: int = 5, random_seed: Any = 1
+    ) -> tuple[Labelled, Others, Any, Mapping[str, float]]:
+        """Items with what curves predict of them, and the part that each curve has."""
+        self.require_folds(folds)
+        rng, propensity = np.random.default_rng(random_seed), self.propensities()
+        drawn = None if propensity is None else propensity[0]
+        names = tuple(CURVES) if g == "stacked" else (g,)
+        labelled, others, drawn, parts = cross_fitted(*self.patterns(), drawn, folds, rng, names)
+        return labelled, others, propensity and (drawn, propensity[1]), parts
 
     def bins(self) -> tuple[Any, Any, Any, Any]:
         cells = self.scores.tally()
@@ -228,6 +236,11 @@ class _ScoresSample(Sample):
 @sample_of.register
 def _(scores: Scores) -> Sample:
     return _ScoresSample(scores)
+
+
+def curve_parts(scores: Scores) -> Mapping[str, float]:
+    """What part each of the stacked curves has, of 1 together."""
+    return _ScoresSample(scores).predicted("stacked")[-1]
 
 
 def judge_bias(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
@@ -310,34 +323,6 @@ def judge_bias(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
 
 
 # Arithmetic --------------------------------------------------------------------------------------
-
-
-def _cross_fitted(
-    labelled: Labelled, others: Others, propensity: Any, folds: int, rng: np.random.Generator
-) -> tuple[Labelled, Others, Any]:
-    """Isotonic predictions; of a labelled item by a function that has not seen its label."""
-    weights = np.ones(labelled.f.shape) if propensity is None else 1 / propensity
-    # in an order that does not depend on that of the table
-    order = np.lexsort((weights, labelled.y, labelled.f))
-    each = np.repeat(order, labelled.n[order].astype(int))
-    f, y, weight = labelled.f[each], labelled.y[each], weights[each]
-    fold = rng.permutation(np.arange(each.size) % folds)
-    own, test = np.empty(each.size), np.zeros(others.f.size)
-    for k in range(folds):
-        knots, values = _isotonic(f[fold != k], y[fold != k], weight[fold != k])
-        own[fold == k] = np.interp(f[fold == k], knots, values)
-        test += np.interp(others.f, knots, values) / folds
-    drawn = None if propensity is None else propensity[each]
-    return Labelled(own, y, np.ones(each.size)), Others(test, others.n), drawn
-
-
-def _isotonic(f: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct scores and the rising step function that fits best at them."""
-    from scipy.optimize import isotonic_regression  # slow to load
-
-    knots, which = np.unique(f, return_inverse=True)
-    total = np.bincount(which, weight)
-    return knots, isotonic_regression(np.bincount(which, weight * y) / total, weights=total).x
 
 
 def _joined(labelled: Labelled, others: Others, corners: float) -> tuple[Labelled, Others]:

@@ -17,6 +17,7 @@ from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import model_of
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence.diagnosis import diagnose
+from bayesjudge.prevalence.scores.cautions import not_rising
 from bayesjudge.prevalence.scores.data import Scores
 from bayesjudge.truth.components import Apart, BetaShares, Component, DirichletRows, OrderedErrors
 from bayesjudge.truth.likelihood import multinomial, observe_given_truth
@@ -58,8 +59,14 @@ class _ScoreModel(OneJudge):
     def _quantities(self, scores: Scores) -> tuple[str, ...]:
         return (scores.answer,)
 
+    @property
+    def _rises(self) -> bool:
+        """Whether truths are assumed to rise with the score."""
+        return True
+
     def _diagnosis(self, scores: Scores) -> Diagnosis:
-        return diagnose(scores)
+        assumed, cautions = diagnose(scores)
+        return assumed, (*cautions, *(not_rising(scores) if self._rises else ()))
 
     def _suits(self, scores: Scores, require: Any) -> None:
         """Note why the model cannot be had from these scores."""
@@ -150,6 +157,10 @@ class ScoreGivenTruth(_ScoreModel):
     concentration: float = 2.0
     rise: float | None = 4.0
 
+    @property
+    def _rises(self) -> bool:
+        return self.rise is not None
+
     def _suits(self, scores: Scores, require: Any) -> None:
         super()._suits(scores, require)
         words = "classes of propensity differ in their scores: take TruthGivenScore()"
@@ -219,6 +230,10 @@ class TruthGivenScore(_ByScore):
     """
 
     monotone: bool = True
+
+    @property
+    def _rises(self) -> bool:
+        return self.monotone
 
     def _errors(self, data: Scores) -> Component:
         cells = cells_of(data)
