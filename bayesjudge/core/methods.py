@@ -85,7 +85,7 @@ def as_method(method: Method | str, computed: Computed = "formula") -> Method:
 # interval score is 1.02 to 1.08 times that of the best method of each setting, whichever the design
 # (benchmarks/prevalence/advice.py); closed forms by item are those whose coverage was studied where
 # rows repeat an item (benchmarks/prevalence/items.py); formulas of scores, by their interval scores
-# and coverage in benchmarks/prevalence/scores.py: curves choose themselves, by risk on other labels.
+# and coverage in benchmarks/prevalence/scores.py, where curves are weighed by risk on other labels.
 
 FULLY_POOLED = Method(
     "nuts-fully-pooled",

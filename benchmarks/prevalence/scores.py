@@ -173,7 +173,11 @@ def summary(done: list[dict]) -> pd.DataFrame:
     made["ratio"] = made["score"] / line.loc[pd.MultiIndex.from_frame(made[by])].to_numpy()
     print(pd.DataFrame(rows).groupby("method", sort=False)["covered"].agg(["mean", "sem", "size"]))
     for dimension in ("relation", "labels", "truth"):
-        print(made.pivot_table(["covered", "ratio"], "method", dimension, sort=False).round(3).to_string())
+        print(
+            made.pivot_table(["covered", "ratio"], "method", dimension, sort=False)
+            .round(3)
+            .to_string()
+        )
     print(made.groupby("method", sort=False)[["covered", "width", "ratio"]].mean().round(3))
     return made.round(4)
 

@@ -256,7 +256,11 @@ def test_stacked_curves_are_quoted_and_the_answer_says_what_they_gain():
 
 def test_models_of_a_rising_truth_say_so_where_it_does_not_rise():
     numbers, passes = u_shaped(2, labelled=200), u_shaped(2, numeric=False, labelled=400)
-    models = [(S.RisingMean(), numbers), (S.TruthGivenScore(), passes), (S.ScoreGivenTruth(), passes)]
+    models = [
+        (S.RisingMean(), numbers),
+        (S.TruthGivenScore(), passes),
+        (S.ScoreGivenTruth(), passes),
+    ]
     for model, scores in models:
         assert "not-rising" in {one.id for one in model._diagnosis(scores)[1]}
     for free in (S.TruthGivenScore(monotone=False), S.ScoreGivenTruth(rise=None)):
