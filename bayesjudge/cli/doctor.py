@@ -61,7 +61,14 @@ MOST_ROWS = 10_000
 #: Columns of a table that is looked at.
 MOST_COLUMNS = 10_000
 #: Cautions that tell of data that may be wrong, rather than of few of them.
-ODD = {"label-shift", "label-selection", "contradiction", "off-range", "pass-rate-out-of-range"}
+ODD = {
+    "label-shift",
+    "label-selection",
+    "judge-changes",
+    "contradiction",
+    "off-range",
+    "pass-rate-out-of-range",
+}
 #: The question in few words, where nothing answers it.
 BRIEFLY = WANTED | {
     "attempts": "How often does an agent succeed?",

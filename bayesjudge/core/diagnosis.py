@@ -37,8 +37,8 @@ AGAINST: Mapping[str, frozenset[str]] = {
     "choices-are-endorsements": frozenset({"choices-stand-in"}),
 }
 
-#: Where data keep how their labels came.
-SELECTION = "_selection"
+#: Where data keep how their labels came, and the caution of what changes along their rows.
+SELECTION, ROW_ORDER = "_selection", "_row_order"
 
 
 @singledispatch
@@ -53,8 +53,9 @@ def findings(data: Any, target: Target) -> Iterable[Caution]:
 @lru_cache(maxsize=16)  # every method asks, and tables never change
 def cautions_of(data: Any, target: Target = "population") -> tuple[Caution, ...]:
     """What a reader should know before believing an estimate from these data."""
-    seen = selection_of(data)
-    return tuple(dict.fromkeys((*([seen.caution] if seen else []), *findings(data, target))))
+    seen, changes = selection_of(data), getattr(data, ROW_ORDER, None)
+    of_rows = filter(None, (seen and seen.caution, changes))
+    return tuple(dict.fromkeys((*of_rows, *findings(data, target))))
 
 
 def selection_of(data: Any) -> Any:
@@ -63,9 +64,10 @@ def selection_of(data: Any) -> Any:
 
 
 def keep_selection[T](data: T, of: Any) -> T:
-    """Let data, frozen or not, keep how the labels of other data came."""
-    if selection_of(of) is not None:
-        object.__setattr__(data, SELECTION, selection_of(of))
+    """Let data, frozen or not, keep how the labels of other data came, and in which order."""
+    for name in (SELECTION, ROW_ORDER):
+        if (kept := getattr(of, name, None)) is not None:
+            object.__setattr__(data, name, kept)
     return data
 
 

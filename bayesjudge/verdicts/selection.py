@@ -189,12 +189,10 @@ def how_labels_came(
         return None
     if is_counted_in_place(table):
         return None
-    labelled, table = _labelled(table, how), _whole(table, how)
+    labelled, table = _labelled(table, how), whole_of(table, how)
     rows = _sampled(labelled)
     keys = [*how.keys, *(how.verdict if by_verdict else ())]
-    names = list(getattr(table, "column_names", None) or table.columns)
-    readable = [c for c in names if isinstance(c, str)]
-    cells = {c: _cells(table, c, rows) for c in readable if c not in labels}
+    cells = {c: cells_of(table, c, rows) for c in names_of(table) if c not in labels}
     columns = [column_of(c, cells[c]) for c in cells if c not in how.keys]
     groups = ["\t".join(map(str, row)) for row in zip(*(cells[c] for c in keys), strict=True)]
     strata = np.unique(groups or np.zeros(len(rows)), return_inverse=True)[1]
@@ -234,7 +232,7 @@ def _by_unit(x: np.ndarray, flag: np.ndarray, unit: np.ndarray, *, rows_too: boo
     return tested._replace(p_value=min(1.0, 2 * tested.p_value))
 
 
-def _whole(table: Any, how: Reading) -> Any:
+def whole_of(table: Any, how: Reading) -> Any:
     """The table with all its columns, if these are known."""
     whole = WHOLE.get()
     more = table if whole is None else whole()
@@ -242,7 +240,13 @@ def _whole(table: Any, how: Reading) -> Any:
     return more if fits else table
 
 
-def _cells(table: Any, name: str, rows: np.ndarray | None = None) -> list[Any]:
+def names_of(table: Any) -> list[str]:
+    """Columns that have a text for a name."""
+    names = getattr(table, "column_names", None) or table.columns
+    return [name for name in names if isinstance(name, str)]
+
+
+def cells_of(table: Any, name: str, rows: np.ndarray | None = None) -> list[Any]:
     """Cells of a column, of all rows or of some; Arrow's by itself, as narwhals takes longer."""
     column = table[name]
     if hasattr(column, "combine_chunks"):
@@ -255,7 +259,7 @@ def _cells(table: Any, name: str, rows: np.ndarray | None = None) -> list[Any]:
 
 def _labelled(table: Any, how: Reading) -> np.ndarray:
     """Which rows have a label, as they were read."""
-    cells = {name: _cells(table, name) for name in how.labels}
+    cells = {name: cells_of(table, name) for name in how.labels}
     truths = [*how.people, *([how.truth] if how.truth else [])]
     none = {*NOTHING, "", *map(str, listed(how.missing_value) or ())}
     if how.scale is not None:
@@ -355,7 +359,7 @@ def _instead(
         return selection  # rows may have been sorted or numbered after they were labelled
     if column.name in how.verdict:
         return selection._replace(instead=read(table, replace(how, calibration="by_verdict")))
-    names = _classes(column_of(column.name, _cells(table, column.name)), labelled)
+    names = _classes(column_of(column.name, cells_of(table, column.name)), labelled)
     classes = [name for name in {*names} if labelled[names == name].sum() >= FEWEST]
     kept = np.isin(names, classes)
     frame = nw.from_native(table, eager_only=True)

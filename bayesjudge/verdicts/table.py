@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from bayesjudge.core.counting import distinct
-from bayesjudge.core.diagnosis import SELECTION
+from bayesjudge.core.diagnosis import ROW_ORDER, SELECTION
 from bayesjudge.core.errors import checking
 from bayesjudge.core.item_keys import hash_items, items_differ, keep_keys, keys_of
 from bayesjudge.core.label_design import LabelDesign, design_of
@@ -27,6 +27,7 @@ from bayesjudge.verdicts.reading import (
     read_item_cells,
     read_table,
 )
+from bayesjudge.verdicts.row_order import changes_midway
 from bayesjudge.verdicts.scores import Scale, read_scores
 from bayesjudge.verdicts.selection import how_labels_came
 
@@ -340,6 +341,7 @@ class Verdicts:
         """
         verdicts = cls._read(table, how, guess_items, repeats)
         object.__setattr__(verdicts, SELECTION, how_labels_came(table, how, cls._read))
+        object.__setattr__(verdicts, ROW_ORDER, changes_midway(table, how))
         return verdicts
 
     @classmethod

@@ -1,0 +1,136 @@
+"""Whether a judge changes along the rows: its verdicts, and its errors on labelled rows.
+
+Passes and fails of one judge come in any order if nothing changes along the rows. The largest
+difference of their positions' distribution functions, over all places where the judge may have
+changed, is Kolmogorov's and Smirnov's. Rows that are sorted by a column are looked at within each
+of its values, and of rows of one item the first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import kolmogorov
+
+from bayesjudge.core.estimate import Caution
+from bayesjudge.core.tables import is_counted_in_place
+from bayesjudge.verdicts.labels import MISSING, meanings_of
+from bayesjudge.verdicts.reading import ITEM_COLUMNS, Reading
+from bayesjudge.verdicts.selection import NOTHING, cells_of, names_of, whole_of
+
+#: Probability of a false alarm by table, of verdicts and of errors each one half.
+ALARM = 0.005
+#: Labels that show outputs that change along the rows: then verdicts should change with them.
+OUTPUTS_CHANGE = 0.1
+#: Fewest of either kind, most values of a column by which rows are sorted, fewest rows of each.
+FEWEST, MOST_BLOCKS, FEWEST_ROWS = 5, 50, 20
+
+
+class Split(NamedTuple):
+    """Where two kinds of rows differ most: shares before and from a row on, and the p-value."""
+
+    p_value: float
+    row: int = 0
+    before: float = 0.0
+    after: float = 0.0
+
+
+def most_different(rows: np.ndarray, kind: np.ndarray) -> Split:
+    """Test whether rows of two kinds (booleans, in the order of `rows`) come in any order."""
+    n, one = len(kind), int(kind.sum())
+    if min(one, n - one) < FEWEST:
+        return Split(1.0)
+    bridge = np.cumsum(kind - one / n)[:-1]
+    at = int(np.abs(bridge).argmax()) + 1
+    p_value = float(kolmogorov(abs(bridge[at - 1]) * np.sqrt(n / one / (n - one))))
+    return Split(p_value, int(rows[at]) + 1, float(kind[:at].mean()), float(kind[at:].mean()))
+
+
+def changes_midway(table: Any, how: Reading) -> Caution | None:
+    """What changes along the rows of a table of passes and fails of one judge, if anything does.
+
+    Errors are tested of good and of bad labelled rows. Verdicts of all rows are tested if labels do
+    not say that the outputs change too.
+    """
+    if how.judge or how.rater or how.scale or how.classes is not None or len(how.verdict) > 1:
+        return None
+    if is_counted_in_place(table) or len(table) < 2 * FEWEST_ROWS:
+        return None
+    names = [how.verdict[0], *([how.truth] if how.truth else [])]
+    cells = [cells_of(table, name) for name in names]
+    seen = {
+        name: Counter(x for x in own if str(x) not in NOTHING)
+        for name, own in zip(names, cells, strict=True)
+    }
+    meant = how.pass_value, how.fail_value, how.missing_value
+    labels = meanings_of(seen, meant, None, how.subject)
+    places = [labels.of(name, own) for name, own in zip(names, cells, strict=True)]
+    verdict, truth = (*places, np.full(len(table), MISSING))[:2]
+    if len(labels.classes) != 2 or any(map(_is_sorted, places)):
+        return None
+    blocks = list(_blocks(whole_of(table, how), how, len(table)))
+    return _of_errors(verdict, truth, blocks) or _of_verdicts(verdict, truth, blocks)
+
+
+def _of_errors(
+    verdict: np.ndarray, truth: np.ndarray, blocks: Sequence[np.ndarray]
+) -> Caution | None:
+    splits = []
+    for block in blocks:
+        for kind in (0, 1):
+            rows = block[(truth[block] == kind) & (verdict[block] != MISSING)]
+            splits.append((most_different(rows, verdict[rows] != kind), kind))
+    split, kind = min(splits, key=lambda one: one[0].p_value)
+    p_value = split.p_value * len(splits)
+    if p_value > ALARM / 2:
+        return None
+    return _caution("good" if kind else "bad", split, p_value)
+
+
+def _of_verdicts(
+    verdict: np.ndarray, truth: np.ndarray, blocks: Sequence[np.ndarray]
+) -> Caution | None:
+    splits = []
+    for block in blocks:
+        rows = block[verdict[block] != MISSING]
+        labelled = block[truth[block] != MISSING]
+        outputs = most_different(labelled, truth[labelled] == 1)
+        if outputs.p_value > OUTPUTS_CHANGE:
+            splits.append(most_different(rows, verdict[rows] == 1))
+    split = min(splits, default=Split(1.0), key=lambda one: one.p_value)
+    p_value = split.p_value * len(blocks)
+    if p_value > ALARM / 2:
+        return None
+    return _caution("verdicts", split, p_value)
+
+
+def _caution(kind: str, split: Split, p_value: float) -> Caution:
+    numbers: dict[str, Any] = split._asdict() | {"p_value": p_value}
+    return Caution.of("judge-changes", kind, **numbers)
+
+
+def _is_sorted(values: Any) -> bool:
+    """Whether equal values stand together, so that the order of rows is that of their values."""
+    changes = sum(one != other for one, other in pairwise(values))
+    return changes + 1 == len({*map(str, values)})
+
+
+def _blocks(whole: Any, how: Reading, rows: int) -> Iterator[np.ndarray]:
+    """Rows within which no column sorts them, of each item the first."""
+    start, item = np.zeros(rows, bool), None
+    for name in names_of(whole):
+        if name in how.labels:
+            continue
+        values = list(map(str, cells_of(whole, name)))
+        distinct = len({*values})
+        if 2 <= distinct <= min(MOST_BLOCKS, rows // FEWEST_ROWS) and _is_sorted(values):
+            start[1:] |= np.array(values[1:]) != np.array(values[:-1])
+        elif distinct < rows and (name == how.item or name.lower() in ITEM_COLUMNS):
+            item = np.unique(values, return_inverse=True)[1]
+    for block in np.split(np.arange(rows), np.flatnonzero(start)):
+        firsts = slice(None) if item is None else np.unique(item[block], return_index=True)[1]
+        yield np.sort(block[firsts])
