@@ -36,7 +36,7 @@ def quick_of(study: Path) -> list[str] | None:
 def copy_of_benchmarks(folder: Path) -> Path:
     """A tree that has its own benchmarks/, with empty folders of results."""
     tree = folder / "tree"
-    left_out = shutil.ignore_patterns("results", "__pycache__")
+    left_out = shutil.ignore_patterns("results", "__pycache__", ".*")
     shutil.copytree(TOP / "benchmarks", tree / "benchmarks", ignore=left_out)
     for module in (tree / "benchmarks").iterdir():
         if module.is_dir():
