@@ -22,11 +22,19 @@ and matplotlib when a function needs them.
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from bayesjudge.compiled import choose_compile_folder
-from bayesjudge.core.version import __version__ as __version__
+_COMMAND = sys.argv[0] == "-m" or os.path.basename(sys.argv[0]) in ("bayesjudge", "bayesjudge.exe")
+if _COMMAND and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    # Ctrl-C ends what is still being imported without a traceback, until `main` of `cli` heeds it.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+from bayesjudge.compiled import choose_compile_folder  # noqa: E402
+from bayesjudge.core.version import __version__ as __version__  # noqa: E402
 
 if TYPE_CHECKING:
     from bayesjudge import (

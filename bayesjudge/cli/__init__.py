@@ -49,6 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         fault of this package, with its traceback.
     """
     try:
+        if arguments is None and signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         from bayesjudge.cli import app
 
         code = app.main(arguments)

@@ -14,6 +14,8 @@ error rates of its own, Beta with the persistence as correlation, which no model
 Methods: the judge's own numbers, the closed form through the judge, and the exact posterior.
 ``intervals.png`` shows the bias of pass^4 in world ``beta``.
 
+Quick: ``--simulations 1``
+
 Found: in world ``beta`` (150 data sets a setting, standard error of a coverage .018) the model's
 pass^k covers .933 or more in each of the 48 cells (4 and 8 attempts; persistence 0, .3, .6; 40 and
 100 labels; k of 1, 2, 4 and 8), .954 to .964 on average by k, and is off by .024 at most; its

@@ -13,6 +13,8 @@ tasks of four attempts, 50 labels an agent, and ranked among 99 draws of `exact`
 the difficulty of tasks and the judge's rates. Tests are those of `bayesjudge.lab`, adjusted by
 Holm.
 
+Quick: ``--simulations 2``
+
 Found: of one agent (200 simulations) ranks of all five unknowns are uniform (least p .52; spread of
 the ranks .98 to 1.02), and so are those of six of two agents (60 simulations, least p .20, .93 to
 1.04). With attempts without a verdict as a third verdict (80 simulations) those of seven unknowns

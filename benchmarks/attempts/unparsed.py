@@ -10,6 +10,8 @@ bad ones 40 %: each by itself (world ``alone``, as the model has it), or with a 
 own on each task (world ``by task``, correlation .3 of two attempts, which no model here assumes).
 Nominal 95 % intervals of the exact posterior.
 
+Quick: ``--simulations 1``
+
 Found: over 100 data sets a world (standard error of a coverage .02 to .05) pass^4 is as right with
 attempts without a verdict as a third verdict (off by +.002 and +.008, covered in 1.00 and .96) as
 with them as fails (-.002 and +.004, .99 and .95), and no narrower: labels correct either. As fails

@@ -18,6 +18,8 @@ runs pytest in a process that has imported it: no seeded sample of all kinds, no
 and dropped terms, and names of the package that tests compare (sources, pickles, graphs) change.
 cosmic-ray starts pytest anew for each mutant, 4 to 10 seconds here, without a choice of tests.
 
+Quick: ``--seed 3 --count 20 --show``
+
 Found: of 60 mutants of seed 45, drawn before `tests/test_numbers.py` and
 `tests/test_second_numbers.py` were written, 7 are equivalent, and fast tests alone caught 36 of the
 other 53 (.679, standard error .064): the rate before. Slow and sampling tests were not asked.

@@ -19,6 +19,8 @@ Four studies of 1000 test items, all intervals at 95 %:
 Writes to benchmarks/prevalence/results: ``methods_STUDY.csv``, and of all four together
 ``methods.md`` and ``.png``.
 
+Quick: ``--replications 50 --study shift --workers 1``
+
 Found: the posterior under the design that is declared truthfully covers .948 to .986; declared
 wrongly, down to 0. Under label shift Rogan-Gladen is biased by .008 at most and the posterior with
 labels by truth by .022, all others by .10 to .25. With a judge no better than chance eq. (6) has no

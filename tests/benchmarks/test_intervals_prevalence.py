@@ -137,7 +137,7 @@ def test_ends_are_moved_where_the_likelihood_asks_for_it(small, prior):
 
 @pytest.fixture(scope="module")
 def stored():
-    return pd.read_csv(study.RESULTS / "intervals.csv")
+    return pd.read_csv(study.RESULTS / "intervals.csv.gz")
 
 
 def test_stored_table_against_an_earlier_enumeration(stored):

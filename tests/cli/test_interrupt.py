@@ -126,6 +126,34 @@ def killed(line, folder, after):
     return child.returncode, told, [path.name for path in folder.rglob("*")]
 
 
+#: Presses Ctrl-C when the package begins to import its parts.
+EARLY = """
+import signal, sys
+
+class CtrlC:
+    def find_spec(self, name, *where):
+        if name == "bayesjudge.compiled":
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, CtrlC())
+"""
+
+
+def test_ctrl_c_while_the_package_is_imported(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(EARLY)
+    folders = [str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]
+    done = subprocess.run(
+        [sys.executable, "-m", "bayesjudge", "--help"],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(folders)},
+        check=False,
+    )
+    assert done.returncode in (130, -signal.SIGINT)  # both are a shell's 130
+    assert not done.stdout
+    assert not done.stderr
+
+
 #: A gate that fails, and a gate whose table DuckDB groups and puts on disk.
 GATES = {"small": 300, "large": 3_000_000}
 
