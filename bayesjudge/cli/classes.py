@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def view_of_classes(asked: Asked, source: Source, shared: Shared) -> View:
     """Read classes, or of pairs in both orders wins, ties and losses, with the design's model."""
     module = bj.prevalence.classes
-    refused = ("external_labels", "repeats", *OF_RATES, "pass_value", "fail_value")
+    refused = ["external_labels", "repeats", *OF_RATES]
+    refused += ["pass_value", "fail_value"] if asked.classes or asked.swapped else []
     with checking("options") as require:
         asked.refuse(require, "not for classes", *refused)
         require(len(asked.verdict or ()) == 1, "classes take one --verdict")
@@ -30,7 +31,13 @@ def view_of_classes(asked: Asked, source: Source, shared: Shared) -> View:
             require(asked.unparsed != "fail", words)
         columns = asked.columns("verdict", "truth", *keys)
         with source.counted(columns, quiet=shared.quiet) as rows:
-            counts = module.ClassCounts.from_frame(rows, classes=asked.classes, **names, **given)
+            if asked.classes is None:  # passes, fails, and rows without a verdict
+                given |= asked.values("pass_value", "fail_value")
+                verdicts = bj.Verdicts.from_frame(rows, **names, **given)
+                counts = module.ClassCounts.of(verdicts)
+            else:
+                given["classes"] = asked.classes
+                counts = module.ClassCounts.from_frame(rows, **names, **given)
     else:
         with checking("options") as require:
             asked.refuse(require, "not for pairs in both orders", *keys, "missing_value", "pooling")

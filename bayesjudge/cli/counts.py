@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import bayesjudge as bj
-from bayesjudge.cli.one_judge import Asked, View, described, that_hold
+from bayesjudge.cli.classes import view_of_classes
+from bayesjudge.cli.one_judge import OF_RATES, Asked, View, described, that_hold
 from bayesjudge.cli.options import Shared
 from bayesjudge.cli.source import Source
 from bayesjudge.cli.systems import change_sections, difference_section, rank_sections
@@ -34,6 +36,8 @@ SCORES = "if the judge gives scores: --score COLUMN --scale LOWEST:HIGHEST"
 CLASSES = "if there are more than two classes, name them: --classes A B …"
 #: What the quantities mean, for a screen that shows them.
 WORDS = words_for("of_counts")
+#: With these, what rows without a verdict are has to be said: they are no third verdict.
+PASS_AND_FAIL_ONLY = ("by", "stratum", "propensity", "external_labels", "pooling", *OF_RATES)
 READ = ("verdict", "truth", "by", "stratum", "propensity", "item")
 
 
@@ -49,6 +53,10 @@ def view_of_counts(asked: Asked, source: Source, shared: Shared) -> View:
             how = asked.values(*READ, *values)
             counts = bj.prevalence.Counts.from_frame(read, **how, **external)
     except InputError as error:
+        plain = not asked.given(*PASS_AND_FAIL_ONLY) and shared.interval != "eti_bounded"
+        random = bj.prevalence.DESIGNS[str(asked.calibration)].is_sample
+        if error.has("no-verdict") and plain and random:
+            return view_of_classes(replace(asked, unparsed="verdict"), source, shared)
         if error.has("unread-numbers"):
             error.problems.append(Problem(SCORES))
         elif _may_be_classes(error.problems):

@@ -312,7 +312,8 @@ def _try(name: str, reading: Reading, found: Diagnosis) -> None:
     if any(str(one.line) == str(line) for one in found.answers):
         return
     beside = None if "judge" in found.commands or reading.condition else of_the_judge(line)
-    if beside is not None and run_line(beside.words)[0]:
+    beside = beside and _that_runs(beside)
+    if beside is not None:
         judged = Answer(WANTED["judge"], beside, name, reading.score, reading.reasons)
         found.answers.insert(0, judged)
     question = reading.question
@@ -327,9 +328,16 @@ def _try(name: str, reading: Reading, found: Diagnosis) -> None:
     found.odd += [f"{command}: {one['text']}" for one in cautions_in(text) if one["id"] in ODD]
     if reading.gate and "gate" not in found.commands and not reading.condition:
         gate = Line("gate", line.path, {**line.options, "--at-least": ["0.9"]})
-        if run_line(gate.words)[0]:
-            question = EACH if "--by" in gate else WANTED["gate"]
+        runs = _that_runs(gate)
+        if runs is not None:
+            gate, question = runs, EACH if "--by" in gate else WANTED["gate"]
             found.answers.append(Answer(question, gate, name, reading.score, reading.reasons))
+
+
+def _that_runs(line: Line) -> Line | None:
+    """The line, or one of which rows without a verdict are fails; None if neither runs."""
+    lines = [line, *([] if "--unparsed" in line else [line.plus({"--unparsed": ["fail"]})])]
+    return next((one for one in lines if run_line(one.words)[0]), None)
 
 
 def _add_labels(one: Labelling, found: Diagnosis) -> None:

@@ -16,6 +16,8 @@ from bayesjudge.cli.shapes.running import run_line
 from bayesjudge.core.answer import Answer, listed
 from bayesjudge.core.errors import InputError, check_ci_prob, checking
 from bayesjudge.core.estimate import Estimate
+from bayesjudge.core.label_design import design_of
+from bayesjudge.verdicts.table import Verdicts
 
 
 def doctor(
@@ -163,8 +165,9 @@ def read(
     Returns
     -------
     Counts, Items, ClassCounts or Scores
-        Data of `prevalence`, for `ask` and every function there; of several systems with scores a
-        mapping of them.
+        Data of `prevalence` (of labels at random and rows without a verdict, if nothing else is
+        said, `ClassCounts` in which these are a third verdict), for `ask` and every function there;
+        of several systems with scores a mapping of them.
 
     Raises
     ------
@@ -198,7 +201,13 @@ def read(
     if classes is not None:
         return prevalence.classes.ClassCounts.from_frame(table, classes=classes, **named, **how)
     kind = prevalence.items.Items if item and by else prevalence.Counts
-    return kind.from_frame(table, **named, **how)
+    try:
+        return kind.from_frame(table, **named, **how)
+    except InputError as error:
+        if by or not error.has("no-verdict") or not design_of(calibration).is_sample:
+            raise
+    read = Verdicts.from_frame(table, **named, **how, unparsed="verdict")
+    return prevalence.classes.ClassCounts.of(read)
 
 
 def ask(

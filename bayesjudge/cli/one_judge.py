@@ -105,8 +105,9 @@ class Asked:
         What repeats if an item has several rows of one system: system (each row is a new output),
         or judge (one output, judged several times). Needs --item.
     unparsed : str
-        What a row without a verdict is: the judge's fail, a verdict of its own (with --classes), or
-        dropped.
+        What a row without a verdict is: the judge's fail, a verdict of its own (with --classes; the
+        default of random labels of one system), or dropped: then the share is of the rows that the
+        judge could judge.
     prior : str
         Prior of every rate: flat, or Jeffreys', which is the default for labels by verdict.
     prior_sensitivity : str

@@ -54,6 +54,9 @@ PLACES = {methods.POST_STRATIFIED.id: 39, methods.HUMAN_ONLY.id: 51}
 #: Of a number that rests on labels of another run.
 IF_AS_ELSEWHERE = "If the judge errs as it did elsewhere, "
 UNTESTED = "No item of this run has a human label that would tell whether it does."
+#: Of what a share is if outputs without a verdict were dropped, and what it says nothing of.
+JUDGED = "the outputs that the judge could judge"
+LEFT_OUT = "{n} without a verdict are left out, and may be better or worse."
 #: Part of a share, or of its complement, from which on what the prior adds to it is told.
 MUCH = 0.25
 #: Whose rates of the judge are told, if not those of the quoted method.
@@ -195,6 +198,7 @@ def told_of(
         text = _unknown({} if found.uncorrected else rows, counts, name)
     elif len(found.rows) == 1:
         whose = "these outputs" if quoted.target == "items" else "outputs like these"
+        whose = JUDGED if getattr(counts, "dropped", False) else whose
         text = share_words(next(iter(rows.values())), whose, ci_prob, name)
         judge = judges_share(found.own, name)
         if counts is not None and not found.unknown and untested(counts).all():
@@ -208,6 +212,8 @@ def told_of(
             more = (f"That holds if the judge errs as it did elsewhere. {UNTESTED}", *more)
     if against and not wrong:
         more = (" ".join(_contradictory(against, counts)), *more)
+    if counts is not None and counts.dropped:
+        more = (*more, LEFT_OUT.format(n=how_many(int(np.sum(counts.unparsed)), "output")))
     notes = (
         *more,
         *labels_to_buy({} if found.uncorrected else rows, counts),

@@ -211,6 +211,8 @@ class Counts(View):
         classes.
     label_systems : sequence of str, optional
         Systems that labels come from, if they are others than that of the items asked about.
+    dropped : bool, default False
+        Whether items without a verdict were left out: shares are of what the judge could judge.
 
     Raises
     ------
@@ -242,6 +244,7 @@ class Counts(View):
     pass_name: str = ""
     covariates: Mapping[str, Sequence[Any]] | None = None
     label_systems: Sequence[str] = ()
+    dropped: bool = False
 
     def __post_init__(self) -> None:
         systems = None if self.systems is None else tuple(map(str, self.systems))
@@ -306,7 +309,7 @@ class Counts(View):
         about |= {"calibration": self.calibration, "propensity": self.propensity}
         about |= {"covariates": self.covariates, "distinct": self.distinct}
         told: dict[str, Any] = {"spelling": self.spelling, "pass_name": self.pass_name}
-        told["unparsed"] = np.reshape(self.unparsed, (-1, 1))
+        told |= {"unparsed": np.reshape(self.unparsed, (-1, 1)), "dropped": self.dropped}
         made = Verdicts.from_counts(own, **about, **told)
         keys = keys_of(self)
         if keys is not None:
@@ -527,7 +530,7 @@ class Counts(View):
         external_labels = None if self.external_labels is None else pick(self.external_labels)
         told: dict[str, Any] = {"external_labels": external_labels, "distinct": self.distinct}
         told |= {"spelling": self.spelling, "pass_name": self.pass_name}
-        told["label_systems"] = self.label_systems
+        told |= {"label_systems": self.label_systems, "dropped": self.dropped}
         return type(self)(**values, calibration=design, **told)
 
     @classmethod
@@ -704,6 +707,7 @@ class Counts(View):
             pass_name=plain.pass_name,
             covariates=plain.covariates,
             label_systems=label_systems,
+            dropped=plain.dropped,
         )
         keys = keys_of(verdicts)
         if keys is not None:

@@ -380,6 +380,7 @@ def _counted(
         "propensity": groups.propensity,
         "covariates": groups.covariates,
         "unparsed": unparsed,
+        "dropped": how.unparsed == "drop" and bool(lost.any()),
         "distinct": distinct,
         "spelling": f"{labels.spelling}{_asked_fails(source, labels, how)}",
         "pass_name": pass_name_of(how.pass_value, labels.spelling),

@@ -18,6 +18,7 @@ from bayesjudge.verdicts.arrays import require_places
 from bayesjudge.verdicts.labels import MISSING, PASS_OR_FAIL
 from bayesjudge.verdicts.reading import (
     KEPT,
+    OF_VERDICTS,
     REPEATS,
     TRUTHS,
     UNLABELLED,
@@ -98,6 +99,8 @@ class Verdicts:
     people : sequence of str, default ()
         Those of `judges` who are people, each with errors of their own: then `truth` is what was
         adjudicated, and -1 if nothing was.
+    dropped : bool, default False
+        Whether outputs without a verdict were left out: shares are of what the judge could judge.
 
     Raises
     ------
@@ -135,6 +138,7 @@ class Verdicts:
     grouped: int = 0
     rows: int = 0
     people: Sequence[str] = ()
+    dropped: bool = False
 
     def __post_init__(self) -> None:
         response = np.asarray(self.response, np.int64)
@@ -267,7 +271,8 @@ class Verdicts:
             correct/incorrect and C/I are understood without, in any case; others are refused.
         unparsed : {"fail", "drop", "verdict"}, optional
             What rows without a verdict of the only judge are; required where there are any. Fails
-            (of passes and fails), a verdict of their own (of classes), or left out.
+            (of passes and fails), a verdict of their own (which `ClassCounts` takes), or left out:
+            then shares are of what the judge could judge.
         score : str, optional
             Column with the judge's numbers, in place of verdicts; it takes `scale`. Rows of one
             item count as one, with the means of their scores and labels.
@@ -308,6 +313,8 @@ class Verdicts:
             require(score is None or not others, words)
         given = locals() | {"verdict": verdict if score is None else score}
         given["unparsed"] = KEPT if several and unparsed is None else unscored or unparsed
+        if unparsed == "verdict" and classes is None and not several:
+            given["ways"] = (*OF_VERDICTS, unparsed)
         how = Reading.of(subject, given, several_people=True)
         with checking(how.subject) as require:
             require(repeats in (None, *REPEATS), f"repeats={repeats!r}: expected one of {REPEATS}")
@@ -586,6 +593,7 @@ class Verdicts:
             unparsed=spread[0]["unparsed"] + spread[1]["unparsed"],
             covariates=self._covariates_with(other, groups),
             distinct=differ and self.distinct and other.distinct,
+            dropped=self.dropped or other.dropped,
             spelling="; ".join(dict.fromkeys(one.spelling for one in parts if one.spelling)),
             pass_name=self.pass_name or other.pass_name,
         ).collapsed_with_places()

@@ -19,6 +19,13 @@ follows the column. Of these also how often the interval that is quoted, and the
 holds the share of good rows. Writes to benchmarks/verdicts/results: how_labels_came.csv.
 
 Quick: ``--tables 40 --power 10``
+
+Found: of 2,400 honest tables 9 are blamed, .004 with a Monte Carlo error of .001 (.013 of those at
+random, .003 or none of the other designs), and no answer follows a column. The first rows, one
+system and length squared are seen in every table; length by itself in .87 with 50 labels and 1 with
+200; fails labelled twice as often in .18 and .94, four times as often in .87 and 1; difficulty that
+quadruples the odds in .06 and .87. Intervals within classes of the length cover .84 to .99, those
+as declared .14 to .79: errors of 19 to 100 tables each.
 """
 
 from __future__ import annotations

@@ -18,15 +18,21 @@ from bayesjudge.core.answer import (
     owned,
     percents,
     quote,
+    share_words,
 )
 from bayesjudge.core.estimate import Estimate, Row
 from bayesjudge.core.names import short_names
+from bayesjudge.core.screen import how_many
+from bayesjudge.prevalence.answer import JUDGED, told_of
 from bayesjudge.prevalence.answer import answer as answer  # of every table of one judge
-from bayesjudge.prevalence.answer import told_of
 from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.classes.data import ClassCounts
 from bayesjudge.prevalence.closed_form import naive
+from bayesjudge.verdicts.labels import PASS_OR_FAIL
+from bayesjudge.verdicts.reading import UNPARSED
 
+#: What rows without a verdict are, if they are one more verdict.
+THIRD = "{n} no verdict, which is taken as one more verdict: labels tell how good these are."
 #: Most classes or systems in the sentence.
 MOST = 3
 
@@ -48,15 +54,22 @@ def _answer(
         text += "items would tell."
     elif quantity == "win_rate":
         text = _wins(found, ci_prob)
+    elif counts.classes == PASS_OR_FAIL and len(found.rows) == 2:
+        text = f"{share_words(found.rows[PASS_OR_FAIL[1]], 'outputs like these', ci_prob)}."
     else:
-        text = _shares(found, ci_prob)
+        text = _shares(found, ci_prob, JUDGED if counts.unparsed else "outputs")
     rounded = quantity == "prevalence" and not found.unknown
+    notes = _rounded(list(found.rows.values())) if rounded else ()
+    if UNPARSED in (counts.responses or ()):
+        column = (counts.responses or ()).index(UNPARSED)
+        lost = int(counts.tests[:, column].sum() + counts.tables[:, :, column].sum())
+        notes = (THIRD.format(n=how_many(lost, "output", "have")), *notes)
     basis = labelled_words(int(counts.labelled.sum()), int(np.sum(counts.test)), counts.design)
     return Answer(
         text,
         basis=f"{basis}.",
         why=f"Quoted: {found.whole.method}: verdicts and labels taken together.",
-        notes=_rounded(list(found.rows.values())) if rounded else (),
+        notes=notes,
         quoted=found.shares,
         judge=found.judge,
         known=not found.unknown,
@@ -75,7 +88,7 @@ def _wins(found: Quoted, ci_prob: float) -> str:
     return f"By people's verdicts {listed(parts)}{judge}."
 
 
-def _shares(found: Quoted, ci_prob: float) -> str:
+def _shares(found: Quoted, ci_prob: float, whose: str) -> str:
     """``People would put 48 % of outputs into a (44 to 53 %, 95 % interval) and 52 % into b``.
 
     Of several systems, what is so of the first: the table has the others.
@@ -84,7 +97,6 @@ def _shares(found: Quoted, ci_prob: float) -> str:
     system = next((v for k, v in rows[0][0].items() if k != "class"), None)
     rows = [one for one in rows if system in one[0].values() or system is None]
     (at, row), *others = rows
-    whose = "outputs"
     if system is not None:
         whose = f"{owned(short_names([str(system)])[str(system)])} outputs"
     parts = [percents(row, ci_prob, f" of {whose} into {at['class']}")]

@@ -19,6 +19,7 @@ from bayesjudge.core.screen import NAMES, few, fitted, how_many
 from bayesjudge.core.screen import rows as aligned
 from bayesjudge.verdicts.arrays import whole_numbers
 from bayesjudge.verdicts.groups import KINDS, adds_up
+from bayesjudge.verdicts.labels import PASS_OR_FAIL
 from bayesjudge.verdicts.reading import Reading
 from bayesjudge.verdicts.table import MISSING, Verdicts
 from bayesjudge.verdicts.view import View
@@ -319,12 +320,14 @@ class ClassCounts(View):
         counts = verdicts.counts[0]
         alone = tuple(verdicts.groups) == ("",)
         counts = counts[0] if alone else counts
+        name, classes = verdicts.pass_name, verdicts.classes
+        called = {"pass": name, "fail": f"not {name}"} if name and classes == PASS_OR_FAIL else {}
         counted = cls(
             counts[..., -1, :],
             counts[..., :-1, :],
-            verdicts.classes,
+            [called.get(one, one) for one in classes],
             verdicts.calibration,
-            verdicts.responses,
+            [called.get(one, one) for one in verdicts.responses or ()],
             None if alone else verdicts.groups,
             verdicts.dim if adds_up(verdicts.dim) else "system",
             verdicts.propensity,
