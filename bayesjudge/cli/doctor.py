@@ -23,6 +23,7 @@ from cyclopts import Parameter
 from bayesjudge.cli.options import DATA, GENERATOR, Json
 from bayesjudge.cli.output import write
 from bayesjudge.cli.shapes import (
+    BRIEFLY,
     NEEDS,
     WANTED,
     Labelling,
@@ -68,15 +69,6 @@ ODD = {
     "contradiction",
     "off-range",
     "pass-rate-out-of-range",
-}
-#: The question in few words, where nothing answers it.
-BRIEFLY = WANTED | {
-    "attempts": "How often does an agent succeed?",
-    "judge": "Is this judge good enough?",
-    "rubric": "What total would people give?",
-    "gate": "Is that share at least 0.9?",
-    "panel": "How reliable is each judge?",
-    "bias": "Does an irrelevant change move a score?",
 }
 EACH = "Is the share of each at least 0.9 (put your own number), as an exit code for CI?"
 

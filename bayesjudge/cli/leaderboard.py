@@ -43,7 +43,7 @@ VERDICTS = {"winner": None, "verdict": None, "preference": None, "g1_winner": "g
 MOST_LINES = 12
 
 
-def main(
+def leaderboard(
     table: Annotated[
         Path, table_option("One row a battle of two answers", "a log of AlpacaEval or Arena-Hard")
     ],

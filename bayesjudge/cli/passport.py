@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from cyclopts import App
 
 import bayesjudge as bj
+from bayesjudge.cli.commands import COMMANDS
 from bayesjudge.cli.counts import view
 from bayesjudge.cli.one_judge import OF_RATES, Asked, View
 from bayesjudge.cli.options import (
@@ -39,11 +40,7 @@ from bayesjudge.core.tables import free_name
 from bayesjudge.render.html import to_html
 from bayesjudge.render.page import Section
 
-passport = App(
-    name="passport",
-    help="Keep what labels told of a judge's errors in a small file for later runs: `make` it, "
-    "`show` it, `check` a later run against it and correct that run.",
-)
+passport = App(name="passport", help=COMMANDS["passport"])
 
 
 @passport.command

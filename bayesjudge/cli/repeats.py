@@ -18,6 +18,7 @@ from cyclopts import App, Parameter
 
 from bayesjudge import repeats as module
 from bayesjudge.cli.asking import asked_of
+from bayesjudge.cli.commands import COMMANDS
 from bayesjudge.cli.options import (
     DATA,
     FIRST,
@@ -50,11 +51,7 @@ from bayesjudge.repeats.data import ITEM_COLUMNS, stack_answers
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-repeats = App(
-    name="repeats",
-    help="How often must a judge be asked? `run` asks models until each item's mean score is "
-    "known well enough; `report` says what repeated scores tell.",
-)
+repeats = App(name="repeats", help=COMMANDS["repeats"])
 
 # imported when it is called
 repeats.command("bayesjudge.cli.repeats_categories:categories", name="categories")

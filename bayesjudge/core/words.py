@@ -13,26 +13,27 @@ from bayesjudge.core.screen import how_many
 
 
 @cache
-def _file() -> dict[str, Any]:
-    text = files("bayesjudge.core").joinpath("words.toml").read_text(encoding="utf-8")
+def words_in(package: str) -> dict[str, Any]:
+    """All that the ``words.toml`` of a package holds."""
+    text = files(package).joinpath("words.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 
 
 def glossary(kind: str) -> dict[str, Any]:
     """One table: ``"terms"``, ``"cautions"``, ``"assumptions"`` or ``"options"``."""
-    found: dict[str, Any] = _file()[kind]
+    found: dict[str, Any] = words_in("bayesjudge.core")[kind]
     return found
 
 
 def words_for(kind: str) -> dict[str, str]:
     """What ids of a kind are called, for example ``"models"`` or ``"quantities"``."""
-    found: dict[str, str] = _file()["names"][kind]
+    found: dict[str, str] = words_in("bayesjudge.core")["names"][kind]
     return found
 
 
 def sentences(kind: str) -> dict[str, str | dict[str, str]]:
     """Templates of ``"cautions"`` or ``"assumptions"`` by id, those with variants by variant."""
-    found: dict[str, str | dict[str, str]] = _file()["sentences"][kind]
+    found: dict[str, str | dict[str, str]] = words_in("bayesjudge.core")["sentences"][kind]
     return found
 
 

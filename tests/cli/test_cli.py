@@ -544,7 +544,7 @@ def test_version(run):
 def test_a_command_has_one_line_in_the_help_and_it_is_its_own(command):
     app = build_app([command])[command]
     own = (app.help or inspect.getdoc(app.default_command)).split("\n\n")[0]
-    assert COMMANDS[command][1] == " ".join(own.split())
+    assert COMMANDS[command] == " ".join(own.split())
 
 
 TABLES = ("bias", "bias orders", "drift", "gate", "label", "panel", "prevalence", "ratings",

@@ -14,37 +14,14 @@ from importlib import import_module
 
 from bayesjudge.cli.shapes.table import Asked, Table
 from bayesjudge.core.screen import as_words
+from bayesjudge.core.words import words_in
 
-#: Questions by the command that answers them, in the order of the screen.
-WANTED = {
-    "judge": "Is this judge good enough, and for what?",
-    "prevalence": "What share of outputs is good?",
-    "gate": "Is that share at least 0.9 (put your own number), as an exit code for CI?",
-    "rubric": "What total would people give, and which criterion costs most?",
-    "panel": "How good is each system, how reliable each judge?",
-    "leaderboard": "Which system do people prefer?",
-    "attempts": "How often does an agent do a task, every time in k tries?",
-    "repeats report": "How often must the judge be asked?",
-    "bias orders": "Does the order of two answers change the verdict?",
-    "ratings": "Which judge agrees with people?",
-    "drift": "Do two judges, or two versions of one, agree?",
-    "bias": "How far does an irrelevant change move a score?",
-}
-#: What a question needs: with the question and the command, one line of 80 columns.
-NEEDS = {
-    "judge": "people's labels beside verdicts",
-    "prevalence": "people's labels of some items",
-    "gate": "verdicts of pass and fail",
-    "rubric": "judge and people, several criteria",
-    "panel": "several judges' votes on the same items",
-    "leaderboard": "verdicts on pairs of answers",
-    "attempts": "attempts with outcomes or labels",
-    "repeats report": "repeats by one judge",
-    "bias orders": "both orders",
-    "ratings": "several people's labels",
-    "drift": "a file of each",
-    "bias": "scores before and after it",
-}
+_QUESTIONS = words_in("bayesjudge.cli")["questions"]
+#: Questions by the command that answers them, in the order of the screen, and in few words.
+WANTED: dict[str, str] = _QUESTIONS["wanted"]
+BRIEFLY: dict[str, str] = WANTED | _QUESTIONS["briefly"]
+#: What a question needs.
+NEEDS: dict[str, str] = _QUESTIONS["needs"]
 #: Options that take one value each time they are given.
 REPEATED = {"--people", "--judge", "--winner", "--tie-value", "--recode"}
 

@@ -8,16 +8,9 @@ from typing import NamedTuple
 from bayesjudge.cli.shapes import WANTED, Asked, Lacking, Line, Match, Noted, Reading
 from bayesjudge.cli.shapes.common import DROPPED, WITH_MISSING, ends, ends_of
 from bayesjudge.cli.shapes.table import Table
-from bayesjudge.cli.shapes.words import is_model, words_of
+from bayesjudge.cli.shapes.words import CHANGED, PERHAPS, UNCHANGED, is_model, words_of
 from bayesjudge.core.screen import few
 
-#: What an unchanged version is called for certain, or perhaps, and what a changed one is called.
-UNCHANGED = {"before", "original", "orig", "unchanged", "unmodified", "unedited", "unperturbed"}
-PERHAPS = {"baseline", "base", "plain", "control", "pre", "a", "old"}
-CHANGED = {"after", "changed", "modified", "edited", "perturbed", "perturbation", "variant",
-           "altered", "rewritten", "rephrased", "paraphrased", "paraphrase", "reworded",
-           "reformatted", "reordered", "shuffled", "swapped", "noisy", "typo", "typos", "longer",
-           "shorter", "verbose", "padded", "translated"}  # fmt: skip
 #: What goes with such a name, and nothing else does.
 PARTNERS = {"before": "after", "pre": "post", "a": "b", "old": "new"}
 BATCH = ("and that items were changed and judged one at a time; if all were changed and judged "

@@ -10,12 +10,11 @@ from typing import NamedTuple
 from bayesjudge.cli.shapes import WANTED, Lacking, Line, Match, Reading
 from bayesjudge.cli.shapes.common import WITH_MISSING
 from bayesjudge.cli.shapes.table import MOSTLY, Column, Table
-from bayesjudge.cli.shapes.words import says_judge
+from bayesjudge.cli.shapes.words import TIES, says_judge
 from bayesjudge.core.labels import folded
 
 #: What is said of two answers: the place that won, in the order of the places, or a tie.
 PLACES = {("a", "b"), ("1", "2"), ("first", "second"), ("left", "right")}
-TIES = {"tie", "tied", "draw", "equal", "same", "both", "neither", "c", "0", "0.5"}
 #: Names of answers from which a column is of something else.
 MOST_ANSWERS = 50
 

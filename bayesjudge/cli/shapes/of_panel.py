@@ -9,13 +9,10 @@ from bayesjudge.cli.shapes.common import values
 from bayesjudge.cli.shapes.criteria import criteria
 from bayesjudge.cli.shapes.labelled import CHOSEN
 from bayesjudge.cli.shapes.table import Table
-from bayesjudge.cli.shapes.words import CRITERIA, VARIANTS, is_model, says_judge, words_of
+from bayesjudge.cli.shapes.words import CRITERIA, RELEASES, is_model, says_judge, words_of
 from bayesjudge.core.screen import few
 
 ONE_SYSTEM = "How reliable is each judge, and what share of outputs is good?"
-#: Words of columns of verdicts on two releases, which are no judges of one output.
-RELEASES = {"v", "old", "new", "candidate", "baseline", "prod", "current", "previous", "before",
-            "after", "control", "treatment"} | VARIANTS  # fmt: skip
 
 
 def matches(table: Table) -> Iterator[Match]:
