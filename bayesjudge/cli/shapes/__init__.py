@@ -109,19 +109,6 @@ class Labelling:
 Match = Reading | Lacking | Noted | Asked | Labelling
 
 
-def options_in(words: Sequence[str]) -> dict[str, list[str]]:
-    """Options and their values, of words in the order of a line."""
-    found: dict[str, list[str]] = {}
-    name = ""
-    for word in words:
-        if word.startswith("--"):
-            name, tied, value = word.partition("=")
-            found.setdefault(name, []).extend([value] if tied else [])
-        else:
-            found[name].append(word)
-    return found
-
-
 def shapes() -> list[str]:
     """Names of the modules that are shapes."""
     return [one.name for one in pkgutil.iter_modules(__path__) if one.name.startswith("of_")]

@@ -12,7 +12,7 @@ from typing import Any
 from bayesjudge.cli.source import PAIRS
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.labels import folded, proposed, read_labels, says_nothing, unread
-from bayesjudge.core.screen import as_words, few
+from bayesjudge.core.screen import few
 from bayesjudge.prevalence import Counts
 from bayesjudge.prevalence.cautions import above_chance
 
@@ -20,7 +20,15 @@ from bayesjudge.prevalence.cautions import above_chance
 MOST_LABELS = 12
 #: What a person may also say of an output: a class if people do, else no verdict.
 ANSWERS = {"refusal", "refused", "unsure", "unknown"}
+#: Options of a line with their values.
+Options = dict[str, list[str]]
 SCALES = ((0, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (0, 100))
+
+
+def given(**named: str | Iterable[str] | None) -> Options:
+    """Options that have a value: ``pass_value=["ok"]`` is ``--pass-value ok``."""
+    each = {name: [one] if isinstance(one, str) else [*(one or ())] for name, one in named.items()}
+    return {f"--{name.replace('_', '-')}": own for name, own in each.items() if any(own)}
 
 
 @lru_cache(maxsize=4096)
@@ -48,7 +56,7 @@ def value_options(
     told: list[str],
     where: str = "",
     absent: Sequence[str] = (),
-) -> list[str]:
+) -> Options:
     """Options that say what labels mean that say neither pass nor fail; a guess, told as one.
 
     Words that are `absent` stand for empty cells.
@@ -57,7 +65,7 @@ def value_options(
     strange = unread(cells)
     every = set().union(*cells.values())
     if not strange or every <= set(PAIRS):
-        return as_words("--missing-value", absent) if not strange else []
+        return {} if strange else given(missing_value=absent)
     at = f"{where}: " if where else ""
     classes = _classes(cells, len(strange) == len(every))
     if classes:
@@ -65,13 +73,13 @@ def value_options(
         lost = [*sorted(one for one in every if folded(one) not in kinds), *absent]
         none = f"; {few(lost, 10)} as no verdict" if lost else ""
         told.append(f"{at}{few(classes, 10)} are more than pass and fail: classes{none}")
-        return ["--classes", *classes, *as_words("--missing-value", lost)]
-    options, read = [], []
+        return given(classes=classes, missing_value=lost)
+    options, read = Options(), []
     meant = proposed(strange, cells.values())
     meant |= {"missing_value": [*meant.get("missing_value", []), *absent]} if absent else {}
     for name, values in meant.items():
         spelled = {folded(one): one for one in reversed(values)}  # one stands for all spellings
-        options += as_words("--" + name.replace("_", "-"), [*reversed(spelled.values())])
+        options |= given(**{name: reversed(spelled.values())})
         read.append(f"{few(values, 10)} as {name.removesuffix('_value')}")
     says = "say" if len(strange) > 1 else "says"
     good, bad = meant.get("pass_value", []), meant.get("fail_value", [])
@@ -106,17 +114,11 @@ def _classes(cells: Mapping[str, set[str]], own_words: bool) -> list[str]:
     return sorted(spelled.values()) if many else []
 
 
-def ask_if_reversed(verdicts: Sequence[Any], truths: Sequence[Any], values: Sequence[str]) -> str:
+def ask_if_reversed(verdicts: Sequence[Any], truths: Sequence[Any], values: Options) -> str:
     """What to ask about the coding where verdicts clearly go against the labels."""
     if "--classes" in values:
         return ""
-    said: dict[str, list[str]] = {}
-    for word in values:
-        option, tied, value = word.partition("=")
-        if word.startswith("--"):
-            said.setdefault(option[2:].replace("-", "_"), []).extend([value] if tied else [])
-        else:
-            said[list(said)[-1]].append(word)
+    said = {option[2:].replace("-", "_"): own for option, own in values.items()}
     meant: dict[str, Any] = dict.fromkeys(("pass_value", "fail_value", "missing_value"))
     cells = {"v": [c or None for c in verdicts], "t": [c or None for c in truths]}
     try:

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bayesjudge.cli.shapes.coding import usual_scale, value_options
+from bayesjudge.cli.shapes.coding import Options, given, usual_scale, value_options
 from bayesjudge.cli.shapes.table import Table
 from bayesjudge.cli.shapes.words import ATTEMPTS, DENIED, TESTED, WRONG
 from bayesjudge.core.labels import folded
-from bayesjudge.core.screen import as_words, few
+from bayesjudge.core.screen import few
 
 #: Judges of a table of whom a line each is shown.
 MOST_JUDGES = 5
@@ -42,30 +42,30 @@ def absent(table: Table, names: Sequence[str], told: list[str]) -> list[str]:
     return list(dict.fromkeys(word for words in found.values() for word in words))
 
 
-def values(table: Table, told: list[str]) -> list[str]:
+def values(table: Table, told: list[str]) -> Options:
     """Options that say what the labels and verdicts mean."""
     names = [*table.truths[:1], *table.verdicts]
     empty = absent(table, names, told)
     labels = {n: table[n].kinds for n in names if not table[n].numbers or table[n].binary}
     if turned := _says_what_is_wrong(table, list(labels), told):
-        return [*turned, *as_words("--missing-value", empty)]
-    return value_options(labels, told, table.where, empty) if table.verdicts else []
+        return turned | given(missing_value=empty)
+    return value_options(labels, told, table.where, empty) if table.verdicts else {}
 
 
-def _says_what_is_wrong(table: Table, names: Sequence[str], told: list[str]) -> list[str]:
+def _says_what_is_wrong(table: Table, names: Sequence[str], told: list[str]) -> Options:
     """Options of yes and no, or 1 and 0, where a column's name says that yes is bad."""
     bad_words = {n: table[n].words & WRONG for n in names if not table[n].words & DENIED}
     called = next((n for n, words in bad_words.items() if words), None)
     spelled = {folded(cell): cell for n in names for cell in table[n].kinds}
     pair = next((pair for pair in (("1", "0"), ("yes", "no")) if {*spelled} == {*pair}), None)
     if called is None or pair is None:
-        return []
+        return {}
     bad, good = (spelled[word] for word in pair)
     told.append(
         f"{called} is read as saying what is wrong, by its name: {bad} as fail, {good} as pass; "
         f"for the share of {bad} leave out --pass-value and --fail-value"
     )
-    return ["--pass-value", good, "--fail-value", bad]
+    return given(pass_value=good, fail_value=bad)
 
 
 def are_attempts(table: Table) -> bool:

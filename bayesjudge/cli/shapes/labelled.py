@@ -98,12 +98,12 @@ def _pearson(n: np.ndarray, k: np.ndarray) -> float:
 
 def label_design(
     verdicts: Sequence[Any], truths: Sequence[Any], told: list[str], contents: list[str]
-) -> list[str]:
+) -> str:
     """How labelled rows seem to have been chosen: equal numbers, or verdicts, were asked for."""
     labelled = [c for c in truths if c not in (None, "")]
     if len(labelled) == len(truths):
         contents.append(ALL_LABELLED)
-        return ["--calibration", "random"]
+        return "random"
     by_truth = Counter(map(folded, labelled))
     pairs = [*zip(verdicts, truths, strict=True)] if verdicts else []
     every = counted_by(v for v, _ in pairs)
@@ -117,7 +117,7 @@ def label_design(
                 f"{kinds} are labelled, as many of one as of the other: {design}, which is right "
                 "by chance too; if it is chance, --calibration random tells more"
             )
-            return ["--calibration", design]
+            return design
     if _drawn_unlike(every, by_verdict):
         spelled = {folded(v): str(v) for v, _ in reversed(pairs)}
         rates = [f"{by_verdict[k]} of {n:,} verdicts {spelled[k]}" for k, n in every.items()]
@@ -126,8 +126,8 @@ def label_design(
             "says that the verdict decided what was labelled (by_verdict); if it was people's "
             "label: --calibration by_truth; if labels are from another run: separate"
         )
-        return ["--calibration", "by_verdict"]
-    return ["--calibration", "random"]
+        return "by_verdict"
+    return "random"
 
 
 def _drawn_unlike(every: Mapping[str, int], labelled: Mapping[str, int]) -> bool:

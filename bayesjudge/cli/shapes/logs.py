@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from bayesjudge.cli.shapes import NEEDS, WANTED, Lacking, Line, Match, Noted, Reading, options_in
-from bayesjudge.cli.shapes.coding import scale_seen, usual_scale, value_options
+from bayesjudge.cli.shapes import NEEDS, WANTED, Lacking, Line, Match, Noted, Reading
+from bayesjudge.cli.shapes.coding import Options, given, scale_seen, usual_scale, value_options
 from bayesjudge.cli.shapes.common import WITH_MISSING, labelled, values
 from bayesjudge.cli.shapes.elsewhere import join
 from bayesjudge.cli.shapes.labelled import CHOSEN
@@ -74,9 +74,7 @@ def _add_labels(log: Log, metric: Metric, path: str) -> Iterator[Match]:
             more=True,
         )
         return
-    about = _named(log, metric) | (
-        {"--judge": [metric.judges[0]]} if len(metric.judges) > 1 else {}
-    )
+    about = _named(log, metric) | given(judge=metric.judges[:1] * (len(metric.judges) > 1))
     if metric.numeric:
         yield labelling_scores(path, about, "score", _scale(metric))
     elif {*metric.labels} <= {*PAIRS}:
@@ -86,10 +84,10 @@ def _add_labels(log: Log, metric: Metric, path: str) -> Iterator[Match]:
         yield labelling(path, about, drawing, said=PAIRS)
     else:
         coded = value_options({"verdict": list(metric.labels)}, [], metric.name)
-        yield labelling(path, about | options_in(coded))
+        yield labelling(path, about | coded)
 
 
-def _named(log: Log, metric: Metric) -> dict[str, list[str]]:
+def _named(log: Log, metric: Metric) -> Options:
     """The option of the metric, if there are several."""
     return {"--metric": [metric.name]} if len(log.metrics) > 1 else {}
 
@@ -109,8 +107,7 @@ def _of_metric(
     named = _named(log, metric)
     said = "score" if metric.numeric else "verdict"
     cells[said] = ["" if c is None else str(c) for c in rows["verdict"].to_pylist()]
-    about = [word for name, own in named.items() for word in (name, *own)]
-    table = Table(cells, item="item", path=path, log=True, where=metric.name, about=about)
+    table = Table(cells, item="item", path=path, log=True, where=metric.name, about=named)
     table = table.but(**{"scores" if metric.numeric else "verdicts": [said]})
     people = [truth] if truth and not labels else _truths(table, metric.name)
     yield from (Noted(told, odd=True) for n in people if n != "truth" and not truth
@@ -136,7 +133,7 @@ def _of_metric(
     yield from of_log(log, metric, line, table.truths, values(table, []))
     if metric.repeats > 1 and not several and log.repeating != "system":
         guesses: list[str] = []
-        asked = options_in(_scale_of(metric, guesses))
+        asked = _scale_of(metric, guesses)
         yield Reading(Line("repeats report", path, named | asked), WANTED["repeats report"], 0.5,
                       ["the judge graded an item several times"], guesses)  # fmt: skip
     if "swapped" in cells:
@@ -164,16 +161,16 @@ def _of_judge(table: Table, judge: str) -> Iterator[Match]:
     truth = table.truths[0]
     yield Noted(at + labelled(truth, table.columns[truth]))
     own = table.but(columns=once or table.columns,
-                    about=[*table.about, *(["--judge", judge] if judge else [])])  # fmt: skip
+                    about={**table.about, **given(judge=judge)})  # fmt: skip
     yield from of_one_judge(own)
 
 
 def _judges(table: Table, metric: Metric) -> Iterator[Match]:
     """Several judges of a log: a panel, and the first two against each other."""
     told: list[str] = []
-    named, own = options_in(table.about), {name: [*v] for name, v in table.labels.items()}
-    own = own or ({"--truth": [*table.truths]} if table.truths else {})
-    coded = options_in(values(table, told)) if not metric.numeric else {}
+    named, own = {**table.about}, {name: [*v] for name, v in table.labels.items()}
+    own = own or given(truth=table.truths)
+    coded = values(table, told) if not metric.numeric else {}
     voted = {"--generator" if name == "--by" else name: v for name, v in own.items()}
     by_generator = len({*table.columns.get("system", ())}) > 1 or "--generator" in voted
     yield Reading(Line("panel", table.path, named | voted | coded),
@@ -223,17 +220,17 @@ def _ratings(log: Log, metric: Metric, table: Table, truths: Sequence[str]) -> I
     people = [*truths]
     theirs = {c for n in truths for c in table[n].kinds}
     theirs = {str(label) for label in graded.labels} if graded is not None else theirs
-    options = options_in(table.about) | ({} if graded is not None else {"--people": people})
+    options = {**table.about, **given(people=people if graded is None else ())}
     yield from line_of(table.path, options, said, theirs, [], ["people and judges graded"])
 
 
-def _scale_of(metric: Metric, told: list[str]) -> list[str]:
+def _scale_of(metric: Metric, told: list[str]) -> Options:
     """Every score that a judge can give; a guess, told as one, but for plain verdicts."""
     if all(g.value is None or isinstance(g.value, bool) for g in metric.grades):
-        return ["--score", "verdict", "--scale", "0,1"]
+        return given(score="verdict", scale="0,1")
     seen: set[Any] = {g.score if g.score is not None else g.value for g in metric.grades
                       if g.value is not None and not isinstance(g.value, str)}  # fmt: skip
     numbers = sorted(map(float, seen))
     if not numbers or {*numbers} <= {0.0, 1.0}:
-        return []
-    return ["--scale", scale_seen(metric.name, numbers, told)[0]]
+        return {}
+    return given(scale=scale_seen(metric.name, numbers, told)[0])

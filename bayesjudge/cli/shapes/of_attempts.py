@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from bayesjudge.cli.shapes import NEEDS, WANTED, Lacking, Line, Match, Reading, options_in
+from bayesjudge.cli.shapes import NEEDS, WANTED, Lacking, Line, Match, Reading
+from bayesjudge.cli.shapes.coding import Options, given
 from bayesjudge.cli.shapes.common import are_attempts, values
 from bayesjudge.cli.shapes.labelled import label_design
 from bayesjudge.cli.shapes.people import one_question
@@ -38,14 +39,13 @@ def matches(table: Table) -> Iterator[Match]:
     coded = values(table, told)
     if not table[name].binary and "--classes" in coded:
         return
-    options: dict[str, Sequence[str]] = {"--task": [str(table.item)]}
-    options |= {"--by": [str(table.system)]} if len(table.systems) > 1 else {}
+    options = given(task=table.item, by=table.system if len(table.systems) > 1 else None)
     tested = bool(table[name].words & TESTED)
     ways, of_way = [*LOST], {**OF_WAY}
     if table.truths:
         truth, people = table.truths[0], _people(table)
         chosen = label_design(table.columns[name], table.columns[truth], [], [])
-        options |= {"--verdict": [name], "--truth": people, **options_in(chosen)}
+        options |= given(verdict=name, truth=people, calibration=chosen)
         ways += [{**way, "--truth": [truth]} for way in LOST if len(people) > 1]
         of_way["--truth"] = (
             f"attempts: {few(people, 5)} differ on some attempts, and the line takes what {truth} "
@@ -59,7 +59,7 @@ def matches(table: Table) -> Iterator[Match]:
     else:
         yield Lacking("attempts", NEEDS["attempts"])
         return
-    options |= options_in(coded)
+    options |= coded
     yield Reading(Line("attempts", table.path, options), WANTED["attempts"], 0.75,
                   [f"rows of one {table.item} are attempts, by what columns are called"],
                   [*told, ONE_EACH], ways, told_of_way=of_way)  # fmt: skip
@@ -74,7 +74,7 @@ def _people(table: Table) -> list[str]:
 
 
 def of_log(
-    log: Log, metric: Metric, line: Line, people: Sequence[str], coded: Sequence[str]
+    log: Log, metric: Metric, line: Line, people: Sequence[str], coded: Options
 ) -> Iterator[Match]:
     """Epochs or trials of a log whose outputs differ, by a judge with labels, or by a program."""
     if log.repeating != "system" or metric.numeric or metric.repeats < 2:
@@ -83,6 +83,6 @@ def of_log(
         yield Lacking("attempts", NEEDS["attempts"])
         return
     options = {"--truth": [*people[:1]]} if people and metric.judges else {}
-    yield Reading(line.plus(options | options_in(coded)), WANTED["attempts"], 0.6,
+    yield Reading(line.plus(options | coded), WANTED["attempts"], 0.6,
                   ["repeats of an item grade outputs that differ"], [], LOST,
                   told_of_way=OF_WAY)  # fmt: skip

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from bayesjudge.cli.shapes import WANTED, Asked, Lacking, Line, Match, Noted, Reading
+from bayesjudge.cli.shapes.coding import given
 from bayesjudge.cli.shapes.common import DROPPED, WITH_MISSING, ends, ends_of
 from bayesjudge.cli.shapes.table import Table
 from bayesjudge.cli.shapes.words import CHANGED, PERHAPS, UNCHANGED, is_model, words_of
@@ -42,9 +43,8 @@ def matches(table: Table) -> Iterator[Match]:
         return
     told: list[str] = []
     scale = ends(table, scores[0], told).replace(":", "-") if table.scores else "0,1"
-    options = {"--item": [table.item], "--variant": [table.variant], "--score": [scores[0]]}
-    options |= {"--judge": [table.judge]} if table.judge else {}
-    options |= {"--baseline": [table.baseline], "--scale": [scale], "--design": ["item"]}
+    options = given(item=table.item, variant=table.variant, score=scores[0], judge=table.judge)
+    options |= given(baseline=table.baseline, scale=scale, design="item")
     told.append(f"bias: the line says that {table.baseline!r} is the unchanged version, {BATCH}")
     yield Noted(f"versions in {table.variant}: {few([*table[table.variant].kinds], 5)}")
     yield Reading(Line("bias", table.path, options), WANTED["bias"], 0.6,
@@ -54,9 +54,8 @@ def matches(table: Table) -> Iterator[Match]:
 
 def _side_by_side(table: Table, seen: Versions) -> Iterator[Match]:
     scale = ends_of([float(c) for n in seen.columns for c in table[n].kinds])
-    options = {"--item": [table.item]} if table.item else {}
-    options |= {"--score": seen.columns} | ({"--judge": [table.judge]} if table.judge else {})
-    options |= {"--scale": [scale], "--design": ["item"]}
+    options = given(item=table.item, score=seen.columns, judge=table.judge)
+    options |= given(scale=scale, design="item")
     names, line = few(seen.columns, 5), Line("bias", table.path, options)
     if not seen.sure:
         text = (f"{names}: of two systems or judges, or of one output before and after a change "

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from bayesjudge.cli.leaderboard import PAIRS
 from bayesjudge.cli.shapes import WANTED, Line, Match, Reading
+from bayesjudge.cli.shapes.coding import given
 from bayesjudge.cli.shapes.of_orders import MOST_ANSWERS, in_both_orders, pair_in
 from bayesjudge.cli.shapes.table import MOSTLY, Column, Table, is_number
 from bayesjudge.cli.shapes.words import says_person
@@ -41,22 +42,22 @@ def matches(table: Table) -> Iterator[Match]:
     judges = [one for one in won if one not in people]
     if not won or (not people and len(systems) == 2 and in_both_orders(table)):
         return
-    options: dict[str, list[str]] = {}
-    if known is None or known != PAIRS[0]:
-        options |= {"--first": [pair[0]], "--second": [pair[1]]}
-    options["--verdict"] = [one.column.name for one in judges]
-    options["--people"] = [one.column.name for one in people]
-    options["--item"] = [table.item] if table.item and table.item not in pair else []
-    options["--judge"] = [table.judge] if table.judge and len(judges) == 1 else []
-    options["--missing-value"] = [*dict.fromkeys(w for one in won for w in one.missing)]
-    told = []
-    if options["--missing-value"]:
-        told.append(f"{few([*map(repr, options['--missing-value'])])}: read as no verdict")
+    missing, told = dict.fromkeys(word for one in won for word in one.missing), list[str]()
+    options = {} if known == PAIRS[0] else given(first=pair[0], second=pair[1])
+    options |= given(
+        verdict=[one.column.name for one in judges],
+        people=[one.column.name for one in people],
+        item=None if table.item in pair else table.item,
+        judge=table.judge if len(judges) == 1 else None,
+        missing_value=missing,
+    )
+    if missing:
+        told.append(f"{few([*map(repr, missing)])}: read as no verdict")
     if not people and {one.column.name.lower() for one in judges} & WINNER:
         name = judges[0].column.name
         told.append(f"{name} is read as a judge's; if people gave it: --people {name}")
     yield Reading(
-        Line("leaderboard", table.path, {name: own for name, own in options.items() if own}),
+        Line("leaderboard", table.path, options),
         WANTED["leaderboard"],
         0.9 if people else 0.7,
         [f"{pair[0]} and {pair[1]} name two systems, {few([o.column.name for o in won])} who won"],

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from bayesjudge.cli.shapes import WANTED, Asked, Lacking, Line, Match, Noted, Reading, options_in
-from bayesjudge.cli.shapes.coding import MOST_LABELS, ask_if_reversed, value_options
+from bayesjudge.cli.shapes import WANTED, Asked, Lacking, Line, Match, Noted, Reading
+from bayesjudge.cli.shapes.coding import MOST_LABELS, Options, ask_if_reversed, given, value_options
 from bayesjudge.cli.shapes.common import MOST_JUDGES, absent, are_attempts, ends, values
 from bayesjudge.cli.shapes.criteria import criteria, long_columns
 from bayesjudge.cli.shapes.labelled import ALL_LABELLED, CHOSEN, label_design, uneven
@@ -73,15 +73,15 @@ def _with_labels(table: Table) -> Iterator[Match]:
         yield from _scores(table.but(scores=[name]))
 
 
-def _systems(table: Table) -> dict[str, list[str]]:
+def _systems(table: Table) -> Options:
     """Options of the system, where there are several."""
     found = {name: [*own] for name, own in table.labels.items() if name == "--by"}
     if table.log or table.labels:
         return found
-    return {"--by": [str(table.system)]} if len(table.systems) > 1 else {}
+    return given(by=table.system) if len(table.systems) > 1 else {}
 
 
-def _people(table: Table) -> dict[str, list[str]]:
+def _people(table: Table) -> Options:
     """Options of people's labels, in the same file or another one."""
     if table.labels:
         return {name: [*own] for name, own in table.labels.items()}
@@ -110,24 +110,23 @@ def _verdicts(table: Table, question: str, panel: bool) -> Iterator[Match]:
     chosen = label_design(said, labels, told, contents)
     told += filter(None, [ask_if_reversed(said, labels, coded)])
     yield from map(Noted, contents)
-    options = {**options_in(table.about), **({} if table.log else {"--verdict": [name]})}
-    options |= _people(table)
-    options |= options_in([*coded, *chosen])
+    options = {**table.about, **given(verdict=None if table.log else name)}
+    options |= _people(table) | coded | given(calibration=chosen)
     item, again = _clusters(table, told)
-    people = _several_people(table, chosen[-1], {*options}) if not (item and again) else []
+    people = _several_people(table, chosen, {*options}) if not (item and again) else []
     if people:
         options["--truth"] = people
         told.append(f"{few(people, 5)} label the same outputs: they err too, as the judge does")
     parts, preferred = _parts(table, chosen, "--stratum")
     told += filter(None, [preferred])
     if not (table.log or table.labels):
-        options |= _systems(table) | ({"--item": [item]} if item else {}) | parts
+        options |= _systems(table) | given(item=item) | parts
     if not question:
         question = CLASSES if "--classes" in options else WANTED["prevalence"]
         question = BETTER if "--by" in options and "--classes" not in options else question
     lost = _lost(coded, panel or bool(unjudged))
     why = [f"{name} is of a judge, and {truth} of people, in words that both use"]
-    random = chosen[-1] == "random" and ALL_LABELLED not in contents and not preferred
+    random = chosen == "random" and ALL_LABELLED not in contents and not preferred
     yield Reading(
         Line("prevalence", table.path, options),
         question,
@@ -159,14 +158,13 @@ def _never_judged(table: Table, verdict: str) -> str:
     return ""
 
 
-def _lost(coded: Sequence[str], panel: bool) -> list[Way]:
+def _lost(coded: Options, panel: bool) -> list[Way]:
     """What can be done with rows without a verdict: what is read as missing is left out.
 
     A panel leaves missing votes out, so that a line beside it does the same.
     """
     fail, drop = {"--unparsed": ["fail"]}, {"--unparsed": ["drop"]}
-    missing = panel or any(word.startswith("--missing-value") for word in coded)
-    return [drop, fail] if missing else [fail, drop]
+    return [drop, fail] if panel or "--missing-value" in coded else [fail, drop]
 
 
 def _scores(table: Table) -> Iterator[Match]:
@@ -177,20 +175,19 @@ def _scores(table: Table) -> Iterator[Match]:
     chosen = label_design([], truth.cells, told, contents)
     yield from map(Noted, contents)
     empty = absent(table, [truth.name], told)
-    options = {**options_in(table.about), "--score": [name], "--scale": [ends(table, name, told)]}
-    options |= _people(table)
+    options = {**table.about, **given(score=name, scale=ends(table, name, told)), **_people(table)}
     if truth.numbers:
         options["--truth-scale"] = [ends(table, truth.name, told)]
-        options |= {"--missing-value": empty} if empty else {}
+        options |= given(missing_value=empty)
     else:
-        options |= options_in(value_options({truth.name: truth.kinds}, told, "", empty))
-    options |= options_in(chosen)
+        options |= value_options({truth.name: truth.kinds}, told, "", empty)
+    options |= given(calibration=chosen)
     by, preferred = _parts(table, chosen, "--by")
     told += filter(None, [preferred])
     if not (table.log or table.labels):
         item, _ = _clusters(table, told)
-        by = _systems(table) | ({"--item": [item]} if item else {}) | by
-    random = chosen[-1] == "random" and ALL_LABELLED not in contents and not preferred
+        by = _systems(table) | given(item=item) | by
+    random = chosen == "random" and ALL_LABELLED not in contents and not preferred
     told += [CHOSEN] if random else []
     cut = _threshold(table[name], truth, empty) if preferred else ""
     why = [f"{name} has a judge's scores, and {truth.name} what people said"]
@@ -242,9 +239,9 @@ def _threshold(scores: Column, labels: Column, empty: Sequence[str]) -> str:
     return min((score for score in scores.kinds if float(score) >= middle), key=float)
 
 
-def _parts(table: Table, chosen: Sequence[str], option: str) -> tuple[dict[str, list[str]], str]:
+def _parts(table: Table, chosen: str, option: str) -> tuple[Options, str]:
     """The option for a column of whose parts some have more labels, and what to tell of it."""
-    elsewhere = table.log or table.labels or chosen[-1] != "random"
+    elsewhere = table.log or table.labels or chosen != "random"
     seen = None if elsewhere else uneven(table)
     if seen is None:
         return {}, ""

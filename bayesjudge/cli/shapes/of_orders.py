@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from bayesjudge.cli.shapes import WANTED, Lacking, Line, Match, Reading
+from bayesjudge.cli.shapes.coding import given
 from bayesjudge.cli.shapes.common import WITH_MISSING
 from bayesjudge.cli.shapes.table import MOSTLY, Column, Table
 from bayesjudge.cli.shapes.words import TIES, says_judge
@@ -44,12 +45,17 @@ def matches(table: Table) -> Iterator[Match]:
         yield Lacking("bias orders", f"both orders of {pair[0]} and {pair[1]}, which are battles")
         return
     others = (seen.item, seen.first, seen.second, seen.verdict)
-    judge = [table.judge] if table.judge and table.judge not in others else []
-    options = {"--item": [seen.item], "--shown-first": [seen.first],
-               "--shown-second": [seen.second], "--verdict": [seen.verdict],
-               "--winner": seen.places, "--tie-value": seen.ties, "--judge": judge}  # fmt: skip
+    options = given(
+        item=seen.item,
+        shown_first=seen.first,
+        shown_second=seen.second,
+        verdict=seen.verdict,
+        winner=seen.places,
+        tie_value=seen.ties,
+        judge=None if table.judge in others else table.judge,
+    )
     yield Reading(
-        Line("bias orders", table.path, {name: own for name, own in options.items() if own}),
+        Line("bias orders", table.path, options),
         WANTED["bias orders"],
         0.6,
         [f"{seen.first} and {seen.second} change places within each {seen.item}"],

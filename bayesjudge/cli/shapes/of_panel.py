@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bayesjudge.cli.shapes import WANTED, Lacking, Line, Match, Reading, options_in
+from bayesjudge.cli.shapes import WANTED, Lacking, Line, Match, Reading
+from bayesjudge.cli.shapes.coding import given
 from bayesjudge.cli.shapes.common import values
 from bayesjudge.cli.shapes.criteria import criteria
 from bayesjudge.cli.shapes.labelled import CHOSEN
@@ -24,10 +25,9 @@ def matches(table: Table) -> Iterator[Match]:
     if why:
         yield Lacking("panel", why)
         return
-    options: dict[str, list[str]] = {"--judges": [*table.verdicts]}
-    if not wide:
-        options = {"--judge": [str(table.judge)], "--vote": [*table.verdicts]}
-    options |= {"--truth": [*table.truths[:1]]} if table.truths and not table.labels else {}
+    votes = table.verdicts
+    options = given(judges=votes) if wide else given(judge=table.judge, vote=votes)
+    options |= {} if table.labels else given(truth=table.truths[:1])
     one = len(table.systems) == 1 and table.truths  # a column that says nothing
     names = {"item": table.row_name, "generator": None if one else table.system}
     if table.labels:
@@ -41,8 +41,7 @@ def matches(table: Table) -> Iterator[Match]:
         yield Lacking("panel", f"a column that names {' and '.join(absent)}")
         return
     told: list[str] = []
-    options |= {f"--{option}": [name] for option, name in names.items() if name}
-    options |= options_in(values(table, told))
+    options |= given(**names) | values(table, told)
     whole = table.truths and table[table.truths[0]].full
     by_name = [n for n in table.verdicts if says_judge(n)]
     how = f"{few(by_name, 5)} are called judges" if wide else f"{table.judge} names judges"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from bayesjudge.cli.shapes import WANTED, Lacking, Line, Match, Noted, Reading
-from bayesjudge.cli.shapes.coding import MOST_LABELS, kind_of, meaning
+from bayesjudge.cli.shapes.coding import MOST_LABELS, given, kind_of, meaning
 from bayesjudge.cli.shapes.criteria import criteria
 from bayesjudge.cli.shapes.people import go_together
 from bayesjudge.cli.shapes.table import LONGEST, Column, Table
@@ -83,10 +83,8 @@ def _long(table: Table, rater: str) -> Iterator[Match]:
         judges = [name for name in said if name not in people]
     if not judges or len(people) <= (len(judges) < 2):
         return
-    options = {"--item": [str(table.item)], "--rater": [rater]}
-    options |= {"--choice": [choice]} if choice else {}
-    options |= {"--response-set": [sets], "--separator": [between]} if sets else {}
-    options |= {"--judge": judges}
+    options = given(item=table.item, rater=rater, choice=choice, response_set=sets)
+    options |= given(separator=between, judge=judges)
     labels = set().union(*(said[name] for name in people))
     why = f"{rater} names models ({few(judges, 3)}) and people ({few(people, 3)})"
     yield from line_of(table.path, options, {n: said[n] for n in judges}, labels, [], [why])
@@ -109,8 +107,7 @@ def _wide(table: Table) -> Iterator[Match]:
     if table.row_name is None:
         yield Lacking("ratings", "a column that names the item (--item)")
         return
-    options = {"--item": [table.row_name], "--people": people, "--judge": judges}
-    options |= {"--separator": [between]} if between else {}
+    options = given(item=table.row_name, people=people, judge=judges, separator=between)
     said = {n: set().union(*(parts_of(c, between) for c in table[n].kinds))
             for n in (*people, *judges)}  # fmt: skip
     theirs = set().union(*(said[name] for name in people))
@@ -149,8 +146,7 @@ def line_of(
                 "--positive GRADE"]  # fmt: skip
     elif True not in by_meaning:
         told = [*told, f"ratings: that {positive!r} is the positive option is a guess"]
-    more = {} if graded else {"--positive": [positive]}
-    more |= {"--recode": recoded} if recoded else {}
+    more = given(positive=None if graded else positive, recode=recoded)
     yield Reading(Line("ratings", path, {**options, **more}), WANTED["ratings"], 0.4, why, told)
 
 

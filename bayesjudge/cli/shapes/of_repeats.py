@@ -7,8 +7,8 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from bayesjudge.cli.shapes import WANTED, Lacking, Line, Match, Noted, Reading, options_in
-from bayesjudge.cli.shapes.coding import MOST_LABELS, scale_seen, value_options
+from bayesjudge.cli.shapes import WANTED, Lacking, Line, Match, Noted, Reading
+from bayesjudge.cli.shapes.coding import MOST_LABELS, given, scale_seen, value_options
 from bayesjudge.cli.shapes.common import are_attempts, values
 from bayesjudge.cli.shapes.of_ratings import raters_in
 from bayesjudge.cli.shapes.table import Asked, Table, is_number
@@ -28,9 +28,7 @@ def matches(table: Table) -> Iterator[Match]:
         return
     if raters_in(table) or are_attempts(table):
         return
-    judge = {"--judge": [table.judge]} if table.judge else {}
-    order = {"--order": [table.order]} if table.order else {}
-    about = {"--item": [str(table.item)], **judge, **order}
+    about = given(item=table.item, judge=table.judge, order=table.order)
     if table.scores and not table.truths:
         yield from _scores(table, about)
     elif len(table.verdicts) == 1 and not table.truths:
@@ -63,7 +61,7 @@ def _verdicts(table: Table, about: Mapping[str, list[str]]) -> Iterator[Match]:
         "repeats report: the line says that the rows of an item are verdicts on one and the same "
         "output; it is no self-contradiction if each is on an output of its own"
     )
-    options = {"--score": [name], **about, **options_in(coded)}
+    options = {"--score": [name], **about, **coded}
     yield Reading(Line("repeats report", table.path, options), CONTRADICTS, 0.7,
                   [f"{table.item} has several rows that nothing but {name} tells apart"], told,
                   ways=[{}, {"--scale": ["0-1"]}])  # in words; as numbers  # fmt: skip
@@ -80,15 +78,14 @@ def _side_by_side(table: Table, names: Sequence[str]) -> Iterator[Match]:
     kinds: Counter[str] = sum((table[n].kinds for n in names), Counter())
     shown = few([f"{k} {n}" for k, n in kinds.most_common()], 10)
     yield Noted(f"answers in {few(names, 5)}: {shown}")
-    options: dict[str, Sequence[str]] = {"--score": [*names], "--item": [item]}
-    options |= {"--judge": [table.judge]} if table.judge else {}
+    options = given(score=names, item=item, judge=table.judge)
     question, ways = WANTED["repeats report"], list[Mapping[str, Sequence[str]]]([{}])
     numeric = all(map(is_number, said))
     if numeric and {float(one) for one in said} != {0.0, 1.0}:
         options["--scale"] = [scale_seen(names[0], sorted(map(float, said)), told)[0]]
     else:
         coded = value_options({n: table[n].kinds for n in names}, told)
-        options |= {} if numeric else options_in(coded)
+        options |= {} if numeric else coded
         question, ways = CONTRADICTS, [{"--scale": ["0-1"]}] if numeric else [{}]
     judges = shlex.join(["--judges", *names])
     told.append(

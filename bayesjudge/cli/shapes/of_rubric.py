@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from bayesjudge.cli.shapes import WANTED, Line, Match, Reading, options_in
-from bayesjudge.cli.shapes.coding import usual_scale, value_options
+from bayesjudge.cli.shapes import WANTED, Line, Match, Reading
+from bayesjudge.cli.shapes.coding import Options, given, usual_scale, value_options
 from bayesjudge.cli.shapes.common import absent
 from bayesjudge.cli.shapes.criteria import criteria, long_columns
 from bayesjudge.cli.shapes.labelled import CHOSEN, label_design
@@ -38,14 +38,14 @@ def matches(table: Table) -> Iterator[Match]:
     told: list[str] = []
     truths = [long["truth"]] if long else [one.truths[0] for one in paired]
     judged = [long["verdict"]] if long else [(one.verdicts or one.scores)[0] for one in paired]
-    designs = {label_design([], table.columns[n], [], [])[-1] for n in truths}
+    designs = {label_design([], table.columns[n], [], []) for n in truths}
     if designs != {"random"}:  # as many good as bad: totals take a random sample
         return
     options = {"--calibration": ["random"], **_options(table, judged, truths, told)}
     weighed = long is not None and "weight" in long
     told += [CHOSEN, *([] if weighed else [EQUAL])]
-    names = [] if long else [table.system] * (len(table.systems) > 1)
-    options |= {"--by": [str(n) for n in names]} if names else {}
+    names = table.system if len(table.systems) > 1 and not long else None
+    options |= given(by=names)
     why = ["a judge's and people's columns share what they are called, but for who speaks"]
     why = [f"{long['criterion']} names the criterion of each row"] if long else why
     yield Reading(line.plus(options), WANTED["rubric"], 0.85, why, told, WAYS,
@@ -54,10 +54,10 @@ def matches(table: Table) -> Iterator[Match]:
 
 def _options(
     table: Table, judged: Sequence[str], truths: Sequence[str], told: list[str]
-) -> dict[str, list[str]]:
+) -> Options:
     """Scales of grades, and what labels mean."""
     empty = absent(table, [*judged, *truths], told)
-    found: dict[str, list[str]] = {"--missing-value": empty} if empty else {}
+    found = given(missing_value=empty)
     labels: dict[str, Mapping[str, int]] = {}
     for option, names in (("--scale", judged), ("--truth-scale", truths)):
         if all(table[n].numbers and not table[n].binary for n in names):
@@ -66,4 +66,4 @@ def _options(
             told.append(f"{option} {found[option][0]} is a guess from the numbers seen")
         else:
             labels |= {n: table[n].kinds for n in names}
-    return found | options_in(value_options(labels, told, "", empty)) if labels else found
+    return found | value_options(labels, told, "", empty) if labels else found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bayesjudge.cli.shapes import Labelling, Lacking, Line, Match, options_in
+from bayesjudge.cli.shapes import Labelling, Lacking, Line, Match
 from bayesjudge.cli.shapes.common import ends, values
 from bayesjudge.cli.shapes.of_orders import pair_in
 from bayesjudge.cli.shapes.table import Table
@@ -29,8 +29,7 @@ def matches(table: Table) -> Iterator[Match]:
     about = {"--item": [item]}
     if table.verdicts:
         own = {**about, "--verdict": [table.verdicts[0]]}
-        coded = options_in(values(table.but(verdicts=table.verdicts[:1]), told))
-        yield labelling(table.path, own | coded)
+        yield labelling(table.path, own | values(table.but(verdicts=table.verdicts[:1]), told))
     else:
         yield labelling_scores(
             table.path, about, table.scores[0], ends(table, table.scores[0], told)

@@ -215,7 +215,7 @@ class Table:
     asked: Sequence[Asked] = ()
     #: The file, and the options by which lines read these columns there.
     path: str = ""
-    about: Sequence[str] = ()
+    about: Mapping[str, list[str]] = field(default_factory=dict)
     #: Whether the file is a log, whose columns commands know.
     log: bool = False
     #: The metric of a log, for sentences.
