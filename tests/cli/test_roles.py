@@ -273,12 +273,12 @@ def test_a_dash_is_an_empty_cell_but_beside_a_plus():
 @pytest.mark.parametrize(
     ("name", "words", "options"),
     [
-        ("hallucination", "01", ["--pass-value", "0", "--fail-value", "1"]),
-        ("was_flagged", ("False", "True"), ["--pass-value", "False", "--fail-value", "True"]),
-        ("toxic", ("no", "yes"), ["--pass-value", "no", "--fail-value", "yes"]),
-        ("no_error", "01", []),
-        ("failed", ("fail", "pass"), []),  # words that say it themselves
-        ("correct", "01", []),
+        ("hallucination", "01", {"--pass-value": ["0"], "--fail-value": ["1"]}),
+        ("was_flagged", ("False", "True"), {"--pass-value": ["False"], "--fail-value": ["True"]}),
+        ("toxic", ("no", "yes"), {"--pass-value": ["no"], "--fail-value": ["yes"]}),
+        ("no_error", "01", {}),
+        ("failed", ("fail", "pass"), {}),  # words that say it themselves
+        ("correct", "01", {}),
     ],
 )
 def test_a_yes_to_what_is_wrong_is_read_as_a_fail(name, words, options):
