@@ -87,7 +87,8 @@ class Monitor:
         Whether the share of good ones among these very items is meant, or in the process that they
         come from; the latter needs `most_labels`.
     strategy : {"random", "by_verdict", "uncertain"}
-        How `draw` chooses items.
+        How `draw` chooses items. Random is about as good or better, unless verdicts of one
+        judge are to show a fail (``python benchmarks/decide/strategies.py``).
     judge : bool, default True
         Whether verdicts help to estimate.
     most_labels : int, optional

@@ -195,3 +195,14 @@ def test_the_command_resumes_what_was_not_finished(tmp_path, capsys):
     write_log(log, n=299)
     assert main(line) == 2
     assert "other items or verdicts" in capsys.readouterr().err
+
+
+def test_what_drawing_the_uncertain_is_worth_is_said_once(tmp_path, capsys):
+    table = tmp_path / "t.csv"
+    pd.DataFrame({"item": range(40), "verdict": [1, 0] * 20}).to_csv(table, index=False)
+    line = ["label", str(table), "--gate", "0.6", "--verdict", "verdict", "--n", "5"]
+    assert main([*line, "--strategy", "uncertain"]) == 3
+    assert "as many labels as with random" in capsys.readouterr().err
+    sheet = fill(tmp_path / "t.labels.csv", {str(i): 1 for i in range(40)})
+    main([*line, "--strategy", "uncertain", "--read", str(sheet)])
+    assert "as many labels as with random" not in capsys.readouterr().err
