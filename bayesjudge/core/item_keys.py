@@ -65,8 +65,20 @@ def items_differ(one: Any, other: Any) -> bool:
     return True
 
 
+def set_fields(data: Any, **values: Any) -> None:
+    """Set fields of a frozen value; arrays become copies that nobody writes to."""
+    for name, value in values.items():
+        if isinstance(value, np.ndarray):
+            value = value.copy()
+            value.flags.writeable = False
+        object.__setattr__(data, name, value)
+
+
 class ReadAtOnce:
     """Data that do not add up: what they count has to be read from one table."""
+
+    def _set(self, **values: Any) -> None:
+        set_fields(self, **values)
 
     def __add__(self, other: Any) -> Any:
         """Refuse, naming what to do."""

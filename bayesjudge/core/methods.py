@@ -81,43 +81,33 @@ def as_method(method: Method | str, computed: Computed = "formula") -> Method:
     return method if isinstance(method, Method) else Method(method, method, computed=computed)
 
 
+#: How a posterior is computed, as titles have it.
+HOW = {"sampled": "NUTS", "exact": "exact", "laplace": "Laplace"}
+
+
+def _bayesian(
+    id: str, of: str = "", rank: float = 75, computed: Computed = "sampled", how: str = ""
+) -> Method:
+    """A posterior: how it was computed is its brief name, and what it is `of` its title's end."""
+    brief = f"Bayesian ({how or HOW[computed]})"
+    return Method(id, f"{brief}, {of}" if of else brief, brief, rank, computed)
+
+
 # One judge: posteriors first, then the formulas. In settings drawn at random the posterior's
 # interval score is 1.02 to 1.08 times that of the best method of each setting, whichever the design
 # (benchmarks/prevalence/advice.py); closed forms by item are those whose coverage was studied where
 # rows repeat an item (benchmarks/prevalence/items.py); formulas of scores, by their interval scores
 # and coverage in benchmarks/prevalence/scores.py, where curves are weighed by risk on other labels.
 
-FULLY_POOLED = Method(
-    "nuts-fully-pooled",
-    "Bayesian (NUTS), rates fully pooled",
-    "Bayesian (NUTS)",
-    5,
-    "sampled",
-)
-PARTIALLY_POOLED = Method(
-    "nuts-partially-pooled",
-    "Bayesian (NUTS), rates partially pooled",
-    "Bayesian (NUTS)",
-    5,
-    "sampled",
-)
-EXACT_POOLED = Method(
-    "exact-partially-pooled",
-    "Bayesian (exact), rates partially pooled",
-    "Bayesian (exact)",
-    4,
-    "exact",
-)
-EXACT = Method("exact", "Bayesian (exact)", rank=10, computed="exact")
-EXACT_CLASSES = Method(
-    "exact-classes", "Bayesian (exact), classes", "Bayesian (exact)", 10, "exact"
-)
-EXACT_PEOPLE = Method(
-    "exact-people", "Bayesian (exact), people err", "Bayesian (exact)", 10, "exact"
-)
-NUTS = Method("nuts", "Bayesian (NUTS)", rank=20, computed="sampled")
-NUTS_PEOPLE = Method("nuts-people", "Bayesian (NUTS), people err", "Bayesian (NUTS)", 20, "sampled")
-NUTS_CLASSES = Method("nuts-classes", "Bayesian (NUTS), classes", "Bayesian (NUTS)", 20, "sampled")
+FULLY_POOLED = _bayesian("nuts-fully-pooled", "rates fully pooled", 5)
+PARTIALLY_POOLED = _bayesian("nuts-partially-pooled", "rates partially pooled", 5)
+EXACT_POOLED = _bayesian("exact-partially-pooled", "rates partially pooled", 4, "exact")
+EXACT = _bayesian("exact", rank=10, computed="exact")
+EXACT_CLASSES = _bayesian("exact-classes", "classes", 10, "exact")
+EXACT_PEOPLE = _bayesian("exact-people", "people err", 10, "exact")
+NUTS = _bayesian("nuts", rank=20)
+NUTS_PEOPLE = _bayesian("nuts-people", "people err", 20)
+NUTS_CLASSES = _bayesian("nuts-classes", "classes", 20)
 PROPENSITY = Method("propensity-difference", "Propensity-weighted difference", rank=30)
 STACKED = Method("difference-stacked", "Difference (curves)", rank=39)
 PPI_TUNED = Method("difference-tuned", "Difference (PPI++)", rank=40)
@@ -136,17 +126,9 @@ LEAST_SQUARES = Method(
     "constrained least squares",
     54,
 )
-EXACT_EFFECTIVE = Method(
-    "exact-effective-counts",
-    "Bayesian (exact), effective counts",
-    "Bayesian (exact)",
-    56,
-    "exact",
-)
-ITEM_EFFECTS = Method(
-    "nuts-item-effects", "Bayesian (NUTS), item effects", "Bayesian (NUTS)", 57, "sampled"
-)
-NUTS_SCORES = Method("nuts-scores", "Bayesian (NUTS), scores", "Bayesian (NUTS)", 58, "sampled")
+EXACT_EFFECTIVE = _bayesian("exact-effective-counts", "effective counts", 56, "exact")
+ITEM_EFFECTS = _bayesian("nuts-item-effects", "item effects", 57)
+NUTS_SCORES = _bayesian("nuts-scores", "scores", 58)
 PEOPLE_AGREE = Method("agreed-labels", "Labels that two people gave alike", "Agreed labels", 57)
 PEOPLE_SYMMETRIC = Method(
     "symmetric-errors", "Equal errors, from disagreement alone", "Equal errors", 59
@@ -154,16 +136,8 @@ PEOPLE_SYMMETRIC = Method(
 HUMAN_ONLY = Method("human-only", "Human labels only", rank=60)
 CONDITIONAL = Method("conditional-calibration", "Conditional calibration", rank=71)
 BOOTSTRAP = Method("rogan-gladen:bootstrap", "Rogan-Gladen (bootstrap)", rank=72)
-LINEAR_RATES = Method(
-    "nuts-linear-rates",
-    "Bayesian (NUTS), rates linear in covariates",
-    "Bayesian (NUTS)",
-    75,
-    "sampled",
-)
-PASSPORT = Method(
-    "exact-passport", "Bayesian (exact), robust passport", "Bayesian (exact)", 9, "exact"
-)
+LINEAR_RATES = _bayesian("nuts-linear-rates", "rates linear in covariates")
+PASSPORT = _bayesian("exact-passport", "robust passport", 9, "exact")
 JUDGE = Method("judge", "Judge's pass rate", rank=100)
 JUDGE_SHARES = Method("judge-shares", "Judge's shares", rank=100)
 JUDGE_SCORE = Method("judge-score", "Judge's mean score", rank=100)
@@ -204,9 +178,7 @@ OWN_LABELS = Method("difference-own", "Difference estimator, own labels", rank=5
 
 SPREAD_PRIOR = Method("dirichlet:spread", "Dirichlet, prior spread", "Dirichlet", 10, "exact")
 VARIANCE_PARTS = Method("variance-parts", "Variance parts", rank=20)
-NORMAL_SHIFTS = Method(
-    "nuts-normal-shifts", "Bayesian (NUTS), normal hierarchy", "Bayesian (NUTS)", 30, "sampled"
-)
+NORMAL_SHIFTS = _bayesian("nuts-normal-shifts", "normal hierarchy", 30)
 RMS_SHIFT = Method("rms-shift", "RMS shift", rank=40)
 RMS_SHIFT_NORMAL = Method("rms-shift:normal", "RMS shift", rank=40)
 WORST_CASE = Method(
@@ -259,7 +231,7 @@ CUTPOINTS_BY_LEVEL = Method(
 EXACT_ATTEMPTS = Method(
     "exact-attempts", "Bayesian (importance sampling)", "Bayesian", 10, computed="exact"
 )
-NUTS_ATTEMPTS = Method("nuts-attempts", "Bayesian (NUTS)", rank=12, computed="sampled")
+NUTS_ATTEMPTS = _bayesian("nuts-attempts", rank=12)
 TRUE_TRIES = Method("tries-from-truths", "Unbiased, from truths", rank=55)
 CORRECTED_TRIES = Method("tries-corrected", "Unbiased, through the judge", rank=50)
 JUDGE_TRIES = Method("tries-judged", "Judge's verdicts", rank=100)
@@ -273,30 +245,16 @@ AS_COUNTED = Method("as-counted", "As counted")
 ANSWER_RATES = Method("answer-rates", "Answer by answer")
 ALT_TEST = Method("alt-test", "Alternative annotator test")
 ALT_POSTERIOR = Method("alt-test-posterior", "Alternative annotator posterior", computed="exact")
-RESPONSE_SETS = Method(
-    "nuts-response-sets", "Bayesian (NUTS), response sets", "Bayesian (NUTS)", computed="sampled"
-)
+RESPONSE_SETS = _bayesian("nuts-response-sets", "response sets")
 
 # Leaderboards: the calibrated model first, then what people say alone, then the judge's own; see
 # benchmarks/leaderboard/people_held.py.
 
-CALIBRATED_BATTLES = Method(
-    "nuts-battles", "Bayesian (NUTS), people given judge", "Bayesian (NUTS)", 5, "sampled"
+CALIBRATED_BATTLES = _bayesian("nuts-battles", "people given judge", 5)
+LAPLACE_BATTLES = _bayesian(
+    "laplace-battles", "people given judge", 10, "laplace", how="corrected Laplace"
 )
-LAPLACE_BATTLES = Method(
-    "laplace-battles",
-    "Bayesian (corrected Laplace), people given judge",
-    "Bayesian (corrected Laplace)",
-    10,
-    "laplace",
-)
-PLAIN_LAPLACE_BATTLES = Method(
-    "laplace-battles:plain",
-    "Bayesian (Laplace), people given judge",
-    "Bayesian (Laplace)",
-    12,
-    "laplace",
-)
+PLAIN_LAPLACE_BATTLES = _bayesian("laplace-battles:plain", "people given judge", 12, "laplace")
 POWER_TUNED_BATTLES = Method(
     "battles-power-tuned", "Davidson, prediction-powered", "prediction-powered", 40
 )

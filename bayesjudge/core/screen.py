@@ -99,6 +99,11 @@ def few(names: Sequence[Any], most: int = NAMES) -> str:
     return ", ".join([*shown, *more])
 
 
+def first_of(parts: Sequence[str], most: int) -> list[str]:
+    """The first parts of a list, and how many more there are as its last."""
+    return [*parts[:most], *([f"{len(parts) - most} more"] * (len(parts) > most))]
+
+
 def as_words(option: str, values: Sequence[str]) -> list[str]:
     """An option and its values as a shell's words: one that begins with a minus is tied to it."""
     plain = [one for one in values if not one.startswith("-")]

@@ -88,7 +88,7 @@ class Battles(ReadAtOnce):
         for name in ("systems", "judges"):
             object.__setattr__(self, name, tuple(map(str, getattr(self, name))))
         object.__setattr__(self, "unparsed", tuple(self.unparsed) or (0,) * len(self.judges))
-        self._freeze("first", np.int64)
+        self._set(first=np.asarray(self.first, np.int64))
         n, j, k = len(self.first), len(self.judges), len(self.systems)
         shapes = {"second": (n,), "count": (n,), "verdict": (n, j, 3), "people": (n, 3)}
         shapes |= {name: (n,) for name in ("item", "style") if getattr(self, name) is not None}
@@ -98,8 +98,9 @@ class Battles(ReadAtOnce):
             twice = PEOPLE in self.judges
             require(not twice, f"a judge is called {PEOPLE!r}; give it another name")
             for name, shape in shapes.items():
-                self._freeze(name, float if name in ("verdict", "people", "style") else np.int64)
-                array = getattr(self, name)
+                kind = float if name in ("verdict", "people", "style") else np.int64
+                array = np.asarray(getattr(self, name), kind)
+                self._set(**{name: array})
                 require(array.shape == shape, f"{name}: shape {array.shape}, expected {shape}")
         with checking("leaderboard.Battles") as require:
             inside = all(((a >= 0) & (a < k)).all() for a in (self.first, self.second))
@@ -114,11 +115,6 @@ class Battles(ReadAtOnce):
                 right = (np.isclose(total, 1) | (total == 0)) & (shares >= 0).all(axis=-1)
                 require(right.all(), f"{name}: shares must be 0 or more, and add to 1, or to 0")
             require(any(x > 0 for x in self.verdicts.values()), "no battle has a verdict")
-
-    def _freeze(self, name: str, dtype: Any) -> None:
-        values = np.array(getattr(self, name), dtype)
-        values.flags.writeable = False
-        object.__setattr__(self, name, values)
 
     def __repr__(self) -> str:
         return f"leaderboard.Battles({'; '.join(self._told())})"

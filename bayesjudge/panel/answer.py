@@ -31,7 +31,7 @@ from bayesjudge.core.answer import (
 from bayesjudge.core.estimate import Estimate, Interval, Row, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import Method
-from bayesjudge.core.screen import how_many
+from bayesjudge.core.screen import first_of, how_many
 from bayesjudge.core.words import words_for
 from bayesjudge.panel._together import what_each_adds
 from bayesjudge.panel.checks import less_error
@@ -288,13 +288,13 @@ def _which(best: str, found: dict[str, float]) -> str:
     told = f"({best} less {_each(alike, found)})"
     if len(alike) == len(found):
         return f"Which of the {len(found) + 1} judges errs least is not decided {told}."
-    text = f"Trust {listed(_few([best, *alike]), 'or')}: which of them errs less is not decided "
+    trusted = listed(first_of([best, *alike], MOST_JUDGES), "or")
+    text = f"Trust {trusted}: which of them errs less is not decided "
     text += told
     for verb, names in more.items():
         if names:
-            few = [f"{name} (probability {_short(found[name])})" for name in names[:MOST_JUDGES]]
-            left = len(names) - len(few)
-            shown = listed([*few, *([f"{left} more"] * (left > 0))])
+            each = [f"{name} (probability {_short(found[name])})" for name in names]
+            shown = listed(first_of(each, MOST_JUDGES))
             verb = verb if len(names) == 1 else verb.replace("errs", "err")
             text += f"; {shown} {verb} more than {best}"
     return f"{text}."
@@ -304,14 +304,9 @@ def _each(names: list[str], found: dict[str, float]) -> str:
     """``than gemini with probability 0.98, than llama with >.99``."""
     told = [
         f"than {name} with {'probability ' * (i == 0)}{_short(found[name])}"
-        for i, name in enumerate(names[:MOST_JUDGES])
+        for i, name in enumerate(names)
     ]
-    return ", ".join([*told, *([f"{len(names) - len(told)} more"] * (len(names) > len(told)))])
-
-
-def _few(names: list[str]) -> list[str]:
-    left = len(names) - MOST_JUDGES
-    return [*names[:MOST_JUDGES], *([f"{left} more"] * (left > 0))]
+    return ", ".join(first_of(told, MOST_JUDGES))
 
 
 def _short(prob: float) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from bayesjudge.core.counting import collapse, distinct
 from bayesjudge.core.diagnosis import keep_selection
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.core.item_keys import hash_items, items_differ, keep_keys, keys_of
+from bayesjudge.core.item_keys import hash_items, items_differ, keep_keys, keys_of, set_fields
 from bayesjudge.core.label_design import LabelDesign
 from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.names import require_names
@@ -122,9 +122,7 @@ class Votes:
             "count": counts,
             "judge_of_column": columns.astype(np.int64),
         }
-        for name, array in found.items():
-            array.flags.writeable = False
-            object.__setattr__(self, name, array)
+        set_fields(self, **found)
 
     def _check(self, votes: Any, arrays: dict[str, Any], columns: Any, require: Any) -> None:
         require(len(votes) > 0 and votes.size > 0, "there is no vote; at least one item is needed")

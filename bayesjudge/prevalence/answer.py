@@ -38,7 +38,7 @@ from bayesjudge.core.fit import Fit
 from bayesjudge.core.intervals import wilson, z_score
 from bayesjudge.core.names import short_names
 from bayesjudge.core.periods import in_time
-from bayesjudge.core.screen import how_many
+from bayesjudge.core.screen import first_of, how_many
 from bayesjudge.core.worth import worth_words
 from bayesjudge.prevalence._bounds import judged_so, verdicts_without_label
 from bayesjudge.prevalence._by_verdict import errors
@@ -247,8 +247,7 @@ def labels_to_buy(rows: Mapping[str, Row], counts: Counts | None) -> tuple[str, 
         places = zip(counts.systems or ("",), np.atleast_1d(without), strict=True)
         names = [name for name, there in places if there and name not in valued]
         if names:
-            shown = [*names[:MOST_NAMED], *[f"{len(names) - 3} more"] * (len(names) > MOST_NAMED)]
-            where = f" in {listed(shown)}" if counts.systems else ""
+            where = f" in {listed(first_of(names, MOST_NAMED))}" if counts.systems else ""
             those = judged_so(verdict, counts.pass_name)
             told.append(f"No item that {those} has a label{where}: label some that {those}.")
     return tuple(told)
@@ -270,9 +269,8 @@ def _added(
     }
     if not far:
         return ()
-    many = [f"{len(far) - MOST_NAMED} more"] * (len(far) > MOST_NAMED)
     each = [percent_of(x, 2) + f" of {owned(name)}" * bool(name) for name, x in far.items()]
-    told = listed([*each[:MOST_NAMED], *many]) + " outputs" * bool(counts.systems)
+    told = listed(first_of(each, MOST_NAMED)) + " outputs" * bool(counts.systems)
     return (
         f"Labels alone, weighed by how often the judge says so, give {told}: the difference is the "
         "prior's, of errors that the labels do not show and do not exclude.",
@@ -289,8 +287,7 @@ def _contradicted(quoted: Estimate, counts: Counts | None) -> tuple[str, ...]:
 
 def _contradictory(systems: Sequence[str], counts: Counts | None) -> tuple[str, str]:
     """That no number of these data can be quoted, and what to do."""
-    shown = [*systems[:MOST_NAMED], *([f"{len(systems) - 3} more"] * (len(systems) > 3))]
-    where = f" in {listed(shown)}" if systems else ""
+    where = f" in {listed(first_of(systems, MOST_NAMED))}" if systems else ""
     none = f"no number of {'it' if len(systems) == 1 else 'them'}" if systems else "no number"
     text = (
         f"Labels, verdicts and the declared label design contradict each other{where}: {none} can "

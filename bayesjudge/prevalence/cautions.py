@@ -13,7 +13,7 @@ from bayesjudge.core.diagnosis import AGAINST, findings, selection_of
 from bayesjudge.core.estimate import Assumption, Caution, Place, Target
 from bayesjudge.core.intervals import wilson, z_score
 from bayesjudge.core.label_design import SAME_JUDGE, STRATUM_SHARES
-from bayesjudge.core.screen import how_many
+from bayesjudge.core.screen import first_of, how_many
 from bayesjudge.prevalence._bounds import judged_so, verdicts_without_label
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.diagnosis import contradictory, granted
@@ -209,11 +209,10 @@ def _weak(counts: Counts) -> Iterator[Caution]:
 
 def weak_judge(what: str, weak: Sequence[tuple[str, str]], of: int, kinds: str) -> Caution:
     """Where the judge may be no better than chance: one sentence, however many there are."""
-    named = [f"{value}{where}" for where, value in weak[:MOST_NAMED]]
+    named = [f"{value}{where}" for where, value in weak]
     if len(weak) == 1:
         return Caution.of("weak-judge", "one", what=what, value=named[0])
-    named += [f"{len(weak) - MOST_NAMED} more"] * (len(weak) > MOST_NAMED)
-    values = listed(named)
+    values = listed(first_of(named, MOST_NAMED))
     return Caution.of(
         "weak-judge", "several", what=what, weak=len(weak), of=of, kinds=kinds, values=values
     )

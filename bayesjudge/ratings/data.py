@@ -15,6 +15,7 @@ from bayesjudge.core.names import name_of, require_names
 from bayesjudge.core.screen import few, fitted
 from bayesjudge.ratings.metrics import Profile, inter_rater_alpha
 from bayesjudge.ratings.response_sets import default_response_sets, membership
+from bayesjudge.verdicts.arrays import whole_numbers
 
 PEOPLE = "people"
 #: Sources that `repr` shows.
@@ -103,8 +104,8 @@ class Ratings(ReadAtOnce):
         found: dict[str, Any] = {"options": options, "positive": str(self.positive), "sets": sets}
         with checking("ratings.Ratings") as require:
             for name, shape in shapes.items():
-                value = getattr(self, name)
-                found[name] = _whole_counts(name, value, shape, require)
+                value = np.zeros(shape) if getattr(self, name) is None else getattr(self, name)
+                found[name] = whole_numbers(name, value, shape, require)
             found["items"] = _distinct_names(self.items, n_items, "items", require)
             default = (PEOPLE, *(f"judge {i}" for i in range(1, n_sources)))
             found["sources"] = _distinct_names(
@@ -117,9 +118,7 @@ class Ratings(ReadAtOnce):
             require(
                 inside.all(), "annotations name items, annotators or options that are not there"
             )
-            rows.flags.writeable = False
-        for name, value in found.items():
-            object.__setattr__(self, name, value)
+        self._set(**found)
         with checking("ratings.Ratings") as require:
             self._check(require)
 
@@ -364,16 +363,3 @@ def _distinct_names(names: Sequence[Any], n: int, what: str, require: Any) -> tu
     require(len(names) == n, f"{len(names)} names for {n} {what}")
     require_names(names, what, require)
     return names
-
-
-def _whole_counts(name: str, value: Any, shape: tuple[int, ...], require: Any) -> np.ndarray:
-    """Read-only whole numbers of the wanted shape, zeros by default."""
-    array = np.zeros(shape, np.int64) if value is None else np.asarray(value)
-    require(array.shape == shape, f"{name} has shape {array.shape}, expected {shape}")
-    whole = np.issubdtype(array.dtype, np.number) and bool(np.all(array == np.floor(array)))
-    require(whole and bool(np.all(array >= 0)), f"{name} must be whole numbers, 0 or more")
-    if not whole:
-        return array
-    frozen = array.astype(np.int64)
-    frozen.flags.writeable = False
-    return frozen

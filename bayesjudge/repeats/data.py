@@ -87,10 +87,10 @@ class Scores(ReadAtOnce):
             unparsed = np.asarray(self.unparsed, np.int64)
             fits = unparsed.shape in ((), cells)
             require(fits, f"unparsed has shape {unparsed.shape}, expected {cells}")
-            self._freeze("unparsed", np.broadcast_to(unparsed, cells) if fits else unparsed)
-            self._freeze("counts", counts.astype(np.int64))
+            unparsed = np.broadcast_to(unparsed, cells) if fits else unparsed
+            self._set(unparsed=unparsed, counts=counts.astype(np.int64))
             if self.sequence is not None:
-                self._freeze("sequence", np.asarray(self.sequence, np.int16))
+                self._set(sequence=np.asarray(self.sequence, np.int16))
                 require(
                     _counts_of(self.sequence, self.counts) == self.counts.tolist(),
                     "sequence must hold the scores that counts counts, cell by cell",
@@ -148,11 +148,6 @@ class Scores(ReadAtOnce):
         values = [f"{x:g}" for x in self.scale]
         short = values if len(values) < 12 else [*values[:3], "…", values[-1]]
         return [*told, f"scale {', '.join(short)}"]
-
-    def _freeze(self, name: str, values: np.ndarray) -> None:
-        values = np.array(values)
-        values.flags.writeable = False
-        object.__setattr__(self, name, values)
 
     @property
     def repeats(self) -> np.ndarray:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
 import numpy as np
 
 from bayesjudge.core.errors import Problem, checking
+from bayesjudge.core.item_keys import set_fields
 from bayesjudge.core.label_design import LabelDesign, declared, design_of
 from bayesjudge.core.labels import folded, read_labels
 from bayesjudge.core.numbers import numbers_of
@@ -113,11 +114,7 @@ class Rubric:
             odd |= {} if fits else {"weight": given["weight"].shape}
             require(not odd, f"expected {shape[0]} outputs and {shape[-1]} criteria, got {odd}")
         given["weight"] = np.broadcast_to(given["weight"], shape)
-        for name, array in given.items():
-            array = array.copy()
-            array.flags.writeable = False
-            object.__setattr__(self, name, array)
-        object.__setattr__(self, "criteria", tuple(map(str, self.criteria)))
+        set_fields(self, **given, criteria=tuple(map(str, self.criteria)))
         with checking("Rubric") as require:
             self._check(require)
 

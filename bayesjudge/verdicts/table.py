@@ -11,7 +11,7 @@ import numpy as np
 from bayesjudge.core.counting import distinct
 from bayesjudge.core.diagnosis import ROW_ORDER, SELECTION
 from bayesjudge.core.errors import checking
-from bayesjudge.core.item_keys import hash_items, items_differ, keep_keys, keys_of
+from bayesjudge.core.item_keys import hash_items, items_differ, keep_keys, keys_of, set_fields
 from bayesjudge.core.label_design import LabelDesign, design_of
 from bayesjudge.core.names import require_names
 from bayesjudge.verdicts.arrays import require_places
@@ -166,10 +166,7 @@ class Verdicts:
             values |= {
                 name: np.asarray(getattr(self, name), np.int64) for name in ("item", "items")
             }
-        for name, array in values.items():
-            array = array.copy()
-            array.flags.writeable = False
-            object.__setattr__(self, name, array)
+        set_fields(self, **values)
         for name in ("groups", "judges", "classes", "people"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         said = self.classes if self.responses is None else self.responses

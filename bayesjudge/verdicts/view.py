@@ -62,14 +62,6 @@ class View(ReadAtOnce):
             require(name in names, f"no {dim} {name!r}; there are {list(names)}")
         return list(names).index(name)
 
-    def _set(self, **values: Any) -> None:
-        """Set fields of a frozen value; arrays become read-only."""
-        for name, value in values.items():
-            if isinstance(value, np.ndarray):
-                value = value.copy()
-                value.flags.writeable = False
-            object.__setattr__(self, name, value)
-
     def _require_groups(self, dims: Sequence[str], require: Callable[[object, str], None]) -> None:
         """Note what names of systems, and propensities of strata, cannot be."""
         require(self.dim in dims, f"dim must be one of {list(dims)}, got {self.dim!r}")

@@ -28,7 +28,7 @@ from bayesjudge.core.answer import (
 from bayesjudge.core.estimate import Estimate, Row, pass_name_in
 from bayesjudge.core.names import short_names
 from bayesjudge.core.periods import kind_of
-from bayesjudge.core.screen import how_many
+from bayesjudge.core.screen import first_of, how_many
 from bayesjudge.core.worth import Worth, worth_of_pairs
 from bayesjudge.prevalence._samples import sample_of
 from bayesjudge.prevalence._worth import at_random, worth_of
@@ -181,9 +181,7 @@ def _bias_of_systems(scores: Mapping[str, Scores], ci_prob: float) -> tuple[str,
         words, level = numbers if one.numeric else points, None if found else ci_prob
         of = f" {more}{'' if found else f' than people on average{_stretched(one)}'}"
         found.append(f"{name} {words(size, level, of)}")
-    left = len(found) - MOST_NAMED
-    found = found[:MOST_NAMED] + [f"{left} more"] * (left > 0)
-    told = f"The judge gives {listed(found)}" if found else ""
+    told = f"The judge gives {listed(first_of(found, MOST_NAMED))}" if found else ""
     if unknown:
         many = f"{len(unknown)} {kind_of(scores, several=True)}"
         whom = listed(unknown if len(unknown) <= MOST_NAMED else [many])
