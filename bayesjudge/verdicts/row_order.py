@@ -28,6 +28,8 @@ ALARM = 0.005
 OUTPUTS_CHANGE = 0.1
 #: Fewest of either kind, most values of a column by which rows are sorted, fewest rows of each.
 FEWEST, MOST_BLOCKS, FEWEST_ROWS = 5, 50, 20
+#: Rows that show that a column does not sort a table.
+SOME_ROWS = 1000
 
 
 class Split(NamedTuple):
@@ -122,14 +124,19 @@ def _is_sorted(values: Any) -> bool:
 def _blocks(whole: Any, how: Reading, rows: int) -> Iterator[np.ndarray]:
     """Rows within which no column sorts them, of each item the first."""
     start, item = np.zeros(rows, bool), None
+    some = np.linspace(0, rows - 1, min(rows, SOME_ROWS)).astype(int)
     for name in names_of(whole):
         if name in how.labels:
             continue
+        shown = list(map(str, cells_of(whole, name, some)))
+        names_rows = name == how.item or name.lower() in ITEM_COLUMNS
+        if not names_rows and (len({*shown}) > MOST_BLOCKS or not _is_sorted(shown)):
+            continue  # then it does not sort all rows either
         values = list(map(str, cells_of(whole, name)))
         distinct = len({*values})
         if 2 <= distinct <= min(MOST_BLOCKS, rows // FEWEST_ROWS) and _is_sorted(values):
             start[1:] |= np.array(values[1:]) != np.array(values[:-1])
-        elif distinct < rows and (name == how.item or name.lower() in ITEM_COLUMNS):
+        elif names_rows and distinct < rows:
             item = np.unique(values, return_inverse=True)[1]
     for block in np.split(np.arange(rows), np.flatnonzero(start)):
         firsts = slice(None) if item is None else np.unique(item[block], return_index=True)[1]
