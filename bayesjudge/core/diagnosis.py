@@ -7,34 +7,11 @@ from functools import lru_cache, singledispatch
 from typing import Any
 
 from bayesjudge.core.estimate import Assumption, Caution, Target
+from bayesjudge.core.words import glossary
 
-#: Cautions that contradict an assumption, by its id: the same words for every module.
+#: Cautions that contradict an assumption, by its id.
 AGAINST: Mapping[str, frozenset[str]] = {
-    # labels of one judge, and of a panel
-    "random-labels": frozenset({"label-shift", "label-selection"}),
-    "random-labels-by-verdict": frozenset({"label-shift", "label-selection"}),
-    "random-labels-by-propensity": frozenset({"label-shift", "label-selection"}),
-    "stated-propensities": frozenset({"label-shift", "label-selection", "propensity-mismatch"}),
-    "whole-generators": frozenset({"label-shift", "label-selection"}),
-    "same-judge": frozenset({"weak-judge", "inverted-judge", "pass-rate-out-of-range"}),
-    "same-judges": frozenset({"votes-out-of-range"}),
-    "errors-cancel": frozenset({"errors-do-not-cancel", "majority-contradicted"}),
-    # errors of a panel
-    "same-error-rates": frozenset({"error-rates-differ"}),
-    "independent-errors": frozenset({"dependent-judges", "near-duplicates"}),
-    "better-than-chance": frozenset({"majority-contradicted"}),
-    # repeated scores
-    "exchangeable-repeats": frozenset({"order-effect", "copied-repeats"}),
-    "identical-answers": frozenset({"order-effect", "copied-repeats"}),
-    "beta-items": frozenset({"not-beta"}),
-    # shifts of scores
-    "independent-neighbours": frozenset({"clustered-neighbours"}),
-    "normal-shifts": frozenset({"heavy-tailed-shifts"}),
-    "separate-shifts": frozenset({"shifts-together"}),
-    # ratings by people
-    "same-question": frozenset({"polarity"}),
-    "choice-from-own-set": frozenset({"stray-choices"}),
-    "choices-are-endorsements": frozenset({"choices-stand-in"}),
+    one: frozenset(cautions) for one, cautions in glossary("contradicted_by").items()
 }
 
 #: Where data keep how their labels came, and the caution of what changes along their rows.

@@ -20,7 +20,7 @@ def words_in(package: str) -> dict[str, Any]:
 
 
 def glossary(kind: str) -> dict[str, Any]:
-    """One table: ``"terms"``, ``"cautions"``, ``"assumptions"`` or ``"options"``."""
+    """One table of the file, such as ``"terms"``, ``"cautions"`` or ``"options"``."""
     found: dict[str, Any] = words_in("bayesjudge.core")[kind]
     return found
 

@@ -99,3 +99,9 @@ def test_a_caution_keeps_its_numbers_and_where_it_is():
     assert made.within("a", ("a",)).text == f"a: {made.text}"
     assert made.within("a", ("a",)).where == ("a",)
     assert made == bj.Caution(made.id, made.text)
+
+
+def test_what_contradicts_an_assumption_is_a_caution_of_the_package():
+    for assumption, against in glossary("contradicted_by").items():
+        assert assumption in sentences("assumptions"), assumption
+        assert set(against) <= set(sentences("cautions")), assumption
