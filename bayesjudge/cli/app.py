@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from cyclopts import (
     App,
@@ -22,7 +23,7 @@ from cyclopts import (
 )
 
 import bayesjudge
-from bayesjudge.cli.commands import COMMANDS, build_app
+from bayesjudge.cli.commands import COMMANDS, build_app, command_of
 from bayesjudge.cli.mending import mended
 from bayesjudge.cli.options import needed
 from bayesjudge.core.calls import note_call
@@ -165,11 +166,9 @@ def _as_options(text: str, app: App, tokens: Sequence[str]) -> str:
 
     What takes several at once, such as ``judges=``, is an option that may be repeated: ``--judge``.
     """
-    step = app[tokens[0]]
-    if len(tokens) > 1 and tokens[1] in step:  # a command within a command
-        step = step[tokens[1]]
-    command = step.default_command
-    arguments = step.assemble_argument_collection(parse_docstring=False) if command else ()
+    step, _ = command_of(app, tokens)
+    known = step.default_command is not None
+    arguments = step.assemble_argument_collection(parse_docstring=False) if known else ()
     for option in [one.names[0] for one in arguments if one.names]:
         name = re.escape(option.removeprefix("--").replace("-", "_"))
         text = re.sub(rf"\b{name}=(\[[^][]*\])(, (?=\w+=\[))?", partial(_as_words, option), text)
@@ -209,7 +208,8 @@ def _usage(error: CycloptsError, app: App, tokens: Sequence[str]) -> str:
             lesson = lessons[argument.name]
             return f"{message}\n{lesson}" if "Did you mean" in message else lesson
         elif error.keyword is None and "Did you mean" not in message:
-            message = f"{argument.name} is needed: {_help_of(error, app, argument.name)}"
+            helped = {one.name: str(one.parameter.help) for one in _arguments(error, app)}
+            message = f"{argument.name} is needed: {helped.get(argument.name, 'no default')}"
     if isinstance(error, UnusedCliTokensError):
         message = _unused(list(error.unused_tokens or ()), tokens)
     command = " ".join(["bayesjudge", *(error.command_chain or ())])
@@ -244,14 +244,11 @@ def _not_given(error: CycloptsError, app: App, tokens: Sequence[str]) -> list[Pr
 
 def _missing(error: CycloptsError, app: App, tokens: Sequence[str]) -> list[tuple[str, str]]:
     """Every option that is needed and was not given, with its help."""
-    for step in error.command_chain or ():
-        app = app[step]
     given = {token.partition("=")[0] for token in tokens}
-    arguments = app.assemble_argument_collection(parse_docstring=True)
     first = getattr(error, "argument", None)
     return [
         (one.name, str(one.parameter.help))
-        for one in arguments
+        for one in _arguments(error, app)
         # what has no option is missing if it is what the parser stopped at
         if one.required
         and not given & set(one.names)
@@ -259,11 +256,10 @@ def _missing(error: CycloptsError, app: App, tokens: Sequence[str]) -> list[tupl
     ]
 
 
-def _help_of(error: CycloptsError, app: App, name: str) -> str:
-    for step in error.command_chain or ():
-        app = app[step]
-    arguments = app.assemble_argument_collection(parse_docstring=True)
-    return next((str(one.parameter.help) for one in arguments if one.name == name), "no default")
+def _arguments(error: CycloptsError, app: App) -> Any:
+    """Arguments of the command that was called, with their help."""
+    step, _ = command_of(app, error.command_chain or ())
+    return step.assemble_argument_collection(parse_docstring=True)
 
 
 def _refuse(message: str) -> int:

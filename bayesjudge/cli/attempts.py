@@ -17,6 +17,7 @@ from bayesjudge.cli.options import (
     BY,
     FIRST,
     GATE,
+    LESSONS,
     LOGS,
     OF_MODEL,
     OF_TABLE,
@@ -41,12 +42,6 @@ from bayesjudge.render.page import Section
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-OUTCOME = (
-    "--truth is needed: column with the human label, empty where there is none. If the verdict is "
-    "the outcome itself (a test, a check of the final state), name it with --truth and leave out "
-    "--verdict"
-)
 
 
 def attempts(
@@ -180,7 +175,7 @@ def _read(
         if columns["truth"] != "verdict":  # else the scorer is a program, and tells the outcome
             columns["verdict"] = columns["verdict"] or "verdict"
     with checking("options") as require:
-        require(columns["truth"] is not None, needed("--truth", OUTCOME))
+        require(columns["truth"] is not None, needed("--truth", LESSONS["outcome"]))
     columns["task"] = columns["task"] or "task"
     cost = columns["cost"]
     every = dict.fromkeys([*columns.values(), *others])

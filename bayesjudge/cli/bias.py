@@ -19,6 +19,7 @@ from bayesjudge.bias.answer import points_of
 from bayesjudge.cli.bias_shape import Shape, open_table
 from bayesjudge.cli.options import (
     FIRST,
+    LESSONS,
     OF_MODEL,
     OF_TABLE,
     OUTPUT,
@@ -48,19 +49,9 @@ for _command in ("orders", "positions", "variants"):
 
 
 WORDS = words_for("of_bias")
-LESSON = (
-    "--design is needed: what is a neighbour of the judged items?\n"
-    "  item   one item changed and judged again, all others as they were\n"
-    "  batch  every item changed and judged again, together"
-)
 _LIMIT = Group("A limit", sort_key=2.4)
 _CARD = Group("The certificate", sort_key=2.5)
 _LIMITED = Parameter(group=_LIMIT)
-_UNITS_LESSON = (
-    "--units is needed: what is --tolerance a number of?\n"
-    "  points  score points\n"
-    "  range   fractions of the scale's range"
-)
 #: Cautions that a certificate alone has.
 _OWN = ("estimation-error-ignored", "average-over-measurements")
 
@@ -102,7 +93,7 @@ class Promise:
     def check(self) -> None:
         """Refuse what does not go together."""
         with checking("options") as require:
-            require(self.tolerance is None or self.units, needed("--units", _UNITS_LESSON))
+            require(self.tolerance is None or self.units, needed("--units", LESSONS["units"]))
             for name in ("units", "alpha"):
                 alone = self.tolerance is None and getattr(self, name) is not None
                 require(not alone, f"--{name} is about a certificate: give --tolerance too")
@@ -470,7 +461,7 @@ def _decision(found: Gate) -> Section:
 
 
 # what `bayesjudge.cli.app` says where one of these options is missing
-shifts.lessons = {"--design": LESSON}  # type: ignore[attr-defined]
+shifts.lessons = {"--design": LESSONS["design"]}  # type: ignore[attr-defined]
 
 
 def _fittable(read: module.Shifts, unit: float | None) -> bool:

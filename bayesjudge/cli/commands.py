@@ -14,6 +14,17 @@ from bayesjudge.core.words import words_in
 COMMANDS: dict[str, str] = words_in("bayesjudge.cli")["commands"]
 
 
+def command_of(app: App, words: Sequence[str]) -> tuple[App, list[str]]:
+    """The command that words begin with, and its own words."""
+    named: list[str] = []
+    for word in words:
+        if word.startswith("-") or word not in app:
+            break
+        app = app[word]
+        named.append(word)
+    return app, named
+
+
 def build_app(tokens: Sequence[str], *, every: bool = False) -> App:
     """The app with the command that is called; the others are their lines in the help."""
     app = App(

@@ -14,6 +14,13 @@ from bayesjudge.core.errors import InputError
 from bayesjudge.core.screen import width_of
 from bayesjudge.core.words import glossary
 
+#: What can be explained.
+HEADINGS = {
+    "terms": "Terms",
+    "cautions": "Cautions",
+    "assumptions": "Assumptions, as --json names them",
+}
+
 
 def explain(*term: Annotated[str, Parameter(negative="")]) -> None:
     """Say what a word on the screen means.
@@ -34,24 +41,19 @@ def explain(*term: Annotated[str, Parameter(negative="")]) -> None:
     """
     lines = min(width_of(sys.stdout) - 1, 110)
     if not term:
-        _list("Terms", glossary("terms"), lines)
-        _list("Cautions", glossary("cautions"), lines)
-        _list("Assumptions, as --json names them", glossary("assumptions"), lines)
+        for kind, heading in HEADINGS.items():
+            print(heading)
+            for name, text in sorted(glossary(kind).items()):
+                print(textwrap.fill(f"  {name}: {text}", lines, subsequent_indent=" " * 6))
         return
     asked = " ".join(term)
     found = meaning(asked)
     if found is None:
-        every = [*glossary("terms"), *glossary("cautions"), *glossary("assumptions")]
+        every = [name for kind in HEADINGS for name in glossary(kind)]
         known = get_close_matches(spelled(asked), every, n=3, cutoff=0.5)
         hint = f"did you mean {', '.join(known)}?" if known else "bayesjudge explain lists all"
         raise InputError("explain", [f"{asked!r} is not explained; {hint}"])
     print(textwrap.fill(f"{asked}: {found}", lines))
-
-
-def _list(heading: str, known: dict[str, str], lines: int) -> None:
-    print(heading)
-    for name, text in sorted(known.items()):
-        print(textwrap.fill(f"  {name}: {text}", lines, subsequent_indent=" " * 6))
 
 
 def spelled(term: str) -> str:

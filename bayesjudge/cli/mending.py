@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bayesjudge.cli.commands import command_of
 from bayesjudge.core.errors import Problem
 from bayesjudge.core.screen import as_words
 
@@ -107,20 +108,15 @@ def _told(line: Sequence[str], path: Path, given: Options, used: Options) -> str
 
 def _parts(app: App, tokens: Sequence[str]) -> tuple[list[str], Path | None, list[str]]:
     """The command, its file if there is one, and what follows."""
-    step, words = app, list(tokens)
-    command: list[str] = []
-    while words and not words[0].startswith("-") and words[0] in step:
-        step = step[words[0]]
-        command.append(words.pop(0))
+    _, command = command_of(app, tokens)
+    words = tokens[len(command) :]
     path = Path(words[0]) if words and Path(words[0]).is_file() else None
-    return command, path, words[1:]
+    return command, path, [*words[1:]]
 
 
 def _options(app: App, command: Sequence[str], words: Sequence[str]) -> Options:
     """Options and their values, by the name that comes first in the help."""
-    step = app
-    for name in command:
-        step = step[name]
+    step, _ = command_of(app, command)
     arguments = step.assemble_argument_collection(parse_docstring=False)
     first = {name: one.names[0] for one in arguments for name in one.names}
     found: Options = {}

@@ -11,6 +11,7 @@ from cyclopts import Group, Parameter
 
 from bayesjudge.core.answer import listed
 from bayesjudge.core.errors import Problem, check_ci_prob, checking
+from bayesjudge.core.words import words_in
 
 #: Headings of the help, in this order: what is needed first, then the rest by what it is about.
 NEEDED = Group("What is needed first", sort_key=0)
@@ -251,15 +252,9 @@ def needed(option: str, lesson: str) -> Problem:
     return Problem(lesson, "not-given", argument=option.removeprefix("--").replace("-", "_"))
 
 
-#: The choice that decides everything else, in as many lines as there are choices.
-CALIBRATION = (
-    "how were the items that people labelled chosen?\n"
-    "  random      a random sample of these items, or every fourth in an order without a meaning\n"
-    "  by_truth    a fixed number of good and of bad ones; `separate`: from another data set or\n"
-    "              run, where good ones may be more or less common (label shift)\n"
-    "  by_verdict  a fixed number of the judge's passes and of its fails\n"
-    "  known_propensity  each with a known probability, which --propensity names"
-)
+#: What is said where an option is missing whose choice has to be understood.
+LESSONS: dict[str, str] = words_in("bayesjudge.cli")["lessons"]
+CALIBRATION = LESSONS["calibration"]
 LESSON = f"--calibration is needed: {CALIBRATION}"
 TRUTH = needed(
     "--truth", "--truth is needed: Column with the human label, empty where there is none"

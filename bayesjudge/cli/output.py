@@ -134,15 +134,16 @@ def deliver(
         say("\n".join(page.said))
     if markdown == "-":
         write(to_markdown(page))
-    elif markdown is not None:
-        Path(markdown).write_text(to_markdown(page), encoding="utf-8")
-        _done(f"Markdown written to {markdown}", quiet=quiet)
-    if html is not None:
-        html.write_text(_with_pictures(page), encoding="utf-8")
-        _done(f"page written to {html}", quiet=quiet)
-    if junit is not None:
-        junit.write_text(to_junit(page), encoding="utf-8")
-        _done(f"JUnit XML written to {junit}", quiet=quiet)
+        markdown = None
+    written: dict[str, tuple[Path | str | None, Callable[[Page], str]]] = {
+        "Markdown": (markdown, to_markdown),
+        "page": (html, _with_pictures),
+        "JUnit XML": (junit, to_junit),
+    }
+    for name, (path, text_of) in written.items():
+        if path is not None:
+            Path(path).write_text(text_of(page), encoding="utf-8")
+            _done(f"{name} written to {path}", quiet=quiet)
 
 
 def _with_pictures(page: Page) -> str:

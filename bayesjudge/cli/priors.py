@@ -21,7 +21,7 @@ class Priors(NamedTuple):
         for name in given if predictive else ():
             words = "labels by verdict tell predictive values, and have no prior of the"
             require(False, f"--prior-{name}: {words} {name}")
-        read = {name: _belief(name, text, require) for name, text in given.items()}
+        read = {name: belief(f"--prior-{name}", text, require) for name, text in given.items()}
         if not predictive:
             return self.joint | read
         base = BetaPrior() if self.base == "flat" else BetaPrior.jeffreys()
@@ -43,12 +43,12 @@ class Priors(NamedTuple):
         return given + ([] if self.better_than_chance else ["--no-better-than-chance"])
 
 
-def _belief(name: str, text: str, require: Any) -> BetaPrior:
+def belief(option: str, text: str, require: Any, example: str = "0.9:20") -> BetaPrior:
     """Read ``0.9:20``."""
     rate, _, n = text.partition(":")
     try:
         return BetaPrior.worth(rate=float(rate), n=float(n))
     except ValueError as error:  # an InputError is one too
-        told = getattr(error, "told", "write rate:n, for example 0.9:20")
-        require(False, f"--prior-{name} {text}: {told}")
+        told = getattr(error, "told", f"write rate:n, for example {example}")
+        require(False, f"{option} {text}: {told}")
         return BetaPrior()

@@ -22,12 +22,12 @@ from bayesjudge.cli.options import (
     table_option,
 )
 from bayesjudge.cli.output import Story, present, tell
+from bayesjudge.cli.priors import belief
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.labels import spell
-from bayesjudge.core.priors import BetaPrior
 from bayesjudge.core.tables import read_rows
 from bayesjudge.ratings.cautions import graded
 from bayesjudge.render.page import Section
@@ -41,11 +41,7 @@ if TYPE_CHECKING:
 MAIN = {("hit_rate", "hard", "hard"), ("mse", "srs", "srs")}
 
 #: The declaration that nothing in a table can stand in for.
-LESSON = (
-    "--positive is needed: by which option are items categorised?\n"
-    "  Where people were asked `is it unsafe?`, yes means unsafe; where a judge was asked\n"
-    "  `is it safe?`, yes means the opposite. Say what yes means, for example --positive unsafe."
-)
+LESSON = options.LESSONS["positive"]
 
 
 def ratings(
@@ -191,8 +187,11 @@ def ratings(
         ok = shift_from is None or shift_from in others
         require(ok, f"--shift-from {shift_from}: name one of {others}")
     chosen = shift_from or others[0]
-    prior = _error_prior(error)
-    model = module.ResponseSets(error=None if prior is None else module.RaterErrors(prior))
+    model = module.ResponseSets()
+    if error is not None:
+        with checking("options") as require:
+            prior = belief("--error", error, require, example="0.05:20")
+        model = module.ResponseSets(error=module.RaterErrors(prior))
     of = [d for d in module.definitions(cutoff) if positive or not d.downstream]
     how: dict[str, Any] = {"of": of, "pseudo_count": pseudo_count, "random_seed": shared.seed}
     counted = module.agreement(data, ties=ties, **how)
@@ -392,18 +391,4 @@ def _meanings(recode: Sequence[str]) -> dict[str, dict[str, str]]:
             twice = said in made.get(judge, {})
             require(not twice, f"--recode {text}: {judge}'s {said!r} has a meaning already")
             made.setdefault(judge, {})[said] = meant
-    return made
-
-
-def _error_prior(text: str | None) -> BetaPrior | None:
-    if text is None:
-        return None
-    rate, _, n = text.partition(":")
-    made: Any = None
-    with checking("options") as require:
-        try:
-            made = BetaPrior.worth(rate=float(rate), n=float(n))
-        except ValueError as error:
-            told = getattr(error, "told", "write rate:n, for example 0.05:20")
-            require(False, f"--error {text}: {told}")
     return made

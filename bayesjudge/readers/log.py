@@ -132,18 +132,17 @@ class Log:
     @cached_property
     def metrics(self) -> dict[str, Metric]:
         """What was graded by judges and programs, by name."""
-        found: dict[str, list[Grade]] = {}
-        for grade in self.grades:
-            if not grade.human:
-                found.setdefault(grade.metric, []).append(grade)
-        return {name: Metric(name, grades) for name, grades in found.items()}
+        return self._by_name(human=False)
 
     @cached_property
     def human(self) -> dict[str, Metric]:
         """What people graded, by name."""
+        return self._by_name(human=True)
+
+    def _by_name(self, *, human: bool) -> dict[str, Metric]:
         found: dict[str, list[Grade]] = {}
         for grade in self.grades:
-            if grade.human:
+            if grade.human == human:
                 found.setdefault(grade.metric, []).append(grade)
         return {name: Metric(name, grades) for name, grades in found.items()}
 

@@ -137,17 +137,13 @@ def _values(base: Grade, name: str, score: Mapping[str, Any], value: Any) -> Ite
     why = text(score.get("reason")) or "no value"
     told = text(score.get("explanation"))
     failure = f"{why}: {told[:200]}" if told else why
+    parts = {name: None if isinstance(value, list) else value}
     if isinstance(value, Mapping):
-        for part, inner in value.items():
-            found = verdict(inner)
-            lost = "" if found is not None else failure
-            yield base._replace(
-                metric=f"{name}/{part}", value=found, score=_letter(found), failure=lost
-            )
-        return
-    found = None if isinstance(value, list) else verdict(value)
-    lost = "" if found is not None else failure
-    yield base._replace(metric=name, value=found, score=_letter(found), failure=lost)
+        parts = {f"{name}/{part}": inner for part, inner in value.items()}
+    for metric, inner in parts.items():
+        found = verdict(inner)
+        lost = "" if found is not None else failure
+        yield base._replace(metric=metric, value=found, score=_letter(found), failure=lost)
 
 
 def _letter(value: Any) -> float | None:
