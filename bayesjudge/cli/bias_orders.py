@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from bayesjudge import bias as module
 from bayesjudge.cli.options import FIRST, OF_TABLE, Shared, table_option
-from bayesjudge.cli.output import Story, present
+from bayesjudge.cli.output import Story, intervals_of, present
 from bayesjudge.cli.source import open_source
 from bayesjudge.core.errors import InputError, Problem, checking
-from bayesjudge.core.estimate import Estimate
-from bayesjudge.core.fit import Fit
-from bayesjudge.core.side_by_side import side_by_side
 from bayesjudge.core.words import glossary
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 #: Of a log of pairs, whose answers 1 and 2 are.
 SYSTEMS = ("the system", "the baseline")
@@ -159,7 +155,13 @@ def orders(
         words={name: glossary("terms")[name.replace("_", " ")] for name in (ANSWER, *_PICTURES)},
         tell=lambda made: module.answer(*made, ci_prob=shared.ci_prob),
     )
-    present([module.position_bias(read, ci_prob=shared.ci_prob)], None, shared, story, draw=_draw)
+    present(
+        [module.position_bias(read, ci_prob=shared.ci_prob)],
+        None,
+        shared,
+        story,
+        draw=lambda made: {caption: intervals_of(made, q) for q, caption in _PICTURES.items()},
+    )
 
 
 def _of_pairs(source: Any, columns: list[str]) -> Any:
@@ -170,15 +172,3 @@ def _of_pairs(source: Any, columns: list[str]) -> Any:
         if not any(error.has("no-column", value=name) for name in ("order1", "order2")):
             raise
         raise InputError(error.subject, [*error.problems, LONG]) from error
-
-
-def _draw(made: Sequence[Estimate | Fit]) -> dict[str, Axes]:
-    from bayesjudge.core.plots import new_axes, plot_intervals
-
-    (found,) = made
-    assert isinstance(found, Estimate)
-    drawn: dict[str, Any] = {}
-    for quantity, caption in _PICTURES.items():
-        rows = side_by_side(found.only(quantity), ci_prob=found.ci_prob)
-        drawn[caption] = plot_intervals(rows, ax=new_axes(8.0, 0.28 * len(rows) + 1.1))
-    return drawn

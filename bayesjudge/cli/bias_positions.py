@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from bayesjudge import bias as module
 from bayesjudge.cli.options import FIRST, OF_TABLE, Shared, table_option
-from bayesjudge.cli.output import Story, present
+from bayesjudge.cli.output import Story, intervals_of, present
 from bayesjudge.cli.source import open_source
-from bayesjudge.core.estimate import Estimate
-from bayesjudge.core.fit import Fit
-from bayesjudge.core.side_by_side import side_by_side
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 
 def positions(
@@ -73,14 +69,11 @@ def positions(
         inputs=source.inputs,
         tell=lambda made: module.answer(*made, ci_prob=shared.ci_prob),
     )
-    present([found], None, shared, story, draw=_draw)
-
-
-def _draw(made: Sequence[Estimate | Fit]) -> dict[str, Axes]:
-    from bayesjudge.core.plots import new_axes, plot_intervals
-
-    (found,) = made
-    assert isinstance(found, Estimate)
-    rows = side_by_side(found.only("position_shift"), ci_prob=found.ci_prob)
-    axes = plot_intervals(rows, ax=new_axes(8.0, 0.28 * len(rows) + 1.1))
-    return {"Shift of the score by place, in score points": axes}
+    caption = "Shift of the score by place, in score points"
+    present(
+        [found],
+        None,
+        shared,
+        story,
+        draw=lambda made: {caption: intervals_of(made, "position_shift")},
+    )

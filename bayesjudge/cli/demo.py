@@ -79,7 +79,7 @@ def demo(
     told = "XSTest, GPT-4 as the judge of five systems; Röttger et al. (2024), CC-BY-4.0"
     both = replace(shared, nuts=shared.samples(True))
     shown = view(counts, bj.prevalence.ErrorRates(), both, Asked(), told)
-    made = show(shown, both, "demo", truth)
+    made = show(replace(shown, command="demo", truth=truth), both)
     if not shared.json:
         found = records(*made, ci_prob=shared.ci_prob, interval=shared.interval)
         say("\n".join(_score(found, truth)) + "\n" + NEXT.removesuffix("\n"))

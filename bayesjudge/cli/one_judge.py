@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -38,7 +38,7 @@ from bayesjudge.cli.priors import Priors
 from bayesjudge.cli.source import PAIRS, Source, inputs_of, repeating
 from bayesjudge.core.answer import Answer, listed, percent_of, percents
 from bayesjudge.core.errors import InputError, Problem, checking
-from bayesjudge.core.estimate import Caution, Estimate, Interval, Row, Target
+from bayesjudge.core.estimate import Caution, Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import JUDGE
 from bayesjudge.prevalence.label_errors import rows_if_people_err, with_people_err
@@ -265,41 +265,30 @@ class Asked:
 
 
 @dataclass(frozen=True, kw_only=True)
-class View:
+class View(Story):
     """A table of one judge, with what its screen has of its own."""
 
+    command: str = "prevalence"
+    answer: str = "prevalence"
+    tell: Callable[[Results], Answer] = lambda made: bj.prevalence.answer(*made)
+    waits: bool = False
     #: What is told of: closed forms first, paired differences among them.
     closed: Sequence[Estimate]
-    title: str
-    inputs: Mapping[str, Any]
     #: Fits a model, if there is one.
     sample: Callable[[], Fit | Estimate] | None
     #: The posterior without sampling, if it has one.
     exact: Estimate | None = None
-    #: The quantity that answers, what its numbers are called, and what others mean.
-    answer: str = "prevalence"
-    heading: str = ""
-    words: Mapping[str, str] = field(default_factory=dict)
-    #: Whether the answer quotes the sampled model.
-    waits: bool = False
     #: What is said after the answer, and what is made of it.
     note: str = ""
     cautions: Sequence[Caution] = ()
     retold: Callable[[Answer, Results], Answer] = lambda found, _: found
-    target: Target | None = None
-    every: bool = False
     #: Whether labels are taken as right, so that it is said what if some are not.
     if_people_err: bool = True
     sections: Callable[[Results], Sequence[Section]] | None = None
     draw: Drawer | None = None
 
 
-def show(
-    view: View,
-    shared: Shared,
-    command: str = "prevalence",
-    truth: Mapping[tuple[Any, ...], float] | None = None,
-) -> Results:
+def show(view: View, shared: Shared) -> Results:
     """Show the closed forms and the exact posterior at once, then the sampled model."""
     instant = [one for one in view.closed if "difference" not in one]
     paired = [one for one in view.closed if "difference" in one]
@@ -314,19 +303,6 @@ def show(
             found = replace(found, quoted=replace(found.quoted, cautions=more))
         return replace(found, notes=(*found.notes, view.note)) if view.note else found
 
-    story = Story(
-        command=command,
-        title=view.title,
-        answer=view.answer,
-        heading=view.heading,
-        words=view.words,
-        inputs=view.inputs,
-        tell=told,
-        waits=view.waits,
-        target=view.target,
-        every=view.every,
-        truth=truth,
-    )
     asked = _if_people_err(view, instant) if view.if_people_err else None
     if asked is not None and view.exact is None:  # which has the caution
         with_caution = with_people_err(asked)
@@ -342,6 +318,7 @@ def show(
             own[IF_PEOPLE_ERR] = bj.prevalence.plot_if_people_err(asked)
         return own
 
+    story = replace(view, tell=told)
     return present(instant, view.sample, shared, story, draw=draw, more=sections)
 
 

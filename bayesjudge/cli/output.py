@@ -196,6 +196,16 @@ def _figures(page: Page, results: Results, story: Story, draw: Drawer | None) ->
     return {caption: cast("Figure", ax.get_figure()) for caption, ax in drawn.items()}
 
 
+def intervals_of(made: Results, quantity: str) -> Axes:
+    """A picture of a quantity of the one estimate, with intervals."""
+    from bayesjudge.core.plots import new_axes, plot_intervals
+
+    (found,) = made
+    assert isinstance(found, Estimate)
+    rows = side_by_side(found.only(quantity), ci_prob=found.ci_prob)
+    return plot_intervals(rows, ax=new_axes(8.0, 0.28 * len(rows) + 1.1))
+
+
 #: Most rows of the picture of all methods.
 MOST_DRAWN = 40
 #: What a spreadsheet takes for the beginning of a formula, also in its wide form.

@@ -10,10 +10,17 @@ from cyclopts import Group, Parameter
 import bayesjudge as bj
 from bayesjudge.cli.options import OF_OUTPUT, are, check_files
 from bayesjudge.cli.output import deliver, say, tell
-from bayesjudge.cli.plan_pass import Judge, by_split, judge_of, page_of_plan, plan_pass
+from bayesjudge.cli.plan_pass import (
+    Judge,
+    by_split,
+    judge_of,
+    page_of_plan,
+    plan_pass,
+    screen_of_plan,
+)
 from bayesjudge.cli.plan_shopping import OfPilot, plan_shopping
 from bayesjudge.core.errors import checking
-from bayesjudge.render.screen import columns, open_console, opening, wrapped
+from bayesjudge.render.screen import columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -182,11 +189,7 @@ def _plan_widths(
         inputs = {**how, "labelled": sizes, "width": width, "seed": seed}
         deliver(page_of_plan(inputs, answer, table.to_dict("records"), needed, sure), json=True)
     else:
-        console = open_console()
-        wrapped(console, answer, "", "", style="bold")
-        console.print()
-        opening(console, "Assumed", {**how, **judge.told})
-        _print(console, table)
+        _print(screen_of_plan(answer, "Assumed", {**how, **judge.told}), table)
         _say(regime, most)
     if picture is not None:
         figure = cast("Figure", bj.prevalence.plot_plan(table, width=width).get_figure())

@@ -122,12 +122,9 @@ def plan_pass(
         kept = [{name: one for name, one in row.items() if name != "split"} for row in rows]
         deliver(page_of_plan(inputs, answer, kept, needed), json=True)
         return
-    console = open_console()
-    wrapped(console, answer, "", "", style="bold")
-    console.print()
     shown = {**inputs, **(judge.told if judge else {})}
     told = {k.replace("_", " "): v for k, v in shown.items() if v is not None}
-    opening(console, "Wanted and assumed", told)
+    console = screen_of_plan(answer, "Wanted and assumed", told)
     if rows:
         _print(console, rows)
     _say(rows, judge, about)
@@ -153,6 +150,15 @@ def page_of_plan(
             **({"labels_needed_90": sure} if sure else {}),
         },
     )
+
+
+def screen_of_plan(answer: str, heading: str, told: Mapping[str, Any]) -> Console:
+    """The screen of a plan: its answer, and what that rests on; tables follow."""
+    console = open_console()
+    wrapped(console, answer, "", "", style="bold")
+    console.print()
+    opening(console, heading, told)
+    return console
 
 
 def _rows(

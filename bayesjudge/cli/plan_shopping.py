@@ -13,13 +13,13 @@ from cyclopts import Group, Parameter
 import bayesjudge as bj
 from bayesjudge.cli.options import are, needed
 from bayesjudge.cli.output import deliver, say
-from bayesjudge.cli.plan_pass import page_of_plan
+from bayesjudge.cli.plan_pass import page_of_plan, screen_of_plan
 from bayesjudge.cli.shapes.roles import describe
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.answer import chance, listed, percent_of
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.screen import few, how_many
-from bayesjudge.render.screen import columns, open_console, opening, wrapped
+from bayesjudge.render.screen import columns
 
 #: Saved from the next plan, in parts of it, before a sentence says so.
 WORTH_SAYING = 0.05
@@ -94,10 +94,8 @@ def plan_shopping(
     if json:
         deliver(page_of_plan(inputs, answer, rows, {}), json=True)
         return
-    console = open_console()
-    wrapped(console, answer, "", "", style="bold")
-    console.print()
-    opening(console, "Read and wanted", {k.replace("_", " "): v for k, v in inputs.items()})
+    read = {k.replace("_", " "): v for k, v in inputs.items()}
+    console = screen_of_plan(answer, "Read and wanted", read)
     shown = [[_cell(row, name) for name in HEADS] for row in rows[:MOST_SHOWN]]
     columns(console, [*HEADS.values()], shown, left=("way",))
     say(

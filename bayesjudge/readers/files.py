@@ -6,6 +6,7 @@ Nothing is unpacked beyond `MOST` bytes, and nothing is written: an archive's pa
 from __future__ import annotations
 
 import codecs
+import contextlib
 import csv
 import io
 import json
@@ -388,9 +389,19 @@ class File:
             require(whole, f"{name!r} is damaged or cut short")
         return found
 
-    def broken(self) -> _Broken:
-        """Errors of libraries as errors of this file."""
-        return _Broken(self.name)
+    @contextlib.contextmanager
+    def broken(self) -> Iterator[None]:
+        """Errors of libraries on a broken file as errors of this file."""
+        known = (OSError, ValueError, EOFError, MemoryError, csv.Error, zlib.error, struct.error)
+        try:
+            yield
+        except InputError:
+            raise
+        except (*known, zipfile.BadZipFile, NotImplementedError, OverflowError) as error:
+            lines = str(error).strip().splitlines() or [type(error).__name__]
+            if isinstance(error, zipfile.BadZipFile):
+                lines = [f"the archive is cut short or damaged ({lines[0]})"]
+            raise InputError(self.name, [f"cannot be read: {lines[0][:300]}"]) from error
 
 
 def fields_of(row: Mapping[str, Any], depth: int = DEEPEST) -> Iterator[str]:
@@ -418,26 +429,6 @@ def _is_utf8(start: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-class _Broken:
-    """Turn what libraries raise on broken files into an `InputError`."""
-
-    def __init__(self, name: str):
-        self.name = name
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if isinstance(error, InputError) or error is None:
-            return
-        known = (OSError, ValueError, EOFError, MemoryError, csv.Error, zlib.error, struct.error)
-        if isinstance(error, (*known, zipfile.BadZipFile, NotImplementedError, OverflowError)):
-            lines = str(error).strip().splitlines() or [type(error).__name__]
-            if isinstance(error, zipfile.BadZipFile):
-                lines = [f"the archive is cut short or damaged ({lines[0]})"]
-            raise InputError(self.name, [f"cannot be read: {lines[0][:300]}"]) from error
 
 
 class _Bounded(io.RawIOBase):
