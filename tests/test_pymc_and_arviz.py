@@ -335,6 +335,23 @@ def test_a_conflict_between_prior_and_labels_is_diagnosed():
     assert not flat["diagnosis"].str.contains("conflict").any()
 
 
+def test_a_flat_prior_that_moves_the_answer_has_no_tick():
+    """To Jeffreys': as the exact posterior under it says."""
+    counts = bj.prevalence.Counts(300, 294, 24, 24, 1, 1, calibration="by_truth")
+    fit = bj.prevalence.fit(counts, random_seed=1)
+    table = bj.prior_sensitivity(fit)
+    row = table.loc["prevalence"]
+    means = [
+        bj.prevalence.exact(counts, model)["prevalence"].value
+        for model in (bj.prevalence.ErrorRates(), bj.prevalence.ErrorRates.jeffreys())
+    ]
+    draws = fit.idata["posterior"]["prevalence"]
+    assert abs(row["to_flat"]) < 1e-9
+    assert row["to_jeffreys"] == pytest.approx(np.diff(means)[0] / float(draws.std()), abs=0.1)
+    of_one_label = table.loc["specificity"]
+    assert (of_one_label["prior"], of_one_label["diagnosis"]) == (0, "another prior moves it")
+
+
 def test_large_data_have_fewer_replicates_and_no_log_likelihood(monkeypatch):
     counts = bj.prevalence.Counts(60, 40, 9, 7, 8, 5, calibration="random")
     fit = bj.prevalence.fit(counts, random_seed=1)

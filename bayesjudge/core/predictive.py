@@ -10,6 +10,7 @@ import numpy as np
 
 from bayesjudge.compiled import compiling, own_settings, structure_of
 from bayesjudge.core.errors import checking
+from bayesjudge.core.priors import BetaPrior
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +33,10 @@ FEWEST_EFFECTIVE = 50
 MOST_NUMBERS = 50_000_000
 #: A log-prior that varies by less over the draws is constant but for rounding.
 FLAT = 1e-9
+#: Priors that stand beside the stated ones, and the move of a mean, in posterior standard
+#: deviations, that is a diagnosis: an interval that is off by so much covers .943.
+OTHER_PRIORS, MOVED = {"flat": BetaPrior(), "jeffreys": BetaPrior.jeffreys()}, 0.25
+SAMPLE = ["chain", "draw"]
 #: Numbers of the draws whose log-prior is computed at once.
 AT_ONCE = 1_000_000
 
@@ -266,7 +271,9 @@ def draw_together(
 
 
 def prior_sensitivity(fit: Any, *, random_seed: Any = None) -> pd.DataFrame:
-    """Sensitivity of each quantity to prior and likelihood, by power-scaling.
+    """Sensitivity of each quantity to prior and likelihood: power-scaling, and other priors.
+
+    A flat prior stays flat at any power, so that power-scaling cannot see it; another prior can.
 
     Parameters
     ----------
@@ -281,7 +288,10 @@ def prior_sensitivity(fit: Any, *, random_seed: Any = None) -> pd.DataFrame:
         One row an entry of `Fit.quantities`: sensitivity to the ``prior`` and to the
         ``likelihood`` (how far the posterior moves when the one is raised to a power near 1; above
         0.05 it is noticeable), and ArviZ's ``diagnosis``. The prior is that of parameters and of
-        populations; how judges, items or systems scatter within a population is the model.
+        populations; how judges, items or systems scatter within a population is the model. If the
+        model states Beta priors, ``to_flat`` and ``to_jeffreys`` are how far the mean moves, in
+        posterior standard deviations, if all of these are flat or Jeffreys' (draws weighed by the
+        ratio of the priors); more than `MOVED` is a diagnosis.
 
     Raises
     ------
@@ -310,8 +320,34 @@ def prior_sensitivity(fit: Any, *, random_seed: Any = None) -> pd.DataFrame:
         # any power of a flat prior is that prior; ArviZ needs one that varies
         idata = idata.copy()
         idata["log_prior"] = type(idata)(idata["log_likelihood"].to_dataset())
-        return psense_summary(idata, var_names=quantities).assign(prior=0.0, diagnosis="✓")
-    return psense_summary(idata, var_names=quantities, prior_var_names=names)
+        table = psense_summary(idata, var_names=quantities).assign(prior=0.0, diagnosis="✓")
+    else:
+        table = psense_summary(idata, var_names=quantities, prior_var_names=names)
+    moves = {f"to_{name}": _moves(fit, prior) for name, prior in OTHER_PRIORS.items()}
+    table = table.assign(**{name: move for name, move in moves.items() if move is not None})
+    unseen = table["diagnosis"] == "✓"
+    far = [table[name].abs() > MOVED for name in moves if name in table]
+    table.loc[unseen & (np.any(far, axis=0) if far else False), "diagnosis"] = (
+        "another prior moves it"
+    )
+    return table
+
+
+def _moves(fit: Any, other: BetaPrior) -> np.ndarray | None:
+    """How far means move, in standard deviations, if each stated Beta prior is another one."""
+    posterior, logs = fit.idata["posterior"].to_dataset(), None
+    for name, stated in vars(fit.spec).items():
+        if isinstance(stated, BetaPrior) and name in posterior:
+            x = posterior[name].clip(1e-12, 1 - 1e-12)
+            ratio = (other.alpha - stated.alpha) * np.log(x)
+            ratio += (other.beta - stated.beta) * np.log1p(-x)
+            logs = ratio.sum([d for d in x.dims if d not in SAMPLE]) + (0 if logs is None else logs)
+    if logs is None:
+        return None
+    weight = np.exp(logs - logs.max())
+    each = (posterior[name] for name in fit.quantities)
+    moved = ((x.weighted(weight).mean(SAMPLE) - x.mean(SAMPLE)) / x.std(SAMPLE) for x in each)
+    return np.concatenate([np.ravel(move) for move in moved])
 
 
 def _own_priors(model: pm.Model) -> list[str]:
