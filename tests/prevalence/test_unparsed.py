@@ -58,7 +58,9 @@ def test_the_answer_says_what_rows_without_a_verdict_are():
     assert counts.classes == ("not unsafe", "unsafe")
     plain = table_of(2)
     found = bj.ask(bj.read(plain, calibration="random")).prevalence
-    assert found.text.startswith("People would pass ")
+    value = share(P.exact(bj.read(plain, calibration="random"))).value
+    assert value > 0.6
+    assert found.text.startswith(f"People would pass {100 * value:.0f} % of outputs like these (")
     lost = int(plain["verdict"].isna().sum())
     assert found.notes[0].startswith(f"{lost} outputs have no verdict, which is taken as one more")
     dropped = P.Counts.from_frame(plain, calibration="random", unparsed="drop")

@@ -204,6 +204,9 @@ def test_scores_classes_judges_and_panels_say_it_too():
         table.assign(other=table["verdict"]), judges=["verdict", "other"], item="id",
         generator=None, calibration="random",
     )  # fmt: skip
+    two = table.assign(second=table["truth"])
+    people = P.people.PeopleCounts.from_frame(two, truth=["truth", "second"], calibration="random")
+    assert "label-selection" in {c.id for c in P.people.exact(people).cautions}
     judged = bj.judge.Judged.from_frame(table, calibration="random")
     quality = bj.judge.quality(judged)
     for made in (P.difference(scores), P.difference(classes), quality):

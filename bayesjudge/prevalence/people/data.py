@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from bayesjudge.core.diagnosis import keep_selection
 from bayesjudge.core.errors import checking
 from bayesjudge.core.label_design import LabelDesign, design_of
 from bayesjudge.core.screen import fitted, how_many
@@ -216,7 +217,7 @@ class PeopleCounts(View):
         """
         table = self.verdicts
         column = [table.judges.index(self.judge)]
-        return Counts.of(
+        counts = Counts.of(
             replace(
                 table,
                 response=table.response[:, column],
@@ -228,6 +229,7 @@ class PeopleCounts(View):
                 unparsed=np.asarray(table.unparsed)[:, column],
             ).collapsed()
         )
+        return keep_selection(counts, table)
 
     @cached_property
     def agreed(self) -> Counts:
