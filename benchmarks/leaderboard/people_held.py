@@ -16,6 +16,8 @@ of 95 % intervals, share of strengths and of leads held, and draws without a fin
 model also how often the system that it calls first is, by the probability that it gives. Writes
 ``results/people_held.csv`` and ``results/people_held_first.csv``.
 
+Quick: ``--draws 2``
+
 Found: on PandaLM, with 50, 100 and 200 of people's verdicts, the model is off by 37, 26 and 21
 points (root mean square; judge gpt35) where people only are off by 82, 49 and 32 and prediction-
 powered by 70, 42 and 28; it holds .99 to 1.00 (± .003), and with the judge pandalm7b .985 to .989.
