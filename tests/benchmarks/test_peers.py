@@ -80,3 +80,10 @@ def test_our_side_answers_every_task(tmp_path, monkeypatch):
     made = pd.read_csv(tmp_path / "results" / "head_to_head.csv")
     assert set(made["task"]) == set(wanted)
     assert (made[["no_answer", "no_width"]] == 0).all(axis=None)
+
+
+def test_the_page_shows_the_stored_results():
+    page = (study.HERE.parents[1] / "docs" / "peers.md").read_text()
+    rows = pd.read_csv(study.HERE / "results" / "head_to_head_tasks.csv")
+    for task in study.WORLDS:
+        assert study.shown(rows, task) in page, task
