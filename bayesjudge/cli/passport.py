@@ -32,11 +32,12 @@ from bayesjudge.cli.options import (
 )
 from bayesjudge.cli.output import say, tell
 from bayesjudge.cli.source import Source, open_source
-from bayesjudge.core.answer import chance
+from bayesjudge.core.answer import chance, entries
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate, of_passes
 from bayesjudge.core.screen import few
 from bayesjudge.core.tables import free_name
+from bayesjudge.judge.card import MARGIN, SURE
 from bayesjudge.render.html import to_html
 from bayesjudge.render.page import Section
 
@@ -277,6 +278,20 @@ def _carried(made: Estimate) -> list[str]:
             lines.append(
                 f"The judge's {where['rate']}{of} is what the passport says with probability "
                 f"{chance(row.value)}, and the passport's labels count as much."
+            )
+    within, off = entries(made.only("within_margin")), entries(made.only("shift"))
+    for key, row in within.items():
+        place, shift = key[1:], off["shift", *key[1:]]
+        if not math.isnan(row.value):
+            holds = row.value >= SURE, row.value <= 1 - SURE
+            said = "holds" if holds[0] else "does not hold" if holds[1] else "may or may not hold"
+            more = int(made["more_probes", *place].value)
+            probes = f" {more} more random labels would tell."
+            lines.append(
+                f"The passport's calibration {said} within ± {100 * MARGIN:.0f} points"
+                f"{''.join(f' of {name}' for name in place)} (probability {chance(row.value)}; it "
+                f"alone is off by {100 * shift.value:+.1f} points, {100 * shift.low:+.1f} to "
+                f"{100 * shift.high:+.1f}).{probes * (not any(holds) and more > 0)}"
             )
     return lines
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -12,15 +13,20 @@ import numpy as np
 from scipy.special import betaln, expit, logit
 
 from bayesjudge.core import methods
-from bayesjudge.core.estimate import Estimate, Quantity
+from bayesjudge.core.estimate import Estimate, Quantity, Row
+from bayesjudge.core.intervals import z_score
 from bayesjudge.prevalence import Counts, ErrorRates, exact
 from bayesjudge.prevalence._boundary import extended
+from bayesjudge.truth.importance import BetaPosterior, NotWeighed, interval_of
 from bayesjudge.truth.quadrature import NotIntegrated, posterior_of
 
 #: Nodes of the shares, and of the correlation, over which its posterior mean is computed.
 NODES = 400, 80
 #: Steps of the grid on which likelihoods at 0 and 1 are read off.
 STEPS = 2000
+#: Parts of the average with less weight are left out of its draws.
+LEAST = 1e-3
+RATES = ("prevalence", "sensitivity", "specificity")
 Pairs = tuple[tuple[int, int], ...]
 
 
@@ -91,6 +97,27 @@ class Averaged:
         weights = np.exp(np.array(logs) - max(logs))
         self._weights = weights / weights.sum()
 
+    def weighed(self, own: Counts, labels: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """Draws of prevalence, sensitivity and specificity (a row each), and their weights.
+
+        Raises
+        ------
+        NotWeighed
+            If points do not cover the posterior.
+        """
+        rows, weights = [], []
+        for weight, kept in zip(self._weights, self._kept, strict=True):
+            if weight < LEAST:
+                continue
+            good, hit, bad, caught = np.array(labels) * np.repeat(kept, 2)
+            hits = np.array([[1 + hit, 1 + good - hit]])
+            catches = np.array([[1 + caught, 1 + bad - caught]])
+            found = BetaPosterior(own.verdicts, np.ones((1, 2)), hits, catches).weighed()
+            rows.append(np.column_stack([found.values[name][:, 0] for name in RATES]))
+            weights.append(weight * found.weight)
+        every = np.concatenate(weights)
+        return np.concatenate(rows), every / every.sum()
+
     @property
     def mean(self) -> float:
         """Mean of the prevalence."""
@@ -121,7 +148,65 @@ class Averaged:
         return float(brentq(lambda x: float(self.cdf(x)) - prob, 0.0, 1.0, xtol=1e-9))
 
 
-def estimated(counts: Counts, labels: Sequence[int], carries: float, ci_prob: float) -> Estimate:
+@dataclass(frozen=True)
+class Shift:
+    """By how much the card's calibration is off on a run, and which probes would tell.
+
+    Parameters
+    ----------
+    row : Row
+        The share by the card's rates alone, less the share.
+    within : float
+        Probability that this is no more than the margin.
+    probes : int
+        More random labels, with which four runs of five that have no shift would pass.
+    """
+
+    row: Row
+    within: float
+    probes: int
+
+
+def shift_of(
+    averaged: Averaged,
+    own: Counts,
+    labels: Sequence[int],
+    known: Sequence[int],
+    margin: float,
+    ci_prob: float,
+) -> Shift:
+    """Of one run with probes, by the card's `labels` as they count and all of them (`known`)."""
+    draws, weight = averaged.weighed(own, labels)
+    good, hit, bad, caught = known
+    q1, q0 = (hit + 1) / (good + 2), (caught + 1) / (bad + 2)
+    share, hits, catches = draws.T
+    # (pass rate - 1 + q0) / (q1 + q0 - 1) less the share
+    off = (share * (hits - q1) - (1 - share) * (catches - q0)) / (q1 + q0 - 1)
+    within = float(weight @ (np.abs(off) <= margin))
+    row = Row(*map(float, interval_of(off, weight, ci_prob, "eti")))
+    return Shift(row, within, probes_for(weight @ draws, own, margin))
+
+
+def probes_for(rates: np.ndarray, own: Counts, margin: float) -> int:
+    """Random labels that are missing for an interval within the margin."""
+    share, hit, caught = rates
+    passed = share * hit + (1 - share) * (1 - caught)
+    parts = np.array([passed, 1 - passed])
+    right = np.array([share * hit, (1 - share) * caught]) / parts
+    # an interval of 90 % within the margin, in 80 % of runs without a shift
+    both = (z_score(0.9) + z_score(0.8)) / margin
+    wanted = (parts * right * (1 - right)).sum() * both**2
+    return int(np.ceil(max(wanted - own.labelled_n, 0)))
+
+
+def estimated(
+    counts: Counts,
+    labels: Sequence[int],
+    carries: float,
+    ci_prob: float,
+    known: Sequence[int],
+    margin: float,
+) -> Estimate:
     """The posterior of each system, by its own labels averaged over what carries over.
 
     `counts` hold the labels of systems that have none of their own.
@@ -129,7 +214,8 @@ def estimated(counts: Counts, labels: Sequence[int], carries: float, ci_prob: fl
     made = exact(counts, ci_prob=ci_prob)
     found = made.quantities["prevalence"]
     rows = np.column_stack([found.value, found.low, found.high])
-    kept = np.full((len(rows), 2), np.nan)
+    kept, off = np.full((len(rows), 2), np.nan), np.full((len(rows), 3), np.nan)
+    more = np.full((len(rows), 2), np.nan)
     for i in np.flatnonzero(np.atleast_1d(counts.labelled_n) > 0):
         one = counts if counts.systems is None else counts.system(counts.systems[int(i)])
         try:
@@ -138,15 +224,24 @@ def estimated(counts: Counts, labels: Sequence[int], carries: float, ci_prob: fl
             continue
         rows[i] = averaged.mean, *averaged.interval(ci_prob)
         kept[i] = averaged.carried
+        if one.labels_tell_prevalence and one.has_quadrature:
+            with suppress(NotWeighed):
+                shift = shift_of(averaged, one, labels, known, margin, ci_prob)
+                off[i], more[i] = shift.row, (shift.within, shift.probes)
     where = {} if counts.systems is None else {counts.dim: counts.systems}
     coords = {**where, "rate": ("sensitivity", "specificity")}
     chances = kept if where else kept[0]
-    none = np.full(chances.shape, np.nan)
+    none, empty = np.full(chances.shape, np.nan), np.full(len(rows), np.nan)
     return replace(
         made,
         quantities={
             "prevalence": Quantity.over(tuple(rows.T), where or None),
             "carries_over": Quantity.over((chances, none, none), coords),
+            "shift": Quantity.over(tuple(off.T), where),
+            **{
+                name: Quantity.over((column, empty, empty), where)
+                for name, column in zip(("within_margin", "more_probes"), more.T, strict=True)
+            },
         },
         method=methods.PASSPORT,
         source=f"{made.source}; Schmidli et al. (2014)",

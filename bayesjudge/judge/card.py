@@ -35,6 +35,10 @@ LABELS = ("correct_n", "correct_pass", "incorrect_n", "incorrect_fail")
 OVERDISPERSION = 0.02
 #: Probability, before labels of the new run, that each of the judge's rates carries over to it.
 CARRIES = 0.5
+#: How far a calibration that holds may be off.
+MARGIN = 0.03
+#: Probability from which on it holds, or does not.
+SURE = 0.95
 #: With fewer chances than this in the tails, the new run contradicts the passport.
 TRANSPORT_P = 0.01
 
@@ -336,6 +340,7 @@ class Card:
         ci_prob: float = 0.95,
         overdispersion: float = OVERDISPERSION,
         carries: float = CARRIES,
+        margin: float = MARGIN,
     ) -> Estimate:
         """Correct a later run's pass rate, by the passport as far as the run's own labels allow.
 
@@ -350,6 +355,8 @@ class Card:
         carries : float, default 0.5
             Probability, before the run's own labels, that each of the judge's two rates is still
             what the passport says; else it may be any.
+        margin : float, default 0.03
+            How far the share by the card's rates alone may be off, where its calibration holds.
 
         Returns
         -------
@@ -358,6 +365,9 @@ class Card:
             ``specificity`` are still what the passport says, by the run's own labels and pass
             rate. A system without labels of its own tests neither: its number holds if the judge
             errs as it did (caution ``untested-rates``), and its probabilities are ``nan``.
+            ``shift`` is by how much the share by the card's rates alone is off, ``within_margin``
+            the probability that this is no more than `margin`, and ``more_probes`` how many further
+            random labels would tell it of a run without a shift; ``nan`` without random labels.
 
         Raises
         ------
@@ -388,11 +398,20 @@ class Card:
 
         with checking("judge.Card.estimate") as require:
             require(0 < carries < 1, f"carries must lie in (0, 1), got {carries!r}")
+            require(0 < margin < 1, f"margin must lie in (0, 1), got {margin!r}")
         labels = self.external_labels(overdispersion)
         tested = np.atleast_1d(counts.labelled_n) > 0
-        made = estimated(self._added(counts, overdispersion, ~tested), labels, carries, ci_prob)
+        added = self._added(counts, overdispersion, ~tested)
+        made = estimated(added, labels, carries, ci_prob, self.totals, margin)
         told = self.check(counts, overdispersion=overdispersion)
-        return replace(made, cautions=(*told, *made.cautions))
+        beyond = [
+            Caution.of("transport", "shift", place=place, within=within, margin=margin)
+            for place, within in zip(
+                counts.places, made.quantities["within_margin"].value, strict=True
+            )
+            if within <= 1 - SURE
+        ]
+        return replace(made, cautions=(*told, *beyond, *made.cautions))
 
     def check(
         self,

@@ -18,9 +18,9 @@ from bayesjudge.truth.importance import Weighed, adapted, t_points
 
 #: Points of typical rates and spreads, first and last; of each group's logits; and sets of these.
 FIRST, LAST, INNER, SETS = 2**9, 2**11, 2**6, 2**7
-#: Groups that are few; of more, half as many points.
+#: Groups that are few; of more, half as many points of either kind.
 FEW = 12
-#: Points of which the groups are done together, a multiple of the sets.
+#: Points of which the groups are done together.
 ROWS = 2**7
 #: Draws of the groups for each point of the typical rates.
 EACH = 4
@@ -125,17 +125,18 @@ class PooledPosterior:
         steps, _ = self._modes(centre, spread, start)
         return np.asarray(centre + spread * steps)
 
-    def _points(self, outer: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Logits (n, group, point, 3), and logarithms of what each point is worth."""
+    def _points(self, outer: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Logits (n, group, point, 3), and logarithms of what each point is worth.
+
+        Each group has a set of points of its own, the first one that of `first`: what sets are off
+        averages out over groups.
+        """
         centre, spread = self._population(outer)
         steps, root = self._modes(centre, spread, self._alone)
-        about, log_t = t_points(np.zeros(3), np.eye(3), INNER * SETS, 1)
-        # sets by turns, so that what they are off averages out: over groups, or if these are few
-        # over points; of many groups the noise that this is would add up
-        turn = np.arange(len(self.cells)) % SETS
-        if len(self.cells) <= FEW:
-            turn = (turn + np.arange(len(outer))[:, None]) % SETS
-        about, log_t = (x.reshape(SETS, INNER, *x.shape[1:])[turn] for x in (about, log_t))
+        inner = INNER if len(self.cells) > FEW else 2 * INNER
+        about, log_t = t_points(np.zeros(3), np.eye(3), inner * SETS, 1)
+        turn = (first[:, None] + np.arange(len(self.cells))) % SETS
+        about, log_t = (x.reshape(SETS, inner, *x.shape[1:])[turn] for x in (about, log_t))
         moved = steps[..., None, :] + about @ np.swapaxes(root, -1, -2)
         logits = centre[..., None, :] + spread[..., None, :] * moved
         volume = np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum(axis=-1)[..., None]
@@ -144,7 +145,8 @@ class PooledPosterior:
 
     def _log_integrals(self, outer: np.ndarray) -> np.ndarray:
         """Of all groups, up to a constant."""
-        _, worth = self._points(outer)
+        # the same sets for all: the noise of many groups would add up
+        _, worth = self._points(outer, np.zeros(1, int))
         most = worth.max(axis=-1)
         each = most + np.log(np.exp(worth - most[..., None]).mean(axis=-1))
         return np.asarray(each.sum(axis=1))
@@ -182,7 +184,8 @@ class PooledPosterior:
 
     def _drawn(self, outer: np.ndarray, seed: int) -> Mapping[str, np.ndarray]:
         """Rates of the groups given points of the typical ones, `EACH` of a point."""
-        logits, worth = self._points(outer)
+        # other sets for each, so that draws are of many points
+        logits, worth = self._points(outer, np.arange(len(outer)))
         chance = np.exp(worth - worth.max(axis=-1, keepdims=True)).cumsum(axis=-1)
         rng = np.random.default_rng(seed)
         wanted = rng.random((*worth.shape[:2], EACH)) * chance[..., -1:]

@@ -16,7 +16,14 @@ Writes to benchmarks/prevalence/results: segments.csv, a row a setting and metho
 
 Quick: ``--tables 1``
 
-Found: (to be filled)
+Found: with 12 tables a setting (144 or more segments; standard error of a coverage .01 to .02),
+shrunk intervals hold .94 to .99 of the segments in each of nine settings, alone .93 to .99. Where
+segments are alike (scatter .2) they are .18 wide, alone .32, with half the error (RMSE .046 and
+.084); with scatters of .7 and 1.5 .26 and .28 (.31 and .29), at the same error; of real tables .15
+to .24 (.20 to .27), at an error lower by 4 to 36 %. The interval score is lower in all nine, by 0.3
+to 44 %. The group named as lowest is that in .17 to .75 of simulated tables where .35 to .75
+was said, in all of those of two kinds, and in .42 to .92 of real ones, where .50 to .60 was said.
+LLM-Rubric is not among the nine, whose rows an earlier set of inner points made.
 """
 
 from __future__ import annotations

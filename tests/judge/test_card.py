@@ -284,6 +284,7 @@ def test_the_discount_is_as_wide_as_rates_scatter(rho):
     assert held / runs == pytest.approx(0.95, abs=4 * np.sqrt(0.05 * 0.95 / runs) + 0.01)
 
 
+LABELS = ("correct_n", "correct_pass", "incorrect_n", "incorrect_fail")
 SAME = Counts(900, 600, 60, 55, 40, 31, calibration="random")
 CHANGED = Counts(900, 700, 60, 55, 40, 10, calibration="random")
 KNOWN = Card("gpt-4", {"a": (200, 185, 200, 160)}, "random")
@@ -377,6 +378,53 @@ def test_each_system_is_judged_by_its_own_labels():
     (caution,) = [c for c in made.cautions if c.id == "untested-rates"]
     assert "in system 'new'" in caution.text
     assert bj.prevalence.answer(made).text.startswith("People would pass")
+
+
+PROBED = Counts(3000, 1700, 480, 444, 320, 256, calibration="random")
+
+
+def drawn_shift(card, counts, prior, draws=400_000):
+    """Of draws of the rates' posterior without pass rates, weighed by these."""
+    rng = np.random.default_rng(6)
+    good, hit, bad, caught = (int(getattr(counts, name)) for name in LABELS)
+    q1 = rng.beta(1 + hit + prior[1], 1 + good - hit + prior[0] - prior[1], draws)
+    q0 = rng.beta(1 + caught + prior[3], 1 + bad - caught + prior[2] - prior[3], draws)
+    share = rng.beta(1 + good, 1 + bad, draws)
+    rate = share * q1 + (1 - share) * (1 - q0)
+    k, n = int(counts.test_pass), int(counts.test_n)
+    log = k * np.log(rate) + (n - k) * np.log1p(-rate)
+    weight = np.exp(log - log.max())
+    known = card.totals
+    a1, a0 = (known[1] + 1) / (known[0] + 2), (known[3] + 1) / (known[2] + 2)
+    off = (rate - 1 + a0) / (a1 + a0 - 1) - share
+    return off, weight / weight.sum()
+
+
+@pytest.mark.parametrize("carries", [1e-9, 1 - 1e-9])
+def test_the_shift_is_what_draws_of_the_rates_make_of_it(carries):
+    prior = KNOWN.external_labels() if carries > 0.5 else (0, 0, 0, 0)
+    off, weight = drawn_shift(KNOWN, PROBED, prior)
+    made = KNOWN.estimate(PROBED, carries=carries)
+    mean = weight @ off
+    sd = np.sqrt(weight @ (off - mean) ** 2)
+    assert abs(made["shift"].value - mean) < 0.12 * sd
+    assert made["shift"].low == pytest.approx(mean - 1.96 * sd, abs=0.15 * sd)
+    within = weight @ (np.abs(off) <= 0.03)  # the points are worth 1,000 draws or more
+    assert made["within_margin"].value == pytest.approx(within, abs=0.05)
+    wide = KNOWN.estimate(PROBED, carries=carries, margin=0.2)
+    assert wide["within_margin"].value > 0.999
+
+
+def test_a_calibration_holds_or_does_not_or_takes_more_probes():
+    few = KNOWN.estimate(SAME)
+    assert 0.05 < few["within_margin"].value < 0.95
+    assert few["more_probes"].value > 200
+    assert KNOWN.estimate(CHANGED)["within_margin"].value < 0.05
+    assert "transport" in {c.id for c in KNOWN.estimate(CHANGED).cautions}
+    unlabelled = KNOWN.estimate(Counts(900, 600, 0, 0, 0, 0, calibration="separate"))
+    assert np.isnan(unlabelled["shift"]).all()
+    with pytest.raises(bj.InputError, match="margin must lie"):
+        KNOWN.estimate(SAME, margin=0)
 
 
 def test_what_is_out_of_range_is_refused():

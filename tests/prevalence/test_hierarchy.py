@@ -44,6 +44,7 @@ def test_groups_are_what_weighing_the_prior_makes_of_them(calibration, dim):
             assert abs(value - means[i, j]) < 4 * error, (name, place)
 
 
+@pytest.mark.slow
 def test_shares_apart_lie_where_the_posteriors_of_each_do_if_the_judge_is_known():
     external = np.repeat([[4000], [3600], [4000], [3200]], 3, axis=1)
     counts = P.Counts(*CELLS, calibration="random", systems="abc", external_labels=external)
@@ -80,6 +81,7 @@ def test_an_answer_names_the_groups_that_may_be_the_lowest(twelve):
     assert any(note.startswith(f"Lowest of the 12 is {lowest} (probability") for note in told.notes)
 
 
+@pytest.mark.slow
 def test_systems_share_shares_if_that_is_asked(twelve):
     counts = P.Counts(*TWELVE, calibration="random", systems=NAMES)
     same = pooled(counts, shares="partial").quantities["prevalence"]
@@ -92,6 +94,7 @@ def test_systems_share_shares_if_that_is_asked(twelve):
         P.PooledErrorRates(shares="all")
 
 
+@pytest.mark.slow
 def test_a_group_without_labels_borrows_and_is_surer_of_nothing(twelve):
     cells = [np.array(x).copy() for x in TWELVE]
     for row in cells[2:]:
@@ -102,6 +105,7 @@ def test_a_group_without_labels_borrows_and_is_surer_of_nothing(twelve):
     assert row.low < before.value < row.high
 
 
+@pytest.mark.slow
 def test_groups_without_fails_reach_one():
     cells = ([40] * 3, [40] * 3, [8] * 3, [8] * 3, [0] * 3, [0] * 3)
     counts = P.Counts(*cells, calibration="random", systems="abc", dim="stratum")
@@ -122,6 +126,7 @@ def test_sixty_groups_have_an_answer():
     assert 0.6 < overall.low < overall.high < 0.8
 
 
+@pytest.mark.slow
 def test_draws_that_do_not_cover_are_refused_and_the_command_samples(monkeypatch, tmp_path):
     from bayesjudge.truth import hierarchy
 
