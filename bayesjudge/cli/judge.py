@@ -26,7 +26,7 @@ from bayesjudge.cli.options import (
     check_files,
     table_option,
 )
-from bayesjudge.cli.output import Results, Story, present, tell, write_csv
+from bayesjudge.cli.output import Results, Story, first_lines, present, tell, write_csv
 from bayesjudge.cli.passport import text_of
 from bayesjudge.cli.scores import read_scale
 from bayesjudge.cli.source import Source, open_source
@@ -370,9 +370,7 @@ def _where(
         numeric=judged.kind == "grades",
         **vars(asked.meanings),
     )
-    lines = [one.text for one in found[:MOST_FINDINGS]]
-    left = len(found) - MOST_FINDINGS
-    lines += [f"{left} more: --json"] if left > 0 else []
+    lines = first_lines([one.text for one in found], MOST_FINDINGS)
     fields = [one._asdict() for one in found]
     lines = lines or ["No column of this table tells where."]
     heading = "Where it errs more (false discoveries at most 5 %)"

@@ -17,7 +17,7 @@ from bayesjudge.cli.options import (
     needed,
     table_option,
 )
-from bayesjudge.cli.output import Results, Story, present
+from bayesjudge.cli.output import Results, Story, first_lines, present
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.answer import Answer, listed
 from bayesjudge.core.errors import InputError, checking
@@ -273,7 +273,6 @@ def _sections(fits: Sequence[Fit], ci_prob: float, baseline: str | None) -> list
                   for row, of in pairs.to_dict("index").items()},
     }  # fmt: skip
     heading = f"Ranks, all at once with probability {ci_prob:g}"
-    more = [f"{len(lines) - MOST_LINES} more: --json"] if len(lines) > MOST_LINES else []
     plan = module.next_pairings(fits[-1])
     told = [f"{plan}"]
     if plan.wasted and plan.needed != 0:
@@ -281,7 +280,7 @@ def _sections(fits: Sequence[Fit], ci_prob: float, baseline: str | None) -> list
     rows = plan.pairs.to_dict("records")
     next_ones = {"needed": plan.needed, "probability": plan.probability, "pairs": rows}
     return [
-        Section(heading, [*lines[:MOST_LINES], *more], "leaderboard", fields, detail=False),
+        Section(heading, first_lines(lines, MOST_LINES), "leaderboard", fields, detail=False),
         Section("What people should judge next", told, "next_pairings", next_ones, detail=False),
     ]
 

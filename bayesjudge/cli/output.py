@@ -233,6 +233,12 @@ def write_csv(table: pd.DataFrame, path: Path, *, append: bool = False) -> None:
     safe.rename(columns=inert).to_csv(path, index=False, header=not append, mode=mode)
 
 
+def first_lines(lines: Sequence[str], most: int) -> list[str]:
+    """The first lines, and how many more there are."""
+    left = len(lines) - most
+    return [*lines[:most], *([f"{left} more: --json"] if left > 0 else [])]
+
+
 def tell(message: str) -> None:
     """Say something that is no result: on stderr."""
     print(as_wide_as(sys.stderr, message), file=sys.stderr)

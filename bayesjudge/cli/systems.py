@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from bayesjudge.cli.output import first_lines
 from bayesjudge.core.answer import Claim, chance
 from bayesjudge.core.comparing import ranking, with_value
 from bayesjudge.core.errors import InputError
@@ -62,8 +63,7 @@ def difference_section(
         count = f"{len(open_)} of {len(near)}" if shown else f"All {len(near)}"
         lines.append(f"{count} pairs next to each other in rank may or may not differ: --details")
     own = [in_brief(row) + ("" if row["method"] == first else f" ({row['method']})") for row in far]
-    left = len(lines) - MOST_LINES
-    lines = lines[:MOST_LINES] + ([f"{left} more: --json"] if left > 0 else [])
+    lines = first_lines(lines, MOST_LINES)
     heading = f"Differences of {kind_of(systems, several=True)}{where}"
     heading += f"{IN_TIME * bool(in_time(systems))} ({first})"
     return [Section(heading, lines, "differences", rows, detail=not lines, further=own)]

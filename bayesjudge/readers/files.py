@@ -306,6 +306,11 @@ class File:
         rows = islice(self.records(), SEEN)
         return list(dict.fromkeys(name for row in rows for name in fields_of(row)))
 
+    def columns_if(self, *kinds: str) -> set[str]:
+        """Its columns, if it is of one of some kinds: of those of tables, if none is named."""
+        tables = ("csv", "parquet", "json", "jsonl")
+        return set(self.columns) if self.kind in (kinds or tables) else set()
+
     @cached_property
     def first(self) -> Mapping[str, Any]:
         """The first object or row, empty if there is none."""

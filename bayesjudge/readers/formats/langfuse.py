@@ -20,8 +20,7 @@ class Langfuse:
 
     def recognise(self, file: File) -> bool:
         """Tell by fields or members that only this tool writes."""
-        tables = ("csv", "parquet", "json", "jsonl")
-        names = {_plain(c) for c in file.columns} if file.kind in tables else set()
+        names = {_plain(c) for c in file.columns_if()}
         return {"traceid", "name", "value", "source"} <= names and "datatype" in names
 
     def read(self, file: File, notes: Notes) -> Iterator[Grade]:

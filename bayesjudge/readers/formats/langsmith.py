@@ -18,7 +18,7 @@ class LangSmith:
 
     def recognise(self, file: File) -> bool:
         """Tell by fields or members that only this tool writes."""
-        names = file.columns if file.kind in ("csv", "parquet", "json", "jsonl") else []
+        names = file.columns_if()
         return "example_id" in names and any(name.startswith(FEEDBACK) for name in names)
 
     def read(self, file: File, notes: Notes) -> Iterator[Grade]:

@@ -22,8 +22,7 @@ class LMEval:
 
     def recognise(self, file: File) -> bool:
         """Tell by fields or members that only this tool writes."""
-        first = file.first if file.kind in ("jsonl", "json") else {}
-        return {"doc_id", "filtered_resps"} <= set(first)
+        return {"doc_id", "filtered_resps"} <= file.columns_if("jsonl", "json")
 
     def read(self, file: File, notes: Notes) -> Iterator[Grade]:
         """All grades."""

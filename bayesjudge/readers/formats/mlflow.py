@@ -22,7 +22,7 @@ class MLflow:
 
     def recognise(self, file: File) -> bool:
         """Tell by fields or members that only this tool writes."""
-        names = set(file.columns) if file.kind in ("csv", "parquet", "json", "jsonl") else set()
+        names = file.columns_if()
         return "assessments" in names and bool(names & {*TRACE, "info", "trace", "trace_metadata"})
 
     def read(self, file: File, notes: Notes) -> Iterator[Grade]:

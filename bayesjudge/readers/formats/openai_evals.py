@@ -16,8 +16,7 @@ class OpenAIEvals:
 
     def recognise(self, file: File) -> bool:
         """Tell by fields or members that only this tool writes."""
-        first = file.first if file.kind in ("json", "jsonl") else {}
-        return {"datasource_item_id", "results"} <= set(first)
+        return {"datasource_item_id", "results"} <= file.columns_if("json", "jsonl")
 
     def read(self, file: File, notes: Notes) -> Iterator[Grade]:
         """All grades."""

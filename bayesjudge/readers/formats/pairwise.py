@@ -22,7 +22,7 @@ class AlpacaEval:
 
     def recognise(self, file: File) -> bool:
         """Tell by fields or members that only this tool writes."""
-        names = set(file.columns) if file.kind in (*JSON, "csv") else set()
+        names = file.columns_if(*JSON, "csv")
         return {"preference", "annotator", "instruction", "generator_2"} <= names
 
     def read(self, file: File, notes: Notes) -> Iterator[Grade]:
@@ -51,8 +51,7 @@ class ArenaHard:
 
     def recognise(self, file: File) -> bool:
         """Tell by fields or members that only this tool writes."""
-        names = set(file.columns) if file.kind in JSON else set()
-        return {"question_id", "model", "judge", "games"} <= names
+        return {"question_id", "model", "judge", "games"} <= file.columns_if(*JSON)
 
     def read(self, file: File, notes: Notes) -> Iterator[Grade]:
         """All grades."""
@@ -84,8 +83,7 @@ class MTBench:
 
     def recognise(self, file: File) -> bool:
         """Tell by fields or members that only this tool writes."""
-        names = set(file.columns) if file.kind in JSON else set()
-        return {"question_id", "model", "judge", "score", "turn"} <= names
+        return {"question_id", "model", "judge", "score", "turn"} <= file.columns_if(*JSON)
 
     def read(self, file: File, notes: Notes) -> Iterator[Grade]:
         """All grades."""

@@ -22,8 +22,7 @@ class Phoenix:
 
     def recognise(self, file: File) -> bool:
         """Tell by fields or members that only this tool writes."""
-        tables = ("csv", "parquet", "json", "jsonl")
-        names = set(file.columns) if file.kind in tables else set()
+        names = file.columns_if()
         return "annotator_kind" in names or bool(_evaluators(names))
 
     def read(self, file: File, notes: Notes) -> Iterator[Grade]:
