@@ -313,24 +313,28 @@ def _in_words(
     column: Column, value: str | None, labelled: np.ndarray, p_value: float, rows: int
 ) -> Caution:
     """The caution that names what labels go with."""
-    of, name = "label-selection", column.name
+    name = column.name
     if value is not None:
         has = np.array([cell == value or (not value and _is_empty(cell)) for cell in column.values])
         shares: dict[str, Any] = {"inside": has[column.place][labelled].mean()}
         shares |= {"outside": has[column.place][~labelled].mean()}
         kind = "value" if value else "empty"
-        return Caution.of(of, kind, column=name, p_value=p_value, value=value, **shares)
+        return Caution.of(
+            "label-selection", kind, column=name, p_value=p_value, value=value, **shares
+        )
     if column.kind == "order":
         number, n = column.number[labelled], int(labelled.sum())
         if number.max() == n:
-            return Caution.of(of, "first", n=n, rows=rows, p_value=p_value)
+            return Caution.of("label-selection", "first", n=n, rows=rows, p_value=p_value)
         low, high = np.quantile(number, [0.05, 0.95])
-        return Caution.of(of, "order", low=low, high=high, rows=rows, p_value=p_value)
+        return Caution.of(
+            "label-selection", "order", low=low, high=high, rows=rows, p_value=p_value
+        )
     quarters: dict[str, Any] = dict(
         zip(("low", "high", "least", "most"), _quarters(column, labelled), strict=True)
     )
     kind = "length" if column.kind == "length" else "number"
-    return Caution.of(of, kind, column=name, p_value=p_value, **quarters)
+    return Caution.of("label-selection", kind, column=name, p_value=p_value, **quarters)
 
 
 def _quarters(column: Column, labelled: np.ndarray) -> list[str]:
