@@ -223,6 +223,8 @@ def test_a_curve_predicts_what_it_was_fitted_to():
     inside = f[(f >= knots[0]) & (f <= knots[-1])]
     found = CURVES["spline"](inside, bent(inside), np.ones(inside.size))
     assert np.abs(found(inside) - bent(inside)).max() < 0.05
+    beyond = CURVES["spline"](f, np.sin(6 * f) + f**2, np.ones(41))(np.linspace(0.96, 1, 5))
+    assert_allclose(np.diff(beyond, 2), 0, atol=1e-9)  # straight beyond the last knot
     means = CURVES["binned"](f, f, np.ones(41))(np.array([0.0, 1.0]))
     assert_allclose(means, [(f[:9].sum() + 0.5) / 10, (f[33:].sum() + 0.5) / 9], rtol=1e-9)
 
