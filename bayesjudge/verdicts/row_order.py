@@ -3,7 +3,9 @@
 Passes and fails of one judge come in any order if nothing changes along the rows. The largest
 difference of their positions' distribution functions, over all places where the judge may have
 changed, is Kolmogorov's and Smirnov's. Rows that are sorted by a column are looked at within each
-of its values, and of rows of one item the first.
+of its values, and of rows of one item the first. A table may be sorted by what no column tells, and
+labels of all rows alike are right of all rows: so a change is told only if rows are in the order of
+a column of times, or if labels reach one part of the rows more than the other.
 """
 
 from __future__ import annotations
@@ -20,10 +22,12 @@ from bayesjudge.core.estimate import Caution
 from bayesjudge.core.tables import is_counted_in_place
 from bayesjudge.verdicts.labels import MISSING, meanings_of
 from bayesjudge.verdicts.reading import ITEM_COLUMNS, Reading
-from bayesjudge.verdicts.selection import NOTHING, cells_of, names_of, whole_of
+from bayesjudge.verdicts.selection import DATE, NOTHING, cells_of, names_of, whole_of
 
 #: Probability of a false alarm by table, of verdicts and of errors each one half.
 ALARM = 0.005
+#: Standard errors by which labels are rarer in one part than in the other.
+APART = 3.0
 #: Labels that show outputs that change along the rows: then verdicts should change with them.
 OUTPUTS_CHANGE = 0.1
 #: Fewest of either kind, most values of a column by which rows are sorted, fewest rows of each.
@@ -74,8 +78,32 @@ def changes_midway(table: Any, how: Reading) -> Caution | None:
     verdict, truth = (*places, np.full(len(table), MISSING))[:2]
     if len(labels.classes) != 2 or any(map(_is_sorted, places)):
         return None
-    blocks = list(_blocks(whole_of(table, how), how, len(table)))
-    return _of_errors(verdict, truth, blocks) or _of_verdicts(verdict, truth, blocks)
+    whole = whole_of(table, how)
+    blocks = list(_blocks(whole, how, len(table)))
+    caution = _of_errors(verdict, truth, blocks) or _of_verdicts(verdict, truth, blocks)
+    if caution is None or _is_dated(whole, how):
+        return caution
+    return caution if _reaches_a_part(truth != MISSING, caution.numbers["row"]) else None
+
+
+def _is_dated(whole: Any, how: Reading) -> bool:
+    """Whether rows are in the order of a column of times."""
+    some = np.linspace(0, len(whole) - 1, min(len(whole), SOME_ROWS)).astype(int)
+    names = [name for name in names_of(whole) if name not in how.labels]
+    return any(_are_rising_dates(cells_of(whole, name, some)) for name in names)
+
+
+def _are_rising_dates(cells: Sequence[Any]) -> bool:
+    texts = list(map(str, cells))
+    return all(map(DATE.match, texts)) and texts == sorted(texts) and texts[0] != texts[-1]
+
+
+def _reaches_a_part(labelled: np.ndarray, row: int) -> bool:
+    """Whether labels reach the rows before a row otherwise than those from there on."""
+    part = np.arange(len(labelled)) < row - 1
+    before, after, share = labelled[part].mean(), labelled[~part].mean(), labelled.mean()
+    error = np.sqrt(share * (1 - share) * (1 / part.sum() + 1 / (~part).sum()))
+    return bool(abs(before - after) > APART * error)
 
 
 def _of_errors(
@@ -126,7 +154,7 @@ def _blocks(whole: Any, how: Reading, rows: int) -> Iterator[np.ndarray]:
     start, item = np.zeros(rows, bool), None
     some = np.linspace(0, rows - 1, min(rows, SOME_ROWS)).astype(int)
     for name in names_of(whole):
-        if name in how.labels:
+        if name in how.labels or _are_rising_dates(cells_of(whole, name, some)):
             continue
         shown = list(map(str, cells_of(whole, name, some)))
         names_rows = name == how.item or name.lower() in ITEM_COLUMNS

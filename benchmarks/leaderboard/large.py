@@ -1,6 +1,6 @@
 """Does the posterior at once agree with NUTS on many systems, with and without its correction?
 
-    python benchmarks/leaderboard/large.py --systems 100
+    python benchmarks/leaderboard/large.py
 
 One judge, ten items, every pair of systems a battle; people judge 2 % of them. Means of people's
 strengths are compared in standard deviations of NUTS (4 chains of 500 draws), and standard
@@ -8,28 +8,31 @@ deviations as ratios. NUTS itself is off by a few hundredths of a standard devia
 
 Quick: ``--systems 12 --draws 200``
 
-Found: of 100 systems (49,500 battles, 943 of people; 2 chains of 500 draws) the approximation is
-off by .23 standard deviations (root mean square; .49 at most) and its standard deviations are 1.24
-times as wide on average (.85 to 1.51); corrected it is off by .04 (.09 at most), 1.02 times (.86 to
-1.28, where NUTS has 200 effective draws). Processor seconds: .7, 13 and 35. So up to about 100
-systems draws are corrected (`laplace.MOST_CORRECTED`).
+Found: of 100 systems (49,500 battles, 943 of people) the approximation is off by .21 standard
+deviations (root mean square; .45 at most) and its standard deviations are 1.22 times as wide on
+average (.73 to 1.41); corrected it is off by .03 (.09 at most), 1.00 times (.91 to 1.20). Processor
+seconds: .8, 13 and 59. So up to about 100 systems draws are corrected (`laplace.MOST_CORRECTED`).
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from pathlib import Path
 from unittest import mock
 
 import numpy as np
+import pandas as pd
 
 from bayesjudge.leaderboard import Battles, approximate, fit, laplace, simulate
+
+RESULTS = Path(__file__).parent / "results"
 
 
 def main() -> None:
     """Compare."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--systems", type=int, default=30)
+    parser.add_argument("--systems", type=int, default=100)
     parser.add_argument("--draws", type=int, default=500)
     asked = parser.parse_args()
     rng = np.random.default_rng(7)
@@ -39,21 +42,32 @@ def main() -> None:
     battles = Battles.from_frame(table, people="human")
     print(battles)
     roads = {"plain": (0, approximate), "corrected": (10_000, approximate), "NUTS": (0, fit)}
-    strength = {}
+    strength, seconds = {}, {}
     for name, (most, road) in roads.items():
         given = {"draws": asked.draws} if road is fit else {}
         begin = time.process_time()
         with mock.patch.object(laplace, "MOST_CORRECTED", most):
             strength[name] = road(battles, random_seed=1, **given).draws("strength")
-        print(f"{name}: {time.process_time() - begin:.1f} CPU s")
+        seconds[name] = time.process_time() - begin
     mean, sd = strength["NUTS"].mean(axis=0), strength["NUTS"].std(axis=0)
-    for name in ("plain", "corrected"):
-        off = (strength[name].mean(axis=0) - mean) / sd
-        ratio = strength[name].std(axis=0) / sd
-        print(
-            f"{name}: off by {np.sqrt((off**2).mean()):.3f} sd (at most {abs(off).max():.3f}); "
-            f"sd {ratio.mean():.3f} times ({ratio.min():.3f} to {ratio.max():.3f})"
+    rows = []
+    for name, draws in strength.items():
+        off, ratio = (draws.mean(axis=0) - mean) / sd, draws.std(axis=0) / sd
+        rows.append(
+            {
+                "systems": asked.systems,
+                "posterior": name,
+                "off_in_sd": np.sqrt((off**2).mean()),
+                "off_at_most": abs(off).max(),
+                "sd_ratio": ratio.mean(),
+                "sd_ratio_least": ratio.min(),
+                "sd_ratio_most": ratio.max(),
+                "cpu_seconds": seconds[name],
+            }
         )
+    found = pd.DataFrame(rows).round(3)
+    print(found.to_string(index=False))
+    found.to_csv(RESULTS / "large.csv", index=False)
 
 
 if __name__ == "__main__":

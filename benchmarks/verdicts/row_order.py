@@ -1,10 +1,11 @@
 """Is a judge that changes midway seen by the order of rows, and how often is one seen that is not?
 
-Tables of 1,000 rows with 200 labels at random. Honest: rows in any order; of several systems one
-after another; rows of one item together; sorted by a column that says how hard they are. Planted:
-from the middle row on (or from 4 of 5 rows on) the judge passes more of the bad outputs, or fails
-more of the good ones. Coverage is that of `prevalence.exact`, by whether labels are of all rows
-or of the first half.
+Tables of 1,000 rows in the order of their times, with 200 labels at random. Honest: rows in any
+order; of several systems one after another; rows of one item together; sorted by a column that says
+how hard they are. Planted: from the middle row on (or from 4 of 5 rows on) the judge passes more of
+the bad outputs, or fails more of the good ones. Coverage is that of `prevalence.exact`, by whether
+labels are of all rows or of the first half. Without times a change is told only where labels reach
+one part more than the other: labels of all rows are right of all rows.
 
 Quick: ``--tables 40 --power 10``
 
@@ -62,6 +63,7 @@ def table(rng, kind="any order", change=(0.0, 0.0), start=0.5, labels="all"):
     n = 40 if kind == "few labels" else LABELS
     labelled = np.isin(np.arange(ROWS), rng.permutation(most)[:n])
     truth = np.where(labelled, good, np.nan)
+    columns["at"] = pd.date_range("2026-01-01", periods=ROWS, freq="h")
     return pd.DataFrame({**columns, "verdict": verdict * 1, "truth": truth}), good.mean()
 
 

@@ -15,12 +15,14 @@ from bayesjudge.verdicts.row_order import most_different
 
 
 def table(seed, n=1000, labels=300, wrong=0.0, missed=0.0, start=0.5, share=0.7):
-    """A judge that from a row on passes more bad outputs, or fails more good ones."""
+    """A judge that from a row on passes more bad outputs, or fails more good ones; rows in time."""
     rng = np.random.default_rng(seed)
     good, later = rng.random(n) < share, np.arange(n) >= start * n
     verdict = rng.random(n) < np.where(good, 0.9 - missed * later, 0.1 + wrong * later)
     labelled = np.isin(np.arange(n), rng.permutation(n)[:labels])
-    return pd.DataFrame({"verdict": verdict * 1, "truth": np.where(labelled, good, np.nan)})
+    days = pd.date_range("2026-01-01", periods=n, freq="h").strftime("%Y-%m-%d %H:00")
+    truth = np.where(labelled, good, np.nan)
+    return pd.DataFrame({"verdict": verdict * 1, "truth": truth, "at": days})
 
 
 def caution(frame, **how):
@@ -59,8 +61,20 @@ def test_errors_that_change_are_seen_and_dated(change, words):
     assert caution(shuffled) is None
 
 
+def test_rows_without_an_order_in_time_matter_only_if_labels_reach_a_part():
+    """Labels at random are right of all rows, whatever these are sorted by."""
+    frame = table(2, wrong=0.5)
+    assert caution(frame) is not None
+    assert caution(frame.drop(columns="at")) is None
+    assert caution(frame.assign(at=frame["at"].str[:10])) is not None  # days, 24 rows of each
+    for first, labels in ((500, 60), (0, 300)):  # rows whose labels are known
+        some = frame["truth"].where((frame.index < first) | (frame.index % 5 == 0))
+        few = frame.assign(truth=some).drop(columns="at")
+        assert (caution(few) is not None) == (labels == 60)
+
+
 def test_verdicts_that_change_are_seen_where_labels_do_not_reach():
-    frame = table(3, missed=0.3)
+    frame = table(3, missed=0.3).drop(columns="at")
     frame.loc[500:, "truth"] = np.nan
     found = caution(frame)
     assert "labels do not show that outputs changed" in found.text
@@ -99,6 +113,7 @@ def test_a_change_is_looked_for_within_each_system():
     shares = {"a": 0.9, "b": 0.3}
     frames = [table(7, labels=400, share=shares[x]).assign(system=x) for x in shares]
     both = pd.concat(frames, ignore_index=True)
+    both["at"] = pd.date_range("2026-01-01", periods=len(both), freq="h")
     assert caution(both, by="system") is None
     both.loc[1400:, "verdict"] = 1 - both.loc[1400:, "verdict"]
     assert abs(caution(both, by="system").numbers["row"] - 1400) < 60
@@ -117,7 +132,8 @@ def test_the_caution_is_that_of_the_answer_and_of_doctor(tmp_path, capsys):
     counts = Counts.from_frame(frame, calibration="random")
     assert "judge-changes" in {c.id for c in exact(counts).cautions}
     path = tmp_path / "rows.csv"
-    frame.astype("Int64").assign(id=range(len(frame))).to_csv(path, index=False)
+    numbers = frame[["verdict", "truth"]].astype("Int64")
+    frame.assign(**numbers, id=range(len(frame))).to_csv(path, index=False)
     line = ["prevalence", str(path), "--verdict", "verdict", "--truth", "truth"]
     main([*line, "--calibration", "random", "--json"])
     document = json.loads(capsys.readouterr().out)
