@@ -16,7 +16,7 @@ Writes to benchmarks/judge/results: equivalence.csv, a row a cell.
 Quick: ``--runs 2``
 
 Found: with 40 runs a cell (standard error .034 of .05) a PASS is wrong in .00 to .075 of the runs
-that are off by the margin itself (10 of 320, .031 +- .010), and in none of 640 that are off by 5 or
+that are off by the margin itself (11 of 320, .034 +- .010), and in none of 640 that are off by 5 or
 8 points; a FAIL is wrong in 1 of 640 that are off by less. Of runs that are not off .00 pass with
 150 probes, .35 and .475 with 600, .75 and .775 with 1,200, and .75 and .775 with the 1,040 that
 ``more_probes`` asks for, which aims at .80. Of runs off by 8 points .45 to .475 fail with 150
