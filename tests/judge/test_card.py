@@ -16,6 +16,7 @@ from bayesjudge.cli import main
 from bayesjudge.core.errors import InputError
 from bayesjudge.datasets import keep_labels, xstest
 from bayesjudge.judge import Card
+from bayesjudge.judge._carry_over import Averaged
 from bayesjudge.prevalence import Counts
 
 COUNTS = Counts(1000, 600, 200, 185, 100, 75, calibration="random")
@@ -452,3 +453,13 @@ def test_numbers_and_dates_are_not_cut_off():
         made(valid_until="20260101")
     with pytest.raises(InputError, match="date must be a date such as 2027-06-30, got 'soon'"):
         made(valid_until="2027-06-30").check(date="soon")
+
+
+def test_weighed_draws_have_the_mean_of_the_mixture():
+    """Of a run in which one of the two rates does not carry over."""
+    own = bj.prevalence.Counts(400, 260, 40, 25, 30, 27, calibration="random")
+    averaged = Averaged(own, (200, 190, 200, 180), 0.5)
+    rows, weight = averaged.weighed(own, (200, 190, 200, 180))
+    share = rows[:, 0]
+    sd = np.sqrt(weight @ (share - weight @ share) ** 2)
+    assert abs(weight @ share - averaged.mean) < 4 * sd * np.sqrt((weight**2).sum())

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 from oracles import pooled_oracle
 
 import bayesjudge as bj
+from bayesjudge.truth.hierarchy import PooledPosterior
 
 P = bj.prevalence
 RATES = ("prevalence", "sensitivity", "specificity")
@@ -152,3 +153,12 @@ def test_the_command_answers_at_once_of_many_small_groups(tmp_path, capsys):
         said = " ".join(capsys.readouterr().out.split())
         assert "Lowest of the 12 is" in said
         assert "Bayesian (NUTS)" not in said
+
+
+def test_only_the_sum_of_typical_rates_is_held_above_one():
+    cells = np.moveaxis(np.array([[[8, 4]], [[7, 1]], [[3, 1]], [[60, 40]]], float), 0, 1)
+    for pools in (1, 0):
+        known = PooledPosterior(cells, np.ones((2 + pools, 2)), 1.0, bool(pools), True)
+        logits = np.array([[-1.0, 2.0], [2.0, -1.0], [2.0, -2.5], [-2.5, 2.0]])
+        outer = np.hstack([np.zeros((4, pools)), logits, np.zeros((4, 2 + pools))])
+        assert np.isfinite(known.log_density(outer)).tolist() == [True, True, False, False]
