@@ -242,7 +242,8 @@ def whole_of(table: Any, how: Reading) -> Any:
 
 def names_of(table: Any) -> list[str]:
     """Columns that have a text for a name."""
-    names = getattr(table, "column_names", None) or table.columns
+    arrow = getattr(table, "column_names", None)  # of pandas it may be a column
+    names = arrow if isinstance(arrow, list) else table.columns
     return [name for name in names if isinstance(name, str)]
 
 

@@ -214,3 +214,9 @@ def test_scores_classes_judges_and_panels_say_it_too():
     assert quality.assumptions[0].contradicted_by == ("label-selection",)
     made = bj.panel.closed_forms(votes)
     assert any("label-selection" in {c.id for c in one.cautions} for one in made)
+
+
+@pytest.mark.parametrize("name", ["column_names", "columns", "schema", "num_rows", 7])
+def test_a_column_may_be_called_like_a_table_s_own(name):
+    frame = pd.DataFrame({"verdict": [1, 0] * 20, "truth": [1, None] * 20, name: range(40)})
+    bj.Verdicts.from_frame(frame, verdict="verdict", truth="truth", calibration="random")
