@@ -44,7 +44,7 @@ def plot_correction(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) 
     table = vars(fit.estimate(ci_prob=ci_prob).quantities["prevalence"])
     rows = np.arange(len(names))
     label = f"prevalence, {ci_prob:.0%} interval"
-    draw_rows(ax, rows, **_columns(table), label=label)
+    draw_rows(ax, rows, **_numbers_of(table), label=label)
     ax.plot(raw, rows, "o", mfc="none", color="C1", label="judge's pass rate")
     for row, start, end in zip(rows, raw, table["value"], strict=True):
         if np.isnan(end):  # bounds have no dot
@@ -255,7 +255,7 @@ def plot_plan(table: pd.DataFrame, *, width: float | None = None, ax: Axes | Non
     return ax
 
 
-def _columns(table: Any) -> dict[str, Any]:
+def _numbers_of(table: Any) -> dict[str, Any]:
     """Values and ends of a table's rows."""
     return {name: table[name] for name in Row._fields}
 
@@ -291,7 +291,7 @@ def plot_systems(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """
     ax = ax or new_axes(6.5, _pitch(len(table)) * len(table) + 1.3)
     rows, name = np.arange(len(table)), table.attrs.get("pass_name", "")
-    draw_rows(ax, rows, **_columns(table))
+    draw_rows(ax, rows, **_numbers_of(table))
     _write_shares(ax, "P(best)", table["best"])
     name_rows(ax, table.index, top=-1.2)
     ax.set(xlim=(-0.02, 1.02), xlabel=in_words("prevalence", name))
@@ -325,7 +325,7 @@ def plot_strata(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> A
     overall, each = found["overall_prevalence"]._asdict(), vars(found.quantities["prevalence"])
     ax = ax or new_axes(6.5, _pitch(len(strata)) * len(strata) + 1.8)
     rows, last = np.arange(len(strata)), len(strata) + 0.3
-    draw_rows(ax, rows, **_columns(each))
+    draw_rows(ax, rows, **_numbers_of(each))
     draw_rows(ax, last, **overall, colour="C1", marker="D")
     ax.axvline(overall["value"], color="C1", lw=1, ls=":", zorder=0)
     _write_shares(ax, "of items", fit.data.shares)

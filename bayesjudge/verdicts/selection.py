@@ -251,7 +251,9 @@ def cells_of(table: Any, name: str, rows: np.ndarray | None = None) -> list[Any]
     """Cells of a column, of all rows or of some; Arrow's by itself, as narwhals takes longer."""
     column = table[name]
     if hasattr(column, "combine_chunks"):
-        return list((column if rows is None else column.take(rows)).to_pylist())
+        if rows is None:
+            return list(column.to_pylist())
+        return [column[row].as_py() for row in rows.tolist()]  # `take` would load pandas
     import narwhals as nw
 
     series = nw.from_native(column, series_only=True)

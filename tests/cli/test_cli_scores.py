@@ -215,7 +215,8 @@ def test_with_a_threshold_scores_are_verdicts_in_all_that_is_asked(ask, monkeypa
     found, same = (json.loads(ask(*one, *NOW)) for one in (options, words))
     assert found["answer"]["estimates"] == same["answer"]["estimates"]
     assert found.get("differences") == same.get("differences")
-    assert found["cautions"] == same["cautions"]
+    ids = [[caution["id"] for caution in one["cautions"]] for one in (found, same)]
+    assert ids[0] == ids[1]  # tables of other columns: their probabilities differ
 
 
 @pytest.mark.slow

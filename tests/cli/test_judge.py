@@ -200,7 +200,7 @@ def test_a_card_is_made_shown_and_decides(capsys, folder, tmp_path):
     assert [first[end] for end in ("value", "low", "high")] == pytest.approx([*known], abs=1e-6)
     own = made["own"]["answer"]["estimates"][0]
     assert first["high"] - first["low"] < own["high"] - own["low"]
-    assert len(made["card"]["card"]) == 2
+    assert len(made["card"]["card"]) == 3
     assert main(["judge", *one, "--card", str(card)]) == 2
     assert "--card needs --name" in capsys.readouterr().err
 

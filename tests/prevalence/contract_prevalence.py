@@ -66,5 +66,9 @@ CONTRACT = Module(
     of_the_text=True,
     tables=tables,
     # sharing rates takes several systems
-    moves={("ErrorRates", "pooling"): "full", ("LinearErrorRates", "formula"): "1 + length"},
+    moves={
+        ("ErrorRates", "pooling"): "full",
+        ("LinearErrorRates", "formula"): "1 + length",
+        ("PooledErrorRates", "shares"): "partial",
+    },
 )

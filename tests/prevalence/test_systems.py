@@ -270,7 +270,7 @@ def test_the_command_pools_and_draws_the_ranking(tmp_path, capsys):
     page = tmp_path / "page.html"
     columns = ["--verdict", "verdict", "--truth", "truth", "--by", "system"]
     asked = ["prevalence", str(tmp_path / "rows.csv"), *columns, "--calibration", "random"]
-    assert main([*asked, "--pooling", "partial", "--html", str(page)]) == 0
+    assert main([*asked, "--pooling", "partial", "--nuts", "--html", str(page)]) == 0
     out = capsys.readouterr().out
     assert "no-labels: no item has a human label in system 'new'" in out
     assert "the probability of being the best" in page.read_text()
