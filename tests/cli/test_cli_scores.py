@@ -216,6 +216,8 @@ def test_with_a_threshold_scores_are_verdicts_in_all_that_is_asked(ask, monkeypa
     assert found["answer"]["estimates"] == same["answer"]["estimates"]
     assert found.get("differences") == same.get("differences")
     ids = [[caution["id"] for caution in one["cautions"]] for one in (found, same)]
+    if file == "log.parquet":  # engines do not ask how labels came
+        ids[1] = [one for one in ids[1] if one != "label-selection"]
     assert ids[0] == ids[1]  # tables of other columns: their probabilities differ
 
 
