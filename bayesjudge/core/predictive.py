@@ -337,8 +337,10 @@ def _moves(fit: Any, other: BetaPrior) -> np.ndarray | None:
     """How far means move, in standard deviations, if each stated Beta prior is another one."""
     posterior, logs = fit.idata["posterior"].to_dataset(), None
     for name, stated in vars(fit.spec).items():
-        if isinstance(stated, BetaPrior) and name in posterior:
-            x = posterior[name].clip(1e-12, 1 - 1e-12)
+        # of pooled rates the prior is that of the typical one
+        variable = f"typical_{name}" if f"typical_{name}" in posterior else name
+        if isinstance(stated, BetaPrior) and variable in posterior:
+            x = posterior[variable].clip(1e-12, 1 - 1e-12)
             ratio = (other.alpha - stated.alpha) * np.log(x)
             ratio += (other.beta - stated.beta) * np.log1p(-x)
             logs = ratio.sum([d for d in x.dims if d not in SAMPLE]) + (0 if logs is None else logs)

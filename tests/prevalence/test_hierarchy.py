@@ -1,12 +1,16 @@
 """Groups shrunk to each other: against draws of the prior, posteriors apart, and at the edges."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from numpy.testing import assert_allclose
 from oracles import pooled_oracle
 
 import bayesjudge as bj
+from bayesjudge.core.predictive import _moves
 from bayesjudge.truth.hierarchy import PooledPosterior
 
 P = bj.prevalence
@@ -43,6 +47,26 @@ def test_groups_are_what_weighing_the_prior_makes_of_them(calibration, dim):
             # the points are worth 500 draws or more
             error = np.hypot(errors[i, j], (high - low) / 3.92 / np.sqrt(500))
             assert abs(value - means[i, j]) < 4 * error, (name, place)
+
+
+def test_other_priors_are_of_the_typical_rates_not_of_each_group_s():
+    """The weighed mean of the typical rate, by hand."""
+    rng = np.random.default_rng(1)
+    typical, groups = rng.beta(3, 2, (2, 500)), rng.beta(8, 2, (2, 500, 3))
+    posterior = xr.Dataset(
+        {
+            "typical_sensitivity": (("chain", "draw"), typical),
+            "sensitivity": (("chain", "draw", "system"), groups),
+        }
+    )
+    fit = SimpleNamespace(
+        spec=P.PooledErrorRates(sensitivity=bj.BetaPrior(3, 1)),
+        idata={"posterior": SimpleNamespace(to_dataset=lambda: posterior)},
+        quantities=["typical_sensitivity"],
+    )
+    weight = typical**-2.0
+    mean = (typical * weight).sum() / weight.sum()
+    assert_allclose(_moves(fit, bj.BetaPrior()), (mean - typical.mean()) / typical.std())
 
 
 @pytest.mark.slow
