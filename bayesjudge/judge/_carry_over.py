@@ -180,11 +180,14 @@ def shift_of(
     good, hit, bad, caught = known
     q1, q0 = (hit + 1) / (good + 2), (caught + 1) / (bad + 2)
     share, hits, catches = draws.T
+    probes = probes_for(weight @ draws, own, margin)
+    if abs(youden := q1 + q0 - 1) < 1e-9:  # rates of chance tell no share
+        return Shift(Row(np.nan, np.nan, np.nan), np.nan, probes)
     # (pass rate - 1 + q0) / (q1 + q0 - 1) less the share
-    off = (share * (hits - q1) - (1 - share) * (catches - q0)) / (q1 + q0 - 1)
+    off = (share * (hits - q1) - (1 - share) * (catches - q0)) / youden
     within = float(weight @ (np.abs(off) <= margin))
     row = Row(*map(float, interval_of(off, weight, ci_prob, "eti")))
-    return Shift(row, within, probes_for(weight @ draws, own, margin))
+    return Shift(row, within, probes)
 
 
 def probes_for(rates: np.ndarray, own: Counts, margin: float) -> int:

@@ -159,7 +159,7 @@ class Card:
             labels = {str(k): _whole(v) for k, v in dict(self.labels).items()}
             object.__setattr__(self, "labels", labels)
             object.__setattr__(self, "pass_rate", _whole(self.pass_rate))
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise InputError("judge.Card", [f"counts are not whole numbers: {error}"]) from error
         with checking("judge.Card") as require:
             require(self.schema == SCHEMA, f"expected schema {SCHEMA!r}, got {self.schema!r}")

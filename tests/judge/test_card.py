@@ -428,6 +428,13 @@ def test_a_calibration_holds_or_does_not_or_takes_more_probes():
         KNOWN.estimate(SAME, margin=0)
 
 
+def test_a_card_of_chance_tells_no_share_that_could_be_off():
+    chance = Card("gpt-4", {"a": (200, 100, 200, 100)}, "random")
+    found = chance.estimate(SAME)
+    assert np.isnan([*found["shift"], found["within_margin"].value]).all()
+    assert found["more_probes"].value > 0
+
+
 def test_what_is_out_of_range_is_refused():
     for carries in (0.0, 1.0, 1.5):
         with pytest.raises(bj.InputError, match="carries must lie"):
@@ -449,6 +456,8 @@ def test_labels_by_verdict_are_no_shares_of_good_and_of_bad_items():
 def test_numbers_and_dates_are_not_cut_off():
     with pytest.raises(InputError, match=r"not whole numbers: got \[100.7, 90"):
         Card("gpt-4", {"a": (100.7, 90, 50, 40)}, "random")
+    with pytest.raises(InputError, match="not whole numbers: cannot convert float infinity"):
+        Card("gpt-4", {"a": (100, 90, 50, 40)}, "random", pass_rate=(float("inf"), 10))
     with pytest.raises(InputError, match="must be a date such as 2027-06-30, got '20260101'"):
         made(valid_until="20260101")
     with pytest.raises(InputError, match="date must be a date such as 2027-06-30, got 'soon'"):
