@@ -284,6 +284,17 @@ def test_scores_that_rise_are_seldom_taken_for_scores_that_do_not():
     assert raised[False] <= 5
 
 
+def test_a_few_labels_that_fall_by_chance_are_not_taken_for_scores_that_do_not_rise():
+    """Three to six passes and fails drawn by chance: at most 1 % and chance of 1,200."""
+    raised = 0
+    for seed in range(1200):
+        rng = np.random.default_rng([seed, 8])
+        n = 3 + seed % 4
+        made = S.Scores(rng.random(n), rng.integers(0, 2, n), np.ones(n, int), "random", (0, 1))
+        raised += bool(list(not_rising(made)))
+    assert raised <= 12 + 4 * 12**0.5
+
+
 def simple_truth(shape, numeric):
     """The mean truth of very many items."""
     table = S.simulate(items=1, labelled=400_000, shape=shape, numeric=numeric, random_seed=0)

@@ -17,6 +17,8 @@ from bayesjudge.verdicts.scores import CELLS, cell_of
 
 #: A table whose labels rise with the score is taken for one where they do not less often than this.
 NOT_RISING_P = 0.01
+#: Fewest labels beside one of each bin: of fewer, alike by chance, more tables would be taken so.
+FEWEST_BESIDE = 5
 SAME_SCORES = Assumption.of("same-judge", "scores")
 RANDOM_BY_BIN = Assumption.of("random-labels-by-verdict", "scores")
 
@@ -117,7 +119,7 @@ def not_rising(scores: Scores) -> Iterator[Caution]:
     have = labels > 0
     labels, means = labels[have], sums[have] / labels[have]
     bins, left = labels.size, labels.sum() - labels.size
-    if bins < 2 or left < 1:
+    if bins < 2 or left < FEWEST_BESIDE:
         return
     rising = isotonic_regression(means, weights=labels).x
     within = max(squares[have].sum() - labels @ means**2, 1e-12) / left
