@@ -138,10 +138,8 @@ def _instead(declared: Answer, seen: Any, counts: Counts, ci_prob: float) -> Ans
     text, quoted, whole = valid.text, valid.quoted, not seen.untold
     if not whole:
         low, high = _bounds_with(valid.quoted, seen.untold)
-        text = (
-            f"Labels tell only that people would {'pass' if not counts.pass_name else 'call so'} "
-            f"{100 * low:.0f} to {100 * high:.0f} % of outputs like these."
-        )
+        shares = f"{100 * low:.0f} to {100 * high:.0f} % of outputs like these"
+        text = f"Labels tell only that p{would_pass(shares, counts.pass_name)[1:]}."
         row = Quantity(np.nan, low, high)
         quoted = replace(quoted, quantities={"prevalence": row})
     within = "by verdict" if part.predictive else "at random within classes of that column"

@@ -85,6 +85,16 @@ def test_the_column_is_named_and_the_answer_follows_it(how, column, words):
     assert "label-selection" in P.human_only(counts).assumptions[0].contradicted_by
 
 
+def test_bounds_are_of_the_label_that_was_read_as_pass():
+    table, _ = planted("model")
+    words = {"yes": "harmful", "no": "harmless"}
+    table = table.replace({"verdict": words, "truth": words})
+    counts = Counts.from_frame(table, calibration="random", pass_value="harmful")
+    text = answer_of(counts).text
+    assert text.startswith("Labels tell only that people would call ")
+    assert text.endswith(" % of outputs like these 'harmful'.")
+
+
 def test_the_number_within_classes_is_right_where_the_declared_one_is_not():
     errors = []
     for seed in range(12):
