@@ -306,8 +306,8 @@ def _in_order(rows: np.ndarray, others: Sequence[Column]) -> list[Column]:
 
     Without, rows may have been sorted, or joined, after they were labelled.
     """
-    steps = [np.diff(column.number) for column in others if column.kind not in ("value", "length")]
-    if not any((step >= 0).all() or (step <= 0).all() for step in steps):
+    numbers = [column.number for column in others if column.kind not in ("value", "length")]
+    if not any((x[1:] >= x[:-1]).all() or (x[1:] <= x[:-1]).all() for x in numbers):
         return []
     return [Column("", "order", [""], np.zeros(len(rows), int), rows + 1.0)]
 

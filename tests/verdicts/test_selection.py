@@ -187,10 +187,13 @@ def test_every_kind_of_table_in_memory_is_looked_at(kind):
     assert seen[0].instead.counts.tolist() == seen[1].instead.counts.tolist()
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_columns_of_whatever_cells_are_looked_at():
     table, _ = planted("model")
     odd = table.rename(columns={"tokens": 7})
     odd["lists"] = [[1, 2]] * len(odd)
+    odd["endless"] = [np.inf, -np.inf, *range(len(odd) - 2)]
+    odd.loc[5:9, "endless"] = np.inf
     odd["mixed"] = [None, 3, "x", 2.5, True, pd.NaT] * (len(odd) // 6)
     seen = selection_of(Counts.from_frame(odd, calibration="random"))
     assert seen.caution.numbers["column"] == "model"
