@@ -99,7 +99,7 @@ def drift(
         Name of this look, such as its date: one that was counted counts no more. Without, verdicts
         that are all those of an earlier look count no more.
     looks : int
-        How many looks are planned, of the first call; by default any number.
+        How many looks are planned, said at the first call; by default any number.
 
     Raises
     ------

@@ -33,9 +33,10 @@ def read_state[T](path: str | Path, schema: str, parts: Callable[[Any], T]) -> T
         require(path.is_file(), "there is no such file")
     try:
         state = json.loads(path.read_text(encoding="utf-8"))
-        written, read = state["schema"], parts(state)
+        written = state["schema"]
+        if written == schema:
+            return parts(state)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(str(path), [f"is not a {kind}'s file: {error}"]) from error
-    with checking(str(path)) as require:
-        require(written == schema, f"expected schema {schema!r}, got {written!r}")
-    return read
+    words = f"expected schema {schema!r}, got {written!r}"
+    raise InputError(str(path), [f"is not a {kind}'s file of this version: {words}"])

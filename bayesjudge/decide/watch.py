@@ -53,7 +53,8 @@ class Watch:
     ----------
     baseline : dataframe
         Verdicts of the judge as it was when its labels were made, one row a verdict; an output is
-        an item (of a system, with `by`). Several verdicts on an output count as most of them do.
+        an item (of a system, with `by`). Several verdicts on an output count as most of them do:
+        there should be as many at each look.
     item, verdict : str
         Columns, as in `drift`; a verdict that could not be read counts as a fail.
     truth : str, optional
@@ -118,6 +119,7 @@ class Watch:
             require(not torn, f"{how_many(torn, 'output', 'have')} two labels that differ")
             labelled = truth is None or bool(outputs["truth"].notna().any())
             require(labelled, f"the baseline has no label in {truth!r}")
+        outputs = outputs.loc[sorted(outputs.index, key=str)]  # as a file's counts are
         outputs["passes"], outputs["looks"] = (outputs["verdict"] >= 0.5).astype(int), 1
         self._outputs = outputs
         self.youden = youden_of(outputs.rename(columns={"verdict": "old"}))
@@ -303,7 +305,7 @@ class Watch:
         return about | {"baseline_sha256": self._digest}
 
     def resume(self, path: str | Path) -> Self:
-        """Take over the looks of a file that `save` wrote.
+        """Take over the looks of a file that `save` wrote, and how many are planned.
 
         Parameters
         ----------
@@ -324,16 +326,22 @@ class Watch:
         before, looks, counts = read_state(
             path,
             SCHEMA,
-            lambda state: ({name: state[name] for name in fixed}, state["looks"], state["counts"]),
+            lambda state: (
+                {name: state[name] for name in fixed},
+                [{name: look[name] for name in self._looks[0]} for look in state["looks"]],
+                np.array(state["counts"], int).reshape(-1, 2),
+            ),
         )
+        if self.planned is None:
+            fixed["planned"] = before["planned"]
         with checking(str(path)) as require:
             for name, value in fixed.items():
                 same = before[name] == value
                 words = "what was fixed before the first look cannot be changed; start a new file"
                 require(same, f"has {name}={before[name]!r}, not {value!r}: {words}")
             require(len(counts) == len(self._outputs), "has other outputs than its baseline")
-        self._looks = looks
-        self._outputs[["passes", "looks"]] = np.array(counts, int)
+        self.planned, self._looks, self._of_looks = before["planned"], looks, (0, {})
+        self._outputs[["passes", "looks"]] = counts
         return self
 
     def __str__(self) -> str:

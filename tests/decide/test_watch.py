@@ -266,6 +266,59 @@ def test_a_watch_goes_on_from_its_file(tmp_path):
         Watch(baseline).resume(path)
 
 
+def test_a_file_goes_on_whatever_the_order_of_the_baseline_s_rows(tmp_path):
+    judge = Judge(7)
+    baseline, path = judge.look(), tmp_path / "s.json"
+    whole = Watch(baseline, truth="truth")
+    for week in range(5):
+        whole.look(judge.look(), f"W{week}")
+    whole.save(path)
+    part = Watch(baseline.sample(frac=1, random_state=1), truth="truth").resume(path)
+    last = judge.look()
+    for watch in (whole, part):
+        watch.look(last, "last")
+    pd.testing.assert_frame_equal(part.path, whole.path)
+
+
+def test_looks_planned_at_the_first_call_hold_for_all(tmp_path):
+    judge = Judge(7)
+    baseline, path = judge.look(), tmp_path / "s.json"
+    whole = Watch(baseline, looks=5)
+    whole.look(judge.look(), "W1")
+    whole.save(path)
+    part = Watch(baseline)
+    part.look(judge.look(), "another")
+    assert len(part.path) == 1
+    pd.testing.assert_frame_equal(part.resume(path).path, whole.path)
+    with pytest.raises(bj.InputError, match="planned"):
+        Watch(baseline, looks=6).resume(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"schema": "bayesjudge/watch-2", "streams": None},
+        {"schema": None},
+        {"looks": None},
+        {"looks": "W1"},
+        {"looks": [{"name": "W1"}]},
+        {"counts": None},
+        {"counts": [["x", 1]] * 200},
+        {"counts": [[1], [1, 2]]},
+        {"counts": [[1, 1]]},
+    ],
+)
+def test_a_file_that_is_no_watch_s_is_refused(tmp_path, change):
+    judge = Judge(7)
+    path = Watch(judge.look()).save(tmp_path / "s.json")
+    state = json.loads(path.read_text()) | change
+    lost = {name for name, value in change.items() if value is None}
+    path.write_text(json.dumps({name: state[name] for name in state if name not in lost}))
+    words = "expected schema" if state["schema"] == "bayesjudge/watch-2" else "s.json"
+    with pytest.raises(bj.InputError, match=words):
+        Watch(Judge(7).look()).resume(path)
+
+
 def test_the_command_has_exit_codes_and_a_state(tmp_path, capsys):
     judge = Judge(8)
     state, files = tmp_path / "state.json", []
