@@ -9,6 +9,7 @@ scores they are bet on: a wealth exceeds 1 / a, ever, with probability a at most
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -32,7 +33,6 @@ SOURCE = "Vovk, Gammerman & Shafer (2022), Algorithmic Learning in a Random Worl
 STREAMS = ("pass_rate", "flips", "sensitivity", "specificity")
 #: Standard deviation of the shift of a look's score that is bet on.
 SHIFT = 3.0
-KEYS = ["item", "system"]
 
 
 class Shift(NamedTuple):
@@ -167,7 +167,7 @@ class Watch:
             shared = how_many(len(outputs), "output")
             require(len(outputs) > 1, f"shares {shared} with the baseline; two or more are needed")
             same = before.get(name, digest) == digest
-            require(same, f"look {name!r} was counted with other verdicts; give this one a name")
+            require(same, f"look {name!r} was counted with other verdicts; use another name")
         if name in before:
             return False
         seen = self._outputs.loc[outputs.index]
@@ -347,11 +347,8 @@ class Watch:
     def __str__(self) -> str:
         lines = [watch_in_words(self)]
         for row in self.shifts:
-            words = change_in_words(row.quantity, self.pass_name)
-            lines.append(
-                f"{words} {row.before:.3f} before {row.look}, {row.since:.3f} since; evidence "
-                f"{row.evidence:.3g}, alarm at {self.alarm_at:g}"
-            )
+            words = shift_in_words(row, row.look, self.pass_name)
+            lines.append(f"{words}; evidence {row.evidence:.3g}, alarm at {self.alarm_at:g}")
         return "\n".join([*lines, *self.corrected()])
 
     def corrected(self) -> list[str]:
@@ -381,11 +378,16 @@ def watch_in_words(watch: Watch) -> str:
     if watch.alarm is None:
         return f"No drift seen in {how_many(len(watch.names), 'look')}"
     first = watch.shifts[0]
-    words = change_in_words(first.quantity, watch.pass_name)
-    return (
-        f"Drift of the judge, seen at look {watch.alarm}: {words} {first.before:.3f} before look "
-        f"{first.look}, {first.since:.3f} since"
-    )
+    words = shift_in_words(first, f"look {first.look}", watch.pass_name)
+    return f"Drift of the judge, seen at look {watch.alarm}: {words}"
+
+
+def shift_in_words(shift: Shift, look: str, pass_name: str) -> str:
+    """A stream before and since a look; of flips the baseline has none."""
+    words = change_in_words(shift.quantity, pass_name)
+    if math.isnan(shift.before):
+        return f"{words} {shift.since:.3f} since {look}"
+    return f"{words} {shift.before:.3f} before {look}, {shift.since:.3f} since"
 
 
 def _digest_of(outputs: pd.DataFrame) -> str:

@@ -357,6 +357,14 @@ def test_the_command_has_exit_codes_and_a_state(tmp_path, capsys):
     assert "--look and --looks go with --watch" in capsys.readouterr().err
 
 
+def test_flips_before_the_first_look_are_not_known():
+    judge = Judge(9)
+    watch = Watch(judge.look())
+    watch.look(judge.look(), "W1")
+    flips = str(watch).splitlines()[-1]
+    assert flips.startswith(f"flips {watch._looks[1]['shares']['flips']:.3f} since W1; evidence")
+
+
 def test_a_page_holds_every_stream():
     judge = Judge(9)
     watch = Watch(judge.look(), truth="truth")
