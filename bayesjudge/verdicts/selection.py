@@ -296,6 +296,7 @@ def _shared(columns: Sequence[Column], labelled: np.ndarray, item: str | None) -
         inside = np.bincount(column.place, labelled)
         alike = np.log(share**size + (1 - share) ** size + 1e-300).sum()
         whole = bool(((inside == 0) | (inside == size)).all()) and alike < math.log(1e-3)
+        whole = whole and not column.is_note(labelled)  # else each comment would be a group
         if column.name == item or usual or (whole and len(size) >= FEWEST_GROUPS):
             return column.place
     return None

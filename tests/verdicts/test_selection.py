@@ -130,6 +130,19 @@ def test_honest_labels_and_what_was_filled_with_them_say_nothing():
     assert selection_of(Counts.from_frame(table, calibration="random", stratum="model")) is None
 
 
+@pytest.mark.parametrize("kind", ["times", "comments"])
+def test_notes_that_differ_from_label_to_label_hide_nothing(kind):
+    table, _ = planted("tokens")
+    has, times = table["truth"] != "", pd.date_range("2026-02-01", periods=600, freq="min")
+    notes = times.astype(str) if kind == "times" else [f"as in case {i % 40}" for i in range(600)]
+    table = table.assign(note=np.where(has, notes, ""))
+    seen = selection_of(Counts.from_frame(table, calibration="random"))
+    assert seen.caution.numbers["column"] == "tokens"
+    table, _ = planted("random")
+    table = table.assign(note=np.where(table["truth"] != "", notes, ""))
+    assert selection_of(Counts.from_frame(table, calibration="random")) is None
+
+
 def test_rows_in_an_order_that_no_column_confirms_may_have_been_sorted_by_their_labels():
     table, _ = planted("random")
     table = table.sort_values("truth", ascending=False, ignore_index=True)
