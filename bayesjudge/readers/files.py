@@ -395,14 +395,15 @@ class File:
         return found
 
     @contextlib.contextmanager
-    def broken(self) -> Iterator[None]:
-        """Errors of libraries on a broken file as errors of this file."""
-        known = (OSError, ValueError, EOFError, MemoryError, csv.Error, zlib.error, struct.error)
+    def broken(self, *more: type[Exception]) -> Iterator[None]:
+        """Errors of libraries on a broken file, and `more` of them, as errors of this file."""
+        known: list[type[Exception]] = [OSError, ValueError, EOFError, MemoryError, OverflowError]
+        known += [NotImplementedError, csv.Error, zlib.error, struct.error, zipfile.BadZipFile]
         try:
             yield
         except InputError:
             raise
-        except (*known, zipfile.BadZipFile, NotImplementedError, OverflowError) as error:
+        except (*known, *more) as error:
             lines = str(error).strip().splitlines() or [type(error).__name__]
             if isinstance(error, zipfile.BadZipFile):
                 lines = [f"the archive is cut short or damaged ({lines[0]})"]

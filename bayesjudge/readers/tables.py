@@ -18,7 +18,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from functools import reduce
+from functools import partial, reduce
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -512,21 +512,27 @@ def _xlsx(file: File, inner: str) -> Iterator[tuple[list[str], Iterator[tuple[An
             openpyxl = None
         words = "needs openpyxl, which is not installed: pip install 'bayesjudge[data]'"
         require(openpyxl is not None, words)
-    try:
-        with file.raw() as raw:
-            content = io.BytesIO(raw.read())
+    # openpyxl opens lazily: a damaged sheet shows as its rows are read
+    broken = partial(file.broken, LookupError, TypeError, AttributeError, SyntaxError, RuntimeError)
+    with broken(), file.raw() as raw:
+        content = io.BytesIO(raw.read())
         book = openpyxl.load_workbook(content, read_only=True, data_only=True)
-    except (KeyError, ValueError, OSError, TypeError, SyntaxError) as error:
-        raise InputError(file.name, [f"cannot be read: {error}"]) from error
     try:
-        name = _inner(file, book.sheetnames, inner, "sheet", first=True)
-        filled = (row for row in book[name].iter_rows(values_only=True) if _filled(row))
-        head, rows = _below_titles(filled)
+        sheets = [sheet.title for sheet in book.worksheets]  # without sheets that are charts
+        name = _inner(file, sheets, inner, "sheet", first=True)
+        head, rows = _below_titles(_filled_rows(book[name], broken))
         with checking(file.name) as require:
             require(head, f"sheet {name!r} is empty")
         yield [str(cell).strip() if cell is not None else "" for cell in head], rows
     finally:
         book.close()
+
+
+def _filled_rows(
+    sheet: Any, broken: Callable[[], contextlib.AbstractContextManager[None]]
+) -> Iterator[tuple[Any, ...]]:
+    with broken():
+        yield from (row for row in sheet.iter_rows(values_only=True) if _filled(row))
 
 
 def _filled(row: Sequence[Any]) -> int:

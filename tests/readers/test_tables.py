@@ -275,6 +275,47 @@ def test_empty_rows_of_a_sheet_are_no_rows(tmp_path):
     assert read_table(tmp_path / "b.xlsx", ["a"])["a"].to_pylist() == ["x", "y"]
 
 
+def _repacked(source, target, change):
+    """A copy of a book with some members changed."""
+    with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, change.get(name, lambda content: content)(old.read(name)))
+
+
+SHEET = "xl/worksheets/sheet1.xml"
+DAMAGED = {
+    "cut": lambda content: content[: len(content) // 2],
+    "no such text": lambda content: content.replace(b't="n"', b't="s"'),
+}
+
+
+@pytest.mark.parametrize("damage", [*DAMAGED, "bytes", "encrypted"])
+def test_a_damaged_book_is_refused_in_words(tmp_path, damage):
+    whole, path = tmp_path / "whole.xlsx", tmp_path / "b.xlsx"
+    pd.DataFrame({"a": range(9)}).to_excel(whole, index=False)
+    _repacked(whole, path, {SHEET: DAMAGED.get(damage, lambda content: content)})
+    content = bytearray(path.read_bytes())
+    if damage == "bytes":
+        content[content.index(b"<sheetData>")] ^= 1
+    if damage == "encrypted":
+        content[content.index(SHEET.encode(), content.index(b"PK\x01\x02")) - 46 + 8] |= 1
+    path.write_bytes(content)
+    with pytest.raises(bj.InputError, match=r"b.xlsx: cannot be read"):
+        read_table(path, ["a"])
+
+
+def test_a_sheet_that_is_a_chart_is_no_table(tmp_path):
+    from openpyxl.chart import BarChart
+
+    path = tmp_path / "b.xlsx"
+    with pd.ExcelWriter(path, engine="openpyxl") as book:
+        pd.DataFrame({"a": ["x", "y"]}).to_excel(book, sheet_name="data", index=False)
+        book.book.create_chartsheet("chart", 0).add_chart(BarChart())
+    assert read_table(path, ["a"])["a"].to_pylist() == ["x", "y"]
+    with pytest.raises(bj.InputError, match="has no sheet 'chart'; there are data"):
+        read_table(tmp_path / "b.xlsx::chart", ["a"])
+
+
 def test_titles_above_a_sheets_names_are_no_rows(tmp_path):
     """Empty rows and rows of one cell above those of several; of one column there is no title."""
     table = pd.DataFrame({"a": ["x", "y"], "b": [1.0, None]})
