@@ -263,7 +263,6 @@ def test_equal_numbers_of_both_kinds_are_asked_about(tmp_path, examine):
     assert any("20 1 and 20 0 are labelled" in text for text in found["odd"])
 
 
-@pytest.mark.slow
 def _chat(seed=2):
     """Conversations of two turns of a user and two of an assistant, whose turns are judged."""
     rng = np.random.default_rng(seed)
@@ -285,6 +284,13 @@ def test_turns_that_are_not_judged_are_no_outputs(tmp_path, examine):
     assert "--item chat --repeats system --unparsed drop" in line
     assert "judge is empty in all rows where role is user, and in no other" in found["odd"]
     assert not any("no random sample" in told for told in found["odd"])
+
+
+def test_a_judge_that_is_empty_beside_another_is_not_said_to_see_no_rows(tmp_path, examine):
+    table = _chat()
+    table["other"] = table["judge"]
+    table.drop(columns=["role", "turn"]).to_csv(tmp_path / "two.csv", index=False)
+    assert not any("in no other" in told for told in examine(tmp_path / "two.csv")["odd"])
 
 
 def test_labels_of_last_turns_may_be_of_the_conversation(tmp_path, examine):
@@ -312,6 +318,7 @@ def test_rows_of_judges_need_no_name(tmp_path, examine):
     assert any("panel" in line and "--judges gpt claude llama" in line for line in lines)
 
 
+@pytest.mark.slow
 def test_a_wide_table_of_judges_is_a_panel_and_scores_have_a_scale(tmp_path, examine):
     path = tmp_path / "wide.csv"
     rows = [f"q{i},g{i % 2},{i % 2},{i % 3 % 2},{(i + 1) % 2},{i % 2}" for i in range(30)]

@@ -153,7 +153,7 @@ def _never_judged(table: Table, verdict: str) -> str:
     for column in free if not all(judged) else ():
         each = {*zip(column.cells, judged, strict=True)}
         without = sorted(kind for kind, there in each if not there)
-        if len(each) == len({kind for kind, _ in each}) > len(without):
+        if "" not in without and len(each) == len({kind for kind, _ in each}) > len(without):
             return f"{column.name} is {few(without, 5)}"
     return ""
 
