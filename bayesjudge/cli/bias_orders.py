@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from bayesjudge import bias as module
 from bayesjudge.cli.options import FIRST, OF_TABLE, Shared, table_option
@@ -11,9 +11,6 @@ from bayesjudge.cli.output import Story, intervals_of, present
 from bayesjudge.cli.source import open_source
 from bayesjudge.core.errors import InputError, Problem, checking
 from bayesjudge.core.words import glossary
-
-if TYPE_CHECKING:
-    pass
 
 #: Of a log of pairs, whose answers 1 and 2 are.
 SYSTEMS = ("the system", "the baseline")
