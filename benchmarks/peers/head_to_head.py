@@ -11,7 +11,7 @@ refusals, processor time, and the score as a multiple of ours on the same tables
 Quick: ``--tables 3 --results benchmarks/peers/.quick``
 
 Found: in a short run (15 to 300 tables a cell, slow peers fewer or none) no peer's score is
-below ours for a share (GLIDE 1.05 ± .02 of ours, truescore 1.16 ± .02), kappa (statsmodels 1.56
+below ours for a share (GLIDE 1.06 ± .02 of ours, truescore 1.16 ± .02), kappa (statsmodels 1.56
 ± .09), a leaderboard and, in simulated worlds, a panel and pass^4. Peers are better in paired
 differences of systems that rarely differ (truescore .73 ± .01 with 50 labels, .96 over all), in
 scores that bend (ppi_aipw .93 ± .01, though it covers .933), on real votes with 50 labels
