@@ -291,7 +291,7 @@ def prior_sensitivity(fit: Any, *, random_seed: Any = None) -> pd.DataFrame:
         populations; how judges, items or systems scatter within a population is the model. If the
         model states Beta priors, ``to_flat`` and ``to_jeffreys`` are how far the mean moves, in
         posterior standard deviations, if all of these are flat or Jeffreys' (draws weighed by the
-        ratio of the priors); more than `MOVED` is a diagnosis.
+        ratio of the priors); more than `MOVED` is a diagnosis. Priors by system or by person stay.
 
     Raises
     ------
@@ -339,7 +339,9 @@ def _moves(fit: Any, other: BetaPrior) -> np.ndarray | None:
     for name, stated in vars(fit.spec).items():
         # of pooled rates the prior is that of the typical one
         variable = f"typical_{name}" if f"typical_{name}" in posterior else name
-        if isinstance(stated, BetaPrior) and variable in posterior:
+        data = fit.model.named_vars.get(f"{name}_prior")
+        several = data is not None and data.ndim > 1  # people's beside the judge's
+        if isinstance(stated, BetaPrior) and variable in posterior and not several:
             x = posterior[variable].clip(1e-12, 1 - 1e-12)
             ratio = (other.alpha - stated.alpha) * np.log(x)
             ratio += (other.beta - stated.beta) * np.log1p(-x)

@@ -61,6 +61,7 @@ def test_other_priors_are_of_the_typical_rates_not_of_each_group_s():
     )
     fit = SimpleNamespace(
         spec=P.PooledErrorRates(sensitivity=bj.BetaPrior(3, 1)),
+        model=SimpleNamespace(named_vars={}),
         idata={"posterior": SimpleNamespace(to_dataset=lambda: posterior)},
         quantities=["typical_sensitivity"],
     )

@@ -1,16 +1,20 @@
 """People err too: against the panel's model, today's numbers without errors, published rates."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from conftest import shared
 from contract import graph_of
+from numpy.testing import assert_allclose
 
 import bayesjudge as bj
+from bayesjudge.core.predictive import _moves
 from bayesjudge.prevalence import people
-from bayesjudge.truth import likelihood
+from bayesjudge.truth import importance, likelihood
 from bayesjudge.truth.importance import BetaPosterior, interval_of
 
 P = bj.prevalence
@@ -659,3 +663,35 @@ def test_a_gate_on_several_people_lets_them_err(counts):
     assert "part of the model" in str(made)
     said = bj.decide.gate(counts, at_least=0.6, entry="people_pass")
     assert said.checks[0].quantity == "people_pass"
+
+
+def test_other_priors_leave_what_is_stated_by_person(counts):
+    """The judge's prior is not that of people, whose rates stand in the same variable."""
+    rng = np.random.default_rng(1)
+    share = rng.beta(3, 2, (2, 500))
+    posterior = xr.Dataset(
+        {
+            "prevalence": (("chain", "draw"), share),
+            "sensitivity": (("chain", "draw", "judge"), rng.beta(2, 1, (2, 500, 3))),
+        }
+    )
+    fit = SimpleNamespace(
+        spec=people.PeopleErrors(prevalence=bj.BetaPrior(2, 1)),
+        model=people.build_model(counts),
+        idata={"posterior": SimpleNamespace(to_dataset=lambda: posterior)},
+        quantities=["prevalence"],
+    )
+    mean = (share / share).sum() / (1 / share).sum()
+    assert_allclose(_moves(fit, bj.BetaPrior()), (mean - share.mean()) / share.std())
+    jeffreys = _moves(fit, bj.BetaPrior.jeffreys())
+    weight = share**-1.5 * (1 - share) ** -0.5
+    mean = (share * weight).sum() / weight.sum()
+    assert_allclose(jeffreys, (mean - share.mean()) / share.std())
+
+
+def test_points_that_do_not_cover_the_posterior_give_no_number(counts, monkeypatch):
+    monkeypatch.setattr(importance, "EFFECTIVE", 1e9)
+    made = people.exact(counts)
+    assert made.cautions[0].id == "no-quadrature"
+    assert all(np.isnan(one.value).all() for one in made.quantities.values())
+    assert np.isnan(made["prevalence"]).all()
