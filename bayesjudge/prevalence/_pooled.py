@@ -14,7 +14,7 @@ from bayesjudge.prevalence._boundary import depths_in_draws, extended, near_an_e
 from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.data import Counts
 from bayesjudge.truth.hierarchy import PooledPosterior
-from bayesjudge.truth.importance import NotWeighed, Weighed, interval_of
+from bayesjudge.truth.importance import NotWeighed, Weighed, intervals_of
 
 if TYPE_CHECKING:
     from bayesjudge.prevalence.model import PooledErrorRates
@@ -67,16 +67,14 @@ def pooled_estimate(
     if counts.adds_up:
         values[OVERALL] = values["prevalence"] @ counts.shares
     for name in model._quantities(counts):
-        columns = values[name].reshape(len(weight), -1).T
-        rows = np.array([interval_of(one, weight, ci_prob, interval) for one in columns])
         by = {} if values[name].ndim == 1 else coords
-        made[name] = Quantity.over(tuple(rows.T), by)
+        made[name] = Quantity.over(intervals_of(values[name], weight, ci_prob, interval), by)
     if interval == "eti_bounded" and len(weight) > 1:
         made |= _reaching_ends(made, Weighed(values, weight), ci_prob)
     first = values["prevalence"].argmin(axis=1)
-    chance = np.bincount(first, weight, len(counts.systems or ()))
-    none = np.full(len(chance), np.nan)
-    made[LOWEST] = Quantity.over((chance if len(weight) > 1 else none, none, none), coords)
+    chances = np.bincount(first, weight, len(counts.systems or ()))
+    none = np.full(len(chances), np.nan)
+    made[LOWEST] = Quantity.over((chances if len(weight) > 1 else none, none, none), coords)
     return Estimate(
         made,
         method=methods.EXACT_POOLED,

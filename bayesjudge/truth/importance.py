@@ -64,6 +64,14 @@ def interval_of(draws: np.ndarray, weight: np.ndarray, ci_prob: float, kind: str
     return np.array([weight @ draws, low[best], high[best]])
 
 
+def intervals_of(
+    draws: np.ndarray, weight: np.ndarray, ci_prob: float, kind: str
+) -> tuple[np.ndarray, ...]:
+    """Means, lows and highs of weighed draws, one a row, in the order of the other axes."""
+    columns = draws.reshape(len(weight), -1).T
+    return tuple(np.transpose([interval_of(one, weight, ci_prob, kind) for one in columns]))
+
+
 @dataclass(frozen=True, eq=False)
 class BetaPosterior:
     """The density of logits of each group's share, and of each judge's two rates.

@@ -26,7 +26,7 @@ from bayesjudge.prevalence.people.model import (
     suited,
 )
 from bayesjudge.truth import likelihood
-from bayesjudge.truth.importance import NotWeighed, interval_of
+from bayesjudge.truth.importance import NotWeighed, intervals_of
 from bayesjudge.verdicts.reading import (
     KEPT,
     Reading,
@@ -63,14 +63,13 @@ def _of_people(
         weight = found.weight
     except NotWeighed as error:
         cautions = (Caution.of("no-quadrature", "people", error=str(error)), *cautions)
-        values, weight = {}, np.zeros(0)
+        values, weight = {}, np.ones(1)
     for name in model._quantities(counts):
         by = _by(name, counts, coords)
         size = int(np.prod([len(one) for one in by.values()]))
-        columns = np.full((size, 3), np.nan)
-        for i, one in enumerate(values[name].reshape(len(weight), -1).T if values else ()):
-            columns[i] = interval_of(one, weight, ci_prob, interval)
-        made[name] = Quantity.over(tuple(columns.T), by)
+        unknown = np.full((len(weight), size), np.nan)
+        drawn = values.get(name, unknown)
+        made[name] = Quantity.over(intervals_of(drawn, weight, ci_prob, interval), by)
     return Estimate(
         made,
         method=methods.EXACT_PEOPLE,
