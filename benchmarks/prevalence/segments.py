@@ -23,7 +23,7 @@ segments are alike (scatter .2) they are .18 wide, alone .32, with half the erro
 to .24 (.20 to .27), at an error lower by 4 to 36 %. The interval score is lower in all nine, by 0.3
 to 44 %. The group named as lowest is that in .17 to .75 of simulated tables where .35 to .75
 was said, in all of those of two kinds, and in .42 to .92 of real ones, where .50 to .60 was said.
-LLM-Rubric is not among the nine, whose rows an earlier set of inner points made.
+The stored rows were made before the inner points were last changed, and lack LLM-Rubric.
 """
 
 from __future__ import annotations
