@@ -10,7 +10,6 @@ a column of times, or if labels reach one part of the rows more than the other.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -19,9 +18,9 @@ import numpy as np
 
 from bayesjudge.core.estimate import Caution
 from bayesjudge.core.tables import is_counted_in_place
-from bayesjudge.verdicts.labels import MISSING, meanings_of
+from bayesjudge.verdicts.labels import MISSING
 from bayesjudge.verdicts.reading import ITEM_COLUMNS, Reading
-from bayesjudge.verdicts.selection import DATE, NOTHING, cells_of, names_of, whole_of
+from bayesjudge.verdicts.selection import DATE, cells_of, labels_in, names_of, whole_of
 
 #: Probability of a false alarm by table, of verdicts and of errors each one half.
 ALARM = 0.005
@@ -73,14 +72,9 @@ def changes_midway(table: Any, how: Reading) -> Caution | None:
     if is_counted_in_place(table) or len(table) < 2 * FEWEST_ROWS:
         return None
     names = [how.verdict[0], *([how.truth] if how.truth else [])]
-    cells = [cells_of(table, name) for name in names]
-    seen = {
-        name: Counter(x for x in own if str(x) not in NOTHING)
-        for name, own in zip(names, cells, strict=True)
-    }
-    meant = how.pass_value, how.fail_value, how.missing_value
-    labels = meanings_of(seen, meant, None, how.subject)
-    places = [labels.of(name, own) for name, own in zip(names, cells, strict=True)]
+    cells = {name: cells_of(table, name) for name in names}
+    labels = labels_in(cells, how)
+    places = [labels.of(name, cells[name]) for name in names]
     verdict, truth = (*places, np.full(len(table), MISSING))[:2]
     if len(labels.classes) != 2 or any(map(_is_sorted, places)):
         return None

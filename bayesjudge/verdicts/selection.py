@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ from bayesjudge.core.label_design import design_of
 from bayesjudge.core.labels import listed, says_nothing
 from bayesjudge.core.numbers import number_of
 from bayesjudge.core.tables import columns_of, free_name, is_counted_in_place
-from bayesjudge.verdicts.labels import MISSING, meanings_of
+from bayesjudge.verdicts.labels import MISSING, Labels, meanings_of
 from bayesjudge.verdicts.reading import ITEM_COLUMNS, SYSTEM_COLUMNS, Reading
 
 #: Probability of a false alarm by table, and below which an answer follows the column instead.
@@ -268,10 +268,15 @@ def _labelled(table: Any, how: Reading) -> np.ndarray:
     if how.scale is not None:
         has = [[str(cell).strip() not in none for cell in cells[name]] for name in truths]
         return np.any(has, axis=0)
-    seen = {name: Counter(x for x in cells[name] if str(x) not in NOTHING) for name in cells}
-    meant = how.pass_value, how.fail_value, how.missing_value
-    labels = meanings_of(seen, meant, how.classes, how.subject)
+    labels = labels_in(cells, how)
     return np.any([labels.of(name, cells[name]) != MISSING for name in truths], axis=0)
+
+
+def labels_in(cells: Mapping[str, Sequence[Any]], how: Reading) -> Labels:
+    """What cells of verdicts and labels mean, by column."""
+    seen = {name: Counter(x for x in own if str(x) not in NOTHING) for name, own in cells.items()}
+    meant = how.pass_value, how.fail_value, how.missing_value
+    return meanings_of(seen, meant, how.classes, how.subject)
 
 
 def _sampled(labelled: np.ndarray) -> np.ndarray:
