@@ -211,6 +211,8 @@ def test_planned_data_are_the_designs():
     ppv = 0.2 * 0.9 / (0.2 * 0.9 + 0.8 * 0.3)
     noise = 5 * np.sqrt(ppv * (1 - ppv) / (30 * 4000))
     assert_allclose(chosen.correct_pass.mean() / 30, ppv, atol=noise)
+    told = budget.plan([50], **rates, items=500, repeats=2).set_index("strategy")["correct_n"]
+    assert_allclose(told["by verdict"], 25 * ppv + 25 * 0.02 / (0.02 + 0.8 * 0.7))
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ import bayesjudge as bj
 from bayesjudge.cli import main
 from bayesjudge.core.diagnosis import ROW_ORDER
 from bayesjudge.prevalence import Counts, exact
+from bayesjudge.verdicts import row_order
 from bayesjudge.verdicts.row_order import most_different
 
 
@@ -147,3 +148,21 @@ def test_false_alarms_are_rare():
     tables = 200
     alarms = sum(caution(table([9, i], n=300, labels=100)) is not None for i in range(tables))
     assert alarms / tables <= 0.005 + 4 * np.sqrt(0.005 / tables)
+
+
+def test_each_test_that_could_have_spoken_counts():
+    """Bonferroni: of errors two tests a block, of verdicts one."""
+    frame = table(3, n=1000, labels=300, wrong=0.6, missed=0.5)
+    verdict = frame["verdict"].to_numpy()
+    truth = frame["truth"].fillna(row_order.MISSING).to_numpy(int)
+    blocks = [np.arange(500, 1000), np.arange(500)]
+    blocks = [np.sort(np.concatenate([block[::2], 999 - block[::2]])) for block in blocks]
+    rows = [block[truth[block] == kind] for block in blocks for kind in (0, 1)]
+    least = min(most_different(r, verdict[r] != truth[r]).p_value for r in rows)
+    seen = row_order._of_errors(verdict, truth, blocks).numbers
+    assert seen["p_value"] == pytest.approx(4 * least, abs=0)
+    none = np.full(1000, row_order.MISSING)
+    later = (np.arange(1000) >= 500).astype(int)
+    least = min(most_different(r, later[r] == 1).p_value for r in blocks)
+    seen = row_order._of_verdicts(later, none, blocks).numbers
+    assert seen["p_value"] == pytest.approx(2 * least, abs=0)

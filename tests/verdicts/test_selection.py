@@ -167,6 +167,16 @@ def test_rows_of_one_item_are_drawn_together():
     assert seen.caution.numbers["column"] == "model"
 
 
+def test_items_and_their_rows_are_two_tests():
+    rng = np.random.default_rng(1)
+    unit, x = np.repeat(np.arange(60), 4), rng.random((240, 2))
+    flag = (x[:, 0] > 0.8).astype(float)
+    both = selection._by_unit(x, flag, unit, rows_too=True).p_value
+    rows = selection.most_extreme(x, flag, unit).p_value
+    items = selection._by_unit(x, flag, unit, rows_too=False).p_value
+    assert both == pytest.approx(2 * min(rows, items), abs=0)
+
+
 def test_the_probability_is_that_of_all_ways_to_draw_the_labels(monkeypatch):
     monkeypatch.setattr(selection, "UNSUSPICIOUS", 99)
     monkeypatch.setattr(selection, "MOST_AS_FAR", selection.DRAWS)
