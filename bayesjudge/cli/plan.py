@@ -220,15 +220,16 @@ def _if_worse(
         asked |= {"labelled": labels, "calibration": "random", "random_seed": seed}
         cost = f"it is {budget.expected_width(**asked).width:.3f} wide"
     else:
-        cost = f"it takes {_count(budget.labels_by_design(width, **asked)['random sample'])} labels"
+        more = budget.labels_by_design(width, **asked)["random sample"]
+        cost = f"it {_takes(more, ' labels')}"
     return (
         f" If the judge is right {100 * WORSE:g} points less often than guessed, on good outputs "
         f"and on bad ones, {cost}."
     )
 
 
-def _count(labels: int | None) -> str:
-    return "more than there are" if labels is None else f"{labels:,}"
+def _takes(labels: int | None, noun: str = "", takes: str = "takes ") -> str:
+    return "is out of reach" if labels is None else f"{takes}{labels:,}{noun}"
 
 
 def _answer(
@@ -249,13 +250,15 @@ def _answer(
             f"interval {sample:.3f} wide, and {people:.3f} if the judge is left out. 9 tables of "
             f"10 reach {most['width_90']['random sample']:.3f}."
         )
-    counts = {name: "out of reach" if n is None else f"{n:,}" for name, n in needed.items()}
-    text = f"An interval {width:g} wide takes about {counts['random sample']} labels of a random "
-    text += f"sample, and {counts['people only']} without the judge. "
-    if needed["random sample"] is not None:
-        text += f"So that 9 tables of 10 are as narrow it takes {_count(sure['random sample'])}. "
+    sample, tables = needed["random sample"], "9 tables of 10 are as narrow"
+    text = f"An interval {width:g} wide {_takes(sample, ' labels', 'takes about ')} of a random "
+    text += f"sample, and {_takes(needed['people only'], takes='')} without the judge. "
+    if sample is not None:
+        most = sure["random sample"]
+        start, end = ("That", "") if most is None else ("So that", "it ")
+        text += f"{start} {tables} {end}{_takes(most)}. "
     text += f"The number is {differs.strip(' ()')}. " if differs else ""
-    text += f"Chosen by the judge's verdict it takes {counts['by verdict']}; "
+    text += f"Chosen by the judge's verdict it {_takes(needed['by verdict'])}; "
     by_truth = needed["half good, half bad"]
     if by_truth is not None:
         return f"{text}with labels chosen by truth, half good and half bad, {by_truth:,}."

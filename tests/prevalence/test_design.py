@@ -351,6 +351,25 @@ def test_labels_with_a_chance_are_those_of_drawn_tables(name):
     assert abs(share - 0.9) < 4 * np.sqrt(0.09 / 400)
 
 
+UNREACHED = {
+    "0.088": ["is out of reach of a random sample, and is out of reach without the judge",
+              "by the judge's verdict it is out of reach;", "on bad ones, it is out of reach."],
+    "0.093": ["That 9 tables of 10 are as narrow is out of reach."],
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", UNREACHED)
+def test_a_width_that_no_labels_reach_is_said_in_words(width, capsys):
+    from bayesjudge.cli import main
+
+    assumed = ["--prevalence", "0.7", "--sensitivity", "0.9", "--specificity", "0.8"]
+    asked = ["--items", "300", "--width", width, "--labelled", "20"]
+    assert main(["plan", *assumed, *asked]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert all(words in shown for words in UNREACHED[width]), shown
+
+
 @pytest.mark.slow
 def test_the_command_prints_the_table(tmp_path, capsys, monkeypatch):
     from bayesjudge.cli import main
