@@ -20,7 +20,14 @@ from bayesjudge.core.estimate import Caution
 from bayesjudge.core.tables import is_counted_in_place
 from bayesjudge.verdicts.labels import MISSING
 from bayesjudge.verdicts.reading import ITEM_COLUMNS, Reading
-from bayesjudge.verdicts.selection import DATE, cells_of, labels_in, names_of, whole_of
+from bayesjudge.verdicts.selection import (
+    DATE,
+    LARGEST,
+    cells_of,
+    labels_in,
+    names_of,
+    whole_of,
+)
 
 #: Probability of a false alarm by table, of verdicts and of errors each one half.
 ALARM = 0.005
@@ -69,7 +76,7 @@ def changes_midway(table: Any, how: Reading) -> Caution | None:
     """
     if how.judge or how.rater or how.scale or how.classes is not None or len(how.verdict) > 1:
         return None
-    if is_counted_in_place(table) or len(table) < 2 * FEWEST_ROWS:
+    if is_counted_in_place(table) or not 2 * FEWEST_ROWS <= len(table) <= LARGEST:
         return None
     names = [how.verdict[0], *([how.truth] if how.truth else [])]
     cells = {name: cells_of(table, name) for name in names}

@@ -33,6 +33,8 @@ ALARM, CLEAR = 0.005, 1e-6
 DRAWS, FIRST, MOST_AS_FAR = 999, 99, 2
 #: No labels are drawn if Bonferroni's bound by the normal distribution is larger than this.
 UNSUSPICIOUS = 0.2
+#: Rows above which a table is only counted: its cells would be read one by one.
+LARGEST = 1_000_000
 #: Rows that are looked at: all of fewer, else half of them labelled ones if there are so many.
 MOST_ROWS = 5_000
 #: Most values of a column of classes, fewest rows of one, and mean letters of a text.
@@ -187,7 +189,7 @@ def how_labels_came(
     drawn = design.is_sample or by_verdict or design.name == "known_propensity"
     if not (drawn and labels) or how.judge or how.rater or (by_verdict and how.scale):
         return None
-    if is_counted_in_place(table):
+    if is_counted_in_place(table) or len(table) > LARGEST:
         return None
     labelled, table = _labelled(table, how), whole_of(table, how)
     rows = _sampled(labelled)

@@ -11,7 +11,7 @@ import bayesjudge as bj
 from bayesjudge import prevalence as P
 from bayesjudge.core.diagnosis import selection_of
 from bayesjudge.prevalence import Counts
-from bayesjudge.verdicts import selection
+from bayesjudge.verdicts import row_order, selection
 
 
 def rows_of(n=600, seed=1):
@@ -256,3 +256,14 @@ def test_scores_classes_judges_and_panels_say_it_too():
 def test_a_column_may_be_called_like_a_table_s_own(name):
     frame = pd.DataFrame({"verdict": [1, 0] * 20, "truth": [1, None] * 20, name: range(40)})
     bj.Verdicts.from_frame(frame, verdict="verdict", truth="truth", calibration="random")
+
+
+def test_a_table_of_millions_of_rows_is_only_counted(monkeypatch):
+    """Ten million cells one by one took 43 s and a gigabyte; `test_ten_million_rows` has memory."""
+    table, _ = planted("first")
+    assert selection_of(Counts.from_frame(table, calibration="random", item="id")) is not None
+    for module in (selection, row_order):
+        monkeypatch.setattr(module, "LARGEST", len(table) - 1)
+    monkeypatch.setattr(selection, "cells_of", None)
+    monkeypatch.setattr(row_order, "cells_of", None)
+    assert selection_of(Counts.from_frame(table, calibration="random", item="id")) is None
