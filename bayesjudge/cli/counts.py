@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 import bayesjudge as bj
 from bayesjudge.cli.classes import view_of_classes
 from bayesjudge.cli.one_judge import OF_RATES, Asked, View, described, that_hold
@@ -38,6 +40,8 @@ CLASSES = "if there are more than two classes, name them: --classes A B …"
 WORDS = words_for("of_counts")
 #: With these, what rows without a verdict are has to be said: they are no third verdict.
 PASS_AND_FAIL_ONLY = ("by", "stratum", "propensity", "external_labels", "pooling", *OF_RATES)
+#: Caption of the picture of strata.
+STRATA = "Strata, with their shares of the items, and all of them"
 READ = ("verdict", "truth", "by", "stratum", "propensity", "item")
 
 
@@ -108,7 +112,7 @@ def view(
         target=asked.target,
         every=asked.all_methods,
         sections=sections,
-        draw=lambda made: _pictures(made, shared),
+        draw=lambda made: _pictures(made, posterior, shared),
     )
 
 
@@ -221,17 +225,21 @@ def _designs(
     return [Section(heading, lines, "designs", lines)]
 
 
-def _pictures(made: Sequence[Estimate | Fit], shared: Shared) -> dict[str, Axes]:
-    """Pictures of the sampled fit, by caption; none without one."""
-    fits = [one for one in made if isinstance(one, Fit)]
+def _pictures(
+    made: Sequence[Estimate | Fit], posterior: Estimate | None, shared: Shared
+) -> dict[str, Axes]:
+    """Pictures of the sampled fit, by caption; without one, of strata with a posterior."""
+    fits, module = [one for one in made if isinstance(one, Fit)], bj.prevalence
     if not fits:
-        return {}
-    fit, module = fits[-1], bj.prevalence
+        if posterior is None or not posterior.data.adds_up:
+            return {}
+        known = np.isfinite(posterior["overall_prevalence"].value)
+        return {STRATA: module.plot_strata(posterior)} if known else {}
+    fit = fits[-1]
     caption = "From the judge's pass rate (circle) to the prevalence (dot)"
     drawn = {caption: module.plot_correction(fit, ci_prob=shared.ci_prob)}
     if fit.data.adds_up:
-        caption = "Strata, with their shares of the items, and all of them"
-        drawn[caption] = module.plot_strata(fit, ci_prob=shared.ci_prob)
+        drawn[STRATA] = module.plot_strata(fit, ci_prob=shared.ci_prob)
     elif fit.data.dim == "system" and with_value(fit).sum() > 1:
         caption = "Systems, the best first, with the probability of being the best"
         drawn[caption] = module.plot_systems(module.ranking(fit, ci_prob=shared.ci_prob))

@@ -302,15 +302,15 @@ def plot_systems(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
 
 @plain_text
-def plot_strata(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> Axes:
+def plot_strata(fit: Fit | Estimate, *, ci_prob: float = 0.95, ax: Axes | None = None) -> Axes:
     """Draw the strata as a forest, with the prevalence of all of them below.
 
     Parameters
     ----------
-    fit : Fit
-        From `bayesjudge.prevalence.fit`, of strata.
+    fit : Fit or Estimate
+        From `bayesjudge.prevalence.fit` or `bayesjudge.prevalence.exact`, of strata.
     ci_prob : float, default 0.95
-        Probability of the intervals.
+        Probability of a fit's intervals; an estimate has its own.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
 
@@ -319,10 +319,13 @@ def plot_strata(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> A
     matplotlib.axes.Axes
         One interval a stratum, with its share of the items on the right.
     """
-    # a model with covariates reports its slopes, and has the strata's prevalence beside them
-    shown = replace(fit, quantities=("overall_prevalence", "prevalence"))
-    found, strata = shown.estimate(ci_prob=ci_prob), fit.data.systems
-    overall, each = found["overall_prevalence"]._asdict(), vars(found.quantities["prevalence"])
+    if isinstance(fit, Estimate):
+        shown = fit
+    else:  # a model with covariates reports its slopes, and has the strata's prevalence beside them
+        both = replace(fit, quantities=("overall_prevalence", "prevalence"))
+        shown = both.estimate(ci_prob=ci_prob)
+    strata = fit.data.systems
+    overall, each = shown["overall_prevalence"]._asdict(), vars(shown.quantities["prevalence"])
     ax = ax or new_axes(6.5, _pitch(len(strata)) * len(strata) + 1.8)
     rows, last = np.arange(len(strata)), len(strata) + 0.3
     draw_rows(ax, rows, **_numbers_of(each))
@@ -332,7 +335,8 @@ def plot_strata(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> A
     name_rows(ax, [*strata, "all"], [*rows, last], top=-1.2)
     name = fit.data.pass_name
     ax.set(xlim=(-0.02, 1.02), xlabel=in_words("prevalence", name))
-    write_title(ax, f"{would_pass(percents(Row(**overall), ci_prob), name)}, over all strata")
+    share = percents(Row(**overall), shown.ci_prob)
+    write_title(ax, f"{would_pass(share, name)}, over all strata")
     return ax
 
 

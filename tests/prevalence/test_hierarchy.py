@@ -107,6 +107,15 @@ def test_an_answer_names_the_groups_that_may_be_the_lowest(twelve):
     assert any(note.startswith(f"Lowest of the 12 is {lowest} (probability") for note in told.notes)
 
 
+def test_groups_are_drawn_without_a_fit(twelve):
+    _, made = twelve
+    ax = P.plot_strata(made)
+    assert [label.get_text() for label in ax.get_yticklabels()] == [*NAMES, "all"]
+    dots, diamond, _ = ax.get_lines()
+    assert_allclose(dots.get_xdata(), made.quantities["prevalence"].value)
+    assert_allclose(diamond.get_xdata(), made["overall_prevalence"].value)
+
+
 @pytest.mark.slow
 def test_systems_share_shares_if_that_is_asked(twelve):
     counts = P.Counts(*TWELVE, calibration="random", systems=NAMES)
@@ -178,6 +187,9 @@ def test_the_command_answers_at_once_of_many_small_groups(tmp_path, capsys):
         said = " ".join(capsys.readouterr().out.split())
         assert "Lowest of the 12 is" in said
         assert "Bayesian (NUTS)" not in said
+    main(["prevalence", *asked, "--stratum", "topic", "--html", str(tmp_path / "page.html")])
+    page = (tmp_path / "page.html").read_text()
+    assert "Strata, with their shares of the items, and all of them" in page
 
 
 def test_only_the_sum_of_typical_rates_is_held_above_one():
