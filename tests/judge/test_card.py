@@ -16,7 +16,7 @@ from bayesjudge.cli import main
 from bayesjudge.core.errors import InputError
 from bayesjudge.datasets import keep_labels, xstest
 from bayesjudge.judge import Card
-from bayesjudge.judge._carry_over import Averaged
+from bayesjudge.judge._carry_over import Averaged, probes_for
 from bayesjudge.prevalence import Counts
 
 COUNTS = Counts(1000, 600, 200, 185, 100, 75, calibration="random")
@@ -472,3 +472,12 @@ def test_weighed_draws_have_the_mean_of_the_mixture():
     share = rows[:, 0]
     sd = np.sqrt(weight @ (share - weight @ share) ** 2)
     assert abs(weight @ share - averaged.mean) < 4 * sd * np.sqrt((weight**2).sum())
+
+
+def test_probes_are_those_of_two_one_sided_tests_by_verdict():
+    """Of passes .1 and of fails .15 are wrong; 90 % intervals in the margin in 80 % of runs."""
+    own = bj.prevalence.Counts(400, 240, 30, 27, 20, 17, calibration="random")
+    sd = np.sqrt(0.6 * 0.9 * 0.1 + 0.4 * 0.85 * 0.15)
+    wanted = (sd * (1.644854 + 1.281552) / 0.03) ** 2
+    assert probes_for(np.array([0.6, 0.9, 0.85]), own, 0.03) == np.ceil(wanted - 50)
+    assert probes_for(np.array([0.6, 0.9, 0.85]), own, 0.5) == 0
