@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import pandas as pd
+from asking import sample_until_sync
 from chat_server import complete, dice
 
 import bayesjudge as bj
@@ -116,7 +117,7 @@ def found(store, client="plain"):
 
 def run(port, store, budget=None, *, client="plain", items=None, timeout=0.3, **plan):
     """Ask until all items are settled, or the budget is spent."""
-    return bj.repeats.runner.sample_until_sync(
+    return sample_until_sync(
         CLIENTS[client](port),
         items_of(client) if items is None else items,
         store=store,

@@ -25,11 +25,11 @@ from bayesjudge.repeats.runner import (
     Reply,
     RetryPolicy,
     read_answers,
-    sample_until_sync,
 )
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
+from asking import sample_until_sync  # noqa: E402
 from run_to_be_killed import ITEMS, KillStudy, finish, found, kill_after, run, start  # noqa: E402
 from run_to_be_killed import PLAN as PLAN_OF_RUN  # noqa: E402
 
@@ -236,7 +236,7 @@ def test_a_hopeless_error_ends_the_run_and_keeps_the_answers(tmp_path):
     with pytest.raises(JudgeError, match="revoked"):
         sample_until_sync(revoked, ["x"], store=tmp_path / "x", concurrency=1, **PLAN)
     assert len(read_answers(tmp_path / "x")) == 5
-    found = sample_until_sync(steady, ["x"], store=tmp_path / "x", changed_code="accept", **PLAN)
+    found = sample_until_sync(steady, ["x"], store=tmp_path / "x", **PLAN)
     assert found.items["settled"].all()
 
 
@@ -264,16 +264,17 @@ def test_interrupted_from_the_keyboard_leaves_a_usable_store(tmp_path):
     finally:
         signal.signal(signal.SIGINT, before)
     assert len(read_answers(tmp_path / "x")) == 7
-    resumed = sample_until_sync(steady, ["x"], store=tmp_path / "x", changed_code="accept", **PLAN)
+    resumed = sample_until_sync(steady, ["x"], store=tmp_path / "x", **PLAN)
     straight = sample_until_sync(steady, ["x"], store=tmp_path / "y", **PLAN)
     assert resumed.answers.equals(straight.answers)
 
 
-def test_the_synchronous_twin_works_inside_a_running_loop(tmp_path):
+def test_the_synchronous_twin_refuses_a_running_loop(tmp_path):
     async def cell():
         return sample_until_sync(steady, ["x"], store=tmp_path / "x", **PLAN)
 
-    assert asyncio.run(cell()).items["settled"].all()
+    with pytest.raises(bj.InputError, match=r"await sample_until\(…\)"):
+        asyncio.run(cell())
 
 
 def test_delays_double_are_capped_and_differ():

@@ -6,12 +6,11 @@ import asyncio
 import contextlib
 import random
 import sys
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.progress import Progress
 from bayesjudge.core.progress import progress as progress_bar
 from bayesjudge.repeats.data import Scores
-from bayesjudge.repeats.runner._fingerprint import describe, describe_judges
+from bayesjudge.repeats.runner._fingerprint import describe
 from bayesjudge.repeats.runner._redaction import Redactor, text_of
 from bayesjudge.repeats.runner.judges import (
     FAILED,
@@ -45,7 +44,6 @@ async def sample_until(
     *,
     store: str | Path,
     progress: bool | None = None,
-    changed_code: Literal["refuse", "accept"] = "refuse",
     **settings: Any,
 ) -> Run:
     """Ask until each item's mean score is known to within a half-width.
@@ -60,10 +58,9 @@ async def sample_until(
     judge : callable, or mapping of str to callable
         ``async (item) -> score``, or several by name, asked in turn. A judge may return a `Reply`,
         and raises what it likes: it is asked again, unless it raises `JudgeError`. Its attribute
-        ``asks``, a mapping such as ``{"prompt": …, "model": …}``, may say what the store is bound
-        to. Without one that is its code, with the values, functions, objects and environment
-        variables that it uses by name; a judge that reads files, or holds an object of an installed
-        package, has to say it. Its attribute ``secrets`` may list keys that are not to be kept or
+        ``asks``, a mapping such as ``{"prompt": …, "model": …, "parser": …}``, says what it asks,
+        to which the store is bound: texts, numbers and containers of them, and functions, which
+        count by their source. Its attribute ``secrets`` may list keys that are not to be kept or
         shown; those in environment variables whose names end in ``_API_KEY``, ``_TOKEN`` or
         ``_SECRET`` are known.
     items : mapping of str to object, or sequence
@@ -73,10 +70,6 @@ async def sample_until(
         A SQLite file. Every answer is in it before the next call to its item is made.
     progress : bool, optional
         Show items settled, calls and cost; by default on a terminal or in a notebook.
-    changed_code : {"refuse", "accept"}
-        ``"accept"`` goes on although a judge's or a parser's code, or a value that it uses, is not
-        what it was, but asks and reads as before: a mended bug, another Python, a cache, a judge
-        that now has ``asks``.
     **settings
         `scale`, `half_width` and the other fields of `Settings`.
 
@@ -89,9 +82,9 @@ async def sample_until(
     Raises
     ------
     InputError
-        If an argument is out of its range, what a judge asks cannot be told, the store belongs to a
-        run that asked something else (the message names what; ``arm=`` begins another run in it),
-        or it cannot be used.
+        If an argument is out of its range, a judge does not say what it asks, the store belongs to
+        a run that asked something else (the message names what; ``arm=`` begins another run in
+        it), or it cannot be used.
     JudgeError
         If a judge says that asking again is of no use, or too many calls fail in a row. What
         was answered is in the store.
@@ -101,6 +94,7 @@ async def sample_until(
     >>> import asyncio, tempfile
     >>> async def judge(text):
     ...     return 4 + len(text) % 2
+    >>> judge.asks = {"prompt": "Is it long?"}
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     run = asyncio.run(sample_until(judge, ["a", "bb"], store=f"{folder}/run.sqlite",
     ...                                    scale=[1, 2, 3, 4, 5], half_width=0.4))
@@ -108,31 +102,23 @@ async def sample_until(
     [{'item': 'a', 'calls': 13, 'settled': True}, {'item': 'bb', 'calls': 10, 'settled': True}]
     """
     asked_for = Settings(**settings)
-    with checking("repeats run") as require:
-        known = changed_code in ("refuse", "accept")
-        require(known, f"changed_code must be 'refuse' or 'accept', got {changed_code!r}")
     judges, things = _named(judge, items)
     redact = Redactor(key for one in judges.values() for key in getattr(one, "secrets", ()))
-    before = describe_judges(judges, redact)
-    asked = describe(asked_for.scale, before, things, redact)
+    asked = describe(asked_for.scale, judges, things, redact)
     with (
-        Store(store, asked, asked_for.arm, changed_code == "accept") as kept,
+        Store(store, asked, asked_for.arm) as kept,
         progress_bar(progress, "items settled", total=len(things), keep=True) as bar,
     ):
         runner = _Runner(asked_for, judges, things, kept, bar, redact)
         runner.quiet = progress is False
-        try:
-            await runner.run()
-        finally:
-            with contextlib.suppress(InputError):  # of a store that is full
-                kept.note_changes(before.entries, describe_judges(judges, redact).entries)
+        await runner.run()
         calls, cost = kept.spent()
     answers = read_answers(store, arm=asked_for.arm)
     return _summarise(answers, list(things), asked_for, calls, cost)
 
 
 def sample_until_sync(*args: Any, **kwargs: Any) -> Run:
-    """Do what `sample_until` does, from code that is not async, in a notebook too.
+    """Do what `sample_until` does, from code that is not async.
 
     Parameters
     ----------
@@ -147,47 +133,13 @@ def sample_until_sync(*args: Any, **kwargs: Any) -> Run:
     Raises
     ------
     InputError, JudgeError
-        As `sample_until` does.
+        As `sample_until` does; and in a notebook, which awaits it.
     """
-    try:
+    with contextlib.suppress(RuntimeError):
         asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(sample_until(*args, **kwargs))
-    found: list[Run | BaseException] = []
-    begun: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Run]]] = []
-    ended = threading.Event()
-
-    async def told() -> Run:
-        task = asyncio.create_task(sample_until(*args, **kwargs))
-        begun.append((asyncio.get_running_loop(), task))
-        return await task
-
-    def elsewhere() -> None:  # a loop is running here, as in a notebook: take another thread
-        try:
-            found.append(asyncio.run(told()))
-        except BaseException as error:
-            found.append(error)
-        finally:
-            ended.set()
-
-    thread = threading.Thread(target=elsewhere)
-    thread.start()
-    interrupt: KeyboardInterrupt | None = None
-    # Python 3.12 takes a thread for dead whose join was interrupted
-    while not ended.is_set():
-        try:
-            ended.wait(0.1)  # without an end it may not be interrupted
-        except KeyboardInterrupt as error:  # it comes here, and is meant for the thread
-            interrupt = error
-            for loop, task in begun:
-                with contextlib.suppress(RuntimeError):  # it has just ended
-                    loop.call_soon_threadsafe(task.cancel)
-    thread.join()
-    if interrupt is not None:
-        raise interrupt
-    if isinstance(found[0], BaseException):
-        raise found[0]
-    return found[0]
+        remedy = "a loop is running here, as in a notebook: await sample_until(…)"
+        raise InputError("repeats run", [remedy])
+    return asyncio.run(sample_until(*args, **kwargs))
 
 
 def _named(

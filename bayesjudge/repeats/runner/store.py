@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
-from bayesjudge.repeats.runner._fingerprint import Entry, changed_by_asking, changes
+from bayesjudge.repeats.runner._fingerprint import Entry, changes
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: Stored in the file as SQLite's user_version; a file of another version is refused.
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 _SCHEMA = """
 CREATE TABLE asked (
     arm TEXT NOT NULL, name TEXT NOT NULL, text TEXT NOT NULL, digest TEXT NOT NULL,
@@ -68,66 +68,43 @@ class Answer(NamedTuple):
 class Store:
     """The calls of one arm."""
 
-    def __init__(
-        self,
-        path: str | Path,
-        asked: Mapping[str, Entry],
-        arm: str = "main",
-        accept_code: bool = False,
-    ):
+    def __init__(self, path: str | Path, asked: Mapping[str, Entry], arm: str = "main"):
         self.path, self.arm = Path(path), arm
         real = self.path.resolve()  # by whatever name it goes, it has one lock
         self._lock = _lock(real, self.path)
         try:
-            _check_one_name(real, self.path)
             self._file = _connect(real, self.path)
         except BaseException:
             self._lock.close()
             raise
         try:
             with _explained(self.path):
-                self._check(asked, accept_code)
+                self._check(asked)
         except BaseException:
             self.close()
             raise
 
-    def _check(self, asked: Mapping[str, Entry], accept_code: bool) -> None:
+    def _check(self, asked: Mapping[str, Entry]) -> None:
         """Hold what is asked against what was, and keep it with a new arm."""
-        found = self._asked()
-        if not found and _answers(self._file, self.arm):
+        rows = self._file.execute("SELECT name, text, digest FROM asked WHERE arm = ?", [self.arm])
+        before = {name: Entry(text, digest) for name, text, digest in rows}
+        if not before and _answers(self._file, self.arm):
             raise sqlite3.DatabaseError(f"it does not say what arm {self.arm!r} asked")
-        changed = changes(found, asked, accept_code) if found else []
+        changed = changes(before, asked) if before else []
         with checking("repeats store") as require:
             for change in changed:
                 require(False, f"{str(self.path)!r}, arm {self.arm!r}, holds a run with {change}")
-            code = any(change.startswith(("other code", "other parser")) for change in changed)
-            require(not code, "if the changed code asks and reads as before: changed_code='accept'")
             require(
                 not changed,
                 "ask as before, begin a new arm of the store (arm='…', --arm …) or take another "
                 "file; no answer was changed",
             )
-        if not found or changes(found, asked):  # that were accepted
+        if not before:
             with self._file:
-                self._file.execute("DELETE FROM asked WHERE arm = ?", [self.arm])
-                self._keep(asked)
-
-    def _asked(self) -> dict[str, Entry]:
-        rows = self._file.execute("SELECT name, text, digest FROM asked WHERE arm = ?", [self.arm])
-        return {name: Entry(text, digest) for name, text, digest in rows}
-
-    def _keep(self, asked: Mapping[str, Entry]) -> None:
-        self._file.executemany(
-            "INSERT OR REPLACE INTO asked VALUES (?, ?, ?, ?)",
-            [(self.arm, name, *entry) for name, entry in asked.items()],
-        )
-
-    def note_changes(self, before: Mapping[str, Entry], after: Mapping[str, Entry]) -> None:
-        """Let the run go on with judges as they are after the calls, too."""
-        with _explained(self.path), self._file:
-            kept = self._asked()
-            known = {name: kept[name] for name in before if name in kept}
-            self._keep(changed_by_asking(known, after))
+                self._file.executemany(
+                    "INSERT INTO asked VALUES (?, ?, ?, ?)",
+                    [(self.arm, name, *entry) for name, entry in asked.items()],
+                )
 
     def __enter__(self) -> Self:
         return self
@@ -343,17 +320,6 @@ def _prepared(file: sqlite3.Connection, make: bool) -> tuple[int | None, str]:
             return None, str(error)
         raise
     return version, ""
-
-
-def _check_one_name(real: Path, path: Path) -> None:
-    """Refuse a file of several names: SQLite keeps its log by name, two would mix."""
-    links = real.stat().st_nlink if real.is_file() else 1
-    with checking("repeats store") as require:
-        require(
-            links == 1,
-            f"{str(path)!r} is one of {links} names (hard links) of a file, and runs through them "
-            "would not see each other: remove the others, or copy the file and use the copy",
-        )
 
 
 def _lock(real: Path, path: Path) -> sqlite3.Connection:
