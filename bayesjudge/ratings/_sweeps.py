@@ -129,51 +129,6 @@ def _items(rng, alpha, side, sweeps, shares):
 
 
 @jitable
-def _of_one_set(m, copied, own, size, part):
-    """Weights of 0 to `m` ratings of a set being the judge's own, the others copies.
-
-    Of the urn, the k-th of its own has the weight size + k - 1.
-    """
-    part[0] = 1.0
-    for j in range(m):
-        part[j + 1] = part[j] * own * (size + j)
-        for k in range(j, 0, -1):
-            part[k] = part[k] * copied + part[k - 1] * own * (size + k - 1)
-        part[0] *= copied
-
-
-@jitable
-def _of_item(first, end, sets, times, theta, rho, u, w, kappa, have, part, whole):
-    """Weights of how many ratings are the judge's own: `whole[j]` of the first j sets that occur.
-
-    They occur `times` each. Weights lack the urn's denominators.
-    """
-    scale, before = (1 - u) / (kappa + have), 0
-    for j in range(end - first):
-        v, m = sets[first + j], times[first + j]
-        size = kappa * (w * theta[v] + (1 - w) * rho[v])
-        if j == 0:
-            _of_one_set(m, u * theta[v], scale, size, whole[1])
-        else:
-            _of_one_set(m, u * theta[v], scale, size, part)
-            for k in range(before + m + 1):
-                whole[j + 1, k] = 0.0
-            for h in range(before + 1):
-                for k in range(m + 1):
-                    whole[j + 1, h + k] += whole[j, h] * part[k]
-        before += m
-
-
-@jitable
-def _denominators(kappa, of):
-    """Inverse denominators of an urn's first draws, `of[n, k]` for k of n ratings."""
-    for n in range(of.shape[0]):
-        of[n, 0] = 1.0
-        for k in range(n):
-            of[n, k + 1] = of[n, k] * (kappa + n) / (kappa + k)
-
-
-@jitable
 def _log_given_own(m, own, theta, rho, u, w, kappa):
     """Log probability of an item's ratings and of which are the judge's own."""
     found, have, mine = 0.0, 0, 0
@@ -188,32 +143,15 @@ def _log_given_own(m, own, theta, rho, u, w, kappa):
 
 
 @jitable
-def _log_density(
-    m, many, own, sets_start, sets, times, theta, rho, x, centre, spread, integrated, part, whole,
-    inverse,
-):  # fmt: skip
-    """Of a judge's unknowns, given people's shares, rho, and the sets of the judge's ratings."""
+def _log_density(m, own, theta, rho, x, centre, spread):
+    """Of a judge's unknowns, given people's shares, rho, and which ratings are its own."""
     u, w, kappa = 1 / (1 + math.exp(-x[0])), 1 / (1 + math.exp(-x[1])), math.exp(x[2])
     # Beta(1/2, 3/2) of u and Beta(1/2, 1) of w, by their log odds
-    found = 0.5 * np.log(u) + 1.5 * np.log(1 - u) + 0.5 * np.log(w) + np.log(1 - w)
-    found -= 0.5 * ((x[2] - centre) / spread) ** 2
-    _denominators(kappa, inverse)
-    product = 1.0
-    for i in range(many.size):
-        n = many[i]
-        if n > integrated:
-            found += _log_given_own(m[i], own[i], theta[i], rho, u, w, kappa)
-        elif n > 0:
-            first, end = sets_start[i], sets_start[i + 1]
-            _of_item(first, end, sets, times, theta[i], rho, u, w, kappa, n, part, whole)
-            weight = 0.0
-            for k in range(n + 1):
-                weight += whole[end - first, k] * inverse[n, k]
-            product *= weight
-            if product < 1e-150:
-                found += np.log(product)
-                product = 1.0
-    return found + np.log(product)
+    value = 0.5 * np.log(u) + 1.5 * np.log(1 - u) + 0.5 * np.log(w) + np.log(1 - w)
+    value -= 0.5 * ((x[2] - centre) / spread) ** 2
+    for i in range(m.shape[0]):
+        value += _log_given_own(m[i], own[i], theta[i], rho, u, w, kappa)
+    return value
 
 
 @jitable
@@ -234,30 +172,6 @@ def _propose(rng, unknowns, c, new):
 
 
 @jitable
-def _draw_own(
-    rng, first, end, sets, times, theta, rho, u, w, kappa, have, part, whole, inverse, own
-):
-    """Draw how many ratings of each set are the judge's own."""
-    _of_item(first, end, sets, times, theta, rho, u, w, kappa, have, part, whole)
-    total, n = 0.0, end - first
-    for k in range(have + 1):
-        total += whole[n, k] * inverse[have, k]
-        part[k] = total
-    left, before = _pick(rng, part, have + 1), have
-    for j in range(n - 1, -1, -1):
-        v, m = sets[first + j], times[first + j]
-        before -= m
-        size = kappa * (w * theta[v] + (1 - w) * rho[v])
-        _of_one_set(m, u * theta[v], (1 - u) / (kappa + have), size, part)
-        least, most, total = max(0, left - before), min(m, left), 0.0
-        for k in range(least, most + 1):
-            total += part[k] * whole[j, left - k]
-            part[k] = total
-        own[v] = least + _pick(rng, part[least:], most - least + 1)
-        left -= own[v]
-
-
-@jitable
 def _draw_new(rng, own, v, theta, rho, w, kappa, held, besides):
     """Draw how many of a judge's own ratings of a set are new: people's, or from rho."""
     size = kappa * (w * theta[v] + (1 - w) * rho[v])
@@ -269,33 +183,11 @@ def _draw_new(rng, own, v, theta, rho, w, kappa, held, besides):
                 besides[v] += 1
 
 
-@jitable
-def _list_sets(m, sets_start, sets, times):
-    """List the sets that occur among each item's ratings, and how often."""
-    at = 0
-    for i in range(m.shape[0]):
-        sets_start[i] = at
-        for v in range(m.shape[1]):
-            if m[i, v] > 0:
-                sets[at], times[at] = v, m[i, v]
-                at += 1
-    sets_start[m.shape[0]] = at
-
-
-def _pairs(rng, alpha, people, judge, pairs, centre, spread, integrated):
-    """Sweep once, but for rho and the judge's own shares: those follow in `_own_shares`.
-
-    Copies are integrated out of items of up to `integrated` ratings, in the steps of the unknowns.
-    """
+def _pairs(rng, alpha, people, judge, pairs, centre, spread):
+    """Sweep once, but for rho and the judge's own shares: those follow in `_own_shares`."""
     n_chains, n_items, q = pairs.theta.shape
-    many = np.diff(judge.start)
-    largest = min(integrated, many.max())
-    part, whole = np.empty(largest + 1), np.ones((min(q, largest) + 1, largest + 1))
-    inverse, new = np.ones((largest + 1, largest + 1)), np.empty(3)
-    added, shown = np.empty(q), np.empty(q)
+    new, added, shown = np.empty(3), np.empty(q), np.empty(q)
     held, m = np.empty((n_items, q)), np.empty((n_items, q), np.int64)
-    sets_start, listed = np.empty(n_items + 1, np.int64), np.empty((2, many.sum()), np.int64)
-    sets, times = listed[0], listed[1]
     start, kind, behind_start, behind = people[:4]
     start_j, kind_j, behind_start_j, behind_j = judge[:4]
     for c in range(n_chains):
@@ -316,35 +208,23 @@ def _pairs(rng, alpha, people, judge, pairs, centre, spread, integrated):
                 rng, start_j[i], start_j[i + 1], kind_j, behind_start_j, behind_j, chance_j, shown,
                 added, m[i],
             )  # fmt: skip
-            if many[i] > integrated:
-                for v in range(q):
-                    own[i, v] = rng.binomial(m[i, v], (1 - u) * xi[i, v] / shown[v])
-        _list_sets(m, sets_start, sets, times)
-        given = m, many, own, sets_start, sets, times, theta, rho
-        work = centre, spread, integrated, part, whole, inverse
-        now = _log_density(*given, x, *work)
+            for v in range(q):
+                own[i, v] = rng.binomial(m[i, v], (1 - u) * xi[i, v] / shown[v])
+        now = _log_density(m, own, theta, rho, x, centre, spread)
         for _ in range(STEPS):
             _propose(rng, pairs.unknowns, c, new)
             far = abs(new[2] - centre) > FARTHEST * spread
             if far or max(abs(new[0]), abs(new[1])) > MOST_LOG_ODDS:
                 continue
-            then = _log_density(*given, new, *work)
+            then = _log_density(m, own, theta, rho, new, centre, spread)
             if np.log(rng.random()) < then - now:
                 now = then
                 x[:] = new
-        u, w, kappa = 1 / (1 + math.exp(-x[0])), 1 / (1 + math.exp(-x[1])), math.exp(x[2])
-        _denominators(kappa, inverse)
+        w, kappa = 1 / (1 + math.exp(-x[1])), math.exp(x[2])
         besides[:] = 0
         for i in range(n_items):
-            if 0 < many[i] <= integrated:
-                own[i] = 0
-                _draw_own(
-                    rng, sets_start[i], sets_start[i + 1], sets, times, theta[i], rho, u, w, kappa,
-                    many[i], part, whole, inverse, own[i],
-                )  # fmt: skip
-            for at in range(sets_start[i], sets_start[i + 1]):
-                v = sets[at]
-                held[i, v] += times[at] - own[i, v]
+            for v in range(q):
+                held[i, v] += m[i, v] - own[i, v]
                 _draw_new(rng, own[i, v], v, theta[i], rho, w, kappa, held[i], besides)
             _draw_dirichlet(rng, held[i], theta[i])
 

@@ -20,11 +20,11 @@ People's mean and concentration, and how each source chooses from a response set
 fit draw by draw. Nothing flows back: judges do not change the posterior of people's mean, and each
 judge is drawn with people alone, so that judges who err alike cannot vouch for each other.
 
-Everything is drawn by Gibbs sampling. A judge's ratings from :math:`\xi_i` of one response set come
-from an urn: some repeat earlier ones, the others (:math:`k` of :math:`m`) are new, from
-:math:`\theta_i` or :math:`\rho` (Antoniak 1974); given which, all else has standard
-conditionals. But u, w and :math:`\kappa` hardly move once it is known which ratings are copies, and
-which are new: they are drawn before that, by Metropolis steps.
+Everything is drawn by Gibbs sampling. A judge's ratings are copies of people's, or from
+:math:`\xi_i`; those of one response set come from an urn: some repeat earlier ones, the others
+(:math:`k` of :math:`m`) are new, from :math:`\theta_i` or :math:`\rho` (Antoniak 1974); given
+which, all else has standard conditionals. But w and :math:`\kappa` hardly move once it is known
+which are new: with u they are drawn before that, by Metropolis steps.
 """
 
 from __future__ import annotations
@@ -63,9 +63,7 @@ if TYPE_CHECKING:
 CHAINS = 40
 #: Sweeps before the first draws, at most, and between one block of draws and the next; more if
 #: items have many ratings, since their shares then move little in a sweep.
-BURN_IN, MOST_BURN_IN, BETWEEN = 40, 800, 8
-#: Ratings of an item up to which its copies are integrated out: the cost grows with their square.
-MOST_INTEGRATED = 20
+BURN_IN, MOST_BURN_IN, BETWEEN = 120, 1200, 30
 #: Difference of the two halves, in their standard errors, from which they have not mixed.
 NOT_MIXED = 4.0
 
@@ -300,7 +298,7 @@ def _sweep(
 
     centre, spread = np.log(prior.concentration), prior.concentration_spread
     with compiling():
-        compiled("pairs")(rng, alpha, *sides, state, centre, spread, MOST_INTEGRATED)
+        compiled("pairs")(rng, alpha, *sides, state, centre, spread)
         state.rho[:] = draw_dirichlet(rng, np.asarray(share, float) + state.besides)
         compiled("own_shares")(rng, state)
 
