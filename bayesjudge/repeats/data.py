@@ -305,88 +305,46 @@ def _read_scores(
     order: str | None,
 ) -> dict[str, Any]:
     """Count scores by item, judge and value."""
+    import pandas as pd
+
+    from bayesjudge.core.tables import count_rows
+
     if item is None:
         _require_one_item(table)
-    if order is None and is_counted_in_place(table):  # its rows have no order of their own
-        return _count_in_place(table, scale, score, item, judge)
-    rows = _read_rows(table, score, item, judge, order)
+    counted = order is None and is_counted_in_place(table)  # its rows have no order of their own
+    if counted:
+        with _naming(item):
+            rows, times = count_rows(table, score, names=[c for c in (item, judge) if c])
+    else:
+        rows = _read_rows(table, score, item, judge, order)
+        times = np.ones(len(rows), np.int64)
     if order is not None:
         moments = _moments(rows[order], order)
         _require_one_answer_each(rows, [c for c in (item, judge) if c is not None], moments, order)
         rows = rows.iloc[np.argsort(moments, kind="stable")]
-    items, item_at = _codes(rows, item, "item")
-    judges, judge_at = _codes(rows, judge, "judge")
+
+    def codes(column: str | None, name: str) -> tuple[list[str], np.ndarray]:
+        if column is None:
+            return [name], np.zeros(len(rows), np.int64)
+        places, labels = pd.factorize(rows[column], sort=counted)
+        return list(labels), places.astype(np.int64)
+
+    (items, item_at), (judges, judge_at) = codes(item, "item"), codes(judge, "judge")
     values = _numbers(rows[score], score, scale)
     cells = (len(items), len(judges))
-    cell = item_at * len(judges) + judge_at
-    known = ~np.isnan(values)
-    unparsed = np.bincount(cell[~known], minlength=cells[0] * cells[1])
-    cell, values = cell[known], values[known]
-    at = np.searchsorted(scale, values)
-    size = cells[0] * cells[1] * len(scale)
+    cell, known = item_at * len(judges) + judge_at, ~np.isnan(values)
+    unparsed = np.zeros(cells[0] * cells[1], np.int64)
+    np.add.at(unparsed, cell[~known], times[~known])
+    cell, at = cell[known], np.searchsorted(scale, values[known])
+    counts = np.zeros((cells[0] * cells[1], len(scale)), np.int64)
+    np.add.at(counts, (cell, at), times[known])
     return {
-        "counts": np.bincount(cell * len(scale) + at, minlength=size).reshape(*cells, -1),
+        "counts": counts.reshape(*cells, -1),
         "items": items,
         "judges": judges,
         "unparsed": unparsed.reshape(cells),
-        "sequence": at[np.argsort(cell, kind="stable")],
+        "sequence": None if counted else at[np.argsort(cell, kind="stable")],
     }
-
-
-def _count_in_place(
-    table: Any, scale: tuple[float, ...], score: str, item: str | None, judge: str | None
-) -> dict[str, Any]:
-    """Count scores by item, judge and value in the engine that holds them: one row a cell."""
-    import narwhals as nw
-    import pandas as pd
-
-    from bayesjudge.core.tables import code_of, count_cells, require_columns, total
-
-    with _naming(item):
-        names = [c for c in (item, judge) if c is not None]
-        require_columns(table, score, *names)
-        cells, _ = count_cells(table, score)
-    found = [cell for cell in cells[score] if cell is not None]
-    values = _numbers(pd.Series(found, name=score, dtype=object), score, scale)
-    places = {
-        cell: int(np.searchsorted(scale, x))
-        for cell, x in zip(found, values, strict=True)
-        if not np.isnan(x)
-    }
-    keys = {"item": item, "judge": judge}
-    cells_of = [nw.lit(0).alias(k) if c is None else nw.col(c).alias(k) for k, c in keys.items()]
-    at = nw.col("at")
-    counted = (
-        nw.from_native(table)
-        .lazy()
-        .select(*cells_of, code_of(score, places).alias("at"))
-        .group_by(*keys)
-        .agg(
-            total(at.is_null().cast(nw.Int64)).alias("none"),
-            *(total((at == k).cast(nw.Int64)).alias(f"at_{k}") for k in range(len(scale))),
-        )
-        .collect()
-    )
-    items, item_at = _sorted_codes(counted["item"].to_pandas(), item, "item")
-    judges, judge_at = _sorted_codes(counted["judge"].to_pandas(), judge, "judge")
-    counts = np.zeros((len(items), len(judges), len(scale)), np.int64)
-    unparsed = np.zeros(counts.shape[:2], np.int64)
-    for k in range(len(scale)):
-        counts[item_at, judge_at, k] = counted[f"at_{k}"].fill_null(0).to_numpy()
-    unparsed[item_at, judge_at] = counted["none"].to_numpy()
-    return {"counts": counts, "items": items, "judges": judges, "unparsed": unparsed}
-
-
-def _sorted_codes(cells: pd.Series, column: str | None, name: str) -> tuple[list[str], np.ndarray]:
-    """Names in order, and which of them each cell is."""
-    import pandas as pd
-
-    from bayesjudge.core.names import to_names
-
-    if column is None:
-        return [name], np.zeros(len(cells), np.int64)
-    codes, labels = pd.factorize(to_names(cells, column), sort=True)
-    return list(labels), codes.astype(np.int64)
 
 
 def _read_rows(
@@ -445,15 +403,6 @@ def _require_one_answer_each(
             f"same item by the same judge, for example {shown}; keep one row an answer, or order= "
             "with a column that tells them apart",
         )
-
-
-def _codes(rows: pd.DataFrame, column: str | None, name: str) -> tuple[list[str], np.ndarray]:
-    import pandas as pd
-
-    if column is None:
-        return [name], np.zeros(len(rows), np.int64)
-    codes, labels = pd.factorize(rows[column])
-    return list(labels), codes.astype(np.int64)
 
 
 def _moments(column: pd.Series, name: str) -> np.ndarray:
