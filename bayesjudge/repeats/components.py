@@ -98,84 +98,63 @@ def score_components(
         sds = (item_scale, judge_scale, item_judge_scale)
         every = (*sds, cutpoint_scale)
         require(min(every) >= 0, f"standard deviations must be 0 or more, got {every}")
-    cuts = cutpoints(share)
+    cuts, drawn = cutpoints(share), None
     effects = Effects(*sds, noise_slope=noise_slope, noise_curve=noise_curve)
     if cutpoint_scale > 0:
-        drawn = judge_nodes(2048, len(cuts))
-        own = stretched(cuts, cutpoint_scale * drawn[:, 1:])
-        found = components_by_judge(own, points, effects, drawn[:, 0], nodes=101)
-    else:
-        found = components(cuts, points, effects, nodes=(201, 201))
-    return {name: float(value) for name, value in found.items()}
+        judges = judge_nodes(2048, len(cuts))
+        cuts, drawn = stretched(cuts, cutpoint_scale * judges[:, 1:]), judges[:, 0]
+    values = components(cuts, points, effects, drawn, nodes=101 if cutpoint_scale > 0 else 201)
+    return {name: float(value) for name, value in values.items()}
 
 
 def components(
-    cuts: Any, scale: np.ndarray, effects: Effects, nodes: tuple[int, int] | None = None
+    cuts: Any, scale: np.ndarray, effects: Effects, drawn: Any = None, nodes: int | None = None
 ) -> dict[str, np.ndarray]:
-    """Mean and components of draws (...) whose cutpoints (..., step) all judges share."""
-    item, judge, both, centre, cuts = _aligned(effects, cuts, axes=2)
-    # `enough` where nothing else is asked for
-    by_level = (FINE, COARSE) if effects.noise_slope is not None else (0, 0)
-    fine, coarse = nodes or by_level
+    """Mean and components of draws (...) whose cutpoints (..., step) all judges share.
 
-    def between(own: Any, others: Any) -> np.ndarray:
-        """Variance, over one effect, of the mean over the others."""
-        z, weight = grid(fine or enough(own))
-        few, light = grid(coarse or enough(others))
-        mean = expected(centre + own * z[:, None], cuts, scale, effects, others * few) @ light
-        return mean**2 @ weight - (mean @ weight) ** 2
-
-    spread = np.sqrt(item**2 + judge**2 + both**2)
-    z, weight = grid(fine or enough(spread))
-    mean, square = (x[..., 0, :] for x in moments(centre + spread * z, cuts, scale, effects))
-    overall = mean @ weight
-    among_items = between(item, np.hypot(judge, both))
-    among_judges = between(judge, np.hypot(item, both))
-    rest = mean**2 @ weight - overall**2 - among_items - among_judges
-    return _roots(overall, among_items, among_judges, rest, (square - mean**2) @ weight)
-
-
-def components_by_judge(
-    cuts: Any, scale: np.ndarray, effects: Effects, drawn: Any, nodes: int | None = None
-) -> dict[str, np.ndarray]:
-    """Compute the same if each judge has cutpoints of its own (..., judge, step).
-
-    Judges drawn from all that could be asked have effects of `drawn` (judge,) standard deviations;
-    every sum over judges has the same nodes, so that the components add up.
+    Or each has its own (..., judge, step): judges drawn from all that could be asked, with effects
+    of `drawn` (judge,) standard deviations. Every sum over judges has the same nodes, so that the
+    components add up.
     """
-    item, judge, both, centre, cuts = _aligned(effects, cuts, axes=2, of_cuts=1)
-    spread = np.hypot(item, both)
     by_level = FINE if effects.noise_slope is not None else 0
-    z, weight = grid(nodes or by_level or enough(spread))
-    mean, square = moments(centre + spread * z[:, None], cuts, scale, effects, judge * drawn)
+    spread = np.hypot(np.asarray(effects.judge), np.asarray(effects.item_judge))
+    cuts, among, light = _judges(cuts, drawn, nodes or by_level or enough(spread))
+    item, judge, both, centre, cuts = _aligned(effects, cuts)
+    z, weight = grid(nodes or by_level or enough(np.hypot(item, both)))
+    eta = centre + np.hypot(item, both) * z[:, None]
+    mean, square = moments(eta, cuts, scale, effects, judge * among)
     of_judges, squares = weight @ mean, weight @ mean**2
-    overall = of_judges.mean(axis=-1)
-    others = np.hypot(judge, both) * drawn
-    of_items = expected(centre + item * z[:, None], cuts, scale, effects, others).mean(axis=-1)
+    overall = of_judges @ light
+    others = np.hypot(judge, both) * among
+    of_items = expected(centre + item * z[:, None], cuts, scale, effects, others) @ light
     among_items = of_items**2 @ weight - (of_items @ weight) ** 2
-    among_judges = (of_judges**2).mean(axis=-1) - overall**2
-    rest = (squares - of_judges**2).mean(axis=-1) - among_items
-    within = (weight @ square - squares).mean(axis=-1)
-    return _roots(overall, among_items, among_judges, rest, within)
+    variances = {
+        "item_sd": among_items,
+        "judge_sd": of_judges**2 @ light - overall**2,
+        "item_judge_sd": (squares - of_judges**2) @ light - among_items,
+        "repeat_sd": (weight @ square - squares) @ light,
+    }
+    roots = {name: np.sqrt(np.maximum(v, 0.0)) for name, v in variances.items()}
+    return {"mean_score": np.asarray(overall), **roots}
 
 
-def item_scores(cuts: Any, scale: np.ndarray, effects: Effects, of_items: Any) -> np.ndarray:
+def item_scores(
+    cuts: Any, scale: np.ndarray, effects: Effects, of_items: Any, drawn: Any = None
+) -> np.ndarray:
     """Mean score over judges (..., item) of items with effects `of_items` (..., item)."""
-    _, judge, both, _, cuts = _aligned(effects, cuts, axes=2)
-    spread = np.hypot(judge, both)
-    few, light = grid(COARSE if effects.noise_slope is not None else enough(spread))
-    others = np.asarray(effects.judge_offset)[..., None, None] + spread * few
+    spread = np.hypot(np.asarray(effects.judge), np.asarray(effects.item_judge))
+    few = COARSE if effects.noise_slope is not None else enough(spread)
+    cuts, among, light = _judges(cuts, drawn, few)
+    _, judge, both, _, cuts = _aligned(effects, cuts)
+    others = np.asarray(effects.judge_offset)[..., None, None] + np.hypot(judge, both) * among
     return expected(np.asarray(of_items)[..., None], cuts, scale, effects, others) @ light
 
 
-def item_scores_by_judge(
-    cuts: Any, scale: np.ndarray, effects: Effects, of_items: Any, drawn: Any
-) -> np.ndarray:
-    """Compute the same if each judge has cutpoints of its own (..., judge, step)."""
-    _, judge, both, _, cuts = _aligned(effects, cuts, axes=2, of_cuts=1)
-    others = np.asarray(effects.judge_offset)[..., None, None] + np.hypot(judge, both) * drawn
-    eta = np.asarray(of_items)[..., None]
-    return expected(eta, cuts, scale, effects, others).mean(axis=-1)
+def _judges(cuts: Any, drawn: Any, nodes: int) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Cutpoints (..., judge, step), and nodes and weights that stand for all judges."""
+    if drawn is None:
+        return np.asarray(cuts, float)[..., None, :], *grid(nodes)
+    return cuts, drawn, np.full(len(drawn), 1 / len(drawn))
 
 
 def in_chunks(draws: int, numbers: int) -> list[slice]:
@@ -305,16 +284,7 @@ def _shape(eta: Any, others: Any, cuts: Any) -> tuple[int, ...]:
     return np.broadcast_shapes(np.shape(eta), np.shape(others), np.shape(cuts)[:-1])
 
 
-def _aligned(effects: Effects, cuts: Any, *, axes: int, of_cuts: int = 0) -> tuple[Any, ...]:
-    """Item, judge, both, centre and cutpoints, with `axes` axes for nodes after those of draws."""
-    new = (..., *[None] * axes)
-    item, judge, both, *offsets = (np.asarray(x, float)[new] for x in effects[:5])
-    inner = (slice(None),) * of_cuts
-    cuts = np.asarray(cuts, float)[(..., *[None] * (axes - of_cuts), *inner, slice(None))]
-    return item, judge, both, offsets[0] + offsets[1], cuts
-
-
-def _roots(overall: Any, item: Any, judge: Any, rest: Any, repeat: Any) -> dict[str, np.ndarray]:
-    variances = {"item_sd": item, "judge_sd": judge, "item_judge_sd": rest, "repeat_sd": repeat}
-    roots = {name: np.sqrt(np.maximum(v, 0.0)) for name, v in variances.items()}
-    return {"mean_score": np.asarray(overall), **roots}
+def _aligned(effects: Effects, cuts: Any) -> tuple[Any, ...]:
+    """Item, judge, both, centre and cutpoints, with axes for nodes after those of draws."""
+    item, judge, both, *offsets = (np.asarray(x, float)[..., None, None] for x in effects[:5])
+    return item, judge, both, offsets[0] + offsets[1], np.asarray(cuts, float)[..., None, :, :]

@@ -19,16 +19,13 @@ from bayesjudge.core.model import BayesianModel, model_of
 from bayesjudge.core.prior_check import Key, count_in_draws, prior_table
 from bayesjudge.repeats.checks import DRAWN, EXCHANGEABLE, usable
 from bayesjudge.repeats.components import (
-    COARSE,
     FINE,
     JUDGES,
     Effects,
     components,
-    components_by_judge,
     cutpoints,
     in_chunks,
     item_scores,
-    item_scores_by_judge,
     judge_nodes,
     noise_at,
     stretched,
@@ -302,15 +299,19 @@ class CumulativeLogit(BayesianModel):
 
     def _components(self, scores: Scores, draws: _Draws) -> dict[str, np.ndarray]:
         """Quantities in the units of the scale, of some draws."""
-        points, cuts = np.array(scores.scale), cutpoints(draws.share)
-        found = components(cuts, points, draws.effects)
+        points, (cuts, drawn) = np.array(scores.scale), self._cuts_of_judges(scores, draws)
+        values = components(cuts, points, draws.effects, drawn)
         if draws.items is not None:
-            found["item_score"] = item_scores(cuts, points, draws.effects, draws.items)
-        return found
+            values["item_score"] = item_scores(cuts, points, draws.effects, draws.items, drawn)
+        return values
+
+    def _cuts_of_judges(self, scores: Scores, draws: _Draws) -> tuple[np.ndarray, Any]:
+        """Cutpoints, of all judges or of judges with effects that are drawn."""
+        return cutpoints(draws.share), None
 
     def _numbers(self, scores: Scores) -> int:
         """How many numbers `_components` holds for one draw."""
-        return max(FINE, len(scores.items)) * COARSE
+        return max(FINE, len(scores.items)) * FINE
 
 
 @dataclass(frozen=True)
@@ -393,17 +394,11 @@ class JudgeCutpoints(CumulativeLogit):
         pm.Deterministic("judge_cutpoint", shifted, dims=("judge", "step"))
         return own
 
-    def _components(self, scores: Scores, draws: _Draws) -> dict[str, np.ndarray]:
-        points, drawn = np.array(scores.scale), judge_nodes(JUDGES, len(scores.scale) - 1)
+    def _cuts_of_judges(self, scores: Scores, draws: _Draws) -> tuple[np.ndarray, Any]:
+        drawn = judge_nodes(JUDGES, len(scores.scale) - 1)
         offset = draws.cutpoint_offset[:, None] / np.sqrt(len(scores.judges))
         away = draws.cutpoint[:, None, None] * (offset + drawn[:, 1:])
-        cuts = stretched(cutpoints(draws.share)[:, None], away)
-        found = components_by_judge(cuts, points, draws.effects, drawn[:, 0])
-        if draws.items is not None:
-            found["item_score"] = item_scores_by_judge(
-                cuts, points, draws.effects, draws.items, drawn[:, 0]
-            )
-        return found
+        return stretched(cutpoints(draws.share)[:, None], away), drawn[:, 0]
 
     def _numbers(self, scores: Scores) -> int:
         return max(FINE, len(scores.items)) * JUDGES

@@ -94,7 +94,7 @@ def draw_prior_by_judge(rng: np.random.Generator) -> dict[str, np.ndarray]:
     away = sds["cutpoint_scale"] * nodes[:, 1:] - stretch
     all_cuts = shift + components.stretched(cuts, away)
     effects = components.Effects(*three)
-    found = components.components_by_judge(all_cuts, SCALE, effects, nodes[:, 0], nodes=101)
+    found = components.components(all_cuts, SCALE, effects, nodes[:, 0], nodes=101)
     among_judges = np.hypot(sds["judge_scale"], sds["item_judge_scale"]) * nodes[:, 0]
     latent = a[:, None] + among_judges
     of_items = components.expected(latent, all_cuts, SCALE, effects).mean(axis=1)

@@ -7,12 +7,10 @@ from numpy.testing import assert_allclose
 from bayesjudge.repeats import components
 from bayesjudge.repeats.components import (
     Effects,
-    components_by_judge,
     cutpoints,
     expected,
     grid,
     item_scores,
-    item_scores_by_judge,
     judge_nodes,
     stretched,
 )
@@ -39,12 +37,12 @@ def assert_same(found, dense):
 def test_so_many_nodes_are_enough(item):
     rng = np.random.default_rng(1)
     effects, cuts = drawn_effects(item, rng), cutpoints(rng.dirichlet(np.full(5, 2.0), 8))
-    dense = components.components(cuts, SCALE, effects, (801, 301))
+    dense = components.components(cuts, SCALE, effects, nodes=801)
     assert_same(components.components(cuts, SCALE, effects), dense)
     drawn = judge_nodes(32, 4)
     own = stretched(cuts[:, None], 0.4 * drawn[:, 1:])
-    dense = components_by_judge(own, SCALE, effects, drawn[:, 0], nodes=1501)
-    assert_same(components_by_judge(own, SCALE, effects, drawn[:, 0]), dense)
+    dense = components.components(own, SCALE, effects, drawn[:, 0], nodes=1501)
+    assert_same(components.components(own, SCALE, effects, drawn[:, 0]), dense)
 
 
 def test_scores_of_items_are_integrals_over_judges():
@@ -78,11 +76,11 @@ def test_products_of_odds_are_sums_of_logits(monkeypatch):
             **components.components(cuts, SCALE, effects),
             **{f"own {k}": v for k, v in by_judge().items()},
             "items": item_scores(cuts, SCALE, effects, of_items),
-            "own items": item_scores_by_judge(own, SCALE, effects, of_items, drawn[:, 0]),
+            "own items": item_scores(own, SCALE, effects, of_items, drawn[:, 0]),
         }
 
     def by_judge():
-        return components_by_judge(own, SCALE, effects, drawn[:, 0])
+        return components.components(own, SCALE, effects, drawn[:, 0])
 
     by_odds = found()
     monkeypatch.setattr(components, "_LARGEST", 0.0)
