@@ -244,7 +244,7 @@ class _LatentTruth:
         def loss(x: np.ndarray) -> tuple[float, np.ndarray]:
             log, resp, at_node = self._expect(x, told)
             density, slope, _ = self._prior(x)
-            slope += self._slope(x, told, resp, at_node)
+            slope += told.count @ self._scores(x, told, resp, at_node)
             return -(told.count @ log + density), -slope
 
         found = minimize(
@@ -285,31 +285,6 @@ class _LatentTruth:
         resp = np.exp(joint - peak[:, None, None])
         total = resp.sum(axis=(1, 2))
         return peak + np.log(total), resp / total[:, None, None], expit(logits)
-
-    def _slope(
-        self, x: np.ndarray, told: _Told, resp: np.ndarray, at_node: np.ndarray
-    ) -> np.ndarray:
-        """Slope of the log density of all items: `_scores` summed, without one row a pattern."""
-        half, _, effect = self._parts(x)
-        weighted = resp * told.count[:, None, None]
-        by_truth = weighted.sum(axis=2)
-        given = (told.passed + told.failed).T @ weighted.reshape(len(resp), -1)
-        expected = given.reshape(at_node.shape) * at_node
-        bad, good = (told.passed.T @ by_truth - expected.sum(axis=2)).T
-        gap = (by_truth[:, 1] - told.count * expit(x[told.generator])) * told.about
-        g, j = self.size, self.judges
-        slope = np.zeros(x.size)
-        slope[:g] = np.bincount(told.generator, gap, g)
-        apart, together = (good - bad) * half, good + bad
-        slope[g], slope[g + 1 : g + 1 + j] = apart.sum(), apart * self.spreads[0]
-        slope[g + 1 + j], slope[g + 2 + j : g + 2 + 2 * j] = (
-            together.sum(),
-            together * self.spreads[1],
-        )
-        if self.shared:
-            passed = told.passed.sum(axis=1) @ (weighted @ self.points)
-            slope[g + 2 + 2 * j :] = (passed - expected.sum(axis=0) @ self.points) * effect
-        return slope
 
     def _scores(
         self, x: np.ndarray, told: _Told, resp: np.ndarray, at_node: np.ndarray

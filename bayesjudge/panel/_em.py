@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.sparse import block_diag, coo_array, csr_array, diags_array, vstack
-from scipy.sparse.linalg import LinearOperator, cg
+from scipy.linalg import LinAlgError, block_diag, cho_factor, cho_solve
+from scipy.sparse import coo_array, csr_array, diags_array, vstack
 
 from bayesjudge.panel.checks import subject, vote_weights
 from bayesjudge.panel.data import MISSING, Votes, patterns_of
@@ -154,66 +153,41 @@ HIDDEN = 0.2
 MOST_RATES = 3000
 
 
-def covariance(
-    problem: Problem, rates: Rates, pseudo: Pseudo | float
-) -> tuple[np.ndarray, np.ndarray]:
+def covariance(problem: Problem, rates: Rates, pseudo: Pseudo) -> tuple[np.ndarray, np.ndarray]:
     """Standard errors on the logit scale of shares and rates, from the curvature at the mode.
 
     The curvature along the coordinates of the softmax scale is that of complete data less what is
     missing: the spread, over an item's classes, of its score (Louis 1982). A score has entries of
-    the judges who voted on the item only, so it is sparse. Rates of more than `MOST_RATES` free
-    coordinates are ``nan``; the shares' are then solved for one by one.
+    the judges who voted on the item only, so it is sparse. All are ``nan`` if there are more than
+    `MOST_RATES` free coordinates.
     """
-    blocks, counts = (
-        [],
-        [
-            part + more
-            for part, more in zip(
-                problem.expected_counts(_posterior(problem, rates)), _both(pseudo), strict=True
-            )
-        ],
-    )
-    for part, found in zip((rates.shares, rates.confusion), counts, strict=True):
-        for p, n in zip(_rows(part), _rows(found.sum(axis=-1)[..., None]), strict=True):
-            blocks.append(float(n[0]) * (np.diag(p) - np.outer(p, p))[:-1, :-1])
-    complete = block_diag([coo_array(block) for block in blocks], format="csr")
     missing = _missing_scores(problem, rates)
-    shares = rates.shares.size - len(rates.shares)
-    size = complete.shape[0]
-    if size <= MOST_RATES:
-        information = complete.toarray() - (missing.T @ missing).toarray()
-        try:
-            sigma = cho_solve(cho_factor(information), np.eye(size))
-        except LinAlgError:  # a direction that the data do not tell
-            sigma = np.linalg.pinv(information)
-    else:
-        operator = LinearOperator(
-            (size, size), matvec=lambda x: complete @ x - missing.T @ (missing @ x)
-        )
-        diagonal = complete.diagonal()
-        scale = LinearOperator((size, size), matvec=lambda x: x / diagonal)
-        sigma = np.full((shares, shares), np.nan)
-        for i in range(shares):
-            column, failed = cg(operator, np.eye(1, size, i)[0], rtol=1e-8, M=scale, maxiter=2000)
-            sigma[:, i] = np.nan if failed else column[:shares]
+    size = missing.shape[1]
+    if size > MOST_RATES:
+        return np.full_like(rates.shares, np.nan), np.full_like(rates.confusion, np.nan)
+    expected = problem.expected_counts(problem.expect(rates)[1])
+    rows = [*_rows(rates.shares), *_rows(rates.confusion)]
+    counts = [(part + more).sum(axis=-1) for part, more in zip(expected, pseudo, strict=True)]
+    n = np.concatenate([part.ravel() for part in counts])
+    blocks = [m * (np.diag(p) - np.outer(p, p))[:-1, :-1] for p, m in zip(rows, n, strict=True)]
+    information = block_diag(*blocks) - (missing.T @ missing).toarray()
+    try:
+        sigma = cho_solve(cho_factor(information), np.eye(size))
+    except LinAlgError:  # a direction that the data do not tell
+        sigma = np.linalg.pinv(information)
     errors, start = [], 0
-    for row in (*_rows(rates.shares), *_rows(rates.confusion)):
-        part = sigma[start : start + len(row) - 1, start : start + len(row) - 1]
-        known = part.shape == (len(row) - 1,) * 2
-        errors.append(_logit_errors(row, part) if known else np.full(len(row), np.nan))
-        start += len(row) - 1
+    for row in rows:
+        own = slice(start, start + len(row) - 1)
+        errors.append(_logit_errors(row, sigma[own, own]))
+        start = own.stop
     cut = len(rates.shares)
     return np.array(errors[:cut]), np.array(errors[cut:]).reshape(rates.confusion.shape)
-
-
-def _posterior(problem: Problem, rates: Rates) -> np.ndarray:
-    return problem.expect(rates)[1]
 
 
 def _missing_scores(problem: Problem, rates: Rates) -> Any:
     """One row a pattern and class: its score less the pattern's mean, weighed by its chance."""
     k, r = problem.n_classes, problem.n_responses
-    posterior = _posterior(problem, rates)
+    posterior = problem.expect(rates)[1]
     # what labels tell has one class, and nothing missing
     rows = np.flatnonzero(posterior.max(axis=1) < 1 - 1e-12)
     posterior, given = posterior[rows], csr_array(problem.given[rows])

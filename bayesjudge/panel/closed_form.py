@@ -230,8 +230,8 @@ def dawid_skene_em(
         ``prevalence`` by generator and ``sensitivity`` and ``specificity`` by judge; with more
         classes, ``share`` by generator and class and ``confusion`` by judge, truth and vote. The
         interval comes from the curvature after at least half an item is added to every count, so
-        that an estimate of 0 or 1 has one too. Rates have none (``nan``, with the caution
-        ``no-interval``) if there are more than 3,000 of them. Of more of the same data it can be
+        that an estimate of 0 or 1 has one too. There is none (``nan``, with the caution
+        ``no-interval``) if there are more than 3,000 rates. Of more of the same data it can be
         wider: as the half items weigh less, a rate runs into 0 or 1, or another class takes the
         unlabelled items, and there the logit scale has next to no curvature (of 2,902 intervals on
         random small tables, 205 were wider after nine copies of the table, in each of which the
@@ -269,7 +269,7 @@ def dawid_skene_em(
         value, centre = getattr(best.rates, name), logit(getattr(inner.rates, name))
         low, high = expit(centre - z * error), expit(centre + z * error)
         parts.append((value, np.minimum(low, value), np.maximum(high, value)))
-    cautions = [*_without_interval_by_em(votes, *errors), *_sparse(votes, best, prior_count)]
+    cautions = [*_without_interval_by_em(votes, errors[1]), *_sparse(votes, best, prior_count)]
     if not best.converged:
         cautions.insert(0, Caution.of("not-converged", "em", iterations=best.iterations))
     return _described(
@@ -308,14 +308,10 @@ def _sparse(votes: Votes, found: _em.Solution, prior_count: float) -> Iterator[C
     )
 
 
-def _without_interval_by_em(
-    votes: Votes, shares: np.ndarray, rates: np.ndarray
-) -> Iterator[Caution]:
+def _without_interval_by_em(votes: Votes, rates: np.ndarray) -> Iterator[Caution]:
     if not votes.is_labelled.any():
         yield Caution.of("no-interval", "no-labels")
         return
-    if np.isnan(shares).any():
-        yield Caution.of("no-interval", "shares")
     if np.isnan(rates).any():
         yield Caution.of("no-interval", "rates", judges=len(votes.judges), most=_em.MOST_RATES)
 

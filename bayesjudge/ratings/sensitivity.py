@@ -150,14 +150,12 @@ def prior_sensitivity(
     cutoff: float = 0.5,
     ci_prob: float = 0.95,
     target: Target = "population",
-    refit: bool = False,
-    random_seed: Any = 0,
 ) -> Estimate:
     r"""Show how endorsements, prevalences and P(judge is best) depend on the priors.
 
     An alternative that differs in the Dirichlet weights of the mean shares :math:`\pi` only is
     computed from the draws at hand: a draw has weight :math:`\prod_v \pi_v^{s'_v - s_v}`, s being
-    the weights of the fit and s' the others, source by source. Any other needs ``refit=True``.
+    the weights of the fit and s' the others, source by source. Any other needs a fit of its own.
 
     Parameters
     ----------
@@ -176,23 +174,18 @@ def prior_sensitivity(
     target : {"population", "items"}
         Items that endorsements and prevalences are about: the process that they come from, or these
         very items.
-    refit : bool, default False
-        Sample an alternative that cannot be computed by weights.
-    random_seed : int or numpy.random.Generator, default 0
-        Of new fits.
 
     Returns
     -------
     Estimate
         ``endorsement`` by prior, source and option, ``prevalence`` by prior, cutoff and source,
         and ``best`` by prior, definition and judge; the prior ``"as fitted"`` comes first. What
-        the ratings identify hardly moves. ``nan`` if fewer than 100 effective draws are left, and
-        for ``best`` after a refit.
+        the ratings identify hardly moves. ``nan`` if fewer than 100 effective draws are left.
 
     Raises
     ------
     InputError
-        If an alternative needs a refit and `refit` is not set, `performance` is not of a fit or
+        If an alternative differs in more than its weights, `performance` is not of a fit or
         `target` does not suit it, or a setting is out of range.
     """
     check_ci_prob(ci_prob)
@@ -201,7 +194,7 @@ def prior_sensitivity(
         **(_default_alternatives(fit) if alternatives is None else {}),
     }
     models |= alternatives or {}
-    _check_alternatives(fit, models, performance, target, refit)
+    _check_alternatives(fit, models, performance, target)
     few: list[str] = []
     endorsement, prevalence = {}, {}
     best: dict[tuple[str, str, str], float] = {}
@@ -209,9 +202,7 @@ def prior_sensitivity(
     taken = spaced_draws(fit, len(own.prevalence))
     for name, model in models.items():
         log = _log_weights(fit, model)
-        drawn = own if log is None else own._replace(weight=_normalised(log[taken]))
-        if log is None or (refit and _is_few(drawn.weight)):
-            drawn, log = _draws_of(_fit_again(fit, model, random_seed), cutoff, target), None
+        drawn = own._replace(weight=_normalised(log[taken]))
         if _is_few(drawn.weight):
             few.append(name)
         for s, source in enumerate(fit.data.sources):
@@ -222,7 +213,7 @@ def prior_sensitivity(
                 endorsement[name, source, option] = _summary(values, weight, ci_prob)
         if performance is not None:
             used = spaced_draws(fit, len(performance.draws))
-            best |= _best_under(performance, name, None if log is None else log[used, 0])
+            best |= _best_under(performance, name, log[used, 0])
     quantities = {
         "endorsement": Quantity.of_rows(endorsement, ("prior", "source", "option")),
         "prevalence": Quantity.of_rows(prevalence, ("prior", "cutoff", "source")),
@@ -258,7 +249,6 @@ def _check_alternatives(
     models: Mapping[str, ResponseSets],
     performance: Performance | None,
     target: Target,
-    refit: bool,
 ) -> None:
     with checking("prior_sensitivity") as require:
         require(target in TARGETS, f"target: expected one of {list(TARGETS)}, got {target!r}")
@@ -267,17 +257,13 @@ def _check_alternatives(
                 require(False, f"{name!r}: expected a ResponseSets, got {model!r}")
                 continue
             model._weights(fit.data)
-            ok = refit or _only_share_differs(fit, model)
-            require(ok, f"{name!r} changes more than share; set refit=True to sample it")
+            ok = replace(model, share=_spec_of(fit).share) == _spec_of(fit)
+            require(ok, f"{name!r} changes more than share: fit the ratings with it")
         if performance is not None:
             sampled = performance.target == "items"
             require(sampled, "performance must come from performance(fit), not from agreement")
             suits = target == "items" or not sampled
             require(suits, "performance is about these items; set target='items'")
-
-
-def _only_share_differs(fit: Fit, model: ResponseSets) -> bool:
-    return replace(model, share=_spec_of(fit).share) == _spec_of(fit)
 
 
 def _draws_of(fit: Fit, cutoff: float, target: Target) -> _Draws:
@@ -295,23 +281,10 @@ def _draws_of(fit: Fit, cutoff: float, target: Target) -> _Draws:
     return _Draws(endorsement, prevalence, np.full(prevalence.shape, 1 / len(prevalence)))
 
 
-def _log_weights(fit: Fit, model: ResponseSets) -> np.ndarray | None:
-    """Logarithms of what the draws weigh under another prior of the mean shares, by source.
-
-    None if more than that prior differs.
-    """
-    if not _only_share_differs(fit, model):
-        return None
+def _log_weights(fit: Fit, model: ResponseSets) -> np.ndarray:
+    """Logarithms of what the draws weigh under another prior of the mean shares, by source."""
     log_share = np.log(np.maximum(fit.draws("set_share"), 1e-300))
     return log_share @ (model._weights(fit.data) - _spec_of(fit)._weights(fit.data))
-
-
-def _fit_again(fit: Fit, model: ResponseSets, random_seed: Any) -> Fit:
-    from bayesjudge.core.fitting import fit as sample
-
-    sizes = fit.idata["posterior"].sizes
-    settings = {"draws": sizes["draw"], "chains": sizes["chain"], "random_seed": random_seed}
-    return sample(fit.data, model, **settings)
 
 
 def _normalised(log: np.ndarray) -> np.ndarray:
@@ -331,11 +304,11 @@ def _few_draws(names: list[str]) -> tuple[Caution, ...]:
 
 
 def _best_under(
-    performance: Performance, name: str, log: np.ndarray | None
+    performance: Performance, name: str, log: np.ndarray
 ) -> dict[tuple[str, str, str], float]:
     """P(judge is best), weighted; a probability has no interval."""
     best = np.full(performance.values.shape, np.nan)
-    if log is not None and not _is_few(weight := _normalised(log)):
+    if not _is_few(weight := _normalised(log)):
         best = performance._best(weight)
     return {
         (name, str(d), judge): best[i, j]

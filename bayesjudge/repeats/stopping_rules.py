@@ -232,7 +232,6 @@ def confidence_sequence(
     scale: Any,
     *,
     ci_prob: float = 0.95,
-    kind: Literal["betting", "bernstein"] = "betting",
     looks: Any = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Bound the mean after each score, so that all bounds hold together.
@@ -245,9 +244,6 @@ def confidence_sequence(
         Only its least and greatest value matter: the range of the scores.
     ci_prob : float, default 0.95
         Least probability that every interval of the sequence contains the mean.
-    kind : {"betting", "bernstein"}
-        The hedged capital process (Theorem 3), narrower, or the predictable plug-in
-        empirical-Bernstein sequence (Theorem 2), a closed form.
     looks : array_like of int, shape (n_looks,), optional
         After how many scores to look, in rising order; after each by default.
 
@@ -263,7 +259,8 @@ def confidence_sequence(
 
     References
     ----------
-    Waudby-Smith & Ramdas (2024), J. R. Stat. Soc. B 86, 1-27.
+    Waudby-Smith & Ramdas (2024), J. R. Stat. Soc. B 86, 1-27, Theorem 3: the hedged capital
+    process.
 
     Examples
     --------
@@ -274,15 +271,13 @@ def confidence_sequence(
     values, scale = np.asarray(values, float), np.asarray(scale, float)
     bottom, width = scale.min(), np.ptp(scale)
     with checking("confidence_sequence") as require:
-        require(kind in ("betting", "bernstein"), f"kind must be betting or bernstein, got {kind}")
         inside = (values >= scale.min()) & (values <= scale.max())
         off = values[~inside][:3].tolist()
         require(inside.all(), f"scores {off} lie outside {scale.min():g} to {scale.max():g}")
     error = 1 - check_ci_prob(ci_prob)
     unit = (values - bottom) / width
-    find = _betting if kind == "betting" else _bernstein
     seen = np.arange(1, unit.shape[-1] + 1) if looks is None else np.asarray(looks)
-    low, high = find(unit, _bets(unit, error), error, seen)
+    low, high = _betting(unit, _bets(unit, error), error, seen)
     low = np.maximum.accumulate(np.clip(low, 0, 1), axis=-1)
     high = np.minimum.accumulate(np.clip(high, 0, 1), axis=-1)
     return bottom + width * low, bottom + width * high
@@ -295,21 +290,6 @@ def _bets(unit: np.ndarray, error: float) -> np.ndarray:
     variance = (0.25 + np.square(unit - mean).cumsum(axis=-1)) / (t + 1)
     before = np.concatenate([np.full((*unit.shape[:-1], 1), 0.25), variance[..., :-1]], axis=-1)
     return np.sqrt(2 * np.log(2 / error) / (before * t * np.log1p(t)))
-
-
-def _bernstein(
-    unit: np.ndarray, bets: np.ndarray, error: float, seen: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    t = np.arange(1, unit.shape[-1] + 1)
-    bets = np.minimum(bets, MOST_BET)
-    mean = (0.5 + unit.cumsum(axis=-1)) / (t + 1)
-    before = np.concatenate([np.full((*unit.shape[:-1], 1), 0.5), mean[..., :-1]], axis=-1)
-    surprise = np.square(unit - before) * (-np.log1p(-bets) - bets)
-    total = bets.cumsum(axis=-1)
-    centre = (bets * unit).cumsum(axis=-1) / total
-    half = (np.log(2 / error) + surprise.cumsum(axis=-1)) / total
-    low, high = centre - half, centre + half
-    return low[..., seen - 1], high[..., seen - 1]
 
 
 def _betting(
