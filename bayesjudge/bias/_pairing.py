@@ -48,21 +48,25 @@ def read_table(
     wanted = [name for name in (columns.item, columns.variant, columns.judge) if name is not None]
     frame = read_rows(table, *columns.scores, names=wanted)
     with checking("bias.Shifts.from_frame") as require:
-        found = list(columns.scores) if wide else sorted(frame[columns.variant].unique())
+        variants = list(columns.scores) if wide else sorted(frame[columns.variant].unique())
         for name in (baseline, *reruns):
-            near = get_close_matches(name, found, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {found}"
-            told = f"no variant {name!r}; {hint}"
-            require(name in found, Problem(told, "no-variant", "baseline", name, (*found,)))
+            near = get_close_matches(name, variants, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {variants}"
+            problem = f"no variant {name!r}; {hint}"
+            require(
+                name in variants, Problem(problem, "no-variant", "baseline", name, (*variants,))
+            )
         require(baseline not in reruns, f"{baseline!r} cannot be both baseline and rerun")
-        require(len(found) >= 2, "there is nothing to compare the baseline with")
+        require(len(variants) >= 2, "there is nothing to compare the baseline with")
     scores = _scores_of(frame, columns.scores, scale)
     keys: dict[Any, Any] = {
         "item": frame[columns.item],
         "judge": frame[columns.judge] if columns.judge else ALONE,
     }
     if wide:
-        each = [pd.DataFrame({**keys, "variant": name, 0: own}) for name, own in scores.items()]
+        each = [
+            pd.DataFrame({**keys, "variant": name, 0: values}) for name, values in scores.items()
+        ]
         rows = pd.concat(each, ignore_index=True)
     else:
         numbered: dict[Any, Any] = dict(enumerate(scores.values()))
@@ -81,9 +85,11 @@ def _require_variant(table: Any, columns: Columns) -> None:
     wide = columns.variant not in have and len(columns.scores) > 1 and {*columns.scores} <= {*have}
     with checking("bias.Shifts.from_frame") as require:
         several = f"score={list(columns.scores)}"
-        told = f"no column {columns.variant!r}; if {several} are the scores of one item before and "
-        told += "after changes, say variant=None"
-        require(not (have and wide), Problem(told, "no-column", "variant", columns.variant))
+        problem = (
+            f"no column {columns.variant!r}; if {several} are the scores of one item before and "
+        )
+        problem += "after changes, say variant=None"
+        require(not (have and wide), Problem(problem, "no-column", "variant", columns.variant))
 
 
 def _require_wide(columns: Columns, baseline: str, reruns: tuple[str, ...]) -> None:
@@ -98,8 +104,8 @@ def _require_wide(columns: Columns, baseline: str, reruns: tuple[str, ...]) -> N
         both = [name for name in names if name in (columns.item, columns.judge)]
         require(not both, f"{both} name the item or the judge")
         for name in (baseline, *reruns):
-            told = f"no column {name!r} among score={list(names)}, one a variant"
-            require(name in names, Problem(told, "no-column", "score", name, names))
+            problem = f"no column {name!r} among score={list(names)}, one a variant"
+            require(name in names, Problem(problem, "no-column", "score", name, names))
 
 
 def _scores_of(
@@ -107,15 +113,15 @@ def _scores_of(
 ) -> dict[str, np.ndarray]:
     """Numbers on the scale, by column."""
     low, high = scale
-    found: dict[str, np.ndarray] = {}
+    numbers: dict[str, np.ndarray] = {}
     problems: list[str | Problem] = []
     for name in scores:
         try:
-            found[name] = numbers_of(rows[name])
+            numbers[name] = numbers_of(rows[name])
         except InputError as error:
             problems += [problem.of(error.subject) for problem in error.problems]
             continue
-        bad = found[name][(found[name] < low) | (found[name] > high)]
+        bad = numbers[name][(numbers[name] < low) | (numbers[name] > high)]
         if bad.size:
             problems.append(
                 f"{bad.size} scores in column {name!r} lie outside the scale {scale}, for "
@@ -123,7 +129,7 @@ def _scores_of(
             )
     if problems:
         raise InputError("bias.Shifts.from_frame", problems)
-    return found
+    return numbers
 
 
 def read_fields(
@@ -210,12 +216,12 @@ def take_repeats(rows: pd.DataFrame, baseline: str, repeats: str | None) -> tupl
         allowed = (None, "mean", "neighbours")
         require(repeats in allowed, f"repeats={repeats!r}: expected mean or neighbours")
         example = dict(zip(KEYS, several.index[0], strict=True)) if len(several) else {}
-        told = (
+        problem = (
             f"{len(several)} combinations of {KEYS} have several scores, for example {example}; "
             "say what they are: repeats='mean' (the released score is their mean) or "
             "repeats='neighbours' (each is a neighbour of its own)"
         )
-        require(several.empty or repeats, Problem(told, "repeated-items", "repeats", example))
+        require(several.empty or repeats, Problem(problem, "repeated-items", "repeats", example))
         require(
             repeats != "neighbours" or base.empty,
             f"the baseline has several scores for {how_many(len(base), 'item')}, and only one can "

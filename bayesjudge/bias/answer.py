@@ -79,29 +79,35 @@ def answer(
     InputError
         If nothing was given, or no result has an RMS shift or a position preference.
     """
-    cards = [one for one in results if isinstance(one, Certificate)]
-    rest = [one for one in results if not isinstance(one, Certificate)]
-    made = as_estimates(rest, ci_prob, interval)
-    if (found := next((one for one in made if isinstance(one.data, Orders)), None)) is not None:
-        return _orders(found, ci_prob)
-    if (found := next((one for one in made if "position_shift" in one), None)) is not None:
-        return _positions(found, ci_prob)
-    shifts = data_of(made, Shifts)
-    heavy = any(c.id == "heavy-tailed-shifts" for one in made for c in one.cautions)
+    cards = [estimate for estimate in results if isinstance(estimate, Certificate)]
+    rest = [estimate for estimate in results if not isinstance(estimate, Certificate)]
+    estimates = as_estimates(rest, ci_prob, interval)
+    if (
+        special := next(
+            (estimate for estimate in estimates if isinstance(estimate.data, Orders)), None
+        )
+    ) is not None:
+        return _orders(special, ci_prob)
+    if (
+        special := next((estimate for estimate in estimates if "position_shift" in estimate), None)
+    ) is not None:
+        return _positions(special, ci_prob)
+    shifts = data_of(estimates, Shifts)
+    heavy = any(c.id == "heavy-tailed-shifts" for estimate in estimates for c in estimate.cautions)
 
-    def rank(one: Estimate) -> float:
-        normal = one.method in NORMAL
-        return one.method.rank + 100 * (heavy and normal)
+    def rank(estimate: Estimate) -> float:
+        normal = estimate.method in NORMAL
+        return estimate.method.rank + 100 * (heavy and normal)
 
-    quoted = preferred(made, "rms_shift", rank).only("rms_shift")
+    quoted = preferred(estimates, "rms_shift", rank).only("rms_shift")
     rows = _changed(quoted, shifts)
     if not rows:
         more = []
         text = "Nothing was changed, so that these scores cannot tell how far a change moves them. "
         text += "Scores of the same items after the change would tell."
     else:
-        text, *more = _told(rows, rows_of(made, "mean_shift"), made, shifts, ci_prob)
-    moved = next((one for one in made if "share_moved" in one), None)
+        text, *more = _told(rows, rows_of(estimates, "mean_shift"), estimates, shifts, ci_prob)
+    moved = next((estimate for estimate in estimates if "share_moved" in estimate), None)
     notes = () if moved is None else _moved_more(moved, order=list(rows))
     notes += tuple(card.promise for card in cards)
     if rows and moved is None and not cards and shifts is not None:
@@ -121,12 +127,12 @@ def answer(
     )
 
 
-def _positions(found: Estimate, ci_prob: float) -> Answer:
+def _positions(shifts: Estimate, ci_prob: float) -> Answer:
     """How far the place in the prompt moves scores, by judge."""
     each: dict[str, dict[str, Row]] = {}
-    for (judge, place), row in rows_of([found], "position_shift").items():
+    for (judge, place), row in rows_of([shifts], "position_shift").items():
         each.setdefault(str(judge), {})[str(place)] = row
-    biased = {c.numbers["name"] for c in found.cautions if c.id == "position-bias"}
+    biased = {c.numbers["name"] for c in shifts.cautions if c.id == "position-bias"}
     sentences = []
     for judge, rows in each.items():
         ranked = sorted(rows, key=lambda place: rows[place].value)
@@ -142,7 +148,7 @@ def _positions(found: Estimate, ci_prob: float) -> Answer:
         "; ".join(sentences[:MOST_NAMED]) + ".",
         basis="",
         why="Quoted: least squares within answers, with intervals by answer.",
-        quoted=found,
+        quoted=shifts,
         notes=tuple(
             (f"{judge}, " if len(each) > 1 else "")
             + "by place, against the mean of all: "
@@ -155,15 +161,17 @@ def _positions(found: Estimate, ci_prob: float) -> Answer:
 def _changed(quoted: Estimate, shifts: Shifts | None) -> dict[tuple[Any, ...], Row]:
     """Rows of the perturbations, the largest shift first; no reruns."""
     reruns = () if shifts is None else shifts.reruns
-    found = rows_of([quoted], "rms_shift").items()
-    rows = {where: row for where, row in found if where[-1] not in reruns}
-    return dict(sorted(rows.items(), key=lambda one: -np.nan_to_num(one[1].value)))
+    rows_by_place = rows_of([quoted], "rms_shift").items()
+    rows = {where: row for where, row in rows_by_place if where[-1] not in reruns}
+    return dict(
+        sorted(rows.items(), key=lambda place_and_row: -np.nan_to_num(place_and_row[1].value))
+    )
 
 
 def _told(
     rows: dict[tuple[Any, ...], Row],
     means: dict[tuple[Any, ...], Row],
-    made: list[Estimate],
+    estimates: list[Estimate],
     shifts: Shifts | None,
     ci_prob: float,
 ) -> list[str]:
@@ -171,20 +179,20 @@ def _told(
 
     Of verdicts: the share of 1s, and how many flip, which is the square of the RMS shift.
     """
-    order = sorted(rows, key=lambda one: -abs(np.nan_to_num(means[one].value)) if means else 0)
-    named, again = order[:MOST_NAMED], _again(made)
+    order = sorted(rows, key=lambda place: -abs(np.nan_to_num(means[place].value)) if means else 0)
+    named, again = order[:MOST_NAMED], _again(estimates)
     left = len(order) - len(named)
     verdicts = shifts is not None and bool(means) and _verdicts(shifts)
     unit = "" if shifts is None else points_of(shifts.scale)
     how: dict[str, Any] = {"verdicts": verdicts, "unit": unit}
     parts = (named[:1], named[1:]) if means else ()
-    sentences = [f"{_directions(one, means, ci_prob, **how)}." for one in parts if one]
+    sentences = [f"{_directions(place, means, ci_prob, **how)}." for place in parts if place]
     if verdicts:
-        sizes = [percents(Row(*np.square(rows[one]))) for one in named]
+        sizes = [percents(Row(*np.square(rows[place]))) for place in named]
         unchanged, more = percent_of(again**2), how_many(left, "further change")
     else:
         levels = [None if means or i else ci_prob for i in range(len(named))]
-        sizes = [numbers(rows[one], level) for one, level in zip(named, levels, strict=True)]
+        sizes = [numbers(rows[place], level) for place, level in zip(named, levels, strict=True)]
         unchanged, more = f"{again:.2g}", how_many(left, "further shift")
     if len(rows) > 1:
         pairs = zip(sizes, named, strict=True)
@@ -208,20 +216,23 @@ def _moved_more(moved: Estimate, order: list[tuple[Any, ...]]) -> tuple[str, ...
     """Which share of scores moved by more than the limit, and what that says of a promise."""
     limit = f"more than {moved.method.setting} points"
     rows = rows_of([moved], "share_moved")
-    named = [one for one in order if one in rows][:MOST_NAMED]
+    named = [place for place in order if place in rows][:MOST_NAMED]
     shares = [
-        f"{percents(rows[one], None if i else moved.ci_prob)} of scores moved by {limit} under "
-        f"'{one[-1]}'{_of_judge(one)}"
-        for i, one in enumerate(named)
+        f"{percents(rows[place], None if i else moved.ci_prob)} of scores moved by {limit} under "
+        f"'{place[-1]}'{_of_judge(place)}"
+        for i, place in enumerate(named)
     ]
-    shares = [shares[0], *(one.replace(f" of scores moved by {limit}", "") for one in shares[1:])]
-    again = [rows[one] for one in rows if one not in order]
-    most = max((one.value for one in again), default=np.nan)
+    shares = [
+        shares[0],
+        *(place.replace(f" of scores moved by {limit}", "") for place in shares[1:]),
+    ]
+    again = [rows[place] for place in rows if place not in order]
+    most = max((place.value for place in again), default=np.nan)
     unchanged = f" ({percent_of(most)} if judged again unchanged)" * bool(again)
     less = limit.replace("more than ", "")
-    if max(rows[one].low for one in named) > MISSED:
+    if max(rows[place].low for place in named) > MISSED:
         end = f": {less} or less cannot be promised"
-    elif max(rows[one].high for one in named) <= MISSED:
+    elif max(rows[place].high for place in named) <= MISSED:
         end = f": {less} or less can be promised of {percent_of(1 - MISSED)} of scores"
     else:
         end = f": more changed scores would tell whether {percent_of(MISSED)} at most move so"
@@ -233,44 +244,44 @@ def _promised(shifts: Shifts) -> tuple[str, ...]:
     if _verdicts(shifts) or not np.isfinite(shifts.largest):
         return ()
     groups = dict(shifts._groups(reruns=False))
-    fewest = min(own.lengths.size for own in groups.values())
+    fewest = min(group.lengths.size for group in groups.values())
     sure = int(spared(fewest, MISSED, MISSED)) >= 0
     if not sure and fewest < FEWEST_PREDICTED:
         needed = f"{FEWEST_PREDICTED} changed scores of each kind would tell more"
         return (f"Of another such change nothing is promised but the ends of the scale; {needed}.",)
-    bounds = {where: _bound(own, sure) for where, own in groups.items()}
+    bounds = {where: _bound(group, sure) for where, group in groups.items()}
     worst = sorted(bounds, key=lambda where: -bounds[where])[:MOST_NAMED]
     alone = len(bounds) == 1
     sizes = [
-        f"{bounds[one]:.2g}"
+        f"{bounds[place]:.2g}"
         + points_of(shifts.scale) * (not i)
-        + ("" if alone else f" ('{one[-1]}'{_of_judge(one)})")
-        for i, one in enumerate(worst)
+        + ("" if alone else f" ('{place[-1]}'{_of_judge(place)})")
+        for i, place in enumerate(worst)
     ]
     single = shifts.design == "item" and len(shifts.scores) == 1
     what = "a score" if single else f"these {shifts.dim} scores, as a vector,"
     share = percent_of(1 - MISSED)
     more = "; which share moves further than a limit of yours: --limit NUMBER"
     if sure:
-        told = f"No more than 1 in {round(1 / MISSED)} such changes moves {what} further than "
-        return (f"{told}{listed(sizes)}, with probability {share}{more}.",)
-    told = f"The next such change moves {what} by at most {listed(sizes)} with probability "
-    return (f"{told}{share}, on average over what might have been measured{more}.",)
+        promise = f"No more than 1 in {round(1 / MISSED)} such changes moves {what} further than "
+        return (f"{promise}{listed(sizes)}, with probability {share}{more}.",)
+    promise = f"The next such change moves {what} by at most {listed(sizes)} with probability "
+    return (f"{promise}{share}, on average over what might have been measured{more}.",)
 
 
-def _bound(own: Shifts, sure: bool) -> float:
+def _bound(group: Shifts, sure: bool) -> float:
     """Length that 95 % of shifts do not exceed, or that the next one does not."""
     if sure:
         return tail_bound(
-            own.lengths, largest=own.largest, shift_prob=MISSED, estimation_prob=MISSED
+            group.lengths, largest=group.largest, shift_prob=MISSED, estimation_prob=MISSED
         )
-    return predictive_bound(own.lengths, largest=own.largest, failure_prob=MISSED)
+    return predictive_bound(group.lengths, largest=group.largest, failure_prob=MISSED)
 
 
 def _verdicts(shifts: Shifts) -> bool:
     """Whether scores are verdicts, 0 or 1, changed item by item."""
-    one = shifts.design == "item" and len(shifts.scores) == 1
-    return one and shifts.scale == (0, 1) and set(shifts.lengths.tolist()) <= {0.0, 1.0}
+    single = shifts.design == "item" and len(shifts.scores) == 1
+    return single and shifts.scale == (0, 1) and set(shifts.lengths.tolist()) <= {0.0, 1.0}
 
 
 def _of_judge(where: tuple[Any, ...]) -> str:
@@ -291,30 +302,32 @@ def _directions(
     """
     what, say = ("the share of 1s", points) if verdicts else ("scores", numbers)
     average = "" if verdicts else f"{unit} on average"
-    known = [one for one in named if _moves(means[one]) != UNKNOWN]
+    known = [place for place in named if _moves(means[place]) != UNKNOWN]
     parts: list[str] = []
     before = ""
-    for one in known:
-        mean = means[one]
+    for place in known:
+        mean = means[place]
         moves = _moves(mean)
         size = mean if mean.value > 0 else mirrored(mean)
         verb = "" if moves == before else f" {moves} {what}"
-        told = f"'{one[-1]}'{verb}{_of_judge(one)} by "
-        parts.append(told + say(size, None if parts else ci_prob, "" if parts else average))
+        direction = f"'{place[-1]}'{verb}{_of_judge(place)} by "
+        parts.append(direction + say(size, None if parts else ci_prob, "" if parts else average))
         before = moves
-    rest = [one for one in named if one not in known]
+    rest = [place for place in named if place not in known]
     text = listed(parts)
     if rest:
-        names = listed([f"'{one[-1]}'{_of_judge(one)}" for one in rest])
+        names = listed([f"'{place[-1]}'{_of_judge(place)}" for place in rest])
         verb = "raises or lowers" if len(rest) == 1 else "raise or lower"
         first = None if parts else ci_prob
         sizes = [
-            say(means[one], None if i else first, "" if parts or i else average)
-            for i, one in enumerate(rest)
+            say(means[place], None if i else first, "" if parts or i else average)
+            for i, place in enumerate(rest)
         ]
         whether = "; whether" if parts else "Whether"
         text += f"{whether} {names} {verb} {what} is not known"
-        if not any(np.isnan(means[one].value) for one in rest):  # as of differences without a sign
+        if not any(
+            np.isnan(means[place].value) for place in rest
+        ):  # as of differences without a sign
             text += f": {listed(sizes)}"
     return text
 
@@ -325,9 +338,9 @@ def _moves(mean: Row) -> str:
     return UNKNOWN
 
 
-def _again(made: list[Estimate]) -> float:
+def _again(estimates: list[Estimate]) -> float:
     """How far scores move that are judged again unchanged; 0 if nothing was."""
-    again = [row.value for row in rows_of(made, "repeat_noise").values()]
+    again = [row.value for row in rows_of(estimates, "repeat_noise").values()]
     return float(np.nanmax(again)) if np.isfinite(again).any() else 0.0
 
 
@@ -342,9 +355,9 @@ def _on_scale(shifts: Shifts | None) -> str:
     return f", on a scale of {shifts.scale[0]:g} to {shifts.scale[1]:g}"
 
 
-def _orders(made: Estimate, ci_prob: float) -> Answer:
+def _orders(bias: Estimate, ci_prob: float) -> Answer:
     """Of pairs judged in both presentation orders."""
-    lead = made.quantities["position_preference"]
+    lead = bias.quantities["position_preference"]
     judges = [str(at[0]) for at in lead.labels]
     most = int(np.argmax(np.abs(lead.value)))
     order = np.argsort(-lead.value, kind="stable").tolist()  # that of the table
@@ -354,17 +367,17 @@ def _orders(made: Estimate, ci_prob: float) -> Answer:
     ]
     if len(shown) < len(judges):
         others.append(f"That is the most of {len(judges)} judges.")
-    parts = [_parts(made, judges[i]) for i in shown]
-    data = made.data
+    parts = [_parts(bias, judges[i]) for i in shown]
+    data = bias.data
     assert isinstance(data, Orders)
     pairs = how_many(int(data.pairs.sum()), "pair")
     basis = f"{pairs} in both orders, {how_many(len(judges), 'judge')}."
     return Answer(
         text,
         basis,
-        f"Quoted: {made.method}, which is exact.",
-        made.only("position_preference"),
-        notes=(*others, *_winners(made, data, shown, ci_prob), *parts),
+        f"Quoted: {bias.method}, which is exact.",
+        bias.only("position_preference"),
+        notes=(*others, *_winners(bias, data, shown, ci_prob), *parts),
     )
 
 
@@ -377,9 +390,9 @@ def _lead(judge: str, row: Row, ci_prob: float | None) -> str:
     return f"{_named(judge)} {verb} the answer shown {side}, which wins {won}"
 
 
-def _parts(made: Estimate, judge: str) -> str:
+def _parts(bias: Estimate, judge: str) -> str:
     """What becomes of a pair when its answers swap places; the parts add up to all pairs."""
-    same, first, second, tie = _hundred([made[name, judge].value for name in PARTS])
+    same, first, second, tie = _hundred([bias[name, judge].value for name in PARTS])
     return (
         f"When the answers swap places, {_named(judge, 'the judge')} names the same winner (or a "
         f"tie) both times in {same} % of the pairs, the first place both times in {first} %, the "
@@ -395,16 +408,16 @@ def _hundred(shares: list[float]) -> list[int]:
     return whole.tolist()
 
 
-def _winners(made: Estimate, data: Orders, shown: Iterable[int], ci_prob: float) -> Iterator[str]:
+def _winners(bias: Estimate, data: Orders, shown: Iterable[int], ci_prob: float) -> Iterator[str]:
     """Which answer wins with the place taken out: points over both orders."""
     if data.answers is None:
         return
-    ahead, (one, other) = chance_ahead(data, ci_prob=ci_prob), data.answers
+    ahead, (first, other) = chance_ahead(data, ci_prob=ci_prob), data.answers
     for i in shown:
-        judge, prob, names = data.judges[i], float(ahead[i]), (one, other)
-        if made["win_rate", judge, one].value < 0.5:
-            prob, names = 1 - prob, (other, one)
-        row = made["win_rate", judge, names[0]]
+        judge, prob, names = data.judges[i], float(ahead[i]), (first, other)
+        if bias["win_rate", judge, first].value < 0.5:
+            prob, names = 1 - prob, (other, first)
+        row = bias["win_rate", judge, names[0]]
         verb = claim(prob, "wins", "win")
         by = f" by {judge}" if len(data.judges) > 1 else ""
         yield (

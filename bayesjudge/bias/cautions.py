@@ -115,8 +115,8 @@ def tail_factor(moments: tuple[float, float], n: int) -> float:
 def _heavy(shifts: Shifts) -> Iterator[Caution]:
     shown = []
     for judge, x in _differences(shifts):
-        for perturbation, own in zip(shifts._changed, x.T, strict=True):
-            seen = own[np.isfinite(own)]
+        for perturbation, differences in zip(shifts._changed, x.T, strict=True):
+            seen = differences[np.isfinite(differences)]
             off = seen - seen.mean() if seen.size else seen
             factor = tail_factor(((off**2).mean(), (off**4).mean()), seen.size) if seen.size else 1
             if factor > 1:
@@ -127,7 +127,7 @@ def _heavy(shifts: Shifts) -> Iterator[Caution]:
 
 
 def _together(shifts: Shifts) -> Iterator[Caution]:
-    worst, most, told = "", 0.0, ""
+    worst, most, effect = "", 0.0, ""
     for j, (name, x) in enumerate(_differences(shifts)):
         whole = x[np.isfinite(x).all(axis=1)]
         if len(whole) < FEW_ITEMS or x.shape[1] < 2 or not whole.std(axis=0).all():
@@ -135,21 +135,21 @@ def _together(shifts: Shifts) -> Iterator[Caution]:
         assert shifts.counts is not None
         assert shifts.squares is not None
         assert shifts.freedom is not None
-        own = np.cov(whole.T)
+        covariance = np.cov(whole.T)
         parts = (1 / shifts.counts[j][np.isfinite(x).all(axis=1)]).mean(axis=0)
         known = bool(shifts.freedom[j])
         if known:
-            beyond = own - shifts.squares[j] / shifts.freedom[j] * parts[0]
+            beyond = covariance - shifts.squares[j] / shifts.freedom[j] * parts[0]
         else:  # noise may be anything from none to all that differs from item to item
-            most_noise = (np.diag(own) / (parts[0] + parts[1:])).min() * parts[0]
-            beyond = np.minimum(own, 0) + np.maximum(own - most_noise, 0)
-        scale = np.sqrt(np.outer(np.diag(own), np.diag(own)))
+            most_noise = (np.diag(covariance) / (parts[0] + parts[1:])).min() * parts[0]
+            beyond = np.minimum(covariance, 0) + np.maximum(covariance - most_noise, 0)
+        scale = np.sqrt(np.outer(np.diag(covariance), np.diag(covariance)))
         rest = np.abs(np.triu(beyond / scale, 1)).max()
         if rest > max(TOGETHER, most, 3 / np.sqrt(len(whole))):
-            worst, most, told = name, float(rest), "explains" if known else "can explain"
+            worst, most, effect = name, float(rest), "explains" if known else "can explain"
     if most:
         who = f" of {worst!r}" if len(shifts.judges) > 1 else ""
-        yield Caution.of("shifts-together", who=who, most=most, told=told)
+        yield Caution.of("shifts-together", who=who, most=most, told=effect)
 
 
 def _differences(shifts: Shifts) -> Iterator[tuple[str, np.ndarray]]:

@@ -70,12 +70,12 @@ def rms_shift(
         require(interval in kinds, f"interval must be one of {kinds}, got {interval!r}")
     check_ci_prob(ci_prob)
     rows, few, heavy = {}, [], []
-    for where, own in shifts._groups():
-        square = own.lengths**2
-        ends = _log_normal_ends(own, square, ci_prob) if interval == "normal" else None
+    for where, group in shifts._groups():
+        square = group.lengths**2
+        ends = _log_normal_ends(group, square, ci_prob) if interval == "normal" else None
         if ends is None:
             few += [", ".join(where)] * (interval == "normal")
-            ends = _distribution_free_ends(square, own.largest**2, ci_prob)
+            ends = _distribution_free_ends(square, group.largest**2, ci_prob)
         elif tail_factor((square.mean(), (square**2).mean()), square.size) > 1:
             heavy.append(", ".join(where))
         rows[where] = tuple(np.sqrt([square.mean(), *ends]))
@@ -125,9 +125,9 @@ def share_moved(shifts: Shifts, *, limit: float, ci_prob: float = 0.95) -> Estim
     with checking("share_moved") as require:
         require(0 <= limit < np.inf, f"limit must be a number of points, 0 or more, got {limit!r}")
     rows = {}
-    for where, own in shifts._groups():
-        moved = int((own.lengths > limit * (1 + 1e-9)).sum())
-        rows[where] = tuple(map(float, clopper_pearson(moved, own.lengths.size, ci_prob)))
+    for where, group in shifts._groups():
+        moved = int((group.lengths > limit * (1 + 1e-9)).sum())
+        rows[where] = tuple(map(float, clopper_pearson(moved, group.lengths.size, ci_prob)))
     return Estimate(
         {"share_moved": Quantity.of_rows(rows, shifts._dims)},
         method=Method(f"share-moved:{limit:g}", f"Share moved by more than {limit:g} points"),
@@ -183,8 +183,8 @@ def variance_parts(shifts: Shifts, *, ci_prob: float = 0.95) -> Estimate:
     cautions = list(about.cautions)
     unsigned = (np.nan,) * 3
     mean = {
-        where: _mean(own, ci_prob) if shifts.signed else unsigned
-        for where, own in shifts._groups(reruns=False)
+        where: _mean(group, ci_prob) if shifts.signed else unsigned
+        for where, group in shifts._groups(reruns=False)
     }
     rms = {where: about["rms_shift", *where] for where in mean}
     noise = _repeat_noise(shifts, ci_prob)
@@ -217,17 +217,19 @@ def variance_parts(shifts: Shifts, *, ci_prob: float = 0.95) -> Estimate:
     )
 
 
-def _by_item(own: Shifts, values: np.ndarray) -> np.ndarray:
+def _by_item(group: Shifts, values: np.ndarray) -> np.ndarray:
     """Average over the neighbours of an item, since they share its baseline; not over batches."""
-    if own.design == "batch":
+    if group.design == "batch":
         return values
-    _, row = np.unique(own.neighbour, return_index=True)
-    _, place = np.unique(own.item[row], return_inverse=True)
+    _, row = np.unique(group.neighbour, return_index=True)
+    _, place = np.unique(group.item[row], return_inverse=True)
     return np.bincount(place, weights=values) / np.bincount(place)
 
 
-def _log_normal_ends(own: Shifts, square: np.ndarray, ci_prob: float) -> tuple[float, float] | None:
-    means = _by_item(own, square)
+def _log_normal_ends(
+    group: Shifts, square: np.ndarray, ci_prob: float
+) -> tuple[float, float] | None:
+    means = _by_item(group, square)
     if means.size < FEW or np.ptp(means) == 0:
         return None
     error = means.std(ddof=1) / np.sqrt(means.size) / means.mean()
@@ -251,33 +253,33 @@ def with_one_more(values: np.ndarray, extreme: float, prob: float) -> float:
     return float(dirichlet.quantile(count, seen, prob))
 
 
-def _mean(own: Shifts, ci_prob: float) -> tuple[float, float, float]:
-    _, place = np.unique(own.neighbour, return_inverse=True)
-    per = np.bincount(place, weights=own.shift[:, 0]) / np.bincount(place)
-    means = _by_item(own, per)
-    centre, alike = float(means.mean()), np.ptp(means) <= 1e-12 * own.span
-    if means.size < 2 or (alike and not np.isfinite(own.span)):
-        return centre, -own.span, own.span
+def _mean(group: Shifts, ci_prob: float) -> tuple[float, float, float]:
+    _, place = np.unique(group.neighbour, return_inverse=True)
+    per = np.bincount(place, weights=group.shift[:, 0]) / np.bincount(place)
+    means = _by_item(group, per)
+    centre, alike = float(means.mean()), np.ptp(means) <= 1e-12 * group.span
+    if means.size < 2 or (alike and not np.isfinite(group.span)):
+        return centre, -group.span, group.span
     if alike:  # a standard error of 0 does not say that other items would move alike
-        low, high = _distribution_free_ends(means + own.span, 2 * own.span, ci_prob)
-        return centre, low - own.span, high - own.span
+        low, high = _distribution_free_ends(means + group.span, 2 * group.span, ci_prob)
+        return centre, low - group.span, high - group.span
     half = float(stdtrit(means.size - 1, (1 + ci_prob) / 2))
     half *= float(means.std(ddof=1)) / np.sqrt(means.size)
-    return centre, max(centre - half, -own.span), min(centre + half, own.span)
+    return centre, max(centre - half, -group.span), min(centre + half, group.span)
 
 
 def _repeat_noise(shifts: Shifts, ci_prob: float) -> dict[tuple[str, ...], tuple[Any, ...]]:
     """RMS shift of a rerun, by judge."""
     tail = (1 - ci_prob) / 2
     factor = 2 / shifts.averaged * (len(shifts.items) if shifts.design == "batch" else 1)
-    found: dict[tuple[str, ...], tuple[Any, ...]] = {}
+    rows: dict[tuple[str, ...], tuple[Any, ...]] = {}
     for j, name in enumerate(shifts.judges):
         where = (name,) if shifts._judge_dims else ()
         free = 0.0 if shifts.freedom is None else float(shifts.freedom[j])
         if free == 0 or shifts.squares is None:
-            found[where] = (np.nan,) * 3
+            rows[where] = (np.nan,) * 3
             continue
         total = float(shifts.squares[j]) * factor
         ends = total / chdtri(free, np.array([tail, 1 - tail]))
-        found[where] = tuple(np.sqrt([total / free, *ends]))
-    return found
+        rows[where] = tuple(np.sqrt([total / free, *ends]))
+    return rows

@@ -61,14 +61,14 @@ def closed_forms(
     if why:
         caution = Caution.of("no-exact-posterior", why=why)
         parts = replace(parts, cautions=(*parts.cautions, caution))
-    made = [parts]
+    estimates = [parts]
     heavy = any(caution.id == "heavy-tailed-shifts" for caution in parts.cautions)
     if heavy and np.isfinite(shifts.span):
-        made.append(rms_shift(shifts, ci_prob=ci_prob, interval="distribution_free"))
+        estimates.append(rms_shift(shifts, ci_prob=ci_prob, interval="distribution_free"))
     if not why:
         prior: Literal["worst", "spread"] = "worst" if step is None else "spread"
-        made.append(exact(shifts, step=step, prior=prior, ci_prob=ci_prob))
-    return tuple(made)
+        estimates.append(exact(shifts, step=step, prior=prior, ci_prob=ci_prob))
+    return tuple(estimates)
 
 
 compare.register(Shifts, of_closed_forms(closed_forms))

@@ -149,7 +149,7 @@ class Shifts(ReadAtOnce):
     def _lengths_by(self) -> list[tuple[str, np.ndarray]]:
         """Perturbation and lengths of its neighbours; of the reruns if nothing was changed."""
         groups = list(self._groups(reruns=False)) or list(self._groups())
-        return [(where[-1], own.lengths) for where, own in groups]
+        return [(where[-1], group.lengths) for where, group in groups]
 
     def __repr__(self) -> str:
         scale = " to ".join(f"{end:g}" for end in self.scale)

@@ -67,12 +67,12 @@ def exact(
         require(prior in ("spread", "worst"), f"prior={prior!r}: expected spread or worst")
         require(np.isfinite(shifts.span), "the scale has no ends, so sizes are not finitely many")
         if prior == "spread":
-            one = shifts.design == "item" and len(shifts.scores) == 1
-            require(one, "prior='spread' is for one-item neighbours and one score; use 'worst'")
+            single = shifts.design == "item" and len(shifts.scores) == 1
+            require(single, "prior='spread' is for one-item neighbours and one score; use 'worst'")
             require(step is not None and step > 0, f"step must be positive, got {step!r}")
     rows = {}
-    for where, own in shifts._groups():
-        sizes, weight = _categories(own, step if prior == "spread" else None)
+    for where, group in shifts._groups():
+        sizes, weight = _categories(group, step if prior == "spread" else None)
         at = [(1 - ci_prob) / 2, 0.5, (1 + ci_prob) / 2]
         low, middle, high = np.sqrt(dirichlet.quantile(weight, sizes**2, at)).tolist()
         rows[where] = (_mean_of_root(sizes**2, weight, middle), low, high)
@@ -90,19 +90,19 @@ def exact(
     )
 
 
-def _categories(own: Shifts, step: float | None) -> tuple[np.ndarray, np.ndarray]:
+def _categories(group: Shifts, step: float | None) -> tuple[np.ndarray, np.ndarray]:
     """Sizes of shift, and their posterior weights."""
     if step is None:
-        sizes, count = np.unique(np.append(own.lengths, own.largest), return_counts=True)
+        sizes, count = np.unique(np.append(group.lengths, group.largest), return_counts=True)
         return sizes, count.astype(float)
-    sizes = np.arange(round(own.span / step) + 1) * step
-    place = np.rint(own.lengths / step).astype(int)
+    sizes = np.arange(round(group.span / step) + 1) * step
+    place = np.rint(group.lengths / step).astype(int)
     with checking("bias.exact") as require:
-        off = ~np.isclose(place * step, own.lengths)
+        off = ~np.isclose(place * step, group.lengths)
         require(
             not off.any(),
             f"{off.sum()} shifts are no multiple of step={step:g}, for example "
-            f"{own.lengths[off][:3].tolist()}; give the scale's step, or prior='worst'",
+            f"{group.lengths[off][:3].tolist()}; give the scale's step, or prior='worst'",
         )
     return sizes, np.bincount(place, minlength=sizes.size) + 1 / sizes.size
 

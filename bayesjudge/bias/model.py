@@ -114,11 +114,13 @@ class NormalShifts(BayesianModel):
     def __post_init__(self) -> None:
         super().__post_init__()
         with checking("bias.NormalShifts") as require:
-            for one in fields(self):
-                value = getattr(self, one.name)
+            for field in fields(self):
+                value = getattr(self, field.name)
                 known = isinstance(value, int | float | np.number) and 0 < value < np.inf
-                without = value is None and one.name == "unit"
-                require(known or without, f"{one.name} must be positive and finite, got {value!r}")
+                without = value is None and field.name == "unit"
+                require(
+                    known or without, f"{field.name} must be positive and finite, got {value!r}"
+                )
 
     def describe(self) -> dict[str, str]:
         """Put priors and options in words, for a report.
@@ -167,14 +169,14 @@ class NormalShifts(BayesianModel):
         if len(data.judges) > 1:
             coords["judge"] = data.judges
         with pm.Model(coords=coords) as model:
-            made: dict[str, Any] = {}
+            priors: dict[str, Any] = {}
 
             def prior(name: str) -> Any:
                 # made if it is used: data that no unknown needs are refused by the sampler
-                if name not in made:
+                if name not in priors:
                     value = rows["unit"] if name == "unit" else getattr(self, name)
-                    made[name] = pm.Data(name if name == "unit" else f"{name}_prior", value)
-                return made[name]
+                    priors[name] = pm.Data(name if name == "unit" else f"{name}_prior", value)
+                return priors[name]
 
             mean, spread, noise = _unknowns(data, prior, _Drawn(text))
             # a batch's length adds up over items; averaged calls cancel part of their noise
@@ -266,8 +268,8 @@ def _unknowns(data: Shifts, prior: Callable[[str], Any], drawn: _Drawn) -> tuple
     name = "typical_mean_shift" if several else "mean_shift"
     mean = drawn.normal(name, 0, spread, "perturbation")
     if several:
-        own = drawn.half_normal("judge_shift_spread", unit * prior("judge_shift"))
-        mean = drawn.normal("mean_shift", mean, own, data._dims)
+        judge_spread = drawn.half_normal("judge_shift_spread", unit * prior("judge_shift"))
+        mean = drawn.normal("mean_shift", mean, judge_spread, data._dims)
 
     def pooled(name: str, dims: Any, size: int) -> Any:
         centre = pt.log(unit * prior(name))
@@ -303,11 +305,11 @@ def _observe(rows: dict[str, Any], mean: Any, spread: Any, noise: Any) -> None:
     """Differences from a shared baseline."""
     import pymc as pm
 
-    judge, own, shared, seen = _variances(rows, spread, noise)
+    judge, apart, shared, seen = _variances(rows, spread, noise)
     dims = ("row", "perturbation")
     pm.CustomDist(
         "difference",
-        *(mean[judge], own, shared, seen),
+        *(mean[judge], apart, shared, seen),
         logp=_difference_logp,
         dist=_drawn_differences,
         signature="(v),(v),(),(v)->(v)",
@@ -320,10 +322,10 @@ def _observe_sums(rows: dict[str, Any], mean: Any, spread: Any, noise: Any) -> N
     """Means and sums of products of rows that differ in their values only."""
     import pymc as pm
 
-    judge, own, shared, seen = _variances(rows, spread, noise)
+    judge, apart, shared, seen = _variances(rows, spread, noise)
     size, scatter = pm.Data("size", rows["size"]), pm.Data("scatter", rows["scatter"])
     means = pm.Data("difference_seen", rows["difference"])
-    log_p = _collapsed_logp(means, scatter, size, mean[judge], own, shared, seen)
+    log_p = _collapsed_logp(means, scatter, size, mean[judge], apart, shared, seen)
     pm.Potential("difference", log_p.sum())
 
 
@@ -334,12 +336,12 @@ def _observe_scores(rows: dict[str, Any], mean: Any, spread: Any, noise: Any) ->
 
     judge = _variances(rows, spread, noise)[0]
     level = pm.Flat("level", dims="row")
-    own = pm.Normal("item_shift", 0, spread[judge], dims=("row", "perturbation"))
+    item_shift = pm.Normal("item_shift", 0, spread[judge], dims=("row", "perturbation"))
     error = noise[judge] / pt.sqrt(rows["before"])
     pm.Normal("baseline_score", level, error, observed=rows["baseline"], dims="row")
     at, which = np.nonzero(rows["seen"])
     pm.modelcontext(None).add_coord("changed_score_of", np.arange(at.size))
-    score = (level[:, None] + mean[judge] + own)[at, which]
+    score = (level[:, None] + mean[judge] + item_shift)[at, which]
     error = noise[judge[at]] / np.sqrt(rows["after"][at, which])
     changed = rows["baseline"][at] + rows["difference"][at, which]
     pm.Normal("changed_score", score, error, observed=changed, dims="changed_score_of")
@@ -358,7 +360,7 @@ def _observe_reruns(rows: dict[str, Any], noise: Any) -> None:
         pm.Gamma("squares", half, rate, observed=seen, dims=dim)
 
 
-def _difference_logp(value: Any, mean: Any, own: Any, shared: Any, seen: Any) -> Any:
+def _difference_logp(value: Any, mean: Any, apart: Any, shared: Any, seen: Any) -> Any:
     """Log-density of differences that share a baseline, shape (n_rows,).
 
     `own` are the variances that they do not share, `shared` that of the baseline, and `seen` is 0
@@ -367,16 +369,16 @@ def _difference_logp(value: Any, mean: Any, own: Any, shared: Any, seen: Any) ->
     """
     import pytensor.tensor as pt
 
-    weight, off = seen / own, value - mean
+    weight, off = seen / apart, value - mean
     total = 1 + shared * weight.sum(axis=-1)
     pull = (weight * off).sum(axis=-1)
     square = (weight * off**2).sum(axis=-1) - shared * pull**2 / total
-    logdet = (seen * pt.log(2 * np.pi * own)).sum(axis=-1) + pt.log(total)
+    logdet = (seen * pt.log(2 * np.pi * apart)).sum(axis=-1) + pt.log(total)
     return -0.5 * (square + logdet)
 
 
 def _collapsed_logp(
-    value: Any, scatter: Any, size: Any, mean: Any, own: Any, shared: Any, seen: Any
+    value: Any, scatter: Any, size: Any, mean: Any, apart: Any, shared: Any, seen: Any
 ) -> Any:
     """Sum `_difference_logp` over rows that differ in their values only, shape (n_groups,).
 
@@ -385,21 +387,21 @@ def _collapsed_logp(
     """
     import pytensor.tensor as pt
 
-    weight, off = seen / own, value - mean
+    weight, off = seen / apart, value - mean
     total = 1 + shared * weight.sum(axis=-1)
     about = scatter + size[:, None, None] * off[:, :, None] * off[:, None, :]
     squares = (weight * pt.diagonal(about, axis1=1, axis2=2)).sum(axis=-1)
     pulls = (weight[:, :, None] * weight[:, None, :] * about).sum(axis=(1, 2))
-    logdet = (seen * pt.log(2 * np.pi * own)).sum(axis=-1) + pt.log(total)
+    logdet = (seen * pt.log(2 * np.pi * apart)).sum(axis=-1) + pt.log(total)
     return -0.5 * (squares - shared * pulls / total + size * logdet)
 
 
-def _drawn_differences(mean: Any, own: Any, shared: Any, seen: Any, size: Any) -> Any:
+def _drawn_differences(mean: Any, apart: Any, shared: Any, seen: Any, size: Any) -> Any:
     """Draw from the same distribution: what each difference has of its own, and what they share."""
     import pymc as pm
     import pytensor.tensor as pt
 
-    alone = pm.Normal.dist(mean, pt.sqrt(own))  # the batch is in the means
+    alone = pm.Normal.dist(mean, pt.sqrt(apart))  # the batch is in the means
     return seen * (alone + pm.Normal.dist(0, pt.sqrt(shared))[..., None])
 
 
@@ -457,7 +459,7 @@ def _summaries(
     shifts: Shifts, rows: Mapping[str, Any], values: Mapping[str, np.ndarray]
 ) -> dict[Key, np.ndarray]:
     """Mean and scatter of the differences, and of repeated scores, as they lie there."""
-    found: dict[Key, np.ndarray] = {}
+    summaries: dict[Key, np.ndarray] = {}
     several = len(shifts.judges) > 1
     for j, judge in enumerate(shifts.judges):
         for v, perturbation in enumerate(shifts._changed):
@@ -466,16 +468,16 @@ def _summaries(
             dims = ("judge", "perturbation") if several else ("perturbation",)
             where = (judge, perturbation)[-len(dims) :]
             if there.any():
-                found["mean_shift", dims, where] = difference.mean(axis=1)
+                summaries["mean_shift", dims, where] = difference.mean(axis=1)
             if there.sum() > 1:
-                found["shift_sd", dims, where] = difference.std(axis=1, ddof=1)
+                summaries["shift_sd", dims, where] = difference.std(axis=1, ddof=1)
     if "squares" in values:
         noise = np.sqrt(values["squares"] / rows["freedom"])
-        found |= {
+        summaries |= {
             ("rerun_sd", "judge" if several else "", name if several else ""): of_judge
             for name, of_judge in zip(rows["rerun"], noise.T, strict=True)
         }
-    return found
+    return summaries
 
 
 def _collapsed(rows: dict[str, Any]) -> dict[str, Any]:

@@ -35,23 +35,23 @@ def plot_shifts(result: Estimate | Fit, *, ci_prob: float = 0.95, ax: Axes | Non
         One row a perturbation (and judge): RMS shifts as dots, mean shifts as diamonds, repeat
         noise as a dotted line if there is one judge.
     """
-    made = result.estimate(ci_prob=ci_prob) if isinstance(result, Fit) else result
-    labels = list(made.quantities["rms_shift"].labels)
+    estimate = result.estimate(ci_prob=ci_prob) if isinstance(result, Fit) else result
+    labels = list(estimate.quantities["rms_shift"].labels)
     ax = ax or new_axes(6.5, 0.55 * len(labels) + 1.6)
     for quantity, marker, offset, colour, words in (
         ("rms_shift", "o", -0.12, "C0", "RMS shift"),
         ("mean_shift", "D", 0.12, "C1", "mean shift"),
     ):
-        if quantity not in made:
+        if quantity not in estimate:
             continue
-        one = made.quantities[quantity]
-        known = np.isfinite(one.value)
+        shifts = estimate.quantities[quantity]
+        known = np.isfinite(shifts.value)
         if not known.any():
             continue
-        at = np.array([labels.index(where) for where in one.labels])[known] + offset
-        shown = (column[known] for column in (one.value, one.low, one.high))
+        at = np.array([labels.index(where) for where in shifts.labels])[known] + offset
+        shown = (column[known] for column in (shifts.value, shifts.low, shifts.high))
         draw_rows(ax, at, *shown, colour=colour, marker=marker, ms=5, label=words)
-    noise = made.quantities.get("repeat_noise")
+    noise = estimate.quantities.get("repeat_noise")
     if noise is not None and not noise.dims and np.isfinite(noise.value[0]):
         value, low, high = noise.row(0)
         ax.axvline(value, ls=":", color="C2", label="repeat noise (RMS of a rerun)")
@@ -60,7 +60,7 @@ def plot_shifts(result: Estimate | Fit, *, ci_prob: float = 0.95, ax: Axes | Non
     name_rows(ax, [", ".join(map(str, where)) for where in labels])
     ax.set_xlabel("shift (score points)")
     ax.figure.legend(loc="outside lower center", ncols=3)
-    rms = made.quantities["rms_shift"]
+    rms = estimate.quantities["rms_shift"]
     if np.isfinite(rms.value).any():
         write_title(ax, _title(rms))
     return ax

@@ -197,9 +197,9 @@ class Orders(ReadAtOnce):
         outcome = [_outcome(a, b) for a, b in zip(*pair, strict=True)]
         judge_of = list(zip(*(rows[key] for key in keys), strict=True)) or [()] * len(rows)
         judges = sorted(set(judge_of))
-        own = [judges.index(judge) for judge in judge_of]
+        owner_of_row = [judges.index(judge) for judge in judge_of]
         counts = np.zeros((len(judges), LOST + 1), np.int64)
-        np.add.at(counts, (own, outcome), n_rows)
+        np.add.at(counts, (owner_of_row, outcome), n_rows)
         about: dict[str, Any] = {
             "counts": counts[:, :LOST].reshape(len(judges), 3, 3),
             "judges": [", ".join(judge) or "judge" for judge in judges],
@@ -208,7 +208,9 @@ class Orders(ReadAtOnce):
         }
         if item is None:
             return cls(**about)
-        long = pd.DataFrame({"judge": own, "pair": rows[item], "outcome": outcome, "n": n_rows})
+        long = pd.DataFrame(
+            {"judge": owner_of_row, "pair": rows[item], "outcome": outcome, "n": n_rows}
+        )
         each = long.pivot_table("n", ["judge", "pair"], "outcome", aggfunc="sum", fill_value=0)
         by_pair = each.reindex(columns=range(LOST), fill_value=0).to_numpy(np.int64)
         if by_pair.sum(axis=1).max() < 2:  # no pair has several rows of one judge
@@ -287,18 +289,19 @@ class Orders(ReadAtOnce):
             require(not same, f"{how_many(same, 'row')}: {shown_first} and {shown_second} agree")
         names = sorted({*rows[shown_first], *rows[shown_second]})
         pair = [
-            tuple(sorted(one)) for one in zip(rows[shown_first], rows[shown_second], strict=True)
+            tuple(sorted(systems))
+            for systems in zip(rows[shown_first], rows[shown_second], strict=True)
         ]
-        order = np.where(rows[shown_first] == [one[0] for one in pair], "first", "second")
+        order = np.where(rows[shown_first] == [systems[0] for systems in pair], "first", "second")
         winner = [
             None if pd.isna(said) else _content(row, known[spell(said)], two)
             for said, row, two in zip(rows[verdict], rows.to_dict("records"), pair, strict=True)
         ]
         named = [f"judge{i}" for i in range(len(keys))]
-        made = rows[[*keys, item]].set_axis([*named, "item"], axis=1)
-        made = made.assign(pair=pair, order=order, winner=winner)
-        made["turn"] = made.groupby([*named, "item", "pair", "order"]).cumcount()
-        wide = made.set_index([*named, "item", "pair", "turn", "order"])["winner"].unstack("order")
+        long = rows[[*keys, item]].set_axis([*named, "item"], axis=1)
+        long = long.assign(pair=pair, order=order, winner=winner)
+        long["turn"] = long.groupby([*named, "item", "pair", "order"]).cumcount()
+        wide = long.set_index([*named, "item", "pair", "turn", "order"])["winner"].unstack("order")
         wide = wide.reindex(columns=["first", "second"]).reset_index()
         return cls.from_frame(
             wide,
@@ -388,7 +391,7 @@ def position_bias(orders: Orders, *, ci_prob: float = 0.95) -> Estimate:
     """
     check_ci_prob(ci_prob)
     ends = np.array([(1 - ci_prob) / 2, (1 + ci_prob) / 2])
-    made = {}
+    quantities = {}
     for quantity, table in QUANTITIES.items():
         if quantity == "win_rate" and orders.answers is None:
             continue
@@ -397,8 +400,8 @@ def position_bias(orders: Orders, *, ci_prob: float = 0.95) -> Estimate:
         flat = orders.counts.reshape(len(orders.judges), -1)
         value = flat @ weights / flat.sum(axis=1)
         if len(levels) == 2:  # one outcome against the rest: Beta, by aggregation
-            rest, own = posterior.T
-            low, high = (betaincinv(own, rest, end) for end in ends)
+            rest, success = posterior.T
+            low, high = (betaincinv(success, rest, end) for end in ends)
         else:
             low, high = dirichlet.quantile(posterior[:, None, :], levels, ends).T
         columns: tuple[Any, ...] = holding(value, low, high)
@@ -408,10 +411,10 @@ def position_bias(orders: Orders, *, ci_prob: float = 0.95) -> Estimate:
             other = 1 - value, 1 - high, 1 - low
             columns = tuple(np.stack(pair, axis=1) for pair in zip(columns, other, strict=True))
             where["answer"] = orders.answers
-        made[quantity] = Quantity.over(columns, where)
+        quantities[quantity] = Quantity.over(columns, where)
     lost = int(orders.missing.sum())
     return Estimate(
-        made,
+        quantities,
         method=methods.ORDERS,
         ci_prob=ci_prob,
         source="Dirichlet-multinomial; both presentation orders as neighbours (Feuer et al. 2026)",

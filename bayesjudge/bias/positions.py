@@ -94,18 +94,18 @@ def position_shift(
     judges = ["judge"] if judge is None else sorted(set(rows[judge]))
     named = np.repeat(judges, len(rows)) if judge is None else rows[judge].to_numpy(str)
     places = sorted(set(rows[position]), key=_in_order)
-    at = np.array([places.index(one) for one in rows[position]])
+    at = np.array([places.index(place) for place in rows[position]])
     _, item = np.unique(rows[answer].to_numpy(str), return_inverse=True)
-    made, gaps, cautions = [], [], []
+    columns_by_judge, gaps, cautions = [], [], []
     for name in judges:
         mine = named == name
-        found = _least_squares(numbers[mine], at[mine], item[mine], len(places), name)
-        half = stdtrit(found.answers - 1.0, (1 + ci_prob) / 2) * np.sqrt(np.diag(found.covariance))
-        made.append(np.stack([found.value, found.value - half, found.value + half]))
-        gaps.append(float(np.ptp(found.value)))
-        p_value = _together(found)
+        shift = _least_squares(numbers[mine], at[mine], item[mine], len(places), name)
+        half = stdtrit(shift.answers - 1.0, (1 + ci_prob) / 2) * np.sqrt(np.diag(shift.covariance))
+        columns_by_judge.append(np.stack([shift.value, shift.value - half, shift.value + half]))
+        gaps.append(float(np.ptp(shift.value)))
+        p_value = _together(shift)
         if p_value < REJECT_P / len(judges):
-            first, last = places[int(found.value.argmax())], places[int(found.value.argmin())]
+            first, last = places[int(shift.value.argmax())], places[int(shift.value.argmin())]
             cautions.append(
                 Caution.of(
                     "position-bias",
@@ -117,7 +117,7 @@ def position_shift(
                     p_value=p_value,
                 )
             )
-    columns = np.stack(made, axis=1)
+    columns = np.stack(columns_by_judge, axis=1)
     none = np.full(len(judges), np.nan)
     where = {"judge": judges, "position": places}
     return Estimate(
@@ -181,10 +181,10 @@ def _solved(whole: np.ndarray, right: np.ndarray) -> np.ndarray:
     return np.linalg.solve(whole + level, right - right.mean())
 
 
-def _together(found: _Shift) -> float:
+def _together(shift: _Shift) -> float:
     """P-value of no shift at all: Hotelling's statistic of all but one position."""
-    k, n = len(found.value) - 1, found.answers
+    k, n = len(shift.value) - 1, shift.answers
     if n <= k:
         return float("nan")
-    statistic = found.value[:-1] @ np.linalg.pinv(found.covariance[:-1, :-1]) @ found.value[:-1]
+    statistic = shift.value[:-1] @ np.linalg.pinv(shift.covariance[:-1, :-1]) @ shift.value[:-1]
     return float(fdtrc(k, n - k, statistic * (n - k) / (k * (n - 1))))

@@ -39,11 +39,11 @@ def _sentences(text: str) -> list[str]:
 
 
 def _bullets(text: str, dice: random.Random) -> str:
-    return "\n".join(f"- {one}" for one in _sentences(text))
+    return "\n".join(f"- {sentence}" for sentence in _sentences(text))
 
 
 def _numbered(text: str, dice: random.Random) -> str:
-    return "\n".join(f"{i}. {one}" for i, one in enumerate(_sentences(text), 1))
+    return "\n".join(f"{i}. {sentence}" for i, sentence in enumerate(_sentences(text), 1))
 
 
 def _heading(text: str, dice: random.Random) -> str:
@@ -65,8 +65,8 @@ def _bold(text: str, dice: random.Random) -> str:
 
 def _number(text: str, dice: random.Random) -> str:
     """One whole number, changed by one or doubled."""
-    listed = {end for one in _LISTED.finditer(text) for end in range(*one.span())}
-    places = [one for one in _NUMBER.finditer(text) if one.start() not in listed]
+    listed = {end for number in _LISTED.finditer(text) for end in range(*number.span())}
+    places = [number for number in _NUMBER.finditer(text) if number.start() not in listed]
     if not places:
         return text
     place = dice.choice(places)
@@ -79,10 +79,10 @@ def _negation(text: str, dice: random.Random) -> str:
     """One statement said the other way round."""
     places: list[tuple[int, int, str]] = []
     for words, instead in _NEGATED:
-        for one in re.finditer(rf"\b{words}\b(?!['\u2019])", text):
-            covered = any(start <= one.start() < end for start, end, _ in places)
+        for match in re.finditer(rf"\b{words}\b(?!['\u2019])", text):
+            covered = any(start <= match.start() < end for start, end, _ in places)
             if not covered:
-                places.append((*one.span(), instead))
+                places.append((*match.span(), instead))
     if not places:
         return text
     start, end, instead = dice.choice(sorted(places))
@@ -181,13 +181,13 @@ def make_variants(
         twice = rows[item][rows[item].duplicated()]
         require(twice.empty, f"items repeat: {twice.head(3).tolist()}")
     variant, changed = free_name("variant", [item, text]), free_name("changed", [item, text])
-    made = [
-        {item: i, variant: "baseline", text: one, changed: False}
-        for i, one in zip(rows[item], answers, strict=True)
+    rewritten = [
+        {item: i, variant: "baseline", text: key, changed: False}
+        for i, key in zip(rows[item], answers, strict=True)
     ]
-    for i, one in zip(rows[item], answers, strict=True):
+    for i, key in zip(rows[item], answers, strict=True):
         for name in changes:
-            kept = name in FORMATTING and name != "heading" and _CODE.search(one)
-            new = one if kept else known[name](one, random.Random(f"{random_seed}/{i}/{name}"))
-            made.append({item: i, variant: name, text: new, changed: new != one})
-    return pd.DataFrame(made)
+            kept = name in FORMATTING and name != "heading" and _CODE.search(key)
+            new = key if kept else known[name](key, random.Random(f"{random_seed}/{i}/{name}"))
+            rewritten.append({item: i, variant: name, text: new, changed: new != key})
+    return pd.DataFrame(rewritten)

@@ -95,11 +95,11 @@ class Regression:
         centre[0], centre[size + 1] = model.intercept.mean, model.vote_weight.mean
         at, logs, modes, covariances = centre, [], [], []
         with one_blas_thread():
-            for own in GRID:
+            for between in GRID:
                 for apart in GRID:
                     scale = np.repeat(
                         [
-                            *(model.intercept.sd, own * model.generator_spread),
+                            *(model.intercept.sd, between * model.generator_spread),
                             *(model.vote_weight.sd, apart * model.judge_spread),
                         ],
                         [1, size, 1, len(votes.judges)],
@@ -129,8 +129,8 @@ class Regression:
     @staticmethod
     def design(votes: Votes) -> np.ndarray:
         """What the weights are of: level, generators, a vote of any judge, and of each."""
-        score, own = vote_scores(votes), np.eye(len(votes.generators))[votes.generator]
-        return np.column_stack([np.ones(len(score)), own, score.sum(axis=1), score])
+        score, generator = vote_scores(votes), np.eye(len(votes.generators))[votes.generator]
+        return np.column_stack([np.ones(len(score)), generator, score.sum(axis=1), score])
 
     def chance(self, items: Votes) -> np.ndarray:
         """Probability that each pattern's items are good."""
@@ -145,10 +145,10 @@ class Regression:
         """Mean and variance of the number of good items by generator, whatever their truth."""
         x, size = self.design(items), len(items.generators)
         p = self._chance(x)
-        own = items.count * p * (1 - p)
+        spread = items.count * p * (1 - p)
         slope = np.zeros((size, x.shape[1]))
-        np.add.at(slope, items.generator, own[:, None] * x)
-        variance = _quadratic(slope, self.covariance) + np.bincount(items.generator, own, size)
+        np.add.at(slope, items.generator, spread[:, None] * x)
+        variance = _quadratic(slope, self.covariance) + np.bincount(items.generator, spread, size)
         return np.bincount(items.generator, items.count * p, size), variance
 
 
@@ -233,30 +233,30 @@ class _LatentTruth:
         self.spreads = (TYPICAL * model.discrimination_spread, TYPICAL * model.leniency_spread)
         prior = model.prevalence
         each = [prior] if isinstance(prior, BetaPrior) else [prior[g] for g in votes.generators]
-        self.ends = np.array([(one.alpha, one.beta) for one in each]).T
+        self.ends = np.array([(beta.alpha, beta.beta) for beta in each]).T
         g, j = self.size, self.judges
         at = np.zeros(g + 2 + 2 * j + 2 * self.shared)
         at[g], at[g + 1 + j] = model.discrimination.mean, model.leniency.mean
         if self.shared:
             at[-2:] = np.log(TYPICAL * model.shared_effect)  # type: ignore[attr-defined]
-        told = _Told(votes)
+        known = _Told(votes)
 
         def loss(x: np.ndarray) -> tuple[float, np.ndarray]:
-            log, resp, at_node = self._expect(x, told)
+            log, resp, at_node = self._expect(x, known)
             density, slope, _ = self._prior(x)
-            slope += told.count @ self._scores(x, told, resp, at_node)
-            return -(told.count @ log + density), -slope
+            slope += known.count @ self._scores(x, known, resp, at_node)
+            return -(known.count @ log + density), -slope
 
-        found = minimize(
+        optimum = minimize(
             *(loss, at if start is None else start),
             jac=True,
             method="L-BFGS-B",
             options={"maxiter": 300, "ftol": 1e-9},
         )
-        self.at = found.x
-        _, resp, at_node = self._expect(self.at, told)
-        scores = self._scores(self.at, told, resp, at_node)
-        curvature = (scores.T * told.count) @ scores + np.diag(self._prior(self.at)[2])
+        self.at = optimum.x
+        _, resp, at_node = self._expect(self.at, known)
+        scores = self._scores(self.at, known, resp, at_node)
+        curvature = (scores.T * known.count) @ scores + np.diag(self._prior(self.at)[2])
         self.factor = cho_factor(curvature)
 
     def _parts(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -268,18 +268,18 @@ class _LatentTruth:
         return _exp(discrimination) / 2, leniency, effect
 
     def _expect(
-        self, x: np.ndarray, told: _Told, truth: int | None = None
+        self, x: np.ndarray, known: _Told, truth: int | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Log density of each pattern, the weights of (truth, node), and P(pass) there."""
         half, leniency, effect = self._parts(x)
         logits = np.stack([leniency - half, leniency + half], axis=1)[:, :, None]
         logits = logits + effect[:, None] * self.points
         flat = logits.reshape(self.judges, -1)
-        joint = told.passed @ -np.logaddexp(0, -flat) + told.failed @ -np.logaddexp(0, flat)
+        joint = known.passed @ -np.logaddexp(0, -flat) + known.failed @ -np.logaddexp(0, flat)
         joint = joint.reshape(len(joint), 2, -1) + self.log_weight
         log_share = np.stack([-np.logaddexp(0, x[: self.size]), -np.logaddexp(0, -x[: self.size])])
-        joint += np.where(told.about, log_share[:, told.generator], 0.0).T[:, :, None]
-        allowed = told.allowed if truth is None else np.where(np.arange(2) == truth, 0.0, -np.inf)
+        joint += np.where(known.about, log_share[:, known.generator], 0.0).T[:, :, None]
+        allowed = known.allowed if truth is None else np.where(np.arange(2) == truth, 0.0, -np.inf)
         joint += np.broadcast_to(allowed, (len(joint), 2))[:, :, None]
         peak = joint.max(axis=(1, 2))  # by hand: most of an evaluation would be logsumexp's checks
         resp = np.exp(joint - peak[:, None, None])
@@ -287,24 +287,24 @@ class _LatentTruth:
         return peak + np.log(total), resp / total[:, None, None], expit(logits)
 
     def _scores(
-        self, x: np.ndarray, told: _Told, resp: np.ndarray, at_node: np.ndarray
+        self, x: np.ndarray, known: _Told, resp: np.ndarray, at_node: np.ndarray
     ) -> np.ndarray:
         """Slope of each pattern's log density."""
         half, _, effect = self._parts(x)
-        given, by_truth = told.passed + told.failed, resp.sum(axis=2)
+        given, by_truth = known.passed + known.failed, resp.sum(axis=2)
         rows = np.arange(len(given))
         bad, good = (
-            by_truth[:, [z]] * told.passed - given * (resp[:, z] @ at_node[:, z].T) for z in (0, 1)
+            by_truth[:, [z]] * known.passed - given * (resp[:, z] @ at_node[:, z].T) for z in (0, 1)
         )
         g, j = self.size, self.judges
         scores = np.zeros((len(given), x.size))
-        scores[rows, told.generator] = (by_truth[:, 1] - expit(x[told.generator])) * told.about
+        scores[rows, known.generator] = (by_truth[:, 1] - expit(x[known.generator])) * known.about
         apart, together = (good - bad) * half, good + bad
         scores[:, g], scores[:, g + 1 : g + 1 + j] = apart.sum(axis=1), apart * self.spreads[0]
         scores[:, g + 1 + j] = together.sum(axis=1)
         scores[:, g + 2 + j : g + 2 + 2 * j] = together * self.spreads[1]
         if self.shared:
-            passes = told.passed.sum(axis=1)
+            passes = known.passed.sum(axis=1)
             for z in (0, 1):
                 moved = resp[:, z] * self.points
                 expected = np.sum(moved * (given @ at_node[:, z]), axis=1)
@@ -330,18 +330,18 @@ class _LatentTruth:
         return float(density), slope, precision
 
     def good(self, items: Votes) -> tuple[np.ndarray, np.ndarray]:
-        told = _Told(items, labels=False)
-        chance = self._expect(self.at, told)[1].sum(axis=2)[:, 1]
+        known = _Told(items, labels=False)
+        chance = self._expect(self.at, known)[1].sum(axis=2)[:, 1]
         slopes = []
         for truth in (0, 1):
-            _, resp, at_node = self._expect(self.at, told, truth)
-            slopes.append(self._scores(self.at, told, resp, at_node))
-        own = told.count * chance * (1 - chance)
+            _, resp, at_node = self._expect(self.at, known, truth)
+            slopes.append(self._scores(self.at, known, resp, at_node))
+        spread = known.count * chance * (1 - chance)
         slope = np.zeros((self.size, self.at.size))
-        np.add.at(slope, items.generator, own[:, None] * (slopes[1] - slopes[0]))
+        np.add.at(slope, items.generator, spread[:, None] * (slopes[1] - slopes[0]))
         variance = np.sum(slope * cho_solve(self.factor, slope.T).T, axis=1)
-        mean = np.bincount(items.generator, told.count * chance, self.size)
-        return mean, variance + np.bincount(items.generator, own, self.size)
+        mean = np.bincount(items.generator, known.count * chance, self.size)
+        return mean, variance + np.bincount(items.generator, spread, self.size)
 
     def logit_share(self) -> tuple[np.ndarray, np.ndarray]:
         return self.at[: self.size], np.diag(cho_solve(self.factor, np.eye(self.at.size)))[

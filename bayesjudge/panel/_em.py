@@ -135,13 +135,13 @@ def predict_hidden_votes(votes: Votes, prior_count: float) -> tuple[float, float
     item, column = np.nonzero(hidden)
     kept: dict[str, Any] = {"classes": votes.classes, "calibration": votes.calibration}
     kept |= {"judge_of_column": votes.judge_of_column}
-    own = Votes(seen, truth, generator, votes.generators, votes.judges, **kept)
+    visible = Votes(seen, truth, generator, votes.generators, votes.judges, **kept)
     scores = []
-    for part in (own, _as_one_judge(own)):
+    for part in (visible, _as_one_judge(visible)):
         pseudo = pooled(part, "skip", prior_count)
-        found = solve(Problem(part), pseudo=pseudo, tolerance=1e-8)
-        posterior = found.posterior[patterns_of(part, seen, truth, generator)[item]]
-        rates = found.rates.confusion[part.judge_of_column[column], :, given[hidden]]
+        solution = solve(Problem(part), pseudo=pseudo, tolerance=1e-8)
+        posterior = solution.posterior[patterns_of(part, seen, truth, generator)[item]]
+        rates = solution.rates.confusion[part.judge_of_column[column], :, given[hidden]]
         chance = np.sum(posterior * rates, axis=1)
         scores.append(float(np.log(np.maximum(chance, TINY)).mean()))
     return scores[0], scores[1]
@@ -177,9 +177,9 @@ def covariance(problem: Problem, rates: Rates, pseudo: Pseudo) -> tuple[np.ndarr
         sigma = np.linalg.pinv(information)
     errors, start = [], 0
     for row in rows:
-        own = slice(start, start + len(row) - 1)
-        errors.append(_logit_errors(row, sigma[own, own]))
-        start = own.stop
+        block = slice(start, start + len(row) - 1)
+        errors.append(_logit_errors(row, sigma[block, block]))
+        start = block.stop
     cut = len(rates.shares)
     return np.array(errors[:cut]), np.array(errors[cut:]).reshape(rates.confusion.shape)
 
@@ -202,11 +202,11 @@ def _missing_scores(problem: Problem, rates: Rates) -> Any:
         for other in range(r - 1):
             fitted = -given.data * rates.confusion[judge, truth, other]
             parts.append((item, first + other, fitted, np.full(len(item), True)))
-        own, about = problem.votes.generator[rows], problem.about[rows]
+        generator, about = problem.votes.generator[rows], problem.about[rows]
         for other in range(k - 1):
-            gap = (truth == other) - rates.shares[own, other]
-            parts.append((np.arange(len(rows)), own * (k - 1) + other, gap, about))
-        at, column, value, kept = (np.concatenate(one) for one in zip(*parts, strict=True))
+            gap = (truth == other) - rates.shares[generator, other]
+            parts.append((np.arange(len(rows)), generator * (k - 1) + other, gap, about))
+        at, column, value, kept = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         scores.append(coo_array((value[kept], (at[kept], column[kept])), (len(rows), size)).tocsr())
     mean = sum(diags_array(posterior[:, t]) @ scores[t] for t in range(k))
     weight = np.sqrt(posterior * problem.count[rows][:, None])
@@ -238,8 +238,8 @@ def pooled(votes: Votes, missing: str, prior_count: float) -> Pseudo:
     """Votes added to every judge's, in the proportions that rates common to all judges have."""
     if prior_count == 0:
         return Pseudo(0.0, 0.0)
-    found = solve(Problem(_as_one_judge(votes), missing), pseudo=prior_count, tolerance=1e-8)
-    common = found.rates.confusion[0]
+    solution = solve(Problem(_as_one_judge(votes), missing), pseudo=prior_count, tolerance=1e-8)
+    common = solution.rates.confusion[0]
     return Pseudo(prior_count, prior_count * common.shape[-1] * common)
 
 

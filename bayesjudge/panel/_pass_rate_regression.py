@@ -35,11 +35,11 @@ class PassRates:
         require_binary(votes, "panel.PassRates")
         by_truth = votes.tally()[..., :2].sum(axis=0)  # without the missing votes
         tally = about(votes).tally()[..., :2]
-        told = "prevalence" in votes.design.identifies
+        identified = "prevalence" in votes.design.identifies
         with np.errstate(invalid="ignore"):
             return cls(
                 rates=tally.sum(axis=1)[..., 1] / tally.sum(axis=(1, 3)),
-                prevalence=np.where(told, true_prevalence(votes), np.nan),
+                prevalence=np.where(identified, true_prevalence(votes), np.nan),
                 sensitivity=by_truth[1, :, 1] / by_truth[1].sum(axis=-1),
                 specificity=by_truth[0, :, 0] / by_truth[0].sum(axis=-1),
             )
@@ -125,17 +125,17 @@ def minimise(
         )
     n, m = known.rates.shape
     rng = np.random.default_rng(random_seed)
-    found = []
+    minima = []
     for _ in range(starts):
         level = np.nanmean(known.rates, axis=1)
         x = np.concatenate([level, 1 - rng.uniform(0, START, 2 * m)])
         for smoothing in (0.0,) if solver == "source" else SMOOTHING:
             x = _descend(known, x, n, m, weights, smoothing, precise=solver == "exact")
         loss = loss_of(known, *np.split(x, [n, n + m]), weights=weights)[0]
-        found.append((loss, x))
-    loss, x = min(found, key=lambda pair: pair[0])
+        minima.append((loss, x))
+    loss, x = min(minima, key=lambda pair: pair[0])
     g, s1, s0 = np.split(x, [n, n + m])
-    return Minimum(g, s1, s0, loss, tuple(pair[0] for pair in found))
+    return Minimum(g, s1, s0, loss, tuple(pair[0] for pair in minima))
 
 
 def _descend(

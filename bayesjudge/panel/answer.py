@@ -87,72 +87,77 @@ def answer(
     InputError
         If nothing was given, or no result has a share of good outputs.
     """
-    made = as_estimates(results, ci_prob, interval, target)
-    votes = data_of(made, Votes)
-    quantity = "share" if all("prevalence" not in one for one in made) else "prevalence"
-    fits = {one.method: one for one in reversed(results) if isinstance(one, Fit)}
+    estimates = as_estimates(results, ci_prob, interval, target)
+    votes = data_of(estimates, Votes)
+    quantity = "share" if all("prevalence" not in each for each in estimates) else "prevalence"
+    fits = {fit.method: fit for fit in reversed(results) if isinstance(fit, Fit)}
     order = _order(votes)
 
-    def rank(one: Estimate) -> tuple[bool, bool, bool, int]:
-        place = order.index(one.method) if one.method in order else len(order)
-        last = -1 if one.method in fits else place + _is_bare(one, quantity)
+    def rank(estimate: Estimate) -> tuple[bool, bool, bool, int]:
+        place = order.index(estimate.method) if estimate.method in order else len(order)
+        last = -1 if estimate.method in fits else place + _is_bare(estimate, quantity)
         # what no label corrects is quoted after corrected numbers about other items
-        return _is_barred(one), one.method == methods.PANEL_MEAN, one.target != target, last
+        return (
+            _is_barred(estimate),
+            estimate.method == methods.PANEL_MEAN,
+            estimate.target != target,
+            last,
+        )
 
     def mean() -> Estimate | None:
         if votes is None or votes.n_classes != 2:
             return None
         return panel_mean(votes, ci_prob=ci_prob)
 
-    found = quote(made, quantity, methods.PANEL_MEAN, judge_of=mean, rank=rank)
-    fit = fits.get(found.whole.method)
-    one = votes is not None and votes._unnamed
+    chosen = quote(estimates, quantity, methods.PANEL_MEAN, judge_of=mean, rank=rank)
+    fit = fits.get(chosen.whole.method)
+    unnamed = votes is not None and votes._unnamed
     name = "" if votes is None else votes.pass_name
     more: tuple[str, ...] = ()
-    if found.unknown:
-        what, whose = ("outputs", "them") if one else ("generators", "each generator's outputs")
+    if chosen.unknown:
+        what, whose = ("outputs", "them") if unnamed else ("generators", "each generator's outputs")
         text = f"These votes cannot tell how good the {what} are. Labels on a random sample of "
         text += f"{whose} would tell."
     else:
-        text, more = _told(found, quantity, ci_prob, name, one)
+        text, more = _told(chosen, quantity, ci_prob, name, unnamed)
     return Answer(
         text,
         basis=_basis(votes),
-        why=_why(found, order[0], [one for one in made if one.method in fits]),
-        quoted=found.shares,
-        judge=found.judge,
+        why=_why(chosen, order[0], [estimate for estimate in estimates if estimate.method in fits]),
+        quoted=chosen.shares,
+        judge=chosen.judge,
         notes=(
             *more,
-            *(() if found.unknown or fit is None else _best(found, fit, name, ci_prob)),
-            *_trusted(found.whole, made, votes, fits),
+            *(() if chosen.unknown or fit is None else _best(chosen, fit, name, ci_prob)),
+            *_trusted(chosen.whole, estimates, votes, fits),
             # what the judges are worth together, and each beside the others, by the quoted model
             *(() if fit is None or votes is None else what_each_adds(fit, votes, ci_prob)),
         ),
-        known=not found.unknown,
+        known=not chosen.unknown,
     )
 
 
 def _order(votes: Votes | None) -> list[Method]:
     """Closed forms in the order in which they are quoted: first that of the named model."""
     models = [VoteRegression()] if votes is None else [recommend(votes).model, VoteRegression()]
-    return [*(one._method_by("laplace") for one in models), methods.OWN_LABELS]
+    return [*(model._method_by("laplace") for model in models), methods.OWN_LABELS]
 
 
-def _is_barred(one: Estimate) -> bool:
-    return any(c.id in BARRED for c in one.cautions)
+def _is_barred(estimate: Estimate) -> bool:
+    return any(c.id in BARRED for c in estimate.cautions)
 
 
-def _is_bare(one: Estimate, quantity: str) -> bool:
+def _is_bare(estimate: Estimate, quantity: str) -> bool:
     """Whether no number has an interval."""
-    made = one.quantities[quantity]
-    return bool(np.isnan(made.high - made.low).all())
+    shares = estimate.quantities[quantity]
+    return bool(np.isnan(shares.high - shares.low).all())
 
 
 def _told(
-    found: Quoted, quantity: str, ci_prob: float, called: str, unnamed: bool
+    chosen: Quoted, quantity: str, ci_prob: float, called: str, unnamed: bool
 ) -> tuple[str, tuple[str, ...]]:
     """The share of good outputs, of the best generator and of the worst; and what belongs to it."""
-    rows, own = found.rows, found.own
+    rows, votes_alone = chosen.rows, chosen.own
     names, between = few_of(rows)
     if quantity == "share":
         parts = [
@@ -161,7 +166,7 @@ def _told(
         ]
         whose = "outputs" if unnamed else "generators' outputs"
         return f"Shares of {whose} by class: {listed(parts)}.", ()
-    these = found.whole.target == "items"
+    these = chosen.whole.target == "items"
     if unnamed:
         whose = "these outputs" if these else "outputs like these"
         text = share_words(rows[names[0]], whose, ci_prob, called)
@@ -175,19 +180,19 @@ def _told(
         ahead = f", and how surely {names[0]} is ahead" * (len(names) > 1)
         missing = "There is no interval: labels on a random sample of outputs would give one"
         between = (*between, f"{missing}{ahead}.")
-    vote = own.get(names[0]) if unnamed else None
+    vote = votes_alone.get(names[0]) if unnamed else None
     if vote is not None and not np.isnan(vote.value):
         passes = repr(called) if called else "passes"
         between = (*between, f"Of the judges' votes {100 * vote.value:.0f} % are {passes}.")
     return f"{text}.", between
 
 
-def _best(found: Quoted, fit: Fit, name: str, ci_prob: float) -> tuple[str, ...]:
+def _best(chosen: Quoted, fit: Fit, name: str, ci_prob: float) -> tuple[str, ...]:
     """``g1 is the best with probability 0.907``, by the draws of the model that is quoted."""
-    rows = found.rows
-    if "prevalence" not in found.whole or len(rows) < 2:
+    rows = chosen.rows
+    if "prevalence" not in chosen.whole or len(rows) < 2:
         return ()
-    drawn = fit._drawn_for(found.whole.target)["prevalence"].transpose("chain", "draw", ...)
+    drawn = fit._drawn_for(chosen.whole.target)["prevalence"].transpose("chain", "draw", ...)
     draws = drawn.to_numpy().reshape(-1, len(rows))
     first = max(rows, key=lambda name: np.nan_to_num(rows[name].value, nan=-1.0))
     prob = float((draws.argmax(axis=1) == list(rows).index(first)).mean())
@@ -195,10 +200,10 @@ def _best(found: Quoted, fit: Fit, name: str, ci_prob: float) -> tuple[str, ...]
     if len(rows) == 2:
         lead = {**gap._asdict(), "first": first, "second": second, "probability": prob}
         return (f"{difference_words(lead, name=name)}.",)
-    told = f"{claim(prob, 'has', 'have')} the most {name!r} outputs"
-    told = told if name else f"{claim(prob)} the best"
+    claimed = f"{claim(prob, 'has', 'have')} the most {name!r} outputs"
+    claimed = claimed if name else f"{claim(prob)} the best"
     return (
-        f"{first} {told}: with probability {chance(prob)} by this model, {points(gap)} above "
+        f"{first} {claimed}: with probability {chance(prob)} by this model, {points(gap)} above "
         f"{second}, the next.",
     )
 
@@ -213,21 +218,21 @@ def _next(draws: np.ndarray, names: list[str], first: str, ci_prob: float) -> tu
 
 
 def _trusted(
-    quoted: Estimate, made: list[Estimate], votes: Votes | None, fits: Mapping[Method, Fit]
+    quoted: Estimate, estimates: list[Estimate], votes: Votes | None, fits: Mapping[Method, Fit]
 ) -> tuple[str, ...]:
     """Which judge errs least, and how surely, if judges' rates were estimated."""
     labelled = votes is None or votes.labelled.any()
-    for one in (quoted, *made):
-        found = entries(one)
-        judges = [key[1] for key in found if key[0] == "sensitivity" and len(key) == 2]
+    for estimate in (quoted, *estimates):
+        rows = entries(estimate)
+        judges = [key[1] for key in rows if key[0] == "sensitivity" and len(key) == 2]
         rates = {
-            j: (found[("sensitivity", j)], found[("specificity", j)])
+            j: (rows[("sensitivity", j)], rows[("specificity", j)])
             for j in judges
-            if ("specificity", j) in found
+            if ("specificity", j) in rows
         }
         if len(rates) < 2:
             continue
-        if one is not quoted and not labelled:
+        if estimate is not quoted and not labelled:
             return (
                 f"Which of the {len(rates)} judges errs least is not known: {quoted.method} takes "
                 "the panel as a whole, and rates of single judges would rest on their errors being "
@@ -237,19 +242,19 @@ def _trusted(
             rates, key=lambda j: -np.nan_to_num(rates[j][0].value + rates[j][1].value)
         )
         passes, fails = rates[best]
-        chances = _chances(best, rates, votes, fits.get(one.method))
-        by = _by_which(one, quoted)
+        chances = _chances(best, rates, votes, fits.get(estimate.method))
+        by = _by_which(estimate, quoted)
         said = f"passes {percents(passes)} of good outputs and fails {percents(fails)} of bad ones"
         if votes is not None and votes.pass_name:
             said = f"agrees on {percents(passes)} of the outputs people call {votes.pass_name!r} "
             said += f"and on {percents(fails)} of the others"
-        told = _which(best, chances) if chances else _by_intervals(best, rates)
-        told += f" {f'{by[1:2].upper()}{by[2:]}, {best}' if by else best} {said}."
+        text = _which(best, chances) if chances else _by_intervals(best, rates)
+        text += f" {f'{by[1:2].upper()}{by[2:]}, {best}' if by else best} {said}."
         rest = [f"{j} {' and '.join(map(percents, rates[j]))}" for j in others[:MOST_JUDGES]]
         left = len(others) - len(rest)
         more = f"; {left} more: --details" if left else ""
-        told += _as_labelled(best, one, made, bool(labelled))
-        lines = (told, f"The others: {'; '.join(rest)}{more}.")
+        text += _as_labelled(best, estimate, estimates, bool(labelled))
+        lines = (text, f"The others: {'; '.join(rest)}{more}.")
         return tuple(line.replace(NO_INTERVAL, "").replace(" ()", "") for line in lines)
     return ()
 
@@ -264,49 +269,49 @@ def _chances(
     others = [name for name in rates if name != best]
     draws = None if fit is None else _sampled_rates(fit, list(rates))
     if draws is not None:
-        found = {other: float((draws[best] > draws[other]).mean()) for other in others}
+        chances = {other: float((draws[best] > draws[other]).mean()) for other in others}
     elif votes is not None and votes.n_classes == 2 and votes.labelled.any():
-        found = {other: less_error(votes, best, other) for other in others}
+        chances = {other: less_error(votes, best, other) for other in others}
     else:
-        found = {}
-    return dict(sorted(found.items(), key=lambda pair: pair[1]))
+        chances = {}
+    return dict(sorted(chances.items(), key=lambda pair: pair[1]))
 
 
-def _which(best: str, found: dict[str, float]) -> str:
+def _which(best: str, chances: dict[str, float]) -> str:
     """Which judges to trust, and which err more, each with its probability."""
-    alike = [name for name, prob in found.items() if prob < PROBABLE]
+    alike = [name for name, prob in chances.items() if prob < PROBABLE]
     more = {
-        "errs": [name for name, prob in found.items() if prob >= SURE],
-        "probably errs": [name for name, prob in found.items() if PROBABLE <= prob < SURE],
+        "errs": [name for name, prob in chances.items() if prob >= SURE],
+        "probably errs": [name for name, prob in chances.items() if PROBABLE <= prob < SURE],
     }
     if not alike:
-        least = claim(min(found.values()), "errs", "err")
+        least = claim(min(chances.values()), "errs", "err")
         return (
-            f"Of {len(found) + 1} judges {best} {least} least, both error rates added (less "
-            f"{_each([*more['probably errs'], *more['errs']], found)})."
+            f"Of {len(chances) + 1} judges {best} {least} least, both error rates added (less "
+            f"{_each([*more['probably errs'], *more['errs']], chances)})."
         )
-    told = f"({best} less {_each(alike, found)})"
-    if len(alike) == len(found):
-        return f"Which of the {len(found) + 1} judges errs least is not decided {told}."
+    doubt = f"({best} less {_each(alike, chances)})"
+    if len(alike) == len(chances):
+        return f"Which of the {len(chances) + 1} judges errs least is not decided {doubt}."
     trusted = listed(first_of([best, *alike], MOST_JUDGES), "or")
     text = f"Trust {trusted}: which of them errs less is not decided "
-    text += told
+    text += doubt
     for verb, names in more.items():
         if names:
-            each = [f"{name} (probability {_short(found[name])})" for name in names]
+            each = [f"{name} (probability {_short(chances[name])})" for name in names]
             shown = listed(first_of(each, MOST_JUDGES))
             verb = verb if len(names) == 1 else verb.replace("errs", "err")
             text += f"; {shown} {verb} more than {best}"
     return f"{text}."
 
 
-def _each(names: list[str], found: dict[str, float]) -> str:
+def _each(names: list[str], chances: dict[str, float]) -> str:
     """``than gemini with probability 0.98, than llama with >.99``."""
-    told = [
-        f"than {name} with {'probability ' * (i == 0)}{_short(found[name])}"
+    parts = [
+        f"than {name} with {'probability ' * (i == 0)}{_short(chances[name])}"
         for i, name in enumerate(names)
     ]
-    return ", ".join(first_of(told, MOST_JUDGES))
+    return ", ".join(first_of(parts, MOST_JUDGES))
 
 
 def _short(prob: float) -> str:
@@ -332,9 +337,11 @@ def _by_intervals(best: str, rates: dict[str, tuple[Row, Row]]) -> str:
     return f"Which of the {len(rates)} judges errs least is not decided ({rests})."
 
 
-def _as_labelled(best: str, one: Estimate, made: list[Estimate], labelled: bool) -> str:
+def _as_labelled(best: str, estimate: Estimate, estimates: list[Estimate], labelled: bool) -> str:
     """What a judge's rates are on labelled outputs, beside those of a model of all outputs."""
-    counted = next((e for e in made if e.method == methods.JUDGE_BY_JUDGE and e is not one), None)
+    counted = next(
+        (e for e in estimates if e.method == methods.JUDGE_BY_JUDGE and e is not estimate), None
+    )
     if counted is None or not labelled or ("sensitivity", best) not in entries(counted):
         return ""
     passes, fails = counted["sensitivity", best], counted["specificity", best]
@@ -344,13 +351,13 @@ def _as_labelled(best: str, one: Estimate, made: list[Estimate], labelled: bool)
     )
 
 
-def _by_which(one: Estimate, quoted: Estimate) -> str:
+def _by_which(estimate: Estimate, quoted: Estimate) -> str:
     """Whose the judges' rates are, if not the quoted model's."""
-    if one is quoted:
+    if estimate is quoted:
         return ""
-    if one.method == methods.JUDGE_BY_JUDGE:
+    if estimate.method == methods.JUDGE_BY_JUDGE:
         return " on the labelled items alone"
-    return f" by {one.method}, another model than that of the shares"
+    return f" by {estimate.method}, another model than that of the shares"
 
 
 def _sampled_rates(fit: Fit, judges: list[str]) -> dict[str, np.ndarray] | None:
@@ -376,13 +383,17 @@ def _basis(votes: Votes | None) -> str:
     return f"{how_many(votes.n_items, 'output')}{of}, {labels}; votes of {judges}."
 
 
-def _why(found: Quoted, named: Method, sampled: Sequence[Estimate]) -> str:
-    method = found.whole.method
-    if method in {one.method for one in sampled}:
+def _why(chosen: Quoted, named: Method, sampled: Sequence[Estimate]) -> str:
+    method = chosen.whole.method
+    if method in {estimate.method for estimate in sampled}:
         return f"Quoted: {method}, the model that was sampled."
-    left = [f"{one.method} {_against(one)} and is not quoted" for one in sampled if _is_barred(one)]
+    left = [
+        f"{estimate.method} {_against(estimate)} and is not quoted"
+        for estimate in sampled
+        if _is_barred(estimate)
+    ]
     others = f" {'; '.join(left)}." if left else ""
-    if found.uncorrected:
+    if chosen.uncorrected:
         return f"Shown: {method}, which no label corrects.{others}"
     if method == named:
         what = "the normal approximation of the model that suits these labels"
@@ -391,7 +402,7 @@ def _why(found: Quoted, named: Method, sampled: Sequence[Estimate]) -> str:
     return f"Quoted: {method}, a closed form.{others}{more}"
 
 
-def _against(one: Estimate) -> str:
+def _against(estimate: Estimate) -> str:
     """Why a sampled model is not quoted."""
-    names = {c.id for c in one.cautions}
+    names = {c.id for c in estimate.cautions}
     return listed([words for name, words in BARRED.items() if name in names])

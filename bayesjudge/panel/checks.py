@@ -204,13 +204,13 @@ def effective_judges(votes: Votes) -> dict[int, float]:
 
 
 def _effective(table: pd.DataFrame, size: int) -> dict[int, float]:
-    found = {}
+    worth = {}
     for truth in (0, 1):
         mean = table.loc[table["truth"] == truth, "correlation"].mean()
-        found[truth] = (
+        worth[truth] = (
             float(size / (1 + (size - 1) * max(mean, 0))) if np.isfinite(mean) else np.nan
         )
-    return found
+    return worth
 
 
 def near_copies(votes: Votes) -> list[tuple[str, str, float, int]]:
@@ -221,20 +221,22 @@ def near_copies(votes: Votes) -> list[tuple[str, str, float, int]]:
     """
     apart, both = _disagreement(votes)
     rates = np.divide(apart, both, out=np.full_like(both, np.nan), where=both > 0)
-    size, found = len(votes.judges), []
+    size, copies = len(votes.judges), []
     for i, j in combinations(range(size), 2):
         if both[i, j] < FEWEST or apart[i, j] > COPIES["disagree"] * both[i, j]:
             continue
-        one, other = rates[i], rates[j]
-        others = np.concatenate([one, other])[np.tile(np.fmin(one, other), 2) > COPIES["disagree"]]
+        first, other = rates[i], rates[j]
+        others = np.concatenate([first, other])[
+            np.tile(np.fmin(first, other), 2) > COPIES["disagree"]
+        ]
         if not others.size:
             continue  # everyone votes alike: nothing tells copies from good judges
         nearest = float(np.nanmin(others))
         p = bdtr(apart[i, j], int(both[i, j]), COPIES["of_nearest"] * nearest)
         if p < REJECT_P / (size * (size - 1) / 2):
             agree = 1 - float(apart[i, j] / both[i, j])
-            found.append((votes.judges[i], votes.judges[j], agree, int(both[i, j])))
-    return sorted(found, key=lambda pair: -pair[2])
+            copies.append((votes.judges[i], votes.judges[j], agree, int(both[i, j])))
+    return sorted(copies, key=lambda pair: -pair[2])
 
 
 def _disagreement(votes: Votes) -> tuple[np.ndarray, np.ndarray]:
@@ -254,17 +256,17 @@ def vote_weights(votes: Votes) -> np.ndarray:
     """Weight of each judge's vote: near copies of each other count as one if none is labelled."""
     group = np.arange(len(votes.judges))
     if not votes.is_labelled.any():
-        for one, other, *_ in near_copies(votes):
-            i, j = votes.judges.index(one), votes.judges.index(other)
+        for first, other, *_ in near_copies(votes):
+            i, j = votes.judges.index(first), votes.judges.index(other)
             group[group == group[j]] = group[i]
     return 1 / np.bincount(group, minlength=len(group))[group]
 
 
 def _copied(votes: Votes) -> Iterator[Caution]:
-    found = near_copies(votes)
-    if found:
-        shown = ", ".join(f"{a} and {b} ({agree:.1%})" for a, b, agree, _ in found[:MOST_NAMED])
-        more = f" and {len(found) - MOST_NAMED} more pairs" if len(found) > MOST_NAMED else ""
+    copies = near_copies(votes)
+    if copies:
+        shown = ", ".join(f"{a} and {b} ({agree:.1%})" for a, b, agree, _ in copies[:MOST_NAMED])
+        more = f" and {len(copies) - MOST_NAMED} more pairs" if len(copies) > MOST_NAMED else ""
         yield Caution.of("near-duplicates", "votes", shown=shown, more=more)
 
 
@@ -289,18 +291,18 @@ def check_assumptions(votes: Votes, *assumed: Assumption) -> Diagnosis:
 
     `RANDOM_LABELS` stands for what the declared label design assumes, if there are labels.
     """
-    raised, own = cautions_of(votes), votes.design.assumption
+    raised, assumption = cautions_of(votes), votes.design.assumption
     listed = (*assumed, *(() if votes.distinct else (ITEMS_DIFFER,)))
     against: dict[str, Collection[str]] = {**AGAINST}
     if votes.is_labelled.any():
-        told = {c.id for c in checked(votes.design, votes)}
-        against[own.id] = AGAINST.get(own.id, frozenset()) | told
-        listed = tuple(own if one is RANDOM_LABELS else one for one in listed)
+        tested = {c.id for c in checked(votes.design, votes)}
+        against[assumption.id] = AGAINST.get(assumption.id, frozenset()) | tested
+        listed = tuple(assumption if entry is RANDOM_LABELS else entry for entry in listed)
     else:
-        listed = tuple(one for one in listed if one is not RANDOM_LABELS)
+        listed = tuple(entry for entry in listed if entry is not RANDOM_LABELS)
     marked = contradicted(listed, raised, against)
-    ids = {one.id for one in marked}
-    relevant = {name for one in marked for name in one.contradicted_by}
+    ids = {entry.id for entry in marked}
+    relevant = {name for entry in marked for name in entry.contradicted_by}
     relevant |= {"no-labels"} if "better-than-chance" in ids else set()
     relevant |= set() if ids.isdisjoint(CARRIES_OVER) else {"other-systems"}
     return marked, tuple(c for c in raised if c.id in relevant)
@@ -310,7 +312,7 @@ def without_labels(votes: Votes) -> list[str]:
     """Generators of which nothing is labelled, though they have items."""
     asked = np.bincount(votes.generator[subject(votes)], minlength=len(votes.generators)) > 0
     bare = asked & (votes.labelled.sum(axis=1) == 0)
-    return [name for name, one in zip(votes.generators, bare, strict=True) if one]
+    return [name for name, is_bare in zip(votes.generators, bare, strict=True) if is_bare]
 
 
 def _of_others(votes: Votes) -> Iterator[Caution]:
@@ -330,13 +332,13 @@ def against_labels(votes: Votes, shares: Quantity) -> Iterator[Caution]:
     n, good = votes.labelled.sum(axis=1), votes.labelled[:, 1]
     tails = np.minimum(bdtr(good, n, shares.low), bdtrc(good - 1, n, shares.high))
     p = np.where((n > 0) & np.isfinite(tails), tails, 1.0)  # without an interval: nan
-    found = np.flatnonzero(p < REJECT_P / 2 / max(int(np.count_nonzero(n)), 1))
-    if found.size:
-        worst = found[np.argmin(p[found])]
-        name, own = votes.generators[worst], f"{good[worst]} of {n[worst]}"
+    contradicted_at = np.flatnonzero(p < REJECT_P / 2 / max(int(np.count_nonzero(n)), 1))
+    if contradicted_at.size:
+        worst = contradicted_at[np.argmin(p[contradicted_at])]
+        name, counted = votes.generators[worst], f"{good[worst]} of {n[worst]}"
         low, high = shares.low[worst], shares.high[worst]
-        more = f", and {found.size - 1} more" if found.size > 1 else ""
-        yield Caution.of("labels-contradict", name=name, own=own, low=low, high=high, more=more)
+        more = f", and {contradicted_at.size - 1} more" if contradicted_at.size > 1 else ""
+        yield Caution.of("labels-contradict", name=name, own=counted, low=low, high=high, more=more)
 
 
 def _differing(votes: Votes) -> Iterator[Caution]:
@@ -349,16 +351,16 @@ def _differing(votes: Votes) -> Iterator[Caution]:
         p = table[f"{name}_p"].dropna()
         rejected = p[p < REJECT_P / 2 / max(len(p), 1)]
         mine = cells[cells["rate"] == name].sort_values("p_value")
-        found = mine[mine["p_value"] < REJECT_P / 2 / max(len(mine), 1)]
-        if not len(rejected) and not len(found):
+        odd_cells = mine[mine["p_value"] < REJECT_P / 2 / max(len(mine), 1)]
+        if not len(rejected) and not len(odd_cells):
             continue
-        shown = found if len(found) else mine[mine["judge"] == rejected.idxmin()]
+        shown = odd_cells if len(odd_cells) else mine[mine["judge"] == rejected.idxmin()]
         named = ", ".join(
             f"{row.judge!r} on {row.generator!r} ({row.own:.2f}, elsewhere {row.elsewhere:.2f})"
-            for row in shown.head(MOST_NAMED if len(found) else 1).itertuples()
+            for row in shown.head(MOST_NAMED if len(odd_cells) else 1).itertuples()
         )
-        more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
-        judges = len({*rejected.index, *found["judge"]})
+        more = f" and {len(odd_cells) - MOST_NAMED} more" if len(odd_cells) > MOST_NAMED else ""
+        judges = len({*rejected.index, *odd_cells["judge"]})
         yield Caution.of(
             "error-rates-differ", name=name, judges=judges, of=len(p), named=named, more=more
         )
@@ -463,12 +465,12 @@ def shift_p_values(votes: Votes) -> tuple[float, dict[str, float]]:
     samples = samples_for(REJECT_P / 2 / len(votes.generators))
     each, seen_together, drawn_together = {}, 0.0, np.zeros(samples)
     for i, name in enumerate(votes.generators):
-        (own, n_own), (other, n_other) = _net_votes(votes, i)
-        if not own.size or not other.size:
+        (labelled_net, n_own), (other, n_other) = _net_votes(votes, i)
+        if not labelled_net.size or not other.size:
             continue
-        values = np.union1d(own, other)
+        values = np.union1d(labelled_net, other)
         count, labelled = np.zeros((2, len(values)), np.int64)
-        np.add.at(labelled, np.searchsorted(values, own), n_own)
+        np.add.at(labelled, np.searchsorted(values, labelled_net), n_own)
         np.add.at(count, np.searchsorted(values, other), n_other)
         count += labelled
         centred = values - values @ count / count.sum()
@@ -493,13 +495,13 @@ def _out_of_range(votes: Votes) -> Iterator[Caution]:
     known, other = tally[:, :2].sum(axis=0), tally[:, 2]
     cells = []
     shares, errors = _shares_and_errors(known)
-    rates, own = _shares_and_errors(other)
+    rates, own_errors = _shares_and_errors(other)
     for i, j in np.argwhere(other.sum(axis=-1) > 0):
         if not known[:, j].sum(axis=-1).all():
             continue
         low, high = sorted((0, 1), key=lambda t: shares[t, j])
-        below = (shares[low, j] - rates[i, j]) / np.hypot(errors[low, j], own[i, j])
-        above = (rates[i, j] - shares[high, j]) / np.hypot(errors[high, j], own[i, j])
+        below = (shares[low, j] - rates[i, j]) / np.hypot(errors[low, j], own_errors[i, j])
+        above = (rates[i, j] - shares[high, j]) / np.hypot(errors[high, j], own_errors[i, j])
         cells.append((max(below, above), i, j))
     far = [cell for cell in cells if ndtr(-cell[0]) < REJECT_P / len(cells)]
     if far:
@@ -549,7 +551,9 @@ def rows_of(votes: Votes, rows: np.ndarray) -> Votes:
 def require_identified(votes: Votes, what: Identified, caller: str) -> None:
     """Raise if the label design does not let the labels tell `what`."""
     design = votes.design
-    suited = [f"calibration={one.name!r}" for one in DESIGNS.values() if what in one.identifies]
+    suited = [
+        f"calibration={other.name!r}" for other in DESIGNS.values() if what in other.identifies
+    ]
     with checking(caller) as require:
         require(
             what in design.identifies or not votes.is_labelled.any(),
@@ -560,9 +564,9 @@ def require_identified(votes: Votes, what: Identified, caller: str) -> None:
 
 def require_labelled(votes: Votes, what: str, generators: int = 1) -> None:
     """Raise unless enough generators have labelled items."""
-    found = int((votes.labelled.sum(axis=1) > 0).sum())
+    labelled = int((votes.labelled.sum(axis=1) > 0).sum())
     with checking(what) as require:
         require(
-            found >= generators,
-            f"{found} generators have labelled items, at least {generators} are needed",
+            labelled >= generators,
+            f"{labelled} generators have labelled items, at least {generators} are needed",
         )

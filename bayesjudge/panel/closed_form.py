@@ -88,8 +88,8 @@ def panel_mean(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
         half = z_score(ci_prob) * error
         ends = [np.clip(summary.rate + s * half, 0, 1) for s in (-1, 1)]
     else:
-        ends, told = _ends_by_prior(summary.rate, error, asked.items, ci_prob)
-        cautions = (told,)
+        ends, caution = _ends_by_prior(summary.rate, error, asked.items, ci_prob)
+        cautions = (caution,)
     return _described(
         votes,
         {"prevalence": _by_generator(votes, (summary.rate, *ends))},
@@ -104,15 +104,15 @@ def panel_mean(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
 
 def _described(
     votes: Votes,
-    made: dict[str, Quantity],
+    quantities: dict[str, Quantity],
     *assumed: Assumption,
     cautions: Iterable[Caution] = (),
     **about: Any,
 ) -> Estimate:
     """Make the `Estimate`, with what contradicts its assumptions."""
     assumptions, against = check_assumptions(votes, *assumed)
-    told = (*cautions, *against)
-    return Estimate(made, assumptions=assumptions, cautions=told, data=votes, **about)
+    raised = (*cautions, *against)
+    return Estimate(quantities, assumptions=assumptions, cautions=raised, data=votes, **about)
 
 
 def _ends_by_prior(
@@ -186,8 +186,8 @@ def voting(
         )
     cautions: tuple[Caution, ...] = ()
     if not votes.is_labelled.any():
-        ends, told = _ends_by_prior(value, error, asked.items, ci_prob)
-        cautions = (told,)
+        ends, caution = _ends_by_prior(value, error, asked.items, ci_prob)
+        cautions = (caution,)
     return Estimate(
         {"prevalence": _by_generator(votes, (value, *ends))},
         method=Method(f"voting:{rule}", f"Voting: {rule}", "Voting"),
@@ -284,17 +284,17 @@ def dawid_skene_em(
     )
 
 
-def _sparse(votes: Votes, found: _em.Solution, prior_count: float) -> Iterator[Caution]:
+def _sparse(votes: Votes, solution: _em.Solution, prior_count: float) -> Iterator[Caution]:
     """Judges with so few votes that rates of their own predict worse than rates of all."""
     given = int(((votes.votes != MISSING).sum(axis=1) * votes.count).sum())
     rates = len(votes.judges) * votes.n_classes * (votes.n_classes - 1)
     if given > VOTES_A_RATE * rates or given < FEWEST_VOTES:
         return
-    own, common = _em.predict_hidden_votes(votes, prior_count)
-    if own >= common:
+    apart, common = _em.predict_hidden_votes(votes, prior_count)
+    if apart >= common:
         return
     tally = np.stack([(votes.votes == c).sum(axis=1) for c in range(votes.n_classes)], axis=1)
-    label = found.posterior.argmax(axis=1)
+    label = solution.posterior.argmax(axis=1)
     lost = np.take_along_axis(tally, label[:, None], axis=1)[:, 0] < tally.max(axis=1)
     lost &= ~votes.is_labelled
     yield Caution.of(
@@ -303,7 +303,7 @@ def _sparse(votes: Votes, found: _em.Solution, prior_count: float) -> Iterator[C
         votes=given / len(votes.judges),
         rates=votes.n_classes * (votes.n_classes - 1),
         common=common,
-        own=own,
+        own=apart,
         share=votes.count[lost].sum() / votes.n_items,
     )
 
@@ -353,9 +353,9 @@ def _laplace(votes: Votes, model: PanelModel, *, ci_prob: float, target: Target)
         require(target in TARGETS, f"target must be one of {list(TARGETS)}, got {target!r}")
     model._check(votes)
     columns = share_estimate(votes, model, ci_prob, target)
-    told: tuple[Caution, ...] = ()
+    cautions: tuple[Caution, ...] = ()
     if isinstance(model, BiasPooling) and not votes.is_labelled.any():
-        told = (model.rests_on_prior(ci_prob),)
+        cautions = (model.rests_on_prior(ci_prob),)
     return _described(
         votes,
         {"prevalence": _by_generator(votes, columns)},
@@ -364,7 +364,7 @@ def _laplace(votes: Votes, model: PanelModel, *, ci_prob: float, target: Target)
         ci_prob=ci_prob,
         source=model._source,
         interval="normal on the logit scale",
-        cautions=(*told, *_without_votes(votes, columns[0])),
+        cautions=(*cautions, *_without_votes(votes, columns[0])),
         target=target,
     )
 
@@ -444,11 +444,11 @@ def rogan_gladen(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
         "sensitivity": wilson(by_truth[1, :, 1], by_truth[1].sum(axis=-1), ci_prob),
         "specificity": wilson(by_truth[0, :, 0], by_truth[0].sum(axis=-1), ci_prob),
     }
-    made = {"prevalence": _by_generator(votes, (np.clip(raw, 0, 1), empty, empty, raw))}
-    made |= {name: _by_judge(votes, columns) for name, columns in rates.items()}
+    quantities = {"prevalence": _by_generator(votes, (np.clip(raw, 0, 1), empty, empty, raw))}
+    quantities |= {name: _by_judge(votes, columns) for name, columns in rates.items()}
     return _described(
         votes,
-        made,
+        quantities,
         SAME_ERRORS,
         RANDOM_LABELS,
         method=methods.JUDGE_BY_JUDGE,
@@ -522,20 +522,20 @@ def regression(
     Jain et al. (2025), Section 5, eqs. (1)-(3).
     """
     require_identified(votes, "error_rates", "panel.regression")
-    found = minimise(
+    minimum = minimise(
         PassRates.of(votes),
         solver=solver,
         weights=weights,
         starts=starts,
         random_seed=random_seed,
     )
-    made = {"prevalence": _by_generator(votes, _without_interval(found.prevalence))}
-    made["sensitivity"] = _by_judge(votes, _without_interval(found.sensitivity))
-    made["specificity"] = _by_judge(votes, _without_interval(found.specificity))
+    quantities = {"prevalence": _by_generator(votes, _without_interval(minimum.prevalence))}
+    quantities["sensitivity"] = _by_judge(votes, _without_interval(minimum.sensitivity))
+    quantities["specificity"] = _by_judge(votes, _without_interval(minimum.specificity))
     early = Caution.of("stops-early")
     return _described(
         votes,
-        made,
+        quantities,
         SAME_ERRORS,
         method=methods.PASS_RATES.variant(solver, f"{solver} solver", also_brief=True),
         ci_prob=0.95,
@@ -792,14 +792,14 @@ def closed_forms(
         *both,
         *(() if items else (dawid_skene_em,)),
     )
-    made, refused = [], []
+    estimates, refused = [], []
     for form in forms:
         try:
-            one = form(votes, ci_prob=ci_prob)
+            estimate = form(votes, ci_prob=ci_prob)
         except InputError as error:
             refused.append(Caution.of("not-computed", why=error))
         else:
-            against = against_labels(votes, one.quantities["prevalence"])
-            made.append(replace(one, cautions=(*one.cautions, *against)))
-    first, *others = made
+            against = against_labels(votes, estimate.quantities["prevalence"])
+            estimates.append(replace(estimate, cautions=(*estimate.cautions, *against)))
+    first, *others = estimates
     return (replace(first, cautions=(*first.cautions, *refused)), *others)

@@ -44,13 +44,13 @@ compare.register(Votes, of_closed_forms(closed_forms))
 
 
 def _tuned_veto(votes: Votes, *, ci_prob: float) -> Estimate:
-    found = voting(votes, choose_threshold(votes), ci_prob=ci_prob)
+    estimate = voting(votes, choose_threshold(votes), ci_prob=ci_prob)
     return Estimate(
-        found.quantities,
-        method=found.method,
+        estimate.quantities,
+        method=estimate.method,
         ci_prob=ci_prob,
-        source=found.source,
-        interval=found.interval,
+        source=estimate.source,
+        interval=estimate.interval,
         assumptions=(TUNED,),
     )
 
@@ -169,9 +169,11 @@ def cross_validate(
             "interval_score": part["interval_score"].mean(skipna=False),
             "refused": "; ".join(every.loc[every["refused"] != "", "refused"].unique()),
             **({"elpd": _elpd(votes, method, random_seed)} if elpd else {}),
-            "assumes": "; ".join(one.text for one in confronted),
+            "assumes": "; ".join(assumption.text for assumption in confronted),
             "contradicted_by": ", ".join(
-                dict.fromkeys(name for one in confronted for name in one.contradicted_by)
+                dict.fromkeys(
+                    name for assumption in confronted for name in assumption.contradicted_by
+                )
             ),
         }
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
@@ -229,9 +231,9 @@ def _refused(method: Method, generator: str, share: float, error: InputError) ->
 
 
 def _require_methods(methods: Sequence[Method]) -> None:
-    models = [one for one in methods if isinstance(one, PanelModel)]
-    unknown = [one for one in methods if one not in models and one not in CLOSED_FORMS]
-    names = [_name(one) for one in methods]
+    models = [method for method in methods if isinstance(method, PanelModel)]
+    unknown = [method for method in methods if method not in models and method not in CLOSED_FORMS]
+    names = [_name(method) for method in methods]
     with checking("panel.cross_validate") as require:
         require(
             not unknown, f"no method {unknown}; there are {list(CLOSED_FORMS)}, and models by value"
@@ -271,7 +273,7 @@ def _without_items(
         )
     rows = np.flatnonzero((votes.truth != MISSING) & enough[votes.generator])
     rows = np.repeat(rows, votes.count[rows])
-    names = [name for name, one in zip(votes.generators, enough, strict=True) if one]
+    names = [name for name, has_enough in zip(votes.generators, enough, strict=True) if has_enough]
     number = np.cumsum(enough) - 1
     shares = true_prevalence(votes)
     for _ in range(repeats):
@@ -297,5 +299,5 @@ def _without_items(
 def _elpd(votes: Votes, method: Method, random_seed: int | np.random.Generator | None) -> float:
     if isinstance(method, str) or not hasattr(method, "_truth_given_votes"):
         return float("nan")
-    found = loo(fit(votes, method, random_seed=random_seed), of="labels")
-    return found.elpd / found.n
+    predicted = loo(fit(votes, method, random_seed=random_seed), of="labels")
+    return predicted.elpd / predicted.n

@@ -92,32 +92,34 @@ class Consensus:
         import pandas as pd
 
         fields, names = read_items(table, **reading)
-        same = [tuple(fields[one]) == getattr(self.votes, one) for one in ("judges", "classes")]
+        same = [
+            tuple(fields[field]) == getattr(self.votes, field) for field in ("judges", "classes")
+        ]
         classes = np.array(self.votes.classes, dtype=object)
         order = {name: i for i, name in enumerate(self.votes.generators)}
-        own = np.array([order.get(str(name), MISSING) for name in fields["generators"]])
+        places = np.array([order.get(str(name), MISSING) for name in fields["generators"]])
         with checking("panel.Consensus.items") as require:
             require(all(same), "the table has other judges or classes than the votes")
         for start in range(0, len(names), ROWS):
             part = slice(start, start + ROWS)
             given, truth = fields["votes"][part], fields["truth"][part]
-            generator = own[fields["generator"][part]]
+            generator = places[fields["generator"][part]]
             rows = patterns_of(self.votes, given, truth, generator)
             with checking("panel.Consensus.items") as require:
                 odd = names[part][rows == MISSING][:3].tolist()
                 require(
                     not odd, f"items {odd} are not among the votes; pass the table of the votes"
                 )
-            made: dict[str, Any] = {
+            columns: dict[str, Any] = {
                 "item": names[part],
                 "generator": np.array(self.votes.generators, dtype=object)[generator],
                 "truth": np.where(truth == MISSING, None, classes[truth]),
                 "label": classes[self.label[rows]],
             }
-            made |= {f"p_{c}": self.probability[rows, i] for i, c in enumerate(classes)}
+            columns |= {f"p_{c}": self.probability[rows, i] for i, c in enumerate(classes)}
             # objects, whether or not a part has labels
-            made["truth"] = pd.Series(made["truth"], dtype=object)
-            yield pd.DataFrame(made)
+            columns["truth"] = pd.Series(columns["truth"], dtype=object)
+            yield pd.DataFrame(columns)
 
 
 def consensus(
@@ -253,8 +255,8 @@ def _weight(p: np.ndarray, truth: np.ndarray) -> np.ndarray:
     """Posterior of temperature and lapse, given classes' probabilities and the classes."""
     log = np.repeat(-0.5 * (LOG_TEMPERATURES[:, None] / SPREAD) ** 2, len(LAPSES), axis=1)
     for i, temperature in enumerate(np.exp(LOG_TEMPERATURES)):
-        own = _softened(p, temperature)[np.arange(len(p)), truth, None]
-        log[i] += np.log((1 - LAPSES) * own + LAPSES / p.shape[1]).sum(axis=0)
+        chance = _softened(p, temperature)[np.arange(len(p)), truth, None]
+        log[i] += np.log((1 - LAPSES) * chance + LAPSES / p.shape[1]).sum(axis=0)
     weight = np.exp(log - log.max())
     return np.asarray(weight / weight.sum())
 
@@ -330,10 +332,10 @@ def _by_fit(fit: Fit, ci_prob: float, rng: np.random.Generator) -> Consensus:
     by_draw = _by_draw(right, n)
     value = by_draw.mean(axis=0)
     # a regression on votes learns from labels how sure they may make it
-    told = () if spec._labels_tell_chances else (BY_THE_MODEL,)
+    caution = () if spec._labels_tell_chances else (BY_THE_MODEL,)
     accuracy = _estimate(
         *(votes, value[0], value[1:], _ends(by_draw, ci_prob), ci_prob),
-        *(fit.method, fit.source, fit.assumptions, (*told, *fit.cautions)),
+        *(fit.method, fit.source, fit.assumptions, (*caution, *fit.cautions)),
     )
     return Consensus(votes, probability, accuracy)
 

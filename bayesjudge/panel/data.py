@@ -115,14 +115,14 @@ class Votes:
             object.__setattr__(self, "calibration", self._chosen(arrays, require))
         keys = _keys(votes, arrays["truth"], arrays["generator"])
         first, counts = collapse(keys, arrays["count"].astype(np.int64))
-        found = {
+        collapsed = {
             "votes": votes[first].astype(np.int8),
             "truth": arrays["truth"][first].astype(np.int8),
             "generator": arrays["generator"][first].astype(np.int64),
             "count": counts,
             "judge_of_column": columns.astype(np.int64),
         }
-        set_fields(self, **found)
+        set_fields(self, **collapsed)
 
     def _check(self, votes: Any, arrays: dict[str, Any], columns: Any, require: Any) -> None:
         require(len(votes) > 0 and votes.size > 0, "there is no vote; at least one item is needed")
@@ -166,8 +166,8 @@ class Votes:
             return NotImplemented
         parts = (self, other)
         # how labels were chosen does not matter where there are none
-        known = [one.calibration for one in parts if one.is_labelled.any()]
-        designs = sorted({str(one): one for one in known})
+        known = [votes.calibration for votes in parts if votes.is_labelled.any()]
+        designs = sorted({str(votes): votes for votes in known})
         with checking("panel.Votes") as require:
             same = self.classes == other.classes
             require(same, f"classes must be the same, got {self.classes} and {other.classes}")
@@ -177,7 +177,7 @@ class Votes:
                 "holds for all of them, dataclasses.replace(votes, calibration=...)",
             )
         differ = items_differ(self, other)
-        whole = designs == ["by_generator"] and not any(one._partly_labelled for one in parts)
+        whole = designs == ["by_generator"] and not any(votes._partly_labelled for votes in parts)
         table = self.verdicts.joined(other.verdicts, "panel.Votes", differ, sort=False)
         return type(self).of(table, None if whole or not designs else known[0])
 
@@ -240,24 +240,24 @@ class Votes:
                 "the items of these votes are not known, only counted: join the labels to the "
                 "table of votes, by item, and read it again with Votes.from_frame",
             )
-            one = generator is not None or len(self.generators) == 1
-            require(one, f"generator=None, and there are {len(self.generators)} generators")
+            alone = generator is not None or len(self.generators) == 1
+            require(alone, f"generator=None, and there are {len(self.generators)} generators")
         assert keys is not None
         given = locals() | {"calibration": "random", "verdict": (), "by": generator}
         given["classes"] = None if self.classes == BINARY else self.classes
         how = Reading.of("panel.Votes.with_labels", given)
         source = Rows(labels, truth, names=[item, *how.keys])
         read = how.meanings(source)
-        items, told = source.frame[item].to_numpy(), source.places(read, truth)
+        items, said = source.frame[item].to_numpy(), source.places(read, truth)
         only = "" if self._unnamed else self.generators[0]
         of = source.frame[generator].to_numpy() if generator else np.full(len(items), only)
         known = self.truth[keys.places]
-        places = self._places_of(keys.hashes, items, of, told, known)
-        known[places] = told
+        places = self._places_of(keys.hashes, items, of, said, known)
+        known[places] = said
         as_before = calibration or (self.calibration if self.is_labelled.any() else None)
         whole = calibration is None and as_before == "by_generator" and not self._partly_labelled
         each = {"votes": self.votes[keys.places], "generator": self.generator[keys.places]}
-        made = replace(
+        labelled = replace(
             self,
             **each,
             truth=known,
@@ -266,15 +266,15 @@ class Votes:
             spelling="; ".join(dict.fromkeys(s for s in (self.spelling, str(read.spelling)) if s)),
             pass_name=self.pass_name or pass_name_of(pass_value, read.spelling),
         )
-        made._keep_keys(keys.hashes, truth=known, **each)
-        return made
+        labelled._keep_keys(keys.hashes, truth=known, **each)
+        return labelled
 
     def _places_of(
         self,
         hashes: np.ndarray,
         items: np.ndarray,
         generators: np.ndarray,
-        told: np.ndarray,
+        said: np.ndarray,
         known: np.ndarray,
     ) -> np.ndarray:
         """Where labelled items are among hashes; refuse those that cannot be labelled so."""
@@ -282,10 +282,10 @@ class Votes:
         places = np.minimum(np.searchsorted(hashes, wanted), len(hashes) - 1)
         absent = items[hashes[places] != wanted]
         given = known.copy()
-        given[places] = np.where(given[places] == MISSING, told, given[places])
-        torn = list(dict.fromkeys(items[given[places] != told]))
+        given[places] = np.where(given[places] == MISSING, said, given[places])
+        torn = list(dict.fromkeys(items[given[places] != said]))
         with checking("panel.Votes.with_labels") as require:
-            unlabelled = int((told == MISSING).sum())
+            unlabelled = int((said == MISSING).sum())
             require(not unlabelled, f"{unlabelled} rows have no human label; leave them out")
             require(
                 not absent.size,
@@ -347,7 +347,7 @@ class Votes:
     @cached_property
     def verdicts(self) -> Verdicts:
         """The table that these votes are of."""
-        made = Verdicts(
+        table = Verdicts(
             self.votes,
             self.truth,
             self.generator,
@@ -364,8 +364,8 @@ class Votes:
         )
         keys = keys_of(self)
         if keys is not None:
-            keep_keys(made, keys.hashes, keys.places)
-        return made
+            keep_keys(table, keys.hashes, keys.places)
+        return table
 
     @property
     def is_labelled(self) -> np.ndarray:
@@ -565,7 +565,7 @@ class Votes:
             same = verdicts.responses == verdicts.classes
             require(same, f"verdicts {verdicts.responses} are not the classes {verdicts.classes}")
         words = _in_words(verdicts)
-        made = cls(
+        votes = cls(
             verdicts.response,
             verdicts.truth,
             verdicts.group,
@@ -581,8 +581,8 @@ class Votes:
         )
         keys = keys_of(verdicts)
         if keys is not None:
-            keep_keys(made, keys.hashes, keys.places)
-        return keep_selection(made, verdicts)
+            keep_keys(votes, keys.hashes, keys.places)
+        return keep_selection(votes, verdicts)
 
 
 def _reading(
@@ -619,10 +619,10 @@ def read_items(table: Any, **reading: Any) -> tuple[dict[str, Any], np.ndarray]:
     """Fields of `Votes` with one row an item, and the items' names; as `Votes.from_frame` reads."""
     how = _reading(**reading)
     read = (wide_in_memory if how.judge is None else long_in_memory)(table, how)
-    made, of_item = Verdicts(**read.fields), read.of_item
-    each = {"votes": made.response, "truth": made.truth, "generator": made.group}
+    parsed, of_item = Verdicts(**read.fields), read.of_item
+    each = {"votes": parsed.response, "truth": parsed.truth, "generator": parsed.group}
     fields: dict[str, Any] = {name: field[of_item] for name, field in each.items()}
-    return fields | {"judges": made.judges} | _in_words(made), np.asarray(read.items)
+    return fields | {"judges": parsed.judges} | _in_words(parsed), np.asarray(read.items)
 
 
 def _keys(votes: np.ndarray, truth: np.ndarray, generator: np.ndarray) -> np.ndarray:
@@ -636,9 +636,9 @@ def patterns_of(
     """Index of each item's pattern; -1 if the votes have no such item."""
     known = _keys(votes.votes, votes.truth, votes.generator)
     _, place = distinct(np.concatenate([known, _keys(given, truth, generator)]))
-    found = np.full(place.max() + 1, MISSING)
-    found[place[: len(known)]] = np.arange(len(known))
-    return found[place[len(known) :]]
+    pattern = np.full(place.max() + 1, MISSING)
+    pattern[place[: len(known)]] = np.arange(len(known))
+    return pattern[place[len(known) :]]
 
 
 def _indices(names: Sequence[str], wanted: tuple[str, ...]) -> np.ndarray:

@@ -103,14 +103,14 @@ def loo(fit: Fit, *, of: Literal["labels", "items"] = "labels") -> Loo:
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a high Pareto k, which is reported with the result
-        found = arviz_stats.loo(tree, pointwise=True, reff=1.0)
-    each = np.asarray(found.elpd_i)
+        result = arviz_stats.loo(tree, pointwise=True, reff=1.0)
+    each = np.asarray(result.elpd_i)
     n = int(count.sum())
     elpd = float(count @ each)
     spread = count @ (each - elpd / n) ** 2 / max(n - 1, 1)
     full = logsumexp(log, axis=0) - np.log(len(log))
     table = pd.DataFrame(
-        {"row": rows, "count": count, "elpd": each, "pareto_k": np.asarray(found.pareto_k)}
+        {"row": rows, "count": count, "elpd": each, "pareto_k": np.asarray(result.pareto_k)}
     )
     return Loo(elpd, float(np.sqrt(n * spread)), float(count @ full - elpd), n, table)
 
@@ -133,11 +133,11 @@ def log_likelihood_of(
     at = np.maximum(truth, 0)[None, :, None]
     if of == "labels":
         chance = spec._truth_given_votes(votes, draws, rows)
-        own = np.take_along_axis(chance, at, axis=2)[..., 0]
-        return np.log(np.clip(own, 1e-12, 1 - 1e-12)), rows, votes.count[rows]
+        at_truth = np.take_along_axis(chance, at, axis=2)[..., 0]
+        return np.log(np.clip(at_truth, 1e-12, 1 - 1e-12)), rows, votes.count[rows]
     joint = np.concatenate(list(spec._log_joint(votes, draws, rows)))
-    own = np.take_along_axis(joint, at, axis=2)[..., 0]
-    log = np.where(truth == MISSING, logsumexp(joint, axis=2), own)
+    at_truth = np.take_along_axis(joint, at, axis=2)[..., 0]
+    log = np.where(truth == MISSING, logsumexp(joint, axis=2), at_truth)
     return log, rows, votes.count[rows]
 
 

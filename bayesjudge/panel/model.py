@@ -16,8 +16,11 @@ def model_of_items(fit: Fit, subject: str) -> Any:
     """The model of a fit, which must say what is true of single items."""
     spec = fit.spec
     with checking(f"panel.{subject}") as require:
-        told, name = hasattr(spec, "_truth_given_votes"), type(spec).__name__
-        require(told, f"{name} knows no single items; fit another model (cross_validate takes all)")
+        knows_items, name = hasattr(spec, "_truth_given_votes"), type(spec).__name__
+        require(
+            knows_items,
+            f"{name} knows no single items; fit another model (cross_validate takes all)",
+        )
     return spec
 
 

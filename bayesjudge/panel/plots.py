@@ -54,12 +54,12 @@ def plot_generators(
     ax = plot_intervals(table[table["quantity"] == "prevalence"], truth=known, ax=ax)
     name = pass_name_in(results)
     ax.set_xlabel(f"{in_words('prevalence', name)} ({ci_prob:.0%} intervals)")
-    told = answer(*results, ci_prob=ci_prob)
-    shares = {key: row for key, row in entries(told.quoted).items() if row.value == row.value}
-    if told.known and shares:
+    said = answer(*results, ci_prob=ci_prob)
+    shares = {key: row for key, row in entries(said.quoted).items() if row.value == row.value}
+    if said.known and shares:
         best = max(shares, key=lambda key: shares[key].value)
         first = f"has most {name!r}" if name else "is best"
-        write_title(ax, f"{best[1]} {first}: {shares[best].value:.0%} by {told.quoted.method}")
+        write_title(ax, f"{best[1]} {first}: {shares[best].value:.0%} by {said.quoted.method}")
     return ax
 
 
@@ -118,7 +118,7 @@ def plot_judges(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> A
     best = int(both.mean(axis=1).sum(axis=0).argmax())
     fails, passes = both[:, :, best].mean(axis=1)
     total = both.sum(axis=0)
-    beaten = [(total[:, best] > one).mean() for j, one in enumerate(total.T) if j != best]
+    beaten = [(total[:, best] > other).mean() for j, other in enumerate(total.T) if j != best]
     judged = f"passes {passes:.0%} of good outputs, fails {fails:.0%} of bad ones"
     if name := fit.data.pass_name:
         judged = f"calls {passes:.0%} of {name!r} outputs so, {fails:.0%} of the others not"

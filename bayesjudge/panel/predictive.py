@@ -73,7 +73,7 @@ def dependence_check(fit: Fit, *, replicates: int = 200, random_seed: Any = None
     ]
     rows = {}
     for name in observed:
-        values = np.array([one[name] for one in drawn])
+        values = np.array([replicate[name] for replicate in drawn])
         values = values[np.isfinite(values)]
         if not values.size or np.isnan(observed[name]):
             rows[name] = (observed[name], *[np.nan] * 4, False)
@@ -101,7 +101,7 @@ def expanded(votes: Votes, rng: np.random.Generator) -> Verdicts:
 
 
 def _correlations(given: np.ndarray, truth: np.ndarray) -> dict[str, float]:
-    found = {}
+    correlations = {}
     for name, rows in (
         ("bad", truth == 0),
         ("good", truth == 1),
@@ -110,8 +110,8 @@ def _correlations(given: np.ndarray, truth: np.ndarray) -> dict[str, float]:
         if rows.sum() >= 20:
             r = correlate(given[rows], np.ones(int(rows.sum())))
             above = r[np.triu_indices(len(r), 1)]
-            found[name] = float(np.nanmean(above)) if np.isfinite(above).any() else np.nan
-    return found
+            correlations[name] = float(np.nanmean(above)) if np.isfinite(above).any() else np.nan
+    return correlations
 
 
 @prior_table.register(PanelModel)
@@ -136,8 +136,8 @@ def prior_statistics(
     from bayesjudge.core.predictive import draw_together
 
     built = model._build(votes)
-    own = model._prior_statistics(votes, rng)
-    observed, drawn_of, more = own or (*_of_votes(votes, model, rng), ())
+    special = model._prior_statistics(votes, rng)
+    observed, drawn_of, more = special or (*_of_votes(votes, model, rng), ())
     names = [*(str(v.name) for v in built.unobserved_RVs), *more]
     return observed, lambda n: drawn_of(draw_together(built, names, n, rng))
 
@@ -150,12 +150,12 @@ def _of_votes(votes: Votes, model: Any, rng: np.random.Generator) -> Statistics:
 
     def drawn_of(prior: Values) -> dict[Key, np.ndarray]:
         anew = model._replicates(votes, nobody, prior, rng)
-        drawn = [statistics(one, votes, items.group) for one in anew]
-        found = {name: np.array([one[name] for one in drawn]) for name in drawn[0]}
+        drawn = [statistics(replicate, votes, items.group) for replicate in anew]
+        values_of = {name: np.array([replicate[name] for replicate in drawn]) for name in drawn[0]}
         chance = model._chances(votes, prior).clip(0, 1)
         for key, (z, judges, _, n) in right.items():
-            found[key] = rng.binomial(n, chance[:, judges, z, z]).sum(axis=1) / n.sum()
-        return found
+            values_of[key] = rng.binomial(n, chance[:, judges, z, z]).sum(axis=1) / n.sum()
+        return values_of
 
     shares = {key: float(k.sum() / n.sum()) for key, (_, _, k, n) in right.items()}
     return statistics(items.response, votes, items.group) | shares, drawn_of
@@ -166,10 +166,10 @@ def _right_votes(votes: Votes) -> dict[Key, tuple[int, np.ndarray, np.ndarray, n
 
     Of two classes each judge apart, of more all together.
     """
-    k, found = votes.n_classes, {}
-    told = range(k) if "error_rates" in votes.design.identifies else ()
+    k, right = votes.n_classes, {}
+    classes = range(k) if "error_rates" in votes.design.identifies else ()
     tally = votes.tally().sum(axis=0)[:k, :, :k]
-    for z in told:
+    for z in classes:
         judges = np.flatnonzero(tally[z].sum(axis=1))
         parts: list[tuple[Key, np.ndarray]] = [
             ((RATES[z > 0], "judge", votes.judges[int(j)]), np.array([j])) for j in judges
@@ -178,24 +178,24 @@ def _right_votes(votes: Votes) -> dict[Key, tuple[int, np.ndarray, np.ndarray, n
             parts = [(("right_share", "truth", votes.classes[z]), judges)]
         for key, mine in parts:
             if mine.size:
-                found[key] = z, mine, tally[z, mine, z], tally[z, mine].sum(axis=1)
-    return found
+                right[key] = z, mine, tally[z, mine, z], tally[z, mine].sum(axis=1)
+    return right
 
 
 def _binary(given: np.ndarray, votes: Votes, generator: np.ndarray) -> dict[Key, float]:
     there, passed = given != MISSING, given == 1
-    found: dict[Key, float] = {}
+    rates: dict[Key, float] = {}
     for i, name in enumerate(votes.generators):
         mine = generator == i
         if there[mine].any():
-            found["pass_rate", "generator", name] = float(passed[mine].sum() / there[mine].sum())
+            rates["pass_rate", "generator", name] = float(passed[mine].sum() / there[mine].sum())
     voted, passes = there.sum(axis=1), passed.sum(axis=1)
     pairs = voted * (voted - 1)
     fails = voted - passes
     if pairs.any():
         agreed = passes * (passes - 1) + fails * (fails - 1)
-        found["agreement", "", ""] = float(agreed.sum() / pairs.sum())
-    return found
+        rates["agreement", "", ""] = float(agreed.sum() / pairs.sum())
+    return rates
 
 
 def _classes(given: np.ndarray, votes: Votes, generator: np.ndarray) -> dict[Key, float]:

@@ -79,10 +79,10 @@ def repair_labels(
                 other = known.setdefault(plain, label)
                 require(other == label, f"{word!r} stands for both {other!r} and {label!r}")
     series = pd.Series(list(values), dtype=object)
-    made = series.map(lambda v: None if pd.isna(v) else known.get(_plain(v)))
-    made = made.astype(object).where(made.notna(), None)
-    why = pd.Series("spelling", index=series.index).where(made.notna(), "unknown label")
-    return Repaired(made, _changes(series, made, why))
+    labels = series.map(lambda v: None if pd.isna(v) else known.get(_plain(v)))
+    labels = labels.astype(object).where(labels.notna(), None)
+    why = pd.Series("spelling", index=series.index).where(labels.notna(), "unknown label")
+    return Repaired(labels, _changes(series, labels, why))
 
 
 def align_texts(
@@ -154,10 +154,10 @@ def align_texts(
                 break
         positions.append(match)
         reasons.append(why)
-    made = pd.Series(positions, dtype="Int64")
+    matches = pd.Series(positions, dtype="Int64")
     texts = pd.Series([None if p is None else expected[p] for p in positions], dtype=object)
     series = pd.Series(list(found), dtype=object)
-    return Repaired(made, _changes(series, texts, pd.Series(reasons)))
+    return Repaired(matches, _changes(series, texts, pd.Series(reasons)))
 
 
 def _candidates(

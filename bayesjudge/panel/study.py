@@ -91,14 +91,14 @@ def study(
     with checking("panel.study") as require:
         require(runs >= 1, f"runs must be 1 or more, got {runs!r}")
         require(len(weights) > 0, "give at least one triple of weights")
-    told = [int(g) for g in np.flatnonzero(votes.labelled.sum(axis=1))]
+    labelled = [int(g) for g in np.flatnonzero(votes.labelled.sum(axis=1))]
     truth = true_prevalence(votes)
-    those = [c for s in range(len(told)) for c in combinations(told, s)]
+    those = [c for s in range(len(labelled)) for c in combinations(labelled, s)]
     rows = []
     with progress_bar(progress, "combinations", total=len(those)) as bar:
         for kept in those:
             names = [votes.generators[g] for g in kept]
-            hidden = [g for g in told if g not in kept]
+            hidden = [g for g in labelled if g not in kept]
             known = votes.hide(*(votes.generators[g] for g in hidden))
             for about, predicted in _predictions(
                 known, hidden, truth, weights, solver, starts, runs, random_seed
@@ -126,15 +126,15 @@ def _predictions(
     plain: dict[str, object] = {"weights": None, "run": 0, "loss": np.nan}
     for triple in weights:
         for run in range(runs):
-            found = minimise(
+            minimum = minimise(
                 rates,
                 solver=solver,
                 weights=triple,
                 starts=starts,
                 random_seed=random_seed + run,
             )
-            about = {"weights": triple, "run": run, "loss": found.loss}
-            yield {"method": "regression", **about}, found.prevalence
+            about = {"weights": triple, "run": run, "loss": minimum.loss}
+            yield {"method": "regression", **about}, minimum.prevalence
     yield {"method": "panel_mean", **plain}, np.nanmean(rates.rates, axis=1)
     worst = np.nanmax(np.abs(rates.rates[hidden] - truth[hidden, None]), axis=0)
     for name, judge in (("best_judge", worst.argmin()), ("worst_judge", worst.argmax())):

@@ -166,6 +166,6 @@ def choose_threshold(votes: Votes, kind: Literal["at_least_valid", "veto"] = "ve
     for threshold in range(1, votes.votes.shape[1] + 1):
         passed = verdicts(votes, VotingRule(kind, threshold))[known]
         with np.errstate(invalid="ignore"):
-            found = np.bincount(votes.generator[known], votes.count[known] * passed, size) / n
-        worst.append(np.nanmax(np.abs(found - truth)))
+            share = np.bincount(votes.generator[known], votes.count[known] * passed, size) / n
+        worst.append(np.nanmax(np.abs(share - truth)))
     return VotingRule(kind, int(np.argmin(worst)) + 1)

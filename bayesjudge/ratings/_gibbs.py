@@ -113,10 +113,10 @@ def draw_shares(
 def draw_endorsements(fit: Fit, rng: np.random.Generator) -> np.ndarray:
     """Endorsements averaged over these items, for every draw: (n_draws, n_sources, K)."""
     n = len(fit.draws("concentration"))
-    made = []
+    blocks = []
     for start in range(0, n, BLOCK):  # every item's shares of all draws at once are many
         taken = np.arange(start, min(start + BLOCK, n))
         choice, error = matrices(fit, taken)
         shares = draw_shares(fit.data, dirichlet_weights(fit, taken), choice, error, rng)
-        made.append(shares.mean(axis=2) @ fit.data.members.T)
-    return np.concatenate(made)
+        blocks.append(shares.mean(axis=2) @ fit.data.members.T)
+    return np.concatenate(blocks)

@@ -88,17 +88,17 @@ def patterns_of(chosen: np.ndarray, endorsed: np.ndarray, *, error_free: np.ndar
     grouped = np.column_stack([patterns[:, :1], certain])
     first, group = distinct(grouped)
     groups = grouped[first]
-    own = np.column_stack([group, counts])
-    kind, less = _without_one(own)
+    patterns_in_group = np.column_stack([group, counts])
+    kind, less = _without_one(patterns_in_group)
     rows = _rows_below(less)
-    source = groups[own[:, 0], 0]
+    source = groups[patterns_in_group[:, 0], 0]
     kind = np.where(kind < 0, kind, source * counts.shape[1] + kind)
     return Patterns(
         group=rows[:, 0],
         **_steps(rows, groups[:, 0]),
         source=groups[:, 0],
         certain=groups[:, 1:],
-        last=np.column_stack([own[:, 0], kind, _find(rows, less)]),
+        last=np.column_stack([patterns_in_group[:, 0], kind, _find(rows, less)]),
         weight=np.bincount(of_rated),
         counts=patterns[:, 1:],
         rated=rated,
@@ -116,20 +116,20 @@ def _rated(chosen: np.ndarray, endorsed: np.ndarray) -> tuple[np.ndarray, np.nda
     return table[rated], rated
 
 
-def _without_one(own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _without_one(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Take away the rating that leaves the fewest counts below: its type, -1 if none, the rest."""
-    counts = own[:, 1:]
+    counts = rows[:, 1:]
     kind = np.where(counts > 0, counts, counts.max() + 1).argmin(axis=1)
     kind[counts.sum(axis=1) == 0] = -1
-    less, at = own.copy(), np.flatnonzero(kind >= 0)
+    less, at = rows.copy(), np.flatnonzero(kind >= 0)
     less[at, 1 + kind[at]] -= 1
     return kind, less
 
 
-def _rows_below(own: np.ndarray) -> np.ndarray:
+def _rows_below(patterns: np.ndarray) -> np.ndarray:
     """All counts up to those of each pattern, sorted, each once; the first column is the group."""
-    made = np.concatenate([_below(row) for row in own])
-    return made[distinct(made)[0]]
+    below = np.concatenate([_below(row) for row in patterns])
+    return below[distinct(below)[0]]
 
 
 def _below(row: np.ndarray) -> np.ndarray:
@@ -228,13 +228,13 @@ def _bound(chosen: np.ndarray, endorsed: np.ndarray, error_free: np.ndarray) -> 
     total = 0.0
     for s, exact in enumerate(error_free):
         mine = rows[rows[:, 0] == s, 1:].astype(float)
-        own, sets = (mine[:, :k], mine[:, k:]) if exact else (mine, mine[:, :0])
+        uncertain, sets = (mine[:, :k], mine[:, k:]) if exact else (mine, mine[:, :0])
         groups, group = np.unique(sets, axis=0, return_inverse=True)
-        below = np.prod(own + 1, axis=1)
-        most = own.sum(axis=1)
+        below = np.prod(uncertain + 1, axis=1)
+        most = uncertain.sum(axis=1)
         for g in range(len(groups)):
             here = group.ravel() == g
-            n, types = most[here].max(), int((own[here] > 0).any(axis=0).sum())
+            n, types = most[here].max(), int((uncertain[here] > 0).any(axis=0).sum())
             # all patterns of a group share one simplex of counts
             shared = np.prod([(n + j) / j for j in range(1, types + 1)])
             total += min(below[here].sum(), shared) * types * q
@@ -263,12 +263,12 @@ def _forward(sets: int) -> Callable[..., Any]:
             first, end = step_start[i], step_start[i + 1]
             if first == end:
                 continue
-            g, ratings, found = np.uint64(group[i]), 0, 0.0
+            g, ratings, chance = np.uint64(group[i]), 0, 0.0
             kind, less, total = np.uint64(steps[first, 0]), np.uint64(steps[first, 1]), totals[g]
             for v in range(sets):
-                found += mine[g, v] * seen[kind, v] * more[less, v]
+                chance += mine[g, v] * seen[kind, v] * more[less, v]
             for v in range(sets):
-                one_more[v] = found
+                one_more[v] = chance
             for s in range(first, end):
                 kind, less, count = np.uint64(steps[s, 0]), np.uint64(steps[s, 1]), steps[s, 2]
                 ratings += count
@@ -281,10 +281,10 @@ def _forward(sets: int) -> Callable[..., Any]:
             if last[j, 1] < 0:
                 continue
             g, kind, less = np.uint64(last[j, 0]), np.uint64(last[j, 1]), np.uint64(last[j, 2])
-            found = 0.0
+            chance = 0.0
             for v in range(sets):
-                found += mine[g, v] * seen[kind, v] * more[less, v]
-            p[j] = found / totals[g]
+                chance += mine[g, v] * seen[kind, v] * more[less, v]
+            p[j] = chance / totals[g]
         return p, more
 
     return forward
@@ -305,15 +305,15 @@ def _backward(sets: int) -> Callable[..., Any]:
         """Slopes by Dirichlet weights and probabilities, from those by each pattern's logarithm."""
         n, totals = group.shape[0], mine.sum(axis=1)
         mine_bar, seen_bar = np.zeros(mine.shape), np.zeros(seen.shape)
-        more_bar, total_bar, own = np.zeros((n, sets)), np.zeros(mine.shape[0]), np.empty(sets)
+        more_bar, total_bar, row_bar = np.zeros((n, sets)), np.zeros(mine.shape[0]), np.empty(sets)
         for j in range(last.shape[0]):
             if last[j, 1] < 0:
                 continue
             g, kind, less = np.uint64(last[j, 0]), np.uint64(last[j, 1]), np.uint64(last[j, 2])
-            found = 0.0
+            chance = 0.0
             for v in range(sets):
-                found += mine[g, v] * seen[kind, v] * more[less, v]
-            step = bar[j] / found
+                chance += mine[g, v] * seen[kind, v] * more[less, v]
+            step = bar[j] / chance
             total_bar[g] -= bar[j] / totals[g]
             for v in range(sets):
                 mine_bar[g, v] += step * seen[kind, v] * more[less, v]
@@ -329,10 +329,10 @@ def _backward(sets: int) -> Callable[..., Any]:
                 ratings += steps[s, 2]
             share = 1 / (total + ratings)
             for v in range(sets):
-                own[v] = more_bar[i, v] * share
+                row_bar[v] = more_bar[i, v] * share
             for v in range(sets):
-                slope += own[v]
-                slope_of_total -= own[v] * more[i, v]
+                slope += row_bar[v]
+                slope_of_total -= row_bar[v] * more[i, v]
             total_bar[g] = slope_of_total
             kind, less, count = (
                 np.uint64(steps[first, 0]),
@@ -340,14 +340,14 @@ def _backward(sets: int) -> Callable[..., Any]:
                 steps[first, 2],
             )
             for v in range(sets):
-                step = count * own[v] + slope * mine[g, v]
+                step = count * row_bar[v] + slope * mine[g, v]
                 mine_bar[g, v] += slope * seen[kind, v] * more[less, v]
                 more_bar[less, v] += step * seen[kind, v]
                 seen_bar[kind, v] += step * more[less, v]
             for s in range(first + 1, end):
                 kind, less, count = np.uint64(steps[s, 0]), np.uint64(steps[s, 1]), steps[s, 2]
                 for v in range(sets):
-                    step = count * own[v]
+                    step = count * row_bar[v]
                     more_bar[less, v] += step * seen[kind, v]
                     seen_bar[kind, v] += step * more[less, v]
         for j in range(mine.shape[0]):
@@ -369,9 +369,9 @@ class LogProbabilities(Operation):
     value, unknown, beside = 1, (2, 2), (2,)
 
     @staticmethod
-    def function(compiled: Callable[..., Any], *told: Any) -> Callable[..., Any]:
+    def function(compiled: Callable[..., Any], *sizes: Any) -> Callable[..., Any]:
         """Of so many sets."""
-        forward = compiled(_forward(*told))
+        forward = compiled(_forward(*sizes))
 
         def logs(mine, seen, group, step_start, steps, last):
             p, more = forward(mine, seen, group, step_start, steps, last)
@@ -390,5 +390,5 @@ class _Gradient(Operation):
     value, unknown, beside = 2, (), (2,)
 
     @staticmethod
-    def function(compiled: Callable[..., Any], *told: Any) -> Callable[..., Any]:
-        return compiled(_backward(*told))
+    def function(compiled: Callable[..., Any], *sizes: Any) -> Callable[..., Any]:
+        return compiled(_backward(*sizes))

@@ -106,8 +106,8 @@ def _tidy(
         if column is None:
             return [None] * len(rows)
         cells = rows[column]
-        found = [None if pd.isna(x) else spell(x) for x in cells]
-        return [None if x in none or x == "" else x for x in found]
+        spelled = [None if pd.isna(x) else spell(x) for x in cells]
+        return [None if x in none or x == "" else x for x in spelled]
 
     sets = [
         None if x is None else frozenset(p.strip() for p in x.split(sep))
@@ -192,8 +192,8 @@ def _check(
             "response_set=",
         )
         parts = {o: set(re.split(r"\W+", o)) for o in options}
-        made = sorted(o for o, p in parts.items() if len(p) > 1 and p <= set(options))
-        several = [o for o in made if o not in joined]
+        compound = sorted(o for o, p in parts.items() if len(p) > 1 and p <= set(options))
+        several = [o for o in compound if o not in joined]
         require(
             not several,
             f"options {several[:SHOWN]} are made of other options: does separator={separator!r} "

@@ -131,15 +131,15 @@ def _items(rng, alpha, side, sweeps, shares):
 @jitable
 def _log_given_own(m, own, theta, rho, u, w, kappa):
     """Log probability of an item's ratings and of which are the judge's own."""
-    found, have, mine = 0.0, 0, 0
+    log, have, mine = 0.0, 0, 0
     for v in range(m.size):
         if own[v] > 0:
             size = kappa * (w * theta[v] + (1 - w) * rho[v])
-            found += math.lgamma(size + own[v]) - math.lgamma(size)
+            log += math.lgamma(size + own[v]) - math.lgamma(size)
         have += m[v]
         mine += own[v]
-    found += math.lgamma(kappa) - math.lgamma(kappa + mine)
-    return found + mine * np.log(1 - u) + (have - mine) * np.log(u)
+    log += math.lgamma(kappa) - math.lgamma(kappa + mine)
+    return log + mine * np.log(1 - u) + (have - mine) * np.log(u)
 
 
 @jitable

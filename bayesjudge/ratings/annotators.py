@@ -92,19 +92,19 @@ def alt_test(
     """
     check_ci_prob(ci_prob)
     duels = _duels(ratings, epsilon, scores, min_items)
-    found: dict[str, Any] = {
+    rows: dict[str, Any] = {
         name: {} for name in ("winning_rate", "advantage_probability", "advantage", "p_value")
     }
-    for judge, one in duels.items():
-        p = one.p_values(epsilon)
-        found["winning_rate"][(judge,)] = _rejected(p).mean()
-        found["advantage_probability"][(judge,)] = one.advantage(ci_prob)
-        for name, share, chance in zip(one.names, one.shares(), p, strict=True):
-            found["advantage"][judge, name], found["p_value"][judge, name] = share, chance
+    for judge, duel in duels.items():
+        p = duel.p_values(epsilon)
+        rows["winning_rate"][(judge,)] = _rejected(p).mean()
+        rows["advantage_probability"][(judge,)] = duel.advantage(ci_prob)
+        for name, share, chance in zip(duel.names, duel.shares(), p, strict=True):
+            rows["advantage"][judge, name], rows["p_value"][judge, name] = share, chance
     return _estimate(
         ratings,
         duels,
-        found,
+        rows,
         method=methods.ALT_TEST,
         ci_prob=ci_prob,
         interval="Wilson by item",
@@ -172,8 +172,8 @@ def alt_test_posterior(
     seed = np.random.default_rng(random_seed).integers(2**63)
     rate: dict[str, np.ndarray] = {}
     advantage: dict[str, np.ndarray] = {}
-    for judge, one in duels.items():  # the same weights of items for every judge
-        judge_wins, person_wins = one.posterior(draws, np.random.default_rng(seed))
+    for judge, duel in duels.items():  # the same weights of items for every judge
+        judge_wins, person_wins = duel.posterior(draws, np.random.default_rng(seed))
         rate[judge] = (person_wins - judge_wins < epsilon).mean(axis=1)
         advantage[judge] = (1 - person_wins).mean(axis=1)
 
@@ -182,7 +182,7 @@ def alt_test_posterior(
         return {(judge,): around(float(x.mean()), x, ci_prob) for judge, x in drawn.items()}
 
     best = chances_of_best(np.column_stack(list(advantage.values())))
-    found = {
+    rows = {
         "winning_rate": summary(rate),
         "passes": {(judge,): (x >= 0.5).mean() for judge, x in rate.items()},
         "advantage_probability": summary(advantage),
@@ -191,7 +191,7 @@ def alt_test_posterior(
     return _estimate(
         ratings,
         duels,
-        found,
+        rows,
         method=methods.ALT_POSTERIOR,
         ci_prob=ci_prob,
         interval="equal-tailed",
@@ -202,16 +202,18 @@ def alt_test_posterior(
 def _estimate(
     ratings: Ratings,
     duels: dict[str, _Duels],
-    found: dict[str, Any],
+    by_quantity: dict[str, Any],
     *,
     min_items: int,
     **about: Any,
 ) -> Estimate:
     cautions = (*cautions_of(ratings), *_few(duels, min_items))
-    dims = {name: ("judge", "annotator")[: len(next(iter(rows)))] for name, rows in found.items()}
+    dims = {
+        name: ("judge", "annotator")[: len(next(iter(rows)))] for name, rows in by_quantity.items()
+    }
     assumed = (RANDOM_ITEMS, SAME_QUESTION, INDEPENDENT_ANNOTATORS)
     return Estimate(
-        {name: Quantity.of_rows(rows, dims[name]) for name, rows in found.items()},
+        {name: Quantity.of_rows(rows, dims[name]) for name, rows in by_quantity.items()},
         source=SOURCE,
         assumptions=contradicted(assumed, cautions),
         cautions=cautions,
@@ -221,14 +223,14 @@ def _estimate(
 
 
 def _few(duels: dict[str, _Duels], min_items: int) -> list[Caution]:
-    one = next(iter(duels.values()))
-    found = []
-    if one.left_out:
+    duel = next(iter(duels.values()))
+    cautions = []
+    if duel.left_out:
         few = "no item" if min_items == 1 else f"fewer than {min_items} items"
-        found.append(Caution.of("few-items", left_out=one.left_out, few=few))
-    if len(one.names) < FEW:
-        found.append(Caution.of("few-annotators", annotators=len(one.names)))
-    return found
+        cautions.append(Caution.of("few-items", left_out=duel.left_out, few=few))
+    if len(duel.names) < FEW:
+        cautions.append(Caution.of("few-annotators", annotators=len(duel.names)))
+    return cautions
 
 
 # Comparisons -------------------------------------------------------------------------------------

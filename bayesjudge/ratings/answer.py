@@ -60,16 +60,16 @@ def answer(
     InputError
         If nothing was given.
     """
-    made = as_estimates(results, ci_prob, interval)
-    ratings = data_of(made, Ratings)
-    made = [*made, *_rates_of(made, ratings, ci_prob)]
-    rate = next((name for name in RATES if any(name in one for one in made)), None)
+    estimates = as_estimates(results, ci_prob, interval)
+    ratings = data_of(estimates, Ratings)
+    estimates = [*estimates, *_rates_of(estimates, ratings, ci_prob)]
+    rate = next((name for name in RATES if any(name in estimate for estimate in estimates)), None)
     if rate is None:
         text = "These ratings cannot tell which judge agrees with people: no judge rated items "
         text += "that people rated. Name the judges, and let them rate the same items."
-        return Answer(text, _basis(ratings), "", quoted=made[0], known=False)
-    rates = next(one for one in made if rate in one)
-    rows = {str(judge): row for (judge,), row in rows_of(made, rate).items()}
+        return Answer(text, _basis(ratings), "", quoted=estimates[0], known=False)
+    rates = next(estimate for estimate in estimates if rate in estimate)
+    rows = {str(judge): row for (judge,), row in rows_of(estimates, rate).items()}
     chances = rows_of([rates], "best").items()
     best = {str(judge): row.value for (of, judge), row in chances if of == rate}
     people = rows.pop(PEOPLE, None)
@@ -80,13 +80,13 @@ def answer(
         why=f"Quoted: {rates.method}, which one choice an item identifies; intervals by weighing "
         "items.",
         quoted=rates.only(rate),
-        notes=(*notes, *_others(made, rows), *_instead_of_people(made)),
+        notes=(*notes, *_others(estimates, rows), *_instead_of_people(estimates)),
     )
 
 
-def _rates_of(made: list[Estimate], ratings: Ratings | None, ci_prob: float) -> list[Estimate]:
+def _rates_of(estimates: list[Estimate], ratings: Ratings | None, ci_prob: float) -> list[Estimate]:
     """Answer rates, if they were not among the results and can be computed."""
-    if ratings is None or any(rate in one for one in made for rate in RATES):
+    if ratings is None or any(rate in estimate for estimate in estimates for rate in RATES):
         return []
     try:
         return [answer_rates(ratings, ci_prob=ci_prob)]
@@ -112,20 +112,22 @@ def _told(
     return f"{text}.", (f"{surely} (probability {chance(best[top])}).",)
 
 
-def _named_best(made: list[Estimate]) -> dict[str, dict[str, float]]:
+def _named_best(estimates: list[Estimate]) -> dict[str, dict[str, float]]:
     """How often each judge is best, by definition of agreement."""
     named: dict[str, dict[str, float]] = {}
-    for one in made:
-        if "best" in one and one.quantities["best"].dims == ("definition", "judge"):
-            for (of, judge), row in rows_of([one], "best").items():
+    for estimate in estimates:
+        if "best" in estimate and estimate.quantities["best"].dims == ("definition", "judge"):
+            for (of, judge), row in rows_of([estimate], "best").items():
                 named.setdefault(str(of), {})[str(judge)] = row.value
     return named
 
 
-def _others(made: list[Estimate], rows: dict[str, Row]) -> tuple[str, ...]:
+def _others(estimates: list[Estimate], rows: dict[str, Row]) -> tuple[str, ...]:
     """How many definitions of agreement name another judge, and how many are sure."""
-    sampled = any(one.method.computed == "sampled" for one in made)
-    named = _named_best([one for one in made if (one.method.computed == "sampled") == sampled])
+    sampled = any(estimate.method.computed == "sampled" for estimate in estimates)
+    named = _named_best(
+        [estimate for estimate in estimates if (estimate.method.computed == "sampled") == sampled]
+    )
     first = max(rows, key=lambda name: rows[name].value)
     if len(rows) < 2 or len(named) < 2:
         return ()
@@ -145,25 +147,27 @@ def _others(made: list[Estimate], rows: dict[str, Row]) -> tuple[str, ...]:
     return (f"{text}; {sure or 'none'} of {len(named)} surely ({SURE:g} or more){by}.",)
 
 
-def _instead_of_people(made: list[Estimate]) -> tuple[str, ...]:
+def _instead_of_people(estimates: list[Estimate]) -> tuple[str, ...]:
     """Whether a judge could replace a person, if annotators are known by name."""
-    tested = next((one for one in made if "passes" in one), None)
+    tested = next((estimate for estimate in estimates if "passes" in estimate), None)
     if tested is None:
         return ()
     few = next((c for c in tested.cautions if c.id == "few-annotators"), None)
     if few is not None:
         return (f"Whether a judge could replace a person is not known: {few.text}.",)
     passes = rows_of([tested], "passes").items()
-    told = [f"{judge} {chance(row.value)}" for (judge,), row in passes]
+    parts = [f"{judge} {chance(row.value)}" for (judge,), row in passes]
     return (
         "Probability that a judge stands in for half of the annotators or more: "
-        f"{listed(told)}.{_published_test(made)}",
+        f"{listed(parts)}.{_published_test(estimates)}",
     )
 
 
-def _published_test(made: list[Estimate]) -> str:
+def _published_test(estimates: list[Estimate]) -> str:
     """What the test finds beside the probability: an annotator won only if chance is excluded."""
-    rates = rows_of((one for one in made if "passes" not in one), "winning_rate").items()
+    rates = rows_of(
+        (estimate for estimate in estimates if "passes" not in estimate), "winning_rate"
+    ).items()
     won = [
         f"{judge}{' wins' * (not i)} against {100 * row.value:.0f} %{' of annotators' * (not i)}"
         for i, ((judge,), row) in enumerate(rates)

@@ -72,14 +72,14 @@ def answer_rates(
     with checking("answer_rates") as require:
         require(ratings.judges, "there is no judge among the sources")
         require(draws >= 1, f"draws must be 1 or more, got {draws!r}")
-    found = {name: values for name, values in _by_item(ratings).items() if len(values) >= 2}
+    by_rate = {name: values for name, values in _by_item(ratings).items() if len(values) >= 2}
     with checking("answer_rates") as require:
         n = int(ratings.rated.all(axis=0).sum())
-        require(bool(found), f"{how_many(n, 'item', 'were')} rated by all sources; need two")
+        require(bool(by_rate), f"{how_many(n, 'item', 'were')} rated by all sources; need two")
     seed = np.random.default_rng(random_seed).integers(2**63)
     rates: dict[str, dict[str, tuple[float, float, float]]] = {}
     best: dict[tuple[str, str], float] = {}
-    for name, values in found.items():
+    for name, values in by_rate.items():
         drawn = _bootstrap(values, draws, np.random.default_rng(seed))
         rates[name] = _rows(ratings, values, drawn, ci_prob)
         best |= {
@@ -105,18 +105,18 @@ def _by_item(ratings: Ratings) -> dict[str, np.ndarray]:
     judged = ratings.rated.all(axis=0)
     said = np.stack([ratings.profile(judge).chosen for judge in ratings.judges], axis=1)
     chosen = ratings.chosen[0]
-    made = {"matched": (said, chosen, chosen.sum(axis=1), _matched_pairs(ratings))}
+    sources_of = {"matched": (said, chosen, chosen.sum(axis=1), _matched_pairs(ratings))}
     sets = ratings.endorsed[0].sum(axis=1)
     if 2 * (judged & (sets > 0)).sum() >= judged.sum():
         accepting = ratings.endorsed[0] @ ratings.members.T
-        made["accepted"] = (said, accepting, sets, _accepted_pairs(ratings, accepting, sets))
-    found = {}
-    for name, (answers, agreeing, n, people) in made.items():
+        sources_of["accepted"] = (said, accepting, sets, _accepted_pairs(ratings, accepting, sets))
+    by_rate = {}
+    for name, (answers, agreeing, n, people) in sources_of.items():
         here = judged & (n > 0)
         share = agreeing[here] / n[here, None]
         judges = np.einsum("ijk,ik->ij", answers[here], share)
-        found[name] = np.column_stack([people[here], judges])
-    return found
+        by_rate[name] = np.column_stack([people[here], judges])
+    return by_rate
 
 
 def _matched_pairs(ratings: Ratings) -> np.ndarray:
@@ -129,9 +129,9 @@ def _accepted_pairs(ratings: Ratings, accepting: np.ndarray, sets: np.ndarray) -
     """Of pairs of two people: a choice of one, and whether the other accepts it."""
     if ratings.stray:  # whose choice belongs to which set is known in total only
         return np.full(len(sets), np.nan)
-    own = ratings.paired_chosen[0].sum(axis=1)
-    pairs = ratings.chosen[0].sum(axis=1) * sets - own
-    return _share((ratings.chosen[0] * accepting).sum(axis=1) - own, pairs)
+    with_themselves = ratings.paired_chosen[0].sum(axis=1)
+    pairs = ratings.chosen[0].sum(axis=1) * sets - with_themselves
+    return _share((ratings.chosen[0] * accepting).sum(axis=1) - with_themselves, pairs)
 
 
 def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:

@@ -64,7 +64,7 @@ def _polarity(ratings: Ratings) -> Iterator[Caution]:
 def graded(options: Sequence[str]) -> bool:
     """Whether options are grades: three numbers or more."""
     try:
-        return len(options) > 2 and all(math.isfinite(float(one)) for one in options)
+        return len(options) > 2 and all(math.isfinite(float(option)) for option in options)
     except ValueError:
         return False
 
@@ -87,15 +87,15 @@ def _tied(ratings: Ratings) -> Iterator[Caution]:
 def _unidentified(ratings: Ratings) -> Iterator[Caution]:
     if ratings.fully_specified:
         return
-    found = identification(ratings.sets, choice_matrix(ratings.members))
+    identified = identification(ratings.sets, choice_matrix(ratings.members))
     forced = [n for n, e in zip(ratings.sources, ratings.endorsed, strict=True) if not e.sum()]
     if forced:
-        shown = "; ".join(found.confused[:3])
+        shown = "; ".join(identified.confused[:3])
         yield Caution.of(
             "not-identified",
             sources=listed(list(map(repr, forced))),
-            rank=found.rank,
-            sets=found.sets,
+            rank=identified.rank,
+            sets=identified.sets,
             shown=shown,
         )
 

@@ -60,9 +60,9 @@ def endorsement_rates(ratings: Ratings, *, ci_prob: float = 0.95) -> Estimate:
     check_ci_prob(ci_prob)
     rows = {}
     for i, name in enumerate(ratings.sources):
-        found = _from_sets(ratings, i, ci_prob) if ratings.endorsed[i].any() else None
-        found = found or _from_choices(ratings, i, ci_prob)
-        for option, row in zip(ratings.options, found, strict=True):
+        shares = _from_sets(ratings, i, ci_prob) if ratings.endorsed[i].any() else None
+        shares = shares or _from_choices(ratings, i, ci_prob)
+        for option, row in zip(ratings.options, shares, strict=True):
             rows[name, option] = row
     cautions = (*_bounds_only(rows), *_without_spread(rows), *cautions_of(ratings))
     return Estimate(
@@ -230,12 +230,12 @@ def _at_cutoff(
         tied = {
             name: int(np.isclose(p.endorsed[:, k], cutoff).sum()) for name, p in profiles.items()
         }
-        found = [
+        parts = [
             f"{n} of {len(profiles[name].endorsed)} by {name!r}" for name, n in tied.items() if n
         ]
-        if found:
+        if parts:
             yield Caution.of(
-                "ties-at-the-cutoff", option=ratings.positive, cutoff=cutoff, found=found
+                "ties-at-the-cutoff", option=ratings.positive, cutoff=cutoff, found=parts
             )
 
 

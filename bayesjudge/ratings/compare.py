@@ -83,10 +83,10 @@ def _compared(
 ) -> pd.DataFrame:
     from bayesjudge.core.side_by_side import compare_results
 
-    made = list(closed_forms(ratings, ci_prob=ci_prob, of=of, random_seed=random_seed))
+    estimates = list(closed_forms(ratings, ci_prob=ci_prob, of=of, random_seed=random_seed))
     if fit is not None:
-        made.append(fit.estimate(ci_prob=ci_prob))
+        estimates.append(fit.estimate(ci_prob=ci_prob))
         if ratings.judges:
             judged = performance(fit, of=of, draws=draws, random_seed=random_seed)
-            made.append(judged.estimate(ci_prob=ci_prob))
-    return compare_results(*made, ci_prob=ci_prob)
+            estimates.append(judged.estimate(ci_prob=ci_prob))
+    return compare_results(*estimates, ci_prob=ci_prob)

@@ -101,24 +101,24 @@ class Ratings(ReadAtOnce):
             "paired": (n_sources, k, len(sets)),
             "paired_chosen": (n_sources, n_items, k),
         }
-        found: dict[str, Any] = {"options": options, "positive": str(self.positive), "sets": sets}
+        fields: dict[str, Any] = {"options": options, "positive": str(self.positive), "sets": sets}
         with checking("ratings.Ratings") as require:
             for name, shape in shapes.items():
                 value = np.zeros(shape) if getattr(self, name) is None else getattr(self, name)
-                found[name] = whole_numbers(name, value, shape, require)
-            found["items"] = _distinct_names(self.items, n_items, "items", require)
+                fields[name] = whole_numbers(name, value, shape, require)
+            fields["items"] = _distinct_names(self.items, n_items, "items", require)
             default = (PEOPLE, *(f"judge {i}" for i in range(1, n_sources)))
-            found["sources"] = _distinct_names(
+            fields["sources"] = _distinct_names(
                 tuple(self.sources) or default, n_sources, "sources", require
             )
-            found["annotators"] = tuple(map(str, self.annotators))
+            fields["annotators"] = tuple(map(str, self.annotators))
             given = np.zeros((0, 3), int) if self.annotations is None else self.annotations
-            found["annotations"] = rows = np.array(given, np.int64).reshape(-1, 3)
-            inside = (rows >= 0) & (rows < [n_items, len(found["annotators"]), k])
+            fields["annotations"] = rows = np.array(given, np.int64).reshape(-1, 3)
+            inside = (rows >= 0) & (rows < [n_items, len(fields["annotators"]), k])
             require(
                 inside.all(), "annotations name items, annotators or options that are not there"
             )
-        self._set(**found)
+        self._set(**fields)
         with checking("ratings.Ratings") as require:
             self._check(require)
 

@@ -328,8 +328,8 @@ class Definition:
             for side, ways, got in zip(
                 ("judge", "people"), takes, (self.judge, self.human), strict=True
             ):
-                told = f"{self.metric} takes {'/'.join(ways)} of {side}, got {got!r}"
-                require(not ways or got in ways, told)
+                words = f"{self.metric} takes {'/'.join(ways)} of {side}, got {got!r}"
+                require(not ways or got in ways, words)
 
     @property
     def higher_is_better(self) -> bool:

@@ -486,7 +486,7 @@ class ResponseSets(BayesianModel):
         from bayesjudge.core.diagnostics import gate
 
         failed = gate(fit.idata, ("set_share", "concentration")) if fit.converged else ()
-        return tuple(Caution.of("slow-mixing", told=one.text) for one in failed[:1])
+        return tuple(Caution.of("slow-mixing", told=caution.text) for caution in failed[:1])
 
 
 @prior_table.register(ResponseSets)
@@ -515,7 +515,7 @@ def _shares(
     ratings: Ratings, source: np.ndarray, values: Mapping[str, np.ndarray]
 ) -> dict[Key, np.ndarray]:
     """Shares of the options and sets that raters gave, and how often two of an item agree."""
-    found: dict[Key, np.ndarray] = {}
+    statistics: dict[Key, np.ndarray] = {}
     sets = ["|".join(s) for s in ratings.sets]
     for name, dim, members in (
         ("choices", "option", ratings.options),
@@ -528,11 +528,11 @@ def _shares(
                 continue
             shares = given.sum(axis=1) / total[:, None]
             for i, member in enumerate(members[:-1] if len(members) == 2 else members):
-                found[f"{name[:-1]}_share", ("source", dim), (rater, member)] = shares[:, i]
+                statistics[f"{name[:-1]}_share", ("source", dim), (rater, member)] = shares[:, i]
             n = given.sum(axis=-1)
             if (pairs := (n * (n - 1)).sum(axis=1))[0]:
                 agreed = (given * (given - 1)).sum(axis=(1, 2))
-                found[f"{name[:-1]}_agreement", "source", rater] = agreed / pairs
+                statistics[f"{name[:-1]}_agreement", "source", rater] = agreed / pairs
     if "choice_given_set" in values:
         given = values["choice_given_set"]
         at = np.argwhere((ratings.paired.sum(axis=1) > 0) & (ratings.members.sum(axis=0) > 1))
@@ -540,8 +540,8 @@ def _shares(
             for k in np.flatnonzero(ratings.members[:, v])[:-1]:
                 where = ratings.sources[s], ratings.options[k], sets[v]
                 share = given[:, row, k] / given[:, row].sum(axis=1)
-                found["choice_given_set", ("source", "option", "response_set"), where] = share
-    return found
+                statistics["choice_given_set", ("source", "option", "response_set"), where] = share
+    return statistics
 
 
 def _spec_of(fit: Fit) -> ResponseSets:

@@ -99,7 +99,7 @@ class Performance:
             If `ci_prob` is out of range.
         """
         check_ci_prob(ci_prob)
-        made = {}
+        quantities = {}
         for metric in dict.fromkeys(d.metric for d in self.definitions):
             mine = [(i, d) for i, d in enumerate(self.definitions) if d.metric == metric]
             dims = _dims_of([d for _, d in mine])
@@ -108,9 +108,9 @@ class Performance:
                 for i, d in mine
                 for j, judge in enumerate(self.judges)
             }
-            made[metric] = Quantity.of_rows(rows, (*dims, "judge"))
+            quantities[metric] = Quantity.of_rows(rows, (*dims, "judge"))
         return Estimate(
-            made,
+            quantities,
             method=self.method,
             ci_prob=ci_prob,
             source=self.source,
@@ -122,7 +122,7 @@ class Performance:
         )
 
     def _without_interval(self) -> Iterator[Caution]:
-        names = np.array([one.metric for one in self.definitions])
+        names = np.array([definition.metric for definition in self.definitions])
         undefined = list(dict.fromkeys(names[~self._finite.all(axis=1)]))
         if undefined:
             yield Caution.of("no-interval", "undefined", metrics=undefined)
@@ -232,14 +232,14 @@ class Performance:
         loss = self._loss(self.draws)
         better = loss[..., :, None] < loss[..., None, :] - 1e-12  # (draw, definition, z, w)
         names = [str(d) for d in self.definitions]
-        found = []
+        rows = []
         for a, b in combinations(range(len(names)), 2):
             share = (better[:, a] & np.swapaxes(better[:, b], -1, -2)).mean(axis=0)
             for z, w in np.argwhere(share > prob):
                 pair = self.judges[z], self.judges[w]
-                found.append((*pair, names[a], names[b], float(share[z, w])))
+                rows.append((*pair, names[a], names[b], float(share[z, w])))
         columns = ["better", "worse", "first", "second", "probability"]
-        table = pd.DataFrame(found, columns=columns)
+        table = pd.DataFrame(rows, columns=columns)
         return table.sort_values("probability", ascending=False, ignore_index=True)
 
     def only(self, *judges: str) -> Self:
@@ -397,11 +397,11 @@ def _judges_and_people(
 ) -> tuple[list[tuple[Profile, Profile]], dict[str, bool]]:
     """Each judge's answers and people's; and whose chains mixed."""
     if tracking is None:
-        found = item_profiles(fit, draws=draws, random_seed=random_seed)
-        return [(found[j], found[PEOPLE]) for j in fit.data.judges], {}
-    made = list(_draw_pairs(fit, tracking, draws=draws, random_seed=random_seed))
-    mixed = {judge: pair.tracked.mixed for judge, pair, *_ in made}
-    return [(judge, people) for *_, judge, people in made], mixed
+        profiles = item_profiles(fit, draws=draws, random_seed=random_seed)
+        return [(profiles[j], profiles[PEOPLE]) for j in fit.data.judges], {}
+    pairs = list(_draw_pairs(fit, tracking, draws=draws, random_seed=random_seed))
+    mixed = {judge: pair.tracked.mixed for judge, pair, *_ in pairs}
+    return [(judge, people) for *_, judge, people in pairs], mixed
 
 
 def _prior_heavy(fit: Fit, tracking: bool) -> tuple[Caution, ...]:
@@ -409,8 +409,8 @@ def _prior_heavy(fit: Fit, tracking: bool) -> tuple[Caution, ...]:
     ratings = fit.data
     n = (ratings.unpaired.sum(axis=2) + ratings.endorsed.sum(axis=2))[:, :, None]
     concentration = fit.draws("concentration").mean(axis=0)[:, None, None]
-    own = (n / (n + concentration)).mean(axis=(1, 2))
-    low = [f"{s} {w:.0%}" for s, w in zip(ratings.sources, own, strict=True) if w < OWN_WEIGHT]
+    weight = (n / (n + concentration)).mean(axis=(1, 2))
+    low = [f"{s} {w:.0%}" for s, w in zip(ratings.sources, weight, strict=True) if w < OWN_WEIGHT]
     if not low:
         return ()
     weights = f"weight of an item's own ratings in its posterior: {', '.join(low)}; "

@@ -66,7 +66,7 @@ def plot_ranks(performance: Performance, *, ax: Axes | None = None) -> Axes:
         ax.scatter(ranks[judge], rows, s=15 + 200 * best[judge], **look)
     if judges > len(leaders):
         ax.plot([], [], color="0.7", lw=2, label=f"{judges - len(leaders)} others")
-    ax.set_yticks(rows, [words[str(one)] for one in ranks.index])
+    ax.set_yticks(rows, [words[str(label)] for label in ranks.index])
     ax.set(xlim=(0.5, judges + 0.5), ylim=(n - 0.4, -0.6), xlabel="rank (1 is best)")
     ax.locator_params(axis="x", integer=True)
     ax.tick_params(axis="y", length=0)
@@ -218,7 +218,7 @@ def _metric_words(definition: Definition) -> str:
     if not definition.aggregation:
         return metric
     both = (definition.judge, definition.human)[: 1 if "–" in definition.aggregation else 2]
-    return f"{metric}, {' against '.join(dict.fromkeys(SIDES[one] for one in both))}"
+    return f"{metric}, {' against '.join(dict.fromkeys(SIDES[side] for side in both))}"
 
 
 def _two_of(names: list[str]) -> str:

@@ -198,11 +198,11 @@ def prior_sensitivity(
     few: list[str] = []
     endorsement, prevalence = {}, {}
     best: dict[tuple[str, str, str], float] = {}
-    own = _draws_of(fit, cutoff, target)
-    taken = spaced_draws(fit, len(own.prevalence))
+    fitted = _draws_of(fit, cutoff, target)
+    taken = spaced_draws(fit, len(fitted.prevalence))
     for name, model in models.items():
         log = _log_weights(fit, model)
-        drawn = own._replace(weight=_normalised(log[taken]))
+        drawn = fitted._replace(weight=_normalised(log[taken]))
         if _is_few(drawn.weight):
             few.append(name)
         for s, source in enumerate(fit.data.sources):

@@ -114,8 +114,8 @@ def simulate(
         )
     ]
     for name, alike, how in zip(judges, similarity, judge_strength, strict=True):
-        own = alike * people + (1 - alike) * rng.dirichlet(alpha, items)
-        tables.append(_answers(rng, own, choice_matrix(members, how), name, about))
+        shares_of_judge = alike * people + (1 - alike) * rng.dirichlet(alpha, items)
+        tables.append(_answers(rng, shares_of_judge, choice_matrix(members, how), name, about))
     return pd.concat(tables, ignore_index=True)
 
 

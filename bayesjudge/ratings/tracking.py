@@ -146,12 +146,12 @@ def tracking(
         has.
     """
     check_ci_prob(ci_prob)
-    made = _tracked(fit, prior, draws, random_seed)
+    tracked = _tracked(fit, prior, draws, random_seed)
 
     def quantity(name: str) -> Quantity:
-        drawn = [getattr(one, name) for one in made.values()]
+        drawn = [getattr(judge, name) for judge in tracked.values()]
         rows = [(x.mean(), *summarise_interval(x, ci_prob, "eti")) for x in drawn]
-        return Quantity.over(np.transpose(rows).tolist(), {"judge": list(made)})
+        return Quantity.over(np.transpose(rows).tolist(), {"judge": list(tracked)})
 
     return Estimate(
         {name: quantity(name) for name in ("tracking", "concentration")},
@@ -160,7 +160,7 @@ def tracking(
         source=fit.source,
         interval="equal-tailed",
         assumptions=(*fit.assumptions, TRACKING),
-        cautions=(*fit.cautions, *_not_mixed({j: one.mixed for j, one in made.items()})),
+        cautions=(*fit.cautions, *_not_mixed({j: judge.mixed for j, judge in tracked.items()})),
     )
 
 
@@ -234,7 +234,7 @@ def _draw_pair(
     sides = [side_of(*split_ratings(ratings, s, choice, error)) for s in (0, judge)]
     state = _begin(ratings, alpha[blocks[0]], judge, rng)
     burn_in, between = _sweeps(ratings, judge, alpha)
-    people, own = np.empty((2, n_draws, *state.theta.shape[1:]))
+    people, theirs = np.empty((2, n_draws, *state.theta.shape[1:]))
     tracks, concentration = np.empty((2, n_draws))
     mixed = False
     for b, block in enumerate(blocks):
@@ -254,8 +254,8 @@ def _draw_pair(
         tracks[block], u, concentration[block] = (x[:n] for x in _unknowns(state))
         copied = u[:, None, None]  # the judge's shares are its own and people's
         people[block] = state.theta[:n]
-        own[block] = copied * state.theta[:n] + (1 - copied) * state.xi[:n]
-    return _Pair(people, own, _Tracked(tracks, concentration, mixed))
+        theirs[block] = copied * state.theta[:n] + (1 - copied) * state.xi[:n]
+    return _Pair(people, theirs, _Tracked(tracks, concentration, mixed))
 
 
 def _sweeps(ratings: Ratings, judge: int, alpha: np.ndarray) -> tuple[int, int]:

@@ -28,29 +28,29 @@ def several_maxima(fit: Fit) -> tuple[Caution, ...]:
     groups = chains_apart(after)
     if len(groups) < 2:
         return ()
-    told = []
+    maxima = []
     for chains in groups:
         part = after.isel(chain=chains)
         logs = log_likelihood(fit, chains=chains, kept=COMPARED)["log_likelihood"]["score"]
         means = {name: float(part[name].mean()) for name in ("noise_slope", "noise_curve")}
         numbers = ", ".join(str(int(c) + 1) for c in chains)
-        told.append((float(logs.sum("item").mean()), numbers, means))
-    told.sort(key=lambda one: one[0], reverse=True)
+        maxima.append((float(logs.sum("item").mean()), numbers, means))
+    maxima.sort(key=lambda maximum: maximum[0], reverse=True)
     each = "; ".join(
         f"chains {numbers}: slope {means['noise_slope']:.2f}, curve {means['noise_curve']:.2f}, "
         f"log-likelihood {log:,.1f}"
-        for log, numbers, means in told
+        for log, numbers, means in maxima
     )
     return (Caution.of("several-maxima", maxima=len(groups), each=each),)
 
 
 def chains_apart(draws: xr.Dataset) -> list[np.ndarray]:
     """Groups of chains that agree on both coefficients of the noise."""
-    found = [np.arange(draws.sizes["chain"])]
+    groups = [np.arange(draws.sizes["chain"])]
     for name in ("noise_slope", "noise_curve"):
         values = draws[name].transpose("chain", "draw").to_numpy()
-        found = [part for group in found for part in _split(group, values[group])]
-    return found
+        groups = [part for group in groups for part in _split(group, values[group])]
+    return groups
 
 
 def _split(group: np.ndarray, values: np.ndarray) -> Iterator[np.ndarray]:

@@ -80,59 +80,61 @@ def answer(
     >>> print(answer(*closed_forms(scores), half_width=0.5).text)
     An item needs 20 calls (18 to 22, 95 % interval) until its mean score is known to ± 0.5.
     """
-    made = as_estimates(results, ci_prob, interval)
-    if (found := next((one for one in made if "same_twice" in one), None)) is not None:
-        return _same_twice(found, ci_prob)
-    scores = data_of(made, Scores)
+    estimates = as_estimates(results, ci_prob, interval)
+    if (
+        needed := next((estimate for estimate in estimates if "same_twice" in estimate), None)
+    ) is not None:
+        return _same_twice(needed, ci_prob)
+    scores = data_of(estimates, Scores)
     with checking("repeats.answer") as require:
         require(scores is not None, "no result says which scores it is of; give closed_forms")
     assert scores is not None
     if len(scores.scale) == 2:
-        return _of_verdicts(scores, made[0], half_width, cost_per_call, flips_at_most, ci_prob)
+        return _of_verdicts(scores, estimates[0], half_width, cost_per_call, flips_at_most, ci_prob)
     wanted = half_width
     if wanted is None:
         wanted = third_of_a_bin(scores.scale[-1] - scores.scale[0], len(scores.scale))
     each, basis = _basis(scores)
     shown = f"{wanted:.2g}" if half_width is None else f"{wanted:g}"
     try:
-        found = required_calls(scores, wanted, ci_prob=ci_prob)
+        needed = required_calls(scores, wanted, ci_prob=ci_prob)
     except InputError as error:
         text = (
             "These scores cannot tell how many calls an item needs: "
             f"{error.told}. Two or more scores of each item would tell."
         )
-        return Answer(text, basis, "", quoted=made[0], known=False)
-    text, more = _told(found, shown, each, len(scores.items), cost_per_call)
+        return Answer(text, basis, "", quoted=estimates[0], known=False)
+    text, more = _told(needed, shown, each, len(scores.items), cost_per_call)
     return Answer(
         text,
         basis=basis,
-        why=f"Quoted: {found.method}: how far calls about one item scatter, taken as normal.",
-        quoted=found,
+        why=f"Quoted: {needed.method}: how far calls about one item scatter, taken as normal.",
+        quoted=needed,
         notes=(
             more,
-            *_of_all_items(found, wanted, scores),
-            *_judges(found, wanted, shown, len(scores.judges)),
-            *_other_spread(found, made),
+            *_of_all_items(needed, wanted, scores),
+            *_judges(needed, wanted, shown, len(scores.judges)),
+            *_other_spread(needed, estimates),
         ),
     )
 
 
-def _same_twice(found: Estimate, ci_prob: float) -> Answer:
+def _same_twice(agreement: Estimate, ci_prob: float) -> Answer:
     """How often two verdicts on one item agree, and which items' verdicts are least settled."""
-    rows = rows_of([found], "same_twice")
+    rows = rows_of([agreement], "same_twice")
     sentences = [
         f"{'The judge' if not where else where[0]} gives an item the same verdict twice in "
         f"{percents(row, ci_prob)} of cases"
         for where, row in rows.items()
     ]
-    shares = rows_of([found], "modal_share")
+    shares = rows_of([agreement], "modal_share")
     loose = sorted((row.value, ", ".join(map(str, where))) for where, row in shares.items())[:5]
     unsettled = [f"{name} ({percent_of(share)})" for share, name in loose if share < 1]
     return Answer(
         "; ".join(sentences[:5]) + ".",
         basis=f"{how_many(len(shares), 'item')} with repeated verdicts.",
-        why=f"Quoted: {found.method}, without bias, with a t interval over items.",
-        quoted=found,
+        why=f"Quoted: {agreement.method}, without bias, with a t interval over items.",
+        quoted=agreement,
         notes=(f"Usual verdict given least often: {', '.join(unsettled)}.",) if unsettled else (),
     )
 
@@ -152,16 +154,16 @@ def _basis(scores: Scores) -> tuple[float, str]:
 
 
 def _told(
-    found: Estimate, wanted: str, each: float, items: int, cost_per_call: float | None
+    needed: Estimate, wanted: str, each: float, items: int, cost_per_call: float | None
 ) -> tuple[str, str]:
-    n, low, high = found["calls_per_item"]
-    level = percent_of(found.ci_prob)
+    n, low, high = needed["calls_per_item"]
+    level = percent_of(needed.ci_prob)
     price = ""
     if cost_per_call:
         price = f", at a cost of {n * items * cost_per_call:.4g} for {how_many(items, 'item')}"
-    now = found["half_width_now"].value
-    once = found["half_width_of_one"].value
-    z = float(ndtri((1 + found.ci_prob) / 2))
+    now = needed["half_width_now"].value
+    once = needed["half_width_of_one"].value
+    z = float(ndtri((1 + needed.ci_prob) / 2))
     return (
         f"An item needs {how_many(int(n), 'call')} ({low:.0f} to {high:.0f}, {level} interval) "
         f"until its mean score is known to ± {wanted}{price}.",
@@ -171,14 +173,14 @@ def _told(
     )
 
 
-def _of_all_items(found: Estimate, wanted: float, scores: Scores) -> tuple[str, ...]:
+def _of_all_items(estimate: Estimate, wanted: float, scores: Scores) -> tuple[str, ...]:
     """What the mean over all items takes against the noise of calls, of one judge."""
     items = len(scores.items)
     if len(scores.judges) > 1 or items < 2:
         return ()
-    once = found["half_width_of_one"].value / math.sqrt(items)
+    once = estimate["half_width_of_one"].value / math.sqrt(items)
     calls = max(1, math.ceil((once / wanted) ** 2))
-    if calls >= found["calls_per_item"].value:
+    if calls >= estimate["calls_per_item"].value:
         return ()
     needed = "one call an item tells" if calls == 1 else f"{calls:,} calls an item tell"
     return (
@@ -187,12 +189,14 @@ def _of_all_items(found: Estimate, wanted: float, scores: Scores) -> tuple[str, 
     )
 
 
-def _other_spread(found: Estimate, made: Sequence[Estimate]) -> tuple[str, ...]:
+def _other_spread(needed: Estimate, estimates: Sequence[Estimate]) -> tuple[str, ...]:
     """The model's standard deviation of one call, if the quoted interval does not hold it."""
-    z = float(ndtri((1 + found.ci_prob) / 2))
-    _, low, high = (end / z for end in found["half_width_of_one"])
+    z = float(ndtri((1 + needed.ci_prob) / 2))
+    _, low, high = (end / z for end in needed["half_width_of_one"])
     modelled = [
-        one["repeat_sd"] for one in made if one.method.computed == "sampled" and "repeat_sd" in one
+        estimate["repeat_sd"]
+        for estimate in estimates
+        if estimate.method.computed == "sampled" and "repeat_sd" in estimate
     ]
     return tuple(
         f"The sampled model has a standard deviation of one call of {row.value:.2g} ({row.low:.2g} "
@@ -203,15 +207,15 @@ def _other_spread(found: Estimate, made: Sequence[Estimate]) -> tuple[str, ...]:
     )
 
 
-def _judges(found: Estimate, wanted: float, shown: str, judges: int) -> tuple[str, ...]:
+def _judges(needed: Estimate, wanted: float, shown: str, judges: int) -> tuple[str, ...]:
     """What more calls cannot tell: how judges differ."""
     notes = []
-    if any(one.id == "copied-repeats" for one in found.cautions):
+    if any(caution.id == "copied-repeats" for caution in needed.cautions):
         notes += ["These need a judge that answers anew: here, further calls return copies."]
-    if "judges_needed" not in found:
+    if "judges_needed" not in needed:
         notes += ["What another judge would say is not in it: that takes scores of several judges."]
         return tuple(notes)
-    left, others = found["half_width_left"], found["judges_needed"].value
+    left, others = needed["half_width_left"], needed["judges_needed"].value
     sure = left.value if math.isnan(left.low + left.high) else None
     reach = "may or may not"
     if (left.high if sure is None else sure) <= wanted:
@@ -244,7 +248,7 @@ def _of_verdicts(
     size = min(max(3, (round(each) - 1) // 2 * 2 + 1), MOST_CALLS)
     sizes = sorted({*CALLS[1:], size}) if len(scores.judges) == 1 else [size]
     try:
-        found = self_contradiction(
+        contradiction = self_contradiction(
             scores, flips_at_most=flips_at_most, calls=sizes, ci_prob=ci_prob
         )
     except InputError as error:
@@ -255,22 +259,26 @@ def _of_verdicts(
         return Answer(text, basis, "", quoted=instead, known=False)
     if len(scores.judges) == 1:
         price = (cost_per_call or 0.0) * len(scores.items)
-        text, *more = _contradicts("The judge", found, (), size, each, flips_at_most, price)
+        text, *more = _contradicts("The judge", contradiction, (), size, each, flips_at_most, price)
     else:
-        rows = {j: found["self_contradiction", j] for j in scores.judges if (j,) in _judged(found)}
+        rows = {
+            j: contradiction["self_contradiction", j]
+            for j in scores.judges
+            if (j,) in _judged(contradiction)
+        }
         names, between = few_of(rows)
         short, first = short_names(rows), names[0]
         shares = [percents(rows[name], None if i else ci_prob) for i, name in enumerate(names)]
         parts = [f"{short[name]} {share}" for name, share in zip(names, shares, strict=True)]
         text = f"Two calls about one item differ this often: {listed(parts)}."
-        _, *more = _contradicts(first, found, (first,), size, each, flips_at_most, 0.0)
+        _, *more = _contradicts(first, contradiction, (first,), size, each, flips_at_most, 0.0)
         more = [*between, *more]
-    notes = (*more, *_mixed(scores, found))
+    notes = (*more, *_mixed(scores, contradiction))
     if flips_at_most == FLIPS_AT_MOST:
         notes += ("Default: at most 5 % may flip (--flips-at-most).",)
     if half_width is not None:
         notes += _share_of_passes(scores, half_width, ci_prob)
-    if any(one.id == "copied-repeats" for one in found.cautions):
+    if any(caution.id == "copied-repeats" for caution in contradiction.cautions):
         notes += ("These need a judge that answers anew: here, further calls return copies.",)
     half = int(read.repeats[read.repeats > 1].min()) // 2
     why = (
@@ -278,17 +286,17 @@ def _of_verdicts(
         f"{how_many(half, 'call')}, which is half of those made, as they would be if the items' "
         "shares of passes had a Beta distribution."
     )
-    kept = [name for name in found.quantities if name != "majority_atypical"]
-    return Answer(text, basis, why=why, quoted=found.only(*kept), notes=notes)
+    kept = [name for name in contradiction.quantities if name != "majority_atypical"]
+    return Answer(text, basis, why=why, quoted=contradiction.only(*kept), notes=notes)
 
 
-def _judged(found: Estimate) -> set[tuple[object, ...]]:
-    return set(found.quantities["self_contradiction"].labels)
+def _judged(contradiction: Estimate) -> set[tuple[object, ...]]:
+    return set(contradiction.quantities["self_contradiction"].labels)
 
 
 def _contradicts(
     who: str,
-    found: Estimate,
+    contradiction: Estimate,
     at: tuple[str, ...],
     size: int,
     made: float,
@@ -297,19 +305,21 @@ def _contradicts(
 ) -> tuple[str, ...]:
     """``The judge contradicts itself in 34 % of cases …``: of one judge."""
     limit = f"{flips_at_most * 100:g} %"
-    flips = found["majority_flips", size, *at]
-    share = percents(found["self_contradiction", *at], found.ci_prob, " of the time")
+    flips = contradiction["majority_flips", size, *at]
+    share = percents(
+        contradiction["self_contradiction", *at], contradiction.ci_prob, " of the time"
+    )
     text = f"{who} contradicts itself {share}: two calls about one item give different verdicts."
     if math.isnan(flips.value):
         return text, "What a majority of calls does takes several items, or more calls of it."
-    other = found["majority_atypical", size, *at]
+    other = contradiction["majority_atypical", size, *at]
     flip = (
         f"A majority of {size} calls{f' of {who}' * bool(at)} flips {percents(flips)} of the time "
         f"when asked again, and differs from the long-run majority on {percents(other)} of items."
     )
-    needed: Row = found["majority_calls", *at]
+    needed: Row = contradiction["majority_calls", *at]
     if math.isnan(needed.value):
-        far = "" if at else f"{percents(found['majority_flips', MOST_CALLS])}, "
+        far = "" if at else f"{percents(contradiction['majority_flips', MOST_CALLS])}, "
         return text, (
             f"{flip} Even one of {MOST_CALLS} calls flips {far}more than {limit}: write clearer "
             "instructions for the judge, or let people decide the items that are not unanimous."
@@ -338,7 +348,7 @@ def _ends(calls: Row) -> str:
     return "" if math.isnan(calls.low) else f" ({low} to {high})"
 
 
-def _mixed(scores: Scores, found: Estimate) -> tuple[str, ...]:
+def _mixed(scores: Scores, contradiction: Estimate) -> tuple[str, ...]:
     """How many items got both verdicts."""
     asked = scores.repeats.sum(axis=1) > 1
     both = ((scores.counts > 0).all(axis=-1)).any(axis=1)

@@ -115,7 +115,7 @@ def without_copies(scores: Scores) -> Scores:
 def checked(scores: Scores) -> tuple[Scores, tuple[Caution, ...]]:
     """Take out copies and items without a score; with the cautions of the scores as they came."""
     cautions = cautions_of(scores)
-    raised = {one.id for one in cautions}
+    raised = {caution.id for caution in cautions}
     if "copied-repeats" in raised:
         scores = without_copies(scores)
     return (_with_scores_only(scores) if "no-score" in raised else scores), cautions
@@ -153,14 +153,16 @@ def _of_order(scores: Scores) -> list[Caution]:
         "one_call": "call {call} holds {:+.1%} more of its cell's scatter than others do",
         "repetition": "{:+.1%} more calls than by chance repeat the answer of the call before",
     }
-    found = []
+    cautions = []
     for name, effect in effects.items():
         if effect.p_value < ORDER_P / len(effects):
-            told = words[name].format(effect.effect, call=effect.call)
+            effect_words = words[name].format(effect.effect, call=effect.call)
             alone = len(scores.items) * len(scores.judges) == 1 and name == "repetition"
             rows = "; or the rows are of several items, one after another" if alone else ""
-            found.append(Caution.of("order-effect", told=told, p_value=effect.p_value, rows=rows))
-    return found
+            cautions.append(
+                Caution.of("order-effect", told=effect_words, p_value=effect.p_value, rows=rows)
+            )
+    return cautions
 
 
 def _of_names(scores: Scores) -> list[Caution]:
@@ -183,10 +185,10 @@ def _of_names(scores: Scores) -> list[Caution]:
 
 
 def _of_gaps(scores: Scores) -> list[Caution]:
-    found = []
+    cautions = []
     empty = [scores.items[i] for i in np.flatnonzero(scores.repeats.sum(axis=1) == 0).tolist()]
     if empty:
-        found.append(
+        cautions.append(
             Caution.of(
                 "no-score",
                 empty=len(empty),
@@ -197,14 +199,14 @@ def _of_gaps(scores: Scores) -> list[Caution]:
         )
     unread = int(scores.unparsed.sum())
     if not unread:
-        return found
+        return cautions
     total = unread + int(scores.repeats.sum())
     worst = divmod(int(scores.unparsed.argmax()), len(scores.judges))
     most = f" (most, {scores.unparsed[worst]}, from {scores.judges[worst[1]]} on "
     most += f"{scores.items[worst[0]]})"
     several = bool(scores.unparsed[worst] > 1)
     return [
-        *found,
+        *cautions,
         Caution.of("unparsed-answers", "scores", unread=unread, total=total, most=most * several),
     ]
 
@@ -300,18 +302,21 @@ class _Cells:
         }
 
     def z(self, values: np.ndarray) -> dict[str, Any]:
-        found = self.statistics(values)
+        statistics = self.statistics(values)
         with np.errstate(invalid="ignore", divide="ignore"):
-            z = {name: (found[name] - self.expected[name]) / self.sds[name] for name in found}
+            z = {
+                name: (statistics[name] - self.expected[name]) / self.sds[name]
+                for name in statistics
+            }
         # a statistic that has one value over all orders says nothing
         return {name: np.where(self.sds[name] > 1e-9, of, 0.0)[()] for name, of in z.items()}
 
     def effects(self) -> dict[str, Any]:
         """Statistics in units that mean something."""
-        found, n = self.statistics(self.values), self.n
+        statistics, n = self.statistics(self.values), self.n
         sizes: dict[str, Any] = {"first_call": len(n), "drift": (n * (n**2 - 1) / 12).sum()}
         sizes |= {"one_call": np.bincount(self.place), "repetition": len(self.later)}
-        return {name: (found[name] - self.expected[name]) / sizes[name] for name in found}
+        return {name: (statistics[name] - self.expected[name]) / sizes[name] for name in statistics}
 
     @cached_property
     def _ties(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -75,22 +75,22 @@ def anova(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
         require(again, "no judge was asked twice about an item; ask again, or fit")
         several = n_items + n_judges > 2
         require(several, "one item and one judge have no components of variance; use exact")
-    found = _mean_squares(scores.means, scores.deviations, scores.repeats)
-    parts = _components(found, ci_prob)
-    made: dict[str, Any] = {"mean_score": _grand_mean(scores, found, ci_prob)}
+    squares = _mean_squares(scores.means, scores.deviations, scores.repeats)
+    parts = _components(squares, ci_prob)
+    quantities: dict[str, Any] = {"mean_score": _grand_mean(scores, squares, ci_prob)}
     if n_items > 1:
-        made["item_score"] = _item_scores(scores, found, ci_prob)
-    for name, one in parts.items():
-        raw = np.sign(one.value) * abs(one.value) ** 0.5
-        made[name] = (*(np.sqrt(max(x, 0)) for x in one), raw)
+        quantities["item_score"] = _item_scores(scores, squares, ci_prob)
+    for name, component in parts.items():
+        raw = np.sign(component.value) * abs(component.value) ** 0.5
+        quantities[name] = (*(np.sqrt(max(x, 0)) for x in component), raw)
     if n_judges > 1:
-        made["effective_repeats"] = _effective_repeats(
-            _between_judges(found), found.repeat, n_judges, found.repeats, ci_prob
+        quantities["effective_repeats"] = _effective_repeats(
+            _between_judges(squares), squares.repeat, n_judges, squares.repeats, ci_prob
         )
-    made, told = _on_the_scale(made, scores)
-    cautions = (*raised, *_negative(parts), *told)
+    quantities, cautions_of_scale = _on_the_scale(quantities, scores)
+    cautions = (*raised, *_negative(parts), *cautions_of_scale)
     return Estimate(
-        made,
+        quantities,
         method=methods.ANOVA,
         ci_prob=ci_prob,
         source=SEARLE,
@@ -141,11 +141,11 @@ def as_if_iid(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
         squares = np.maximum(counts @ scale**2 - n * mean**2, 0)
         varied = np.count_nonzero(counts, axis=1) > 1  # equal answers do not show how much
         half = np.where(varied, z * np.sqrt(squares / (n - 1) / n), np.nan)
-    found = Quantity.over((mean, mean - half, mean + half), {"item": scores.items})
-    made, told = _on_the_scale({"item_score": found}, scores)
-    cautions = (*cautions, *told)
+    means = Quantity.over((mean, mean - half, mean + half), {"item": scores.items})
+    quantities, cautions_of_scale = _on_the_scale({"item_score": means}, scores)
+    cautions = (*cautions, *cautions_of_scale)
     return Estimate(
-        made,
+        quantities,
         method=methods.ALIKE,
         ci_prob=ci_prob,
         source=f"{ARTICLE}, 'Mixed-Expert Sampling'",
@@ -207,72 +207,74 @@ def exact(scores: Scores, *, ci_prob: float = 0.95, concentration: float = 1.0) 
 
 
 def _on_the_scale(
-    made: dict[str, Any], scores: Scores
+    given: dict[str, Any], scores: Scores
 ) -> tuple[dict[str, Any], tuple[Caution, ...]]:
     """Intervals of mean scores cut at the ends of the scale; cautions for these, and for none."""
     first, last = scores.scale[0], scores.scale[-1]
     cut = {
-        name: one if isinstance(one, Quantity) else Quantity.of_rows({(): one}, ())
-        for name, one in made.items()
+        name: quantity if isinstance(quantity, Quantity) else Quantity.of_rows({(): quantity}, ())
+        for name, quantity in given.items()
     }
     beyond: list[str] = []
-    without = [n for n, one in cut.items() if np.isnan([one.low, one.high]).any()]
+    without = [n for n, quantity in cut.items() if np.isnan([quantity.low, quantity.high]).any()]
     for name in {"mean_score", "item_score"} & cut.keys():
-        one = cut[name]
-        beyond += [name] * bool(np.any((one.low < first) | (one.high > last)))
-        cut[name] = replace(one, low=np.maximum(one.low, first), high=np.minimum(one.high, last))
-    told = []
+        quantity = cut[name]
+        beyond += [name] * bool(np.any((quantity.low < first) | (quantity.high > last)))
+        cut[name] = replace(
+            quantity, low=np.maximum(quantity.low, first), high=np.minimum(quantity.high, last)
+        )
+    cautions = []
     if beyond:
         names = " and ".join(map(in_words, sorted(beyond)))
-        told.append(Caution.of("cut-at-the-scale", names=names, first=first, last=last))
+        cautions.append(Caution.of("cut-at-the-scale", names=names, first=first, last=last))
     if without:
         names = ", ".join(map(in_words, without))
-        told.append(Caution.of("no-interval", "few-scores", names=names))
-    return cut, tuple(told)
+        cautions.append(Caution.of("no-interval", "few-scores", names=names))
+    return cut, tuple(cautions)
 
 
-def _components(found: _Squares, ci_prob: float) -> dict[str, _Component]:
+def _components(squares: _Squares, ci_prob: float) -> dict[str, _Component]:
     """Variances of whatever effects the design has."""
-    i, j, r = found.n_items, found.n_judges, found.repeats
+    i, j, r = squares.n_items, squares.n_judges, squares.repeats
     parts = {}
     crossed = i > 1 and j > 1
-    below = found.item_judge if crossed else found.repeat
+    below = squares.item_judge if crossed else squares.repeat
     if i > 1:
-        parts["item_sd"] = _difference(found.item, below, j * r, ci_prob)
+        parts["item_sd"] = _difference(squares.item, below, j * r, ci_prob)
     if j > 1:
-        parts["judge_sd"] = _difference(found.judge, below, i * r, ci_prob)
+        parts["judge_sd"] = _difference(squares.judge, below, i * r, ci_prob)
     if crossed:
-        parts["item_judge_sd"] = _difference(found.item_judge, found.repeat, r, ci_prob)
-    return parts | {"repeat_sd": _alone(found.repeat_spread, ci_prob)}
+        parts["item_judge_sd"] = _difference(squares.item_judge, squares.repeat, r, ci_prob)
+    return parts | {"repeat_sd": _alone(squares.repeat_spread, ci_prob)}
 
 
-def _between_judges(found: _Squares) -> _MeanSquare:
+def _between_judges(squares: _Squares) -> _MeanSquare:
     """Mean square between judges within one item."""
-    if found.n_items == 1:
-        return found.judge
-    i = found.n_items
-    return _combined((1 / i, found.judge), ((i - 1) / i, found.item_judge))
+    if squares.n_items == 1:
+        return squares.judge
+    i = squares.n_items
+    return _combined((1 / i, squares.judge), ((i - 1) / i, squares.item_judge))
 
 
-def _grand_mean(scores: Scores, found: _Squares, ci_prob: float) -> tuple[float, float, float]:
-    i, j, r = found.n_items, found.n_judges, found.repeats
-    used = [one for one in (found.item, found.judge) if one[1] > 0]
-    total, df = _combined(*((1.0, one) for one in used))
+def _grand_mean(scores: Scores, squares: _Squares, ci_prob: float) -> tuple[float, float, float]:
+    i, j, r = squares.n_items, squares.n_judges, squares.repeats
+    used = [mean_square for mean_square in (squares.item, squares.judge) if mean_square[1] > 0]
+    total, df = _combined(*((1.0, mean_square) for mean_square in used))
     if i > 1 and j > 1:  # both hold the interaction: once too often
-        total = max(total - found.item_judge[0], *(ms for ms, _ in used))
+        total = max(total - squares.item_judge[0], *(ms for ms, _ in used))
     mean = float(scores.means.mean())
     half = stdtrit(df, (1 + ci_prob) / 2) * np.sqrt(total / (i * j * r))
     return mean, mean - half, mean + half
 
 
-def _item_scores(scores: Scores, found: _Squares, ci_prob: float) -> Quantity:
+def _item_scores(scores: Scores, squares: _Squares, ci_prob: float) -> Quantity:
     """Each item's mean; its error pooled over items, since a few scores tell little of it."""
-    if found.n_judges > 1:
-        error, df = _between_judges(found)
+    if squares.n_judges > 1:
+        error, df = _between_judges(squares)
     else:
-        error, df = found.repeat
+        error, df = squares.repeat
     mean = scores.means.mean(axis=1)
-    n = 1 / (1 / scores.repeats).mean(axis=1) * found.n_judges
+    n = 1 / (1 / scores.repeats).mean(axis=1) * squares.n_judges
     half = stdtrit(df, (1 + ci_prob) / 2) * np.sqrt(error / n)
     return Quantity.over((mean, mean - half, mean + half), {"item": scores.items})
 
@@ -282,7 +284,7 @@ BETWEEN = words_for("variances")
 
 
 def _negative(parts: dict[str, _Component]) -> tuple[Caution, ...]:
-    below = [name for name, one in parts.items() if one.value < 0]
+    below = [name for name, component in parts.items() if component.value < 0]
     if not below:
         return ()
     names = listed([f"{BETWEEN[name]} ({name})" for name in below])
@@ -356,11 +358,11 @@ def _scatter_df(deviations: np.ndarray, df: np.ndarray, repeat: _MeanSquare) -> 
     return min(repeat[1], 2 * repeat[0] ** 2 / noise) if noise > 0 else repeat[1]
 
 
-def _difference(one: _MeanSquare, other: _MeanSquare, size: float, ci_prob: float) -> _Component:
+def _difference(first: _MeanSquare, other: _MeanSquare, size: float, ci_prob: float) -> _Component:
     """(one - other) / size, with the modified large-sample interval of Ting, Burdick, Graybill,
     Jeyaratnam & Lu (1990), J. Stat. Comput. Simul. 35, 135-143.
     """
-    (a, n1), (b, n2) = one, other
+    (a, n1), (b, n2) = first, other
     tail = (1 - ci_prob) / 2
     g1, g2 = (1 - 1 / (_chi2(n, 1 - tail) / n) for n in (n1, n2))
     h1, h2 = (1 / (_chi2(n, tail) / n) - 1 for n in (n1, n2))
@@ -373,9 +375,9 @@ def _difference(one: _MeanSquare, other: _MeanSquare, size: float, ci_prob: floa
     return _Component(value / size, (value - down**0.5) / size, (value + up**0.5) / size)
 
 
-def _alone(one: _MeanSquare, ci_prob: float) -> _Component:
+def _alone(mean_square: _MeanSquare, ci_prob: float) -> _Component:
     """Take a mean square for a variance, with the exact chi-square interval."""
-    (a, n), tail = one, (1 - ci_prob) / 2
+    (a, n), tail = mean_square, (1 - ci_prob) / 2
     return _Component(a, a * n / _chi2(n, 1 - tail), a * n / _chi2(n, tail))
 
 
@@ -393,11 +395,11 @@ def _effective_repeats(
     (a, n1), (b, n2) = between, within
     tail = (1 - p) / 2
     ratio = a / b if b > 0 else np.inf
-    found = []
+    worth = []
     for f in (ratio, ratio / fdtri(n1, n2, tail), ratio / fdtri(n1, n2, 1 - tail)):
         rho = 1.0 if np.isinf(f) else np.clip((f - 1) / (f + repeats - 1), 0, 1)
-        found.append(float(judges * repeats / (1 + (repeats - 1) * rho)))
-    return found[0], found[1], found[2]
+        worth.append(float(judges * repeats / (1 + (repeats - 1) * rho)))
+    return worth[0], worth[1], worth[2]
 
 
 def _chi2(df: Any, prob: float) -> Any:

@@ -108,7 +108,10 @@ def _counted(
     from bayesjudge.core.tables import count_rows
 
     rows, n_rows = count_rows(table, verdict, names=names)
-    said = [None if one is None or one != one else spell(one) for one in rows[verdict]]
+    said = [
+        None if said_there is None or said_there != said_there else spell(said_there)
+        for said_there in rows[verdict]
+    ]
     known = tuple(map(str, verdicts)) or tuple(sorted({v for v in said if v}))
     strange = sorted({v for v in said if v} - set(known))
     with checking(f"column {verdict!r}") as require:
@@ -137,8 +140,8 @@ def _largest_share(
     for pattern in patterns:
         drawn = rng.dirichlet(pattern + 1 / counts.shape[1], size=DRAWS).max(axis=1)
         ends.append(np.quantile(drawn, tails))
-    found = np.array(ends)[place.ravel()]
-    return found[:, 0], found[:, 1]
+    by_cell = np.array(ends)[place.ravel()]
+    return by_cell[:, 0], by_cell[:, 1]
 
 
 def _mean(values: np.ndarray, ci_prob: float) -> tuple[float, float, float]:

@@ -143,11 +143,11 @@ class Scores(ReadAtOnce):
         """What there is, in a few words each."""
         sizes = {"item": len(self.items), "judge": len(self.judges)}
         sizes["score"] = int(self.repeats.sum())
-        told = [f"{n} {name}{'s' * (n != 1)}" for name, n in sizes.items()]
-        told += [f"{n} unparsed" for n in [int(self.unparsed.sum())] if n]
+        parts = [f"{n} {name}{'s' * (n != 1)}" for name, n in sizes.items()]
+        parts += [f"{n} unparsed" for n in [int(self.unparsed.sum())] if n]
         values = [f"{x:g}" for x in self.scale]
         short = values if len(values) < 12 else [*values[:3], "…", values[-1]]
-        return [*told, f"scale {', '.join(short)}"]
+        return [*parts, f"scale {', '.join(short)}"]
 
     @property
     def repeats(self) -> np.ndarray:
@@ -255,8 +255,10 @@ class Scores(ReadAtOnce):
             with checking("columns of scores") as require:
                 require(order is None, "they stand in the order asked: leave order= out")
             table, score = stack_answers(table, score, item=item, judge=judge)
-        found = _read_scores(table, tuple(scale), score=score, item=item, judge=judge, order=order)
-        return cls(scale=tuple(scale), **found)
+        counted = _read_scores(
+            table, tuple(scale), score=score, item=item, judge=judge, order=order
+        )
+        return cls(scale=tuple(scale), **counted)
 
 
 def stack_answers(
@@ -291,7 +293,7 @@ def stack_answers(
     schema = frame.collect_schema()
     numeric = all(schema[name].is_numeric() for name in scores)
     answers = [nw.col(name).cast(nw.Float64 if numeric else nw.String) for name in scores]
-    stacked = nw.concat([frame.select(*keys, one.alias(called)) for one in answers])
+    stacked = nw.concat([frame.select(*keys, answer.alias(called)) for answer in answers])
     return stacked.to_native(), called
 
 
@@ -412,8 +414,8 @@ def _moments(column: pd.Series, name: str) -> np.ndarray:
     codes, cells = pd.factorize(column)
     with checking(f"column {name!r}") as require:
         empty = int(np.sum(codes < 0))
-        told = f"{how_many(empty, 'row', 'do')} not say when"
-        require(not empty, f"{told}; fill the column or leave them out")
+        problem = f"{how_many(empty, 'row', 'do')} not say when"
+        require(not empty, f"{problem}; fill the column or leave them out")
     if isinstance(cells.dtype, pd.CategoricalDtype) and cells.dtype.ordered:
         keys = cells.codes
     elif cells.dtype.kind in "iufMm":  # numbers, times and spans of time

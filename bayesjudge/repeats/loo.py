@@ -60,8 +60,8 @@ def log_likelihood(fit: Fit, *, chains: np.ndarray | None = None, kept: int = KE
     after = after.isel(draw=np.unique(spaced))
     sizes = after.sizes["chain"], after.sizes["draw"]
     each = after.stack(sample=("chain", "draw"))
-    found = [_of_items(scores, each.isel(sample=i)) for i in range(each.sizes["sample"])]
-    logs = np.reshape(found, (*sizes, len(scores.items)))
+    by_draw = [_of_items(scores, each.isel(sample=i)) for i in range(each.sizes["sample"])]
+    logs = np.reshape(by_draw, (*sizes, len(scores.items)))
     return xr.DataTree.from_dict(
         {
             "posterior": after,
@@ -76,7 +76,7 @@ def _of_items(scores: Scores, draw: xr.Dataset) -> np.ndarray:
     """Log-likelihood of each item at one draw."""
     sds = {n: float(draw.get(f"{n}_scale", 0)) for n in ("item", "judge", "item_judge")}
     noise = {n: float(draw[n]) for n in ("noise_slope", "noise_curve") if n in draw}
-    own = draw["judge_effect"].to_numpy() if "judge_effect" in draw else np.zeros(1)
+    of_judge = draw["judge_effect"].to_numpy() if "judge_effect" in draw else np.zeros(1)
     # the effects of the items at hand add up to 0: each has a little less than their variance
     wide = sds["item"] * np.sqrt(1 - 1 / len(scores.items))
     effects = Effects(**sds, **noise)
@@ -86,11 +86,11 @@ def _of_items(scores: Scores, draw: xr.Dataset) -> np.ndarray:
     few, light = grid(COARSE) if sds["item_judge"] > 0 else (np.zeros(1), np.ones(1))
     cuts = cutpoints(draw["value_share"].to_numpy())
     if "judge_cutpoint" in draw:
-        cuts = draw["judge_cutpoint"].transpose("judge", "step").to_numpy() + own[:, None]
+        cuts = draw["judge_cutpoint"].transpose("judge", "step").to_numpy() + of_judge[:, None]
     log = np.log(weight)[:, None]
     for j, counts in enumerate(scores.counts.transpose(1, 0, 2)):
-        eta = wide * z[:, None] + own[j] + sds["item_judge"] * few
-        at = np.broadcast_to(cuts, (len(own), cuts.shape[-1]))[j]
+        eta = wide * z[:, None] + of_judge[j] + sds["item_judge"] * few
+        at = np.broadcast_to(cuts, (len(of_judge), cuts.shape[-1]))[j]
         spread = np.broadcast_to(noise_at(eta, effects), eta.shape)[..., None]
         above = expit((eta[..., None] - at) / spread)
         edge = np.ones_like(above[..., :1])

@@ -133,12 +133,12 @@ class CumulativeLogit(BayesianModel):
         with checking(f"repeats.{type(self).__name__}") as require:
             known = self.noise in ("constant", "by_level")
             require(known, f"noise must be constant or by_level, got {self.noise!r}")
-            for one in fields(self):
-                if one.name == "noise":
+            for field in fields(self):
+                if field.name == "noise":
                     continue
-                value = getattr(self, one.name)
+                value = getattr(self, field.name)
                 number = isinstance(value, int | float) and 0 < value < np.inf
-                require(number, f"{one.name} must be positive and finite, got {value!r}")
+                require(number, f"{field.name} must be positive and finite, got {value!r}")
 
     def describe(self) -> dict[str, str]:
         """Put priors in words, by the model's variables."""
@@ -389,10 +389,10 @@ class JudgeCutpoints(CumulativeLogit):
         as_is = clear is None or clear["gap"]
         stretch = _effect("cutpoint_stretch", scale, as_is, dims=("gap", "judge"))
         pm.Normal("cutpoint_offset", dims="gap")
-        own = _own_cutpoints(_cutpoints_of(share), stretch.T)
-        shifted = own - pm.modelcontext(None)["judge_effect"][:, None]
+        of_judge = _own_cutpoints(_cutpoints_of(share), stretch.T)
+        shifted = of_judge - pm.modelcontext(None)["judge_effect"][:, None]
         pm.Deterministic("judge_cutpoint", shifted, dims=("judge", "step"))
-        return own
+        return of_judge
 
     def _cuts_of_judges(self, scores: Scores, draws: _Draws) -> tuple[np.ndarray, Any]:
         drawn = judge_nodes(JUDGES, len(scores.scale) - 1)
@@ -477,8 +477,8 @@ def _with_components(model: CumulativeLogit, scores: Scores, draws: xr.Dataset) 
     sizes = draws.sizes["chain"], draws.sizes["draw"]
     parts = in_chunks(sizes[0] * sizes[1], model._numbers(scores))
     every = _Draws.of(scores, draws)
-    found = [model._components(scores, every.part(part)) for part in parts]
-    joined = {name: np.concatenate([one[name] for one in found]) for name in found[0]}
+    blocks = [model._components(scores, every.part(part)) for part in parts]
+    joined = {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
     variances = {name: joined[f"{name}_sd"] ** 2 for name in ("judge", "item_judge", "repeat")}
     between = variances["judge"] + variances["item_judge"]
     joined["effective_repeats"] = _effective_repeats(
@@ -578,9 +578,9 @@ def _observe_answers(seen: np.ndarray, eta: Any, cuts: Any, row: np.ndarray) -> 
     times = seen[cell, value].astype(int)
     cell, value = np.repeat(cell, times), np.repeat(value, times)
     pm.modelcontext(None).add_coord("answer", np.arange(cell.size))
-    own = cuts[row[cell]]
+    of_answer = cuts[row[cell]]
     pm.OrderedLogistic(
-        "score", eta=eta[cell], cutpoints=own, observed=value, dims="answer", compute_p=False
+        "score", eta=eta[cell], cutpoints=of_answer, observed=value, dims="answer", compute_p=False
     )
 
 
@@ -634,7 +634,7 @@ def _scatter(scores: Scores, given: np.ndarray) -> dict[Key, np.ndarray]:
     mean = given @ points / n
     item, judge = np.nonzero(scores.repeats)
     average = (n * mean).sum(axis=1) / n.sum(axis=1)
-    found: dict[Key, np.ndarray] = {("mean_score", "", ""): average}
+    statistics: dict[Key, np.ndarray] = {("mean_score", "", ""): average}
     left, several = (
         mean - average[:, None],
         {"item": len(scores.items), "judge": len(scores.judges)},
@@ -643,15 +643,15 @@ def _scatter(scores: Scores, given: np.ndarray) -> dict[Key, np.ndarray]:
         if several[name] > 1:
             member = np.eye(several[name])[of_cell]
             level = (n * left) @ member / (n @ member)
-            found[f"{name}_sd", "", ""] = level.std(axis=1)
+            statistics[f"{name}_sd", "", ""] = level.std(axis=1)
             left = left - level[:, of_cell]
     if min(several.values()) > 1:
-        found["item_judge_sd", "", ""] = left.std(axis=1)
+        statistics["item_judge_sd", "", ""] = left.std(axis=1)
     free = int((n[0] - 1).sum())
     if free:
         squares = (given * (points - mean[..., None]) ** 2).sum(axis=(1, 2))
-        found["repeat_sd", "", ""] = np.sqrt(squares / free)
-    return found
+        statistics["repeat_sd", "", ""] = np.sqrt(squares / free)
+    return statistics
 
 
 # What the data show clearly ----------------------------------------------------------------------

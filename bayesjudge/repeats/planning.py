@@ -93,8 +93,8 @@ def required_repeats(sd: Any, half_width: Any, *, ci_prob: float = 0.95) -> Any:
     with checking("repeats.required_repeats") as require:
         require((sd >= 0).all(), f"sd must be 0 or more, got {sd.tolist()}")
         require((half_width > 0).all(), f"half_width must be positive, got {half_width.tolist()}")
-    found = np.ceil(Parts(sd**2).labels(half_width / z_score(ci_prob))).astype(np.int64)
-    return int(found) if found.ndim == 0 else found
+    repeats = np.ceil(Parts(sd**2).labels(half_width / z_score(ci_prob))).astype(np.int64)
+    return int(repeats) if repeats.ndim == 0 else repeats
 
 
 def cost_table(
@@ -238,15 +238,15 @@ def required_calls(scores: Scores, half_width: float, *, ci_prob: float = 0.95) 
     between = sum(
         np.array(parts[name]) ** 2 for name in ("judge_sd", "item_judge_sd") if name in parts
     )
-    made = {
+    rows_of = {
         "calls_per_item": np.maximum(np.ceil(Parts(repeat).labels(half_width / z)), 1),
         "half_width_of_one": z * np.sqrt(repeat),
         "half_width_now": z * Parts(repeat, (between,)).error(calls * judges, judges),
     }
     if judges > 1:
-        made["half_width_left"] = z * np.sqrt(between / judges)
-        made["judges_needed"] = np.ceil(Parts(between + repeat).labels(half_width / z))
-    rows: dict[str, Any] = {name: Row(*map(float, row)) for name, row in made.items()}
+        rows_of["half_width_left"] = z * np.sqrt(between / judges)
+        rows_of["judges_needed"] = np.ceil(Parts(between + repeat).labels(half_width / z))
+    rows: dict[str, Any] = {name: Row(*map(float, row)) for name, row in rows_of.items()}
     return Estimate(
         rows,
         method=methods.CALLS,

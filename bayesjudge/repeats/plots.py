@@ -63,27 +63,27 @@ def plot_half_width(
         A line a rule, a dot at its last call, a dashed line at the half-width wanted.
     """
     ax = ax or new_axes(6.5, 3.2)
-    told = []
+    endings = []
     known = [s for s in scores if s is not None and not np.isnan(s)]
     calls = np.arange(2, len(known) + 1)
     for i, method in enumerate(methods):
         prob = _asked_prob(ci_prob, method)
-        found = [
+        half_widths = [
             mean_interval(known[:n], scale, ci_prob=prob, method=method).half_width for n in calls
         ]
-        half = np.array(found)
+        half = np.array(half_widths)
         colour = f"C{i}"
         ax.plot(calls, half, color=colour, label=METHODS[method])
         stops = np.flatnonzero((half <= half_width) & (calls >= pilot))
         if stops.size:
             ax.plot(calls[stops[0]], half[stops[0]], "o", color=colour)
         when = f"after {calls[stops[0]]}" if stops.size else f"not within {len(known)}"
-        told.append(f"{METHODS[method]} {when}")
+        endings.append(f"{METHODS[method]} {when}")
     ax.axhline(half_width, ls="--", color="k", lw=1, label="half-width wanted")
     top = (max(scale) - min(scale)) / 2  # of the scale itself; t begins far above it
     ax.set(xlabel="calls", ylabel="half-width (units of the scale)", ylim=(0, top))
     ax.legend()
-    write_title(ax, f"Calls until the mean is known to ±{half_width:g}: {'; '.join(told)}")
+    write_title(ax, f"Calls until the mean is known to ±{half_width:g}: {'; '.join(endings)}")
     return ax
 
 
@@ -174,17 +174,17 @@ def plot_components(
     matplotlib.axes.Axes
         Standard deviations with intervals, one row a component and result.
     """
-    made = [r.estimate(ci_prob=ci_prob) if isinstance(r, Fit) else r for r in results]
-    names = [c for c in COMPONENTS if any(c in one for one in made)]
+    estimates = [r.estimate(ci_prob=ci_prob) if isinstance(r, Fit) else r for r in results]
+    names = [c for c in COMPONENTS if any(c in estimate for estimate in estimates)]
     ax = ax or new_axes(6.5, 0.55 * len(names) + 1.2)
-    for k, one in enumerate(made):
+    for k, estimate in enumerate(estimates):
         for row, name in enumerate(names):
-            if name not in one:
+            if name not in estimate:
                 continue
-            value, low, high = one[name]
-            at = row + 0.22 * (k - (len(made) - 1) / 2)
+            value, low, high = estimate[name]
+            at = row + 0.22 * (k - (len(estimates) - 1) / 2)
             ax.plot([low, high], [at, at], color=f"C{k}", lw=2.5, alpha=0.7)
-            label = one.method if row == 0 else None
+            label = estimate.method if row == 0 else None
             ax.plot(value, at, "o", color=f"C{k}", ms=5, label=label)
     for row, name in enumerate(names):
         if truth and name in truth:
@@ -194,8 +194,14 @@ def plot_components(
     ax.set_xlim(0, None)
     ax.set_xlabel("standard deviation of scores (units of the scale)")
     ax.figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    sizes = [{name: one[name].value for name in names if name in one} for one in made]
-    largest = dict.fromkeys(max(own, key=lambda name: own[name]) for own in sizes if own)
+    sizes = [
+        {name: estimate[name].value for name in names if name in estimate} for estimate in estimates
+    ]
+    largest = dict.fromkeys(
+        max(component_sizes, key=lambda name: component_sizes[name])
+        for component_sizes in sizes
+        if component_sizes
+    )
     if largest:
         by = ", by method" if len(largest) > 1 else ""
         said = " or ".join(words.get(name, "repeats") for name in largest)

@@ -109,19 +109,19 @@ def self_contradiction(
     given = scores
     scores, raised = checked(given)
     twice = (scores.repeats > 1).any(axis=0)
-    found = {
+    items_of = {
         judge: _of_judge(scores.counts[:, j]) for j, judge in enumerate(scores.judges) if twice[j]
     }
     with checking("repeats.self_contradiction") as require:
-        require(found, "no item was asked twice; ask again")
+        require(items_of, "no item was asked twice; ask again")
     alone = len(scores.judges) == 1
     rows: dict[str, dict[tuple[Any, ...], tuple[float, float, float]]] = {}
     cautions = list(raised)
-    for judge, one in found.items():
+    for judge, items in items_of.items():
         who = () if alone else (judge,)
-        for name, row in _told(one, calls, flips_at_most, ci_prob):
+        for name, row in _told(items, calls, flips_at_most, ci_prob):
             rows.setdefault(name[0], {})[(*name[1:], *who)] = row
-        cautions += _misfit(one, "" if alone else f" of {judge}")
+        cautions += _misfit(items, "" if alone else f" of {judge}")
     dims: tuple[str, ...] = () if alone else ("judge",)
     by = dict.fromkeys(("majority_flips", "majority_atypical"), ("calls", *dims))
     return Estimate(
@@ -258,8 +258,8 @@ def _atypical_of_beta(k: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Probability that a majority of k calls is not the verdict of most of endless calls."""
     s = np.arange(k + 1)
     certain = (a <= 0) | (b <= 0)
-    one, other = (np.where(certain, 1.0, x)[:, None] for x in (a, b))
-    below = betainc(one + s, other + k - s, 0.5)  # that most calls fail, after s passes
+    first, other = (np.where(certain, 1.0, x)[:, None] for x in (a, b))
+    below = betainc(first + s, other + k - s, 0.5)  # that most calls fail, after s passes
     wrong = np.where(2 * s > k, below, 1 - below)
     return np.where(certain, 0.0, (_beta_binomial(s, k, a, b) * wrong).sum(axis=-1))
 
@@ -272,10 +272,10 @@ def _mixed_of_beta(n: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _beta_binomial(u: np.ndarray, n: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Probability (draw, u) of u passes in n calls; without contradiction all or none."""
     certain = (a <= 0) | (b <= 0)
-    one, other = (np.where(certain, 1.0, x)[:, None] for x in (a, b))
-    found = np.exp(_log_choose(n, u) + betaln(one + u, other + n - u) - betaln(one, other))
+    first, other = (np.where(certain, 1.0, x)[:, None] for x in (a, b))
+    chance = np.exp(_log_choose(n, u) + betaln(first + u, other + n - u) - betaln(first, other))
     ends = np.where((u == 0) | (u == n), 0.5, 0.0)
-    return np.where(certain[:, None], ends, found)
+    return np.where(certain[:, None], ends, chance)
 
 
 def _flips_in_subsamples(k: int, passes: np.ndarray, n: np.ndarray) -> np.ndarray:
@@ -306,10 +306,10 @@ def _log_choose(n: Any, k: Any) -> np.ndarray:
 
 
 def _told(
-    one: _Items, calls: Sequence[int], flips_at_most: float, ci_prob: float
+    of_judge: _Items, calls: Sequence[int], flips_at_most: float, ci_prob: float
 ) -> list[tuple[tuple[Any, ...], tuple[float, float, float]]]:
     """Rows of one judge, by quantity and coordinates."""
-    rows = {k: _row(share, one.size, ci_prob) for k, share in one.flips.items()}
+    rows = {k: _row(share, of_judge.size, ci_prob) for k, share in of_judge.flips.items()}
     fewest = np.array([[k, *row] for k, row in rows.items()])
     with np.errstate(invalid="ignore"):
         enough = fewest[:, 1:] <= flips_at_most
@@ -318,10 +318,13 @@ def _told(
         return float(fewest[enough[:, column].argmax(), 0]) if enough[:, column].any() else np.nan
 
     return [
-        (("self_contradiction",), _row(one.contradiction, one.size, ci_prob)),
-        (("not_unanimous",), _row(one.not_unanimous, one.size, ci_prob)),
+        (("self_contradiction",), _row(of_judge.contradiction, of_judge.size, ci_prob)),
+        (("not_unanimous",), _row(of_judge.not_unanimous, of_judge.size, ci_prob)),
         *((("majority_flips", k), rows[k]) for k in calls),
-        *((("majority_atypical", k), _row(one.atypical[k], one.size, ci_prob)) for k in calls),
+        *(
+            (("majority_atypical", k), _row(of_judge.atypical[k], of_judge.size, ci_prob))
+            for k in calls
+        ),
         (("majority_calls",), (first(0), first(1), first(2))),
     ]
 
@@ -338,15 +341,15 @@ def _row(share: _Share, items: int, ci_prob: float) -> tuple[float, float, float
     return value, min(float(low), value), max(float(high), value)
 
 
-def _misfit(one: _Items, whose: str) -> list[Caution]:
+def _misfit(of_judge: _Items, whose: str) -> list[Caution]:
     """Whether the Beta expects as many unanimous items as there are."""
-    gap, variance = one.misfit
-    if one.n.max() < TELLING or not variance > 0 or abs(gap) < FAR * variance**0.5:
+    gap, variance = of_judge.misfit
+    if of_judge.n.max() < TELLING or not variance > 0 or abs(gap) < FAR * variance**0.5:
         return []
-    seen = one.not_unanimous.value
+    seen = of_judge.not_unanimous.value
     return [
         Caution.of(
-            "not-beta", seen=seen, whose=whose, expected=seen - gap, calls=max(one.counted, 1)
+            "not-beta", seen=seen, whose=whose, expected=seen - gap, calls=max(of_judge.counted, 1)
         )
     ]
 

@@ -90,15 +90,15 @@ def mean_interval(
     values, points = _checked(scores, scale, method, ci_prob)
     if method != "sequence":
         counts = (values[:, None] == points).sum(axis=0)
-        found: tuple[Any, Any, Any] = interval_of_counts(counts, points, ci_prob, method)
+        ends: tuple[Any, Any, Any] = interval_of_counts(counts, points, ci_prob, method)
     elif values.size == 0:
         return MeanInterval(math.nan, math.nan, math.nan)
     else:
         low, high = confidence_sequence(values, points, ci_prob=ci_prob)
-        found = values.mean(), low[-1], high[-1]
+        ends = values.mean(), low[-1], high[-1]
     if half_width is not None:
-        found = found[0], *_widened(found[1], found[2], half_width, points)
-    return MeanInterval(*(float(x) for x in found))
+        ends = ends[0], *_widened(ends[1], ends[2], half_width, points)
+    return MeanInterval(*(float(x) for x in ends))
 
 
 def _widened(low: Any, high: Any, half_width: float, scale: Any) -> tuple[Any, Any]:
@@ -192,8 +192,8 @@ def next_batch(
     if n < pilot:
         return min(pilot - n, batch)
     wanted = _asked_prob(ci_prob, method)
-    found = mean_interval(known, scale, ci_prob=wanted, method=method)
-    return int(more_calls(n, found.half_width, half_width, batch))
+    interval = mean_interval(known, scale, ci_prob=wanted, method=method)
+    return int(more_calls(n, interval.half_width, half_width, batch))
 
 
 def _asked_prob(ci_prob: float, method: Method) -> float:

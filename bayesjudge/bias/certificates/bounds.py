@@ -79,14 +79,14 @@ def spared(neighbours: Any, shift_prob: Any, estimation_prob: Any) -> Any:
     The largest ``k`` with ``P(Binomial(m, shift_prob) <= k) <= estimation_prob``; -1 if none.
     """
     m, p, e = np.broadcast_arrays(neighbours, shift_prob, estimation_prob)
-    found = np.full(m.shape, -1)
+    most = np.full(m.shape, -1)
     k = -1
     while True:
         k += 1
         more = (k < m) & (bdtr(np.minimum(k, m), m, p) <= e)
         if not more.any():
-            return found[()]
-        found = np.where(more, k, found)
+            return most[()]
+        most = np.where(more, k, most)
 
 
 def best_estimation_prob(failure_prob: float, neighbours: int, groups: int = 1) -> float:
@@ -278,13 +278,13 @@ def tail_probability(fit: Fit, at: Any) -> dict[tuple[Hashable, ...], Any]:
     """
     with checking("tail_probability") as require:
         require(fit.data.design == "item", "it is for one-item neighbours; for batches use rms")
-    rms, found = _draws_of(fit, "rms_shift"), {}
+    rms, chances = _draws_of(fit, "rms_shift"), {}
     t = np.asarray(at, dtype=float)[..., None, None]
     for where, centre in _draws_of(fit, "mean_shift").items():
         spread = np.sqrt(np.maximum(rms[where] ** 2 - centre**2, 1e-300))
         beyond = ndtr((-t - centre) / spread) + ndtr((centre - t) / spread)
-        found[where] = beyond.mean(axis=(-2, -1))[()]
-    return found
+        chances[where] = beyond.mean(axis=(-2, -1))[()]
+    return chances
 
 
 def _draws_of(fit: Fit, quantity: str) -> dict[tuple[Hashable, ...], np.ndarray]:

@@ -103,30 +103,30 @@ def certify(
     if mixture and len(groups) > 1:
         groups = [("the mixture", np.concatenate([x for _, x in groups]))]
     budget = failure_prob - noise_prob
-    found = (
+    bound = (
         bound_of_fit(source, basis, budget, shifts.largest)
         if isinstance(source, Fit)
         else bound_of_shifts(groups, basis, budget, shifts.largest)
     )
-    most = _largest_alpha(found.length, length, center, shifts)
+    most = _largest_alpha(bound.length, length, center, shifts)
     chosen = most if alpha is None else (alpha if alpha <= most else np.nan)
-    reason = _reason(found, length, most, alpha, shifts) if not chosen > 0 else ""
-    reach = _reach(found.length, chosen, center, shifts)
+    reason = _reason(bound, length, most, alpha, shifts) if not chosen > 0 else ""
+    reach = _reach(bound.length, chosen, center, shifts)
     scale = _noise(reach, length, noise_prob, shifts.dim) if noise_prob and chosen > 0 else 0.0
     return Certificate(
         tolerance=length,
         failure_prob=failure_prob,
         alpha=float(chosen) if chosen > 0 else float("nan"),
         noise_scale=float(scale) if chosen > 0 else float("nan"),
-        shift_bound=found.length,
-        shift_prob=budget - found.estimation_prob,
+        shift_bound=bound.length,
+        shift_prob=budget - bound.estimation_prob,
         noise_prob=noise_prob,
-        estimation_prob=found.estimation_prob,
+        estimation_prob=bound.estimation_prob,
         neighbours=min(x.size for _, x in groups),
         needed=neighbours_needed(budget, groups=len(groups)),
         basis=basis,
-        range_only=basis != "source" and found.length >= shifts.largest,
-        worst=found.worst,
+        range_only=basis != "source" and bound.length >= shifts.largest,
+        worst=bound.worst,
         dim=shifts.dim,
         design=shifts.design,
         center=center,
@@ -193,8 +193,8 @@ def _move(center: Center, shifts: Shifts) -> float:
     return float(np.sqrt(shifts.dim)) * center.largest_move
 
 
-def _reason(found: Bound, length: float, most: float, alpha: float | None, shifts: Shifts) -> str:
-    if not np.isfinite(found.length):
+def _reason(bound: Bound, length: float, most: float, alpha: float | None, shifts: Shifts) -> str:
+    if not np.isfinite(bound.length):
         return (
             "the scale has no bound and there are too few neighbours to bound the shifts; give the "
             "scale's ends, or measure more"
@@ -202,7 +202,7 @@ def _reason(found: Bound, length: float, most: float, alpha: float | None, shift
     if alpha is not None and most > 0:
         how = "as they are" if alpha == 1 else f"shrunk to {alpha:g} of their distance"
         return (
-            f"of scores released {how}, shifts of {alpha * found.length:.4g} points cannot be "
+            f"of scores released {how}, shifts of {alpha * bound.length:.4g} points cannot be "
             f"excluded, and the tolerance is {length:.4g}; shrunk to {most:.4g} of their distance "
             "from the centre (the shrinkage factor, alpha) they can be certified, or measure more"
         )

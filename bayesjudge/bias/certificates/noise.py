@@ -217,10 +217,10 @@ def best_split(
     from scipy.optimize import minimize_scalar  # slow to load
 
     edge = 1e-9
-    found = minimize_scalar(
+    minimum = minimize_scalar(
         wasted, bounds=(edge, 1 - edge), method="bounded", options={"xatol": 1e-10}
     )
-    return float(found.x * spare)
+    return float(minimum.x * spare)
 
 
 def largest_alpha(
@@ -268,14 +268,14 @@ def largest_alpha(
     0.0569
     """
     shift_prob, _ = _split(failure_prob, noise_prob)
-    own = np.asarray(rms_shift, dtype=float) / np.sqrt(shift_prob)
+    shift = np.asarray(rms_shift, dtype=float) / np.sqrt(shift_prob)
     center = np.asarray(center_shift, dtype=float) / np.sqrt(shift_prob)
     with checking("largest_alpha") as require:
         require(np.all(np.asarray(tolerance) > 0), f"tolerance must be positive, got {tolerance}")
-        require(np.all(own >= 0) and np.all(center >= 0), "shifts must be 0 or more")
+        require(np.all(shift >= 0) and np.all(center >= 0), "shifts must be 0 or more")
     with np.errstate(divide="ignore", invalid="ignore"):
-        between = np.where(center < tolerance, (tolerance - center) / (own - center), np.nan)
-    return np.where(own <= tolerance, 1.0, between)[()]
+        between = np.where(center < tolerance, (tolerance - center) / (shift - center), np.nan)
+    return np.where(shift <= tolerance, 1.0, between)[()]
 
 
 def exact_failure(sigma: Any, *, lengths: Any, probs: Any, dim: int, tolerance: float) -> Any:
@@ -512,15 +512,15 @@ def without_repeat_noise(rms_shift: Any, repeat_noise: Any) -> Any:
     ...     round(float(without_repeat_noise(2.485, 1.405)), 2)
     2.05
     """
-    own, again = np.asarray(rms_shift, dtype=float), np.asarray(repeat_noise, dtype=float)
+    shift, again = np.asarray(rms_shift, dtype=float), np.asarray(repeat_noise, dtype=float)
     with checking("without_repeat_noise") as require:
-        require(np.all(own >= 0) and np.all(again >= 0), "RMS shifts must be 0 or more")
-    nothing = np.any(again >= own)
+        require(np.all(shift >= 0) and np.all(again >= 0), "RMS shifts must be 0 or more")
+    nothing = np.any(again >= shift)
     warnings.warn(
         "repeat noise was subtracted: the result describes a perturbation and must not be used to "
         "certify scores, which move by the whole"
         + (
-            f". Nothing is left here ({np.min(own):.3g} - {np.max(again):.3g}): the judge's own "
+            f". Nothing is left here ({np.min(shift):.3g} - {np.max(again):.3g}): the judge's own "
             "reruns move as far, and a certificate from 0 would hold for no tolerance they exceed"
             if nothing
             else ""
@@ -528,7 +528,7 @@ def without_repeat_noise(rms_shift: Any, repeat_noise: Any) -> Any:
         VoidCertificateWarning,
         stacklevel=2,
     )
-    return np.sqrt(np.maximum(own**2 - again**2, 0.0))[()]
+    return np.sqrt(np.maximum(shift**2 - again**2, 0.0))[()]
 
 
 def center_shift(rms_shift: Any, *, dim: int, center: str = "mean") -> Any:

@@ -131,30 +131,31 @@ def release(
         require(np.isfinite(x).all(), "scores must be finite; a missing one cannot be released")
         shrinks = certificate.alpha < 1
         robust = certificate.center if isinstance(certificate.center, Center) else None
-        own = certificate.center == "mean" or robust is not None
+        by_scores = certificate.center == "mean" or robust is not None
         require(
-            not shrinks or own or center is not None,
+            not shrinks or by_scores or center is not None,
             f"the certificate shrinks towards a {certificate.center} centre: give center=, chosen "
             "without these scores",
         )
         require(
-            not own or center is None,
+            not by_scores or center is None,
             f"the certificate's centre is {CENTERS[str(certificate.center)]}",
         )
         if robust is not None and x.size:
             same = bool(np.isclose(robust.of(x.ravel()), robust.value))
             require(same, "the certificate's centre is of other scores: certify these")
         require(radius is None or radius > 0, f"radius must be positive, got {radius!r}")
-        require(radius is None or not own, "radius= needs a centre that was fixed beforehand")
+        require(radius is None or not by_scores, "radius= needs a centre that was fixed beforehand")
         require(
-            radius is None or center is not None or own, "radius= needs center=, what it is around"
+            radius is None or center is not None or by_scores,
+            "radius= needs center=, what it is around",
         )
         require(
             noise is None or 0 <= noise <= certificate.noise_scale,
             f"noise={noise!r} must lie between 0 and the certificate's {certificate.noise_scale}",
         )
     if robust is None:
-        middle = float(x.mean()) if own or center is None else float(center)
+        middle = float(x.mean()) if by_scores or center is None else float(center)
     else:
         middle = robust.value
     sigma = float(certificate.noise_scale if noise is None else noise)
@@ -178,9 +179,9 @@ def _correlations(before: np.ndarray, after: np.ndarray) -> pd.Series:
     from scipy.stats import kendalltau
 
     ranks = np.stack([pd.Series(row).rank().to_numpy() for row in pair])
-    found = {
+    correlations = {
         "spearman": np.corrcoef(ranks)[0, 1],
         "kendall": kendalltau(*pair).statistic,
         "pearson": np.corrcoef(pair)[0, 1],
     }
-    return pd.Series(found)
+    return pd.Series(correlations)

@@ -50,15 +50,15 @@ class PanelModel(BayesianModel):
     def __post_init__(self) -> None:
         super().__post_init__()
         with checking(type(self).__name__) as require:
-            for one in fields(self):
-                value, name = getattr(self, one.name), one.name
-                if one.type == "NormalPrior":
+            for field in fields(self):
+                value, name = getattr(self, field.name), field.name
+                if field.type == "NormalPrior":
                     is_prior = isinstance(value, NormalPrior)
                     example = (
                         f"NormalPrior({value!r}, 1)" if _number(value) else "NormalPrior(0, 1)"
                     )
                     require(is_prior, f"{name} expected a NormalPrior, got {value!r}; {example}")
-                if one.type == "float":
+                if field.type == "float":
                     positive = _number(value) and 0 < value < float("inf")
                     require(positive, f"{name} expected a positive number, got {value!r}")
 
@@ -69,8 +69,8 @@ class PanelModel(BayesianModel):
     def _method_by(self, computed: Literal["laplace", "sampled"]) -> Method:
         """The model's posterior, approximated or sampled."""
         how = {"laplace": "Laplace", "sampled": "NUTS"}[computed]
-        own = type(self).__name__
-        return Method(f"{own}:{computed}", f"{self._title} ({how})", computed=computed)
+        kind = type(self).__name__
+        return Method(f"{kind}:{computed}", f"{self._title} ({how})", computed=computed)
 
     @property
     def _method(self) -> Method:

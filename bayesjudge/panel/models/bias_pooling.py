@@ -120,8 +120,8 @@ class BiasPooling(PanelModel):
         else:
             level = typical + spread_of_level * pm.Normal("level_own", dims="generator")
             prevalence = pm.Deterministic("prevalence", pm.math.sigmoid(level), dims="generator")
-            own = pm.Normal("bias_own", dims="generator")
-            bias = pm.Deterministic("bias", centre + spread * own, dims="generator")
+            steps = pm.Normal("bias_own", dims="generator")
+            bias = pm.Deterministic("bias", centre + spread * steps, dims="generator")
         passing = pm.Deterministic("pass_rate", pm.math.sigmoid(level + bias), dims="generator")
         return prevalence, passing
 
@@ -158,14 +158,14 @@ class BiasPooling(PanelModel):
                 observed["pass_rate - share_good", "generator", name] = float(rate[i] - truth[i])
 
         def drawn_of(prior: Values) -> dict[Key, np.ndarray]:
-            found: dict[Key, np.ndarray] = {}
+            statistics: dict[Key, np.ndarray] = {}
             for i, name in enumerate(votes.generators):
                 passed, m = prior["pass_rate"][:, i], int(labelled[i])
-                found["pass_rate", "generator", name] = passed
+                statistics["pass_rate", "generator", name] = passed
                 if m:
                     good = rng.binomial(m, prior["prevalence"][:, i]) / m
-                    found["pass_rate - share_good", "generator", name] = passed - good
-            return found
+                    statistics["pass_rate - share_good", "generator", name] = passed - good
+            return statistics
 
         return observed, drawn_of, ()
 
@@ -183,10 +183,10 @@ def _observe(summary: Summary, prevalence: Any, passing: Any) -> None:
     import pymc as pm
 
     def places(dim: str, n: np.ndarray) -> np.ndarray:
-        found = np.flatnonzero(n > 0)
-        names = np.asarray(summary.generators)[found]
+        counted = np.flatnonzero(n > 0)
+        names = np.asarray(summary.generators)[counted]
         pm.modelcontext(None).add_coord(dim, names)
-        return found
+        return counted
 
     dim = "labelled_generator"
     known = places(dim, summary.labelled_n)
@@ -197,11 +197,11 @@ def _observe(summary: Summary, prevalence: Any, passing: Any) -> None:
         n = pm.Data("labelled_n", m, dims=dim)
         seen = pm.Data("labelled_good_seen", good, dims=dim)
         whole, chance = n.astype("int64"), prevalence[at]
-        found = pm.Binomial("labelled_good", whole, chance, observed=seen, dims=dim)
+        counted = pm.Binomial("labelled_good", whole, chance, observed=seen, dims=dim)
         slope = pm.Data("slope", np.array(summary.slope))
         error = pm.Data("labelled_error", summary.residual[known] / np.sqrt(m), dims=dim)
         # more good ones among the labelled than expected, more passes
-        expected = passing[at] + slope * (found / n - chance)
+        expected = passing[at] + slope * (counted / n - chance)
         rate = pm.Data("labelled_rate_seen", summary.labelled_rate[known], dims=dim)
         pm.Normal("labelled_rate", expected, error, observed=rate, dims=dim)
     dim = "other_generator"

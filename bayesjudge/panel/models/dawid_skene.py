@@ -269,12 +269,12 @@ class Correlated(PooledDawidSkene):
         return _answered(effect, self.answering)
 
     def _cautions_of_fit(self, fit: Fit) -> tuple[Caution, ...]:
-        change, told = _quadrature_change(fit), super()._cautions_of_fit(fit)
+        change, cautions = _quadrature_change(fit), super()._cautions_of_fit(fit)
         if change <= NODE_TOLERANCE:
-            return told
+            return cautions
         return (
             Caution.of("too-few-nodes", twice=2 * self.nodes, nodes=self.nodes, change=change),
-            *told,
+            *cautions,
         )
 
 
@@ -418,12 +418,12 @@ def _guesses(votes: Votes, model: PooledDawidSkene) -> dict[str, tuple[np.ndarra
     problem = Problem(votes, model._missing)
     posterior = solve(problem, pseudo=1.0, tolerance=1e-6, max_iterations=200).posterior
     sure = (2 * posterior.max(axis=1, keepdims=True) - 1) ** 2
-    seen, told = (
+    seen, weighed = (
         problem.expected_counts(weight)[1][..., :2] + 0.5
         for weight in (posterior, posterior * sure)
     )
     low, high = (np.log(seen[..., 1]) - np.log(seen[..., 0])).T
-    error = np.sqrt((1 / told).sum(axis=(1, 2)))
+    error = np.sqrt((1 / weighed).sum(axis=(1, 2)))
     discrimination = np.maximum(high - low, LEAST_DISCRIMINATION)
     return {
         "discrimination": (np.log(discrimination), error / discrimination),

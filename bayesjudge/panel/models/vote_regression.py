@@ -108,8 +108,8 @@ class VoteRegression(PanelModel):
             if text:
                 return pm.Normal(name, mean, sd, dims=dim)
             # what the sampler likes better, since labels are few
-            own = pm.Normal(f"{dim}_own", dims=dim)
-            return pm.Deterministic(name, mean + sd * own, dims=dim)
+            steps = pm.Normal(f"{dim}_own", dims=dim)
+            return pm.Deterministic(name, mean + sd * steps, dims=dim)
 
         level = pooled("level", centre, spread, "generator")
         return level, pooled("vote_weight", typical, differ, "judge")
@@ -154,13 +154,13 @@ class VoteRegression(PanelModel):
             agreed = np.where(passes, good, n - good) * (decided > 0)
             return agreed.sum(axis=-1) / max(decided.sum(), 1)
 
-        own: dict[Key, np.ndarray] = {
+        members: dict[Key, np.ndarray] = {
             ("share_good", "generator", name): votes.generator[rows] == i
             for i, name in enumerate(votes.generators)
         }
         observed = {
             key: float(share)
-            for (key, mine), share in zip(own.items(), truth, strict=True)
+            for (key, mine), share in zip(members.items(), truth, strict=True)
             if mine.any()
         }
         if decided.any():
@@ -168,9 +168,11 @@ class VoteRegression(PanelModel):
 
         def drawn_of(prior: Values) -> dict[Key, np.ndarray]:
             good = prior["labelled_good"]
-            found = {majority: right(good)}
-            found |= {key: good[:, mine].sum(axis=1) / n[mine].sum() for key, mine in own.items()}
-            return {key: found[key] for key in observed}
+            statistics = {majority: right(good)}
+            statistics |= {
+                key: good[:, mine].sum(axis=1) / n[mine].sum() for key, mine in members.items()
+            }
+            return {key: statistics[key] for key in observed}
 
         return observed, drawn_of, ("labelled_good",)
 

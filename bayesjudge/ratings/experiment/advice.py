@@ -58,17 +58,17 @@ def choose_definition(
         require(use in ("consistency", "bias"), f"use must be consistency or bias, got {use!r}")
     table = select(setting, budgets=[budget], worlds=worlds, pooled=True, random_seed=random_seed)
     sign = -1.0 if use == "bias" else 1.0
-    found = pd.DataFrame(
+    ranking = pd.DataFrame(
         {
             "definition": table["definition"],
             "worth": table[use],
             "error": table[f"{use}_error"],
         }
     ).sort_values("worth", ascending=use == "bias", kind="stable", ignore_index=True)
-    best = found.iloc[0]
-    gap = sign * (best["worth"] - found["worth"])
-    found["trust"] = gap <= BEHIND * np.hypot(best["error"], found["error"])
-    return found
+    best = ranking.iloc[0]
+    gap = sign * (best["worth"] - ranking["worth"])
+    ranking["trust"] = gap <= BEHIND * np.hypot(best["error"], ranking["error"])
+    return ranking
 
 
 def ratings_needed(

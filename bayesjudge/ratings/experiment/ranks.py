@@ -66,9 +66,9 @@ def rank_correlations(
     def each(world: World) -> Iterator[tuple[str, str, float]]:
         for figure in DOWNSTREAM:
             used = Definition(figure).loss(mean_over(CUTOFFS, figure, world.judges, world.people))
-            for one in chosen:
-                by = one.loss(one.value(world.judges, world.people))
-                yield str(one), figure, _spearman(by, used)
+            for definition in chosen:
+                by = definition.loss(definition.value(world.judges, world.people))
+                yield str(definition), figure, _spearman(by, used)
 
     chosen = _chosen(of)
     return _over_worlds(setting, worlds, random_seed, each)
@@ -116,9 +116,12 @@ def error_rank_correlations(
             Profile(*forward(world.shares, world.choice, error, world.members))
             for error in (none, world.error)
         )
-        for one in chosen:
-            sides = [one.loss(one.value(world.judges, people)) for people in (without, with_errors)]
-            yield str(one), "correlation", _spearman(*sides)
+        for definition in chosen:
+            sides = [
+                definition.loss(definition.value(world.judges, people))
+                for people in (without, with_errors)
+            ]
+            yield str(definition), "correlation", _spearman(*sides)
 
     chosen = _chosen(of)
     return _over_worlds(setting, worlds, random_seed, each)
@@ -180,8 +183,10 @@ def monotonicity_violations(
         for _ in range(pairs)
     ]
     losses = {
-        str(one): np.array([np.ravel(one.loss(one.value(w.judges, w.people)))[0] for w in worlds])
-        for one in definitions
+        str(definition): np.array(
+            [np.ravel(definition.loss(definition.value(w.judges, w.people)))[0] for w in worlds]
+        )
+        for definition in definitions
     }
     rows = []
     for first, second in combinations(losses, 2):
@@ -189,14 +194,14 @@ def monotonicity_violations(
             (1 * (x[:, None] > x) - 1 * (x[:, None] < x))[np.triu_indices(pairs, 1)]
             for x in (losses[first], losses[second])
         ]
-        told = (signs[0] != 0) & (signs[1] != 0)
-        share = float((signs[0] != signs[1])[told].mean()) if told.any() else np.nan
+        decided = (signs[0] != 0) & (signs[1] != 0)
+        share = float((signs[0] != signs[1])[decided].mean()) if decided.any() else np.nan
         rows.append((first, second, share))
     return pd.DataFrame(rows, columns=["first", "second", "share"])
 
 
 def _chosen(of: Sequence[Definition] | None) -> tuple[Definition, ...]:
-    return tuple(of or (one for one in definitions() if not one.downstream))
+    return tuple(of or (definition for definition in definitions() if not definition.downstream))
 
 
 def _over_worlds(setting: Setting, worlds: int, random_seed: Any, each: Any) -> pd.DataFrame:

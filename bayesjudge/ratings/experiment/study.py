@@ -68,7 +68,7 @@ def select(
         require(all(b >= 1 for b in budgets), f"budgets must be 1 or more, got {list(budgets)}")
     rng = np.random.default_rng(random_seed)
     every = tuple(of or (d for d in definitions() if not d.downstream))
-    found = []
+    rows = []
     for w in range(worlds):
         world = make_world(setting, rng)
         consistency = mean_over(CUTOFFS, "decision_consistency", world.judges, world.people)
@@ -79,9 +79,9 @@ def select(
                 loss = d.loss(d.value(world.judges, people))
                 best = int(np.nanargmin(np.nan_to_num(loss, nan=np.inf, posinf=1e300)))
                 worth = consistency[best], bias[best], consistency.max()
-                found.append((str(d), budget, w, *worth))
+                rows.append((str(d), budget, w, *worth))
     columns = ["definition", "budget", "world", "consistency", "bias", "best"]
-    grouped = pd.DataFrame(found, columns=columns).groupby(["definition", "budget"], sort=False)
+    grouped = pd.DataFrame(rows, columns=columns).groupby(["definition", "budget"], sort=False)
     table = grouped[["consistency", "bias", "best"]].mean()
     for column in ("consistency", "bias"):
         table[f"{column}_error"] = grouped[column].sem(ddof=1 if worlds > 1 else 0)
@@ -130,10 +130,10 @@ def rating_budget(
     for _ in range(worlds):
         world = make_world(setting, rng)
         for b, budget in enumerate(budgets):
-            own = observed_people(world, budget, rng)
+            by_item = observed_people(world, budget, rng)
             pooled = observed_people(world, budget, rng, pooled=True)
-            plain = Profile(own.chosen, own.chosen)
-            for i, profile in enumerate((own, pooled, plain)):
+            plain = Profile(by_item.chosen, by_item.chosen)
+            for i, profile in enumerate((by_item, pooled, plain)):
                 sums[b, i] += mean_over(cutoffs, "decision_consistency", profile, world.people)
     index = pd.Index(list(budgets), name="budget")
     return pd.DataFrame(sums / worlds, index=index, columns=["own", "pooled", "choices"])

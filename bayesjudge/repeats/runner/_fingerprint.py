@@ -46,7 +46,7 @@ def describe(
                 "judge.asks = {'prompt': …, 'model': …}"
             )
         of_judge = without_secrets(asks or {})
-        values |= {f"{text_of(key)} of judge {name!r}": one for key, one in of_judge.items()}
+        values |= {f"{text_of(key)} of judge {name!r}": asked for key, asked in of_judge.items()}
     values |= {f"item {name!r}": value for name, value in items.items()}
     entries = {}
     for name, value in values.items():
@@ -72,15 +72,15 @@ def changes(old: Mapping[str, Entry], new: Mapping[str, Entry]) -> list[str]:
     others = [name for name in names if name not in items]
     if "judges" in others:  # then what each is asked need not be told
         others = [name for name in others if " of judge " not in name]
-    told = [f"other {name} ({_apart(old.get(name), new.get(name))})" for name in others]
+    texts = [f"other {name} ({_apart(old.get(name), new.get(name))})" for name in others]
     if items:
         each = [
             f"{name.removeprefix('item ')} {_apart(old.get(name), new.get(name))}"
             for name in items[:NAMED]
         ]
         each += [f"and {len(items) - NAMED} more"] if len(items) > NAMED else []
-        told.append(f"other items ({'; '.join(each)})")
-    return told
+        texts.append(f"other items ({'; '.join(each)})")
+    return texts
 
 
 def _apart(old: Entry | None, new: Entry | None) -> str:

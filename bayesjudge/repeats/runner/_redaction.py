@@ -58,16 +58,16 @@ def is_secret_name(name: str) -> bool:
 
 def secrets_in(arguments: Any) -> set[str]:
     """Keys among the arguments of a call, and in mappings and lists within them."""
-    found: set[str] = set()
+    secrets: set[str] = set()
     if isinstance(arguments, Mapping):
         for name, value in arguments.items():
             if isinstance(value, str) and is_secret_name(str(name)):
-                found |= {value, value.rpartition(" ")[2]}  # "Bearer …" without the word, too
+                secrets |= {value, value.rpartition(" ")[2]}  # "Bearer …" without the word, too
             else:
-                found |= secrets_in(value)
+                secrets |= secrets_in(value)
     elif isinstance(arguments, list | tuple):
-        found = found.union(*map(secrets_in, arguments))
-    return found
+        secrets = secrets.union(*map(secrets_in, arguments))
+    return secrets
 
 
 def without_secrets(arguments: Any) -> Any:

@@ -105,13 +105,13 @@ async def ask_once(judge: Judge, value: Any, call: Call, timeout: float) -> Repl
     finally:
         _current.reset(token)
     async with asyncio.timeout(timeout):
-        found = await task
-    if isinstance(found, _Exit):
-        raise found.error
+        reply = await task
+    if isinstance(reply, _Exit):
+        raise reply.error
     return (
-        found
-        if isinstance(found, Reply)
-        else Reply(found, None if found is None else text_of(found))
+        reply
+        if isinstance(reply, Reply)
+        else Reply(reply, None if reply is None else text_of(reply))
     )
 
 
@@ -216,8 +216,8 @@ def only_number(text: str) -> float | None:
     >>> [only_number(text) for text in ("4", "Score: **4**", "4 out of 5", "4/5", "good")]
     [4.0, 4.0, None, None, None]
     """
-    found = {float(number) for number in _NUMBER.findall(text)}
-    return found.pop() if len(found) == 1 else None
+    numbers = {float(number) for number in _NUMBER.findall(text)}
+    return numbers.pop() if len(numbers) == 1 else None
 
 
 def chat_judges(

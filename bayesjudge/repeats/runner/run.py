@@ -103,7 +103,7 @@ async def sample_until(
     """
     asked_for = Settings(**settings)
     judges, things = _named(judge, items)
-    redact = Redactor(key for one in judges.values() for key in getattr(one, "secrets", ()))
+    redact = Redactor(key for each in judges.values() for key in getattr(each, "secrets", ()))
     asked = describe(asked_for.scale, judges, things, redact)
     with (
         Store(store, asked, asked_for.arm) as kept,
@@ -146,20 +146,20 @@ def _named(
     judge: Judge | Mapping[str, Judge], items: Mapping[str, Any] | Sequence[Any]
 ) -> tuple[dict[str, Judge], dict[str, Any]]:
     several = judge if isinstance(judge, Mapping) else {"judge": judge}
-    judges = {text_of(name): one for name, one in several.items()}
-    pairs = items.items() if isinstance(items, Mapping) else [(one, one) for one in items]
+    judges = {text_of(name): each for name, each in several.items()}
+    pairs = items.items() if isinstance(items, Mapping) else [(each, each) for each in items]
     things = {text_of(name): value for name, value in pairs}
     with checking("repeats run") as require:
         require(bool(judges), "name at least one judge")
         require(len(judges) == len(several), "names of judges must differ")
         require(bool(things), "there are no items")
         require(len(things) == len(items), "items must differ; give a mapping of names to items")
-        for name, one in judges.items():
-            require(callable(one), f"judge {name!r} must be an async function, got {one!r}")
-            asks = getattr(one, "asks", None)
+        for name, each in judges.items():
+            require(callable(each), f"judge {name!r} must be an async function, got {each!r}")
+            asks = getattr(each, "asks", None)
             declared = asks is None or isinstance(asks, Mapping)
             require(declared, f"asks of judge {name!r} must be a mapping, got {asks!r}")
-            listed = not isinstance(getattr(one, "secrets", ()), str)
+            listed = not isinstance(getattr(each, "secrets", ()), str)
             require(listed, f"secrets of judge {name!r} must be a list of texts, got one text")
     return judges, things
 
@@ -190,18 +190,18 @@ class _Runner:
 
     def _stored(self) -> dict[str, dict[int, Answer]]:
         """Answers of earlier runs, by item and slot."""
-        found: dict[str, dict[int, Answer]] = {name: {} for name in self.items}
+        stored: dict[str, dict[int, Answer]] = {name: {} for name in self.items}
         for answer in self.store.answers():
             expected = self.names[answer.slot % len(self.names)]
             with checking("repeats store") as require:
-                ours = answer.item in found and answer.judge == expected
+                ours = answer.item in stored and answer.judge == expected
                 require(
                     ours,
                     f"{str(self.store.path)!r} is damaged: it holds an answer of judge "
                     f"{answer.judge!r} about {answer.item!r} that this run did not ask for",
                 )
-            found[answer.item][answer.slot] = answer
-        return found
+            stored[answer.item][answer.slot] = answer
+        return stored
 
     async def run(self) -> None:
         """Settle the items; cancelled or failing, keep the answers to the calls in flight."""
@@ -438,13 +438,13 @@ def _summarise(
     for item in items:
         part = parts.get(item, answers.iloc[:0])
         scores = part["score"].tolist()
-        found = (np.nan,) * 3
+        interval = (np.nan,) * 3
         if part["score"].notna().any():
-            found = mean_interval(scores, rule["scale"], half_width=settings.half_width, **about)
+            interval = mean_interval(scores, rule["scale"], half_width=settings.half_width, **about)
         rows.append(
             {
                 "item": item,
-                **dict(zip(("mean", "low", "high"), found, strict=True)),
+                **dict(zip(("mean", "low", "high"), interval, strict=True)),
                 "calls": len(part),
                 "unparsed": int((part["problem"] == UNPARSABLE).sum()),
                 "failed": int((part["problem"] == FAILED).sum()),

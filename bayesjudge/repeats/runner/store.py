@@ -120,11 +120,11 @@ class Store:
     def begin(self, item: str, slot: int, judge: str) -> int:
         """Note an attempt before it is made, so that no crash loses count of it."""
         with _explained(self.path), self._file:
-            made = self._file.execute(
+            row = self._file.execute(
                 "INSERT INTO attempts (arm, item, slot, judge, started) VALUES (?, ?, ?, ?, ?)",
                 (self.arm, item, slot, judge, time.time()),
             )
-        return int(made.lastrowid or 0)
+        return int(row.lastrowid or 0)
 
     def end(
         self, attempt: int, seconds: float, cost: float, problem: str | None, answer: Answer | None
@@ -179,9 +179,9 @@ def read_answers(path: str | Path, *, arm: str | None = None) -> pd.DataFrame:
     import pandas as pd
 
     with _opened(path, arm) as (file, name):
-        found = [] if name is None else _answers(file, name)
+        answers = [] if name is None else _answers(file, name)
     columns = ["item", "judge", "repeat", "score", "raw", "problem", "reason"]
-    rows = [(a.item, a.judge, a.slot + 1, a.score, a.raw, a.problem, a.reason) for a in found]
+    rows = [(a.item, a.judge, a.slot + 1, a.score, a.raw, a.problem, a.reason) for a in answers]
     return pd.DataFrame(rows, columns=columns).astype({"score": float})
 
 
@@ -242,8 +242,10 @@ def _opened(path: str | Path, arm: str | None) -> Iterator[tuple[sqlite3.Connect
     with contextlib.closing(file), _explained(path):
         arms = [row[0] for row in file.execute("SELECT DISTINCT arm FROM asked ORDER BY arm")]
         with checking("repeats store") as require:
-            one = arm is not None or len(arms) < 2
-            require(one, f"{str(path)!r} holds the arms {arms}: say which, as in arm={arms[:1]}")
+            settled = arm is not None or len(arms) < 2
+            require(
+                settled, f"{str(path)!r} holds the arms {arms}: say which, as in arm={arms[:1]}"
+            )
             there = arm is None or arm in arms
             require(there, f"{str(path)!r} has no arm {arm!r}; it holds {arms}")
         yield file, arm or (arms[0] if arms else None)
@@ -255,8 +257,8 @@ def _answers(file: sqlite3.Connection, arm: str) -> list[Answer]:
         "ORDER BY item, slot",
         [arm],
     )
-    found = [Answer(*row) for row in rows]
-    for answer in found:
+    answers = [Answer(*row) for row in rows]
+    for answer in answers:
         kinds = (
             (answer.item, str),
             (answer.slot, int),
@@ -265,7 +267,7 @@ def _answers(file: sqlite3.Connection, arm: str) -> list[Answer]:
         )
         if not all(isinstance(value, kind) for value, kind in kinds):
             raise sqlite3.DatabaseError(f"an answer about {answer.item!r} is none")
-    return found
+    return answers
 
 
 @contextlib.contextmanager
