@@ -10,8 +10,7 @@ more rating, of set v, is known. The first rating shows its set, or another one 
 .. math:: p_c = \sum_v \frac{\alpha_v}{\alpha_0}\, B_{tv}\, p^{(v)}_{c - 1_t}, \qquad
           p^{(v)}_c = \frac{\alpha_0\, p_c + \sum_t c_t B_{tv}\, p^{(v)}_{c - 1_t}}{\alpha_0 + n}.
 
-The first line takes any t that occurs: of an item's own counts, of which :math:`p_c` alone is
-wanted, the one that leaves the fewest counts below. The second follows from the generating function
+The first line takes any t that occurs. The second follows from the generating function
 :math:`\prod_v (1 - \sum_t B_{tv} z_t)^{-\alpha_v}`, of which the known rating divides one factor
 out. All terms are positive and none exceeds 1, so that nothing cancels, over- or underflows. Items
 share the counts below their own, and items with the same ratings are one pattern.
@@ -59,9 +58,7 @@ class Patterns:
     steps: np.ndarray
     source: np.ndarray  #: of each group
     certain: np.ndarray  #: response sets of each group that were seen without error
-    #: Of each distinct pattern its group, the kind of one of its ratings, and the row without that
-    #: one; the kind is -1 if all that it has are response sets seen without error.
-    last: np.ndarray
+    row: np.ndarray  #: of each distinct pattern
     weight: np.ndarray  #: how many items have the pattern
     counts: np.ndarray  #: of the pattern: choices of each option, then response sets
     rated: np.ndarray  #: items that have ratings, as ``source * n_items + item``
@@ -70,7 +67,7 @@ class Patterns:
     @property
     def pattern_group(self) -> np.ndarray:
         """Group of each pattern."""
-        return self.last[:, 0]
+        return self.group[self.row]
 
 
 def patterns_of(chosen: np.ndarray, endorsed: np.ndarray, *, error_free: np.ndarray) -> Patterns:
@@ -89,16 +86,13 @@ def patterns_of(chosen: np.ndarray, endorsed: np.ndarray, *, error_free: np.ndar
     first, group = distinct(grouped)
     groups = grouped[first]
     patterns_in_group = np.column_stack([group, counts])
-    kind, less = _without_one(patterns_in_group)
-    rows = _rows_below(less)
-    source = groups[patterns_in_group[:, 0], 0]
-    kind = np.where(kind < 0, kind, source * counts.shape[1] + kind)
+    rows = _rows_below(patterns_in_group)
     return Patterns(
         group=rows[:, 0],
         **_steps(rows, groups[:, 0]),
         source=groups[:, 0],
         certain=groups[:, 1:],
-        last=np.column_stack([patterns_in_group[:, 0], kind, _find(rows, less)]),
+        row=_find(rows, patterns_in_group),
         weight=np.bincount(of_rated),
         counts=patterns[:, 1:],
         rated=rated,
@@ -114,16 +108,6 @@ def _rated(chosen: np.ndarray, endorsed: np.ndarray) -> tuple[np.ndarray, np.nda
     table = np.column_stack([sources, rows.reshape(-1, n_types)])
     rated = np.flatnonzero(table[:, 1:].sum(axis=1))
     return table[rated], rated
-
-
-def _without_one(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Take away the rating that leaves the fewest counts below: its type, -1 if none, the rest."""
-    counts = rows[:, 1:]
-    kind = np.where(counts > 0, counts, counts.max() + 1).argmin(axis=1)
-    kind[counts.sum(axis=1) == 0] = -1
-    less, at = rows.copy(), np.flatnonzero(kind >= 0)
-    less[at, 1 + kind[at]] -= 1
-    return kind, less
 
 
 def _rows_below(patterns: np.ndarray) -> np.ndarray:
@@ -250,11 +234,11 @@ def _bound(chosen: np.ndarray, endorsed: np.ndarray, error_free: np.ndarray) -> 
 
 @cache
 def _forward(sets: int) -> Callable[..., Any]:
-    def forward(mine: Any, seen: Any, group: Any, step_start: Any, steps: Any, last: Any) -> Any:
-        """Probability of each pattern, and of each row of counts with one more rating of a set."""
+    def forward(mine: Any, seen: Any, group: Any, step_start: Any, steps: Any) -> Any:
+        """Probability of each row of counts, and of each with one more rating of a set."""
         n = group.shape[0]
         p, more, totals, one_more = (
-            np.ones(last.shape[0]),
+            np.ones(n),
             np.ones((n, sets)),
             mine.sum(axis=1),
             np.empty(sets),
@@ -267,6 +251,7 @@ def _forward(sets: int) -> Callable[..., Any]:
             kind, less, total = np.uint64(steps[first, 0]), np.uint64(steps[first, 1]), totals[g]
             for v in range(sets):
                 chance += mine[g, v] * seen[kind, v] * more[less, v]
+            p[i] = chance / total
             for v in range(sets):
                 one_more[v] = chance
             for s in range(first, end):
@@ -277,14 +262,6 @@ def _forward(sets: int) -> Callable[..., Any]:
             share = 1 / (total + ratings)
             for v in range(sets):
                 more[i, v] = one_more[v] * share
-        for j in range(last.shape[0]):
-            if last[j, 1] < 0:
-                continue
-            g, kind, less = np.uint64(last[j, 0]), np.uint64(last[j, 1]), np.uint64(last[j, 2])
-            chance = 0.0
-            for v in range(sets):
-                chance += mine[g, v] * seen[kind, v] * more[less, v]
-            p[j] = chance / totals[g]
         return p, more
 
     return forward
@@ -298,33 +275,21 @@ def _backward(sets: int) -> Callable[..., Any]:
         group: Any,
         step_start: Any,
         steps: Any,
-        last: Any,
         bar: Any,
+        log_p: Any,
         more: Any,
     ) -> Any:
-        """Slopes by Dirichlet weights and probabilities, from those by each pattern's logarithm."""
+        """Slopes by Dirichlet weights and probabilities, from those by each row's logarithm."""
         n, totals = group.shape[0], mine.sum(axis=1)
         mine_bar, seen_bar = np.zeros(mine.shape), np.zeros(seen.shape)
         more_bar, total_bar, row_bar = np.zeros((n, sets)), np.zeros(mine.shape[0]), np.empty(sets)
-        for j in range(last.shape[0]):
-            if last[j, 1] < 0:
-                continue
-            g, kind, less = np.uint64(last[j, 0]), np.uint64(last[j, 1]), np.uint64(last[j, 2])
-            chance = 0.0
-            for v in range(sets):
-                chance += mine[g, v] * seen[kind, v] * more[less, v]
-            step = bar[j] / chance
-            total_bar[g] -= bar[j] / totals[g]
-            for v in range(sets):
-                mine_bar[g, v] += step * seen[kind, v] * more[less, v]
-                seen_bar[kind, v] += step * mine[g, v] * more[less, v]
-                more_bar[less, v] += step * mine[g, v] * seen[kind, v]
         for i in range(n - 1, -1, -1):
             first, end = step_start[i], step_start[i + 1]
             if first == end:
                 continue
             g, ratings = np.uint64(group[i]), 0
-            total, slope, slope_of_total = totals[g], 0.0, total_bar[g]
+            total = totals[g]
+            slope, slope_of_total = bar[i] / np.exp(log_p[i]) / total, total_bar[g] - bar[i] / total
             for s in range(first, end):
                 ratings += steps[s, 2]
             share = 1 / (total + ratings)
@@ -359,11 +324,11 @@ def _backward(sets: int) -> Callable[..., Any]:
 
 
 class LogProbabilities(Operation):
-    """Logarithms of the probabilities of patterns, of so many response sets.
+    """Logarithms of the probabilities of rows of counts, of so many response sets.
 
     Inputs are Dirichlet weights by group (n_groups, Q), probabilities of each kind of rating
-    (n_kinds, Q), and group, step_start, steps and last of `Patterns`. Beside the logarithms stands
-    what `_forward` found of the rows, of which the gradient is made.
+    (n_kinds, Q), and group, step_start and steps of `Patterns`. Beside the logarithms stands what
+    `_forward` found of one more rating, of which the gradient is made.
     """
 
     value, unknown, beside = 1, (2, 2), (2,)
@@ -373,14 +338,14 @@ class LogProbabilities(Operation):
         """Of so many sets."""
         forward = compiled(_forward(*sizes))
 
-        def logs(mine, seen, group, step_start, steps, last):
-            p, more = forward(mine, seen, group, step_start, steps, last)
+        def logs(mine, seen, group, step_start, steps):
+            p, more = forward(mine, seen, group, step_start, steps)
             return np.log(p), more
 
         return compiled(logs)
 
     def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:
-        mine_bar, seen_bar = _Gradient(*self.told)(*inputs, cotangents[0], outputs[1])
+        mine_bar, seen_bar = _Gradient(*self.told)(*inputs, cotangents[0], *outputs)
         return [mine_bar, seen_bar, *(disconnected_type() for _ in inputs[2:])]
 
 

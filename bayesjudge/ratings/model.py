@@ -628,7 +628,7 @@ PATTERN_DIMS = {
     "steps": ("step", "step_part"),
     "source": ("known_sets",),
     "certain": ("known_sets", "response_set"),
-    "last": ("pattern", "last_part"),
+    "row": ("pattern",),
     "weight": ("pattern",),
 }
 
@@ -659,17 +659,17 @@ def _log_probabilities(patterns: Patterns, alpha: Any, choice: Any, error: Any) 
         seen = pt.concatenate([choice @ error, error], axis=1)
     source, certain = (_pattern_data(patterns, name) for name in ("source", "certain"))
     certain = certain.astype("float64")
-    names = ("group", "step_start", "steps", "last")
-    *below, last = (_pattern_data(patterns, name) for name in names)
+    names = ("group", "step_start", "steps", "row")
+    *below, row = (_pattern_data(patterns, name) for name in names)
     weights = alpha[source]
-    log_p, *_ = LogProbabilities(sets)(weights + certain, seen.reshape((-1, sets)), *below, last)
+    log_p, *_ = LogProbabilities(sets)(weights + certain, seen.reshape((-1, sets)), *below)
     # response sets without error are Dirichlet-multinomial, in one order; groups are fewer
     # than patterns
     known = (pt.gammaln(weights + certain) - pt.gammaln(weights)).sum(axis=1)
     total = weights.sum(axis=1)
     known += pt.gammaln(total) - pt.gammaln(total + certain.sum(axis=1))
-    group = last[:, 0]
-    return log_p + known[group], weights[group], seen[source[group]]
+    group = below[0][row]
+    return log_p[row] + known[group], weights[group], seen[source[group]]
 
 
 def _observe_patterns(patterns: Patterns, alpha: Any, choice: Any, error: Any) -> None:

@@ -26,14 +26,14 @@ def small():
 def log_likelihood(patterns, alpha, seen):
     """Of each pattern's ratings in one order, from weights by source and probabilities of kinds."""
     flat = seen.reshape(-1, seen.shape[-1])
-    rows = patterns.group, patterns.step_start, patterns.steps, patterns.last
+    rows = patterns.group, patterns.step_start, patterns.steps
     mine = alpha[patterns.source] + patterns.certain
     p, _ = _marginal._forward(alpha.shape[1])(mine, flat, *rows)
     g = patterns.pattern_group
     first, certain = alpha[patterns.source[g]], patterns.certain[g]
     held = (gammaln(first + certain) - gammaln(first)).sum(axis=1)
     total, n = first.sum(axis=1), certain.sum(axis=1)
-    return np.log(p) + held - gammaln(total + n) + gammaln(total)
+    return np.log(p[patterns.row]) + held - gammaln(total + n) + gammaln(total)
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.2])
@@ -56,7 +56,7 @@ def test_rows_are_found_also_if_a_row_is_too_large_for_one_number(small, monkeyp
     coded = patterns_of(*small[:2], error_free=error_free)
     monkeypatch.setattr(counting, "LARGEST_KEY", 50)
     plain = patterns_of(*small[:2], error_free=error_free)
-    for name in ("group", "step_start", "steps", "last"):
+    for name in ("group", "step_start", "steps", "row"):
         assert np.array_equal(getattr(coded, name), getattr(plain, name))
 
 
@@ -76,7 +76,7 @@ def test_gradient_of_the_recurrence_is_its_slope(small):
     chosen, endorsed, alpha = small
     seen = emission(np.stack([choice_matrix(MEMBERS, 0.5)] * 2), np.eye(3))
     patterns = patterns_of(chosen, endorsed, error_free=np.array([False, True]))
-    steps = (patterns.group, patterns.step_start, patterns.steps, patterns.last)
+    steps = (patterns.group, patterns.step_start, patterns.steps)
     mine, flat = alpha[patterns.source] + patterns.certain, seen.reshape(-1, 3) * 0.9 + 0.05
     rng = np.random.default_rng(2)
     toward = rng.normal(size=mine.shape), rng.normal(size=flat.shape)
@@ -85,9 +85,9 @@ def test_gradient_of_the_recurrence_is_its_slope(small):
         p = _marginal._forward(3)(mine + step * toward[0], flat + step * toward[1], *steps)[0]
         return weight @ np.log(p)
 
-    weight = rng.normal(size=len(patterns.last))
-    more = _marginal._forward(3)(mine, flat, *steps)[1]
-    found = _marginal._backward(3)(mine, flat, *steps, weight, more)
+    weight = rng.normal(size=len(patterns.group))
+    p, more = _marginal._forward(3)(mine, flat, *steps)
+    found = _marginal._backward(3)(mine, flat, *steps, weight, np.log(p), more)
     slope = sum((g * t).sum() for g, t in zip(found, toward, strict=True))
     assert_allclose(slope, (value(1e-5) - value(-1e-5)) / 2e-5, rtol=1e-7)
 
