@@ -361,29 +361,21 @@ def _observe_reruns(rows: dict[str, Any], noise: Any) -> None:
 
 
 def _difference_logp(value: Any, mean: Any, apart: Any, shared: Any, seen: Any) -> Any:
-    """Log-density of differences that share a baseline, shape (n_rows,).
-
-    `own` are the variances that they do not share, `shared` that of the baseline, and `seen` is 0
-    for a difference that is not there. By the matrix determinant lemma and the Sherman-Morrison
-    formula.
-    """
+    """Log-density of differences that share a baseline, shape (n_rows,)."""
     import pytensor.tensor as pt
 
-    weight, off = seen / apart, value - mean
-    total = 1 + shared * weight.sum(axis=-1)
-    pull = (weight * off).sum(axis=-1)
-    square = (weight * off**2).sum(axis=-1) - shared * pull**2 / total
-    logdet = (seen * pt.log(2 * np.pi * apart)).sum(axis=-1) + pt.log(total)
-    return -0.5 * (square + logdet)
+    return _collapsed_logp(value, 0.0, pt.ones_like(shared), mean, apart, shared, seen)
 
 
 def _collapsed_logp(
     value: Any, scatter: Any, size: Any, mean: Any, apart: Any, shared: Any, seen: Any
 ) -> Any:
-    """Sum `_difference_logp` over rows that differ in their values only, shape (n_groups,).
+    """Log-density of rows that differ in their values only, shape (n_groups,).
 
-    Of `size` rows, `value` (group, perturbation) are the means and `scatter` (group, perturbation,
-    perturbation) the sums of products of their deviations.
+    `apart` are the variances that differences do not share, `shared` that of the baseline, and
+    `seen` is 0 for a difference that is not there. Of `size` rows, `value` (group, perturbation)
+    are the means and `scatter` (group, perturbation, perturbation) the sums of products of their
+    deviations. By the matrix determinant lemma and the Sherman-Morrison formula.
     """
     import pytensor.tensor as pt
 

@@ -49,7 +49,6 @@ class Pairs(NamedTuple):
     rho: np.ndarray  #: shape (n_chains, Q)
     unknowns: np.ndarray  #: log odds of u and of w, logarithm of kappa, shape (n_chains, 3)
     own: np.ndarray  #: ratings of each set from the judge's own shares, shape of `theta`
-    besides: np.ndarray  #: new ratings of each set from rho, shape (n_chains, Q)
 
 
 def side_of(certain: np.ndarray, counts: np.ndarray, seen: np.ndarray) -> Side:
@@ -183,8 +182,8 @@ def _draw_new(rng, own, v, theta, rho, w, kappa, held, besides):
                 besides[v] += 1
 
 
-def _pairs(rng, alpha, people, judge, pairs, centre, spread):
-    """Sweep once, but for rho and the judge's own shares: those follow in `_own_shares`."""
+def _pairs(rng, alpha, people, judge, pairs, share, centre, spread):
+    """Sweep once: draw everything, given the Dirichlet weights `share` of rho."""
     n_chains, n_items, q = pairs.theta.shape
     new, added, shown = np.empty(3), np.empty(q), np.empty(q)
     held, m = np.empty((n_items, q)), np.empty((n_items, q), np.int64)
@@ -192,9 +191,7 @@ def _pairs(rng, alpha, people, judge, pairs, centre, spread):
     start_j, kind_j, behind_start_j, behind_j = judge[:4]
     for c in range(n_chains):
         theta, xi, rho, own = pairs.theta[c], pairs.xi[c], pairs.rho[c], pairs.own[c]
-        x, besides, chance, chance_j = (
-            pairs.unknowns[c], pairs.besides[c], people.chance[c], judge.chance[c],
-        )  # fmt: skip
+        x, chance, chance_j = pairs.unknowns[c], people.chance[c], judge.chance[c]
         u = 1 / (1 + math.exp(-x[0]))
         for i in range(n_items):
             held[i], m[i] = alpha[c], 0
@@ -221,27 +218,17 @@ def _pairs(rng, alpha, people, judge, pairs, centre, spread):
                 now = then
                 x[:] = new
         w, kappa = 1 / (1 + math.exp(-x[1])), math.exp(x[2])
-        besides[:] = 0
+        besides = share.copy()
         for i in range(n_items):
             for v in range(q):
                 held[i, v] += m[i, v] - own[i, v]
                 _draw_new(rng, own[i, v], v, theta[i], rho, w, kappa, held[i], besides)
             _draw_dirichlet(rng, held[i], theta[i])
-
-
-def _own_shares(rng, pairs):
-    """Draw the judge's own shares, given all else."""
-    n_chains, n_items, q = pairs.theta.shape
-    weights = np.empty(q)
-    for c in range(n_chains):
-        theta, xi, rho, own, x = (
-            pairs.theta[c], pairs.xi[c], pairs.rho[c], pairs.own[c], pairs.unknowns[c],
-        )  # fmt: skip
-        w, kappa = 1 / (1 + math.exp(-x[1])), math.exp(x[2])
+        _draw_dirichlet(rng, besides, rho)
         for i in range(n_items):
             for v in range(q):
-                weights[v] = kappa * (w * theta[i, v] + (1 - w) * rho[v]) + own[i, v]
-            _draw_dirichlet(rng, weights, xi[i])
+                shown[v] = kappa * (w * theta[i, v] + (1 - w) * rho[v]) + own[i, v]
+            _draw_dirichlet(rng, shown, xi[i])
 
 
 @cache
@@ -250,6 +237,5 @@ def compiled(name: str) -> Any:
     functions: dict[str, Callable[..., Any]] = {
         "items": _items,
         "pairs": _pairs,
-        "own_shares": _own_shares,
     }
     return compile_function(functions[name], Path(__file__))

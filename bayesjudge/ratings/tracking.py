@@ -281,7 +281,6 @@ def _begin(ratings: Ratings, alpha: np.ndarray, judge: int, rng: np.random.Gener
         rho=alpha[:, judge] / kappa[:, None],
         unknowns=np.stack([logit(u), logit(w), np.log(kappa)], axis=1),
         own=np.zeros(shape, np.int64),
-        besides=np.zeros((chains, alpha.shape[-1]), np.int64),
     )
 
 
@@ -298,9 +297,8 @@ def _sweep(
 
     centre, spread = np.log(prior.concentration), prior.concentration_spread
     with compiling():
-        compiled("pairs")(rng, alpha, *sides, state, centre, spread)
-        state.rho[:] = draw_dirichlet(rng, np.asarray(share, float) + state.besides)
-        compiled("own_shares")(rng, state)
+        weights = np.broadcast_to(np.asarray(share, float), state.rho.shape[1:]).copy()
+        compiled("pairs")(rng, alpha, *sides, state, weights, centre, spread)
 
 
 def _unknowns(state: Pairs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

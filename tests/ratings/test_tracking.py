@@ -100,7 +100,7 @@ def test_compiled_sweeps_are_kept_where_pytensor_keeps_its_own():
 
     from bayesjudge.ratings._sweeps import compiled
 
-    for name in ("items", "pairs", "own_shares"):
+    for name in ("items", "pairs"):
         assert compiled(name).stats.cache_path == NUMBA_CACHE_PATH
 
 
