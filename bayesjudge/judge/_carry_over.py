@@ -81,15 +81,17 @@ class Averaged:
     else a flat one.
     """
 
-    def __init__(self, own: Counts, labels: Sequence[int], carries: float):
+    def __init__(self, run: Counts, labels: Sequence[int], carries: float):
         self._parts, logs, self._kept = [], [], []
-        before = np.zeros(4, int) if own.external_labels is None else own.external_labels
+        before = np.zeros(4, int) if run.external_labels is None else run.external_labels
         for kept in itertools.product((True, False), repeat=2):
             both = np.array(labels) * np.repeat(kept, 2)
-            part = posterior_of(replace(own, external_labels=before + both), ErrorRates())
+            part = posterior_of(replace(run, external_labels=before + both), ErrorRates())
             priors = [
-                np.log(carries) - betaln(1 + right, 1 + n - right) if one else np.log1p(-carries)
-                for one, n, right in zip(kept, labels[::2], labels[1::2], strict=True)
+                np.log(carries) - betaln(1 + right, 1 + n - right)
+                if carried
+                else np.log1p(-carries)
+                for carried, n, right in zip(kept, labels[::2], labels[1::2], strict=True)
             ]
             self._parts.append(part)
             self._kept.append(kept)
@@ -97,7 +99,7 @@ class Averaged:
         weights = np.exp(np.array(logs) - max(logs))
         self._weights = weights / weights.sum()
 
-    def weighed(self, own: Counts, labels: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    def weighed(self, run: Counts, labels: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
         """Draws of prevalence, sensitivity and specificity (a row each), and their weights.
 
         Raises
@@ -112,9 +114,9 @@ class Averaged:
             good, hit, bad, caught = np.array(labels) * np.repeat(kept, 2)
             hits = np.array([[1 + hit, 1 + good - hit]])
             catches = np.array([[1 + caught, 1 + bad - caught]])
-            found = BetaPosterior(own.verdicts, np.ones((1, 2)), hits, catches).weighed()
-            rows.append(np.column_stack([found.values[name][:, 0] for name in RATES]))
-            weights.append(weight * found.weight)
+            draws = BetaPosterior(run.verdicts, np.ones((1, 2)), hits, catches).weighed()
+            rows.append(np.column_stack([draws.values[name][:, 0] for name in RATES]))
+            weights.append(weight * draws.weight)
         every = np.concatenate(weights)
         return np.concatenate(rows), every / every.sum()
 
@@ -169,18 +171,18 @@ class Shift:
 
 def shift_of(
     averaged: Averaged,
-    own: Counts,
+    run: Counts,
     labels: Sequence[int],
     known: Sequence[int],
     margin: float,
     ci_prob: float,
 ) -> Shift:
     """Of one run with probes, by the card's `labels` as they count and all of them (`known`)."""
-    draws, weight = averaged.weighed(own, labels)
+    draws, weight = averaged.weighed(run, labels)
     good, hit, bad, caught = known
     q1, q0 = (hit + 1) / (good + 2), (caught + 1) / (bad + 2)
     share, hits, catches = draws.T
-    probes = probes_for(weight @ draws, own, margin)
+    probes = probes_for(weight @ draws, run, margin)
     if abs(youden := q1 + q0 - 1) < 1e-9:  # rates of chance tell no share
         return Shift(Row(np.nan, np.nan, np.nan), np.nan, probes)
     # (pass rate - 1 + q0) / (q1 + q0 - 1) less the share
@@ -190,7 +192,7 @@ def shift_of(
     return Shift(row, within, probes)
 
 
-def probes_for(rates: np.ndarray, own: Counts, margin: float) -> int:
+def probes_for(rates: np.ndarray, run: Counts, margin: float) -> int:
     """Random labels that are missing for an interval within the margin."""
     share, hit, caught = rates
     passed = share * hit + (1 - share) * (1 - caught)
@@ -199,7 +201,7 @@ def probes_for(rates: np.ndarray, own: Counts, margin: float) -> int:
     # an interval of 90 % within the margin, in 80 % of runs without a shift
     both = (z_score(0.9) + z_score(0.8)) / margin
     wanted = (parts * right * (1 - right)).sum() * both**2
-    return int(np.ceil(max(wanted - own.labelled_n, 0)))
+    return int(np.ceil(max(wanted - run.labelled_n, 0)))
 
 
 def estimated(
@@ -214,29 +216,29 @@ def estimated(
 
     `counts` hold the labels of systems that have none of their own.
     """
-    made = exact(counts, ci_prob=ci_prob)
-    found = made.quantities["prevalence"]
-    rows = np.column_stack([found.value, found.low, found.high])
+    posterior = exact(counts, ci_prob=ci_prob)
+    share = posterior.quantities["prevalence"]
+    rows = np.column_stack([share.value, share.low, share.high])
     kept, off = np.full((len(rows), 2), np.nan), np.full((len(rows), 3), np.nan)
     more = np.full((len(rows), 2), np.nan)
     for i in np.flatnonzero(np.atleast_1d(counts.labelled_n) > 0):
-        one = counts if counts.systems is None else counts.system(counts.systems[int(i)])
+        run = counts if counts.systems is None else counts.system(counts.systems[int(i)])
         try:
-            averaged = Averaged(one, labels, carries)
+            averaged = Averaged(run, labels, carries)
         except NotIntegrated:  # the row stays that of the system's own labels
             continue
         rows[i] = averaged.mean, *averaged.interval(ci_prob)
         kept[i] = averaged.carried
-        if one.labels_tell_prevalence and one.has_quadrature:
+        if run.labels_tell_prevalence and run.has_quadrature:
             with suppress(NotWeighed):
-                shift = shift_of(averaged, one, labels, known, margin, ci_prob)
+                shift = shift_of(averaged, run, labels, known, margin, ci_prob)
                 off[i], more[i] = shift.row, (shift.within, shift.probes)
     where = {} if counts.systems is None else {counts.dim: counts.systems}
     coords = {**where, "rate": ("sensitivity", "specificity")}
     chances = kept if where else kept[0]
     none, empty = np.full(chances.shape, np.nan), np.full(len(rows), np.nan)
     return replace(
-        made,
+        posterior,
         quantities={
             "prevalence": Quantity.over(tuple(rows.T), where or None),
             "carries_over": Quantity.over((chances, none, none), coords),
@@ -247,5 +249,5 @@ def estimated(
             },
         },
         method=methods.PASSPORT,
-        source=f"{made.source}; Schmidli et al. (2014)",
+        source=f"{posterior.source}; Schmidli et al. (2014)",
     )

@@ -70,32 +70,32 @@ def answer(*results: Estimate | Fit, ci_prob: float = 0.95, interval: Any = None
     This judge is worth 37 labels on top of your 100: it passes 95 % of what people pass and 34 % \
 of the rest.
     """
-    made = as_estimates(results, ci_prob)
-    judged = data_of(made, Judged)
+    estimates = as_estimates(results, ci_prob)
+    judged = data_of(estimates, Judged)
     with checking("judge.answer") as require:
         require(judged is not None, "expected the result of judge.quality")
     assert judged is not None
-    (found,) = [one for one in made if isinstance(one.data, Judged)][:1]
+    (agreement,) = [estimate for estimate in estimates if isinstance(estimate.data, Judged)][:1]
     worth = worth_in_labels(judged, ci_prob=ci_prob)
-    names = {_name(judged, *at): one for at, one in worth.items()}
+    names = {_name(judged, *at): each for at, each in worth.items()}
     if len(judged.judges) > 1:
-        text, notes = _of_judges(judged, found, ci_prob)
+        text, notes = _of_judges(judged, agreement, ci_prob)
     elif len(judged.systems) > 1:
-        text, notes = _of_systems(judged, found)
+        text, notes = _of_systems(judged, agreement)
     else:
-        (one,) = worth.values()
-        text, notes = _of_one(judged, found, one, ci_prob)
-    told = worth_words(names) if len(names) > 1 else ""
-    if told and judged.complete:
-        told = f"{told[:-1]}, if many other outputs have a verdict and no label."
-    quoted = [name for name in QUOTED[judged.kind] if name in found]
+        (its_worth,) = worth.values()
+        text, notes = _of_one(judged, agreement, its_worth, ci_prob)
+    sentence = worth_words(names) if len(names) > 1 else ""
+    if sentence and judged.complete:
+        sentence = f"{sentence[:-1]}, if many other outputs have a verdict and no label."
+    quoted = [name for name in QUOTED[judged.kind] if name in agreement]
     return Answer(
         text,
         basis=_basis(judged),
-        why=f"Quoted: {found.method}, the posterior of what both said, for labels chosen "
+        why=f"Quoted: {agreement.method}, the posterior of what both said, for labels chosen "
         f"{how_chosen(judged.design)}.",
-        quoted=found.only(*quoted),
-        notes=tuple(filter(None, (*notes, told, _alike(judged)))),
+        quoted=agreement.only(*quoted),
+        notes=tuple(filter(None, (*notes, sentence, _alike(judged)))),
         worth=names,
     )
 
@@ -120,10 +120,10 @@ def _alike(judged: Judged) -> str:
 
 
 def _of_one(
-    judged: Judged, found: Estimate, worth: Worth, ci_prob: float
+    judged: Judged, agreement: Estimate, worth: Worth, ci_prob: float
 ) -> tuple[str, tuple[str, ...]]:
     """One judge and one system."""
-    errs = _errs(judged, found)
+    errs = _errs(judged, agreement)
     text = f"This judge {errs}."
     if worth.known and judged.design.is_sample:
         more = max(round(worth.value), 0)
@@ -137,28 +137,30 @@ def _of_one(
             f"With this judge your {worth.labels:,} labels tell as much as "
             f"{alone:,} random {'one' if alone == 1 else 'ones'}: it {errs}."
         )
-    return text, tuple(filter(None, _for_what(judged, found, worth, ci_prob)))
+    return text, tuple(filter(None, _for_what(judged, agreement, worth, ci_prob)))
 
 
-def _errs(judged: Judged, found: Estimate) -> str:
+def _errs(judged: Judged, agreement: Estimate) -> str:
     name = judged.pass_name
     if judged.kind == "verdicts":
-        hits = _percent(found["sensitivity"].value)
-        wrong = _percent(1 - found["specificity"].value)
+        hits = _percent(agreement["sensitivity"].value)
+        wrong = _percent(1 - agreement["specificity"].value)
         if name:
             return f"says {name!r} of {hits} of what people call so and of {wrong} of the rest"
         return f"passes {hits} of what people pass and {wrong} of the rest"
     if judged.kind == "classes":
-        if "accuracy" not in found:
+        if "accuracy" not in agreement:
             return "has the recall below"
-        return f"puts {_percent(found['accuracy'].value)} of outputs into the class people choose"
+        return (
+            f"puts {_percent(agreement['accuracy'].value)} of outputs into the class people choose"
+        )
     if judged.kind == "grades":
-        error = found["mean_error"]
+        error = agreement["mean_error"]
         more = "more" if error.value >= 0 else "less"
         size = numbers(Row(*(abs(x) for x in error))).partition(" (")[0]
-        r = found["correlation"].value
+        r = agreement["correlation"].value
         return f"correlates {r:.2f} with people, and gives {size} {more} on average"
-    auc = _percent(found["auc"].value)
+    auc = _percent(agreement["auc"].value)
     return f"scores a good output above a bad one in {auc} of pairs"
 
 
@@ -166,61 +168,61 @@ def _percent(share: float) -> str:
     return "an unknown share" if np.isnan(share) else f"{100 * share:.0f} %"
 
 
-def _for_what(judged: Judged, found: Estimate, worth: Worth, ci_prob: float) -> list[str]:
+def _for_what(judged: Judged, rates: Estimate, worth: Worth, ci_prob: float) -> list[str]:
     """For what the judge is enough: a share with labels, one without, single outputs."""
-    told = []
+    uses = []
     if worth.known and judged.design.is_sample:
         many = " if many more outputs have a verdict and no label" * judged.complete
-        told.append(
+        uses.append(
             f"To measure with labels: it saves {worth}{many}.".replace(" more label", " label")
         )
-    if judged.kind == "verdicts" and "accuracy" in found:
-        gap = found["judge_less_people"]
+    if judged.kind == "verdicts" and "accuracy" in rates:
+        gap = rates["judge_less_people"]
         size = Row(abs(gap.value), *sorted(map(abs, gap[1:])))
         high = "too high" if gap.value > 0 else "too low"
         passes = f"its share of {judged.pass_name!r}" if judged.pass_name else "its pass rate"
         if np.isnan(gap.value):
-            told.append(f"To measure without labels: how far {passes} is off cannot be told.")
+            uses.append(f"To measure without labels: how far {passes} is off cannot be told.")
         elif gap.low <= 0 <= gap.high:
             ends = points(gap, ci_prob).partition(" (")[2]
-            told.append(f"To measure without labels: {passes} may be right (off by {ends}.")
+            uses.append(f"To measure without labels: {passes} may be right (off by {ends}.")
         else:
-            told.append(f"To measure without labels: {passes} is {points(size, ci_prob)} {high}.")
-        good, bad = found["ppv"], found["npv"]
+            uses.append(f"To measure without labels: {passes} is {points(size, ci_prob)} {high}.")
+        good, bad = rates["ppv"], rates["npv"]
         said = f"of what it calls {judged.pass_name!r}" if judged.pass_name else "of its passes"
-        told.append(
+        uses.append(
             f"To decide about single outputs: {said} {percents(_less(good))} are wrong, and of "
             f"{'the rest' if judged.pass_name else 'its fails'} {percents(_less(bad))}."
         )
-    if "kappa" in found and not np.isnan(found["kappa"].value):
-        told.append(
-            f"People and judge agree on {percents(found['accuracy'])} of outputs: Cohen's kappa "
-            f"{numbers(found['kappa'])}, Gwet's AC1 {numbers(found['ac1'])}."
+    if "kappa" in rates and not np.isnan(rates["kappa"].value):
+        uses.append(
+            f"People and judge agree on {percents(rates['accuracy'])} of outputs: Cohen's kappa "
+            f"{numbers(rates['kappa'])}, Gwet's AC1 {numbers(rates['ac1'])}."
         )
     if judged.kind == "grades":
-        told.append(
-            f"Kappa with quadratic weights {numbers(found['weighted_kappa'], ci_prob)}; mean error "
-            f"{numbers(found['mean_error'])}; off by {numbers(found['mean_absolute_error'])} on "
+        uses.append(
+            f"Kappa with quadratic weights {numbers(rates['weighted_kappa'], ci_prob)}; mean error "
+            f"{numbers(rates['mean_error'])}; off by {numbers(rates['mean_absolute_error'])} on "
             "average, either way."
         )
-        told.append(_weak(judged, found))
+        uses.append(_weak(judged, rates))
     if judged.kind == "classes":
-        rows = {at["class"]: row for _, at, row in found.only("recall").rows()}
+        rows = {at["class"]: row for _, at, row in rates.only("recall").rows()}
         known = {name: row for name, row in rows.items() if not np.isnan(row.value)}
         if known:
             worst = min(known, key=lambda name: known[name].value)
-            told.append(f"It is weakest on {worst!r}, of which it finds {percents(known[worst])}.")
-    return told
+            uses.append(f"It is weakest on {worst!r}, of which it finds {percents(known[worst])}.")
+    return uses
 
 
 def _less(row: Row) -> Row:
     return Row(1 - row.value, 1 - row.high, 1 - row.low)
 
 
-def _weak(judged: Judged, found: Estimate) -> str:
+def _weak(judged: Judged, agreement: Estimate) -> str:
     """The score at which people's mean is farthest from the judge's."""
     far: tuple[float, str, Row] | None = None
-    for _, at, row in found.only("people_mean").rows():
+    for _, at, row in agreement.only("people_mean").rows():
         name = str(at["score"])
         if " to " in name or np.isnan(row.low):
             continue
@@ -233,16 +235,16 @@ def _weak(judged: Judged, found: Estimate) -> str:
     return f"Where it is weak: what it gives {far[1]}, people give {numbers(far[2])} on average."
 
 
-def _of_systems(judged: Judged, found: Estimate) -> tuple[str, tuple[str, ...]]:
+def _of_systems(judged: Judged, agreement: Estimate) -> tuple[str, tuple[str, ...]]:
     """One judge of several systems: where it is best and worst."""
     main = {"grades": "correlation", "scores": "auc"}.get(judged.kind, "accuracy")
-    main = main if main in found else "youden" if "youden" in found else "recall"
-    rows = {at["system"]: row for _, at, row in found.only(main).rows() if "class" not in at}
+    main = main if main in agreement else "youden" if "youden" in agreement else "recall"
+    rows = {at["system"]: row for _, at, row in agreement.only(main).rows() if "class" not in at}
     known = {name: row for name, row in rows.items() if not np.isnan(row.value)}
     if not known:
         return "The labels do not tell how good the judge is on any of these.", ()
     order = sorted(known, key=lambda name: -known[name].value)
-    level = found.ci_prob
+    level = agreement.ci_prob
     words = percents if main in ("accuracy", "auc", "recall") else numbers
     what = {
         "accuracy": "is right on {} of the outputs of {}",
@@ -257,11 +259,13 @@ def _of_systems(judged: Judged, found: Estimate) -> tuple[str, tuple[str, ...]]:
     return f"{text}.", ()
 
 
-def _of_judges(judged: Judged, found: Estimate, ci_prob: float) -> tuple[str, tuple[str, ...]]:
+def _of_judges(judged: Judged, agreement: Estimate, ci_prob: float) -> tuple[str, tuple[str, ...]]:
     """Several judges: which is best."""
     if judged.verdicts is None:
         main = "correlation" if judged.kind == "grades" else "auc"
-        rows = {at["judge"]: row for _, at, row in found.only(main).rows() if "system" not in at}
+        rows = {
+            at["judge"]: row for _, at, row in agreement.only(main).rows() if "system" not in at
+        }
         if not rows:
             return "The numbers of each judge are below.", ()
         order = sorted(rows, key=lambda name: -rows[name].value)

@@ -64,22 +64,24 @@ def _is_date(text: Any) -> bool:
 
 def _whole(values: Any) -> tuple[int, ...]:
     """Whole numbers, of which none is cut off."""
-    found = tuple(int(x) for x in values)
-    if any(n != x for n, x in zip(found, values, strict=True)):
+    whole = tuple(int(x) for x in values)
+    if any(n != x for n, x in zip(whole, values, strict=True)):
         raise ValueError(f"got {[*values]}")
-    return found
+    return whole
 
 
 def _numbers(counts: Counts, ci_prob: float) -> dict[str, Any]:
     """How far a judge agrees with people, and what it is worth, as plain values."""
-    found = quality(counts, ci_prob=ci_prob)
+    agreement = quality(counts, ci_prob=ci_prob)
     numbers = [
         {"quantity": name, "where": at, **{k: round(v, 6) for k, v in row._asdict().items()}}
-        for name, at, row in found.rows()
+        for name, at, row in agreement.rows()
         if not np.isnan([*row]).any()
     ]
     known = worth_in_labels(counts, ci_prob=ci_prob)
-    worth = [{"where": system, **one.as_dict()} for (_, system), one in known.items() if one.known]
+    worth = [
+        {"where": system, **each.as_dict()} for (_, system), each in known.items() if each.known
+    ]
     return {"numbers": numbers, "worth": worth, "ci_prob": ci_prob}
 
 
@@ -402,16 +404,16 @@ class Card:
         labels = self.external_labels(overdispersion)
         tested = np.atleast_1d(counts.labelled_n) > 0
         added = self._added(counts, overdispersion, ~tested)
-        made = estimated(added, labels, carries, ci_prob, self.totals, margin)
-        told = self.check(counts, overdispersion=overdispersion)
+        posterior = estimated(added, labels, carries, ci_prob, self.totals, margin)
+        cautions = self.check(counts, overdispersion=overdispersion)
         beyond = [
             Caution.of("transport", "shift", place=place, within=within, margin=margin)
             for place, within in zip(
-                counts.places, made.quantities["within_margin"].value, strict=True
+                counts.places, posterior.quantities["within_margin"].value, strict=True
             )
             if within <= 1 - SURE
         ]
-        return replace(made, cautions=(*told, *beyond, *made.cautions))
+        return replace(posterior, cautions=(*cautions, *beyond, *posterior.cautions))
 
     def check(
         self,
@@ -446,31 +448,31 @@ class Card:
         """
         with checking("judge.Card.check") as require:
             require(_is_date(date), f"date must be a date such as 2027-06-30, got {date!r}")
-        told = [*self._stale(judge, prompt, rubric)]
+        cautions = [*self._stale(judge, prompt, rubric)]
         if self.valid_until and (date or _today()) > self.valid_until:
-            told.append(Caution.of("stale-calibration", "date", until=self.valid_until))
+            cautions.append(Caution.of("stale-calibration", "date", until=self.valid_until))
         if counts is not None:
-            told += self._transport(counts, overdispersion)
-        return tuple(told)
+            cautions += self._transport(counts, overdispersion)
+        return tuple(cautions)
 
     def _stale(self, judge: str | None, prompt: str | None, rubric: str | None) -> list[Caution]:
-        told = []
+        cautions = []
         if judge is not None and judge != self.judge:
-            told.append(Caution.of("stale-calibration", "judge", judge=judge, known=self.judge))
+            cautions.append(Caution.of("stale-calibration", "judge", judge=judge, known=self.judge))
         for name, given, known in (
             ("prompt", prompt, self.prompt_sha256),
             ("rubric", rubric, self.rubric_sha256),
         ):
             if given is not None and digest(given) != known:
                 was = "another" if known else "not written down"
-                told.append(Caution.of("stale-calibration", "words", name=name, was=was))
-        return told
+                cautions.append(Caution.of("stale-calibration", "words", name=name, was=was))
+        return cautions
 
     def _transport(self, counts: Counts, overdispersion: float) -> list[Caution]:
         from scipy.stats import betabinom
 
         good, hit, bad, caught = self.external_labels(overdispersion)
-        told = []
+        cautions = []
         names, called = counts.systems or ("",), counts.pass_name
         columns = {n: np.atleast_1d(getattr(counts, n)) for n in (*LABELS, "test_n", "test_pass")}
         for i, name in enumerate(names):
@@ -492,7 +494,7 @@ class Card:
                 (least.cdf(k), f"fewer than it would if {none_so}"),
             ):
                 if row["test_n"] and chance < TRANSPORT_P:
-                    told.append(
+                    cautions.append(
                         Caution.of(
                             "transport",
                             "pass-rate",
@@ -519,7 +521,7 @@ class Card:
                 known = betabinom(n, 1 + a, 1 + b)
                 chance = min(1.0, 2 * min(known.cdf(x), known.sf(x - 1)))
                 if chance < TRANSPORT_P:
-                    told.append(
+                    cautions.append(
                         Caution.of(
                             "transport",
                             "labels",
@@ -528,7 +530,7 @@ class Card:
                             chance=chance,
                         )
                     )
-        return told
+        return cautions
 
     def save(self, path: str | Path) -> Path:
         """Write the card as JSON.
@@ -593,30 +595,30 @@ class Card:
             f"{bad:,} bad",
             f"  to a later run worth {worth[0]} good and {worth[2]} bad items, if the judge errs "
             "there as it did",
-            *self._told(),
+            *self._words(),
         ]
         for name in ("prompt", "rubric"):
             known = getattr(self, f"{name}_sha256")
             lines.append(f"  {name}: {known[:12] or 'not stated'}")
         return "\n".join(lines)
 
-    def _told(self) -> list[str]:
+    def _words(self) -> list[str]:
         """What the labels say of the judge, in lines."""
         lines = [f"  {self.tuned_labels:,} labels left out: tuned on them"] * bool(
             self.tuned_labels
         )
         each = [f"{rho:.3f} on {side} items" for side, rho in self.error_correlation.items()]
         lines += [f"  errors correlate within a system by {listed(each)}"] if each else []
-        rows = [(one, Row(*(one[k] for k in Row._fields))) for one in self.numbers]
+        rows = [(number, Row(*(number[k] for k in Row._fields))) for number in self.numbers]
         for name, words in (("accuracy", percents), ("kappa", numbers)):
             each = [
-                f"{words(row)}{''.join(f' of {at}' for at in one['where'].values())}"
-                for one, row in rows
-                if one["quantity"] == name
+                f"{words(row)}{''.join(f' of {at}' for at in number['where'].values())}"
+                for number, row in rows
+                if number["quantity"] == name
             ]
             lines += [f"  {name}: {listed(each)}"] if each else []
-        each = [f"{Worth(**{k: v for k, v in one.items() if k != 'where'})}"
-                + f" of {one['where']}" * bool(one["where"]) for one in self.worth]  # fmt: skip
+        each = [f"{Worth(**{k: v for k, v in row.items() if k != 'where'})}"
+                + f" of {row['where']}" * bool(row["where"]) for row in self.worth]  # fmt: skip
         return lines + ([f"  worth on top of these labels: {listed(each)}"] if each else [])
 
     def page(self) -> Page:
@@ -628,9 +630,9 @@ class Card:
             With every number of the card.
         """
         lines = [
-            Line([in_words(one["quantity"]), ", ".join(map(str, one["where"].values())),
-                  *(f"{one[end]:.3f}" for end in Row._fields)])
-            for one in self.numbers
+            Line([in_words(number["quantity"]), ", ".join(map(str, number["where"].values())),
+                  *(f"{number[end]:.3f}" for end in Row._fields)])
+            for number in self.numbers
         ]  # fmt: skip
         head, *about = str(self).splitlines()
         return Page(
@@ -650,11 +652,11 @@ class Card:
         str
             SVG: the judge's name and its worth in labels, or how often it is right.
         """
-        known = [one for one in self.worth if one["value"] == one["value"]]
-        right = [one["value"] for one in self.numbers if one["quantity"] == "accuracy"]
+        known = [entry for entry in self.worth if entry["value"] == entry["value"]]
+        right = [number["value"] for number in self.numbers if number["quantity"] == "accuracy"]
         text = f"right on {100 * min(right):.0f} %" if right else "labels of its errors"
         if known:
-            least = min(max(round(one["value"]), 0) for one in known)
+            least = min(max(round(worth["value"]), 0) for worth in known)
             text = f"worth {least:,} labels on top of {known[0]['labels']:,}"
         left, width = 7 * len(self.judge) + 12, 7 * len(text) + 12
         name, text = escape(self.judge), escape(text)

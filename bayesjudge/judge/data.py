@@ -104,7 +104,7 @@ class Pairs(NamedTuple):
             drawn = rng.standard_gamma(self.n + self.prior, (size, self.said.size))
         if _of_errors(design):
             return self._with_share(drawn, design, rng)
-        more = np.array([self.prior[self.said == one].sum() for one in self.verdicts])
+        more = np.array([self.prior[self.said == value].sum() for value in self.verdicts])
         margin = rng.standard_gamma(self.all_n + more, (size, self.all_n.size))
         return self._all_outputs(
             drawn * self.weight, design, margin / margin.sum(axis=1, keepdims=True)
@@ -116,12 +116,12 @@ class Pairs(NamedTuple):
         with np.errstate(invalid="ignore", divide="ignore"):
             if "prevalence" in design.identifies:
                 return drawn / drawn.sum(axis=1, keepdims=True)
-            found = np.empty_like(drawn)
-            for k, one in enumerate(self.verdicts):
-                own = self.said == one
-                part = drawn[:, own]
-                found[:, own] = margin[:, [k]] * part / part.sum(axis=1, keepdims=True)
-            return found
+            shares = np.empty_like(drawn)
+            for k, value in enumerate(self.verdicts):
+                here = self.said == value
+                part = drawn[:, here]
+                shares[:, here] = margin[:, [k]] * part / part.sum(axis=1, keepdims=True)
+            return shares
 
     def _with_share(
         self, drawn: np.ndarray, design: LabelDesign, rng: np.random.Generator
@@ -158,14 +158,16 @@ def _of_errors(design: LabelDesign) -> bool:
 
 def _by_truth(drawn: np.ndarray, truth: np.ndarray, good: np.ndarray) -> np.ndarray:
     """Shares of pairs from those within a truth; of more than two truths these count alike."""
-    found, kinds = np.empty_like(drawn), np.unique(truth)
-    for one in kinds:
-        own = truth == one
-        part = good if one == 1 else 1 - good
+    shares, kinds = np.empty_like(drawn), np.unique(truth)
+    for kind in kinds:
+        here = truth == kind
+        part = good if kind == 1 else 1 - good
         part = part if len(kinds) == 2 else np.full(len(drawn), 1 / len(kinds))
         with np.errstate(invalid="ignore", divide="ignore"):
-            found[:, own] = part[:, None] * drawn[:, own] / drawn[:, own].sum(axis=1, keepdims=True)
-    return found
+            shares[:, here] = (
+                part[:, None] * drawn[:, here] / drawn[:, here].sum(axis=1, keepdims=True)
+            )
+    return shares
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -204,8 +206,8 @@ class Judged(View):
 
     def __post_init__(self) -> None:
         with checking("judge.Judged") as require:
-            one = (self.verdicts is None) != (self.scores is None)
-            require(one, "expected verdicts or scores, one of the two")
+            either = (self.verdicts is None) != (self.scores is None)
+            require(either, "expected verdicts or scores, one of the two")
             people = () if self.verdicts is None else self.verdicts.people
             words = "labels of several people: hand over prevalence.people.PeopleCounts, of which "
             words += "those that two gave alike are taken (agreed), or name one column (truth=)"
@@ -258,7 +260,7 @@ class Judged(View):
     def pairs(self) -> dict[tuple[str, str], Pairs]:
         """Kinds of pairs by judge and system."""
         if self.scores is not None:
-            return {at: _of_scores(one) for at, one in self.scores.items()}
+            return {at: _of_scores(scores) for at, scores in self.scores.items()}
         verdicts = self.verdicts
         assert verdicts is not None
         return {
@@ -404,8 +406,8 @@ class Judged(View):
             if by is None:
                 scores[name, ""] = Scores.from_frame(table, score=name, **read)
             else:
-                found = read_systems(table, by=by, score=name, **read)
-                scores |= {(name, system): one for system, one in found.items()}
+                systems = read_systems(table, by=by, score=name, **read)
+                scores |= {(name, system): each for system, each in systems.items()}
         return cls(scores=scores, tuned=tuned)
 
 
@@ -508,9 +510,9 @@ def _of_verdicts(verdicts: Verdicts, judge: int, system: int | None) -> Pairs:
     strata = range(len(verdicts.groups)) if verdicts.propensity is not None else [0]
     kinds = 1 if verdicts.item is None else len(verdicts.items)
     table = np.zeros((kinds, len(strata), k + 1, k))
-    own = np.ones(len(verdicts.group), bool) if system is None else verdicts.group == system
+    here = np.ones(len(verdicts.group), bool) if system is None else verdicts.group == system
     for response in verdicts.response[:, columns].T:
-        seen = own & (response != MISSING)
+        seen = here & (response != MISSING)
         kind = np.zeros(seen.sum(), int) if verdicts.item is None else verdicts.item[seen]
         stratum = verdicts.group[seen] if len(strata) > 1 else np.zeros(seen.sum(), int)
         np.add.at(
@@ -522,7 +524,7 @@ def _of_verdicts(verdicts: Verdicts, judge: int, system: int | None) -> Pairs:
     size = (items @ table.reshape(kinds, -1)).reshape(len(strata), -1).sum(axis=1)
     stratum, truth, said = np.indices((len(strata), k, k)).reshape(3, -1)
     chance = np.ones(1) if verdicts.propensity is None else verdicts.propensity
-    made = Pairs(
+    pairs = Pairs(
         said.astype(float),
         truth.astype(float),
         labelled,
@@ -533,8 +535,8 @@ def _of_verdicts(verdicts: Verdicts, judge: int, system: int | None) -> Pairs:
         (prior / (k if k > 2 else 1)) * (size / max(size.sum(), 1))[stratum],
     )
     if verdicts.item is None:
-        return made._replace(cells=np.eye(labelled.size), items=labelled[0])
-    return made
+        return pairs._replace(cells=np.eye(labelled.size), items=labelled[0])
+    return pairs
 
 
 def _of_scores(scores: Scores) -> Pairs:

@@ -96,19 +96,19 @@ def quality(data: Any, *, ci_prob: float = 0.95) -> Estimate:
         for name, (more_dims, values) in drawn.items():
             own_dims[name] = more_dims
             for where, draws in values.items():
-                one = float(value[name][1][where][0])
-                row = with_ends(one, draws, ci_prob, name)
+                point = float(value[name][1][where][0])
+                row = with_ends(point, draws, ci_prob, name)
                 rows.setdefault(name, {})[(*at, *where)] = row
         kappa = value.get("kappa")
         if kappa is not None and np.isnan(kappa[1][()][0]) and pairs.labelled:
-            place = "".join(f" of {one!r}" for one in at)
+            place = "".join(f" of {level!r}" for level in at)
             cautions.append(Caution.of("undefined", place=place))
     parts = (judged.verdicts, *(judged.scores or {}).values())
     cautions += dict.fromkeys(seen.caution for seen in map(selection_of, parts) if seen)
     if judged.tuned:
         cautions.append(Caution.of("tuned-labels", labels=judged.tuned, left=judged.labelled))
     return Estimate(
-        {name: Quantity.of_rows(own, (*dims, *own_dims[name])) for name, own in rows.items()},
+        {name: Quantity.of_rows(cells, (*dims, *own_dims[name])) for name, cells in rows.items()},
         method=methods.QUALITY,
         ci_prob=ci_prob,
         source="Cohen (1960); Gwet (2008); Rubin (1981)",
@@ -143,20 +143,20 @@ Statistics = Mapping[str, tuple[tuple[str, ...], Mapping[tuple[Any, ...], np.nda
 def statistics(judged: Judged, pairs: Pairs, shares: np.ndarray) -> Statistics:
     """Of draws of the shares: each statistic with its own dimensions and its draws by entry."""
     said, truth, known = pairs.said, pairs.truth, pairs.knows_share(judged.design)
-    found: dict[str, Any] = {}
+    values_of: dict[str, Any] = {}
     if judged.kind == "verdicts":
-        found = agreement.of_verdicts(said, truth, shares)
-        found = found if known else {name: found[name] for name in RATES}
+        values_of = agreement.of_verdicts(said, truth, shares)
+        values_of = values_of if known else {name: values_of[name] for name in RATES}
     elif judged.kind == "grades":
-        found = agreement.of_scores(said, truth, shares)
+        values_of = agreement.of_scores(said, truth, shares)
     elif judged.kind == "scores":
-        found = {"auc": _auc(said, truth, shares)}
-    made: Statistics = {name: ((), {(): values}) for name, values in found.items()}
+        values_of = {"auc": _auc(said, truth, shares)}
+    by_name: Statistics = {name: ((), {(): values}) for name, values in values_of.items()}
     if judged.kind == "classes":
-        return {**made, **_of_classes(judged, pairs, shares, known)}
+        return {**by_name, **_of_classes(judged, pairs, shares, known)}
     if judged.kind == "verdicts" or not known:
-        return made
-    return {**made, "people_mean": (("score",), _people_mean(judged.kind, pairs, shares))}
+        return by_name
+    return {**by_name, "people_mean": (("score",), _people_mean(judged.kind, pairs, shares))}
 
 
 def _of_classes(judged: Judged, pairs: Pairs, shares: np.ndarray, known: bool) -> Statistics:
@@ -168,12 +168,12 @@ def _of_classes(judged: Judged, pairs: Pairs, shares: np.ndarray, known: bool) -
         precision[(name,)] = agreement.among(shares, truth == k, said == k)
         for j, other in enumerate(classes):
             table[name, other] = agreement.among(shares, said == j, truth == k)
-    made: dict[str, Any] = {"recall": (("class",), recall)}
+    by_name: dict[str, Any] = {"recall": (("class",), recall)}
     if known:
-        found = agreement.of_classes(said, truth, shares, len(classes))
-        made = {name: ((), {(): values}) for name, values in found.items()} | made
-        made["precision"] = (("class",), precision)
-    return made | {"confusion": (("truth", "verdict"), table)}
+        values_of = agreement.of_classes(said, truth, shares, len(classes))
+        by_name = {name: ((), {(): values}) for name, values in values_of.items()} | by_name
+        by_name["precision"] = (("class",), precision)
+    return by_name | {"confusion": (("truth", "verdict"), table)}
 
 
 def _people_mean(kind: str, pairs: Pairs, shares: np.ndarray) -> dict[tuple[Any, ...], np.ndarray]:

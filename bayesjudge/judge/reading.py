@@ -128,10 +128,10 @@ def disagreements(
     rows = _rows(frame, names, truth, numeric, meanings)
     off = rows.said[0] - rows.truth
     apart = np.flatnonzero(~np.isnan(off) & (off != 0))
-    made = frame.iloc[apart].reset_index(drop=True)
+    listed = frame.iloc[apart].reset_index(drop=True)
 
     def put(name: str, values: np.ndarray) -> None:
-        made.insert(0, free_name(name, made.columns), values)
+        listed.insert(0, free_name(name, listed.columns), values)
 
     if numeric:
         put("judge_less_people", off[apart])
@@ -146,7 +146,7 @@ def disagreements(
         put("judge_wrong", (1 - wrong).round(3))
         order = np.argsort(wrong, kind="stable")
     put("row", apart + 1)
-    return made.iloc[order].reset_index(drop=True)
+    return listed.iloc[order].reset_index(drop=True)
 
 
 def where_it_errs(
@@ -206,17 +206,23 @@ def where_it_errs(
     frame = _pandas(table)
     rows = _rows(frame, [verdict], truth, numeric, (pass_value, fail_value, missing_value))
     known = ~np.isnan(rows.said[0] - rows.truth)
-    said, people, own = rows.said[0][known], rows.truth[known], frame[known]
+    said, people, labelled = rows.said[0][known], rows.truth[known], frame[known]
     if columns is None:
         columns = [str(c) for c in frame.columns if c not in (verdict, truth)]
-        columns = [c for c in columns if c.lower() not in ITEM_COLUMNS and not _names_rows(own[c])]
+        columns = [
+            c for c in columns if c.lower() not in ITEM_COLUMNS and not _names_rows(labelled[c])
+        ]
     with checking("judge.where_it_errs") as require:
         missing = [c for c in columns if c not in frame.columns]
         require(not missing, f"no columns {missing}; there are {list(map(str, frame.columns))}")
-    found = [one for c in columns for one in _looked_at(own[c], said, people, numeric)]
-    order = sorted(found, key=lambda one: one.p_value)
+    findings = [
+        finding for c in columns for finding in _looked_at(labelled[c], said, people, numeric)
+    ]
+    order = sorted(findings, key=lambda finding: finding.p_value)
     ranks = np.arange(1, len(order) + 1)
-    kept = np.array([one.p_value for one in order]) <= FALSE_DISCOVERY * ranks / max(len(order), 1)
+    kept = np.array([finding.p_value for finding in order]) <= FALSE_DISCOVERY * ranks / max(
+        len(order), 1
+    )
     return order[: int(ranks[kept].max(initial=0))]
 
 
@@ -251,8 +257,8 @@ def _rows(
             for name in (*names, truth)
         }
         passes, fails, none = meanings
-        found, _ = read_labels(cells, pass_value=passes, fail_value=fails, missing_value=none)
-        read = {name: np.asarray(one, float) for name, one in found.items()}
+        meant, _ = read_labels(cells, pass_value=passes, fail_value=fails, missing_value=none)
+        read = {name: np.asarray(column, float) for name, column in meant.items()}
     return Rows(np.array([read[name] for name in names]), read[truth], numeric)
 
 
@@ -290,12 +296,12 @@ def _good_by_people(
     row, names = free_name("row", frame.columns), ("pass_value", "fail_value", "missing_value")
     table = frame[[verdict, *people]].assign(**{row: np.arange(len(frame))})
     how = {name: value for name, value in zip(names, meanings, strict=True) if value is not None}
-    found = doubtful(
+    labels = doubtful(
         table, verdict=verdict, truth=list(people), item=row, calibration="random", **how
     )
     good = np.full(len(frame), np.nan)
-    chance = np.where(found["label"] == 1, 1 - found["wrong"], found["wrong"])
-    good[found["item"].to_numpy(int)] = chance
+    chance = np.where(labels["label"] == 1, 1 - labels["wrong"], labels["wrong"])
+    good[labels["item"].to_numpy(int)] = chance
     return good
 
 
@@ -320,29 +326,29 @@ def _looked_at(
     elif len(values) <= MOST_VALUES:
         off = np.abs(said - people)
         for value, n in values.items():
-            own = some & (text == value).to_numpy()
-            if n >= FEWEST and (some & ~own).sum() >= FEWEST:
-                yield _more_errors(name, str(value), off[own], off[some & ~own], numeric)
+            here = some & (text == value).to_numpy()
+            if n >= FEWEST and (some & ~here).sum() >= FEWEST:
+                yield _more_errors(name, str(value), off[here], off[some & ~here], numeric)
 
 
 def _more_errors(
-    name: str, value: str, own: np.ndarray, rest: np.ndarray, numeric: bool
+    name: str, value: str, within: np.ndarray, rest: np.ndarray, numeric: bool
 ) -> Finding:
     from scipy import stats
 
     if numeric:
-        varies = np.ptp(np.concatenate([own, rest])) > 0
-        p = stats.ttest_ind(own, rest, equal_var=False, alternative="greater").pvalue
+        varies = np.ptp(np.concatenate([within, rest])) > 0
+        p = stats.ttest_ind(within, rest, equal_var=False, alternative="greater").pvalue
         p = p if varies and not np.isnan(p) else 1.0
-        here, there = (f"{part.mean():.2g}" for part in (own, rest))
+        here, there = (f"{part.mean():.2g}" for part in (within, rest))
         words = f"judge and people are {here} apart on average, elsewhere {there}"
     else:
-        table = [[own.sum(), len(own) - own.sum()], [rest.sum(), len(rest) - rest.sum()]]
+        table = [[within.sum(), len(within) - within.sum()], [rest.sum(), len(rest) - rest.sum()]]
         p = stats.fisher_exact(table, alternative="greater").pvalue
-        here, there = (f"{100 * part.mean():.0f} %" for part in (own, rest))
+        here, there = (f"{100 * part.mean():.0f} %" for part in (within, rest))
         words = f"the judge is wrong on {here}, elsewhere on {there}"
-    text = f"{name} {value}: {words} ({how_many(len(own), 'labelled output')})"
-    return Finding(name, value, text, float(p), len(own))
+    text = f"{name} {value}: {words} ({how_many(len(within), 'labelled output')})"
+    return Finding(name, value, text, float(p), len(within))
 
 
 def _slope(

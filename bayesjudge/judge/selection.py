@@ -29,7 +29,7 @@ class Scored(NamedTuple):
     #: Share of outputs on which each judge was right.
     observed: np.ndarray
     #: Variance of each of these that judges do not share, and that they do.
-    own: float
+    alone: float
     common: float
     labels: int
 
@@ -104,7 +104,7 @@ def select(
     judges = {"judge": judged.judges}
     none = np.full(len(judged.judges), np.nan)
     best = np.bincount(drawn.argmax(axis=1), minlength=len(none)) / len(drawn)
-    made = {
+    quantities = {
         measure: Quantity.over((drawn.mean(axis=0), low, high), judges),
         "observed": Quantity.over((scored.observed, none, none), judges),
         "p_best": Quantity.over((best, none, none), judges),
@@ -118,10 +118,10 @@ def select(
         gaps[judged.judges[i], judged.judges[j]] = (gap.mean(), *ends), (gap > 0).mean(), needed
     pair = ("first", "second")
     for k, name in enumerate(("difference", "p_better", "labels_needed")):
-        made[name] = Quantity.of_rows({at: row[k] for at, row in gaps.items()}, pair)
+        quantities[name] = Quantity.of_rows({at: row[k] for at, row in gaps.items()}, pair)
     cautions = [Caution.of("judged-by-some", outputs=left_out)] if left_out else []
     return Estimate(
-        made,
+        quantities,
         method=methods.SELECTION,
         ci_prob=ci_prob,
         source="Gelman et al. (2013), Section 5.4; Louis (1984)",
@@ -136,18 +136,18 @@ def posterior(scored: Scored, random_seed: int = 1) -> np.ndarray:
     """Draws of each judge's measure, shape (n_draws, n_judges)."""
     rng, judges = np.random.default_rng(random_seed), len(scored.observed)
     tau = np.linspace(0, MOST * SPREAD, POINTS)
-    total = scored.own + tau**2
+    total = scored.alone + tau**2
     mean = scored.observed.mean()
     apart = ((scored.observed - mean) ** 2).sum()
     log = -(judges - 1) / 2 * np.log(total) - apart / (2 * total) - (tau / SPREAD) ** 2 / 2
     chance = np.exp(log - log.max())
     drawn = rng.choice(tau, DRAWS, p=chance / chance.sum())[:, None] ** 2
-    weight = drawn / (drawn + scored.own)
+    weight = drawn / (drawn + scored.alone)
     # the mean of all judges is known up to what they share, and to the spread of so many
-    centre = mean + rng.normal(size=(DRAWS, 1)) * np.sqrt((drawn + scored.own) / judges)
+    centre = mean + rng.normal(size=(DRAWS, 1)) * np.sqrt((drawn + scored.alone) / judges)
     shrunk = centre + weight * (scored.observed - centre)
-    own = shrunk + rng.normal(size=shrunk.shape) * np.sqrt(weight * scored.own)
-    return own + rng.normal(size=(DRAWS, 1)) * np.sqrt(scored.common)
+    values = shrunk + rng.normal(size=shrunk.shape) * np.sqrt(weight * scored.alone)
+    return values + rng.normal(size=(DRAWS, 1)) * np.sqrt(scored.common)
 
 
 def _within(drawn: np.ndarray, scored: Scored, measure: Measure) -> np.ndarray:
@@ -163,7 +163,7 @@ def _within(drawn: np.ndarray, scored: Scored, measure: Measure) -> np.ndarray:
 def _labels_needed(gap: np.ndarray, scored: Scored) -> float:
     """Labels with which most draws of the difference are told from 0."""
     small = np.quantile(np.abs(gap), 1 - CHANCE)
-    return float(np.ceil(scored.labels * 2 * scored.own * z_score(0.95) ** 2 / small**2))
+    return float(np.ceil(scored.labels * 2 * scored.alone * z_score(0.95) ** 2 / small**2))
 
 
 def _scored(judged: Judged, measure: Measure) -> tuple[Scored, int]:
@@ -196,10 +196,12 @@ def _scored(judged: Judged, measure: Measure) -> tuple[Scored, int]:
         enough = all(n[part].sum() >= 2 for part in parts)
         words = "fewer than two labelled outputs (of each kind) have every judge's verdict"
         require(enough, words)
-    found = [_two_way(right[part], n[part]) for part in parts]
-    observed = np.sum([one.observed for one in found], axis=0) - (len(found) - 1)
-    own, common = (float(sum(getattr(one, name) for one in found)) for name in ("own", "common"))
-    return Scored(observed, own, common, int(n.sum())), left_out
+    layouts = [_two_way(right[part], n[part]) for part in parts]
+    observed = np.sum([layout.observed for layout in layouts], axis=0) - (len(layouts) - 1)
+    apart, common = (
+        float(sum(getattr(layout, name) for layout in layouts)) for name in ("alone", "common")
+    )
+    return Scored(observed, apart, common, int(n.sum())), left_out
 
 
 def _two_way(right: np.ndarray, n: np.ndarray) -> Scored:

@@ -136,26 +136,28 @@ def trust(
     probabilities = judged.table.scale == (0, 1)
     scores = Labelled(pairs.said, pairs.truth, pairs.n, pairs.verdicts, pairs.all_n, probabilities)
     shares = Posterior(pairs.shares(judged.design)[None], pairs.draws(judged.design), ci_prob)
-    made: dict[str, Any] = {}
+    quantities: dict[str, Any] = {}
     beyond: dict[str, dict[str, Any]] = {"traffic": {}, "wrong": {}}
     for side, name in (("pass", "pass_from"), ("fail", "fail_to")):
         passes = side == "pass"
         cut = threshold(scores, passes, alpha, promised)
-        made[name] = (cut, np.nan, np.nan)
+        quantities[name] = (cut, np.nan, np.nan)
         trusted = scores.every >= cut if passes else scores.every <= cut
         beyond["traffic"][side] = float(scores.every_n @ trusted / scores.every_n.sum())
-        own = pairs.said >= cut if passes else pairs.said <= cut
-        wrong = (1 - pairs.truth if passes else pairs.truth) * own
-        beyond["wrong"][side] = shares.row(partial(agreement.among, what=wrong, condition=own))
-    made |= {name: Quantity.of_rows(rows, ("side",)) for name, rows in beyond.items()}
-    made |= _best_cut(pairs, shares) | _gain(
+        beyond_cut = pairs.said >= cut if passes else pairs.said <= cut
+        wrong = (1 - pairs.truth if passes else pairs.truth) * beyond_cut
+        beyond["wrong"][side] = shares.row(
+            partial(agreement.among, what=wrong, condition=beyond_cut)
+        )
+    quantities |= {name: Quantity.of_rows(rows, ("side",)) for name, rows in beyond.items()}
+    quantities |= _best_cut(pairs, shares) | _gain(
         pairs, scores, judged.table.unit[judged.table.known], shares
     )
     drawn, value = (statistics(judged, pairs, x)["people_mean"][1] for x in (shares[1], shares[0]))
     rows = {at: with_ends(float(value[at][0]), draws, ci_prob, "") for at, draws in drawn.items()}
-    made["people_mean"] = Quantity.of_rows(rows, ("score",))
+    quantities["people_mean"] = Quantity.of_rows(rows, ("score",))
     return Estimate(
-        made,
+        quantities,
         method=methods.TRUST,
         ci_prob=ci_prob,
         source="Geifman & El-Yaniv (2017); Brier (1950)",
@@ -176,15 +178,15 @@ def threshold(scores: Labelled, above: bool, alpha: float, promised: float) -> f
     right = scores.good if above else 1 - scores.good
     order = np.argsort(-sign * scores.every, kind="stable")
     traffic = _Traffic(sign * scores.every[order], scores.every_n[order])
-    own = sign * scores.score
+    places = sign * scores.score
     n, wrong = (
-        np.array([k[own >= cut].sum() for cut in traffic.cuts])
+        np.array([k[places >= cut].sum() for cut in traffic.cuts])
         for k in (scores.n, scores.n * (1 - right))
     )
     by_labels = betainc(wrong + 0.5, n - wrong + 0.5, alpha)
     z, every_z = sign * scores.z(scores.score), sign * scores.z(scores.every)[order]
     by_curve = _by_curve(z, right, scores.n, every_z, traffic, alpha)
-    by_step = _by_step(own, right, scores.n, traffic, alpha)
+    by_step = _by_step(places, right, scores.n, traffic, alpha)
     holds = (np.maximum(by_curve, by_step) >= promised) & (by_labels >= FLOOR) & (n > 0)
     return float(sign * traffic.cuts[np.flatnonzero(holds)[-1]]) if holds.any() else np.nan
 
@@ -230,15 +232,17 @@ def _by_curve(
 
 
 def _by_step(
-    own: np.ndarray, right: np.ndarray, n: np.ndarray, traffic: _Traffic, alpha: float
+    places: np.ndarray, right: np.ndarray, n: np.ndarray, traffic: _Traffic, alpha: float
 ) -> np.ndarray:
     """The same under one step up, at an unknown place, of two unknown shares."""
     from scipy.special import betaln
 
     rng = np.random.default_rng(1)
-    logs, found = [], []
-    for place in np.unique(np.quantile(own, np.linspace(0.05, 0.95, STEPS), method="inverted_cdf")):
-        up = own >= place
+    logs, broken = [], []
+    for place in np.unique(
+        np.quantile(places, np.linspace(0.05, 0.95, STEPS), method="inverted_cdf")
+    ):
+        up = places >= place
         counts = [((n * right)[side].sum(), (n * (1 - right))[side].sum()) for side in (up, ~up)]
         high, low = (rng.beta(k + 1, m + 1, STEP_DRAWS) for k, m in counts)
         rising = high >= low
@@ -246,9 +250,9 @@ def _by_step(
         logs.append(sum(betaln(k + 1, m + 1) for k, m in counts) + np.log(ordered))
         beyond = traffic.means((traffic.every >= place).astype(float))
         wrong = 1 - low[:, None] - (high - low)[:, None] * beyond
-        found.append((wrong <= alpha)[rising].mean(axis=0) if rising.any() else 0 * beyond)
+        broken.append((wrong <= alpha)[rising].mean(axis=0) if rising.any() else 0 * beyond)
     chance = np.exp(np.array(logs) - max(logs))
-    return chance / chance.sum() @ np.array(found)
+    return chance / chance.sum() @ np.array(broken)
 
 
 def _folds(pairs: Pairs) -> tuple[np.ndarray, np.ndarray]:
@@ -295,10 +299,10 @@ def _gain(
     z, loss = scores.z(pairs.said), np.zeros(len(pairs.n))
     rows, fold = _folds(pairs)
     for k in range(FOLDS):
-        own, others = (np.bincount(rows[x], minlength=len(z)) for x in (fold == k, fold != k))
+        held_out, others = (np.bincount(rows[x], minlength=len(z)) for x in (fold == k, fold != k))
         (level, slope), chance = _curve(z, pairs.truth, others.astype(float))
         curve = chance @ (1 / (1 + np.exp(-level[:, None] - slope[:, None] * z)))
-        loss += own * (curve - pairs.truth) ** 2 / np.maximum(pairs.n, 1)
+        loss += held_out * (curve - pairs.truth) ** 2 / np.maximum(pairs.n, 1)
     losses = {"gain": (unit - pairs.truth) ** 2, "gain_recalibrated": loss}
 
     def of(drawn: np.ndarray, loss: np.ndarray) -> np.ndarray:
@@ -306,4 +310,7 @@ def _gain(
         with np.errstate(divide="ignore", invalid="ignore"):
             return 1 - (drawn @ loss) / (base * (1 - base))
 
-    return {name: shares.row(partial(of, loss=one), "mean_error") for name, one in losses.items()}
+    return {
+        name: shares.row(partial(of, loss=losses_of), "mean_error")
+        for name, losses_of in losses.items()
+    }

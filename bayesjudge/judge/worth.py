@@ -92,21 +92,21 @@ def _explained(pairs: Pairs, shares: np.ndarray) -> np.ndarray:
     for k in np.unique(pairs.truth):
         mean = shares @ (pairs.truth == k)
         total += mean * (1 - mean)
-        for one in pairs.verdicts:
-            own = pairs.said == one
-            given = agreement.among(shares, pairs.truth == k, own)
-            left += (shares @ own.astype(float)) * np.nan_to_num(given * (1 - given))
+        for value in pairs.verdicts:
+            here = pairs.said == value
+            given = agreement.among(shares, pairs.truth == k, here)
+            left += (shares @ here.astype(float)) * np.nan_to_num(given * (1 - given))
     return np.clip(1 - left / np.where(total > 0, total, 1), 0, 1)
 
 
 def _of_verdicts(pairs: Pairs, shares: np.ndarray, items: float) -> np.ndarray:
     """Variance of the share of good outputs from labels by verdict."""
     within, square = np.zeros(len(shares)), np.zeros(len(shares))
-    for one in pairs.verdicts:
-        own = pairs.said == one
-        p, given = shares @ own.astype(float), agreement.among(shares, pairs.truth, own)
+    for value in pairs.verdicts:
+        here = pairs.said == value
+        p, given = shares @ here.astype(float), agreement.among(shares, pairs.truth, here)
         with np.errstate(divide="ignore", invalid="ignore"):
-            part = p**2 * given * (1 - given) / pairs.n[own].sum()
+            part = p**2 * given * (1 - given) / pairs.n[here].sum()
         within += np.where(p > 0, part, 0.0)
         square += p * np.nan_to_num(given) ** 2
     return within + (square - (shares @ pairs.truth) ** 2) / items
@@ -114,10 +114,10 @@ def _of_verdicts(pairs: Pairs, shares: np.ndarray, items: float) -> np.ndarray:
 
 def _of_errors(pairs: Pairs, shares: np.ndarray, items: float) -> np.ndarray:
     """Variance of the share of good outputs from labels by truth (Rogan & Gladen's)."""
-    found = agreement.of_verdicts(pairs.said, pairs.truth, shares)
+    rates = agreement.of_verdicts(pairs.said, pairs.truth, shares)
     good, rate = shares @ pairs.truth, shares @ pairs.said
-    se, sp = found["sensitivity"], found["specificity"]
+    se, sp = rates["sensitivity"], rates["specificity"]
     n_good, n_bad = pairs.n @ pairs.truth, pairs.n @ (1 - pairs.truth)
     with np.errstate(divide="ignore", invalid="ignore"):
         errors = good**2 * se * (1 - se) / n_good + (1 - good) ** 2 * sp * (1 - sp) / n_bad
-        return (rate * (1 - rate) / items + errors) / found["youden"] ** 2
+        return (rate * (1 - rate) / items + errors) / rates["youden"] ** 2

@@ -53,18 +53,18 @@ def of_classes(said: Any, truth: Any, shares: Any, n_classes: int) -> dict[str, 
 
 def of_verdicts(said: Any, truth: Any, shares: Any) -> dict[str, Any]:
     """Rates of a judge of pass (1) and fail (0): what `of_classes` has, and its errors."""
-    found = of_classes(said, truth, shares, 2)
-    found["sensitivity"] = among(shares, said, truth)
-    found["specificity"] = among(shares, 1 - said, 1 - truth)
-    found["youden"] = found["sensitivity"] + found["specificity"] - 1
-    found["judge_less_people"] = shares @ np.asarray(said - truth, float)
-    found["ppv"] = among(shares, truth, said)
-    found["npv"] = among(shares, 1 - truth, 1 - said)
+    statistics = of_classes(said, truth, shares, 2)
+    statistics["sensitivity"] = among(shares, said, truth)
+    statistics["specificity"] = among(shares, 1 - said, 1 - truth)
+    statistics["youden"] = statistics["sensitivity"] + statistics["specificity"] - 1
+    statistics["judge_less_people"] = shares @ np.asarray(said - truth, float)
+    statistics["ppv"] = among(shares, truth, said)
+    statistics["npv"] = among(shares, 1 - truth, 1 - said)
     kinds = {"good_passed": (1, 1), "good_failed": (1, 0), "bad_passed": (0, 1)}
     kinds["bad_failed"] = (0, 0)
     for name, (good, passed) in kinds.items():
-        found[name] = shares @ ((truth == good) & (said == passed)).astype(float)
-    return found
+        statistics[name] = shares @ ((truth == good) & (said == passed)).astype(float)
+    return statistics
 
 
 def of_scores(said: Any, truth: Any, shares: Any) -> dict[str, Any]:

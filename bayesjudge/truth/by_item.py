@@ -157,7 +157,7 @@ def of_means(totals: np.ndarray) -> Parts:
 
 def parts_of(clusters: Clusters) -> Parts:
     """Contributions of an item of each pattern."""
-    return Parts(*(clusters.rows @ one for one in of_means(clusters.totals)))
+    return Parts(*(clusters.rows @ part for part in of_means(clusters.totals)))
 
 
 def of_inversion(totals: np.ndarray) -> np.ndarray:
@@ -212,14 +212,14 @@ def independent_weight(clusters: Clusters) -> float:
     return float(np.clip(gain / cost, 0, 1)) if cost > 0 else 0.0
 
 
-def leverage(passed: np.ndarray, count: np.ndarray, own: np.ndarray) -> np.ndarray:
+def leverage(passed: np.ndarray, count: np.ndarray, pull: np.ndarray) -> np.ndarray:
     """How far each labelled item draws the mean of truth and the judge's weight to itself.
 
     `own` is its share of the labelled rows, 0 of items without a label.
     """
-    known = float(count[own > 0] @ passed[own > 0] ** 2)
-    drawn = own + passed**2 / known if known > 0 else own
-    return np.minimum(np.where(own > 0, drawn, 0.0), MOST_LEVERAGE)
+    known = float(count[pull > 0] @ passed[pull > 0] ** 2)
+    drawn = pull + passed**2 / known if known > 0 else pull
+    return np.minimum(np.where(pull > 0, drawn, 0.0), MOST_LEVERAGE)
 
 
 def difference_spread(clusters: Clusters, weight: float, corrected: bool = True) -> Spread:
@@ -233,8 +233,8 @@ def difference_spread(clusters: Clusters, weight: float, corrected: bool = True)
     spread = spread_of(clusters, values)
     if not corrected:
         return spread
-    own = clusters.rows @ LABELLED / clusters.totals[:4].sum()
-    drawn = leverage(clusters.rows @ each.labelled_pass, clusters.count, own)
+    pull = clusters.rows @ LABELLED / clusters.totals[:4].sum()
+    drawn = leverage(clusters.rows @ each.labelled_pass, clusters.count, pull)
     by_item = clusters.rows @ values / (1 - drawn)
     return Spread(float(clusters.count @ by_item**2), spread.independent, True)
 
@@ -252,9 +252,9 @@ def difference(clusters: Clusters, least: float, ci_prob: float) -> tuple[Interv
     quantile = z_score(ci_prob) if few else t_quantile(clusters.labelled - 1, ci_prob)
     effect = max(spread.design_effect, least)
     half = quantile * np.sqrt(effect * spread.independent)
-    (good, passed, p), own = Means.of(used.totals), Means.of(clusters.totals)
+    (good, passed, p), each = Means.of(used.totals), Means.of(clusters.totals)
     centre = good - weight * (passed - p)
-    value = own.good - weight * (own.passed - own.others)
+    value = each.good - weight * (each.passed - each.others)
     return Interval(value, centre - half, centre + half), effect
 
 
@@ -280,8 +280,8 @@ def correlation_within(clusters: Clusters, z: float) -> tuple[float, float, floa
     variance = theta * (1 - theta)
     value = count @ products / (count @ pairs) / variance
     shared = (products - value * variance * pairs) / (count @ pairs * variance)
-    own = (1 - 2 * theta) / variance * (good - theta * labelled) / (count @ labelled)
-    half = z * np.sqrt(count @ (shared - value * own) ** 2)
+    slope = (1 - 2 * theta) / variance * (good - theta * labelled) / (count @ labelled)
+    half = z * np.sqrt(count @ (shared - value * slope) ** 2)
     low, high = np.clip((value - half, value + half), 0, 1)
     return float(np.clip(value, 0, 1)), float(low), float(high)
 
@@ -308,7 +308,7 @@ def contrast(first: Clusters, second: Clusters) -> Contrast:
     count = first.count
     truth, passed, tests = (a - b for a, b in zip(parts_of(first), parts_of(second), strict=True))
     gap, gap_labelled, gap_test = np.array(Means.of(first.totals)) - Means.of(second.totals)
-    whole = all(one.totals[4:].sum() > 0 for one in (first, second))
+    whole = all(clusters.totals[4:].sum() > 0 for clusters in (first, second))
     labelled = first.has_label | second.has_label
     size = float(count[labelled].sum())
     extra_y = extra_v = extra_t = np.zeros(0)
@@ -327,8 +327,8 @@ def contrast(first: Clusters, second: Clusters) -> Contrast:
     gain = count @ (truth * move) + extra_y @ extra_v
     weight = float(np.clip(gain / cost, 0, 1)) if whole and cost > 0 else 0.0
     known = float(count[labelled] @ passed[labelled] ** 2 + extra_v @ extra_v)
-    own = passed**2 / known if weight > 0 and known > 0 else 0 * passed
-    drawn = np.minimum(np.where(labelled, 1 / held + own, 0.0), MOST_LEVERAGE)
+    pull = passed**2 / known if weight > 0 and known > 0 else 0 * passed
+    drawn = np.minimum(np.where(labelled, 1 / held + pull, 0.0), MOST_LEVERAGE)
     z = (truth - weight * move) / (1 - drawn)
     extra = (extra_y - weight * extra_v) / (1 - 1 / held)
     variance = count @ z**2 + extra @ extra + weight**2 * (extra_t @ extra_t)
@@ -342,26 +342,28 @@ def few_apart(first: Clusters, second: Clusters) -> bool:
     seen = first.has_label & second.has_label
 
     def gap(what: np.ndarray) -> np.ndarray:
-        shares = [one.rows @ (LABELLED * what) / (one.rows @ LABELLED) for one in (first, second)]
+        shares = [
+            side.rows @ (LABELLED * what) / (side.rows @ LABELLED) for side in (first, second)
+        ]
         return shares[0] - shares[1]
 
     with np.errstate(divide="ignore", invalid="ignore"):
         truth, passed = gap(GOOD), gap(PASSED)
     all_labelled = (first.totals + second.totals)[4:].sum() <= 0
     rests_on = [truth] if all_labelled else [truth, truth - passed]
-    return bool(min(first.count[seen & (np.abs(one) > 1e-9)].sum() for one in rests_on) < FEW)
+    return bool(min(first.count[seen & (np.abs(apart) > 1e-9)].sum() for apart in rests_on) < FEW)
 
 
-def largest_deviation(found: Sequence[Contrast], count: np.ndarray, ci_prob: float) -> float:
+def largest_deviation(contrasts: Sequence[Contrast], count: np.ndarray, ci_prob: float) -> float:
     """Quantile of the largest deviation among all differences, in standard errors.
 
     Montiel Olea & Plagborg-Møller (2019), from 10,000 draws of the items' contributions.
     """
     rng = np.random.default_rng(1)
-    z = np.array([c.influence for c in found]) * np.sqrt(count)
+    z = np.array([c.influence for c in contrasts]) * np.sqrt(count)
     errors = np.sqrt((z**2).sum(axis=1))
     shape = z[errors > 0] / errors[errors > 0, None]
-    df = min(c.labelled for c in found) - 1
+    df = min(c.labelled for c in contrasts) - 1
     if not len(shape) or df < 1:
         return np.inf
     largest = []

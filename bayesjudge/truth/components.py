@@ -96,11 +96,11 @@ def prior_data(name: str, prior: Prior | NormalPrior | float, dim: str | None = 
         return values[0], values[1]
     known = list(model.coords[dim] or ())
     with checking(f"prior of {name}") as require:
-        missing = [one for one in known if one not in prior]
-        unknown = [one for one in prior if one not in known]
+        missing = [level for level in known if level not in prior]
+        unknown = [level for level in prior if level not in known]
         require(not missing, f"no prior for {dim} {missing[:3]}; give one for each {dim}")
         require(not unknown, f"no {dim} is called {unknown[:3]}; there are {known}")
-    each = np.array([tuple(prior[one]) for one in known]).T
+    each = np.array([tuple(prior[level]) for level in known]).T
     values = pm.Data(f"{name}_prior", each, dims=("parameter", dim))
     return values[0], values[1]
 
@@ -118,15 +118,15 @@ def pair_of_rates(
 
     from bayesjudge.core.distributions import beta_share, pair_above_one
 
-    one, other = names
+    this, other = names
     if not above_one:
         first, second = (
             pm.Beta(name, *prior, dims=dims) for name, prior in zip(names, priors, strict=True)
         )
         return first, second
     if text:
-        return pair_above_one((one, other), priors, dims)
-    first = beta_share(one, *priors[0], text=False, dims=dims)
+        return pair_above_one((this, other), priors, dims)
+    first = beta_share(this, *priors[0], text=False, dims=dims)
     share = pm.Uniform(f"{other}_share", dims=dims)
     missed, (alpha, beta) = first * (1 - share), priors[1]
     density = (alpha - 1) * pt.log1p(-missed) + (beta - 1) * pt.log(missed) + pt.log(first)
@@ -170,16 +170,16 @@ class Pooled:
 
         if "spread_prior" not in (model := pm.modelcontext(None)):
             pm.Data("spread_prior", np.array(self.spread))
-        found = {}
+        values = {}
         for name, typical in zip(names, make([f"typical_{x}" for x in names], None), strict=True):
             spread = half_normal(f"{name}_spread", model["spread_prior"], text=text)
             centre = pm.math.log(typical) - pm.math.log1p(-typical)
             if text:
-                found[name] = logit_normal(name, centre, spread, self.dim)
+                values[name] = logit_normal(name, centre, spread, self.dim)
                 continue
             rates = pm.math.sigmoid(centre + spread * pm.Normal(f"{name}_steps", dims=self.dim))
-            found[name] = pm.Deterministic(name, rates, dims=self.dim)
-        return found
+            values[name] = pm.Deterministic(name, rates, dims=self.dim)
+        return values
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,14 +200,14 @@ class Linear:
             model.add_coord("coefficient", self.names)
             pm.Data("covariate", self.columns, dims=(self.dim, "coefficient"))
             pm.Data("slope_prior", np.array(self.slope))
-        found = {}
+        rates = {}
         for name, typical in zip(names, make([f"typical_{x}" for x in names], None), strict=True):
             logits = pt.log(typical) - pt.log1p(-typical) + pt.zeros(len(self.columns))
             if self.names:
                 slopes = pm.Normal(f"{name}_slope", 0, model["slope_prior"], dims="coefficient")
                 logits = logits + model["covariate"] @ slopes
-            found[name] = pm.Deterministic(name, pm.math.sigmoid(logits), dims=self.dim)
-        return found
+            rates[name] = pm.Deterministic(name, pm.math.sigmoid(logits), dims=self.dim)
+        return rates
 
 
 Varying = Apart | Pooled | Linear
@@ -274,8 +274,8 @@ class DirichletRows(Component):
         from bayesjudge.core.distributions import log_dirichlet
 
         if text or not self._several:
-            own = self.dims[-self.weights.ndim :]
-            weights = pm.Data(f"{self.name}_prior", self.weights, dims=own)
+            dims = self.dims[-self.weights.ndim :]
+            weights = pm.Data(f"{self.name}_prior", self.weights, dims=dims)
             return {self.name: pm.Dirichlet(self.name, weights, dims=self.dims)}
         many = len(pm.modelcontext(None).coords[self.dims[0]] or ())
         logs = log_dirichlet(self.name, np.tile(self.weights, (many, *[1] * self.weights.ndim)))
@@ -541,8 +541,8 @@ class PredictiveRates(Component):
 
     def log_table(self, values: Values, xp: Any) -> Any:
         """Of bad and good items with fail and pass."""
-        one = (values[name] if self.dim else values[name][..., None] for name in self.names)
-        rate, ppv, npv = one
+        rates = (values[name] if self.dim else values[name][..., None] for name in self.names)
+        rate, ppv, npv = rates
         fail, passed = xp.log1p(-rate), xp.log(rate)
         bad = xp.stack([fail + xp.log(npv), passed + xp.log1p(-ppv)], axis=-1)
         good = xp.stack([fail + xp.log1p(-npv), passed + xp.log(ppv)], axis=-1)
@@ -561,9 +561,9 @@ class PredictiveClasses(Component):
 
     def variables(self, text: bool) -> dict[str, Any]:
         """Dirichlet variables."""
-        one = DirichletRows("verdict_share", self.shares, self.dims[:-1])
+        shares = DirichletRows("verdict_share", self.shares, self.dims[:-1])
         other = DirichletRows("class_share", self.weights, self.dims)
-        return one.variables(text=True) | other.variables(text=True)
+        return shares.variables(text=True) | other.variables(text=True)
 
     def log_table(self, values: Values, xp: Any) -> Any:
         """Of the classes with the verdicts."""
@@ -611,8 +611,8 @@ def around_guess(name: str, mean: Any, spread: Any, guess: np.ndarray, off: np.n
         pm.Data(f"{name}_{what}", values, dims="judge")
         for what, values in (("guess", guess), ("error", off))
     )
-    own, square = pm.Flat(f"{name}_own", dims="judge"), spread**2 + error**2
+    offset, square = pm.Flat(f"{name}_own", dims="judge"), spread**2 + error**2
     # the judge's distance from the mean, in standard deviations of the population
-    far = spread * (at - mean) / square + error / pt.sqrt(square) * own
+    far = spread * (at - mean) / square + error / pt.sqrt(square) * offset
     pm.Potential(f"{name}_density", -(far**2 + pt.log(square)).sum() / 2)
     return pm.Deterministic(name, mean + spread * far, dims="judge")

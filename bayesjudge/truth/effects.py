@@ -50,20 +50,20 @@ class Operation(Op):
     A subclass says of how many dimensions results and these inputs are, and makes the function.
     """
 
-    __props__ = ("told", "code")
+    __props__ = ("sizes", "code")
     #: Dimensions of the value, and of the inputs by which there are slopes.
     value: ClassVar[int] = 0
     unknown: tuple[int, ...]
     #: Dimensions of what is found beside the value, if it is not these slopes.
     beside: ClassVar[tuple[int, ...] | None] = None
 
-    def __init__(self, *told: Any) -> None:
+    def __init__(self, *sizes: Any) -> None:
         #: Sizes and flags that the function is made for.
         files = inspect.getfile(type(self)), __file__
-        self.told, self.code = told, _code_of(files)
+        self.sizes, self.code = sizes, _code_of(files)
 
     @staticmethod
-    def function(compiled: Callable[..., Any], *told: Any) -> Callable[..., Any]:
+    def function(compiled: Callable[..., Any], *sizes: Any) -> Callable[..., Any]:
         """Make the function of all inputs, of functions that are `compiled`."""
         raise NotImplementedError
 
@@ -79,8 +79,8 @@ class Operation(Op):
 
     def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
         """Compute value and slopes in Python."""
-        found = self.function(plain, *self.told)(*inputs)
-        for storage, value in zip(output_storage, found, strict=True):
+        values = self.function(plain, *self.sizes)(*inputs)
+        for storage, value in zip(output_storage, values, strict=True):
             storage[0] = np.asarray(value)
 
     def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:
@@ -109,7 +109,7 @@ def _in_numba(op: Any, node: Any, **_: Any) -> Any:
     def compiled(function: Callable[..., Any]) -> Any:
         return numba_njit(function, error_model="numpy")
 
-    return op.function(compiled, *op.told)
+    return op.function(compiled, *op.sizes)
 
 
 @cache
@@ -241,7 +241,7 @@ class Centre(Operation):
     value, unknown, beside = 1, (1, 1), (1, 2)
 
     @staticmethod
-    def function(compiled: Callable[..., Any], *told: Any) -> Callable[..., Any]:
+    def function(compiled: Callable[..., Any], *sizes: Any) -> Callable[..., Any]:
         """Solve the equation."""
         return compiled(centres)
 

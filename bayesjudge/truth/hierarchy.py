@@ -105,14 +105,14 @@ class PooledPosterior:
         self, centre: np.ndarray, spread: np.ndarray, start: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Each group's most probable steps, and a square root of their covariance."""
-        own = np.diag(np.arange(3) >= self._first).astype(float)
+        steep = np.diag(np.arange(3) >= self._first).astype(float)
         steps = (start - centre) / spread
         for turn in range(STEPS + 1):
             slope, bend = self._slopes(centre + spread * steps)
-            bend = bend * spread[..., :, None] * spread[..., None, :] + own
+            bend = bend * spread[..., :, None] * spread[..., None, :] + steep
             if turn == STEPS:
                 break
-            move = np.linalg.solve(bend, (slope * spread - steps @ own)[..., None])[..., 0]
+            move = np.linalg.solve(bend, (slope * spread - steps @ steep)[..., None])[..., 0]
             longest = np.abs(move * spread).max(axis=-1, keepdims=True) / LONGEST
             steps = steps + move / np.maximum(longest, 1)
         return steps, np.linalg.cholesky(np.linalg.inv(bend))
@@ -160,10 +160,10 @@ class PooledPosterior:
         prior -= (normal**2).sum(axis=1) / 2
         # parts that stay in a processor's memory
         parts = np.array_split(outer, max(len(outer) // ROWS, 1))
-        found = prior + np.concatenate([self._log_integrals(part) for part in parts])
+        density = prior + np.concatenate([self._log_integrals(part) for part in parts])
         if self.better_than_chance:  # of two logits, a sum of shares above 1 is a sum above 0
-            found = np.where(logits[:, -2] + logits[:, -1] > 0, found, -np.inf)
-        return np.asarray(found)
+            density = np.where(logits[:, -2] + logits[:, -1] > 0, density, -np.inf)
+        return np.asarray(density)
 
     def weighed(self, seed: int = 1) -> Weighed:
         """Draw and weigh.

@@ -69,7 +69,7 @@ def intervals_of(
 ) -> tuple[np.ndarray, ...]:
     """Means, lows and highs of weighed draws, one a row, in the order of the other axes."""
     columns = draws.reshape(len(weight), -1).T
-    return tuple(np.transpose([interval_of(one, weight, ci_prob, kind) for one in columns]))
+    return tuple(np.transpose([interval_of(column, weight, ci_prob, kind) for column in columns]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ class BetaPosterior:
         shares = BetaShares(flat, Apart("group"))
         errors = RateErrors(flat, flat, False, Apart("judge"), "judge")
         blocks = likelihood.log_joint(self.table, shares, errors, self._named(rates))
-        return np.concatenate([one + likelihood.log_allowed(self.table) for one in blocks])
+        return np.concatenate([block + likelihood.log_allowed(self.table) for block in blocks])
 
     def log_density(self, logits: np.ndarray) -> np.ndarray:
         """Up to a constant, of each row."""
@@ -130,12 +130,12 @@ class BetaPosterior:
         alpha, beta = self._priors.T
         # a Beta density and the Jacobian of the logit; log(1 - p) keeps its digits
         prior = -(alpha * np.logaddexp(0, -logits) + beta * np.logaddexp(0, logits)).sum(axis=1)
-        found = prior + likelihood.log_sum(self._joint(rates)) @ self._count
+        density = prior + likelihood.log_sum(self._joint(rates)) @ self._count
         if self.better_than_chance:
             named = self._named(rates)
             above = named["sensitivity"] + named["specificity"] > 1
-            found = np.where(above.all(axis=1), found, -np.inf)
-        return np.asarray(found)
+            density = np.where(above.all(axis=1), density, -np.inf)
+        return np.asarray(density)
 
     def _expected(self, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Successes and failures of each rate, with those of its prior."""

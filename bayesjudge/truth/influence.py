@@ -56,9 +56,9 @@ class Moments(NamedTuple):
             return ((n * values).sum(axis=-1) + ones * corners) / size
 
         with np.errstate(divide="ignore", invalid="ignore"):
-            one, two = mean(f, 2), mean(y, 2)
-            parts = mean(f * f, 2) - one**2, mean(y * y, 2) - two**2, mean(f * y, 1) - one * two
-        return cls(size, one, two, *parts)
+            first, two = mean(f, 2), mean(y, 2)
+            parts = mean(f * f, 2) - first**2, mean(y * y, 2) - two**2, mean(f * y, 1) - first * two
+        return cls(size, first, two, *parts)
 
 
 class Labelled(NamedTuple):
@@ -185,11 +185,13 @@ def difference(
         value = seen.y + left * weight * (rate - seen.f)
         centre = used.y + weight * (first - used.f)
         centre = np.where(left > 0, (1 - left) * seen.y, seen.y) + left * centre
-        own = np.maximum(used.yy + weight**2 * used.ff - 2 * weight * used.fy, 0) / (m_free - lost)
+        noise = np.maximum(used.yy + weight**2 * used.ff - 2 * weight * used.fy, 0) / (
+            m_free - lost
+        )
         # one item alone does not tell how far predictions scatter, but it and the labelled ones do
         alone = (second - first**2) / (n_free - lost)
         spread = weight**2 * np.where(n_free > lost, alone, of_one / n)
-        half = z * np.sqrt(np.where(have & ~np.asarray(items), spread, 0.0) + left * own)
+        half = z * np.sqrt(np.where(have & ~np.asarray(items), spread, 0.0) + left * noise)
     return Interval(value, centre - half, centre + half), weight
 
 
@@ -313,14 +315,14 @@ def propensity_weighted(
     weight, most, corners, items
         As in `difference`; of these items it is left to chance which of them were labelled.
     """
-    own, rest = (np.asarray(x, float) for x in propensity)
-    known = np.concatenate([np.ones(own.size), np.zeros(rest.size)])
+    of_labelled, rest = (np.asarray(x, float) for x in propensity)
+    known = np.concatenate([np.ones(of_labelled.size), np.zeros(rest.size)])
     table = np.array(
         [
             np.concatenate([labelled.f, others.f]),
             np.concatenate([labelled.y, np.zeros(rest.size)]),
             np.concatenate([labelled.n, others.n]),
-            np.concatenate([own, rest]),
+            np.concatenate([of_labelled, rest]),
             known,
         ],
         float,
@@ -329,11 +331,17 @@ def propensity_weighted(
     padded = table
     if corners:
         # items that had to be labelled tell of no other
-        told = np.unique(own[(np.asarray(labelled.n) > 0) & ((own < 1) | (not items))])
+        chances = np.unique(
+            of_labelled[(np.asarray(labelled.n) > 0) & ((of_labelled < 1) | (not items))]
+        )
         size = table[2].sum()
-        share = [corners * table[2, np.isclose(table[3], one)].sum() / size for one in told]
-        kinds = np.tile([PASSED, GOOD], told.size)
-        extra = np.array([*kinds, np.repeat(share, 4), np.repeat(told, 4), np.ones(4 * told.size)])
+        share = [
+            corners * table[2, np.isclose(table[3], chance)].sum() / size for chance in chances
+        ]
+        kinds = np.tile([PASSED, GOOD], chances.size)
+        extra = np.array(
+            [*kinds, np.repeat(share, 4), np.repeat(chances, 4), np.ones(4 * chances.size)]
+        )
         padded = np.concatenate([table, extra], axis=1)
     by_judge, by_truth = _hajek(padded)
     n = padded[2]

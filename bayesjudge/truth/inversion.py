@@ -90,9 +90,9 @@ def _highest(end: Callable[[Any], Any], z: float) -> Any:
     low, high = np.zeros(np.shape(last)), np.full(np.shape(last), float(z))
     golden = (np.sqrt(5) - 1) / 2
     for _ in range(60):
-        one, other = high - golden * (high - low), low + golden * (high - low)
-        rises = end(one) < end(other)
-        low, high = np.where(rises, one, low), np.where(rises, high, other)
+        first, other = high - golden * (high - low), low + golden * (high - low)
+        rises = end(first) < end(other)
+        low, high = np.where(rises, first, low), np.where(rises, high, other)
     return np.where(before > last, np.fmax(end((low + high) / 2), last), last)
 
 
@@ -191,5 +191,5 @@ def projected(test: np.ndarray, table: np.ndarray) -> np.ndarray:
 
     matrix, seen = rows_of(table).T, test / test.sum()
     system = np.vstack([matrix - seen[:, None], np.ones(len(table))])
-    found, _ = nnls(system, np.append(np.zeros(len(seen)), 1.0))
-    return found / found.sum()
+    weights, _ = nnls(system, np.append(np.zeros(len(seen)), 1.0))
+    return weights / weights.sum()

@@ -164,11 +164,11 @@ def log_joint(
         logs = logs if weight is not None else logs[..., None]
         by_node = _of_responses(once, errors.by, logs)
         by_class = log_sum(by_node + (0.0 if weight is None else weight))
-        found = by_class[:, at]
+        joint = by_class[:, at]
         if shares is not None:
             share = table_of_draws(shares, block)[:, table.group]
-            found = found + np.where(table.tells[:, None], share, 0.0)
-        yield found
+            joint = joint + np.where(table.tells[:, None], share, 0.0)
+        yield joint
 
 
 def _of_responses(table: Verdicts, by: str | None, logs: np.ndarray) -> np.ndarray:
@@ -176,8 +176,8 @@ def _of_responses(table: Verdicts, by: str | None, logs: np.ndarray) -> np.ndarr
     draws, whose, classes, responses, nodes = logs.shape
     if table.response.shape[1] == 1:  # one judge: each response is one entry of the table
         code = table.response[:, 0]
-        found = logs[:, _whose(table, by)[0][:, 0], :, np.maximum(code, 0)]
-        return np.where((code == MISSING)[:, None, None], 0.0, np.moveaxis(found, 0, 1))
+        by_response = logs[:, _whose(table, by)[0][:, 0], :, np.maximum(code, 0)]
+        return np.where((code == MISSING)[:, None, None], 0.0, np.moveaxis(by_response, 0, 1))
     flat = logs.transpose(0, 1, 3, 2, 4).reshape(draws, whose * responses, classes * nodes)
     return (given_responses(table, by) @ flat).reshape(draws, -1, classes, nodes)
 
@@ -197,10 +197,10 @@ def drawn_truths(
     """
     size, classes = len(table.groups), len(table.classes)
     known = np.zeros((size, classes))
-    told = np.flatnonzero(table.is_labelled & table.about)
-    np.add.at(known, (table.group[told], table.truth[told]), table.count[told])
+    settled = np.flatnonzero(table.is_labelled & table.about)
+    np.add.at(known, (table.group[settled], table.truth[settled]), table.count[settled])
     of_group = (np.arange(size)[:, None] == table.group[unknown]).astype(float)
-    count, found = table.count[unknown], []
+    count, truths = table.count[unknown], []
     for joint in blocks:
         chance = truth_given_responses(joint)
         if classes == 2:
@@ -208,8 +208,8 @@ def drawn_truths(
             drawn = np.stack([count - good, good], axis=-1)
         else:
             drawn = rng.multinomial(count, chance)
-        found.append(of_group @ drawn)
-    return np.concatenate(found) + known
+        truths.append(of_group @ drawn)
+    return np.concatenate(truths) + known
 
 
 def draw_responses(
@@ -235,15 +235,15 @@ def draw_responses(
         by_judge = np.moveaxis(chance, 3, 2)[:, truth, node]
     else:
         by_judge = chance[of_item]
-    own = by_judge[table.judge_of_column]  # column, item and verdict
-    below = own.cumsum(axis=-1)[..., :-1] < rng.random((*own.shape[:2], 1))
+    rates = by_judge[table.judge_of_column]  # column, item and verdict
+    below = rates.cumsum(axis=-1)[..., :-1] < rng.random((*rates.shape[:2], 1))
     return np.where(table.response == MISSING, MISSING, below.sum(axis=-1).T)
 
 
 # Graphs, in PyMC ----------------------------------------------------------------------------------
 
 
-def with_nothing_told(table: Verdicts, log_share: Any) -> Any:
+def with_nothing_known(table: Verdicts, log_share: Any) -> Any:
     """Shares with a row more, of 1, for labels whose shares say nothing."""
     import pytensor.tensor as pt
 
@@ -290,7 +290,11 @@ def multinomial(name: str, counts: Any, shares: Any, dims: tuple[str, ...]) -> N
 
 
 def observe_given_truth(
-    counts: tuple[np.ndarray, np.ndarray], share: Any, rows: Any, dims: tuple[str, ...], told: bool
+    counts: tuple[np.ndarray, np.ndarray],
+    share: Any,
+    rows: Any,
+    dims: tuple[str, ...],
+    by_truth: bool,
 ) -> None:
     """Verdicts of one judge on unlabelled items, on items of each class, and labels' classes.
 
@@ -302,7 +306,7 @@ def observe_given_truth(
     (test, labelled), by = counts, dims[:-2]
     multinomial("test", test, (share[..., None] * rows).sum(axis=-2), (*by, dims[-1]))
     multinomial("labelled", labelled, pt.broadcast_to(rows, labelled.shape), dims)
-    if told:
+    if by_truth:
         multinomial("labelled_truth", labelled.sum(axis=-1), share, dims[:-1])
 
 
@@ -330,7 +334,7 @@ def log_patterns(table: Verdicts, log_share: Any, log_errors: Any, errors: Compo
         flat = log_errors.transpose(0, 2, 1, 3).reshape((judges * r, k * n))
         by_node = pt.dot(given, flat).reshape((given.shape[0], k, n))
         by_class = pt.logsumexp(by_node + errors.log_weight, axis=2)
-    share = with_nothing_told(table, log_share)[group]
+    share = with_nothing_known(table, log_share)[group]
     return pt.logsumexp(by_class[at] + share + allowed, axis=1)
 
 
@@ -371,7 +375,7 @@ def add_density(table: Verdicts, log_share: Any, log_errors: Any, errors: Compon
         log_p = log_patterns(table, log_share, log_errors, errors)
         pm.Potential("items", (pm.Data("count", table.count.astype(float)) * log_p).sum())
         return
-    log_share = with_nothing_told(table, log_share)
+    log_share = with_nothing_known(table, log_share)
     group, unknown = group_of_shares(table), ~table.is_labelled
     counted = np.eye(2)[np.where(unknown, 0, table.truth)] * table.count[:, None]
     by_group = np.zeros((len(table.groups) + (not table.tells.all()), 2))
@@ -388,9 +392,9 @@ def add_density(table: Verdicts, log_share: Any, log_errors: Any, errors: Compon
     good = flat[:, 1] - flat[:, 0]
     # log-odds add up over groups of judges, each with few distinct responses
     for i, part in enumerate(_few_judges(len(table.judges), len(table.responses or ()))):
-        own = given[unknown, part]
-        first, at = distinct(own.astype(np.int64))
-        rows = pm.Data(f"group_{i}_responses", own[first])
+        here = given[unknown, part]
+        first, at = distinct(here.astype(np.int64))
+        rows = pm.Data(f"group_{i}_responses", here[first])
         log_odds = log_odds + (rows @ good[part])[pm.Data(f"group_{i}_of_row", at.astype("int32"))]
     # softplus, with one exponential for it and its slope
     both = pt.log1p(pt.exp(-pt.abs(log_odds))) + pt.maximum(log_odds, 0)

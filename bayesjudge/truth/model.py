@@ -180,12 +180,12 @@ class OneJudge(LatentTruth):
     def _item_log_likelihood(
         self, data: Any, draws: xr.Dataset
     ) -> tuple[xr.DataArray, np.ndarray] | None:
-        found = super()._item_log_likelihood(data, draws)
-        if found is None or "stratum_share" not in draws:
-            return found
+        by_item = super()._item_log_likelihood(data, draws)
+        if by_item is None or "stratum_share" not in draws:
+            return by_item
         # the share of a class of propensity is unknown, and the item tells it
         share = likelihood.by_sample(draws, "stratum_share")[:, self._table(data).group]
-        logs, items = found
+        logs, items = by_item
         return logs + np.log(share).reshape(logs.shape), items
 
 
@@ -193,11 +193,11 @@ def shares_of_items(data: Any, drawn: np.ndarray) -> dict[str, np.ndarray]:
     """Shares by system or stratum, and of all strata's items, of `LatentTruth._drawn_truths`."""
     with np.errstate(invalid="ignore"):  # no items, no share of them
         share = drawn / drawn.sum(axis=-1, keepdims=True)
-    found = {"prevalence": share if data.systems is not None else share[..., 0, :]}
+    by_name = {"prevalence": share if data.systems is not None else share[..., 0, :]}
     if data.adds_up:
         whole = drawn.sum(axis=-2)
-        found["overall_prevalence"] = whole / whole.sum(axis=-1, keepdims=True)
-    return found
+        by_name["overall_prevalence"] = whole / whole.sum(axis=-1, keepdims=True)
+    return by_name
 
 
 def stratum_shares(table: Verdicts, propensity: Any, shares: Any) -> Any:

@@ -146,9 +146,9 @@ class Posterior:
         panel = np.clip(np.searchsorted(self._edges[:, 1], x), 0, len(self._edges) - 1)
         low, high = self._edges[panel, 0], self._edges[panel, 1]
         inside = np.clip((2 * x - low - high) / (high - low), -1, 1)
-        found = chebyshev.chebval(inside, self._cdf[:, panel], tensor=False)
-        found = np.clip(found, 0, 1)
-        return 1 - found if self._marginal.mirrored else found
+        below = chebyshev.chebval(inside, self._cdf[:, panel], tensor=False)
+        below = np.clip(below, 0, 1)
+        return 1 - below if self._marginal.mirrored else below
 
     def quantile(self, prob: Any) -> Any:
         """Share below which lies the probability `prob`; has the shape of `prob`."""
@@ -230,7 +230,7 @@ class LogCurve:
             rough = np.abs(series[-2:]).max(axis=0) * weight > allowed
             # what stays rough however short the panels are is the error of the integrals
             allowed = min(1.7 * allowed, marginal.care.agree + 10 * marginal.noise)
-            panels = len(waiting) + sum(len(one[0]) for one in done)
+            panels = len(waiting) + sum(len(panel[0]) for panel in done)
             if not np.isfinite(series).all() or panels > marginal.care.panels:
                 raise NotIntegrated("the density could not be resolved")
             done.append((waiting[~rough], series.T[~rough]))
@@ -465,11 +465,11 @@ class Line(NamedTuple):
     def log(self, x: Any) -> Any:
         """Log integrand at logits."""
         share, rest, log = _shares(x)
-        found = self.power * np.minimum(x, 0) + np.minimum(-x, 0) - (self.power + 1) * log
-        found += self.fixed
+        height = self.power * np.minimum(x, 0) + np.minimum(-x, 0) - (self.power + 1) * log
+        height += self.fixed
         for power, at_0, at_1 in zip(self.powers, self.at_0, self.at_1, strict=True):
-            found += power * np.log(np.maximum(at_0 * rest + at_1 * share, TINY))
-        return found
+            height += power * np.log(np.maximum(at_0 * rest + at_1 * share, TINY))
+        return height
 
     def slopes(self, x: Any) -> tuple[Any, Any]:
         """Slope and curvature at logits."""
@@ -488,7 +488,7 @@ def line_of(piece: Piece, theta: Shares, fixed: Shares, along_w: bool) -> Line:
     if along_w:
         near = fixed.rest + good * fixed.share
         lost = good * fixed.share
-        own = piece.u * fixed.log_share + fixed.log_rest + piece.near * _log(near)
+        power = piece.u * fixed.log_share + fixed.log_rest + piece.near * _log(near)
         powers = piece.cross, piece.far, piece.rest
         at_0 = 1.0, 1.0, 1.0
         at_1 = bad * fixed.share, bad + good * fixed.rest, bad
@@ -496,15 +496,15 @@ def line_of(piece: Piece, theta: Shares, fixed: Shares, along_w: bool) -> Line:
     else:
         failed = bad + good * fixed.rest
         lost = bad * fixed.share
-        own = piece.w * fixed.log_share + fixed.log_rest + piece.rest * _log(failed)
+        power = piece.w * fixed.log_share + fixed.log_rest + piece.rest * _log(failed)
         powers = piece.near, piece.cross, piece.far
         at_0 = 1.0, fixed.rest, 1.0
         at_1 = good, fixed.rest + lost, failed
         change = -bad, lost, -good * fixed.share
-    stacked = np.empty((4, 3, *own.shape))
+    stacked = np.empty((4, 3, *power.shape))
     for row, parts in zip(stacked, (powers, at_0, at_1, change), strict=True):
         row[0], row[1], row[2] = parts
-    return Line(np.broadcast_to(piece.w if along_w else piece.u, own.shape), own, *stacked)
+    return Line(np.broadcast_to(piece.w if along_w else piece.u, power.shape), power, *stacked)
 
 
 def _log(share: Any) -> Any:
@@ -552,9 +552,9 @@ def log_height(
 
 def _summed(logs: np.ndarray, group: np.ndarray) -> np.ndarray:
     """Log of the sum of exponentials by group."""
-    found = np.full(group.max() + 1, -np.inf)
-    np.logaddexp.at(found, group, logs)
-    return found
+    sums = np.full(group.max() + 1, -np.inf)
+    np.logaddexp.at(sums, group, logs)
+    return sums
 
 
 class Peak(NamedTuple):
@@ -648,7 +648,7 @@ def _climbed(line: Line, x: Any, low: Any, high: Any, rounds: int) -> tuple[Any,
             break
         if x.size > FEW:
             on = np.flatnonzero(far)
-            at, below, above = (np.take(one, on) for one in (x + move, low, high))
+            at, below, above = (np.take(values, on) for values in (x + move, low, high))
             left = _climbed(line.taken(on), at, below, above, rounds - done - 1)
             x[on], slope[on], bend[on] = left
             break
@@ -713,8 +713,8 @@ def _inner_ends(line: Line, peak: Peak, shape: tuple[int, ...], rule: Rule) -> A
 
     def fallen(d: Any, ends: Any) -> tuple[Any, Any]:
         which = ends // 4
-        one, at = part.taken(which), x[which] + d
-        return top[which] - one.log(at), one.slopes(at)[0]
+        line, at = part.taken(which), x[which] + d
+        return top[which] - line.log(at), line.slopes(at)[0]
 
     widths = np.log(_ends(fallen, sd, rule, 3) / sd[:, None]).reshape(shape[0], some.size, 4)
     right = np.searchsorted(some, row)
@@ -731,23 +731,25 @@ def _trapezoid(integrand: Any, peak: Any, ends: Any, rule: Rule, lower: Any = 0.
     A peak that is `lower` (in logs) than others to which it is added is allowed a larger change:
     the next one is about the square, and its weight is known.
     """
-    found = np.empty(peak.shape)
+    sums = np.empty(peak.shape)
     kept = np.arange(peak.size)
     allowed = np.minimum(rule.settled * np.exp(lower / 2), max(LOW_SETTLED, rule.settled))
     allowed = np.broadcast_to(allowed, peak.shape)
     for halving in range(HALVINGS):
         nodes, log_steps = _grid(peak[kept], ends[kept], rule.step / 2**halving)
-        found[kept], change = _log_sum(integrand(nodes, kept) + log_steps)
+        sums[kept], change = _log_sum(integrand(nodes, kept) + log_steps)
         kept = kept[~(change < allowed[kept])]
         if kept.size == 0:
-            return found
-    found[kept] = np.nan
-    return found
+            return sums
+    sums[kept] = np.nan
+    return sums
 
 
 def _ends(fallen: Any, sd: Any, rule: Rule, rounds: int) -> Any:
     """Distances from the peak, on a new last axis: far below, near below, near above, far above."""
-    side, wanted = (np.tile(one, sd.size) for one in ([-1, -1, 1, 1], [rule.drop, 2, 2, rule.drop]))
+    side, wanted = (
+        np.tile(values, sd.size) for values in ([-1, -1, 1, 1], [rule.drop, 2, 2, rule.drop])
+    )
     log_d = np.log(np.repeat(sd, 4) * np.sqrt(2 * wanted))
     low, high = np.full(log_d.shape, -np.inf), np.full(log_d.shape, np.inf)
     kept = np.arange(log_d.size)
@@ -955,7 +957,7 @@ class Climbs:
         if self._at.size == 0:
             return None
         w, u = (
-            np.concatenate([np.interp(logit, self._at, one) for one in share])
+            np.concatenate([np.interp(logit, self._at, values) for values in share])
             for share in self._best
         )
         return w, u
@@ -978,7 +980,7 @@ def _log_density(
     logit: np.ndarray,
 ) -> np.ndarray:
     """Log density of a prevalence's logit; at the ends themselves, but for its power there."""
-    found = []
+    blocks = []
     for x in np.array_split(logit, -(-logit.size * len(pieces) // AT_ONCE)):
         every = Piece(
             *(
@@ -990,8 +992,8 @@ def _log_density(
         group = np.tile(np.arange(x.size), len(pieces))
         log, highest = integral(every, theta, group, climbs.near(x))
         climbs.add(x, highest)
-        found.append(log)
+        blocks.append(log)
     theta = shares_at(logit)
     ends = np.isinf(logit)
     prior = np.where(ends, 0.0, power.a * theta.log_share + power.b * theta.log_rest)
-    return prior + np.concatenate(found)
+    return prior + np.concatenate(blocks)

@@ -114,9 +114,9 @@ class Packing:
     def packed(self, item: np.ndarray, kind: np.ndarray, items: int) -> np.ndarray:
         """The numbers of each item, of rows in memory."""
         part, place = np.divmod(kind, self.per_part)
-        found = np.zeros((items, self.parts), np.int64)
-        np.add.at(found, (item, part), np.int64(1) << (self.bits * place))
-        return found
+        parts = np.zeros((items, self.parts), np.int64)
+        np.add.at(parts, (item, part), np.int64(1) << (self.bits * place))
+        return parts
 
     def terms(self, several: int) -> list[nw.Expr]:
         """What a row adds to its item's numbers, in an engine.
@@ -198,24 +198,24 @@ def patterns_in_engine(
     n = sum((nw.col(f"n_{v}") for v in range(1, several)), nw.col("n_0"))
     rows = frame.with_columns(n.alias("n"), **terms)
     each = rows.group_by(keys).agg(
-        total(nw.col("n")).alias("n"), *(nw.col(one).sum() for one in names), **others
+        total(nw.col("n")).alias("n"), *(nw.col(name).sum() for name in names), **others
     )
     over = nw.col("n") > packing.most
     # what more rows than that add up to may not fit into 64 bits
-    bounded = [nw.when(~over).then(nw.col(one)).otherwise(0).cast(nw.Int64) for one in names]
+    bounded = [nw.when(~over).then(nw.col(name)).otherwise(0).cast(nw.Int64) for name in names]
     seen = each.with_columns(
         no_name(each, keys[-1]).alias("nameless"),
         over.cast(nw.Int64).alias("over"),
-        *(one.alias(name) for one, name in zip(bounded, names, strict=True)),
+        *(column.alias(name) for column, name in zip(bounded, names, strict=True)),
     )
     by = [*keys[:-1], *others, "over", *names]
     counted = seen.group_by(*by, "nameless").agg(nw.len().alias("items")).collect()
 
     def numbers(of: Sequence[str]) -> np.ndarray:
-        columns = [counted[one].fill_null(MISSING).to_numpy().astype(np.int64) for one in of]
+        columns = [counted[name].fill_null(MISSING).to_numpy().astype(np.int64) for name in of]
         return np.column_stack(columns)
 
     count = numbers(["items"])[:, 0]
     require_named(int(count[counted["nameless"].to_numpy().astype(bool)].sum()), called)
-    own = numbers([*keys[:-1], *others, "over"])
-    return Patterns.of(packing, numbers(names), own, count), each
+    of_rows = numbers([*keys[:-1], *others, "over"])
+    return Patterns.of(packing, numbers(names), of_rows, count), each

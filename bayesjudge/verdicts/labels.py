@@ -51,7 +51,7 @@ class Labels(NamedTuple):
 
 
 def meanings_of(
-    found: Mapping[str, Mapping[Any, int]],
+    seen: Mapping[str, Mapping[Any, int]],
     meanings: Meanings,
     classes: Sequence[Any] | None,
     subject: str,
@@ -61,9 +61,9 @@ def meanings_of(
     As pass and fail without `classes`; as one of those, or of all that occur if they are empty.
     """
     if classes is not None:
-        return _as_classes(found, meanings[2], classes, subject)
+        return _as_classes(seen, meanings[2], classes, subject)
     passes, fails, missing = meanings
-    cells = {column: list(labels) for column, labels in found.items()}
+    cells = {column: list(labels) for column, labels in seen.items()}
     read, spelling = read_labels(cells, pass_value=passes, fail_value=fails, missing_value=missing)
     places = {
         column: {
@@ -76,24 +76,24 @@ def meanings_of(
 
 
 def _as_classes(
-    found: Mapping[str, Mapping[Any, int]], missing: Any, classes: Sequence[Any], subject: str
+    cells: Mapping[str, Mapping[Any, int]], missing: Any, classes: Sequence[Any], subject: str
 ) -> Labels:
     none = {"", *(folded(value) for value in listed(missing) or ())}
     spelled = {
         column: {cell: spell(cell) for cell in labels if folded(cell) not in none}
-        for column, labels in found.items()
+        for column, labels in cells.items()
     }
     seen: Counter[str] = Counter()
     for column, labels in spelled.items():
         for cell, label in labels.items():
-            seen[label] += found[column][cell]
+            seen[label] += cells[column][cell]
     usual = {folded(label): label for label, _ in reversed(seen.most_common())}
-    names = [spell(one) for one in classes] if len(classes) else sorted(usual.values())
+    names = [spell(each) for each in classes] if len(classes) else sorted(usual.values())
     means = by_spelling({name: name for name in names})
     with checking(subject) as require:
         objects = [objects_in(column, list(labels.values())) for column, labels in spelled.items()]
-        for told in filter(None, objects):
-            require(False, told)
+        for problem in filter(None, objects):
+            require(False, problem)
         for column, labels in spelled.items():
             unknown = sorted({label for label in labels.values() if means(label) is None})
             require(

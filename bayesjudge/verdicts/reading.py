@@ -132,7 +132,7 @@ class Reading:
                 alone = self.kind in ("", "propensity")
                 require(alone, "of several systems, prevalence.scores.read_systems reads scores")
             if self.unparsed != KEPT:
-                told = [*grouped, *(["several verdict columns"] if several else [])]
+                several_of = [*grouped, *(["several verdict columns"] if several else [])]
                 words = "one at a time, so take a part of the table first"
                 if several and self.by:
                     words = (
@@ -140,7 +140,7 @@ class Reading:
                         f"by={self.by!r}), for partial pooling of its rates over the "
                         "systems, or all judges' votes with bayesjudge.panel"
                     )
-                require(len(told) < 2, f"{told}: {words}")
+                require(len(several_of) < 2, f"{several_of}: {words}")
             stated = design_of(self.calibration).name == "known_propensity"
             words = "calibration='known_propensity' and propensity= (a column) come together"
             require(stated == (self.propensity is not None), words)
@@ -161,9 +161,9 @@ class Reading:
             plain = self.judge is None and self.classes is None
             words = "labels of several people are passes and fails, a column a person"
             require(plain, f"{words}; in a row a vote, people are judges: bayesjudge.panel")
-        one = len(people) == 1 and self.adjudicated is None
-        object.__setattr__(self, "truth", people[0] if one else self.adjudicated)
-        object.__setattr__(self, "people", () if one else people)
+        alone = len(people) == 1 and self.adjudicated is None
+        object.__setattr__(self, "truth", people[0] if alone else self.adjudicated)
+        object.__setattr__(self, "people", () if alone else people)
 
     @classmethod
     def of(cls, subject: str, given: Mapping[str, Any], *, several_people: bool = False) -> Self:
@@ -175,10 +175,10 @@ class Reading:
         known = ({field.name for field in fields(cls)} - {"people"}) & set(given)
         values = {name: given[name] for name in known}
         values |= {"subject": subject, "calibration": declared(given["calibration"])}
-        made = cls(**values)
+        how = cls(**values)
         if not several_people:
-            refuse_people(made, "one label an output")
-        return made
+            refuse_people(how, "one label an output")
+        return how
 
     @property
     def _grouped(self) -> dict[str, Any]:
@@ -204,9 +204,9 @@ class Reading:
 
     def meanings(self, source: Combinations | Rows) -> Labels:
         """What the labels of a table mean."""
-        found = {column: source.found(column) for column in dict.fromkeys(self.labels)}
+        cells = {column: source.found(column) for column in dict.fromkeys(self.labels)}
         meant = self.pass_value, self.fail_value, self.missing_value
-        return meanings_of(found, meant, self.classes, self.subject)
+        return meanings_of(cells, meant, self.classes, self.subject)
 
     def require_settled(self, lost: Mapping[str, int]) -> None:
         """Ask what rows without a verdict are, if there are any, by column."""
@@ -215,12 +215,12 @@ class Reading:
             ways = f"unparsed='fail' ({not_passed(self.pass_value)}, and calibration corrects that)"
         if "verdict" in self.ways:
             ways = f"unparsed='verdict' (one more verdict, whose rates the labels tell), {ways}"
-        one = len(self.verdict) == 1
-        with checking(f"column {self.verdict[0]!r}" if one else "table") as require:
+        single = len(self.verdict) == 1
+        with checking(f"column {self.verdict[0]!r}" if single else "table") as require:
             for column, n in lost.items():
-                where = "" if one else f"column {column!r}: "
-                told = f"{how_many(n, 'row', 'have')} no verdict; say what they are: {ways}"
-                words = f"{where}{told} or unparsed='drop'"
+                where = "" if single else f"column {column!r}: "
+                problem = f"{how_many(n, 'row', 'have')} no verdict; say what they are: {ways}"
+                words = f"{where}{problem} or unparsed='drop'"
                 require(not n or self.unparsed, Problem(words, "no-verdict", "unparsed", n))
 
 
@@ -329,10 +329,14 @@ def one_row_an_output(table: Any, how: Reading) -> tuple[Any, Reading]:
         require(not taken, f"people are called {taken} as columns are; rename those columns")
     first = outputs.map(lambda cells: cells[0] if cells else None)
     wide = by_person.map(lambda cells: cells[0]).unstack(rater).rename(columns=str)
-    made = first.join(wide).astype(object)
-    made = made.where(made.notna(), None).reset_index()
-    values = {one.name: getattr(how, one.name) for one in fields(how) if one.name != "people"}
-    return pd.DataFrame(made), type(how)(**values | {"truth": people, "rater": None})
+    wide_rows = first.join(wide).astype(object)
+    wide_rows = wide_rows.where(wide_rows.notna(), None).reset_index()
+    values = {
+        argument.name: getattr(how, argument.name)
+        for argument in fields(how)
+        if argument.name != "people"
+    }
+    return pd.DataFrame(wide_rows), type(how)(**values | {"truth": people, "rater": None})
 
 
 def wide_in_memory(table: Any, how: Reading) -> Read:
@@ -389,19 +393,19 @@ def _counted(
 
 def _asked_fails(source: Combinations | Rows, labels: Labels, how: Reading) -> str:
     """How many verdicts are fails only because that was asked for, beside the judge's own."""
-    asked = {folded(one): spell(one) for one in listed(how.fail_value) or ()}
-    told: list[str] = []
+    asked = {folded(name): spell(name) for name in listed(how.fail_value) or ()}
+    words_of: list[str] = []
     for column in how.verdict if asked and how.unparsed != KEPT else ():
-        found = source.found(column)
-        fails = {cell for cell in found if labels.places[column].get(cell) == 0}
+        cells = source.found(column)
+        fails = {cell for cell in cells if labels.places[column].get(cell) == 0}
         if any(folded(cell) not in asked for cell in fails):
             n = {
-                word: sum(found[x] for x in found if folded(x) == one)
-                for one, word in asked.items()
+                word: sum(cells[x] for x in cells if folded(x) == name)
+                for name, word in asked.items()
             }
             words = ", ".join(f"{many:,} {word}" for word, many in n.items() if many)
-            told += [f"; of the verdicts {words}, read as fail"] if words else []
-    return "".join(told)
+            words_of += [f"; of the verdicts {words}, read as fail"] if words else []
+    return "".join(words_of)
 
 
 class _Groups:
@@ -434,10 +438,10 @@ class _Groups:
     @classmethod
     def by_name(cls, source: Combinations | Rows, how: Reading) -> _Groups:
         """As a column names them: of rows in memory, in the order in which they occur."""
-        made = cls(replace(how, by=None), {"": source.count.tolist()})
+        groups = cls(replace(how, by=None), {"": source.count.tolist()})
         if how.by:
-            made.names, made.of_row = source.groups(how.by)
-        return made
+            groups.names, groups.of_row = source.groups(how.by)
+        return groups
 
 
 def _chances(names: Sequence[str]) -> np.ndarray:
@@ -457,8 +461,8 @@ def _require_few(table: Any, column: str) -> None:
     import narwhals as nw
 
     require_columns(table, column)
-    found = nw.from_native(table).lazy().select(nw.col(column).n_unique()).collect()
-    distinct = int(found[column][0])
+    count = nw.from_native(table).lazy().select(nw.col(column).n_unique()).collect()
+    distinct = int(count[column][0])
     with checking("column of propensities") as require:
         # 0.1 and 0.10 are one, as text they are two
         require(distinct <= 50 * MOST_PROPENSITIES, _too_many(distinct))
@@ -488,16 +492,16 @@ def other_systems(tables: Sequence[Any], how: Reading) -> tuple[str, ...]:
     if how.kind or column is None or column in how.labels:
         return ()
     apart = not design_of(how.calibration).same_items
-    one = replace(how, verdict=how.verdict[0])  # labels are the same for all judges
+    single = replace(how, verdict=how.verdict[0])  # labels are the same for all judges
     asked: set[str] = set()
     labels: set[str] = set()
     for part in tables:
         if column not in columns_of(part):
             continue
-        source = Combinations(part, *one.labels, column)
-        labels_of = one.meanings(source)
-        told = [source.places(labels_of, column) for column in (*one.people, one.truth)]
-        for name, label in zip(source.cells[column], np.max(told, axis=0), strict=True):
+        source = Combinations(part, *single.labels, column)
+        labels_of = single.meanings(source)
+        given = [source.places(labels_of, column) for column in (*single.people, single.truth)]
+        for name, label in zip(source.cells[column], np.max(given, axis=0), strict=True):
             elsewhere = part is not tables[0] or (apart and label != MISSING)
             (labels if elsewhere else asked).add(str(name))
     return tuple(sorted(labels - asked))
@@ -519,15 +523,15 @@ def read_item_cells(table: Any, how: Reading, repeats: str | None) -> dict[str, 
     lost = source.places(labels, verdict) == MISSING
     how.require_settled({verdict: int(source.count[lost].sum())})
     if isinstance(source, Combinations):
-        systems, found = _cells_in_engine(table, source, labels, how, repeats)
+        systems, by_item = _cells_in_engine(table, source, labels, how, repeats)
     else:
-        systems, found = _cells_in_memory(source, labels, how, repeats)
+        systems, by_item = _cells_in_memory(source, labels, how, repeats)
     system = source.groups(how.by)[1] if how.by else np.zeros(len(lost), np.int64)
-    seen = found.rows.any(axis=1)
-    cells = found.rows[seen].reshape(-1, len(systems), TRUTHS, VERDICTS)
+    seen = by_item.rows.any(axis=1)
+    cells = by_item.rows[seen].reshape(-1, len(systems), TRUTHS, VERDICTS)
     return {
         "cells": cells,
-        "items": found.n_items[seen],
+        "items": by_item.n_items[seen],
         "groups": systems,
         "unparsed": np.bincount(system[lost], source.count[lost], len(systems))[:, None],
         "spelling": str(labels.spelling),
@@ -547,9 +551,9 @@ def _cells_in_memory(
         _, output = np.unique(item * len(systems) + system, return_inverse=True)
         truth, torn = _one_truth(output, truth)
         _require_one_truth(int(torn.sum()))
-    told = verdict != MISSING
+    judged = verdict != MISSING
     kind = (system * TRUTHS + np.where(truth == MISSING, UNLABELLED, truth)) * VERDICTS + verdict
-    item, kind = item[told], kind[told]
+    item, kind = item[judged], kind[judged]
     packing = Packing(len(systems) * TRUTHS * VERDICTS, int(np.bincount(item).max(initial=1)))
     numbers = packing.packed(item, kind, len(items))
     return systems, Patterns.of(packing, numbers, np.zeros((len(items), 0), np.int64))
@@ -584,11 +588,11 @@ def _cells_in_engine(
     rows = rows.select("item", "torn", kind.alias("kind"), *n)
     packing = Packing(len(systems) * TRUTHS * VERDICTS, most_rows(rows, ["item"], VERDICTS))
     others = {"torn": total(nw.col("torn"))}
-    found, _ = patterns_in_engine(
+    patterns, _ = patterns_in_engine(
         rows, ["item"], packing, others, several=VERDICTS, called=str(how.item)
     )
-    _require_one_truth(int(found.n_items @ found.others[:, 0]))
-    return systems, found
+    _require_one_truth(int(patterns.n_items @ patterns.others[:, 0]))
+    return systems, patterns
 
 
 def _one_truth(unit: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -628,7 +632,7 @@ def long_in_memory(table: Any, how: Reading) -> Read:
     _require_judges(judge, judges, int((given[~judged] != MISSING).sum()), how)
     code, items = source.coded(item)
     key, unit = np.unique(group.of_row * len(items) + code, return_inverse=True)
-    one, torn = _one_truth(unit, truth)
+    settled, torn = _one_truth(unit, truth)
     votes = np.bincount(unit[judged] * len(judges) + by[judged])
     if how.repeated == "error" and votes.max(initial=0) > 1:
         again = source.frame.loc[judged, [*how.keys, item, judge]]
@@ -639,10 +643,10 @@ def long_in_memory(table: Any, how: Reading) -> Read:
     packing = Packing(len(judges) * kinds, int(votes.max(initial=1)))
     numbers = packing.packed(unit[judged], (by * kinds + given + 1)[judged], len(key))
     others = np.zeros((len(key), 2), np.int64)
-    others[unit] = np.column_stack([group.of_row, one])
-    found = Patterns.of(packing, numbers, others)
-    fields = _of_votes(found, judges, group.names, labels, how)
-    return Read(fields, items[key % len(items)], found.of_item)
+    others[unit] = np.column_stack([group.of_row, settled])
+    patterns = Patterns.of(packing, numbers, others)
+    fields = _of_votes(patterns, judges, group.names, labels, how)
+    return Read(fields, items[key % len(items)], patterns.of_item)
 
 
 def _long_in_engine(table: Any, how: Reading) -> Read:
@@ -674,46 +678,46 @@ def _long_in_engine(table: Any, how: Reading) -> Read:
     most = most_rows(frame, keys, 1) if keep else len(judges)
     packing = Packing(len(judges) * kinds, most)
     others = {"least": nw.col("truth").min(), "most": nw.col("truth").max()}
-    found, each = patterns_in_engine(frame, keys, packing, others, called=item)
-    group, least, told, over = found.others.T
-    if not keep and (over.any() or _by_judge(found, judges).sum(axis=2).max() > 1):
+    patterns, each = patterns_in_engine(frame, keys, packing, others, called=item)
+    group, least, settled, over = patterns.others.T
+    if not keep and (over.any() or _by_judge(patterns, judges).sum(axis=2).max() > 1):
         by_judge = frame.filter(nw.col("n_0") > 0).group_by(*keys, "by")
         again = by_judge.agg(nw.len().alias("n")).filter(nw.col("n") > 1)
         times = again.select(total(nw.col("n") - 1)).collect().to_numpy()[0, 0]
         head = again.sort(*keys, "by").head(3).select("item", "by").collect()
         shown = [dict(zip((item, judge), row, strict=True)) for row in head.rows()]
         _refuse_two_votes(times, shown, how)
-    if (least != told).any():
+    if (least != settled).any():
         torn = each.filter(nw.col("least") != nw.col("most"))
         shown = torn.select("item").sort("item").head(3).collect()["item"].to_list()
         _refuse_two_truths(shown, how)
-    found = found._replace(others=np.column_stack([group, told]))
-    return Read(_of_votes(found, judges, groups, labels, how))
+    patterns = patterns._replace(others=np.column_stack([group, settled]))
+    return Read(_of_votes(patterns, judges, groups, labels, how))
 
 
-def _by_judge(found: Patterns, judges: Sequence[str]) -> np.ndarray:
+def _by_judge(patterns: Patterns, judges: Sequence[str]) -> np.ndarray:
     """How often each judge gave no vote, and each vote, by pattern."""
-    return found.rows.reshape(len(found.rows), len(judges), -1)
+    return patterns.rows.reshape(len(patterns.rows), len(judges), -1)
 
 
 def _of_votes(
-    found: Patterns, judges: Sequence[str], groups: Sequence[str], labels: Labels, how: Reading
+    patterns: Patterns, judges: Sequence[str], groups: Sequence[str], labels: Labels, how: Reading
 ) -> dict[str, Any]:
     """As many columns a judge as it voted at most on one item: the last class first."""
     columns, of_column = [], []
-    by_judge = _by_judge(found, judges)
+    by_judge = _by_judge(patterns, judges)
     for judge in range(len(judges)):
         ends = np.cumsum(by_judge[:, judge, ::-1], axis=1)
         for turn in range(int(ends[:, -1].max(initial=0))):
             later = (ends <= turn).sum(axis=1)
             columns.append(np.maximum(len(labels.classes) - 1 - later, MISSING))
             of_column.append(judge)
-    group, truth = found.others.T
+    group, truth = patterns.others.T
     return {
         "response": np.column_stack(columns),
         "truth": truth,
         "group": group,
-        "count": found.n_items,
+        "count": patterns.n_items,
         "calibration": how.calibration,
         "groups": groups,
         "judges": judges,
@@ -728,8 +732,8 @@ def _of_votes(
 def _require_judges(column: str, judges: Sequence[str], lost: int, how: Reading) -> None:
     with checking(how.subject) as require:
         require(len(judges) > 0, f"column {column!r} names no judge")
-        told = how_many(lost, "vote", "have")
-        require(not lost, f"{told} no judge in column {column!r}")
+        problem = how_many(lost, "vote", "have")
+        require(not lost, f"{problem} no judge in column {column!r}")
 
 
 def _refuse_two_votes(times: int, shown: Sequence[Any], how: Reading) -> None:

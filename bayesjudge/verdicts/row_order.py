@@ -52,12 +52,12 @@ class Split(NamedTuple):
 
 def most_different(rows: np.ndarray, kind: np.ndarray) -> Split:
     """Test whether rows of two kinds (booleans, in the order of `rows`) come in any order."""
-    n, one = len(kind), int(kind.sum())
-    if min(one, n - one) < FEWEST:
+    n, first = len(kind), int(kind.sum())
+    if min(first, n - first) < FEWEST:
         return Split(1.0)
-    bridge = np.cumsum(kind - one / n)[:-1]
+    bridge = np.cumsum(kind - first / n)[:-1]
     at = int(np.abs(bridge).argmax()) + 1
-    p_value = _kolmogorov(abs(bridge[at - 1]) * np.sqrt(n / one / (n - one)))
+    p_value = _kolmogorov(abs(bridge[at - 1]) * np.sqrt(n / first / (n - first)))
     return Split(p_value, int(rows[at]) + 1, float(kind[:at].mean()), float(kind[at:].mean()))
 
 
@@ -121,7 +121,7 @@ def _of_errors(
         for kind in (0, 1):
             rows = block[(truth[block] == kind) & (verdict[block] != MISSING)]
             splits.append((most_different(rows, verdict[rows] != kind), kind))
-    split, kind = min(splits, key=lambda one: one[0].p_value)
+    split, kind = min(splits, key=lambda both: both[0].p_value)
     p_value = split.p_value * len(splits)
     if p_value > ALARM / 2:
         return None
@@ -138,7 +138,7 @@ def _of_verdicts(
         outputs = most_different(labelled, truth[labelled] == 1)
         if outputs.p_value > OUTPUTS_CHANGE:
             splits.append(most_different(rows, verdict[rows] == 1))
-    split = min(splits, default=Split(1.0), key=lambda one: one.p_value)
+    split = min(splits, default=Split(1.0), key=lambda at: at.p_value)
     p_value = split.p_value * len(blocks)
     if p_value > ALARM / 2:
         return None
@@ -152,7 +152,7 @@ def _caution(kind: str, split: Split, p_value: float) -> Caution:
 
 def _is_sorted(values: Any) -> bool:
     """Whether equal values stand together, so that the order of rows is that of their values."""
-    changes = sum(one != other for one, other in pairwise(values))
+    changes = sum(value != other for value, other in pairwise(values))
     return changes + 1 == len({*map(str, values)})
 
 

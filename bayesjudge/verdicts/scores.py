@@ -65,15 +65,15 @@ def read_scores(table: Any, how: Reading) -> dict[str, Any]:
         names = tuple(map(str, chances.tolist()))
         groups = {"groups": names, "propensity": chances, "dim": "stratum"}
     unparsed = np.bincount(group[~kept], n[~kept], int(group.max(initial=0)) + 1)
-    given, told, group, n = read.score[kept], read.truth[kept], group[kept], n[kept]
+    given, labels, group, n = read.score[kept], read.truth[kept], group[kept], n[kept]
     if several:
         given, scale = as_numbers(given, scale)
         items, design = {"item": rows[how.item][kept]}, design_of(how.calibration)
-        means = by_item(items, given, told, design, read.truth_scale)
-        given, told = means["score"].to_numpy(), means["truth"].to_numpy()
+        means = by_item(items, given, labels, design, read.truth_scale)
+        given, labels = means["score"].to_numpy(), means["truth"].to_numpy()
         n_rows, group, n = int(n.sum()), group[: len(means)], np.ones(len(means), np.int64)
     responses, response = np.unique(given, return_inverse=True)
-    classes, place = truths_of(told, read.truth_scale)
+    classes, place = truths_of(labels, read.truth_scale)
     return {
         "response": response,
         "truth": place,
@@ -99,12 +99,12 @@ def _of_people(read: Sequence[Cells], people: int) -> Cells:
     """What people say of an output on average, or what was settled: a number, of several people."""
     if not people:
         return read[0]
-    said = np.array([one.truth for one in read[:people]])
+    said = np.array([person.truth for person in read[:people]])
     given = ~np.isnan(said)
     with np.errstate(invalid="ignore"):
         mean = np.where(given, said, 0.0).sum(axis=0) / given.sum(axis=0)
     settled = read[people].truth if len(read) > people else np.full(len(mean), np.nan)
-    spelling = "; ".join(dict.fromkeys(one.spelling for one in read if one.spelling))
+    spelling = "; ".join(dict.fromkeys(each.spelling for each in read if each.spelling))
     truth = np.where(np.isnan(settled), mean, settled)
     scale = read[0].truth_scale or (0.0, 1.0)
     return read[0]._replace(truth=truth, truth_scale=scale, spelling=spelling)
@@ -200,9 +200,9 @@ def count_scores(table: Any, how: Reading) -> tuple[pd.DataFrame, np.ndarray, in
     several = frame.select(nw.col(score).n_unique()).collect()[score][0]
     if not frame.collect_schema()[score].is_numeric() or several <= MOST_SCORES:
         return *count_rows(table, *how.labels), 0
-    none = {"", *(spell(one) for one in listed(how.missing_value) or ())}
-    labels = [one for one in count_cells(table, truth)[0][truth] if one is not None]
-    labels = [one for one in labels if spell(one) not in none]
+    none = {"", *(spell(cell) for cell in listed(how.missing_value) or ())}
+    labels = [cell for cell in count_cells(table, truth)[0][truth] if cell is not None]
+    labels = [cell for cell in labels if spell(cell) not in none]
     if not labels:
         return *count_rows(table, *how.labels), 0  # without a label there is no estimate
     known = nw.col(truth).is_in(labels)
@@ -222,14 +222,14 @@ def _by_cell(frame: nw.LazyFrame, score: str, scale: Scale) -> tuple[np.ndarray,
     value = nw.when(~value.is_nan()).then(value)
     cell = (unit_of(value, scale) * CELLS).floor()
     each = frame.select(value.alias("score"), cell.alias("cell"))
-    found = (
+    by_kind = (
         each.group_by("cell")
         .agg(nw.col("score").mean().alias("mean"), nw.len().alias("n_rows"))
         .sort("cell")
         .collect()
     )
-    means = found["mean"].cast(nw.Float64).to_list()
-    return np.array(means, float), found["n_rows"].to_numpy().astype(np.int64)
+    means = by_kind["mean"].cast(nw.Float64).to_list()
+    return np.array(means, float), by_kind["n_rows"].to_numpy().astype(np.int64)
 
 
 def unit_of(value: Any, scale: Scale) -> Any:

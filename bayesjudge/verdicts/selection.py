@@ -276,7 +276,9 @@ def _labelled(table: Any, how: Reading) -> np.ndarray:
 
 def labels_in(cells: Mapping[str, Sequence[Any]], how: Reading) -> Labels:
     """What cells of verdicts and labels mean, by column."""
-    seen = {name: Counter(x for x in own if str(x) not in NOTHING) for name, own in cells.items()}
+    seen = {
+        name: Counter(x for x in values if str(x) not in NOTHING) for name, values in cells.items()
+    }
     meant = how.pass_value, how.fail_value, how.missing_value
     return meanings_of(seen, meant, how.classes, how.subject)
 

@@ -353,21 +353,21 @@ class Verdicts:
         cls, table: Any, how: Reading, guess_items: bool = False, repeats: str | None = None
     ) -> Self:
         if repeats is not None:
-            found = read_item_cells(table, how, repeats)
-            return cls.from_item_cells(repeats=repeats, calibration=how.calibration, **found)
+            cells = read_item_cells(table, how, repeats)
+            return cls.from_item_cells(repeats=repeats, calibration=how.calibration, **cells)
         if how.scale is not None:
             return cls(**read_scores(table, how)).collapsed()
         if how.rater is not None:
             table, how = one_row_an_output(table, how)
         read = read_table(table, how, guess_items)
-        made, place = cls(**read.fields).collapsed_with_places()
+        collapsed, place = cls(**read.fields).collapsed_with_places()
         if read.hashes is not None:
-            keep_keys(made, read.hashes)
+            keep_keys(collapsed, read.hashes)
         if read.items is not None and read.of_item is not None:
             of_item = place[read.of_item]
-            names = np.array(made.groups, object)[made.group[of_item]]
-            keep_keys(made, hash_items(names, read.items), of_item)
-        return made
+            names = np.array(collapsed.groups, object)[collapsed.group[of_item]]
+            keep_keys(collapsed, hash_items(names, read.items), of_item)
+        return collapsed
 
     @classmethod
     def from_item_cells(
@@ -517,18 +517,18 @@ class Verdicts:
     def counts(self) -> np.ndarray:
         """Outputs by column, group, truth and verdict; the last truth is none."""
         shape = (self.response.shape[1], len(self.groups), len(self.classes) + 1)
-        found = np.zeros((*shape, len(self.responses or ())), np.int64)
+        counts = np.zeros((*shape, len(self.responses or ())), np.int64)
         for column, response in enumerate(self.response.T):
             given = response != MISSING
             at = self.group[given], self.truth[given], response[given]
-            np.add.at(found[column], at, self.times[given])
-        return found
+            np.add.at(counts[column], at, self.times[given])
+        return counts
 
     def __add__(self, other: Self) -> Self:
         """Add outputs that are not among these, of these groups and judges or of new ones."""
         if not isinstance(other, Verdicts):
             return NotImplemented
-        designs = [str(one.calibration) for one in (self, other)]
+        designs = [str(table.calibration) for table in (self, other)]
         with checking("Verdicts") as require:
             require(designs[0] == designs[1], f"calibration must be the same, got {designs}")
         return self.joined(other, "Verdicts", items_differ(self, other))
@@ -563,24 +563,24 @@ class Verdicts:
             for name in ("dim",) if self.scale else ("dim", "classes", "responses"):
                 mine, theirs = getattr(self, name), getattr(other, name)
                 require(mine == theirs, f"{name} must be the same, got {mine!r} and {theirs!r}")
-            one = (self.groups == ("",)) == (other.groups == ("",))
-            require(one, "one has systems, the other has not")
+            both = (self.groups == ("",)) == (other.groups == ("",))
+            require(both, "one has systems, the other has not")
             require(self.item is None is other.item, "rows that share items are read at once")
-            given = [one.covariates and sorted(one.covariates) for one in parts]
+            given = [part.covariates and sorted(part.covariates) for part in parts]
             require(given[0] == given[1], f"covariates must be the same, got {given}")
-            chances = [np.asarray(one.propensity, float) for one in parts]
+            chances = [np.asarray(part.propensity, float) for part in parts]
             same = np.array_equal(chances[0], chances[1], equal_nan=True)
             require(same, "propensities must be the same")
         groups, judges = (
             tuple(dict.fromkeys((*getattr(self, name), *getattr(other, name))))
             for name in ("groups", "judges")
         )
-        if sort and all(list(one.groups) == sorted(one.groups) for one in parts):
+        if sort and all(list(part.groups) == sorted(part.groups) for part in parts):
             groups = tuple(sorted(groups))
-        times = np.max([one._looks(judges) for one in parts], axis=0)
-        spread = [one._spread(groups, judges, times) for one in parts]
-        rows: dict[str, Any] = {n: np.concatenate([one[n] for one in spread]) for n in ROWS}
-        made, place = replace(
+        times = np.max([part._looks(judges) for part in parts], axis=0)
+        spread = [part._spread(groups, judges, times) for part in parts]
+        rows: dict[str, Any] = {n: np.concatenate([part[n] for part in spread]) for n in ROWS}
+        table, place = replace(
             self,
             **rows,
             groups=groups,
@@ -591,15 +591,15 @@ class Verdicts:
             covariates=self._covariates_with(other, groups),
             distinct=differ and self.distinct and other.distinct,
             dropped=self.dropped or other.dropped,
-            spelling="; ".join(dict.fromkeys(one.spelling for one in parts if one.spelling)),
+            spelling="; ".join(dict.fromkeys(part.spelling for part in parts if part.spelling)),
             pass_name=self.pass_name or other.pass_name,
         ).collapsed_with_places()
         mine, theirs = keys_of(self), keys_of(other)
         if mine is not None and theirs is not None:
             at = np.concatenate([mine.places, theirs.places + len(self.count)])
             hashes = np.concatenate([mine.hashes, theirs.hashes])
-            keep_keys(made, hashes, place[at] if len(at) == len(hashes) else None)
-        return made
+            keep_keys(table, hashes, place[at] if len(at) == len(hashes) else None)
+        return table
 
     def _looks(self, judges: Sequence[str]) -> np.ndarray:
         """How many columns each of some judges has here."""
@@ -620,17 +620,17 @@ class Verdicts:
         response[:, columns] = self.response
         unparsed = np.zeros((len(groups), response.shape[1]), np.int64)
         unparsed[np.ix_(group, columns)] = self.unparsed
-        own = {"truth": self.truth, "count": self.count, "about": self.about}
-        return {"response": response, "group": group[self.group], "unparsed": unparsed, **own}
+        rest = {"truth": self.truth, "count": self.count, "about": self.about}
+        return {"response": response, "group": group[self.group], "unparsed": unparsed, **rest}
 
     def _covariates_with(self, other: Self, groups: Sequence[str]) -> Any:
         """Of all strata of two tables."""
         if self.covariates is None or other.covariates is None:
             return None
         of_group: dict[str, tuple[Any, ...]] = {}
-        for one in (self, other):
-            values = (one.covariates or {}).values()
-            of_group |= zip(one.groups, zip(*values, strict=True), strict=True)
+        for table in (self, other):
+            values = (table.covariates or {}).values()
+            of_group |= zip(table.groups, zip(*values, strict=True), strict=True)
         columns = zip(*(of_group[name] for name in groups), strict=True)
         return dict(zip(self.covariates, columns, strict=True))
 

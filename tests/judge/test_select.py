@@ -27,9 +27,9 @@ def test_grid_and_a_sampled_posterior_agree():
     rng = np.random.default_rng(2)
     tau2 = np.abs(rng.normal(0, SPREAD, 400_000)) ** 2
     x = scored.observed - scored.observed.mean()
-    log = -np.log(scored.own + tau2) - (x**2).sum() / (2 * (scored.own + tau2))
+    log = -np.log(scored.alone + tau2) - (x**2).sum() / (2 * (scored.alone + tau2))
     weight = np.exp(log - log.max())
-    shrink = (weight * tau2 / (tau2 + scored.own)).sum() / weight.sum()
+    shrink = (weight * tau2 / (tau2 + scored.alone)).sum() / weight.sum()
     found = posterior(scored)
     error = found.std(axis=0) / np.sqrt(len(found))
     assert found.mean(axis=0) == pytest.approx(0.8466667 + shrink * x, abs=4 * error.max())
@@ -111,7 +111,7 @@ def test_nuts_agrees_with_the_grid():
         mu = pm.Flat("mu")
         z = pm.Normal("z", shape=4)
         a = pm.Deterministic("a", mu + tau * z)
-        pm.Normal("seen", a, np.sqrt(scored.own), observed=scored.observed)
+        pm.Normal("seen", a, np.sqrt(scored.alone), observed=scored.observed)
         idata = pm.sample(
             1000, tune=1000, chains=2, cores=1, random_seed=1, progressbar=False,
             target_accept=0.95, initvals={"mu": 0.8},

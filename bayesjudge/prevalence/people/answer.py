@@ -33,65 +33,67 @@ MOST = 3
 
 @told_of.register(PeopleCounts)
 def _answer(
-    counts: PeopleCounts, made: Sequence[Estimate], results: Sequence[Any], ci_prob: float
+    counts: PeopleCounts, estimates: Sequence[Estimate], results: Sequence[Any], ci_prob: float
 ) -> Answer:
-    strata = any(OVERALL in one for one in made)
-    found = quote(
-        made,
+    strata = any(OVERALL in estimate for estimate in estimates)
+    quoted = quote(
+        estimates,
         OVERALL if strata else "prevalence",
         methods.JUDGE,
         judge_of=lambda: naive(counts.most, ci_prob=ci_prob),
     )
     good = f"'{counts.pass_name}'" if counts.pass_name else "good"
     between: tuple[str, ...] = ()
-    if found.unknown:
+    if quoted.unknown:
         text = f"These data cannot tell what share of outputs is {good} behind people's errors. "
         text += "Items that two people labelled would tell."
-    elif len(found.rows) == 1:
-        (row,), are = found.rows.values(), f" of outputs like these are {good}"
+    elif len(quoted.rows) == 1:
+        (row,), are = quoted.rows.values(), f" of outputs like these are {good}"
         text = f"Behind people's errors {percents(row, ci_prob, are)}"
-        text += f"{judges_share(found.own, counts.pass_name)}."
+        text += f"{judges_share(quoted.own, counts.pass_name)}."
     else:
-        shares, between = shares_of_two(found.rows, ci_prob)
+        shares, between = shares_of_two(quoted.rows, ci_prob)
         text = f"In truth {shares} are {good}."
     return Answer(
         text,
         basis=_basis(counts),
-        why=f"Quoted: {found.whole.method}, the posterior that lets people err too.",
-        quoted=found.shares,
-        judge=found.judge,
+        why=f"Quoted: {quoted.whole.method}, the posterior that lets people err too.",
+        quoted=quoted.shares,
+        judge=quoted.judge,
         notes=()
-        if found.unknown
-        else (*between, *_said(made, found.whole, strata), *_rates(counts, found.whole)),
-        known=not found.unknown,
+        if quoted.unknown
+        else (*between, *_said(estimates, quoted.whole, strata), *_rates(counts, quoted.whole)),
+        known=not quoted.unknown,
     )
 
 
-def _said(made: Sequence[Estimate], quoted: Estimate, strata: bool) -> tuple[str, ...]:
+def _said(estimates: Sequence[Estimate], quoted: Estimate, strata: bool) -> tuple[str, ...]:
     """What these people say, which is another question."""
-    told = []
+    sentences = []
     for name, who in zip(OVERALL_EACH if strata else EACH, WHO, strict=True):
-        one = next((one for one in (quoted, *made) if name in one), None)
-        if one is None:
+        estimate = next((result for result in (quoted, *estimates) if name in result), None)
+        if estimate is None:
             continue
-        rows = {"".join(map(str, key[1:])): row for key, row in entries(one.only(name)).items()}
+        rows = {
+            "".join(map(str, key[1:])): row for key, row in entries(estimate.only(name)).items()
+        }
         several = len(rows) > 1
         share = shares_of_two(rows, None)[0] if several else percents(next(iter(rows.values())))
-        told.append(f"{who} would pass {share}")
-    return (f"What these people say: {'; '.join(told)}.",) if told else ()
+        sentences.append(f"{who} would pass {share}")
+    return (f"What these people say: {'; '.join(sentences)}.",) if sentences else ()
 
 
 def _rates(counts: PeopleCounts, quoted: Estimate) -> tuple[str, ...]:
     """How each person and the judge err, of some of them."""
-    found = entries(quoted)
-    told = []
+    by_name = entries(quoted)
+    sentences = []
     for name in (*counts.people[:MOST], counts.judge):
-        rows: list[Row] = [found.get((rate, name)) for rate in ("sensitivity", "specificity")]  # type: ignore[misc]
+        rows: list[Row] = [by_name.get((rate, name)) for rate in ("sensitivity", "specificity")]  # type: ignore[misc]
         if None not in rows:
-            told.append(f"{name} {percents(rows[0])} and {percents(rows[1])}")
-    if not told or counts.pass_name:
+            sentences.append(f"{name} {percents(rows[0])} and {percents(rows[1])}")
+    if not sentences or counts.pass_name:
         return ()
-    return (f"Good outputs passed and bad ones failed: {'; '.join(told)}.",)
+    return (f"Good outputs passed and bad ones failed: {'; '.join(sentences)}.",)
 
 
 def _basis(counts: PeopleCounts) -> str:

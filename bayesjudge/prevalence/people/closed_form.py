@@ -86,31 +86,34 @@ def closed_forms(counts: PeopleCounts, *, ci_prob: float = 0.95) -> tuple[Estima
     assumptions, cautions = PeopleErrors()._diagnosis(counts)
     return tuple(
         replace(
-            _widened(one, counts),
+            _widened(form, counts),
             assumptions=assumptions,
-            cautions=tuple(dict.fromkeys((*_own(one), *cautions))),
+            cautions=tuple(dict.fromkeys((*_kept(form), *cautions))),
             data=counts,
         )
-        for one in _forms(counts, ci_prob)
+        for form in _forms(counts, ci_prob)
     )
 
 
-def _widened(made: Estimate, counts: PeopleCounts) -> Estimate:
+def _widened(estimate: Estimate, counts: PeopleCounts) -> Estimate:
     """Intervals of rows that share items, by the square root of the design effect."""
     if counts.design_effects is None:
-        return made
-    wider, found = np.sqrt(counts.design_effects), {}
-    for name, one in made.quantities.items():
-        ends = (np.clip(one.value + wider * (end - one.value), 0, 1) for end in (one.low, one.high))
+        return estimate
+    wider, quantities = np.sqrt(counts.design_effects), {}
+    for name, quantity in estimate.quantities.items():
+        ends = (
+            np.clip(quantity.value + wider * (end - quantity.value), 0, 1)
+            for end in (quantity.low, quantity.high)
+        )
         low, high = ends
-        found[name] = replace(one, low=low, high=high)
-    return replace(made, quantities=found)
+        quantities[name] = replace(quantity, low=low, high=high)
+    return replace(estimate, quantities=quantities)
 
 
-def _own(made: Estimate) -> tuple[Caution, ...]:
+def _kept(form: Estimate) -> tuple[Caution, ...]:
     """Cautions of a form that looks at some of the labels alone."""
-    own = made.cautions if made.method == methods.PEOPLE_AGREE else ()
-    return tuple(one for one in own if one.id != "people-err")
+    cautions = form.cautions if form.method == methods.PEOPLE_AGREE else ()
+    return tuple(caution for caution in cautions if caution.id != "people-err")
 
 
 def _forms(counts: PeopleCounts, ci_prob: float) -> Iterator[Estimate]:
@@ -120,9 +123,9 @@ def _forms(counts: PeopleCounts, ci_prob: float) -> Iterator[Estimate]:
         said = _said(counts, ci_prob)
         yield _estimate(counts, (SAID, OVERALL_SAID), said, methods.PEOPLE_SAY, ci_prob)
     if np.all(counts.agreed.labelled_n):
-        made = exact(counts.agreed, ci_prob=ci_prob, interval="eti").only("prevalence", OVERALL)
-        if all(np.isfinite(one.value).all() for one in made.quantities.values()):
-            yield replace(made, method=methods.PEOPLE_AGREE)
+        alike = exact(counts.agreed, ci_prob=ci_prob, interval="eti").only("prevalence", OVERALL)
+        if all(np.isfinite(quantity.value).all() for quantity in alike.quantities.values()):
+            yield replace(alike, method=methods.PEOPLE_AGREE)
     pairs, agree = counts.pairs
     if same and 2 * (agree + 1) > pairs + 2:
         rows = np.array([_symmetric(row, counts, ci_prob) for row in said])
@@ -131,17 +134,17 @@ def _forms(counts: PeopleCounts, ci_prob: float) -> Iterator[Estimate]:
 
 def _said(counts: PeopleCounts, ci_prob: float) -> Rows:
     """Mean label, low and high of each system; ``nan`` of one whose items have no label."""
-    found = []
+    rows = []
     for group in range(len(counts.shares)):
         mine = counts.verdicts.group == group
         row = (np.nan, np.nan, np.nan)
         if np.isfinite(counts.said[mine]).any():
-            made = {
-                one.method.id: one for one in of_one_label(counts.scores(group), ci_prob=ci_prob)
+            forms = {
+                form.method.id: form for form in of_one_label(counts.scores(group), ci_prob=ci_prob)
             }
-            row = next(made[name] for name in OF_MEAN if name in made)["mean_score"]
-        found.append(row)
-    return np.array(found)
+            row = next(forms[name] for name in OF_MEAN if name in forms)["mean_score"]
+        rows.append(row)
+    return np.array(rows)
 
 
 def _symmetric(row: Sequence[float], counts: PeopleCounts, ci_prob: float) -> tuple[float, ...]:

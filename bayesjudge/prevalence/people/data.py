@@ -69,8 +69,8 @@ class PeopleCounts(View):
         table = self.verdicts
         with checking("prevalence.people.PeopleCounts") as require:
             others = [name for name in table.judges if name not in table.people]
-            one = len(others) == 1 and table.response.shape[1] == len(table.judges)
-            require(one, f"expected one judge beside people, got {others}: take one at a time")
+            single = len(others) == 1 and table.response.shape[1] == len(table.judges)
+            require(single, f"expected one judge beside people, got {others}: take one at a time")
             require(table.people, "nobody is named as a person: truth=[one column a person]")
             two = len(table.classes) == len(table.responses or ()) == 2 and table.item is None
             require(two, f"expected passes and fails, got classes {list(table.classes)}")
@@ -183,10 +183,10 @@ class PeopleCounts(View):
     def pairs(self) -> tuple[int, int]:
         """Pairs of labels of one item, and how many of them agree."""
         n = agree = 0
-        for one, other in combinations(self.labels.T, 2):
-            both = (one != MISSING) & (other != MISSING)
+        for first, other in combinations(self.labels.T, 2):
+            both = (first != MISSING) & (other != MISSING)
             n += int(self.verdicts.count[both].sum())
-            agree += int(self.verdicts.count[both & (one == other)].sum())
+            agree += int(self.verdicts.count[both & (first == other)].sum())
         return n, agree
 
     @property
@@ -273,13 +273,13 @@ class PeopleCounts(View):
         )
 
     def __repr__(self) -> str:
-        told = f"{self.shared_n:,} by two or more, of whose labels {self.agreement:.0%} agree"
+        pairs = f"{self.shared_n:,} by two or more, of whose labels {self.agreement:.0%} agree"
         return fitted(
             [
                 f"PeopleCounts of {how_many(self.test_n + self.labelled_n, 'item')}, labels "
                 f"{self.design.name}",
                 f"judge {self.judge!r}; {len(self.people)} people: {', '.join(self.people)}",
-                f"{self.labelled_n:,} labelled, {told if self.shared_n else 'none by two people'}",
+                f"{self.labelled_n:,} labelled, {pairs if self.shared_n else 'none by two people'}",
             ]
         )
 
@@ -352,8 +352,8 @@ class PeopleCounts(View):
         with checking(how.subject) as require:
             alone = how.item is not None and how.rater is None and how.stratum is None
             require(alone, "repeats= takes item=, a column a person, and no strata")
-        made = cls.of(Verdicts.read(table, replace(how, item=None)), str(how.truth))
-        return replace(made, design_effects=_design_effects(table, how, repeats, made))
+        counts = cls.of(Verdicts.read(table, replace(how, item=None)), str(how.truth))
+        return replace(counts, design_effects=_design_effects(table, how, repeats, counts))
 
     @classmethod
     def of(cls, verdicts: Verdicts, person: str = "person") -> Self:
@@ -398,7 +398,7 @@ def _require_suited(design: LabelDesign, require: Any) -> None:
 
 
 def _design_effects(
-    table: Any, how: Reading, repeats: Literal["system", "judge"], made: PeopleCounts
+    table: Any, how: Reading, repeats: Literal["system", "judge"], counts: PeopleCounts
 ) -> tuple[float, ...]:
     """How many rows of each system one independent row is worth, by what most people said."""
     import pandas as pd
@@ -417,9 +417,9 @@ def _design_effects(
     items = Items.from_frame(
         kept, item="item", by="system", repeats=repeats, calibration=how.calibration
     )
-    found = []
-    for name in made.systems or ("all",):
+    effects = []
+    for name in counts.systems or ("all",):
         worth = counts_of(items, name, 0.95)
         n = float(np.sum(worth.test_n) + np.sum(worth.labelled_n))
-        found.append((kept["system"] == name).sum() / n)
-    return tuple(map(float, found))
+        effects.append((kept["system"] == name).sum() / n)
+    return tuple(map(float, effects))

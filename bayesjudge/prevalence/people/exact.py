@@ -56,22 +56,22 @@ def _of_people(
     model = suited(counts, model, "exact")
     assumptions, cautions = model._diagnosis(counts)
     coords: dict[str, Any] = model._coords(counts)
-    made: dict[str, Quantity] = {}
+    quantities: dict[str, Quantity] = {}
     try:
-        found = model._posterior(counts).weighed()
-        values = _with_derived(model, counts, found.values)
-        weight = found.weight
+        draws = model._posterior(counts).weighed()
+        values = _with_derived(model, counts, draws.values)
+        weight = draws.weight
     except NotWeighed as error:
         cautions = (Caution.of("no-quadrature", "people", error=str(error)), *cautions)
         values, weight = {}, np.ones(1)
     for name in model._quantities(counts):
         by = _by(name, counts, coords)
-        size = int(np.prod([len(one) for one in by.values()]))
+        size = int(np.prod([len(labels) for labels in by.values()]))
         unknown = np.full((len(weight), size), np.nan)
         drawn = values.get(name, unknown)
-        made[name] = Quantity.over(intervals_of(drawn, weight, ci_prob, interval), by)
+        quantities[name] = Quantity.over(intervals_of(drawn, weight, ci_prob, interval), by)
     return Estimate(
-        made,
+        quantities,
         method=methods.EXACT_PEOPLE,
         ci_prob=ci_prob,
         source=f"{SOURCE}; importance weights (Geweke 1989)",
@@ -97,7 +97,7 @@ def _with_derived(
     if not counts.design.same_items:
         shares[OF_LABELLED] = drawn["prevalence"][:, groups:]
     if counts.systems is None:
-        shares = {name: one[:, 0] for name, one in shares.items()}
+        shares = {name: share[:, 0] for name, share in shares.items()}
     values = {**drawn, **shares}
     return values | model._derived(counts, values, np)
 
@@ -124,12 +124,12 @@ def wrong_labels(counts: PeopleCounts, model: PeopleErrors | None = None) -> np.
     """
     model = suited(counts, model, "wrong_labels")
     try:
-        found = model._posterior(counts).weighed()
+        draws = model._posterior(counts).weighed()
     except NotWeighed as error:
         with checking("wrong_labels") as require:
             require(False, f"no exact posterior: {error}")
         raise
-    drawn = _with_derived(model, counts, found.resampled(DRAWS, np.random.default_rng(1)))
+    drawn = _with_derived(model, counts, draws.resampled(DRAWS, np.random.default_rng(1)))
     table = model._table(counts)
     joint = np.concatenate(list(model._log_joint(counts, drawn)))
     chance = likelihood.truth_given_responses(joint + likelihood.log_allowed(table))
@@ -204,8 +204,8 @@ def doubtful(table: Any, model: PeopleErrors | None = None, **columns: Any) -> p
         )
         for i, name in enumerate(rows.people)
     ]
-    found = pd.concat([one[~rows.verdicts.is_labelled] for one in lists], ignore_index=True)
-    known = found[found["wrong"].notna()]
+    every = pd.concat([labels[~rows.verdicts.is_labelled] for labels in lists], ignore_index=True)
+    known = every[every["wrong"].notna()]
     return known.sort_values("wrong", ascending=False, kind="stable", ignore_index=True)
 
 
@@ -218,8 +218,8 @@ def _compared(
     ci_prob: float = 0.95,
 ) -> pd.DataFrame:
     spec: Any = model if model is not None or fit is None else fit.spec
-    made: Sequence[Any] = [
+    estimates: Sequence[Any] = [
         *closed_forms(counts, ci_prob=ci_prob),
         exact(counts, spec, ci_prob=ci_prob),
     ]
-    return compare_results(*made, *([] if fit is None else [fit]), ci_prob=ci_prob)
+    return compare_results(*estimates, *([] if fit is None else [fit]), ci_prob=ci_prob)

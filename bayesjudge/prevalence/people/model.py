@@ -48,8 +48,8 @@ class WithOthers(BetaShares):
         """The others' with a flat prior."""
         from bayesjudge.core.distributions import beta_share
 
-        own = BetaShares(self.prior, self.vary).variables(text)
-        return own | {OF_LABELLED: beta_share(OF_LABELLED, 1, 1, text=text, dims=self.vary.dim)}
+        shares = BetaShares(self.prior, self.vary).variables(text)
+        return shares | {OF_LABELLED: beta_share(OF_LABELLED, 1, 1, text=text, dims=self.vary.dim)}
 
     def log_table(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Of fail and pass."""
@@ -136,8 +136,8 @@ class PeopleErrors(LatentTruth):
         for name, names in of.items():
             prior = getattr(self, name)
             if isinstance(prior, Mapping):
-                missing = [one for one in names if one not in prior]
-                strange = [one for one in prior if one not in names]
+                missing = [level for level in names if level not in prior]
+                strange = [level for level in prior if level not in names]
                 require(not missing, f"{name} has no prior for {missing}")
                 require(not strange, f"{name} has priors for {strange}; there are {list(names)}")
 
@@ -161,10 +161,10 @@ class PeopleErrors(LatentTruth):
             )
         if self.pooling == "full" or not groups:
             return table
-        own = np.where(system == np.arange(len(groups)), data.verdict[:, None], MISSING)
+        verdicts = np.where(system == np.arange(len(groups)), data.verdict[:, None], MISSING)
         return replace(
             table,
-            response=np.column_stack([data.labels, own]),
+            response=np.column_stack([data.labels, verdicts]),
             judges=(*data.people, *(f"{data.judge} on {name}" for name in groups)),
             judge_of_column=None,
             unparsed=0,
@@ -172,8 +172,8 @@ class PeopleErrors(LatentTruth):
 
     def _prior_of(self, data: PeopleCounts, judge: str, rate: str) -> BetaPrior:
         if judge not in data.people:
-            own: BetaPrior = getattr(self, rate)
-            return own
+            prior: BetaPrior = getattr(self, rate)
+            return prior
         return self.people[judge] if isinstance(self.people, Mapping) else self.people
 
     def _priors(self, data: PeopleCounts, rate: str) -> dict[str, BetaPrior]:
@@ -191,8 +191,8 @@ class PeopleErrors(LatentTruth):
         return RateErrors(hit, right, self.better_than_chance, Apart("judge"), "judge")
 
     def _coords(self, data: PeopleCounts) -> dict[str, Any]:
-        own = {} if data.systems is None else {data.dim: data.systems}
-        return own | {"judge": self._table(data).judges, "truth": (0, 1)}
+        groups = {} if data.systems is None else {data.dim: data.systems}
+        return groups | {"judge": self._table(data).judges, "truth": (0, 1)}
 
     def _derived(self, data: PeopleCounts, values: Mapping[str, Any], xp: Any) -> dict[str, Any]:
         """What people would say, and of strata the weighed sums, of variables or of draws."""
@@ -201,22 +201,22 @@ class PeopleErrors(LatentTruth):
         hit, right = (values[name][..., at] for name in ("sensitivity", "specificity"))
         if data.systems is not None:  # one row of rates for all systems
             hit, right = hit[..., None, :], right[..., None, :]
-        found = {SAID: (good * hit + (1 - good) * (1 - right)).mean(axis=-1)}
+        said = {SAID: (good * hit + (1 - good) * (1 - right)).mean(axis=-1)}
         if data.has_most:
-            of_good, of_bad = (most_of(one, len(at), xp) for one in (hit, 1 - right))
-            found[MOST_SAID] = good[..., 0] * of_good + (1 - good[..., 0]) * of_bad
+            of_good, of_bad = (most_of(rates, len(at), xp) for rates in (hit, 1 - right))
+            said[MOST_SAID] = good[..., 0] * of_good + (1 - good[..., 0]) * of_bad
         if not data.adds_up:
-            return found
-        each = {"prevalence": values["prevalence"], **found}
-        sums = {name: (one * data.shares).sum(axis=-1) for name, one in each.items()}
-        return found | {f"overall_{name}": one for name, one in sums.items()}
+            return said
+        each = {"prevalence": values["prevalence"], **said}
+        sums = {name: (share * data.shares).sum(axis=-1) for name, share in each.items()}
+        return said | {f"overall_{name}": total for name, total in sums.items()}
 
     def _derive(self, data: PeopleCounts, values: Mapping[str, Any]) -> None:
         import pymc as pm
         import pytensor.tensor as pt
 
-        for name, one in self._derived(data, values, pt).items():
-            pm.Deterministic(name, one, dims=self._dim(data) if name in EACH else None)
+        for name, value in self._derived(data, values, pt).items():
+            pm.Deterministic(name, value, dims=self._dim(data) if name in EACH else None)
 
     def _quantities(self, data: PeopleCounts) -> tuple[str, ...]:
         said = EACH if data.has_most else EACH[:1]
@@ -225,14 +225,14 @@ class PeopleErrors(LatentTruth):
 
     def _about_items(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray]:
         drawn = self._drawn_truths(fit, rng)[..., : len(fit.data.verdicts.groups), :]
-        found = shares_of_items(fit.data, drawn)
-        return {name: share[..., 1] for name, share in found.items()}
+        by_name = shares_of_items(fit.data, drawn)
+        return {name: share[..., 1] for name, share in by_name.items()}
 
     def _posterior(self, data: PeopleCounts) -> BetaPosterior:
         """The density that `exact` weighs, of the same likelihood."""
         names = data.systems or ("",)
-        own = self.prevalence
-        shares = [own[name] if isinstance(own, Mapping) else own for name in names]
+        prior = self.prevalence
+        shares = [prior[name] if isinstance(prior, Mapping) else prior for name in names]
         shares += [BetaPrior()] * (0 if data.design.same_items else len(names))
         rates = (self._priors(data, name).values() for name in ("sensitivity", "specificity"))
         first, hit, right = (np.array([*map(tuple, part)], float) for part in (shares, *rates))
@@ -241,9 +241,11 @@ class PeopleErrors(LatentTruth):
 
     def _diagnosis(self, data: PeopleCounts) -> Diagnosis:
         assumptions, cautions = diagnose(data.most)
-        kept = tuple(one for one in cautions if one.id in OF_DESIGN)
+        kept = tuple(caution for caution in cautions if caution.id in OF_DESIGN)
         others = not data.design.same_items
-        assumed = [one for one in assumptions if others or one.id != "same-judge"]
+        assumed = [
+            assumption for assumption in assumptions if others or assumption.id != "same-judge"
+        ]
         shared = () if data.design_effects is None else (EFFECTIVE,)
         return (*assumed, *shared, INDEPENDENT, self._identified(data)), (*_few(data), *kept)
 
