@@ -15,7 +15,7 @@ from bayesjudge.truth.quadrature import Beta, Posterior
 FAR = 4.0
 
 
-def depths_of(counts: Counts, priors: Any, found: Posterior) -> tuple[float, float]:
+def depths_of(counts: Counts, priors: Any, posterior: Posterior) -> tuple[float, float]:
     """By how much the log likelihood at 0, and at 1, is below its maximum.
 
     Parameters
@@ -36,7 +36,7 @@ def depths_of(counts: Counts, priors: Any, found: Posterior) -> tuple[float, flo
     if counts.predictive:
         labels = counts.correct_n, counts.incorrect_n
         return tuple(-np.inf if n else 0.0 for n in labels)  # type: ignore[return-value]
-    return found.depths(Beta(*priors.prevalence))
+    return posterior.depths(Beta(*priors.prevalence))
 
 
 def near_an_end(draws: np.ndarray) -> bool:

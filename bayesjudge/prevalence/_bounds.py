@@ -39,8 +39,8 @@ def unlabelled_verdict(counts: Counts, model: Any) -> Verdict:
     if not counts.predictive:
         return ""
     stated = {"pass": sum(model.ppv) > 2, "fail": sum(model.npv) > 2}
-    found = verdicts_without_label(counts).items()
-    return next((verdict for verdict, without in found if without and not stated[verdict]), "")
+    verdicts = verdicts_without_label(counts).items()
+    return next((verdict for verdict, without in verdicts if without and not stated[verdict]), "")
 
 
 def judged_so(verdict: Verdict, name: str) -> str:
@@ -81,21 +81,23 @@ def of_draws(
 
     A predictive value without a label may be anything.
     """
-    found = {name: np.full((len(parts), 3), np.nan) for name in ("prevalence", "ppv", "npv")}
+    limits = {name: np.full((len(parts), 3), np.nan) for name in ("prevalence", "ppv", "npv")}
     for i, (counts, model) in enumerate(parts):
         verdict = unlabelled_verdict(counts, model)
         if verdict:
             row = float(draws[:, i].mean()), np.nan, np.nan
-            found["prevalence"][i] = bounded(row, counts, model, ci_prob, target)
-            found["ppv" if verdict == "pass" else "npv"][i] = np.nan, 0, 1
-    return {name: rows for name, rows in found.items() if np.isfinite(rows).any()}
+            limits["prevalence"][i] = bounded(row, counts, model, ci_prob, target)
+            limits["ppv" if verdict == "pass" else "npv"][i] = np.nan, 0, 1
+    return {name: rows for name, rows in limits.items() if np.isfinite(rows).any()}
 
 
 def of_sum(
     draws: np.ndarray, parts: Sequence[tuple[Counts, Any]], shares: np.ndarray, ci_prob: float
 ) -> np.ndarray:
     """A row of draws of the strata's weighed sum, which is off by what may be worth anything."""
-    free = [share_without_label(counts, unlabelled_verdict(counts, own)) for counts, own in parts]
+    free = [
+        share_without_label(counts, unlabelled_verdict(counts, priors)) for counts, priors in parts
+    ]
     off = float(shares @ free)
     low, high = np.quantile(draws, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
     return np.array([_told(float(draws.mean()), max(low - off, 0.0), min(high + off, 1.0), off)])
@@ -108,7 +110,9 @@ def of_strata(
 
     The ends of single strata are added up, so that they hold with the rows' probability or more.
     """
-    free = [share_without_label(counts, unlabelled_verdict(counts, own)) for counts, own in parts]
+    free = [
+        share_without_label(counts, unlabelled_verdict(counts, priors)) for counts, priors in parts
+    ]
     _, low, high = shares @ np.array(rows)
     return (np.nan, float(low), float(high)) if 2 * (shares @ free) >= high - low else None
 
@@ -153,12 +157,12 @@ def _of_items(counts: Counts, model: Any, ci_prob: float) -> tuple[float, float]
     )
 
 
-def _quantile_of_product(one: Beta, other: Beta, prob: float) -> float:
+def _quantile_of_product(left: Beta, other: Beta, prob: float) -> float:
     """Of the product of two independent shares."""
     from scipy.optimize import brentq
     from scipy.special import betainc, betaincinv
 
-    first = betaincinv(*one, (np.arange(NODES) + 0.5) / NODES)
+    first = betaincinv(*left, (np.arange(NODES) + 0.5) / NODES)
 
     def off(x: float) -> float:
         return float(betainc(*other, np.minimum(x / first, 1.0)).mean() - prob)

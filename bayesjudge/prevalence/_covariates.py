@@ -35,12 +35,12 @@ def _columns(formula: str, counts: Counts) -> tuple[list[str], np.ndarray]:
         ) from missing
     table = pd.DataFrame({counts.dim: counts.systems, **(counts.covariates or {})})
     try:
-        made = model_matrix(formula, table, context={}, na_action="raise")
+        matrix = model_matrix(formula, table, context={}, na_action="raise")
     except Exception as error:  # whatever a formula can do wrong
         known = [str(name) for name in table.columns]
         problem = f"formula {formula!r} cannot be used on the covariates {known}: {error}"
         raise InputError("LinearErrorRates", [problem]) from error
     with checking("LinearErrorRates") as require:
-        require("Intercept" in made, f"formula {formula!r} needs an intercept: begin with 1")
-    made = made.drop(columns="Intercept")
-    return [str(name) for name in made], np.asarray(made, float)
+        require("Intercept" in matrix, f"formula {formula!r} needs an intercept: begin with 1")
+    matrix = matrix.drop(columns="Intercept")
+    return [str(name) for name in matrix], np.asarray(matrix, float)

@@ -39,12 +39,12 @@ def posterior_of_groups(counts: Counts, model: PooledErrorRates) -> PooledPoster
         priors = [model.prevalence, *priors]
     else:
         each = [model.of_system(name).prevalence for name in counts.systems or ()]
-        known = known + np.array([tuple(one) for one in each]).T
+        known = known + np.array([tuple(prior) for prior in each]).T
     passed = np.asarray(counts.test_pass)
     pairs = known, (hits, good - hits), (caught, bad - caught), (passed, counts.test_n - passed)
     cells = np.moveaxis(np.array(pairs, float), -1, 0)
     return PooledPosterior(
-        cells, np.array([tuple(one) for one in priors]), model.spread, pools,
+        cells, np.array([tuple(prior) for prior in priors]), model.spread, pools,
         model.better_than_chance,
     )  # fmt: skip
 
@@ -55,28 +55,28 @@ def pooled_estimate(
     """Shares and rates of the groups, the strata's overall share, and which group is the lowest."""
     coords = {counts.dim: counts.systems or ()}
     assumptions, cautions = model._diagnosis(counts)
-    made: dict[str, Quantity] = {}
+    quantities: dict[str, Quantity] = {}
     try:
-        found = posterior_of_groups(counts, model).weighed()
-        values, weight = dict(found.values), found.weight
+        weighed = posterior_of_groups(counts, model).weighed()
+        values, weight = dict(weighed.values), weighed.weight
     except NotWeighed as error:
-        told = Caution.of("no-quadrature", "people", error=str(error))
-        cautions, weight = (told, *cautions), np.ones(1)
+        caution = Caution.of("no-quadrature", "people", error=str(error))
+        cautions, weight = (caution, *cautions), np.ones(1)
         values = {name: np.full((1, len(counts.systems or ())), np.nan) for name in RATES}
         values |= {name: np.full(1, np.nan) for name in model._spreads(counts)}
     if counts.adds_up:
         values[OVERALL] = values["prevalence"] @ counts.shares
     for name in model._quantities(counts):
         by = {} if values[name].ndim == 1 else coords
-        made[name] = Quantity.over(intervals_of(values[name], weight, ci_prob, interval), by)
+        quantities[name] = Quantity.over(intervals_of(values[name], weight, ci_prob, interval), by)
     if interval == "eti_bounded" and len(weight) > 1:
-        made |= _reaching_ends(made, Weighed(values, weight), ci_prob)
+        quantities |= _reaching_ends(quantities, Weighed(values, weight), ci_prob)
     first = values["prevalence"].argmin(axis=1)
     chances = np.bincount(first, weight, len(counts.systems or ()))
     none = np.full(len(chances), np.nan)
-    made[LOWEST] = Quantity.over((chances if len(weight) > 1 else none, none, none), coords)
+    quantities[LOWEST] = Quantity.over((chances if len(weight) > 1 else none, none, none), coords)
     return Estimate(
-        made,
+        quantities,
         method=methods.EXACT_POOLED,
         ci_prob=ci_prob,
         source=f"{model._source}; importance weights (Geweke 1989; Tran et al. 2013)",
@@ -91,16 +91,16 @@ RATES = ("prevalence", "sensitivity", "specificity")
 
 
 def _reaching_ends(
-    made: dict[str, Quantity], found: Weighed, ci_prob: float
+    quantities: dict[str, Quantity], weighed: Weighed, ci_prob: float
 ) -> dict[str, Quantity]:
     """Intervals with an end at 0 or 1 where the data do not exclude it, as those of a fit."""
-    draws = found.resampled(DRAWS, np.random.default_rng(1))["prevalence"]
+    draws = weighed.resampled(DRAWS, np.random.default_rng(1))["prevalence"]
     flat, none = BetaPrior(), (-np.inf, -np.inf)
-    depths = [depths_in_draws(one, flat) if near_an_end(one) else none for one in draws.T]
+    depths = [depths_in_draws(share, flat) if near_an_end(share) else none for share in draws.T]
     moved = {}
     for name, each in (("prevalence", depths), (OVERALL, [tuple(np.sum(depths, axis=0))])):
-        if name in made:
-            old = made[name]
+        if name in quantities:
+            old = quantities[name]
             ends = [
                 extended((low, high), depth, ci_prob)
                 for low, high, depth in zip(old.low, old.high, each, strict=True)
@@ -110,12 +110,12 @@ def _reaching_ends(
     return moved
 
 
-def lowest_words(made: Estimate) -> tuple[str, ...]:
+def lowest_words(estimate: Estimate) -> tuple[str, ...]:
     """Which groups may have the lowest share, the likeliest first."""
-    if LOWEST not in made:
+    if LOWEST not in estimate:
         return ()
-    chances = {key[-1]: row.value for key, row in entries(made.only(LOWEST)).items()}
-    shares = {key[-1]: row for key, row in entries(made.only("prevalence")).items()}
+    chances = {key[-1]: row.value for key, row in entries(estimate.only(LOWEST)).items()}
+    shares = {key[-1]: row for key, row in entries(estimate.only("prevalence")).items()}
     order = sorted(chances, key=lambda name: -chances[name])
     named = [name for i, name in enumerate(order[:MOST_NAMED]) if not i or chances[name] >= LIKELY]
     if not named or np.isnan(chances[named[0]]):

@@ -59,7 +59,7 @@ def informs(model: Any, name: str) -> bool:
     """Whether a prior is worth anything beside the data: not a flat one."""
     prior = getattr(model, name)
     each = prior.values() if isinstance(prior, Mapping) else [prior]
-    return any(isinstance(one, BetaPrior) and one.alpha + one.beta > 2 for one in each)
+    return any(isinstance(belief, BetaPrior) and belief.alpha + belief.beta > 2 for belief in each)
 
 
 def _pools_partially(model: Any) -> bool:
@@ -103,20 +103,21 @@ def prior_rates(counts: Counts, model: Any, rng: np.random.Generator) -> dict[st
         alpha, other = np.transpose(each)
         return rng.beta(alpha, other, size=shape)
 
-    wide, one = (DRAWS, places), (DRAWS, 1)
+    wide, single = (DRAWS, places), (DRAWS, 1)
     if hasattr(model, "formula"):
         from bayesjudge.prevalence._covariates import design_of_strata
 
         design = design_of_strata(model.formula, counts)[1].T
         return {
             name: expit(
-                logit(beta(name, one)) + rng.normal(0, model.slope, (DRAWS, len(design))) @ design
+                logit(beta(name, single))
+                + rng.normal(0, model.slope, (DRAWS, len(design))) @ design
             )
             for name in ("prevalence", *model._rates)
         }
     shared = _pools_partially(model) or getattr(model, "pooling", "") == "full"
     names = ("ppv", "npv") if model._rates[0] == "ppv" else ("sensitivity", "specificity")
-    pair = np.array([beta(name, one if shared else wide) for name in names])
+    pair = np.array([beta(name, single if shared else wide) for name in names])
     for _ in range(MOST_PAIRS if model.better_than_chance else 0):
         wrong = pair.sum(axis=0) <= 1
         if not wrong.any():
@@ -125,9 +126,9 @@ def prior_rates(counts: Counts, model: Any, rng: np.random.Generator) -> dict[st
     drawn = dict(zip(names, pair, strict=True))
     first = "pass_rate" if model._rates[0] == "ppv" else "prevalence"
     pools_prevalence = _pools_partially(model) and counts.adds_up
-    drawn[first] = beta(first, one if pools_prevalence else wide)
+    drawn[first] = beta(first, single if pools_prevalence else wide)
     if _pools_partially(model):
         for name in (*names, *((first,) if pools_prevalence else ())):
-            spread = np.abs(rng.normal(0, model.spread, one))
+            spread = np.abs(rng.normal(0, model.spread, single))
             drawn[name] = expit(logit(drawn[name]) + spread * rng.normal(size=wide))
     return {name: np.broadcast_to(values, wide) for name, values in drawn.items()}

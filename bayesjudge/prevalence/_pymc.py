@@ -84,5 +84,5 @@ def _around_the_pass_rate(spec: Any, dims: str | None) -> dict[str, Any]:
         alpha, beta = prior_data(name, getattr(spec, name), dims)
         density += (alpha - 1) * pt.log(success) + (beta - 1) * pt.log(failure)
     pm.Potential("rates_prior_density", density.sum())
-    made = {name: pm.Deterministic(name, pair[0], dims=dims) for name, pair in pairs.items()}
-    return {**made, "pass_rate": rate}
+    variables = {name: pm.Deterministic(name, pair[0], dims=dims) for name, pair in pairs.items()}
+    return {**variables, "pass_rate": rate}

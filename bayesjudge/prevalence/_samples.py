@@ -95,9 +95,9 @@ FORMS: dict[Form, Words] = {
 }
 
 
-def worded(own: Mapping[Form, Mapping[str, Any]], words: Mapping[Form, Words] = FORMS) -> Any:
+def worded(changes: Mapping[Form, Mapping[str, Any]], words: Mapping[Form, Words] = FORMS) -> Any:
     """What closed forms are called for a table that has words of its own for some."""
-    return {form: replace(one, **own.get(form, {})) for form, one in words.items()}
+    return {form: replace(sentence, **changes.get(form, {})) for form, sentence in words.items()}
 
 
 @dataclass
@@ -222,35 +222,35 @@ class Sample:
     ) -> Found:
         """Share with its interval; of strata, with that of a sample as informative as they are."""
         successes, trials = self.said() if of == "said" else self.truths(items)
-        found = find(successes, trials, ci_prob)
+        interval = find(successes, trials, ci_prob)
         if self.shares is None:
-            return found, None
+            return interval, None
         z = z_score(ci_prob)
-        return found, find(*influence.effective(self.shares, successes, trials, z), ci_prob)
+        return interval, find(*influence.effective(self.shares, successes, trials, z), ci_prob)
 
     def difference(self, ci_prob: float, g: Prediction, items: bool, **folds: Any) -> Found:
         """Mean prediction plus the labelled items' mean correction."""
         weight = None if g == "linear" else 1.0
         patterns, z = self.patterns(), z_score(ci_prob)
-        found, _ = influence.difference(*patterns, z, weight=weight, items=items)
+        interval, _ = influence.difference(*patterns, z, weight=weight, items=items)
         if self.shares is None:
-            return (*found, found.value), None
+            return (*interval, interval.value), None
         parts, _ = influence.difference(
             *patterns, z, weight=weight, items=items, shares=self.shares
         )
         whole = influence.weighed(self.shares, *parts)
-        return (*found, found.value), (*whole, whole.value)
+        return (*interval, interval.value), (*whole, whole.value)
 
     def post_stratify(self, ci_prob: float, items: bool, bins: Any = None) -> Found:
         """Mean truths of the bins, weighed by all items in them."""
         each: tuple[Any, Any, Any, Any] = self.bins() if bins is None else bins
         z = self.quantile(ci_prob)
         how: dict[str, Any] = {"corners": 0.0 if self.lost else 4.0, "known": items}
-        found = influence.post_stratified(*each, z, **how)
+        interval = influence.post_stratified(*each, z, **how)
         if self.shares is None:
-            return found, None
+            return interval, None
         parts = influence.post_stratified(*each, z, share=self.shares, **how)
-        return found, influence.weighed(self.shares, *parts)
+        return interval, influence.weighed(self.shares, *parts)
 
 
 @singledispatch
@@ -280,13 +280,13 @@ class CountsSample(Sample):
         return self.counts.identifies(what)
 
     def forms(self, mismatched: bool) -> Iterator[tuple[Any, dict[str, Any]]]:
-        own: list[tuple[Any, dict[str, Any]]] = [(one, {}) for one in self.design.closed_forms]
+        forms: list[tuple[Any, dict[str, Any]]] = [(form, {}) for form in self.design.closed_forms]
         if self.counts.external_labels is not None:
-            own = [*(one for one in own if one[0] != "rogan_gladen"), ("rogan_gladen", {})]
+            forms = [*(form for form in forms if form[0] != "rogan_gladen"), ("rogan_gladen", {})]
         if mismatched:
             yield from EVERY_OF_COUNTS
-            own = [one for one in own if one not in EVERY_OF_COUNTS]
-        yield from own
+            forms = [form for form in forms if form not in EVERY_OF_COUNTS]
+        yield from forms
 
     def said(self) -> tuple[Any, Any]:
         return passes_of_all(self.counts)
@@ -373,13 +373,13 @@ class CountsSample(Sample):
             overall = (*(x - bias for x in whole), whole.value - bias)
         raw, low, high = of_all((raw, *ends()))
         cut = (np.where(chance, np.nan, np.clip(x, 0, 1)) for x in (raw, low, high))
-        told = [
+        cautions = [
             Caution.of("no-better-than-chance", "rogan-gladen", place=where)
             for where, refused in zip(self.places, np.atleast_1d(chance), strict=True)
             if refused
         ]
         both = {"sensitivity": q1, "specificity": q0}
-        return Inverted(((*cut, raw), overall), both, cautions=told)
+        return Inverted(((*cut, raw), overall), both, cautions=cautions)
 
 
 @sample_of.register
@@ -426,7 +426,7 @@ def _with_labelled(counts: Counts, values: tuple[Any, ...]) -> tuple[Any, ...]:
     """Shares of the unlabelled items, as shares of all of them."""
     items = counts.test_n + counts.labelled_n
     others = np.where(counts.test_n > 0, values, 0.0)
-    return tuple((counts.test_n * one + counts.correct_n) / items for one in others)
+    return tuple((counts.test_n * rate + counts.correct_n) / items for rate in others)
 
 
 # Estimates ---------------------------------------------------------------------------------------
@@ -455,17 +455,17 @@ def described(
     0.
     """
     held = {
-        name: _within(one) if name == sample.answer else (*holding(*one[:3]), *one[3:])
-        for name, one in columns.items()
+        name: _within(row) if name == sample.answer else (*holding(*row[:3]), *row[3:])
+        for name, row in columns.items()
     }
     cautions = list(more)
-    for name, one in held.items():
-        if len(one) > 3 and "outside-simplex" not in {c.id for c in more}:  # which says so
-            cautions += _clipped(sample, method, name, sample.entries, one)
-    made: dict[str, Any] = {}
+    for name, row in held.items():
+        if len(row) > 3 and "outside-simplex" not in {c.id for c in more}:  # which says so
+            cautions += _clipped(sample, method, name, sample.entries, row)
+    variables: dict[str, Any] = {}
     if win_rate is not None and sample.credit is not None:
         values = tuple(sample.credit.in_units(x) for x in _within(win_rate))
-        made["win_rate"] = Quantity.over(values, sample.credit.coords)
+        variables["win_rate"] = Quantity.over(values, sample.credit.coords)
     if overall is not None:
         cut = _within((*overall, overall[0])[:4])
         cautions = [*_overall_cautions(sample, held, cut, method), *cautions]
@@ -473,26 +473,26 @@ def described(
         interval = {OVERALL: f"{kinds[sample.answer]}, strata combined", **kinds}
         # without a value the ends of its strata add up to nothing
         held_whole = tuple(np.where(np.isnan(cut[0]), np.nan, x) for x in cut)
-        made[OVERALL] = Quantity.over(held_whole, sample.whole_coords)
+        variables[OVERALL] = Quantity.over(held_whole, sample.whole_coords)
     if needs is not None and not sample.identifies(needs):
         cautions.insert(
             0, Caution.of("design-mismatch", "method", method=method, meaning=sample.design.meaning)
         )
-    told, raised = sample.diagnosis(assumptions, target)
-    if overall is not None and STRATUM_SHARES not in told:
-        told = (*told, STRATUM_SHARES)
+    assumed, raised = sample.diagnosis(assumptions, target)
+    if overall is not None and STRATUM_SHARES not in assumed:
+        assumed = (*assumed, STRATUM_SHARES)
     cautions += [*raised, *_without_width(sample, held, method, known)]
     if sample.answer in held:
         cautions += sample.unanswered(held[sample.answer], method)
-    for name, one in held.items():
+    for name, row in held.items():
         if name == sample.answer:
-            one = tuple(map(sample.in_units, one))
-        made[name] = Quantity.over(one, sample.coords)
+            row = tuple(map(sample.in_units, row))
+        variables[name] = Quantity.over(row, sample.coords)
     return Estimate(
-        {**made, **others},
+        {**variables, **others},
         method=method,
         interval=interval,
-        assumptions=told,
+        assumptions=assumed,
         cautions=tuple(dict.fromkeys(cautions)),
         target=target,
         data=sample.data,
@@ -572,10 +572,10 @@ def pairs_of(data: Any) -> Pairs:
     raise AssertionError
 
 
-def row_of(one: Errors, ci_prob: float, most: float, together: float | None = None) -> Row:
+def row_of(errors: Errors, ci_prob: float, most: float, together: float | None = None) -> Row:
     """A difference and its interval, within `most` of 0."""
-    found = one.interval(ci_prob)
-    low, high = found.low, found.high
+    interval = errors.interval(ci_prob)
+    low, high = interval.low, interval.high
     if together is not None:
-        low, high = one.centre - together * one.error, one.centre + together * one.error
-    return Row(*map(float, holding(found.value, *np.clip((low, high), -most, most))))
+        low, high = errors.centre - together * errors.error, errors.centre + together * errors.error
+    return Row(*map(float, holding(interval.value, *np.clip((low, high), -most, most))))

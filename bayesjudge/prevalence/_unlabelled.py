@@ -56,17 +56,17 @@ def good_items(counts: Counts, model: Any) -> np.ndarray:
     `counts` has plain numbers, and `model` plain priors and rates that nobody shares.
     """
     table = _table_of(counts, model)
-    found, top = np.zeros(table.passed + table.failed + 1), -np.inf
+    probability, top = np.zeros(table.passed + table.failed + 1), -np.inf
     for good, log in _logs(table, model.better_than_chance):
         highest = max(top, log.max())
         if highest > -np.inf:
-            found *= np.exp(top - highest)
+            probability *= np.exp(top - highest)
             weights = np.exp(log - highest).ravel()
-            found += np.bincount(good.ravel(), weights, minlength=found.size)
+            probability += np.bincount(good.ravel(), weights, minlength=probability.size)
             top = highest
-    if not found.sum() > 0:
+    if not probability.sum() > 0:
         raise NotEnumerated("no judge better than chance is left")
-    return found / found.sum()
+    return probability / probability.sum()
 
 
 def _table_of(counts: Counts, model: Any) -> _Table:

@@ -27,8 +27,8 @@ def _of_counts(counts: Counts, ci_prob: float) -> Mapping[str, Worth]:
     labelled, others = sample_of(counts).patterns()
     tables, rest = np.atleast_2d(labelled.n), np.atleast_2d(others.n)
     if counts.adds_up:
-        found = _of_strata(np.asarray(counts.shares), labelled, tables, rest, ci_prob)
-        return {} if found is None else {"": found}
+        worth = _of_strata(np.asarray(counts.shares), labelled, tables, rest, ci_prob)
+        return {} if worth is None else {"": worth}
     return {
         name: worth_of_pairs(
             labelled.f, labelled.y, n, items=n.sum() + more.sum(), prior=1, ci_prob=ci_prob

@@ -115,16 +115,20 @@ def answer(
     >>> print(answer(*closed_forms(counts), exact(counts)).text)
     People would pass 38 % of outputs like these (30 to 46 %, 95 % interval); the judge passes 58 %.
     """
-    made = as_estimates(results, ci_prob, interval, target)
-    known = [one.data for one in made if told_of.dispatch(type(one.data)) is not of_counts]
-    data = known[0] if known else data_of(made, Counts)
-    found = told_of(data, made, results, ci_prob)
+    estimates = as_estimates(results, ci_prob, interval, target)
+    known = [
+        estimate.data
+        for estimate in estimates
+        if told_of.dispatch(type(estimate.data)) is not of_counts
+    ]
+    data = known[0] if known else data_of(estimates, Counts)
+    quoted = told_of(data, estimates, results, ci_prob)
     seen = selection_of(data)
     if seen is not None and seen.instead is not None and isinstance(data, Counts):
-        return _instead(found, seen, data, ci_prob)
-    worth = worth_of(data, ci_prob) if found.known else {}
-    told = worth_words(worth)
-    return replace(found, worth=worth, notes=(*found.notes, told)) if told else found
+        return _instead(quoted, seen, data, ci_prob)
+    worth = worth_of(data, ci_prob) if quoted.known else {}
+    sentence = worth_words(worth)
+    return replace(quoted, worth=worth, notes=(*quoted.notes, sentence)) if sentence else quoted
 
 
 def _instead(declared: Answer, seen: Any, counts: Counts, ci_prob: float) -> Answer:
@@ -170,43 +174,43 @@ def _bounds_with(quoted: Estimate, untold: float) -> tuple[float, float]:
 
 @singledispatch
 def told_of(
-    counts: Any, made: Sequence[Estimate], results: Sequence[Estimate | Fit], ci_prob: float
+    counts: Any, estimates: Sequence[Estimate], results: Sequence[Estimate | Fit], ci_prob: float
 ) -> Answer:
     """What results of one kind of table say; of no table, what counts would."""
-    strata = any(OVERALL in one for one in made)
+    strata = any(OVERALL in estimate for estimate in estimates)
     quantity = OVERALL if strata else "prevalence"
-    found = quote(
-        made,
+    chosen = quote(
+        estimates,
         quantity,
         methods.JUDGE,
         judge_of=lambda: None if counts is None else naive(counts, ci_prob=ci_prob),
-        rank=lambda one: PLACES.get(one.method.id, one.method.rank),
+        rank=lambda estimate: PLACES.get(estimate.method.id, estimate.method.rank),
     )
     name = "" if counts is None else counts.pass_name
-    quoted = found.whole
-    bounds = any(is_bounded(row) for row in found.rows.values())
+    quoted = chosen.whole
+    bounds = any(is_bounded(row) for row in chosen.rows.values())
     against = _contradicted(quoted, counts)
-    rows = {name: row for name, row in found.rows.items() if name not in against}
+    rows = {name: row for name, row in chosen.rows.items() if name not in against}
     wrong = bool(against) and (strata or not rows)
     more: tuple[str, ...] = ()
     if wrong:
         text, *cure = _contradictory((), counts)
         more = tuple(cure)
-    elif found.unknown and not bounds:
-        text = _unknown({} if found.uncorrected else rows, counts, name)
-    elif len(found.rows) == 1:
+    elif chosen.unknown and not bounds:
+        text = _unknown({} if chosen.uncorrected else rows, counts, name)
+    elif len(chosen.rows) == 1:
         whose = "these outputs" if quoted.target == "items" else "outputs like these"
         whose = JUDGED if getattr(counts, "dropped", False) else whose
         text = share_words(next(iter(rows.values())), whose, ci_prob, name)
-        judge = judges_share(found.own, name)
-        if counts is not None and not found.unknown and untested(counts).all():
+        judge = judges_share(chosen.own, name)
+        if counts is not None and not chosen.unknown and untested(counts).all():
             text = f"{IF_AS_ELSEWHERE}{text[:1].lower()}{text[1:]}"
             more = (f"{UNTESTED} {judge[2:3].upper()}{judge[3:]}{'.' * bool(judge)}".rstrip(),)
             judge = ""
         text += f"{judge}."
     else:
         text, more = _several(rows, "" if counts is None else counts.dim, ci_prob, name)
-        if counts is not None and not found.unknown and untested(counts).all():
+        if counts is not None and not chosen.unknown and untested(counts).all():
             more = (f"That holds if the judge errs as it did elsewhere. {UNTESTED}", *more)
     if against and not wrong:
         more = (" ".join(_contradictory(against, counts)), *more)
@@ -214,19 +218,19 @@ def told_of(
         more = (*more, LEFT_OUT.format(n=how_many(int(np.sum(counts.unparsed)), "output")))
     notes = (
         *more,
-        *labels_to_buy({} if found.uncorrected else rows, counts),
+        *labels_to_buy({} if chosen.uncorrected else rows, counts),
         *lowest_words(quoted),
-        *_rates(made, quoted, counts, name),
-        *_added(made, counts, rows),
+        *_rates(estimates, quoted, counts, name),
+        *_added(estimates, counts, rows),
     )
     return Answer(
         text,
         basis=_basis(counts),
         why=f"Shown: {quoted.method}, not to be quoted." if wrong else _why(quoted, counts),
-        quoted=found.shares,
-        judge=found.judge,
+        quoted=chosen.shares,
+        judge=chosen.judge,
         notes=more if wrong else notes,
-        known=not (found.unknown or wrong),
+        known=not (chosen.unknown or wrong),
     )
 
 
@@ -240,26 +244,28 @@ def labels_to_buy(rows: Mapping[str, Row], counts: Counts | None) -> tuple[str, 
         return ()
     counts = counts.merged() if counts.adds_up else counts
     valued = {name for name, row in rows.items() if not np.isnan(row.value)}
-    told = []
+    sentences = []
     for verdict, without in verdicts_without_label(counts).items():
         places = zip(counts.systems or ("",), np.atleast_1d(without), strict=True)
         names = [name for name, there in places if there and name not in valued]
         if names:
             where = f" in {listed(first_of(names, MOST_NAMED))}" if counts.systems else ""
             those = judged_so(verdict, counts.pass_name)
-            told.append(f"No item that {those} has a label{where}: label some that {those}.")
-    return tuple(told)
+            sentences.append(f"No item that {those} has a label{where}: label some that {those}.")
+    return tuple(sentences)
 
 
 def _added(
-    made: Sequence[Estimate], counts: Counts | None, rows: dict[str, Row]
+    estimates: Sequence[Estimate], counts: Counts | None, rows: dict[str, Row]
 ) -> tuple[str, ...]:
     """That the prior makes a large part of a share, where labels by verdict hold few errors."""
-    weighed = next((one for one in made if one.method == methods.POST_STRATIFIED), None)
+    weighed = next(
+        (estimate for estimate in estimates if estimate.method == methods.POST_STRATIFIED), None
+    )
     if counts is None or not counts.predictive or counts.adds_up or weighed is None:
         return ()
-    found = entries(weighed.only("prevalence"))
-    alone = {"".join(map(str, key[1:])): row.value for key, row in found.items()}
+    shares = entries(weighed.only("prevalence"))
+    alone = {"".join(map(str, key[1:])): row.value for key, row in shares.items()}
     far = {
         name: alone[name]
         for name, row in rows.items()
@@ -268,19 +274,19 @@ def _added(
     if not far:
         return ()
     each = [percent_of(x, 2) + f" of {owned(name)}" * bool(name) for name, x in far.items()]
-    told = listed(first_of(each, MOST_NAMED)) + " outputs" * bool(counts.systems)
+    names = listed(first_of(each, MOST_NAMED)) + " outputs" * bool(counts.systems)
     return (
-        f"Labels alone, weighed by how often the judge says so, give {told}: the difference is the "
-        "prior's, of errors that the labels do not show and do not exclude.",
+        f"Labels alone, weighed by how often the judge says so, give {names}: the difference is "
+        "the prior's, of errors that the labels do not show and do not exclude.",
     )
 
 
 def _contradicted(quoted: Estimate, counts: Counts | None) -> tuple[str, ...]:
     """Systems whose data and declared design contradict each other; ``""`` of one entry."""
-    told = [set(c.where) for c in quoted.cautions if c.id == "contradiction"]
-    if counts is None or not told:
+    places = [set(c.where) for c in quoted.cautions if c.id == "contradiction"]
+    if counts is None or not places:
         return ()
-    return tuple(name for name in counts.systems or ("",) if {name} in told or set() in told)
+    return tuple(name for name in counts.systems or ("",) if {name} in places or set() in places)
 
 
 def _contradictory(systems: Sequence[str], counts: Counts | None) -> tuple[str, str]:
@@ -309,8 +315,8 @@ def _several(
     names, between = few_of(rows)  # judges of the same outputs
     short = short_names(rows)
     parts = [
-        f"by {owned(short[one])} verdicts {percents(rows[one], None if i else ci_prob)}"
-        for i, one in enumerate(names)
+        f"by {owned(short[system])} verdicts {percents(rows[system], None if i else ci_prob)}"
+        for i, system in enumerate(names)
     ]
     would = f"call {name!r}" if name else "pass"
     return f"Of these outputs people would {would} {listed(parts)}.", between
@@ -371,29 +377,31 @@ def _in_words(counts: Counts) -> str:
 
 
 def _rates(
-    made: Sequence[Estimate], quoted: Estimate, counts: Counts | None, name: str
+    estimates: Sequence[Estimate], quoted: Estimate, counts: Counts | None, name: str
 ) -> tuple[str, ...]:
     """How the judge errs, if there is one number of it; of another method, by which."""
     if counts is not None and counts.predictive and counts.systems is None:
         return _checked(counts, quoted.ci_prob, name)
-    for one in (quoted, *made):
-        found = entries(one)
-        if ("sensitivity",) in found and ("specificity",) in found:
-            passes, fails = found[("sensitivity",)], found[("specificity",)]
+    for estimate in (quoted, *estimates):
+        rates = entries(estimate)
+        if ("sensitivity",) in rates and ("specificity",) in rates:
+            passes, fails = rates[("sensitivity",)], rates[("specificity",)]
             if np.isnan(passes.value) or np.isnan(fails.value):
                 continue
             whose = (
                 "The judge"
-                if one is quoted
-                else BY.get(one.method.id, f"By {one.method} the judge")
+                if estimate is quoted
+                else BY.get(estimate.method.id, f"By {estimate.method} the judge")
             )
             if name:
-                told = f"agrees on {percents(passes)} of the outputs people call '{name}' and on "
-                return (f"{whose} {told}{percents(fails)} of the others.",)
-            told = (
+                sentence = (
+                    f"agrees on {percents(passes)} of the outputs people call '{name}' and on "
+                )
+                return (f"{whose} {sentence}{percents(fails)} of the others.",)
+            sentence = (
                 f"passes {percents(passes)} of good outputs and fails {percents(fails)} of bad ones"
             )
-            return (f"{whose} {told}.",)
+            return (f"{whose} {sentence}.",)
     return ()
 
 
@@ -416,19 +424,23 @@ def _checked(counts: Counts, ci_prob: float, name: str) -> tuple[str, ...]:
 
 def _found(counts: Counts, ci_prob: float, name: str) -> str:
     """How much of what is good the judge finds, and how many of these items it got wrong."""
-    made = errors(counts, ci_prob)
+    rates = errors(counts, ci_prob)
     items = f"of these {int(counts.test_n + counts.labelled_n):,} items"
-    row = made.missed if name else made.passed
+    row = rates.missed if name else rates.passed
     number = f"{row.low:,.0f} to {row.high:,.0f}"
     number = number if row.high > row.low else f"{row.value:,.0f}"  # all of one kind labelled
     if name:
-        told = f"it calls {percents(made.sensitivity)} of what people call '{name}' so; {items} "
-        told += f"{number} are '{name}' ones that it missed"
+        sentence = (
+            f"it calls {percents(rates.sensitivity)} of what people call '{name}' so; {items} "
+        )
+        sentence += f"{number} are '{name}' ones that it missed"
     else:
-        told = f"it passes {percents(made.sensitivity)} of good outputs and fails "
-        told += f"{percents(made.specificity)} of bad ones; {items} {number} are bad ones that "
-        told += "it passed"
-    return f"By these labels (Jeffreys' priors) {told}."
+        sentence = f"it passes {percents(rates.sensitivity)} of good outputs and fails "
+        sentence += (
+            f"{percents(rates.specificity)} of bad ones; {items} {number} are bad ones that "
+        )
+        sentence += "it passed"
+    return f"By these labels (Jeffreys' priors) {sentence}."
 
 
 def _kinds(name: str) -> tuple[str, str]:
@@ -446,14 +458,18 @@ def differences(
     Without a fit, ends are those of independent estimates (MOVER: Zou & Donner 2008), and
     ``probability`` is that of the normal distribution with the same distance from estimate to end.
     """
-    for one in results:
-        if isinstance(one, Fit) and getattr(one.data, "dim", "") == "system" and one.data.systems:
-            return differences_of(one, ci_prob)
+    for result in results:
+        if (
+            isinstance(result, Fit)
+            and getattr(result.data, "dim", "") == "system"
+            and result.data.systems
+        ):
+            return differences_of(result, ci_prob)
     quoted = answer(*results, ci_prob=ci_prob, interval=interval).quoted
     if quoted.quantities.get("prevalence") is None or quoted.dims != ("system",):
         return []
     rows = {key[-1]: row for key, row in entries(quoted).items()}
-    made = []
+    gaps = []
     for first, second in itertools.combinations(rows, 2):
         a, b = rows[first], rows[second]
         gap = a.value - b.value
@@ -461,7 +477,7 @@ def differences(
             continue
         down = float(np.hypot(a.value - a.low, b.high - b.value))
         up = float(np.hypot(a.high - a.value, b.value - b.low))
-        made.append(
+        gaps.append(
             {
                 "first": first,
                 "second": second,
@@ -472,7 +488,7 @@ def differences(
                 "method": f"{quoted.method}, difference of independent estimates",
             }
         )
-    return made
+    return gaps
 
 
 def _above_0(gap: float, side: float, ci_prob: float) -> float:
@@ -486,13 +502,13 @@ def _above_0(gap: float, side: float, ci_prob: float) -> float:
 IN_TIME = ", the first from the last and then neighbours in time"
 
 
-def neighbours(found: list[dict[str, Any]]) -> tuple[list[Any], list[Any]]:
+def neighbours(differences: list[dict[str, Any]]) -> tuple[list[Any], list[Any]]:
     """Differences of systems that follow each other in rank, and the others.
 
     Periods follow each other in time, and the first is compared with the last before that.
     """
     score: dict[str, float] = {}
-    for row in found:
+    for row in differences:
         score[row["first"]] = score.get(row["first"], 0) + row["value"]
         score[row["second"]] = score.get(row["second"], 0) - row["value"]
     periods = in_time(score)
@@ -505,6 +521,6 @@ def neighbours(found: list[dict[str, Any]]) -> tuple[list[Any], list[Any]]:
         pair = row["first"], row["second"]
         return frozenset(pair) not in ends, min(map(order.index, pair))
 
-    for row in sorted(found, key=place):
+    for row in sorted(differences, key=place):
         split[frozenset((row["first"], row["second"])) not in near].append(row)
     return split

@@ -59,7 +59,7 @@ def shift_p_value(counts: Counts) -> np.ndarray:
             for x in (counts.test_n, counts.test_pass, counts.labelled_n, counts.labelled_pass)
         )
     )
-    found = []
+    p_values = []
     for n_i, k_i, m_i, a_i in zip(n, k, m, a, strict=True):
         passes, fails = k_i + a_i, n_i - k_i + m_i - a_i
         least = max(0, m_i - fails)
@@ -69,8 +69,8 @@ def shift_p_value(counts: Counts) -> np.ndarray:
         logs = np.append(0.0, np.cumsum(steps))
         weights = np.exp(logs - logs.max())
         observed = weights[a_i - least]
-        found.append(weights[weights <= observed * (1 + 1e-9)].sum() / weights.sum())
-    return np.array(found)
+        p_values.append(weights[weights <= observed * (1 + 1e-9)].sum() / weights.sum())
+    return np.array(p_values)
 
 
 #: For labels of other systems.
@@ -153,9 +153,9 @@ def contradictions(
                 yield Caution.of("contradiction", test, where=place or where, p_value=p_value)
 
 
-def _rarely_less(one: tuple[Any, Any], other: tuple[Any, Any]) -> Any:
+def _rarely_less(first: tuple[Any, Any], other: tuple[Any, Any]) -> Any:
     """Probability that the first share is seen so far below the second, were they the same."""
-    (k1, n1), (k2, n2) = one, other
+    (k1, n1), (k2, n2) = first, other
     angles = [
         2 * np.arcsin(np.sqrt(np.divide(k + 3 / 8, n + 3 / 4))) for k, n in ((k1, n1), (k2, n2))
     ]
@@ -180,8 +180,8 @@ def _weak(counts: Counts) -> Iterator[Caution]:
     bounds = tuple(verdicts_without_label(counts).values()) if by_verdict else (False, False)
     weak: list[tuple[str, str]] = []
     rows = _each(counts, *above_chance(counts), *bounds, *sizes)
-    for where, value, low, high, passes, fails, n1, n0, *own in rows:
-        good, hits, bad, caught = own
+    for where, value, low, high, passes, fails, n1, n0, *label_systems in rows:
+        good, hits, bad, caught = label_systems
         alike = of_one_kind(good, hits, bad, caught, where)
         if n1 == 0 and n0 == 0:
             yield Caution.of("no-labels", "counts", where=where)
@@ -249,7 +249,7 @@ def _contradicted(counts: Counts) -> dict[str, tuple[Caution, ...]]:
     chosen = (seen.caution,) if seen else ()
     shifted = (*_shifted(counts), *chosen)
     by_verdict = counts.design.identifies == {"predictive_values"}
-    found = {
+    against = {
         "random-labels": shifted,
         "random-labels-by-propensity": shifted,
         "stated-propensities": (*_drawn_otherwise(counts), *chosen),
@@ -262,8 +262,8 @@ def _contradicted(counts: Counts) -> dict[str, tuple[Caution, ...]]:
         "errors-cancel": tuple(_lopsided(counts)),
     }
     if counts.design.check is not None:
-        found[counts.design.assumption.id] = tuple(counts.design.check(counts))
-    return found
+        against[counts.design.assumption.id] = tuple(counts.design.check(counts))
+    return against
 
 
 def _drawn_otherwise(counts: Counts) -> Iterator[Caution]:
@@ -332,14 +332,14 @@ def _lopsided_by_kind(counts: Counts, wrong_passes: Any, wrong_fails: Any) -> It
     else:  # of bad and of good items, as many as the judge says
         sizes, weights = (counts.incorrect_n, counts.correct_n), (1 - share, share)
     level = 1 - SHIFT_P / len(counts.places)
-    (one, low1, high1), (two, low2, high2) = (
+    (first, low1, high1), (two, low2, high2) = (
         tuple(w * np.asarray(x) for x in wilson(k, n, level))
         for k, n, w in zip((wrong_passes, wrong_fails), sizes, weights, strict=True)
     )
-    gap = one - two
-    low = gap - np.hypot(one - low1, high2 - two)
-    high = gap + np.hypot(high1 - one, two - low2)
-    for where, passes, fails, least, most in _each(counts, one, two, low, high):
+    gap = first - two
+    low = gap - np.hypot(first - low1, high2 - two)
+    high = gap + np.hypot(high1 - first, two - low2)
+    for where, passes, fails, least, most in _each(counts, first, two, low, high):
         if least > 0 or most < 0:
             errs = _wrong(f"{1000 * passes:.0f}", f"{1000 * fails:.0f}", counts.pass_name)
             yield Caution.of("errors-do-not-cancel", "weighed", where=where, errs=errs)
@@ -395,10 +395,10 @@ def _shifted(counts: Counts) -> Iterator[Caution]:
             (counts.labelled_pass, counts.labelled_n),
         )
     )
-    for where, p_value, other, own in _each(counts, shift_p_value(counts), rate, labelled):
+    for where, p_value, other, share in _each(counts, shift_p_value(counts), rate, labelled):
         if p_value < SHIFT_P / len(counts.places):
             yield Caution.of(
-                "label-shift", "counts", where=where, own=own, other=other, p_value=p_value
+                "label-shift", "counts", where=where, own=share, other=other, p_value=p_value
             )
 
 
@@ -407,13 +407,13 @@ def _unparsed(counts: Counts) -> Iterator[Caution]:
     seen = [(n, where, total) for where, n, total in _each(counts, counts.unparsed, items) if n]
     if not seen:
         return
-    seen.sort(key=lambda one: -one[0])
+    seen.sort(key=lambda row: -row[0])
     several = len(seen) > 1
     where = str(seen[0][1])
     if several:
         where = f": {', '.join(f'{n}{place}' for n, place, _ in seen[:3])}"
     where += ", …" if len(seen) > 3 else ""
-    count, total = int(sum(one[0] for one in seen)), int(np.sum(items) if several else seen[0][2])
+    count, total = int(sum(row[0] for row in seen)), int(np.sum(items) if several else seen[0][2])
     yield Caution.of(
         "unparsed-verdicts", "verdicts", count=count, place=where, total=how_many(total, "item")
     )

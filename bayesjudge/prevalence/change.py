@@ -63,14 +63,14 @@ class ChangePoint:
         list of tuple
             The last period before, the first one after, and the probability.
         """
-        found = zip(self.periods, self.periods[1:], self.probabilities, strict=False)
-        return sorted(found, key=lambda one: -one[2])
+        spans = zip(self.periods, self.periods[1:], self.probabilities, strict=False)
+        return sorted(spans, key=lambda span: -span[2])
 
     def __str__(self) -> str:
         dates = self.dates()
         named = 1 + next(
             i for i in range(len(dates)) if i + 1 in (len(dates), MOST_DATES)
-            or sum(one[2] for one in dates[: i + 1]) >= ENOUGH
+            or sum(date[2] for date in dates[: i + 1]) >= ENOUGH
         )  # fmt: skip
         first, *others = [f"{a} and {b} ({chance(p)})" for a, b, p in dates[:named]]
         when = first.replace("(", "(probability ", 1)
@@ -159,10 +159,10 @@ def change_of(each: Mapping[str, tuple[Counts, Any]], ci_prob: float) -> ChangeP
     edges = np.linspace(0, 1, STEPS + 1)
     priors, logs = [], []
     for name in periods:
-        counts, own = each[name]
-        priors.append(np.diff(betainc(*own.prevalence, edges)))
+        counts, share = each[name]
+        priors.append(np.diff(betainc(*share.prevalence, edges)))
         try:
-            mass = np.diff(posterior_of(counts, own).cdf(edges))
+            mass = np.diff(posterior_of(counts, share).cdf(edges))
         except NotIntegrated as error:
             raise InputError("change_point", [f"{name}: no posterior ({error})"]) from error
         logs.append(np.log(np.maximum(mass, LEAST)) - np.log(np.maximum(priors[-1], LEAST)))

@@ -93,7 +93,7 @@ def naive(data: Any, *, ci_prob: float = 0.95, target: Target = "population") ->
     return _estimate(
         sample,
         "naive",
-        lambda one: one.mean("said", ci_prob, find),
+        lambda part: part.mean("said", ci_prob, find),
         ci_prob=ci_prob,
         interval="none needed" if items else None,
         known=items,
@@ -151,7 +151,7 @@ def human_only(
     return _estimate(
         sample,
         "human_only",
-        lambda one: one.mean("truths", ci_prob, find, items),
+        lambda part: part.mean("truths", ci_prob, find, items),
         ci_prob=ci_prob,
         interval="Clopper-Pearson" if interval == "exact" else None,
         needs="prevalence",
@@ -253,7 +253,7 @@ def difference(
     return _estimate(
         sample,
         "difference",
-        lambda one: one.difference(ci_prob, g, items, **how),
+        lambda part: part.difference(ci_prob, g, items, **how),
         ci_prob=ci_prob,
         method=PREDICTIONS[g],
         source="" if plain else "Chernozhukov et al. (2018); Breiman (1996)",
@@ -305,7 +305,7 @@ def post_stratified(data: Any, *, ci_prob: float = 0.95, target: Target = "popul
     return _estimate(
         sample,
         "post_stratified",
-        lambda one: one.post_stratify(ci_prob, items),
+        lambda part: part.post_stratify(ci_prob, items),
         ci_prob=ci_prob,
         rates=sample.predictive_values(ci_prob),
         needs="predictive_values",
@@ -390,18 +390,18 @@ def rogan_gladen(
         require(known, f"method must be inverse or least_squares, got {method!r}")
     sample, items = _asked(data, "rogan_gladen", ci_prob, target)
     asked = ci_prob, interval, method, items
-    made = sample.invert(*asked)
+    inverted = sample.invert(*asked)
     return _estimate(
         sample,
         "rogan_gladen",
-        lambda one: made.found if one is sample else one.invert(*asked).found,
-        method=made.method,
+        lambda part: inverted.found if part is sample else part.invert(*asked).found,
+        method=inverted.method,
         ci_prob=ci_prob,
         interval="delta method" if interval == "delta" else None,
-        rates=made.rates,
-        others=made.others,
+        rates=inverted.rates,
+        others=inverted.others,
         needs="error_rates",
-        more=made.cautions,
+        more=inverted.cautions,
         target=target,
     )
 
@@ -445,7 +445,7 @@ def conditional_calibration(counts: Counts, *, ci_prob: float = 0.95) -> Estimat
     return _estimate(
         sample,
         "post_stratified",
-        lambda one: one.post_stratify(ci_prob, False, sample.bins(with_labelled=False)),
+        lambda part: part.post_stratify(ci_prob, False, sample.bins(with_labelled=False)),
         ci_prob=ci_prob,
         method=methods.CONDITIONAL,
         source=f"{LEE}, Table 1 (iv)",
@@ -511,16 +511,16 @@ def propensity_weighted(
         require(known, "needs calibration='known_propensity', with the propensity of each item")
     labelled, others = sample.patterns()
     each = np.asarray(counts.propensity)[:, None]
-    *own, drawn = (x.ravel() for x in np.broadcast_arrays(*labelled, each))
+    *labels, drawn = (x.ravel() for x in np.broadcast_arrays(*labelled, each))
     *rest, not_drawn = (x.ravel() for x in np.broadcast_arrays(*others, each))
-    made = influence.propensity_weighted(
-        influence.Labelled(*own),
+    weighted = influence.propensity_weighted(
+        influence.Labelled(*labels),
         influence.Others(*rest),
         (drawn, not_drawn),
         weight=None if g == "linear" else 1.0,
         items=items,
     )
-    value, *ends = made.interval(ci_prob)
+    value, *ends = weighted.interval(ci_prob)
     cut = holding(*(np.clip(x, 0, 1) for x in (value, *ends)))
     assumptions, cautions = diagnose(counts, (STATED_PROPENSITIES,), target)
     return Estimate(
@@ -597,7 +597,9 @@ def paired_difference(data: Any, *, ci_prob: float = 0.95, simultaneous: bool = 
         known = pairs.together is not None or not simultaneous
         require(known, "simultaneous=True: intervals of scores hold one by one")
     together = pairs.together(ci_prob) if pairs.together and simultaneous else None
-    rows = {pair: row_of(one, ci_prob, pairs.most, together) for pair, one in pairs.errors.items()}
+    rows = {
+        pair: row_of(error, ci_prob, pairs.most, together) for pair, error in pairs.errors.items()
+    }
     suffix = ", simultaneous" if simultaneous else ""
     return Estimate(
         {"difference": Quantity.of_rows(rows, ("first", "second"))},
@@ -658,7 +660,7 @@ def closed_forms(
     items: 0.70 (0.653, 0.743)
     """
     check_ci_prob(ci_prob)
-    made, refused = [], []
+    estimates, refused = [], []
     for named, options in sample_of(data).forms(mismatched):
         method = named if callable(named) else globals()[named]
         how = {**options, **({} if target == "population" else {"target": target})}
@@ -666,13 +668,13 @@ def closed_forms(
             refused.append(Caution.of("population-only", named=named))
             continue
         try:
-            made.append(method(data, ci_prob=ci_prob, **how))
+            estimates.append(method(data, ci_prob=ci_prob, **how))
         except UninformativeJudgeError as error:
             refused.append(Caution.of("no-better-than-chance", "refused", why=error.told))
     refused = list(dict.fromkeys(refused))
-    if not made:
-        raise InputError("closed_forms", [one.text for one in refused])
-    return (replace(made[0], cautions=(*made[0].cautions, *refused)), *made[1:])
+    if not estimates:
+        raise InputError("closed_forms", [problem.text for problem in refused])
+    return (replace(estimates[0], cautions=(*estimates[0].cautions, *refused)), *estimates[1:])
 
 
 def _asked(data: Any, form: Form, ci_prob: float, target: str) -> tuple[Sample, bool]:
@@ -709,7 +711,7 @@ def _estimate(
 ) -> Estimate:
     """What a closed form says of a sample and, if its classes have credits, of their mean."""
     words = sample.words[form]
-    found, overall = estimate(sample)
+    intervals, overall = estimate(sample)
     win_rate = None
     credit = sample.credit_for(form)
     if credit is not None:
@@ -722,7 +724,7 @@ def _estimate(
         kind = {sample.answer: kind, **more, **wilsons}
     return described(
         sample,
-        {sample.answer: found, **rates},
+        {sample.answer: intervals, **rates},
         others=others,
         overall=overall,
         win_rate=win_rate,
@@ -830,8 +832,8 @@ def _resampled(counts: Counts, resamples: int, rng: np.random.Generator) -> np.n
     passes = rng.binomial(counts.test_n, _share(counts.test_pass, counts.test_n), shape)
     with np.errstate(divide="ignore", invalid="ignore"):
         sensitivity, specificity = np.divide(hits, good), np.divide(caught, bad)
-        found = inversion.invert(passes / counts.test_n, specificity, sensitivity)
-        return np.where(sensitivity + specificity > 1, found, np.nan)
+        shares = inversion.invert(passes / counts.test_n, specificity, sensitivity)
+        return np.where(sensitivity + specificity > 1, shares, np.nan)
 
 
 def _overall(

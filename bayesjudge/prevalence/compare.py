@@ -41,24 +41,28 @@ def _compared(
     spec: Any = None if fit is None else fit.spec
     same = spec is not None and not spec._pools and model in (None, spec)
     model = spec if same else model
-    made = exact(counts, model, **asked) if counts.has_quadrature else None
-    results += [one for one in (made, fit and fit.estimate(**asked)) if one is not None]
+    estimate = exact(counts, model, **asked) if counts.has_quadrature else None
+    results += [
+        result for result in (estimate, fit and fit.estimate(**asked)) if result is not None
+    ]
     answer = OVERALL if counts.adds_up else "prevalence"
-    table = compare_results(*(one.only(answer) for one in results), ci_prob=ci_prob)
+    table = compare_results(*(result.only(answer) for result in results), ci_prob=ci_prob)
     table["mc_errors"] = np.nan
-    if fit is not None and same and made is not None and answer == "prevalence":
-        table.loc[table["method"] == fit.method.title, "mc_errors"] = _mc_errors(fit, made, target)
+    if fit is not None and same and estimate is not None and answer == "prevalence":
+        table.loc[table["method"] == fit.method.title, "mc_errors"] = _mc_errors(
+            fit, estimate, target
+        )
     return table
 
 
-def _mc_errors(fit: Fit, made: Estimate, target: Target) -> np.ndarray:
+def _mc_errors(fit: Fit, estimate: Estimate, target: Target) -> np.ndarray:
     """By how many Monte Carlo errors the sampled means are off the exact ones."""
     from bayesjudge.core.convergence import mcse_mean
 
     draws = fit._drawn_for(target)["prevalence"].transpose("chain", "draw", ...).to_numpy()
     draws = draws.reshape(*draws.shape[:2], -1)
     errors = [mcse_mean(draws[..., i]) for i in range(draws.shape[2])]
-    return (draws.mean(axis=(0, 1)) - made.quantities["prevalence"].value) / np.array(errors)
+    return (draws.mean(axis=(0, 1)) - estimate.quantities["prevalence"].value) / np.array(errors)
 
 
 def compare_designs(
@@ -101,8 +105,8 @@ def compare_designs(
         known = counts.propensity is not None
         require(not known, "labels have known propensities: no other design describes them")
     tables = []
-    for design, made in designs_of(counts, model, ci_prob=ci_prob):
-        table = made.table.copy()  # designs of one likelihood share an estimate
+    for design, estimate in designs_of(counts, model, ci_prob=ci_prob):
+        table = estimate.table.copy()  # designs of one likelihood share an estimate
         table.insert(0, "calibration", design.name)
         table.insert(1, "declared", design.name == counts.design.name)
         table.insert(2, "assumes", design.meaning)
@@ -121,17 +125,17 @@ def designs_of(
 
     `declared` is that of the declared design, if it is known already.
     """
-    made = {} if declared is None else {_told(counts.design): declared}
+    estimates = {} if declared is None else {_told(counts.design): declared}
     for name in PLAIN:
         design = DESIGNS[name]
         if not design.same_items and not np.all(counts.test_n):
             continue  # every item is labelled: these are the items asked about
         assumed = replace(counts, calibration=name)
-        if _told(design) not in made:
+        if _told(design) not in estimates:
             suits = model is not None and isinstance(model, PredictiveValues) == assumed.predictive
-            found = exact(assumed, model if suits else None, ci_prob=ci_prob)
-            made[_told(design)] = found
-        yield design, made[_told(design)]
+            estimate = exact(assumed, model if suits else None, ci_prob=ci_prob)
+            estimates[_told(design)] = estimate
+        yield design, estimates[_told(design)]
 
 
 def _told(design: LabelDesign) -> tuple[Any, ...]:

@@ -49,11 +49,11 @@ def _require_possible(counts: Counts, require: Any) -> None:
         everywhere((k >= 0) & (k <= n), f"{part}{origin} must lie between 0 and {total}", **values)
 
     within("", "test_n", counts.test_n, "test_pass", counts.test_pass)
-    own = [np.asarray(getattr(counts, name)) for name in LABELS]
+    labels = [np.asarray(getattr(counts, name)) for name in LABELS]
     origins = (
-        [("", own)]
+        [("", labels)]
         if counts.external_labels is None
-        else [("", own), (" among external labels", counts.external_labels)]
+        else [("", labels), (" among external labels", counts.external_labels)]
     )
     for origin, (good, hits, bad, caught) in origins:
         within(origin, "correct_n", good, "correct_pass", hits)
@@ -107,16 +107,16 @@ def _labels_alone(verdicts: Verdicts, wanted: Sequence[str] | None) -> np.ndarra
     with checking("external_labels") as require:
         _require_labelled(verdicts, names, wanted, "are not among those of the table,", require)
     cells = _spread_over(_six_counts(verdicts), names, wanted)
-    found = np.array([cells[name] for name in LABELS])
-    return found[:, 0] if wanted is None else found
+    table = np.array([cells[name] for name in LABELS])
+    return table[:, 0] if wanted is None else table
 
 
 def _require_labelled(
     verdicts: Verdicts, names: Any, wanted: Any, words: str, require: Any
 ) -> None:
     rows = int(np.sum(_six_counts(verdicts)["test_n"]))
-    told = how_many(rows, "row", "have")
-    require(rows == 0, f"{told} no human label; leave them out: they tell nothing")
+    missing = how_many(rows, "row", "have")
+    require(rows == 0, f"{missing} no human label; leave them out: they tell nothing")
     strange = sorted(set(names or ()) - set(wanted or ()))
     require(not strange, f"{strange} {words} {list(wanted or ())}")
 
@@ -162,11 +162,11 @@ def _spread_over(
     if want is None or have is None:
         return numbers
     places = [list(want).index(name) for name in have]
-    found = {}
+    counts = {}
     for name, array in numbers.items():
-        found[name] = np.zeros((*array.shape[:-1], len(want)), int)
-        found[name][..., places] = array
-    return found
+        counts[name] = np.zeros((*array.shape[:-1], len(want)), int)
+        counts[name][..., places] = array
+    return counts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -266,10 +266,10 @@ class Counts(View):
                 value = getattr(self, name)
                 if name == "unparsed" and np.ndim(value) == 0:
                     value = np.broadcast_to(value, wanted)
-                told = f"one number{of_systems}" if wanted == shape else ""
-                found = whole_numbers(name, value, wanted, require, told)
-                plain = found.shape == wanted == ()
-                object.__setattr__(self, name, found.item() if plain else found)
+                expected = f"one number{of_systems}" if wanted == shape else ""
+                array = whole_numbers(name, value, wanted, require, expected)
+                plain = array.shape == wanted == ()
+                object.__setattr__(self, name, array.item() if plain else array)
         with checking("prevalence.Counts") as require:
             _require_possible(self, require)
 
@@ -291,15 +291,17 @@ class Counts(View):
     @cached_property
     def verdicts(self) -> Verdicts:
         """The patterns of verdicts and labels that these counts are of."""
-        own, external = self._tables
-        return own if self.external_labels is None else own.with_others(external)
+        labelled_here, external = self._tables
+        return (
+            labelled_here if self.external_labels is None else labelled_here.with_others(external)
+        )
 
     @property
     def _tables(self) -> tuple[Verdicts, Verdicts]:
         """The items that the estimate is about, with those labelled, and the external labels."""
         good, hits, bad, caught = (np.atleast_1d(getattr(self, name)) for name in LABELS)
         test, passed = np.atleast_1d(self.test_n), np.atleast_1d(self.test_pass)
-        own = _by_truth(bad, caught, good, hits, test, passed)
+        cells = _by_truth(bad, caught, good, hits, test, passed)
         external = np.zeros((len(LABELS), len(test)), np.int64)
         if self.external_labels is not None:
             external = self.external_labels.reshape(external.shape)
@@ -308,22 +310,22 @@ class Counts(View):
         about: dict[str, Any] = {"groups": self.systems or ("",), "dim": self.dim}
         about |= {"calibration": self.calibration, "propensity": self.propensity}
         about |= {"covariates": self.covariates, "distinct": self.distinct}
-        told: dict[str, Any] = {"spelling": self.spelling, "pass_name": self.pass_name}
-        told |= {"unparsed": np.reshape(self.unparsed, (-1, 1)), "dropped": self.dropped}
-        made = Verdicts.from_counts(own, **about, **told)
+        remarks: dict[str, Any] = {"spelling": self.spelling, "pass_name": self.pass_name}
+        remarks |= {"unparsed": np.reshape(self.unparsed, (-1, 1)), "dropped": self.dropped}
+        verdicts = Verdicts.from_counts(cells, **about, **remarks)
         keys = keys_of(self)
         if keys is not None:
-            keep_keys(made, keys.hashes)
-        return made, Verdicts.from_counts(others, **about)
+            keep_keys(verdicts, keys.hashes)
+        return verdicts, Verdicts.from_counts(others, **about)
 
     @property
     def all_labels(self) -> dict[str, Any]:
         """Labelled items by the names of the fields, with the external ones."""
-        own = {name: getattr(self, name) for name in LABELS}
+        labels = {name: getattr(self, name) for name in LABELS}
         if self.external_labels is None:
-            return own
+            return labels
         pairs = zip(LABELS, self.external_labels, strict=True)
-        return {name: own[name] + more for name, more in pairs}
+        return {name: labels[name] + more for name, more in pairs}
 
     @property
     def rate_labels(self) -> dict[str, Any]:
@@ -436,10 +438,10 @@ class Counts(View):
             judges = self.dim != "judge" or self.systems == other.systems
             require(judges, f"judges must be the same, got {self.systems} and {other.systems}")
         differ = items_differ(self, other)
-        (own, external), (others, more) = (one._tables for one in (self, other))
+        (first, external), (others, more) = (table._tables for table in (self, other))
         asked = self.external_labels is not None or other.external_labels is not None
         return type(self).of(
-            own.joined(others, "prevalence.Counts", differ),
+            first.joined(others, "prevalence.Counts", differ),
             external.joined(more, "prevalence.Counts", differ) if asked else None,
             tuple(dict.fromkeys((*self.label_systems, *other.label_systems))),
         )
@@ -528,10 +530,10 @@ class Counts(View):
         # within a stratum of one propensity, labels are a random sample
         design = "random" if self.propensity is not None else self.calibration
         external_labels = None if self.external_labels is None else pick(self.external_labels)
-        told: dict[str, Any] = {"external_labels": external_labels, "distinct": self.distinct}
-        told |= {"spelling": self.spelling, "pass_name": self.pass_name}
-        told |= {"label_systems": self.label_systems, "dropped": self.dropped}
-        return type(self)(**values, calibration=design, **told)
+        about: dict[str, Any] = {"external_labels": external_labels, "distinct": self.distinct}
+        about |= {"spelling": self.spelling, "pass_name": self.pass_name}
+        about |= {"label_systems": self.label_systems, "dropped": self.dropped}
+        return type(self)(**values, calibration=design, **about)
 
     @classmethod
     def from_counts(
@@ -690,12 +692,12 @@ class Counts(View):
             require(
                 not verdicts.people, f"{list(verdicts.people)}: {words}; here name one (truth=)"
             )
-            one = verdicts.response.shape[1] == 1 or len(verdicts.groups) == 1
-            require(one, "several groups and several judges: take a part of them")
+            single = verdicts.response.shape[1] == 1 or len(verdicts.groups) == 1
+            require(single, "several groups and several judges: take a part of them")
         plain = _as_plain_design(verdicts)
         names, values = _names_of(plain), _six_counts(plain)
         external = None if external_labels is None else _labels_alone(external_labels, names)
-        made = cls(
+        counts = cls(
             **(values if names else {name: int(value[0]) for name, value in values.items()}),
             calibration=plain.calibration,
             systems=names,
@@ -711,5 +713,5 @@ class Counts(View):
         )
         keys = keys_of(verdicts)
         if keys is not None:
-            keep_keys(made, keys.hashes)
-        return keep_selection(made, verdicts)
+            keep_keys(counts, keys.hashes)
+        return keep_selection(counts, verdicts)

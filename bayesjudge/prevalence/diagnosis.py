@@ -20,11 +20,13 @@ def granted(data: Any) -> tuple[Assumption, ...]:
 @singledispatch
 def contradictory(data: Any) -> Mapping[str, Sequence[Caution]]:
     """Cautions that contradict assumptions, by id: of those that the declared design makes told."""
-    told = cautions_of(data)
-    found = {one: [c for c in told if c.id in names] for one, names in AGAINST.items()}
+    cautions = cautions_of(data)
+    against = {
+        assumption: [c for c in cautions if c.id in names] for assumption, names in AGAINST.items()
+    }
     if data.design.check is not None:
-        found[data.design.assumption.id] = list(checked(data.design, data))
-    return found
+        against[data.design.assumption.id] = list(checked(data.design, data))
+    return against
 
 
 def diagnose(
@@ -35,14 +37,14 @@ def diagnose(
     By default those that the declared label design grants.
     """
     against = _contradictory(data)
-    own = () if getattr(data, "distinct", True) else (ROWS_ARE_ITEMS,)
+    rows_are_items = () if getattr(data, "distinct", True) else (ROWS_ARE_ITEMS,)
     marked = tuple(
-        about_others(data.design, one)._replace(
-            contradicted_by=tuple(dict.fromkeys(c.id for c in against.get(one.id, ())))
+        about_others(data.design, assumption)._replace(
+            contradicted_by=tuple(dict.fromkeys(c.id for c in against.get(assumption.id, ())))
         )
-        for one in (*(assumed or granted(data)), *own)
+        for assumption in (*(assumed or granted(data)), *rows_are_items)
     )
-    raised = (caution for one in marked for caution in against.get(one.id, ()))
+    raised = (caution for assumption in marked for caution in against.get(assumption.id, ()))
     return marked, tuple(dict.fromkeys((*cautions_of(data, target), *raised)))
 
 

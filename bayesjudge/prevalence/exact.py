@@ -137,8 +137,8 @@ def exact(
         require(interval in INTERVALS, f"expected one of {list(INTERVALS)}, got {interval!r}")
         require(target in TARGETS, f"target must be one of {list(TARGETS)}, got {target!r}")
         require(counted or target == "population", "of these items there are counts only: Counts")
-    made = posterior_estimate(data, model, ci_prob, interval, target)
-    return with_people_err(made) if data.takes_labels_as_right else made
+    estimate = posterior_estimate(data, model, ci_prob, interval, target)
+    return with_people_err(estimate) if data.takes_labels_as_right else estimate
 
 
 @functools.singledispatch
@@ -183,11 +183,11 @@ def _of_counts(
         bounds = of_strata(rows, parts, counts.shares)
         if bounds is not None:  # priors of single strata are nothing beside what is open
             whole = bounds
-            refused = [one for one in refused if one.id != "stratum-priors"]
+            refused = [caution for caution in refused if caution.id != "stratum-priors"]
     assumptions, cautions = diagnose(counts, target=target)
     better = getattr(model, "better_than_chance", False)
-    told = [*refused, *contradictions(counts, better), *cautions, *conflicts(model, counts)]
-    told += model._rests_on_priors(counts)
+    raised = [*refused, *contradictions(counts, better), *cautions, *conflicts(model, counts)]
+    raised += model._rests_on_priors(counts)
     coords = None if counts.systems is None else {counts.dim: counts.systems}
     quantities: dict[str, Any] = {"prevalence": Quantity.over(tuple(np.transpose(rows)), coords)}
     if whole is not None:
@@ -200,7 +200,7 @@ def _of_counts(
         source=f"{SOURCE}; {'enumeration' if target == 'items' else 'quadrature'}",
         interval=INTERVALS["eti" if interval == "eti_bounded" and not extends else interval],
         assumptions=assumptions,
-        cautions=tuple(dict.fromkeys(told)),
+        cautions=tuple(dict.fromkeys(raised)),
         data=counts,
         target=target,
     )
@@ -236,15 +236,15 @@ def _of_items(counts: Counts, model: PrevalenceModel, ci_prob: float, interval: 
         known, items = known + counts.correct_n, items + counts.labelled_n
     known, items = np.atleast_1d(known), np.atleast_1d(items)
     rows = [
-        NO_ROW if found is None or not of else _shares(found, good, of, ci_prob, interval)
-        for found, good, of in zip(every, known, items, strict=True)
+        NO_ROW if chances is None or not of else _shares(chances, good, of, ci_prob, interval)
+        for chances, good, of in zip(every, known, items, strict=True)
     ]
     if not counts.adds_up:
         return rows, None, refused
     refusal = _few_labels(counts) if np.any(counts.test_n) else None
     if refusal is not None:
         return rows, NO_ROW, [refusal, *refused]
-    both = [found for found in every if found is not None]
+    both = [chances for chances in every if chances is not None]
     if len(both) < len(every):
         return rows, NO_ROW, refused
     added = functools.reduce(np.convolve, both)
@@ -282,24 +282,24 @@ def _rows(
 ) -> tuple[list[Row], list[Depths]]:
     """Mean, low and high of each; and how far the likelihood falls at the ends."""
     rows, depths = [], []
-    for name, found in zip(counts.systems or ("",), posteriors, strict=True):
-        row, depth = row_of(found, *_of_system(counts, model, name), ci_prob, interval)
+    for name, posterior in zip(counts.systems or ("",), posteriors, strict=True):
+        row, depth = row_of(posterior, *_of_system(counts, model, name), ci_prob, interval)
         rows.append(row)
         depths += [] if depth is None else [depth]
     return rows, depths
 
 
 def row_of(
-    found: Posterior | None, counts: Counts, priors: Any, ci_prob: float, interval: str
+    posterior: Posterior | None, counts: Counts, priors: Any, ci_prob: float, interval: str
 ) -> tuple[Row, Depths | None]:
     """Mean, low and high of one posterior; how far the likelihood falls at ends that may move."""
-    if found is None:
+    if posterior is None:
         return NO_ROW, None
-    low, high = found.interval(ci_prob, "hdi" if interval == "hdi" else "eti")
+    low, high = posterior.interval(ci_prob, "hdi" if interval == "hdi" else "eti")
     if interval != "eti_bounded":
-        return (found.mean, low, high), None
-    depths = depths_of(counts, priors, found)
-    return (found.mean, *extended((low, high), depths, ci_prob)), depths
+        return (posterior.mean, low, high), None
+    depths = depths_of(counts, priors, posterior)
+    return (posterior.mean, *extended((low, high), depths, ci_prob)), depths
 
 
 def _of_system(counts: Counts, model: PrevalenceModel, name: str) -> tuple[Counts, PrevalenceModel]:
@@ -332,15 +332,15 @@ def _overall(
 ) -> tuple[float, float, float]:
     """Mean and interval of the weighed sum: the strata's posteriors are independent."""
     whole, mean = np.ones(1), 0.0
-    for share, found in zip(counts.shares, posteriors, strict=True):
-        if found is None:
+    for share, posterior in zip(counts.shares, posteriors, strict=True):
+        if posterior is None:
             return np.nan, np.nan, np.nan
         steps = int(np.ceil(share * STEPS)) + 1
         # half a step off, so that a step's mass stands at its middle
-        below = found.cdf((np.arange(steps + 1) - 0.5) / (share * STEPS))
+        below = posterior.cdf((np.arange(steps + 1) - 0.5) / (share * STEPS))
         size = whole.size + steps - 1
         whole = np.fft.irfft(np.fft.rfft(whole, size) * np.fft.rfft(np.diff(below), size), size)
-        mean += float(share) * found.mean
+        mean += float(share) * posterior.mean
     cumulated = np.concatenate([[0.0], np.cumsum(np.maximum(whole, 0))])
     cumulated /= cumulated[-1]
     edges = np.clip((np.arange(cumulated.size) - 0.5) / STEPS, 0, 1)

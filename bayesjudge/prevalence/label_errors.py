@@ -67,36 +67,38 @@ def if_people_err(made: Estimate, errors: Sequence[float] = ERRORS) -> pd.DataFr
     return pd.DataFrame(rows_if_people_err(made, errors))
 
 
-def rows_if_people_err(made: Estimate, errors: Sequence[float] = ERRORS) -> list[dict[str, Any]]:
+def rows_if_people_err(
+    estimate: Estimate, errors: Sequence[float] = ERRORS
+) -> list[dict[str, Any]]:
     """The rows of `if_people_err`, without pandas, which takes longer to load than these."""
-    name = next((name for name in SHARES if name in made), None)
+    name = next((name for name in SHARES if name in estimate), None)
     with checking("if_people_err") as require:
-        require(name, f"no share of good outputs among {list(made.quantities)}")
+        require(name, f"no share of good outputs among {list(estimate.quantities)}")
         wrong = [e for e in errors if not 0 <= e < 0.5]
         require(not wrong, f"shares of wrong labels lie in [0, 0.5), got {wrong[:3]}")
     return [
         {"error": e, **where, **{k: behind(x, e) for k, x in row._asdict().items()}}
-        for _, where, row in made.only(str(name)).rows()
+        for _, where, row in estimate.only(str(name)).rows()
         for e in errors
     ]
 
 
-def with_people_err(made: Estimate) -> Estimate:
+def with_people_err(estimate: Estimate) -> Estimate:
     """Add the caution ``people-err``, if one wrong label in twenty moves a share by much."""
-    name = next((name for name in SHARES if name in made), "")
-    if any(one.id in NO_NUMBER for one in made.cautions):
-        return made
-    found: list[tuple[float, Caution]] = []
-    for _, where, row in made.only(name).rows():
+    name = next((name for name in SHARES if name in estimate), "")
+    if any(caution.id in NO_NUMBER for caution in estimate.cautions):
+        return estimate
+    moves: list[tuple[float, Caution]] = []
+    for _, where, row in estimate.only(name).rows():
         moved, half = behind(row.value, ONE_IN_TWENTY), (row.high - row.low) / 2
         widths = abs(moved - row.value) / (2 * half) if half > 0 else np.nan
         if widths > MUCH:
             names = tuple(map(str, where.values()))
             place = Place(names, f" of {', '.join(names)}" if names else "")
-            told = Caution.of(
+            caution = Caution.of(
                 "people-err", where=place, moved=moved, value=row.value, widths=2 * widths
             )
-            found.append((widths, told))
-    if not found:
-        return made
-    return replace(made, cautions=(*made.cautions, max(found, key=lambda one: one[0])[1]))
+            moves.append((widths, caution))
+    if not moves:
+        return estimate
+    return replace(estimate, cautions=(*estimate.cautions, max(moves, key=lambda move: move[0])[1]))

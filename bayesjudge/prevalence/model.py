@@ -88,8 +88,8 @@ class _PrevalenceModel(OneJudge):
 
     def _states(self, system: str | None) -> bool:
         """Whether the priors of both of the judge's rates say more than a flat one."""
-        one = self if system is None else self.of_system(system)
-        return all(sum(getattr(one, rate)) > 2 for rate in self._rates)
+        model = self if system is None else self.of_system(system)
+        return all(sum(getattr(model, rate)) > 2 for rate in self._rates)
 
     def _rests_on_priors(self, counts: Counts) -> tuple[Caution, ...]:
         """Without labels the answer is what the stated priors make of the pass rate."""
@@ -111,8 +111,8 @@ class _PrevalenceModel(OneJudge):
         BayesianModel
             The same model with plain priors.
         """
-        own = {f: prior[name] for f, prior in vars(self).items() if isinstance(prior, Mapping)}
-        return replace(self, **own) if own else self
+        priors = {f: prior[name] for f, prior in vars(self).items() if isinstance(prior, Mapping)}
+        return replace(self, **priors) if priors else self
 
     def _states_priors(self) -> bool:
         return any(informs(self, name) for name in vars(self))
@@ -126,8 +126,10 @@ class _PrevalenceModel(OneJudge):
 
     def _uncollapsed(self, data: Counts) -> pm.Model:
         with checking("prevalence.build_model") as require:
-            own = data.design.likelihood is not None
-            require(not own, f"design {data.design.name!r} has a likelihood of its own, by counts")
+            by_design = data.design.likelihood is not None
+            require(
+                not by_design, f"design {data.design.name!r} has a likelihood of its own, by counts"
+            )
         return super()._uncollapsed(data)
 
     def _variables(self, data: Counts, text: bool) -> dict[str, Any]:
@@ -159,8 +161,8 @@ class _PrevalenceModel(OneJudge):
     def _item_log_likelihood(
         self, data: Counts, draws: xr.Dataset
     ) -> tuple[xr.DataArray, np.ndarray] | None:
-        own = data.design.likelihood is not None
-        return None if own else super()._item_log_likelihood(data, draws)
+        by_design = data.design.likelihood is not None
+        return None if by_design else super()._item_log_likelihood(data, draws)
 
     def _quantities(self, counts: Counts) -> tuple[str, ...]:
         first = (OVERALL,) if counts.adds_up else ()
@@ -172,12 +174,12 @@ class _PrevalenceModel(OneJudge):
 
     def _diagnosis(self, counts: Counts) -> Diagnosis:
         assumed = (*self._assumes(counts), *granted(counts))
-        assumptions, told = diagnose(counts, assumed)
+        assumptions, cautions = diagnose(counts, assumed)
         if counts.covariates is not None:  # strata may be single items; labels may depend on them
-            against = {name for one in assumptions for name in one.contradicted_by}
+            against = {name for assumption in assumptions for name in assumption.contradicted_by}
             merged = tuple(c for c in cautions_of(counts.merged()) if c.id != "label-shift")
-            told = (*merged, *(c for c in told if c.id in against))
-        return assumptions, tuple(dict.fromkeys(told))
+            cautions = (*merged, *(c for c in cautions if c.id in against))
+        return assumptions, tuple(dict.fromkeys(cautions))
 
     def _spreads(self, counts: Counts) -> tuple[str, ...]:
         return ()
@@ -196,9 +198,9 @@ class _PrevalenceModel(OneJudge):
         means = np.full(len(data.systems or ("",)), np.nan)
         for i, name in enumerate(data.systems or ("",)):
             if name not in data.unlabelled_systems:
-                one = (data.system(name), self.of_system(name)) if name else (data, self)
+                system = (data.system(name), self.of_system(name)) if name else (data, self)
                 with suppress(NotIntegrated):
-                    means[i] = posterior_of(*one).mean
+                    means[i] = posterior_of(*system).mean
         return {"prevalence": means}
 
     def _extended_to(
@@ -219,31 +221,33 @@ class _PrevalenceModel(OneJudge):
                 for name, drawn in zip(counts.systems or (None,), draws, strict=True)
             ]
         ).T
-        found = {"prevalence": tuple(depths > -drop)}
+        reaches = {"prevalence": tuple(depths > -drop)}
         if counts.adds_up:
-            found[OVERALL] = tuple(np.atleast_1d(d) > -drop for d in depths.sum(axis=1))
-        return found
+            reaches[OVERALL] = tuple(np.atleast_1d(d) > -drop for d in depths.sum(axis=1))
+        return reaches
 
     def _depths(self, counts: Counts, name: str | None, draws: np.ndarray) -> tuple[float, float]:
         if not near_an_end(draws):
             return -np.inf, -np.inf
-        one = self if name is None else self.of_system(name)
-        prior = getattr(one, "prevalence", None)
+        model = self if name is None else self.of_system(name)
+        prior = getattr(model, "prevalence", None)
         own_likelihood = counts.design.likelihood is not None
         if prior is not None and (self._pools or own_likelihood):
             return depths_in_draws(draws, prior)
         if own_likelihood:
             return -np.inf, -np.inf
-        one, own = (self, counts) if name is None else (self.of_system(name), counts.system(name))
+        model, of_system = (
+            (self, counts) if name is None else (self.of_system(name), counts.system(name))
+        )
         try:
-            return depths_of(own, one, posterior_of(own, one))
+            return depths_of(of_system, model, posterior_of(of_system, model))
         except NotIntegrated:
             return -np.inf, -np.inf
 
     def _about_items(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """Share of good items among these."""
-        found = shares_of_items(fit.data, self._drawn_truths(fit, rng))
-        return {name: share[..., 1] for name, share in found.items()}
+        shares = shares_of_items(fit.data, self._drawn_truths(fit, rng))
+        return {name: share[..., 1] for name, share in shares.items()}
 
 
 @dataclass(frozen=True)
@@ -339,8 +343,8 @@ class ErrorRates(_PrevalenceModel):
             return
         _require_several(counts, require, "pooling='full'")
         for name in ("sensitivity", "specificity"):
-            one = isinstance(getattr(self, name), BetaPrior)
-            require(one, f"{name}: systems share it (pooling='full'), so give one prior")
+            shared = isinstance(getattr(self, name), BetaPrior)
+            require(shared, f"{name}: systems share it (pooling='full'), so give one prior")
 
     def _assumes(self, counts: Counts) -> tuple[Assumption, ...]:
         return (Assumption.of("same-rates", dim=counts.dim),) if self._pools else ()
@@ -606,11 +610,11 @@ class PredictiveValues(_PrevalenceModel):
         parts = [(counts.system(s), self.of_system(s)) for s in counts.systems or ()]
         parts = parts or [(counts, self)]
         draws = drawn["prevalence"].transpose("chain", "draw", ...).to_numpy()
-        found = of_draws(draws.reshape(-1, len(parts)), parts, ci_prob, target)
-        if found and counts.adds_up:
+        bounds = of_draws(draws.reshape(-1, len(parts)), parts, ci_prob, target)
+        if bounds and counts.adds_up:
             whole = drawn[OVERALL].to_numpy().ravel()
-            found[OVERALL] = of_sum(whole, parts, counts.shares, ci_prob)
-        return found
+            bounds[OVERALL] = of_sum(whole, parts, counts.shares, ci_prob)
+        return bounds
 
     def _shares(self, data: Counts) -> None:
         return None

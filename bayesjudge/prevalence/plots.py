@@ -167,9 +167,11 @@ def plot_widths(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax = ax or new_axes(6.5, 3.6)
     styles = {"equal": "--", "adaptive": "-", "best": ":"}
     for i, (rate, rows) in enumerate(table.groupby("pass_rate", sort=False)):
-        for split, one in rows.groupby("split", sort=False):
+        for split, curve in rows.groupby("split", sort=False):
             label = f"pass rate {rate:g}, {split}"
-            ax.plot(one["labelled"], one["width"], styles[str(split)], color=f"C{i}", label=label)
+            ax.plot(
+                curve["labelled"], curve["width"], styles[str(split)], color=f"C{i}", label=label
+            )
     ax.set(xlabel="labels", ylabel="width of the interval (share of items)", ylim=(0, None))
     ax.grid()
     ax.legend(ncols=2, fontsize="small")

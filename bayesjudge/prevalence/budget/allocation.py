@@ -350,10 +350,10 @@ def width_curves(
     for rate in pass_rates:
         for split in splits:
             kinds = _shared_out(sizes, rate, split, pilot, {**expected, "items": items})
-            found = interval_width(*kinds, rate, **expected, items=items, ci_prob=ci_prob)
+            widths = interval_width(*kinds, rate, **expected, items=items, ci_prob=ci_prob)
             columns = {"pass_rate": rate, "split": split, "labelled": sizes}
             columns |= {"correct_n": kinds.correct_n, "incorrect_n": kinds.incorrect_n}
-            tables.append(pd.DataFrame({**columns, "width": found}))
+            tables.append(pd.DataFrame({**columns, "width": widths}))
     return pd.concat(tables, ignore_index=True)
 
 

@@ -162,8 +162,8 @@ def label_next(counts: Counts, model: PrevalenceModel | None = None) -> pd.DataF
     """
     with checking("label_next") as require:
         require(counts.systems is None, "one system at a time: use counts.system(name)")
-        own = counts.design.likelihood is not None
-        require(not own, f"{counts.design.name}: its likelihood is its own, so no quadrature")
+        by_design = counts.design.likelihood is not None
+        require(not by_design, f"{counts.design.name}: its likelihood is its own, so no quadrature")
         choice = not counts.identifies("prevalence")
         require(choice, "labels are a random sample: the next one is a random item too")
     kinds = {"good": ("correct_pass", "correct_n"), "bad": ("incorrect_fail", "incorrect_n")}

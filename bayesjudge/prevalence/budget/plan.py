@@ -301,5 +301,5 @@ def _people(
     return Expected(float(widths.mean()), sd, sd / float(np.sqrt(repeats)))
 
 
-def _clipped(found: influence.Interval) -> Any:
-    return np.clip(found.high, 0, 1) - np.clip(found.low, 0, 1)
+def _clipped(interval: influence.Interval) -> Any:
+    return np.clip(interval.high, 0, 1) - np.clip(interval.low, 0, 1)

@@ -39,27 +39,27 @@ MOST = 3
 
 @told_of.register(ClassCounts)
 def _answer(
-    counts: ClassCounts, made: Sequence[Estimate], results: Sequence[Any], ci_prob: float
+    counts: ClassCounts, estimates: Sequence[Estimate], results: Sequence[Any], ci_prob: float
 ) -> Answer:
-    known = {quantity for one in made for quantity in one.quantities}
+    known = {quantity for estimate in estimates for quantity in estimate.quantities}
     quantity = next((q for q in ("win_rate", OVERALL) if q in known), "prevalence")
-    found = quote(
-        made,
+    quoted = quote(
+        estimates,
         quantity,
         methods.JUDGE_SHARES,
         judge_of=lambda: naive(counts, ci_prob=ci_prob),
     )
-    if found.unknown:
+    if quoted.unknown:
         text = "These data cannot tell the share of each class. Labels on a random sample of these "
         text += "items would tell."
     elif quantity == "win_rate":
-        text = _wins(found, ci_prob)
-    elif counts.classes == PASS_OR_FAIL and len(found.rows) == 2:
-        text = f"{share_words(found.rows[PASS_OR_FAIL[1]], 'outputs like these', ci_prob)}."
+        text = _wins(quoted, ci_prob)
+    elif counts.classes == PASS_OR_FAIL and len(quoted.rows) == 2:
+        text = f"{share_words(quoted.rows[PASS_OR_FAIL[1]], 'outputs like these', ci_prob)}."
     else:
-        text = _shares(found, ci_prob, JUDGED if counts.unparsed else "outputs")
-    rounded = quantity == "prevalence" and not found.unknown
-    notes = _rounded(list(found.rows.values())) if rounded else ()
+        text = _shares(quoted, ci_prob, JUDGED if counts.unparsed else "outputs")
+    rounded = quantity == "prevalence" and not quoted.unknown
+    notes = _rounded(list(quoted.rows.values())) if rounded else ()
     if UNPARSED in (counts.responses or ()):
         column = (counts.responses or ()).index(UNPARSED)
         lost = int(counts.tests[:, column].sum() + counts.tables[:, :, column].sum())
@@ -68,34 +68,34 @@ def _answer(
     return Answer(
         text,
         basis=f"{basis}.",
-        why=f"Quoted: {found.whole.method}: verdicts and labels taken together.",
+        why=f"Quoted: {quoted.whole.method}: verdicts and labels taken together.",
         notes=notes,
-        quoted=found.shares,
-        judge=found.judge,
-        known=not found.unknown,
+        quoted=quoted.shares,
+        judge=quoted.judge,
+        known=not quoted.unknown,
     )
 
 
-def _wins(found: Quoted, ci_prob: float) -> str:
+def _wins(quoted: Quoted, ci_prob: float) -> str:
     """``By people's verdicts our answers win 48 % of comparisons (44 to 53 %, 95 % interval)``."""
-    names, _ = few_of(found.rows)
+    names, _ = few_of(quoted.rows)
     parts = []
     for i, name in enumerate(names):
         won = name if i else f"{name} wins" if name else "our answers win"
         of = "" if i else " of comparisons"
-        parts.append(f"{won} {percents(found.rows[name], None if i else ci_prob, of)}")
-    judge = "" if "" not in found.own else f"; the judge says {100 * found.own[''].value:.0f} %"
+        parts.append(f"{won} {percents(quoted.rows[name], None if i else ci_prob, of)}")
+    judge = "" if "" not in quoted.own else f"; the judge says {100 * quoted.own[''].value:.0f} %"
     return f"By people's verdicts {listed(parts)}{judge}."
 
 
-def _shares(found: Quoted, ci_prob: float, whose: str) -> str:
+def _shares(quoted: Quoted, ci_prob: float, whose: str) -> str:
     """``People would put 48 % of outputs into a (44 to 53 %, 95 % interval) and 52 % into b``.
 
     Of several systems, what is so of the first: the table has the others.
     """
-    rows = [(at, row) for _, at, row in found.shares.rows()]
+    rows = [(at, row) for _, at, row in quoted.shares.rows()]
     system = next((v for k, v in rows[0][0].items() if k != "class"), None)
-    rows = [one for one in rows if system in one[0].values() or system is None]
+    rows = [named for named in rows if system in named[0].values() or system is None]
     (at, row), *others = rows
     if system is not None:
         whose = f"{owned(short_names([str(system)])[str(system)])} outputs"

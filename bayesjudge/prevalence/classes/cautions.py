@@ -24,8 +24,8 @@ SAME_CONFUSIONS = Assumption.of("same-judge", "classes")
 @granted.register
 def _assumed(counts: ClassCounts) -> tuple[Assumption, ...]:
     strata = counts.adds_up and counts.propensity is None
-    own = counts.design.assumption if counts.design.same_items else SAME_CONFUSIONS
-    return (own, *(STRATUM_SHARES,) * strata)
+    of_design = counts.design.assumption if counts.design.same_items else SAME_CONFUSIONS
+    return (of_design, *(STRATUM_SHARES,) * strata)
 
 
 @findings.register

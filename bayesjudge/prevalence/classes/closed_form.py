@@ -95,8 +95,8 @@ class _ClassSample(Sample):
 
     def said(self) -> tuple[Any, Any]:
         seen = self._said_of_classes()
-        own = seen[:, self.counts.verdict_of_class]
-        return own, np.broadcast_to(seen.sum(axis=1, keepdims=True), own.shape)
+        said = seen[:, self.counts.verdict_of_class]
+        return said, np.broadcast_to(seen.sum(axis=1, keepdims=True), said.shape)
 
     def truths(self, items: bool = False) -> tuple[Any, Any]:
         known = self.counts.tables.sum(axis=2)
@@ -125,11 +125,11 @@ class _ClassSample(Sample):
             weight = (each * spread).sum(axis=1) / np.maximum(spread.sum(axis=1), 1e-300)
             return influence.difference(*patterns, z, weight=weight[:, None], shares=shares)[0]
 
-        found = alike(None)
+        intervals = alike(None)
         if self.shares is None:
-            return (*found, found.value), None
+            return (*intervals, intervals.value), None
         whole = influence.weighed(self.shares, *alike(self.shares))
-        return (*found, found.value), (*whole, whole.value)
+        return (*intervals, intervals.value), (*whole, whole.value)
 
     def bins(self) -> tuple[Any, Any, Any, Any]:
         tables = self.counts.tables
@@ -223,18 +223,18 @@ class _CreditSample(_ClassSample):
             mean = n @ worth[:, None] / size
             squares = (n * (worth - mean) ** 2).sum(axis=1, keepdims=True)
             half = z_score(ci_prob) * np.sqrt(squares / (size * (size - 1)))
-        found = mean, mean - half, mean + half
-        return found, None if self.shares is None else influence.weighed(self.shares, *found)
+        interval = mean, mean - half, mean + half
+        return interval, None if self.shares is None else influence.weighed(self.shares, *interval)
 
     def difference(self, ci_prob: float, g: Prediction, items: bool, **folds: Any) -> Found:
         """With a weight of its own, and no imaginary items: credits are no passes and fails."""
         patterns, z = self.patterns(), z_score(ci_prob)
         how: dict[str, Any] = {"most": np.inf, "corners": 0.0}
-        found, _ = influence.difference(*patterns, z, **how)
+        interval, _ = influence.difference(*patterns, z, **how)
         if self.shares is None:
-            return found, None
+            return interval, None
         parts, _ = influence.difference(*patterns, z, shares=self.shares, **how)
-        return found, influence.weighed(self.shares, *parts)
+        return interval, influence.weighed(self.shares, *parts)
 
 
 @sample_of.register
@@ -261,9 +261,11 @@ def _require_invertible(counts: ClassCounts) -> None:
 
 
 def _outside(counts: ClassCounts, raw: np.ndarray) -> list[Caution]:
-    made = []
-    for place, one in zip(counts.places, raw, strict=True):
-        if one.min() < 0:
-            worst = counts.classes[int(one.argmin())]
-            made.append(Caution.of("outside-simplex", worst=worst, place=place, share=one.min()))
-    return made
+    cautions = []
+    for place, value in zip(counts.places, raw, strict=True):
+        if value.min() < 0:
+            worst = counts.classes[int(value.argmin())]
+            cautions.append(
+                Caution.of("outside-simplex", worst=worst, place=place, share=value.min())
+            )
+    return cautions

@@ -25,5 +25,5 @@ def _compared(
     ci_prob: float = 0.95,
 ) -> pd.DataFrame:
     spec: Any = model if model is not None or fit is None else fit.spec
-    made = [*closed_forms(counts, ci_prob=ci_prob), exact(counts, spec, ci_prob=ci_prob)]
-    return compare_results(*made, *([] if fit is None else [fit]), ci_prob=ci_prob)
+    estimates = [*closed_forms(counts, ci_prob=ci_prob), exact(counts, spec, ci_prob=ci_prob)]
+    return compare_results(*estimates, *([] if fit is None else [fit]), ci_prob=ci_prob)

@@ -104,8 +104,8 @@ class ClassCounts(View):
             lead = () if self.systems is None else (len(self.systems),)
             sizes = len(self.classes), len(self.responses or ())
             for name, shape in (("test", (*lead, sizes[1])), ("labelled", (*lead, *sizes))):
-                found = whole_numbers(name, getattr(self, name), shape, require)
-                object.__setattr__(self, name, found)
+                array = whole_numbers(name, getattr(self, name), shape, require)
+                object.__setattr__(self, name, array)
         with checking(subject) as require:
             self._check_items(require)
 
@@ -202,9 +202,9 @@ class ClassCounts(View):
             np.repeat(np.array(np.nonzero(cells)), cells[np.nonzero(cells)], axis=1)
             for cells in (self.tests, self.tables)
         ]
-        (place, verdict), (own, truth, seen) = rows
+        (place, verdict), (where, truth, seen) = rows
         classes = np.concatenate([np.full(place.size, -1), truth])
-        return np.concatenate([place, own]), classes, np.concatenate([verdict, seen])
+        return np.concatenate([place, where]), classes, np.concatenate([verdict, seen])
 
     def system(self, name: str) -> Self:
         """Take one system or stratum out.
@@ -325,9 +325,9 @@ class ClassCounts(View):
         counted = cls(
             counts[..., -1, :],
             counts[..., :-1, :],
-            [called.get(one, one) for one in classes],
+            [called.get(name, name) for name in classes],
             verdicts.calibration,
-            [called.get(one, one) for one in verdicts.responses or ()],
+            [called.get(name, name) for name in verdicts.responses or ()],
             None if alone else verdicts.groups,
             verdicts.dim if adds_up(verdicts.dim) else "system",
             verdicts.propensity,

@@ -47,15 +47,15 @@ def _of_classes(
     if not mixed:
         cautions = (Caution.of("not-mixed", "posterior", steps=MOST_STEPS), *cautions)
     with_dims = _derived(counts, drawn, rng)
-    made = {}
+    quantities = {}
     for name in model._quantities(counts):
         coords, draws = with_dims[name]
         flat = draws.reshape(len(draws), -1)
-        ends = np.array([summarise_interval(one, ci_prob, interval) for one in flat.T])
+        ends = np.array([summarise_interval(share, ci_prob, interval) for share in flat.T])
         columns = np.column_stack([flat.mean(axis=0), ends]).T * (1 if mixed else np.nan)
-        made[name] = Quantity.over(tuple(columns), coords)
+        quantities[name] = Quantity.over(tuple(columns), coords)
     return Estimate(
-        made,
+        quantities,
         method=methods.EXACT_CLASSES,
         ci_prob=ci_prob,
         source=f"{SOURCE}; Gelfand & Smith (1990)" if isinstance(model, Confusions) else SOURCE,
@@ -73,11 +73,11 @@ def _derived(
     by: dict[str, Any] = dict(counts.coords)
     shares = drawn["prevalence"]
     classes = {"class": counts.classes}
-    made = {"prevalence": ({**by, **classes}, shares)}
+    variables = {"prevalence": ({**by, **classes}, shares)}
     if "confusion" in drawn:
-        own = by if drawn["confusion"].shape[1] == len(counts.places) else {}
-        coords = {**own, **classes, "verdict": counts.responses}
-        made["confusion"] = coords, drawn["confusion"]
+        of_system = by if drawn["confusion"].shape[1] == len(counts.places) else {}
+        coords = {**of_system, **classes, "verdict": counts.responses}
+        variables["confusion"] = coords, drawn["confusion"]
     whole = shares
     if counts.adds_up:
         weights = counts.shares
@@ -87,10 +87,10 @@ def _derived(
             whole, by = (weights * shares).sum(axis=1), {}
         else:
             whole, by = np.einsum("s,dsk->dk", weights, shares), {}
-        made[OVERALL] = classes, whole
+        variables[OVERALL] = classes, whole
     if counts.credit is not None:
-        made["win_rate"] = by, whole @ np.asarray(counts.credit)
-    return made
+        variables["win_rate"] = by, whole @ np.asarray(counts.credit)
+    return variables
 
 
 def _independent(

@@ -85,11 +85,11 @@ class _ClassModel(OneJudge):
     def _about_items(self, fit: Fit, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """Shares of these items, and their credit."""
         counts = fit.data
-        found = shares_of_items(counts, self._drawn_truths(fit, rng))
+        shares = shares_of_items(counts, self._drawn_truths(fit, rng))
         if counts.credit is not None:
-            credited = found[OVERALL if counts.adds_up else "prevalence"]
-            found["win_rate"] = credited @ np.asarray(counts.credit)
-        return found
+            credited = shares[OVERALL if counts.adds_up else "prevalence"]
+            shares["win_rate"] = credited @ np.asarray(counts.credit)
+        return shares
 
     def _assumes(self, counts: ClassCounts) -> tuple[Assumption, ...]:
         return ()
@@ -171,15 +171,15 @@ class Confusions(_ClassModel):
         return DirichletRows("prevalence", self._weights(data)[0], (*data.coords, "class"))
 
     def _errors(self, data: ClassCounts) -> Component:
-        own = tuple(data.coords) if self.pooling == "separate" else ()
-        dims = (*own, "class", "verdict")
-        by: Any = "group" if own else None
+        by_system = tuple(data.coords) if self.pooling == "separate" else ()
+        dims = (*by_system, "class", "verdict")
+        by: Any = "group" if by_system else None
         return DirichletRows("confusion", self._weights(data)[1], dims, by=by)
 
     def _observe(self, data: ClassCounts, values: Mapping[str, Any]) -> None:
-        dims, told = (*data.coords, "class", "verdict"), data.design.same_items
+        dims, labels_join = (*data.coords, "class", "verdict"), data.design.same_items
         unknowns = values["prevalence"], values["confusion"]
-        observe_given_truth((data.test, data.labelled), *unknowns, dims, told)
+        observe_given_truth((data.test, data.labelled), *unknowns, dims, labels_join)
 
 
 @dataclass(frozen=True)

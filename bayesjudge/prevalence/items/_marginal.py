@@ -58,10 +58,10 @@ class Answers:
         there = flat.any(axis=2)
         pattern, system = np.nonzero(there)
         rows = np.column_stack([system, flat[there]])
-        one, place = distinct(rows)
+        patterns, place = distinct(rows)
         answer_of = np.full(there.shape, -1, np.int64)
         answer_of[pattern, system] = place
-        return cls(rows[one, 1:], rows[one, 0], answer_of, count)
+        return cls(rows[patterns, 1:], rows[patterns, 0], answer_of, count)
 
 
 @jitable
@@ -184,8 +184,8 @@ def _of_outputs(x, y1, y0, wa, wb, wc, cells, system, answer_of, count, tells):
             most = max(most, part_b[k, b])
         for b in range(nb):
             part_b[k, b] = np.exp(part_b[k, b] - most)
-        told = 1.0 if tells else 0.0
-        shift[k] = most + _scaled_exp(part_a[k], told * good, lp[s], told * bad, lp1[s])
+        weight = 1.0 if tells else 0.0
+        shift[k] = most + _scaled_exp(part_a[k], weight * good, lp[s], weight * bad, lp1[s])
         if j >= 0:
             shift[k] += open_shift[j]
         for c in range(nc):
@@ -327,9 +327,9 @@ class Rows(Operation):
         self.unknown = (2, 3, 3) if judge else (3, 2, 2)
 
     @staticmethod
-    def function(compiled: Callable[..., Any], *told: Any) -> Callable[..., Any]:
+    def function(compiled: Callable[..., Any], *flags: Any) -> Callable[..., Any]:
         """Of labels that tell the truths or do not, and a judge that repeats or does not."""
-        tells, judge = told
+        tells, judge = flags
         of_items = compiled(_of_verdicts if judge else _of_outputs)
 
         def of_rows(x, y1, y0, wa, wb, others, cells, system, answer_of, count):
@@ -342,8 +342,8 @@ class Rows(Operation):
 
 def evaluate_numpy(items: Items, spec: Any, point: dict[str, Any], nodes: dict[str, int]) -> float:
     """Compute the same log-likelihood from rates and spreads, in plain arrays."""
-    one = {name: np.asarray(value, float)[None] for name, value in point.items()}
-    return float(Answers.of(items).count @ by_pattern(items, spec, one, nodes)[0])
+    arguments = {name: np.asarray(value, float)[None] for name, value in point.items()}
+    return float(Answers.of(items).count @ by_pattern(items, spec, arguments, nodes)[0])
 
 
 def by_pattern(
@@ -359,8 +359,8 @@ def by_pattern(
     for name, n in nodes.items():
         points, weight[name] = quadrature(n) if name in effects else (np.zeros(1), np.ones(1))
         at[name] = points * draws[f"{name}_spread"][:, None] if name in effects else points[None]
-    none, one = (np.zeros((1, 1)), np.ones(1)), (at["interaction"], weight["interaction"])
-    truth, verdict = (none, one) if judge else (one, none)
+    none, single = (np.zeros((1, 1)), np.ones(1)), (at["interaction"], weight["interaction"])
+    truth, verdict = (none, single) if judge else (single, none)
     prevalence, q1, q0 = (draws[name].reshape(size, -1) for name in RATES)
     x = _centred(prevalence, at["difficulty"], truth[0], weight["difficulty"], truth[1])
     leniency = at["leniency"], verdict[0], weight["leniency"], verdict[1]
@@ -368,19 +368,19 @@ def by_pattern(
     inner = np.log(truth[1])[:, None, None] + np.log(verdict[1])
     outer = np.log(np.maximum(weight["difficulty"], 1e-300))[:, None]
     outer = outer + np.log(np.maximum(weight["leniency"], 1e-300))
-    found = np.empty((size, len(answers.count)))
+    logs = np.empty((size, len(answers.count)))
     each = max(1, LARGEST // (x[0, 0].size * y[0][0, 0].size + len(answers.system) * outer.size))
     for begin in range(0, size, each):
         now = slice(begin, begin + each)
-        logits = x[now], {z: one[now] for z, one in y.items()}
+        logits = x[now], {z: value[now] for z, value in y.items()}
         # the last answer is that of a system without a row
         log_f = np.zeros((len(x[now]), len(answers.system) + 1, *outer.shape))
         for k, (s, cells) in enumerate(zip(answers.system, answers.cells, strict=True)):
             rows = _of_answer(cells, *_chances(logits, s), judge, items.design.same_items)
             log_f[:, k] = logsumexp(rows + inner, axis=(2, 4))
         joint = outer + sum(log_f[:, answers.answer_of[:, s]] for s in range(len(items.systems)))
-        found[now] = logsumexp(joint, axis=(2, 3))
-    return found
+        logs[now] = logsumexp(joint, axis=(2, 3))
+    return logs
 
 
 def _chances(logits: tuple[np.ndarray, dict[int, np.ndarray]], s: int) -> tuple[Any, Any, Any]:
@@ -400,8 +400,8 @@ def _of_answer(
         labelled = [z for z in (0, 1) if known[z].any()]
         fails, passes = cells[::2].sum(), cells[1::2].sum()
         seen = {z: fails * failed[z] + passes * passed[z] for z in (0, 1)}
-        told = {z: seen[z] + (truth[z] if tells or not labelled else 0 * truth[z]) for z in (0, 1)}
-        return told[labelled[0]] if labelled else np.logaddexp(told[0], told[1])
+        logs = {z: seen[z] + (truth[z] if tells or not labelled else 0 * truth[z]) for z in (0, 1)}
+        return logs[labelled[0]] if labelled else np.logaddexp(logs[0], logs[1])
     rows = 0.0
     for z in (0, 1):
         rows = rows + known[z][0] * failed[z] + known[z][1] * passed[z]

@@ -59,7 +59,7 @@ def integrated(items: Items, spec: Any, text: bool) -> pm.Model:
             name: _effect(name, spec, text) if name in spec._effects(items) else NO_EFFECT
             for name in EFFECTS
         }
-        truth, verdict = _pairs(items, {name: _nodes(*one) for name, one in effects.items()})
+        truth, verdict = _pairs(items, {name: _nodes(*spread) for name, spread in effects.items()})
         centred = _centre if text else _solved_centre
         x = _logits(rates[0], truth, centred)
         y1, y0 = (_logits(share, verdict, centred) for share in (rates[1], 1 - rates[2]))
@@ -87,11 +87,11 @@ def one_row_a_verdict(items: Items, spec: Any) -> pm.Model:
         at, effect = dict.fromkeys(EFFECTS, _nodes(*NO_EFFECT)), dict.fromkeys(EFFECTS, 0.0)
         for name in spec._effects(items):
             at[name] = _nodes(*_effect(name, spec, text=True))
-            own = name == "interaction"
+            by_system = name == "interaction"
             drawn = pm.Normal(
-                name, 0, model[f"{name}_spread"], dims=("item", "system") if own else "item"
+                name, 0, model[f"{name}_spread"], dims=("item", "system") if by_system else "item"
             )
-            effect[name] = drawn[i, s] if own else drawn[i]
+            effect[name] = drawn[i, s] if by_system else drawn[i]
         on_truth, on_verdict = _pairs(items, effect)
         truth, verdict = _pairs(items, at)
         good = pt.sigmoid(_centre(rates[0], truth)[s] + sum(on_truth))[first]
@@ -99,8 +99,8 @@ def one_row_a_verdict(items: Items, spec: Any) -> pm.Model:
         for name, (dim, mine) in zip(("truth", "label"), sizes.items(), strict=True):
             if mine.any() and (name == "truth" or items.design.same_items):
                 seen = of_output[mine] if name == "label" else None
-                found = pm.Bernoulli(name, good[mine], observed=seen, dims=dim)
-                z = pt.set_subtensor(z[np.flatnonzero(mine)], found)
+                variable = pm.Bernoulli(name, good[mine], observed=seen, dims=dim)
+                z = pt.set_subtensor(z[np.flatnonzero(mine)], variable)
         hit, wrong = (_centre(share, verdict)[s] for share in (rates[1], 1 - rates[2]))
         passes = pt.sigmoid(pt.where(pt.eq(z[output], 1), hit, wrong) + sum(on_verdict))
         pm.Bernoulli("verdict", passes, observed=v, dims="verdict_row")
@@ -124,26 +124,26 @@ def table_beside_prior(items: Items, spec: Any, rng: np.random.Generator) -> pd.
             if name in values:
                 truth[:, mine] = values[name]
         known, good = rows.of_output[rows.output] >= 0, truth[:, rows.output] == 1
-        found: dict[Key, np.ndarray] = {}
+        numbers: dict[Key, np.ndarray] = {}
         for k, system in enumerate(items.systems):
             mine = rows.system == k
             of = "system", system
             if tells:
                 judged = good[:, mine & known], verdict[:, mine & known] == 1
-                found["pass_rate", *of] = verdict[:, mine & ~known].mean(axis=1)
-                found["sensitivity", *of] = _share(judged[1], judged[0])
-                found["specificity", *of] = _share(~judged[1], ~judged[0])
+                numbers["pass_rate", *of] = verdict[:, mine & ~known].mean(axis=1)
+                numbers["sensitivity", *of] = _share(judged[1], judged[0])
+                numbers["specificity", *of] = _share(~judged[1], ~judged[0])
                 if items.design.same_items:
-                    found["prevalence", *of] = judged[0].mean(axis=1)
+                    numbers["prevalence", *of] = judged[0].mean(axis=1)
                 continue
-            found["pass_rate", *of] = verdict[:, mine].mean(axis=1)
+            numbers["pass_rate", *of] = verdict[:, mine].mean(axis=1)
             for name, v in (("ppv", 1), ("npv", 0)):
                 there = mine & known if len(verdict) == 1 else mine
                 asked, right = verdict[:, there] == v, good[:, there] == v
                 n = int((rows.verdict[mine & known] == v).sum())
                 of_these = (asked & right).sum(axis=1), (asked & ~right).sum(axis=1)
                 n_drawn: np.ndarray = np.minimum(n, asked.sum(axis=1))
-                found[name, *of] = rng.hypergeometric(*of_these, n_drawn) / np.maximum(n_drawn, 1)
+                numbers[name, *of] = rng.hypergeometric(*of_these, n_drawn) / np.maximum(n_drawn, 1)
         order = np.argsort(rows.item, kind="stable")
         starts = np.searchsorted(rows.item[order], np.arange(len(rows.names)))
         passes = np.add.reduceat(verdict[:, order], starts, axis=1)
@@ -152,8 +152,8 @@ def table_beside_prior(items: Items, spec: Any, rng: np.random.Generator) -> pd.
         if pairs:
             fails = size - passes
             agreed = passes * (passes - 1) + fails * (fails - 1)
-            found["agreement", "", ""] = agreed.sum(axis=1) / pairs
-        return found
+            numbers["agreement", "", ""] = agreed.sum(axis=1) / pairs
+        return numbers
 
     def draw(n: int) -> dict[Key, np.ndarray]:
         sizes = np.diff([*range(0, n, many), n])
@@ -196,9 +196,9 @@ def draw_rows(
         return (middle[:, None] + effect)[:, rows.item, rows.system]
 
     good = expit(logits("difficulty", free["prevalence"])[:, rows.first])
-    made = rng.random(good.shape) < good
+    truths = rng.random(good.shape) < good
     known = rows.of_output >= 0
-    z = made if items.design.same_items else np.where(known, rows.of_output == 1, made)
+    z = truths if items.design.same_items else np.where(known, rows.of_output == 1, truths)
     hit, wrong = (logits("leniency", p) for p in (free["sensitivity"], 1 - free["specificity"]))
     passes = expit(np.where(z[:, rows.output], hit, wrong))
     verdict = (rng.random(passes.shape) < passes).astype(int)
@@ -238,8 +238,8 @@ def _verdicts(items: Items) -> _Verdicts:
 def _rates(items: Items, spec: Any, text: bool) -> list[Any]:
     """The same priors, and the same coordinates for the sampler, as of independent rows."""
     dim = "system" if len(items.systems) > 1 else None
-    made = part_1.separate_rates(spec, dim, text)
-    return [pt.atleast_1d(made[name]) for name in RATES]
+    rates = part_1.separate_rates(spec, dim, text)
+    return [pt.atleast_1d(rates[name]) for name in RATES]
 
 
 def _effect(name: str, spec: Any, text: bool) -> tuple[Any, Any, Any]:
@@ -263,9 +263,9 @@ def _nodes(spread: Any, points: Any, weight: Any) -> tuple[Any, Any]:
 def _pairs(items: Items, effects: Mapping[str, Any]) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
     """Effects on the truth, and on the verdict; the interaction is on what repeats."""
     none = _nodes(*NO_EFFECT) if isinstance(effects["interaction"], tuple) else 0.0
-    own, judge = effects["interaction"], _judge_repeats(items)
-    truth = (effects["difficulty"], none if judge else own)
-    return truth, (effects["leniency"], own if judge else none)
+    interaction, judge = effects["interaction"], _judge_repeats(items)
+    truth = (effects["difficulty"], none if judge else interaction)
+    return truth, (effects["leniency"], interaction if judge else none)
 
 
 class _Nodes(NamedTuple):
@@ -302,15 +302,15 @@ def _add_likelihood(items: Items, answers: Answers, nodes: _Nodes) -> None:
     count = pm.Data("pattern_count", np.asarray(answers.count, float), dims="seen_pattern")
     judge = _judge_repeats(items)
     if judge:
-        logits, own = (nodes.good[:, :, 0], nodes.hit, nodes.wrong), nodes.d
+        logits, alone = (nodes.good[:, :, 0], nodes.hit, nodes.wrong), nodes.d
     else:
-        logits, own = (
+        logits, alone = (
             (nodes.good.transpose(0, 2, 1), nodes.hit[:, :, 0], nodes.wrong[:, :, 0]),
             nodes.c,
         )
-    weights = (effect[1] for effect in (nodes.a, nodes.b, own))
-    found = Rows(items.design.same_items, judge)(*logits, *weights, *held, count)
-    pm.Potential("rows", found[0])
+    weights = (effect[1] for effect in (nodes.a, nodes.b, alone))
+    densities = Rows(items.design.same_items, judge)(*logits, *weights, *held, count)
+    pm.Potential("rows", densities[0])
 
 
 def _observe_patterns(items: Items, answers: Answers, nodes: _Nodes) -> None:
@@ -362,9 +362,9 @@ def _log_answers(items: Items, cells: Any, system: Any, nodes: _Nodes) -> Any:
             pt.logsumexp(fails * failed[z] + passes * passed[z] + log_d, axis=2)[:, None]
             for z in (0, 1)
         ]
-        return pt.logaddexp(*(one + other for one, other in zip(of_truth, given, strict=True)))
-    wide = [one[:, :, :, None] for one in truth]  # answer, a, c, b
-    fail, a_pass = ([one[:, None, None, :, 0] for one in part] for part in (failed, passed))
+        return pt.logaddexp(*(term + other for term, other in zip(of_truth, given, strict=True)))
+    wide = [term[:, :, :, None] for term in truth]  # answer, a, c, b
+    fail, a_pass = ([term[:, None, None, :, 0] for term in part] for part in (failed, passed))
     rows = n[4][..., None] * pt.logaddexp(wide[0] + fail[0], wide[1] + fail[1])
     rows += n[5][..., None] * pt.logaddexp(wide[0] + a_pass[0], wide[1] + a_pass[1])
     for z in (0, 1):

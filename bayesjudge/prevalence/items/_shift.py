@@ -28,8 +28,8 @@ class Verdicts(NamedTuple):
         """From cells of shape (n_patterns, 3, 2)."""
         labelled = cells[:, :UNLABELLED].sum(axis=(1, 2))
         passed = cells[..., 1].sum(axis=1)
-        own = cells[:, :UNLABELLED, 1].sum(axis=1)
-        return cls(cells.sum(axis=(1, 2)), passed, labelled, own, count)
+        labelled_passes = cells[:, :UNLABELLED, 1].sum(axis=1)
+        return cls(cells.sum(axis=(1, 2)), passed, labelled, labelled_passes, count)
 
     def of_size(self, size: int) -> Verdicts:
         """Those of items with so many rows."""
@@ -55,36 +55,36 @@ def _p_value(whole: Verdicts, samples: int) -> float:
     if far <= NOT_RARE * np.sqrt(variance) + ROUNDING:
         return 1.0
     rng = np.random.default_rng(0)
-    drawn = sum(_labelled_passes(one, samples, rng) for one in strata)
+    drawn = sum(_labelled_passes(stratum, samples, rng) for stratum in strata)
     return p_value(np.abs(drawn - mean), far)
 
 
-def _moments(one: Verdicts) -> tuple[float, float]:
+def _moments(stratum: Verdicts) -> tuple[float, float]:
     """Mean and variance of the labelled passes of items that have equally many rows."""
-    size, weights = one.rows[0], one.items / one.items.sum()
-    share, labels = one.passed / size, one.labelled.astype(float)
+    size, weights = stratum.rows[0], stratum.items / stratum.items.sum()
+    share, labels = stratum.passed / size, stratum.labelled.astype(float)
     mean_share, mean_labels = weights @ share, weights @ labels
     between = (weights @ (share - mean_share) ** 2) * (weights @ (labels - mean_labels) ** 2)
     within = (weights @ (share * (1 - share))) * (weights @ (labels * (size - labels)))
-    items = one.items.sum()
+    items = stratum.items.sum()
     variance = items**2 * between / max(items - 1, 1) + items * within / max(size - 1, 1)
     return float(items * mean_share * mean_labels), float(variance)
 
 
-def _labelled_passes(one: Verdicts, samples: int, rng: np.random.Generator) -> np.ndarray:
+def _labelled_passes(stratum: Verdicts, samples: int, rng: np.random.Generator) -> np.ndarray:
     """Labelled passes of random samples, of items that have equally many rows."""
     from scipy.stats import hypergeom  # slow to load
 
-    size, found = int(one.rows[0]), np.zeros(samples)
-    kinds, kind = np.unique(one.passed, return_inverse=True)
-    left = np.tile(np.bincount(kind, one.items).astype(int)[:, None], samples)
-    for labels in np.unique(one.labelled[one.labelled > 0]):
-        wanted = np.full(samples, int(one.items[one.labelled == labels].sum()))
+    size, passes = int(stratum.rows[0]), np.zeros(samples)
+    kinds, kind = np.unique(stratum.passed, return_inverse=True)
+    left = np.tile(np.bincount(kind, stratum.items).astype(int)[:, None], samples)
+    for labels in np.unique(stratum.labelled[stratum.labelled > 0]):
+        wanted = np.full(samples, int(stratum.items[stratum.labelled == labels].sum()))
         for i, passed in enumerate(kinds):  # items with so many passes among those drawn
             items = rng.hypergeometric(left[i], left[i + 1 :].sum(axis=0), wanted)
             left[i] -= items
             wanted -= items
             held = np.arange(max(0, labels - size + passed), min(labels, passed) + 1)
             chances = hypergeom.pmf(held, size, passed, labels)
-            found += rng.multinomial(items, chances / chances.sum()) @ held
-    return found
+            passes += rng.multinomial(items, chances / chances.sum()) @ held
+    return passes

@@ -48,35 +48,35 @@ SAME_OUTPUTS = "If these are judges of the same outputs, bayesjudge panel compar
 
 @told_of.register(Items)
 def _answer(
-    items: Items, made: Sequence[Estimate], results: Sequence[Estimate | Fit], ci_prob: float
+    items: Items, estimates: Sequence[Estimate], results: Sequence[Estimate | Fit], ci_prob: float
 ) -> Answer:
-    found = quote(
-        made,
+    quoted = quote(
+        estimates,
         "prevalence",
         methods.JUDGE,
         judge_of=lambda: naive(items, ci_prob=ci_prob),
         named=lambda at: " judged by ".join(str(at[d]) for d in ("system", "judge") if d in at),
     )
     gaps, alike, name = differences(*results, ci_prob=ci_prob), _alike(items), items.pass_name
-    unknown = found.unknown
+    unknown = quoted.unknown
     more: tuple[str, ...] = ()
-    if unknown and not any(is_bounded(row) for row in found.rows.values()):
+    if unknown and not any(is_bounded(row) for row in quoted.rows.values()):
         would = f"call {name!r}" if name else "pass"
         text = f"These data cannot tell what share of outputs people would {would}. "
         text += "Labels on a random sample of these items would tell."
     else:
         gaps = [] if alike else gaps
-        text, more = _told(found, gaps, ci_prob, name)
+        text, more = _told(quoted, gaps, ci_prob, name)
         if alike:
             text, more = alike, (SAME_OUTPUTS, text, *more)
-    bought = () if found.uncorrected else labels_to_buy(found.rows, items.pooled())
+    bought = () if quoted.uncorrected else labels_to_buy(quoted.rows, items.pooled())
     against = disagreements(gaps, partial(difference_words, name=name))
     return Answer(
         text,
         basis=_basis(items),
-        why=_why(found, items, gaps if len(found.rows) == 2 and not unknown else []),
-        quoted=found.shares,
-        judge=found.judge,
+        why=_why(quoted, items, gaps if len(quoted.rows) == 2 and not unknown else []),
+        quoted=quoted.shares,
+        judge=quoted.judge,
         notes=(*more, *bought, *(() if unknown or alike else against)),
         known=not unknown,
     )
@@ -87,27 +87,27 @@ def _worth(items: Items, ci_prob: float) -> Mapping[str, Worth]:
     """Of effective counts, and then in rows: as many more as each effective one stands for."""
     if not at_random(items):
         return {}
-    found = {}
+    worths = {}
     for name in items.systems:
-        one = worth_of(counts_of(items, name, ci_prob), ci_prob).get("")
-        if one is None:  # every output has a label
+        worth = worth_of(counts_of(items, name, ci_prob), ci_prob).get("")
+        if worth is None:  # every output has a label
             continue
         rows = float(items.count @ items.rows(name).labelled)
-        per_label = rows / one.labels if one.labels else np.nan
-        value, low, high = (x * per_label for x in (one.value, one.low, one.high))
+        per_label = rows / worth.labels if worth.labels else np.nan
+        value, low, high = (x * per_label for x in (worth.value, worth.low, worth.high))
         where = name if len(items.systems) > 1 else ""
-        found[where] = replace(one, value=value, low=low, high=high, labels=round(rows))
-    return found
+        worths[where] = replace(worth, value=value, low=low, high=high, labels=round(rows))
+    return worths
 
 
 def _told(
-    found: Quoted, gaps: Sequence[dict[str, Any]], ci_prob: float, called: str
+    quoted: Quoted, gaps: Sequence[dict[str, Any]], ci_prob: float, called: str
 ) -> tuple[str, tuple[str, ...]]:
     """The comparison of two systems, or else shares; and what is said after it."""
-    rows = found.rows
+    rows = quoted.rows
     if len(rows) == 1:
         text = share_words(next(iter(rows.values())), "outputs like these", ci_prob, called)
-        return f"{text}{judges_share(found.own, called)}.", ()
+        return f"{text}{judges_share(quoted.own, called)}.", ()
     shares, between = shares_of_two(rows, ci_prob)
     if len(rows) > 2 or not gaps:
         return f"{would_pass(shares, called)}.", between
@@ -170,9 +170,9 @@ def share_items(items: Items) -> bool:
     return bool((np.sum(there, axis=0) > 1).any())
 
 
-def _why(found: Quoted, items: Items, gaps: Sequence[dict[str, Any]]) -> str:
-    method = found.whole.method
-    if found.uncorrected:
+def _why(quoted: Quoted, items: Items, gaps: Sequence[dict[str, Any]]) -> str:
+    method = quoted.whole.method
+    if quoted.uncorrected:
         return f"Shown: {method}, which no label corrects."
     of = "; of the difference" * bool(gaps)
     of += " and its probability" * bool(gaps and "probability" in gaps[0])
@@ -186,22 +186,22 @@ def _why(found: Quoted, items: Items, gaps: Sequence[dict[str, Any]]) -> str:
 def differences(*results: Estimate | Fit, ci_prob: float = 0.95) -> list[dict[str, Any]]:
     """Differences on shared items: paired ones if there are labels that tell, else of a fit."""
     rows: list[dict[str, Any]] = []
-    for one in sorted(results, key=lambda one: isinstance(one, Fit)):
-        if isinstance(one, Estimate) and "difference" in one:
+    for result in sorted(results, key=lambda result: isinstance(result, Fit)):
+        if isinstance(result, Estimate) and "difference" in result:
             rows += [
-                {**at, "method": one.method.title, **row._asdict(), **_probability(one, at)}
-                for _, at, row in one.only("difference").rows()
+                {**at, "method": result.method.title, **row._asdict(), **_probability(result, at)}
+                for _, at, row in result.only("difference").rows()
             ]
-        elif isinstance(one, Fit):
-            rows += differences_of(one, ci_prob)
+        elif isinstance(result, Fit):
+            rows += differences_of(result, ci_prob)
     return rows
 
 
-def _probability(made: Estimate, at: dict[str, Any]) -> dict[str, float]:
+def _probability(estimate: Estimate, at: dict[str, Any]) -> dict[str, float]:
     """That the first is better, by the t distribution of the interval."""
-    if not isinstance(made.data, Items):
+    if not isinstance(estimate.data, Items):
         return {}
-    gap = contrast(made.data, at["first"], at["second"])
+    gap = contrast(estimate.data, at["first"], at["second"])
     if gap.labelled <= 1 or gap.variance <= 0:
         return {}
     return {"probability": float(stdtr(gap.labelled - 1, gap.centre / np.sqrt(gap.variance)))}

@@ -131,7 +131,7 @@ def effective_counts(
     output's verdicts may be as precise as that of as many outputs. Rows of which none share an item
     stay what they are.
     """
-    found = []
+    every = []
     for name in items.systems:
         clusters = own_clusters(items, name)
         effect, factor, df = 1.0, 1.0, np.inf
@@ -141,8 +141,8 @@ def effective_counts(
             size = clusters.labelled if by_labels else clusters.items
             factor = effect * by_item.small_sample(size, ci_prob, found_spread.corrected)
             df = size - 1
-        found.append(Effective(name, clusters, factor, effect, df, items.design))
-    return found
+        every.append(Effective(name, clusters, factor, effect, df, items.design))
+    return every
 
 
 def _least_effect(items: Items, system: str) -> float:
@@ -157,7 +157,7 @@ class _ItemsSample(CountsSample):
 
     def __init__(self, items: Items, effects: Sequence[Effective]) -> None:
         names = items.systems if len(items.systems) > 1 else None
-        totals = np.array([one.totals for one in effects])
+        totals = np.array([effect.totals for effect in effects])
         super().__init__(
             _counts_of(totals[0] if names is None else totals, items.design, systems=names)
         )
@@ -190,10 +190,10 @@ class _ItemsSample(CountsSample):
         }
         if form == "difference":  # which sums its contributions itself
             return self
-        found = effective_counts(
+        counts = effective_counts(
             self.data, _spread(values[form]), ci_prob, by_labels=form != "naive"
         )
-        return _ItemsSample(self.data, found)
+        return _ItemsSample(self.data, counts)
 
     def predictive_values(self, ci_prob: float) -> dict[str, Columns]:
         return {}
@@ -201,21 +201,21 @@ class _ItemsSample(CountsSample):
     def rates(self, ci_prob: float) -> tuple[Columns, Columns]:
         def of_rate(place: int) -> tuple[Columns, Columns]:
             spread = _spread(lambda totals: by_item.of_rates(totals)[place])
-            found = effective_counts(self.data, spread, ci_prob)
-            return CountsSample.rates(_ItemsSample(self.data, found), ci_prob)
+            counts = effective_counts(self.data, spread, ci_prob)
+            return CountsSample.rates(_ItemsSample(self.data, counts), ci_prob)
 
         return of_rate(1)[0], of_rate(2)[1]
 
     def difference(self, ci_prob: float, g: Prediction, items: bool, **folds: Any) -> Found:
         columns, _ = super().difference(ci_prob, g, items)
         rows, effects = np.transpose(np.atleast_2d(np.transpose(columns))).copy(), []
-        for i, one in enumerate(self.effects):
-            if rows_per_output(self.data, one.name) > 1:
-                least = _least_effect(self.data, one.name)
-                made, effect = by_item.difference(one.clusters, least, ci_prob)
-                rows[:, i] = *made, made.value
-                one = one._replace(design_effect=effect, df=one.clusters.labelled - 1)
-            effects.append(one)
+        for i, system in enumerate(self.effects):
+            if rows_per_output(self.data, system.name) > 1:
+                least = _least_effect(self.data, system.name)
+                interval, effect = by_item.difference(system.clusters, least, ci_prob)
+                rows[:, i] = *interval, interval.value
+                system = system._replace(design_effect=effect, df=system.clusters.labelled - 1)
+            effects.append(system)
         self.effects = effects
         return tuple(rows if self.coords else rows[:, 0]), None
 
@@ -230,8 +230,10 @@ def _spread(values: Callable[[np.ndarray], np.ndarray]) -> Callable[[Clusters], 
 
 @sample_of.register
 def _(items: Items) -> Sample:
-    own = [(name, own_clusters(items, name)) for name in items.systems]
-    return _ItemsSample(items, [Effective(*one, 1.0, 1.0, np.inf, items.design) for one in own])
+    clusters = [(name, own_clusters(items, name)) for name in items.systems]
+    return _ItemsSample(
+        items, [Effective(*named, 1.0, 1.0, np.inf, items.design) for named in clusters]
+    )
 
 
 # Likeness of rows --------------------------------------------------------------------------------
@@ -270,15 +272,15 @@ def agreement_within(items: Items, *, ci_prob: float = 0.95) -> Estimate:
     0.4
     """
     check_ci_prob(ci_prob)
-    made: dict[str, list[Any]] = {"icc": [], "design_effect": [], "effective_items": []}
+    table: dict[str, list[Any]] = {"icc": [], "design_effect": [], "effective_items": []}
     for name in items.systems:
         clusters = own_clusters(items, name)
         icc = by_item.correlation_within(clusters, z_score(ci_prob))
         rows = float(clusters.totals.sum())
         for quantity, values in in_rows(icc, rows_per_output(items, name), rows).items():
-            made[quantity].append(values)
+            table[quantity].append(values)
     sample = sample_of(items)
-    columns = {name: tuple(np.transpose(rows)) for name, rows in made.items()}
+    columns = {name: tuple(np.transpose(rows)) for name, rows in table.items()}
     return described(
         sample,
         columns,
@@ -325,25 +327,27 @@ def by_judge(items: Mapping[str, Items], *, ci_prob: float = 0.95) -> Estimate:
     InputError
         If `ci_prob` is out of range, or the judges' systems differ.
     """
-    made = {judge: difference(one, ci_prob=ci_prob) for judge, one in items.items()}
-    first = next(iter(made.values()))
-    systems = {tuple(one.systems) for one in items.values()}
+    estimates = {judge: difference(table, ci_prob=ci_prob) for judge, table in items.items()}
+    first = next(iter(estimates.values()))
+    systems = {tuple(table.systems) for table in items.values()}
     with checking("items.by_judge") as require:
         require(len(systems) == 1, f"judges must have the same systems, got {sorted(systems)}")
     rows = {
-        (judge, *where): (*one.quantities["prevalence"].row(i),)
-        for judge, one in made.items()
-        for i, where in enumerate(one.quantities["prevalence"].labels)
+        (judge, *where): (*estimate.quantities["prevalence"].row(i),)
+        for judge, estimate in estimates.items()
+        for i, where in enumerate(estimate.quantities["prevalence"].labels)
     }
-    told = [
-        c.within(f"judge {judge!r}", c.where) for judge, one in made.items() for c in one.cautions
+    cautions = [
+        c.within(f"judge {judge!r}", c.where)
+        for judge, estimate in estimates.items()
+        for c in estimate.cautions
     ]
-    panel = Caution.of("several-judges", judges=len(made))
+    panel = Caution.of("several-judges", judges=len(estimates))
     dims = ("judge", *first.quantities["prevalence"].dims)
     return replace(
         first,
         quantities={"prevalence": Quantity.of_rows(rows, dims)},
-        cautions=tuple(dict.fromkeys((panel, *told))),
+        cautions=tuple(dict.fromkeys((panel, *cautions))),
     )
 
 
@@ -365,7 +369,7 @@ def _(items: Items) -> Pairs:
         several = len(items.systems) >= 2
         require(several, f"needs two systems or more, got {list(items.systems)}; name them: by=")
     names = list(itertools.combinations(items.systems, 2))
-    found = {pair: contrast(items, *pair) for pair in names}
+    contrasts = {pair: contrast(items, *pair) for pair in names}
     sample = sample_of(items)
     assumptions, cautions = sample.diagnosis((RANDOM_LABELS,), "population")
     method = methods.PAIRED
@@ -382,7 +386,7 @@ def _(items: Items) -> Pairs:
     return Pairs(
         {
             pair: Errors(c.value, c.centre, float(np.sqrt(c.variance)), c.labelled - 1)
-            for pair, c in found.items()
+            for pair, c in contrasts.items()
         },
         1.0,
         Words(
@@ -400,13 +404,13 @@ def _(items: Items) -> Pairs:
 # Cautions ----------------------------------------------------------------------------------------
 
 
-def _effects(found: Sequence[Effective]) -> Iterator[Caution]:
+def _effects(effects: Sequence[Effective]) -> Iterator[Caution]:
     """Tell the design effects, and where labels are on few items."""
-    shared = [one for one in found if np.isfinite(one.df)]
+    shared = [effect for effect in effects if np.isfinite(effect.df)]
     if shared:
-        one = max(shared, key=lambda one: one.design_effect)
+        one = max(shared, key=lambda largest: largest.design_effect)
         n = float(one.clusters.totals.sum())
-        kinds = kind_of((each.name for each in found), several=True)
+        kinds = kind_of((each.name for each in effects), several=True)
         where = f" of {kind_of([one.name])} {one.name!r}" if one.name != "system" else ""
         most = f", the largest of {len(shared)} {kinds}" if len(shared) > 1 else ""
         yield Caution.of(
@@ -450,7 +454,7 @@ def _findings(items: Items, target: Target) -> Iterator[Caution]:
         if min(good, bad) > 0 and items.design.identifies != {"predictive_values"}:
             q1, q0 = hits / good, caught / bad
             _, *rates = (by_item.spread_of(clusters, v) for v in by_item.of_rates(clusters.totals))
-            half = z_score(0.95) * np.sqrt(sum(one.variance for one in rates))
+            half = z_score(0.95) * np.sqrt(sum(rate.variance for rate in rates))
             if q1 + q0 - 1 - half <= 0:
                 weak.append((where, f"{q1 + q0 - 1:.2f}"))
     if weak:

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
 @compare.register(Items)
 def _compared(items: Items, fit: Fit | None = None, *, ci_prob: float = 0.95) -> pd.DataFrame:
-    made: list[Any] = [one for one in closed_forms(items, ci_prob=ci_prob) if "prevalence" in one]
-    made.append(exact(items, ci_prob=ci_prob))
+    results: list[Any] = [
+        estimate for estimate in closed_forms(items, ci_prob=ci_prob) if "prevalence" in estimate
+    ]
+    results.append(exact(items, ci_prob=ci_prob))
     if fit is not None:
-        made.append(fit.estimate(ci_prob=ci_prob))
-    return compare_results(*(one.only("prevalence") for one in made), ci_prob=ci_prob)
+        results.append(fit.estimate(ci_prob=ci_prob))
+    return compare_results(*(result.only("prevalence") for result in results), ci_prob=ci_prob)

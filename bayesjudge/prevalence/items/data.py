@@ -123,8 +123,8 @@ class Items(View):
             kinds = (len(self.count),)
             shapes = {"cells": (*kinds, len(self.systems), TRUTHS, VERDICTS), "count": kinds}
             for name, shape in shapes.items():
-                found = whole_numbers(name, getattr(self, name), shape, require)
-                object.__setattr__(self, name, found)
+                array = whole_numbers(name, getattr(self, name), shape, require)
+                object.__setattr__(self, name, array)
             require_names(self.systems, "systems", require)
         with checking("prevalence.items") as require:
             self._require_possible(require)
@@ -163,11 +163,11 @@ class Items(View):
         labelled = int(self.count[(rows.labelled > 0).any(axis=1)].sum())
         n_labels = int(self.count @ rows.labelled.sum(axis=1))
         several = f", {len(self.systems)} systems" if len(self.systems) > 1 else ""
-        told = f"; the {self.repeats} repeats" if self.repeated else ""
+        repeats = f"; the {self.repeats} repeats" if self.repeated else ""
         noun = "item" if labelled == 1 else "items"
         return (
             f"{self.n_items} items, {self.n_rows} rows{several}, {labelled} {noun} labelled "
-            f"({n_labels} rows){told}"
+            f"({n_labels} rows){repeats}"
         )
 
     @cached_property
@@ -273,8 +273,8 @@ class Items(View):
             flat = cells.reshape(len(cells), -1)
             seen = flat.any(axis=1)
             first, count = collapse(flat[seen], self.count[seen])
-            own = flat[seen][first].reshape(-1, *cells.shape[1:])
-            self._parts[names] = replace(self, cells=own, count=count, systems=names)
+            patterns = flat[seen][first].reshape(-1, *cells.shape[1:])
+            self._parts[names] = replace(self, cells=patterns, count=count, systems=names)
         return self._parts[names]
 
     @cached_property

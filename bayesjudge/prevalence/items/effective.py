@@ -54,22 +54,24 @@ def _of_items(
         suits = isinstance(model, PredictiveValues if predictive else ErrorRates)
         wanted = "PredictiveValues()" if predictive else "ErrorRates()"
         require(suits and not model._pools, f"expected {wanted}, got {type(model).__name__}")
-    found = effective_counts(items, _spread_of(items, predictive), ci_prob)
-    rows, told = [], []
-    for one in found:
-        own, posterior = model.of_system(one.name), None
+    systems = effective_counts(items, _spread_of(items, predictive), ci_prob)
+    rows, raised = [], []
+    for system in systems:
+        of_system, posterior = model.of_system(system.name), None
         try:
-            if one.counts.labelled_n > 0:  # else one labelled item, of several rows: no variance
-                posterior = posterior_of(one.counts, own)
+            if system.counts.labelled_n > 0:  # else one labelled item, of several rows: no variance
+                posterior = posterior_of(system.counts, of_system)
         except NotIntegrated as error:
-            told.append(Caution.of("no-quadrature", "items", error=error))
-        row, _ = row_of(posterior, one.counts, own, ci_prob, interval)
+            raised.append(Caution.of("no-quadrature", "items", error=error))
+        row, _ = row_of(posterior, system.counts, of_system, ci_prob, interval)
         if posterior is not None:
-            row = bounded(row, one.counts, own, ci_prob, target)
-            told += _contradicting(one, own, items)
+            row = bounded(row, system.counts, of_system, ci_prob, target)
+            raised += _contradicting(system, of_system, items)
         rows.append(row)
-    told += conflicts_of_parts({one.name: (model.of_system(one.name), one.counts) for one in found})
-    sample = _ItemsSample(items, found)
+    raised += conflicts_of_parts(
+        {system.name: (model.of_system(system.name), system.counts) for system in systems}
+    )
+    sample = _ItemsSample(items, systems)
     columns = np.transpose(rows) if sample.coords else np.array(rows[0])
     return described(
         sample,
@@ -79,22 +81,22 @@ def _of_items(
         source=f"{SOURCE}; quadrature; {CLUSTERED}",
         interval=INTERVALS[interval],
         assumptions=(items.design.assumption, *((EFFECTIVE,) if items.repeated else ())),
-        more=told,
+        more=raised,
     )
 
 
-def _contradicting(one: Any, model: Any, items: Items) -> list[Caution]:
+def _contradicting(system: Any, model: Any, items: Items) -> list[Caution]:
     """Contradictions of one system's counts, by its name."""
-    place = f" in {kind_of(items.systems)} {one.name!r}" if len(items.systems) > 1 else ""
-    where = Place((one.name,) if place else (), place)
-    return list(contradictions(one.counts, getattr(model, "better_than_chance", False), where))
+    place = f" in {kind_of(items.systems)} {system.name!r}" if len(items.systems) > 1 else ""
+    where = Place((system.name,) if place else (), place)
+    return list(contradictions(system.counts, getattr(model, "better_than_chance", False), where))
 
 
 def counts_of(items: Items, system: str, ci_prob: float) -> EffectiveCounts:
     """Counts of independent rows that tell as much of one system at this level."""
     predictive = "error_rates" not in items.design.identifies
-    found = effective_counts(items, _spread_of(items, predictive), ci_prob)
-    return next(one.counts for one in found if one.name == system)
+    systems = effective_counts(items, _spread_of(items, predictive), ci_prob)
+    return next(effective.counts for effective in systems if effective.name == system)
 
 
 def _spread_of(items: Items, predictive: bool) -> Callable[[Clusters], Spread]:

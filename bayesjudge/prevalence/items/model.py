@@ -146,8 +146,8 @@ class ItemEffects(BayesianModel):
         alike = items.repeated or items.paired
         difficulty = items.paired or (items.repeated and items.repeats == "system")
         both = items.repeated and items.paired
-        told = {"difficulty": difficulty, "leniency": alike, "interaction": both}
-        return tuple(name for name, there in told.items() if there)
+        spreads = {"difficulty": difficulty, "leniency": alike, "interaction": both}
+        return tuple(name for name, there in spreads.items() if there)
 
     def _quantities(self, items: Items) -> tuple[str, ...]:
         effects = self._effects(items)

@@ -83,8 +83,8 @@ def simulate(
         require(0 < labelled <= most, f"labelled must be 1 to {most}, got {labelled}")
     rng = np.random.default_rng(random_seed)
     shared = rng.standard_normal((items, 1))
-    own = rng.standard_normal((items, len(rates)))
-    effect = np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * own
+    luck = rng.standard_normal((items, len(rates)))
+    effect = np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * luck
     theta = np.array(list(rates.values()))
     success = _success(effect, theta, icc)[:, :, None]
     outputs = rng.random((items, len(rates), repeats if of == "system" else 1)) < success
@@ -111,8 +111,8 @@ def _success(effect: np.ndarray, theta: np.ndarray, icc: float) -> np.ndarray:
         return np.broadcast_to(theta, effect.shape)
     weight = 1 / icc - 1
     inside = np.clip(theta, 1e-9, 1 - 1e-9)
-    found = betaincinv(inside * weight, (1 - inside) * weight, ndtr(effect))
-    return np.where((theta == 0) | (theta == 1), theta, found)
+    chance = betaincinv(inside * weight, (1 - inside) * weight, ndtr(effect))
+    return np.where((theta == 0) | (theta == 1), theta, chance)
 
 
 def _moved(rate: float, lean: np.ndarray, spread: float) -> np.ndarray:

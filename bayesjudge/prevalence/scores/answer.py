@@ -57,27 +57,29 @@ NONE = Row(np.nan, np.nan, np.nan)
 @told_of.register(dict)
 def _answer(
     data: Scores | dict[str, Scores],
-    made: Sequence[Estimate],
+    estimates: Sequence[Estimate],
     results: Sequence[Any],
     ci_prob: float,
 ) -> Answer:
     scores = data if isinstance(data, Scores) else None
-    quantity = next((q for one in made for q in ("mean_score", "prevalence") if q in one), "")
+    quantity = next(
+        (q for estimate in estimates for q in ("mean_score", "prevalence") if q in estimate), ""
+    )
     span = 1.0 if scores is None else float(np.ptp([scores.in_units(x) for x in (0.0, 1.0)]))
-    found = quote(
-        made,
+    quoted = quote(
+        estimates,
         quantity,
         methods.JUDGE_SCORE,
         judge_of=lambda: None if scores is None else naive(scores, ci_prob=ci_prob),
         span=span,
     )
     if scores is None:
-        compared = next((one for one in made if "difference" in one), None)
-        return _of_systems(found, quantity, ci_prob, compared, made)
-    (row,), own = found.rows.values(), found.own.get("")
-    said = "" if own is None else _own(scores, own)
+        compared = next((estimate for estimate in estimates if "difference" in estimate), None)
+        return _of_systems(quoted, quantity, ci_prob, compared, estimates)
+    (row,), columns = quoted.rows.values(), quoted.own.get("")
+    said = "" if columns is None else _own(scores, columns)
     more: tuple[str, ...] = ()
-    if found.unknown:
+    if quoted.unknown:
         text = "These data cannot tell what people would say on average. Labels on a random sample "
         text += "of these items would tell."
     elif quantity == "mean_score":
@@ -86,30 +88,30 @@ def _answer(
         more = (f"The judge gives {said}.",) if said else ()
     else:
         text = f"{share_words(row, 'outputs like these', ci_prob, scores.pass_name)}."
-        more = (f"The judge's scores average {said}{_way_up(scores, own)}.",) if said else ()
+        more = (f"The judge's scores average {said}{_way_up(scores, columns)}.",) if said else ()
     return Answer(
         text,
         basis=_basis(scores),
-        why=f"Quoted: {found.whole.method}, which corrects the judge's scores by the labelled "
-        f"items{_why(found.whole, made, quantity)}.",
-        quoted=found.shares,
-        judge=found.judge,
-        notes=() if found.unknown else (*more, *_bias(scores, ci_prob)),
-        known=not found.unknown,
+        why=f"Quoted: {quoted.whole.method}, which corrects the judge's scores by the labelled "
+        f"items{_why(quoted.whole, estimates, quantity)}.",
+        quoted=quoted.shares,
+        judge=quoted.judge,
+        notes=() if quoted.unknown else (*more, *_bias(scores, ci_prob)),
+        known=not quoted.unknown,
     )
 
 
-def _why(quoted: Estimate, made: Sequence[Estimate], quantity: str) -> str:
+def _why(quoted: Estimate, estimates: Sequence[Estimate], quantity: str) -> str:
     """How curves are weighed, and what they gain on a straight line or cost."""
-    line = next((one for one in made if one.method == methods.PPI_TUNED), None)
+    line = next((estimate for estimate in estimates if estimate.method == methods.PPI_TUNED), None)
     if line is None or quoted.method != methods.STACKED:
         return ""
-    rows = [one.quantities[quantity] for one in (quoted, line)]
+    rows = [estimate.quantities[quantity] for estimate in (quoted, line)]
     widths = [np.nansum(row.high - row.low) for row in rows]
     parts = curve_parts(quoted.data) if isinstance(quoted.data, Scores) else {}
     most = sorted(parts, key=lambda name: -parts[name])[:2]
-    told = listed([f"{CURVES[name]} {percent_of(round(parts[name], 2))}" for name in most])
-    weighed = f", here {told}" if told else ""
+    shares = listed([f"{CURVES[name]} {percent_of(round(parts[name], 2))}" for name in most])
+    weighed = f", here {shares}" if shares else ""
     gain = round(float(1 - widths[0] / widths[1]), 2)
     against = f"{percent_of(abs(gain))} {'shorter' if gain > 0 else 'longer'} than"
     return (
@@ -130,8 +132,8 @@ def _worth(scores: Scores, ci_prob: float) -> Mapping[str, Worth]:
 
 @worth_of.register(dict)
 def _worth_by_system(scores: Mapping[str, Scores], ci_prob: float) -> Mapping[str, Worth]:
-    found = {name: worth_of(one, ci_prob) for name, one in scores.items()}
-    return {name: one[""] for name, one in found.items() if one}
+    worths = {name: worth_of(table, ci_prob) for name, table in scores.items()}
+    return {name: worth[""] for name, worth in worths.items() if worth}
 
 
 def knows_bias(scores: Scores) -> bool:
@@ -167,10 +169,10 @@ def _stretched(scores: Scores) -> str:
 
 def _bias_of_systems(scores: Mapping[str, Scores], ci_prob: float) -> tuple[str, ...]:
     """``The judge gives a 0.42 more than people (0.29 to 0.55) on average, and b 0.1 less (…).``"""
-    found: list[str] = []
+    findings: list[str] = []
     unknown: list[str] = []
-    for name, one in scores.items():
-        row = judge_bias(one, ci_prob=ci_prob)["judge_less_people"] if knows_bias(one) else NONE
+    for name, table in scores.items():
+        row = judge_bias(table, ci_prob=ci_prob)["judge_less_people"] if knows_bias(table) else NONE
         if np.isnan(row.low):
             continue
         if row.low <= 0 <= row.high:
@@ -178,16 +180,16 @@ def _bias_of_systems(scores: Mapping[str, Scores], ci_prob: float) -> tuple[str,
             continue
         more = "more" if row.value > 0 else "less"
         size = row if row.value > 0 else mirrored(row)
-        words, level = numbers if one.numeric else points, None if found else ci_prob
-        of = f" {more}{'' if found else f' than people on average{_stretched(one)}'}"
-        found.append(f"{name} {words(size, level, of)}")
-    told = f"The judge gives {listed(first_of(found, MOST_NAMED))}" if found else ""
+        words, level = numbers if table.numeric else points, None if findings else ci_prob
+        of = f" {more}{'' if findings else f' than people on average{_stretched(table)}'}"
+        findings.append(f"{name} {words(size, level, of)}")
+    sentence = f"The judge gives {listed(first_of(findings, MOST_NAMED))}" if findings else ""
     if unknown:
         many = f"{len(unknown)} {kind_of(scores, several=True)}"
         whom = listed(unknown if len(unknown) <= MOST_NAMED else [many])
-        told += "; w" if told else "W"
-        told += f"hether the judge gives {whom} more or less than people is not known"
-    return (f"{told}.",) if told else ()
+        sentence += "; w" if sentence else "W"
+        sentence += f"hether the judge gives {whom} more or less than people is not known"
+    return (f"{sentence}.",) if sentence else ()
 
 
 def _on_scale(scale: tuple[float, float] | None) -> str:
@@ -201,9 +203,9 @@ def _own(scores: Scores, row: Row) -> str:
     if isinstance(scores.scale, str):
         return f"{share:.2f} as a probability"
     low, high = scores.scale
-    one = Row(*(low + (high - low) * (np.array(row) - least) / (most - least)))
+    scaled = Row(*(low + (high - low) * (np.array(row) - least) / (most - least)))
     named = "" if scores.scale == scores.truth_scale else _on_scale(scores.scale)
-    return f"{numbers(one).partition(' (')[0]}{named}"
+    return f"{numbers(scaled).partition(' (')[0]}{named}"
 
 
 def _way_up(scores: Scores | None, row: Row | None) -> str:
@@ -218,25 +220,25 @@ def _of_systems(
     quantity: str,
     ci_prob: float,
     compared: Estimate | None,
-    made: Sequence[Estimate],
+    estimates: Sequence[Estimate],
 ) -> Answer:
     """Each system's estimate, the highest first; of two, after their difference."""
     quoted, numeric = whole.shares, quantity == "mean_score"
     rows = [(str(where["system"]), row) for _, where, row in quoted.rows()]
-    known = [one for one in rows if not np.isnan(one[1].value)]
-    known.sort(key=lambda one: -one[1].value)
-    found = [] if compared is None or len(rows) > 2 else differences(compared)
-    text, notes = _each(dict(known), numeric, ci_prob, pass_name_in(made))
+    known = [named for named in rows if not np.isnan(named[1].value)]
+    known.sort(key=lambda named: -named[1].value)
+    gaps = [] if compared is None or len(rows) > 2 else differences(compared)
+    text, notes = _each(dict(known), numeric, ci_prob, pass_name_in(estimates))
     why = f"Quoted: {quoted.method}, which corrects the judge's scores by the labelled items"
-    why += _why(whole.whole, made, quantity)
-    if compared is not None and found:
+    why += _why(whole.whole, estimates, quantity)
+    if compared is not None and gaps:
         notes = (text, *notes)
-        text = f"{difference_of_scores(found[0], ci_prob)}."
-        why += f"; of the difference and its probability: {found[0]['method']}, "
+        text = f"{difference_of_scores(gaps[0], ci_prob)}."
+        why += f"; of the difference and its probability: {gaps[0]['method']}, "
         paired = "item by item, which need not be the difference of the two means"
         why += paired if isinstance(compared.data, PairedScores) else "of independent samples"
-        told = (*compared.cautions, *quoted.cautions)
-        quoted = replace(quoted, cautions=tuple(dict.fromkeys(told)))
+        cautions = (*compared.cautions, *quoted.cautions)
+        quoted = replace(quoted, cautions=tuple(dict.fromkeys(cautions)))
     kinds = kind_of((str(name) for name, _ in rows), several=True)
     if not known:
         text = f"These data cannot tell what people would say of any of {len(rows)} {kinds}."
@@ -262,22 +264,22 @@ def _each(
     short = short_names(rows)
     levels = [ci_prob, None]
     parts = [
-        f"{short[one]} {numbers(rows[one], level)}"
-        for one, level in zip(names, levels, strict=False)
+        f"{short[system]} {numbers(rows[system], level)}"
+        for system, level in zip(names, levels, strict=False)
     ]
     return f"People would give {listed(parts)} on average.", between
 
 
-def difference_of_scores(found: Mapping[str, Any], ci_prob: float | None = None) -> str:
+def difference_of_scores(gap: Mapping[str, Any], ci_prob: float | None = None) -> str:
     """``x is better than y: 5.8 points (3.4 to 8.1) on a scale of 0 to 100``; of shares in %."""
-    if found["scale"] is None:
-        return difference_words(found, ci_prob, name=found.get("pass_name", ""))
+    if gap["scale"] is None:
+        return difference_words(gap, ci_prob, name=gap.get("pass_name", ""))
 
     def in_points(row: Row, level: float | None) -> str:
-        low, high = found["scale"]
+        low, high = gap["scale"]
         return f"{numbers(row, level, ' points')} on a {low:g} to {high:g} scale"
 
-    return difference_words(found, ci_prob, in_points)
+    return difference_words(gap, ci_prob, in_points)
 
 
 def _compared(compared: Estimate | None) -> str:

@@ -64,7 +64,7 @@ def _shifted(scores: Scores) -> Iterator[Caution]:
     """Whether labelled and other items differ in their scores: the rank-sum test with ties."""
     known, n = scores.known, scores.n.astype(float)
     _, which = np.unique(scores.score, return_inverse=True)
-    each = np.array([np.bincount(which, n * one) for one in (known, ~known)])
+    each = np.array([np.bincount(which, n * kept) for kept in (known, ~known)])
     m, rest = each.sum(axis=1)
     if not rest:
         return

@@ -141,16 +141,21 @@ class _ScoresSample(Sample):
             quantile = t_quantile(max(labelled.y.size - 2, 1), ci_prob)
         corners, weight = self.corners(labelled), 1.0 if g == "identity" else None
         if propensity is not None:
-            made = influence.propensity_weighted(
+            weighted = influence.propensity_weighted(
                 labelled, others, propensity, weight=weight, most=np.inf, corners=corners
             )
-            half = quantile * made.error
-            return (made.value, made.centre - half, made.centre + half, made.value), None
+            half = quantile * weighted.error
+            return (
+                weighted.value,
+                weighted.centre - half,
+                weighted.centre + half,
+                weighted.value,
+            ), None
         how = {**self.how, "lost": lost}
-        found, _ = influence.difference(
+        interval, _ = influence.difference(
             labelled, others, quantile, weight=weight, corners=corners, **how
         )
-        return (*found, found.value), None
+        return (*interval, interval.value), None
 
     def propensities(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Of labelled and of other patterns, if they are stated."""
@@ -188,7 +193,7 @@ class _ScoresSample(Sample):
         if not all(mask.any() for mask in groups):
             raise no_better_than_chance("test items, passes and fails are needed")
         seen = [Moments.of(f[k], f[k], scores.n[k]) for k in groups]
-        p, wrong, hit = (one.f for one in seen)
+        p, wrong, hit = (group.f for group in seen)
         if hit <= wrong:
             fails, passes = (np.average(scores.score[k], weights=scores.n[k]) for k in groups[1:])
             raise no_better_than_chance(
@@ -197,9 +202,9 @@ class _ScoresSample(Sample):
             )
         raw = inversion.invert(p, 1 - wrong, hit)
         rates = p, 1 - wrong, hit
-        n, m0, m1 = (one.size for one in seen)
-        own, own0, own1 = (one.f * (1 - one.f) - one.ff for one in seen)
-        between = own, own0, own1
+        n, m0, m1 = (group.size for group in seen)
+        spread, own0, own1 = (group.f * (1 - group.f) - group.ff for group in seen)
+        between = spread, own0, own1
         if interval == "lang_reiczigel":
             _, *ends = inversion.lang_reiczigel(*rates, n, m0, m1, z, between=between)
         else:
@@ -215,14 +220,14 @@ class _ScoresSample(Sample):
         """
         means, name = 1, methods.UNPAIRED_PPI
         if "prevalence" in self.design.identifies:
-            made, _ = self.difference(ci_prob, "linear", False)
+            errors, _ = self.difference(ci_prob, "linear", False)
         elif "predictive_values" in self.design.identifies:
-            made, _ = self.post_stratify(ci_prob, False)
+            errors, _ = self.post_stratify(ci_prob, False)
             means, name = len(self.scores.bins), methods.UNPAIRED_BINNED
         else:
-            made, _ = self.invert(ci_prob, "lang_reiczigel", "", False).found
+            errors, _ = self.invert(ci_prob, "lang_reiczigel", "", False).found
             name = methods.UNPAIRED_ROGAN_GLADEN
-        value, low, high = self.in_units([np.clip(made[0], 0, 1), made[1], made[2]])
+        value, low, high = self.in_units([np.clip(errors[0], 0, 1), errors[1], errors[2]])
         error = (high - low) / 2 / t_quantile(self.free(means), ci_prob)
         return name, Errors(value, (low + high) / 2, error, self.free(means))
 
@@ -297,11 +302,11 @@ def judge_bias(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     # of the judge's mean of all items less PPI++'s of truths
     how["weight"] = others.n.sum() / (others.n.sum() + labelled.n.sum()) - weight
     errors = labelled._replace(y=labelled.f - labelled.y)
-    made, _ = influence.difference(errors, others, z, corners=0.0, **how)
+    bias, _ = influence.difference(errors, others, z, corners=0.0, **how)
     if corners:
         wide, _ = influence.difference(*_joined(errors, others, corners), z, corners=0.0, **how)
-        made = wide._replace(value=made.value)
-    told, cautions = diagnose(scores, (RANDOM_LABELS,))
+        bias = wide._replace(value=bias.value)
+    assumptions, cautions = diagnose(scores, (RANDOM_LABELS,))
     method = methods.JUDGE_LESS_PEOPLE
     if "prevalence" not in scores.design.identifies:
         cautions = (
@@ -309,14 +314,14 @@ def judge_bias(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
             *cautions,
         )
     low, high = scores.truth_scale or (0.0, 1.0)
-    columns = holding(*((high - low) * np.clip(made, -1, 1)))
+    columns = holding(*((high - low) * np.clip(bias, -1, 1)))
     return Estimate(
         {"judge_less_people": Quantity.over(columns)},
         method=method,
         ci_prob=ci_prob,
         source=f"Bland & Altman (1986); {PPI}",
         interval="t" if scores.numeric else "normal",
-        assumptions=told,
+        assumptions=assumptions,
         cautions=cautions,
         data=scores,
     )

@@ -44,24 +44,31 @@ def by_system(
     """
     data = _data(scores, "scores.by_system")
     answer = next(iter(data.values())).answer
-    made: dict[str, tuple[Estimate, ...]] = {
-        name: (one.estimate(ci_prob=ci_prob, interval=interval),)
-        if isinstance(one, Fit)
-        else closed_forms(one, ci_prob=ci_prob)
-        for name, one in scores.items()
+    estimates: dict[str, tuple[Estimate, ...]] = {
+        name: (table.estimate(ci_prob=ci_prob, interval=interval),)
+        if isinstance(table, Fit)
+        else closed_forms(table, ci_prob=ci_prob)
+        for name, table in scores.items()
     }
-    methods = dict.fromkeys(one.method for each in made.values() for one in each)
+    methods = dict.fromkeys(estimate.method for each in estimates.values() for estimate in each)
     made_of = []
     for method in methods:
-        own = {k: one for k, each in made.items() for one in each if one.method == method}
-        rows = {(k,): (*one[answer],) for k, one in own.items()}
-        told = [c.within(k, (k,)) for k, one in own.items() for c in one.cautions]
+        of_method = {
+            k: estimate
+            for k, each in estimates.items()
+            for estimate in each
+            if estimate.method == method
+        }
+        rows = {(k,): (*estimate[answer],) for k, estimate in of_method.items()}
+        cautions = [
+            c.within(k, (k,)) for k, estimate in of_method.items() for c in estimate.cautions
+        ]
         made_of.append(
             replace(
-                next(iter(own.values())),
+                next(iter(of_method.values())),
                 quantities={answer: Quantity.of_rows(rows, ("system",))},
-                assumptions=joined(one.assumptions for one in own.values()),
-                cautions=tuple(dict.fromkeys(told)),
+                assumptions=joined(estimate.assumptions for estimate in of_method.values()),
+                cautions=tuple(dict.fromkeys(cautions)),
                 data=data,
             )
         )
@@ -70,22 +77,22 @@ def by_system(
 
 def _data(scores: Mapping[str, Scores] | Mapping[str, Fit], subject: str) -> dict[str, Scores]:
     """Scores of each system, of one kind."""
-    data = {k: one.data if isinstance(one, Fit) else one for k, one in scores.items()}
+    data = {k: table.data if isinstance(table, Fit) else table for k, table in scores.items()}
     with checking(subject) as require:
         require(bool(data), "there is no system")
-        kinds = sorted({one.answer for one in data.values()})
+        kinds = sorted({table.answer for table in data.values()})
         require(len(kinds) < 2, f"systems have truths of different kinds: {kinds}")
     return data
 
 
 def joined(several: Iterable[Sequence[Assumption]]) -> tuple[Assumption, ...]:
     """Assumptions of several estimates, with all that contradicts each in one of them."""
-    found: dict[str, Assumption] = {}
+    by_name: dict[str, Assumption] = {}
     for assumption in (a for each in several for a in each):
-        before = found.get(assumption.id, assumption).contradicted_by
+        before = by_name.get(assumption.id, assumption).contradicted_by
         against = tuple(dict.fromkeys((*before, *assumption.contradicted_by)))
-        found[assumption.id] = assumption._replace(contradicted_by=against)
-    return tuple(found.values())
+        by_name[assumption.id] = assumption._replace(contradicted_by=against)
+    return tuple(by_name.values())
 
 
 compare.register(Scores, of_closed_forms(closed_forms))

@@ -30,8 +30,8 @@ def steps(f: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Curve:
     cuts = np.unique(np.quantile(f, np.arange(1, BINS) / BINS, method="inverted_cdf"))
     at = np.searchsorted(cuts, f)
     size, total = (np.bincount(at, x, minlength=cuts.size + 1) for x in (weight, weight * y))
-    one = weight.mean()
-    means = (total + one * np.average(y, weights=weight)) / (size + one)
+    middle = weight.mean()
+    means = (total + middle * np.average(y, weights=weight)) / (size + middle)
     return lambda x: means[np.searchsorted(cuts, x)]
 
 
@@ -92,25 +92,25 @@ def cross_fitted(
     each = np.repeat(order, labelled.n[order].astype(int))
     f, y, weight = labelled.f[each], labelled.y[each], weights[each]
     fold = rng.permutation(np.arange(each.size) % folds)
-    own, test = np.empty((each.size, len(names))), np.zeros((others.f.size, len(names)))
+    fitted, test = np.empty((each.size, len(names))), np.zeros((others.f.size, len(names)))
     for k in range(folds):
         seen = fold != k
         for column, name in enumerate(names):
             curve = CURVES[name](f[seen], y[seen], weight[seen])
-            own[~seen, column] = curve(f[~seen])
+            fitted[~seen, column] = curve(f[~seen])
             test[:, column] += curve(others.f) / folds
-    parts = _parts(own, y, weight)
+    parts = _parts(fitted, y, weight)
     drawn = None if propensity is None else propensity[each]
-    made = Labelled(own @ parts, y, np.ones(each.size)), Others(test @ parts, others.n)
-    return *made, drawn, dict(zip(names, parts.tolist(), strict=True))
+    sample = Labelled(fitted @ parts, y, np.ones(each.size)), Others(test @ parts, others.n)
+    return *sample, drawn, dict(zip(names, parts.tolist(), strict=True))
 
 
-def _parts(own: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+def _parts(fitted: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """What part each curve has, of 1 together."""
     from scipy.optimize import nnls  # slow to load
 
     root = np.sqrt(weight)
-    centred = (own - np.average(own, axis=0, weights=weight)) * root[:, None]
+    centred = (fitted - np.average(fitted, axis=0, weights=weight)) * root[:, None]
     parts, _ = nnls(centred, (y - np.average(y, weights=weight)) * root)
     even = np.full(parts.size, 1 / parts.size)
     return even if not parts.sum() else (1 - EVEN) * parts / parts.sum() + EVEN * even

@@ -523,17 +523,17 @@ def read_systems(table: Any, *, by: str, **how: Any) -> dict[str, Scores]:
     named: dict[str, list[Any]] = {}
     for cell, name in zip(cells[by], names_of(cells[by], by), strict=True):
         named.setdefault(name, []).append(cell)
-    frame, found, problems = nw.from_native(table), {}, []
+    frame, tables, problems = nw.from_native(table), {}, []
     for name in sorted(named):
         rows = frame.filter(nw.col(by).is_in(named[name])).to_native()
         try:
-            found[name] = Scores.from_frame(rows, **how)
+            tables[name] = Scores.from_frame(rows, **how)
         except InputError as error:
             problems += [problem.of(name) for problem in error.problems]
     if problems:
         raise InputError("scores of several systems", problems)
-    each = {name: replace(one, read_together=len(found)) for name, one in found.items()}
-    return {name: keep_selection(one, found[name]) for name, one in each.items()}
+    each = {name: replace(table, read_together=len(tables)) for name, table in tables.items()}
+    return {name: keep_selection(table, tables[name]) for name, table in each.items()}
 
 
 def require_threshold(scores: Scores, pass_from: float) -> None:

@@ -67,13 +67,13 @@ class PairedScores:
     pass_name: str = ""
 
     def __repr__(self) -> str:
-        told = [f"{a} and {b} share {n:,} items" for (a, b), n in self.shared.items()]
-        return f"PairedScores: {'; '.join(told)}"
+        sentences = [f"{a} and {b} share {n:,} items" for (a, b), n in self.shared.items()]
+        return f"PairedScores: {'; '.join(sentences)}"
 
     @property
     def labelled(self) -> dict[tuple[str, str], int]:
         """Items with labels of both systems, of the pairs in `differences`."""
-        return {pair: int(one.n[one.known].sum()) for pair, one in self.differences.items()}
+        return {pair: int(table.n[table.known].sum()) for pair, table in self.differences.items()}
 
     @property
     def refusal(self) -> str:
@@ -143,7 +143,10 @@ class PairedScores:
         design = design_of(declared(calibration), "PairedScores", "plain")
         rows = read_rows(table, score, truth, names=[by, item])
         coded = {column: pd.factorize(rows[column].astype(object)) for column in (score, truth)}
-        cells = {column: pd.Series(found, name=column) for column, (_, found) in coded.items()}
+        cells = {
+            column: pd.Series(column_values, name=column)
+            for column, (_, column_values) in coded.items()
+        }
         ends, meanings = (truth_scale, truth_from), (pass_value, fail_value, missing_value)
         read = read_cells(cells[score], cells[truth], *ends, meanings)
         s, t = (
@@ -163,10 +166,13 @@ class PairedScores:
         with checking("PairedScores") as require:
             systems = sorted(known["by"].unique())
             require(len(systems) > 1, f"needs two systems or more, got {systems}; name them: by=")
-        own = {name: known[known["by"] == name].set_index("item") for name in systems}
+        by_name = {name: known[known["by"] == name].set_index("item") for name in systems}
         spans = [float(np.ptp(ends)) for ends in (scale, truth_scale or (0.0, 1.0))]
         return cls(
-            *_paired(own, design if suits else None, *spans), design, truth_scale, read.pass_name
+            *_paired(by_name, design if suits else None, *spans),
+            design,
+            truth_scale,
+            read.pass_name,
         )
 
 
@@ -176,17 +182,17 @@ def _suits(design: LabelDesign) -> bool:
 
 
 def _paired(
-    own: Mapping[str, Any], design: LabelDesign | None, span: float, truth_span: float
+    by_name: Mapping[str, Any], design: LabelDesign | None, span: float, truth_span: float
 ) -> tuple[dict[Any, Scores], dict[Any, int], dict[Any, int]]:
     """Of every two tables of ``score`` and ``truth`` by item: differences, shared and other items.
 
     Without a design there are no differences.
     """
-    made: tuple[dict[Any, Scores], dict[Any, int], dict[Any, int]] = ({}, {}, {})
-    differences, shared, alone = made
-    pairs = list(itertools.combinations(own, 2))
+    tables: tuple[dict[Any, Scores], dict[Any, int], dict[Any, int]] = ({}, {}, {})
+    differences, shared, alone = tables
+    pairs = list(itertools.combinations(by_name, 2))
     for pair in pairs:
-        first, second = (own[name][["score", "truth"]] for name in pair)
+        first, second = (by_name[name][["score", "truth"]] for name in pair)
         both = first.index.intersection(second.index)
         shared[pair] = len(both)
         alone[pair] = len(first) + len(second) - 2 * len(both)
@@ -201,7 +207,7 @@ def _paired(
                 truth_scale=(-truth_span, truth_span),
                 read_together=len(pairs),
             )
-    return made
+    return tables
 
 
 def contrast(scores: Scores) -> Errors:
@@ -210,7 +216,7 @@ def contrast(scores: Scores) -> Errors:
     labelled, others = sample.patterns()
     few_apart = float(influence.few_differ(labelled.y, labelled.n))
     corners = max(sample.corners(labelled), few_apart)
-    made, _ = influence.difference(
+    interval, _ = influence.difference(
         labelled,
         others,
         1.0,  # ends one standard error away
@@ -218,7 +224,7 @@ def contrast(scores: Scores) -> Errors:
         most=np.inf,
         lost=1.0,
     )
-    value, low, high = (float(scores.in_units(x)) for x in made)
+    value, low, high = (float(scores.in_units(x)) for x in interval)
     return Errors(value, (low + high) / 2, (high - low) / 2, int(labelled.n.sum()) - 1)
 
 
@@ -228,12 +234,12 @@ def _(paired: PairedScores) -> Pairs:
         require(paired.differences, f"no two systems can be compared: {paired.refusal}")
     assumptions, cautions = [], []
     for (first, second), scores in paired.differences.items():
-        assumed, told = diagnose(scores, (RANDOM_LABELS,))
+        assumed, raised = diagnose(scores, (RANDOM_LABELS,))
         assumptions.append(assumed)
-        cautions += [c.within(f"{first} less {second}", (first, second)) for c in told]
+        cautions += [c.within(f"{first} less {second}", (first, second)) for c in raised]
     return Pairs(
         {pair: contrast(scores) for pair, scores in paired.differences.items()},
-        max((one.truth_scale or (-1.0, 1.0))[1] for one in paired.differences.values()),
+        max((table.truth_scale or (-1.0, 1.0))[1] for table in paired.differences.values()),
         Words(methods.PAIRED, f"Miller (2024); {PPI}", "t", RANDOM_LABELS),
         joined(assumptions),
         tuple(dict.fromkeys(cautions)),

@@ -99,8 +99,8 @@ def _compared(scores: Scores) -> str:
     if not n.sum():
         return "No item is labelled"
     judge, people = (
-        float(scores.in_units(np.average(np.where(scores.known, one, 0), weights=n)))
-        for one in (scores.unit, scores.unit_truth)
+        float(scores.in_units(np.average(np.where(scores.known, unit, 0), weights=n)))
+        for unit in (scores.unit, scores.unit_truth)
     )
     if scores.numeric:
         return f"Labelled items: people give {people:.3g} on average, the judge {judge:.3g}"

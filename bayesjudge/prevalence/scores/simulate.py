@@ -78,11 +78,11 @@ def simulate(
     kept = np.arange(size)
     if calibration == "by_truth":
         half = (labelled + 1) // 2, labelled // 2
-        found = [
+        rows = [
             items + np.flatnonzero(truth[items:] == t)[:h]
             for t, h in zip((1, 0), half, strict=True)
         ]
-        kept = np.concatenate([np.arange(items), *found])
+        kept = np.concatenate([np.arange(items), *rows])
     table = pd.DataFrame({"score": score[kept], "truth": truth[kept]})
     table.loc[kept < items, "truth"] = np.nan
     return table

@@ -64,7 +64,7 @@ def unpaired_difference(scores: Mapping[str, Scores], *, ci_prob: float = 0.95) 
     check_ci_prob(ci_prob)
     names, each = _each(scores, ci_prob)
     with checking("unpaired_difference") as require:
-        kinds = sorted({one.answer for one in scores.values()})
+        kinds = sorted({table.answer for table in scores.values()})
         require(len(kinds) == 1, f"expected truths of one kind, got {kinds}")
         few = f"expected intervals of two systems or more, got them of {list(each)}"
         require(len(each) > 1, few)
@@ -81,32 +81,34 @@ def unpaired_difference(scores: Mapping[str, Scores], *, ci_prob: float = 0.95) 
         source=f"Welch (1947); {PPI}",
         interval="Welch's t" if kinds == ["mean_score"] else "normal",
         assumptions=joined(assumed for assumed, _ in about.values()),
-        cautions=tuple(c.within(name, (name,)) for name, (_, told) in about.items() for c in told),
+        cautions=tuple(
+            c.within(name, (name,)) for name, (_, cautions) in about.items() for c in cautions
+        ),
         data=dict(scores),
     )
 
 
 def _each(scores: Mapping[str, Scores], ci_prob: float) -> tuple[set[Method], dict[str, Errors]]:
     """Estimates of each system that has an interval, and the method's name."""
-    names, found = set(), {}
-    for system, one in scores.items():
+    names, errors = set(), {}
+    for system, table in scores.items():
         try:
-            name, made = _ScoresSample(one).errors(ci_prob)
+            name, error = _ScoresSample(table).errors(ci_prob)
         except UninformativeJudgeError:
             continue
         names.add(name)
-        if np.isfinite(made.error):
-            found[system] = made
-    return names, found
+        if np.isfinite(error.error):
+            errors[system] = error
+    return names, errors
 
 
-def differences(made: Estimate) -> list[dict[str, Any]]:
+def differences(estimate: Estimate) -> list[dict[str, Any]]:
     """Rows of `paired_difference` or `unpaired_difference`, with how sure a difference is."""
-    data, found = made.data, []
+    data, rows = estimate.data, []
     paired = isinstance(data, PairedScores)
-    _, each = ({}, {}) if paired else _each(data, made.ci_prob)
+    _, each = ({}, {}) if paired else _each(data, estimate.ci_prob)
     about = data if paired else next(iter(data.values()))
-    for _, at, row in made.only("difference").rows():
+    for _, at, row in estimate.only("difference").rows():
         pair = first, second = str(at["first"]), str(at["second"])
         if paired:
             gap = contrast(data.differences[pair])
@@ -115,16 +117,18 @@ def differences(made: Estimate) -> list[dict[str, Any]]:
         else:
             gap = each[first].less(each[second])
             counted = {"labelled": sum(int(data[k].n[data[k].known].sum()) for k in pair)}
-        found.append(
+        rows.append(
             {
                 **at,
-                "method": made.method.title,
+                "method": estimate.method.title,
                 **row._asdict(),
                 "scale": about.truth_scale,
                 **({"pass_name": about.pass_name} if about.pass_name else {}),
                 "probability": gap.probability,
                 **counted,
-                "cautions": [vars(c) for c in made.cautions if c.where and {*c.where} <= {*pair}],
+                "cautions": [
+                    vars(c) for c in estimate.cautions if c.where and {*c.where} <= {*pair}
+                ],
             }
         )
-    return found
+    return rows
