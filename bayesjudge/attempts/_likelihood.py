@@ -69,12 +69,12 @@ class Terms(NamedTuple):
             shared = np.indices(unknown + 1).reshape(len(unknown), -1).T  # good ones among unknown
             ways = sum(log_binomial(n, x) for n, x in zip(unknown, shared.T, strict=True))
             all_good, all_bad = good + shared, bad + unknown - shared
-            told = int(tells) * np.array([good.sum(), bad.sum()])
+            known = int(tells) * np.array([good.sum(), bad.sum()])
             columns = [
                 all_good[:, PASS], all_good[:, FAIL], all_bad[:, PASS], all_bad[:, FAIL],
                 all_good[:, NO_VERDICT], all_good[:, :NO_VERDICT].sum(axis=1),
                 all_bad[:, NO_VERDICT], all_bad[:, :NO_VERDICT].sum(axis=1),
-                told[0] + shared.sum(axis=1), np.full(len(shared), told.sum() + unknown.sum()),
+                known[0] + shared.sum(axis=1), np.full(len(shared), known.sum() + unknown.sum()),
             ]  # fmt: skip
             rows.append(np.column_stack([np.full(len(shared), task), ways, *columns]))
         table = np.concatenate(rows)
@@ -105,9 +105,9 @@ class Tasks(NamedTuple):
     def of_cells(cls, cells: np.ndarray, tells: bool) -> Self:
         """From cells of shape (n_tasks, n_agents, 3, 3): `Attempts.states`."""
         parts, places = [], []
-        for own in np.moveaxis(cells, 1, 0):
-            first, place = distinct(own.reshape(len(own), -1))
-            parts.append(Terms.of(own[first], tells))
+        for of_agent in np.moveaxis(cells, 1, 0):
+            first, place = distinct(of_agent.reshape(len(of_agent), -1))
+            parts.append(Terms.of(of_agent[first], tells))
             places.append(place)
         of = np.column_stack(places)
         first, place = distinct(of)
@@ -173,13 +173,13 @@ def log_likelihood(tasks: Tasks, values: Values) -> np.ndarray:
     ``unparsed_good`` and ``unparsed_bad`` some attempts have no verdict.
     """
     n = len(values["prevalence"])
-    size = max(len(one.task) for one in tasks.terms) * (NODES if len(tasks.terms) > 1 else 1)
+    size = max(len(agent.task) for agent in tasks.terms) * (NODES if len(tasks.terms) > 1 else 1)
     each = max(1, LARGEST // size)
     parts = [
         {name: value[begin : begin + each] for name, value in values.items()}
         for begin in range(0, n, each)
     ]
-    return np.concatenate([_by_pattern(tasks, one) @ tasks.times for one in parts])
+    return np.concatenate([_by_pattern(tasks, part) @ tasks.times for part in parts])
 
 
 def _by_pattern(tasks: Tasks, values: Values) -> np.ndarray:
@@ -192,9 +192,9 @@ def _by_pattern(tasks: Tasks, values: Values) -> np.ndarray:
     again = values["persistence"][:, None]
     joint = np.zeros((len(a), len(points), len(tasks.of)))
     for s, terms in enumerate(tasks.terms):
-        own = logs[..., s].T
-        alone = own @ terms.verdicts.T + np.log1p(-again)
-        once = own @ terms.drawn.T + terms.log_drawn + np.log(again)
+        of_agent = logs[..., s].T
+        alone = of_agent @ terms.verdicts.T + np.log1p(-again)
+        once = of_agent @ terms.drawn.T + terms.log_drawn + np.log(again)
         verdicts = np.logaddexp(alone, once) + terms.log_ways
         if "unparsed_good" in values:
             lost = [f(values[name][:, s]) for name in UNPARSED for f in (np.log, _log_rest)]
@@ -202,8 +202,8 @@ def _by_pattern(tasks: Tasks, values: Values) -> np.ndarray:
         most = int(terms.total.max(initial=0))
         rise, fall, both = (_log_rising(x[:, s], most) for x in (a, b, a + b))
         good = rise[..., terms.good] + fall[..., terms.total - terms.good] - both[..., terms.total]
-        found = np.add.reduceat(np.exp(verdicts[:, None] + good), terms.starts, axis=-1)
-        joint += np.log(np.maximum(found, 1e-300))[..., tasks.of[:, s]]
+        summed = np.add.reduceat(np.exp(verdicts[:, None] + good), terms.starts, axis=-1)
+        joint += np.log(np.maximum(summed, 1e-300))[..., tasks.of[:, s]]
     top = joint.max(axis=1, keepdims=True)
     return top[:, 0] + np.log(np.einsum("z,szp->sp", weights, np.exp(joint - top)))
 

@@ -61,23 +61,23 @@ def answer(
         If there is no result, one is of another level, or none has ``pass_hat_k``.
     """
     plain: list[Estimate | Fit] = []
-    for one in results:
-        if not isinstance(one, Posterior):
-            plain.append(one)
+    for result in results:
+        if not isinstance(result, Posterior):
+            plain.append(result)
             continue
-        plain.append(one.estimate(ci_prob=ci_prob, interval=interval or "eti"))
-        if len(one.attempts.systems) > 1 and one.holds:
-            plain.append(one.differences(ci_prob=ci_prob))
-    made = as_estimates(plain, ci_prob, interval)
-    data = data_of(made, Attempts)
+        plain.append(result.estimate(ci_prob=ci_prob, interval=interval or "eti"))
+        if len(result.attempts.systems) > 1 and result.holds:
+            plain.append(result.differences(ci_prob=ci_prob))
+    estimates = as_estimates(plain, ci_prob, interval)
+    data = data_of(estimates, Attempts)
     with checking("answer") as require:
         require(data is not None, "no result was computed from Attempts")
     assert data is not None
 
-    def rank(one: Estimate) -> float:
-        return 0.0 if data.known and one.method == methods.TRUE_TRIES else one.method.rank
+    def rank(estimate: Estimate) -> float:
+        return 0.0 if data.known and estimate.method == methods.TRUE_TRIES else estimate.method.rank
 
-    quoted = preferred(made, "pass_hat_k", rank)
+    quoted = preferred(estimates, "pass_hat_k", rank)
     rows = entries(quoted.only("pass_hat_k"))
     k = max((at[-1] for at, row in rows.items() if row.value == row.value), default=max(data.k))
     of_agent = {name: rows["pass_hat_k", *data._named(name), k] for name in data.systems}
@@ -94,7 +94,7 @@ def answer(
         judge=beside,
         notes=(
             *more,
-            *(() if unknown else _better(made, k)),
+            *(() if unknown else _better(estimates, k)),
             *_notes(quoted, data),
             *(() if unknown else _worth(quoted, data)),
         ),
@@ -133,8 +133,8 @@ def _told(
     text = f"Of 100 tasks {listed(parts)}"
     if judge is None:
         return f"{text}.", between
-    own = entries(judge)
-    says = [own["pass_hat_k", *data._named(name), k].value for name in names]
+    judged = entries(judge)
+    says = [judged["pass_hat_k", *data._named(name), k].value for name in names]
     if any(value != value for value in says):
         return f"{text}.", between
     if len(names) == 1:
@@ -148,14 +148,16 @@ def of_100(share: float) -> str:
     return f"{100 * share:.{digits}f}"
 
 
-def _better(made: Sequence[Estimate], k: int) -> tuple[str, ...]:
+def _better(estimates: Sequence[Estimate], k: int) -> tuple[str, ...]:
     """Which of two agents is better, and how surely."""
-    found = next((one for one in made if "probability_better" in one), None)
-    if found is None or len(found.data.systems) != 2:
+    differences = next(
+        (estimate for estimate in estimates if "probability_better" in estimate), None
+    )
+    if differences is None or len(differences.data.systems) != 2:
         return ()
-    first, second = found.data.systems
-    sure = found["probability_better", first, second, k].value
-    gap = found["pass_hat_k_difference", first, second, k]
+    first, second = differences.data.systems
+    sure = differences["probability_better", first, second, k].value
+    gap = differences["pass_hat_k_difference", first, second, k]
     if gap.value < 0:
         first, second, sure = second, first, 1 - sure
     verb = claim(sure, excluded=not gap.low <= 0 <= gap.high)
@@ -166,9 +168,9 @@ def _basis(data: Attempts) -> str:
     labelled = f", {data.labelled_n:,} of them labelled ({how_chosen(data.design)})"
     several = f" of {len(data.systems)} agents" if len(data.systems) > 1 else ""
     attempts = how_many(int(data.cells.sum()), "attempt")
-    told = labelled if data.judged else ", each with its outcome"
+    outcomes = labelled if data.judged else ", each with its outcome"
     tasks = how_many(len(data.tasks), "task")
-    return f"{tasks}, {attempts}{several}{told}{data.without_verdict}."
+    return f"{tasks}, {attempts}{several}{outcomes}{data.without_verdict}."
 
 
 def _reason(quoted: Estimate, data: Attempts) -> str:
@@ -188,19 +190,21 @@ def _worth(quoted: Estimate, data: Attempts) -> list[str]:
         return []
     alone, worth = from_truths(data, ci_prob=quoted.ci_prob), {}
     for s, name in enumerate(data.systems):
-        own, with_judge = (one["pass_at_k", *data._named(name), 1] for one in (alone, quoted))
-        widths = own.high - own.low, with_judge.high - with_judge.low
+        by_labels, with_judge = (
+            estimate["pass_at_k", *data._named(name), 1] for estimate in (alone, quoted)
+        )
+        widths = by_labels.high - by_labels.low, with_judge.high - with_judge.low
         labels = int(data.cells[:, s, :UNLABELLED].sum())
         if min(widths) > 0:
             about = {"items": float(data.tries[:, s].sum()), "ci_prob": quoted.ci_prob}
             worth["".join(data._named(name))] = worth_of_widths(*widths, labels, **about)
-    told = worth_words(worth)
-    return [told] if told else []
+    words = worth_words(worth)
+    return [words] if words else []
 
 
 def _notes(quoted: Estimate, data: Attempts) -> list[str]:
     """Tasks that are never done: as seen, and as expected of tasks like these."""
-    told = []
+    notes = []
     for s, name in enumerate(data.systems):
         several = data.tries[:, s] > 1
         if not several.any() or len(data.systems) > MOST_NAMED:
@@ -213,5 +217,5 @@ def _notes(quoted: Estimate, data: Attempts) -> list[str]:
             row = quoted["seldom_done", *data._named(name)]
             ends = f"{of_100(row.low)} to {of_100(row.high)}"
             text += f"; of 100 like these, {ends} are done less than once in 20 tries"
-        told.append(f"{text}.")
-    return told
+        notes.append(f"{text}.")
+    return notes

@@ -180,18 +180,18 @@ def paired(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
     for pair in pairs:
         both = attempts.system(*pair)
         cells = both.cells[(both.tries > 0).all(axis=1)]
-        sums = [_sums(own, both.k) for own in np.moveaxis(cells, 1, 0)]
+        sums = [_sums(of_agent, both.k) for of_agent in np.moveaxis(cells, 1, 0)]
         half = _t(len(cells), ci_prob)
         for (of, name), (i, k) in product(enumerate(CHANCES), enumerate(both.k)):
-            found = _jackknife(partial(_gap, chances, both, of, i), sums)
-            why.add(_lacks(found, sums, f"passes_{k}"))
-            ends = found.value + half * found.error * SIGNS
-            ends = SIGNS if np.isfinite(found.value) > np.isfinite(found.error) else ends
-            inside = np.clip([found.value, *ends], -1, 1)
-            rows[f"{name}_difference"][(*pair, k)] = (*inside, found.value)
+            gap = _jackknife(partial(_gap, chances, both, of, i), sums)
+            why.add(_lacks(gap, sums, f"passes_{k}"))
+            ends = gap.value + half * gap.error * SIGNS
+            ends = SIGNS if np.isfinite(gap.value) > np.isfinite(gap.error) else ends
+            inside = np.clip([gap.value, *ends], -1, 1)
+            rows[f"{name}_difference"][(*pair, k)] = (*inside, gap.value)
     dims = ("first", "second", "k")
     return Estimate(
-        {name: Quantity.of_rows(own, dims) for name, own in rows.items()},
+        {name: Quantity.of_rows(entries, dims) for name, entries in rows.items()},
         method=methods.PAIRED_TRIES,
         ci_prob=ci_prob,
         source=SOURCE,
@@ -236,11 +236,11 @@ def cost_per_success(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
         sums = _sums(attempts.cells[there, s], every)
         sums["cost"] = attempts.cost[there, s][None]
         for k in attempts.k:
-            found = _jackknife(partial(_cost, chances, attempts, k), [sums])
-            value, error = found.value, found.error
+            cost = _jackknife(partial(_cost, chances, attempts, k), [sums])
+            value, error = cost.value, cost.error
             known = value > 0 and np.isfinite(error)
             if not known:
-                why.add(_lacks(found, [sums], f"passes_{k}") or "not-computed")
+                why.add(_lacks(cost, [sums], f"passes_{k}") or "not-computed")
             spread = np.exp(_t(there.sum(), ci_prob) * error / value) if known else np.nan
             ends = (value / spread, value * spread)
             rows[(*attempts._named(name), k)] = (value if known else np.nan, *ends)
@@ -297,17 +297,17 @@ def _sums(cells: np.ndarray, ks: Sequence[int]) -> dict[str, np.ndarray]:
     """What is summed over the tasks of one agent, each of shape (…, n_tasks)."""
     known, tries = cells[:, :UNLABELLED], cells.sum(axis=(1, 2))
     right, labelled = known[:, GOOD].sum(axis=1), known.sum(axis=(1, 2))
-    found = {"n": tries[None], "passes": cells[..., 1].sum(axis=1)[None]}
-    found["labels"] = known.reshape(len(cells), 4).T
+    sums = {"n": tries[None], "passes": cells[..., 1].sum(axis=1)[None]}
+    sums["labels"] = known.reshape(len(cells), 4).T
     for k in ks:
         there = tries >= k
-        for name, c in (("passes", found["passes"][0]), ("fails", tries - found["passes"][0])):
+        for name, c in (("passes", sums["passes"][0]), ("fails", tries - sums["passes"][0])):
             powers = [np.where(there, unbiased(c, tries, j), 0.0) for j in range(k + 1)]
-            found[f"{name}_{k}"] = np.stack(powers)
+            sums[f"{name}_{k}"] = np.stack(powers)
         of_truths = [labelled >= k]
         of_truths += [unbiased(c, labelled, k) for c in (right, labelled - right)]
-        found[f"truths_{k}"] = np.stack(of_truths).astype(float)
-    return found
+        sums[f"truths_{k}"] = np.stack(of_truths).astype(float)
+    return sums
 
 
 Chances = tuple[list[np.ndarray], list[np.ndarray]]
@@ -320,14 +320,14 @@ def _judged(sums: Sums, attempts: Attempts) -> Chances:
             [sums[f"{name}_{k}"][k] / sums[f"{name}_{k}"][0] for k in _ks(sums)]
             for name in ("fails", "passes")
         )
-    return [1 - one for one in never], always
+    return [1 - share for share in never], always
 
 
 def _true(sums: Sums, attempts: Attempts) -> Chances:
     """The same of the truths."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = [sums[f"truths_{k}"][1:] / sums[f"truths_{k}"][0] for k in _ks(sums)]
-    return [1 - never for _, never in found], [always for always, _ in found]
+        shares = [sums[f"truths_{k}"][1:] / sums[f"truths_{k}"][0] for k in _ks(sums)]
+    return [1 - never for _, never in shares], [always for always, _ in shares]
 
 
 def _corrected(sums: Sums, attempts: Attempts) -> Chances:
@@ -340,7 +340,7 @@ def _corrected(sums: Sums, attempts: Attempts) -> Chances:
             [_power(sums[f"{name}_{k}"], wrong, gain, k) for k in _ks(sums)]
             for name, wrong in (("fails", 1 - hit), ("passes", 1 - right))
         )
-    return [1 - one for one in never], always
+    return [1 - share for share in never], always
 
 
 def _power(powers: np.ndarray, wrong: np.ndarray, gain: np.ndarray, k: int) -> np.ndarray:
@@ -370,8 +370,11 @@ def _ks(sums: Sums) -> list[int]:
 
 def _jackknife(statistic: Callable[[Parts], np.ndarray], sums: Parts) -> Jackknifed:
     """A statistic of sums over tasks, and its standard error from leaving out each."""
-    totals = [{name: one.sum(axis=-1, keepdims=True) for name, one in s.items()} for s in sums]
-    left = [{n: total[n] - one[n] for n in one} for total, one in zip(totals, sums, strict=True)]
+    totals = [{name: part.sum(axis=-1, keepdims=True) for name, part in s.items()} for s in sums]
+    left = [
+        {n: total[n] - sums_of[n] for n in sums_of}
+        for total, sums_of in zip(totals, sums, strict=True)
+    ]
     value = float(np.squeeze(statistic(totals)))
     others = statistic(left)
     n = others.size  # unknown if one task decides whether there is a value
@@ -387,28 +390,28 @@ def _t(tasks: Any, ci_prob: float) -> float:
     return float(stdtrit(max(int(tasks) - 1, 1), (1 + ci_prob) / 2))
 
 
-def _share(found: Jackknifed, tasks: float, ci_prob: float) -> tuple[float, float, float, float]:
+def _share(share: Jackknifed, tasks: float, ci_prob: float) -> tuple[float, float, float, float]:
     """A share in [0, 1], with the Wilson interval of as many tasks as its error is worth."""
-    raw = found.value
+    raw = share.value
     if not np.isfinite(raw):
         return np.nan, np.nan, np.nan, raw
     value = min(max(raw, 0.0), 1.0)
-    if not np.isfinite(found.error) or tasks < 2:
+    if not np.isfinite(share.error) or tasks < 2:
         return value, 0.0, 1.0, raw
     few = (z_score(ci_prob) / _t(tasks, ci_prob)) ** 2
     inside = min(max(value, 0.5 / tasks), 1 - 0.5 / tasks)  # at 0 and 1 tasks alone say how sure
-    alike = found.error == 0 or value in (0, 1)
-    worth = tasks if alike else inside * (1 - inside) / found.error**2
+    alike = share.error == 0 or value in (0, 1)
+    worth = tasks if alike else inside * (1 - inside) / share.error**2
     _, low, high = wilson(value * worth * few, worth * few, ci_prob)
     value, low, high = map(float, holding(value, low, high))
     return value, low, high, raw
 
 
-def _lacks(found: Jackknifed, parts: Parts, tried: str) -> str:
+def _lacks(value: Jackknifed, parts: Parts, tried: str) -> str:
     """Id of the caution that says why a chance is ``nan``, if it is."""
-    if not np.isnan(found.value):
+    if not np.isnan(value.value):
         return ""
-    return "weak-judge" if all(one[tried][0].any() for one in parts) else "few-attempts"
+    return "weak-judge" if all(part[tried][0].any() for part in parts) else "few-attempts"
 
 
 def _cautions(attempts: Attempts, why: Collection[str]) -> tuple[Caution, ...]:
@@ -418,7 +421,7 @@ def _cautions(attempts: Attempts, why: Collection[str]) -> tuple[Caution, ...]:
         "weak-judge": Caution.of("weak-judge", "attempts"),
         "not-computed": Caution.of("not-computed", why=NO_SUCCESS),
     }
-    return (*(one for id, one in said.items() if id in why), *left_out(attempts))
+    return (*(caution for id, caution in said.items() if id in why), *left_out(attempts))
 
 
 def few_attempts(attempts: Attempts) -> Caution:
@@ -462,12 +465,12 @@ def _estimate(
     why = set()
     for s, i, at in _entries(attempts):
         for of, name in enumerate(CHANCES):
-            found = _jackknife(partial(_entry, chances, attempts, of, i), [sums[s]])
+            share = _jackknife(partial(_entry, chances, attempts, of, i), [sums[s]])
             tried = f"{of_tasks}_{attempts.k[i]}"
-            why.add(_lacks(found, [sums[s]], tried))
-            rows[name][at] = _share(found, float(sums[s][tried][0].sum()), ci_prob)
+            why.add(_lacks(share, [sums[s]], tried))
+            rows[name][at] = _share(share, float(sums[s][tried][0].sum()), ci_prob)
     return Estimate(
-        {name: Quantity.of_rows(own, _dims(attempts)) for name, own in rows.items()},
+        {name: Quantity.of_rows(entries, _dims(attempts)) for name, entries in rows.items()},
         method=method,
         ci_prob=ci_prob,
         source=SOURCE,
@@ -486,14 +489,14 @@ def _entry(chances: Any, attempts: Attempts, of: int, i: int, parts: Parts) -> n
 
 
 def _gap(chances: Any, attempts: Attempts, of: int, i: int, parts: Parts) -> np.ndarray:
-    first, second = (chances(one, attempts)[of][i] for one in parts)
+    first, second = (chances(part, attempts)[of][i] for part in parts)
     return np.asarray(first - second)
 
 
 def _cost(chances: Any, attempts: Attempts, k: int, parts: Parts) -> np.ndarray:
     """Cost of an attempt, times the tries until a success or the k-th one, by pass@k."""
-    (one,) = parts
-    solved = np.stack(chances(one, attempts)[0])
+    (part,) = parts
+    solved = np.stack(chances(part, attempts)[0])
     tries = 1 + (1 - solved[: k - 1]).sum(axis=0)
     with np.errstate(divide="ignore"):
-        return np.asarray(one["cost"][0] / one["n"][0] * tries / solved[k - 1])
+        return np.asarray(part["cost"][0] / part["n"][0] * tries / solved[k - 1])

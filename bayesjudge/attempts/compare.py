@@ -18,6 +18,6 @@ if TYPE_CHECKING:
 @compare.register(Attempts)
 def _compared(attempts: Attempts, fit: Fit | None = None, *, ci_prob: float = 0.95) -> pd.DataFrame:
     forms = closed_forms(attempts, ci_prob=ci_prob)
-    made: list[Any] = [one for one in forms if "pass_hat_k" in one]
-    made.append(exact(attempts).estimate(ci_prob=ci_prob).only("pass_at_k", "pass_hat_k"))
-    return compare_results(*made, *([] if fit is None else [fit]), ci_prob=ci_prob)
+    estimates: list[Any] = [form for form in forms if "pass_hat_k" in form]
+    estimates.append(exact(attempts).estimate(ci_prob=ci_prob).only("pass_at_k", "pass_hat_k"))
+    return compare_results(*estimates, *([] if fit is None else [fit]), ci_prob=ci_prob)

@@ -324,9 +324,9 @@ class Attempts(View):
             prices = _numbers(source.frame[cost], cost)
             np.add.at(spent, (place[kept], system[kept]), prices[kept])
         dropped = np.bincount(system[~kept], minlength=len(systems))
-        told, name = str(labels.spelling), pass_name_of(how.pass_value, labels.spelling)
+        spelling, name = str(labels.spelling), pass_name_of(how.pass_value, labels.spelling)
         judged, tries = verdict is not None, np.atleast_1d(k).tolist()
-        rest = judged, none, told, name, dropped
+        rest = judged, none, spelling, name, dropped
         return cls(cells, names, systems, how.calibration, tries, spent, *rest)
 
 
@@ -367,10 +367,10 @@ def _numbers(cells: Any, column: str) -> np.ndarray:
     """A column as numbers; those that are none are named."""
     import pandas as pd
 
-    found = pd.to_numeric(cells, errors="coerce").to_numpy(float)
+    numbers = pd.to_numeric(cells, errors="coerce").to_numpy(float)
     with checking(f"column {column!r}") as require:
-        wrong = cells[~(np.isfinite(found) & (found >= 0))].unique().tolist()
+        wrong = cells[~(np.isfinite(numbers) & (numbers >= 0))].unique().tolist()
         require(
             not wrong, f"expected costs, numbers of 0 or more, got {few(list(map(str, wrong)))}"
         )
-    return found
+    return numbers

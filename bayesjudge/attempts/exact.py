@@ -111,22 +111,22 @@ class Posterior:
         data, several = self.attempts, len(self.attempts.systems) > 1
         systems = {"system": data.systems} if several else {}
         drawn: dict[str, tuple[np.ndarray, dict[str, Any]]] = {
-            name: (one if several else one[:, 0], {**systems, "k": data.k})
-            for name, one in zip(CHANCES, chances(self.values, tuple(data.k)), strict=True)
+            name: (values if several else values[:, 0], {**systems, "k": data.k})
+            for name, values in zip(CHANCES, chances(self.values, tuple(data.k)), strict=True)
         }
-        for name, one in {**self.values, "seldom_done": self.seldom()}.items():
+        for name, values in {**self.values, "seldom_done": self.seldom()}.items():
             judge = name in ("sensitivity", "specificity", "persistence")
             if judge and not data.judged:
                 continue
-            each = one.ndim > 1 and one.shape[1] > 1
-            drawn[name] = (one if each else one.reshape(len(one)), systems if each else {})
-        made = {}
-        for name, (one, coords) in drawn.items():
-            rows = [self._row(x, ci_prob, interval) for x in one.reshape(len(one), -1).T]
-            made[name] = Quantity.over(tuple(np.transpose(rows)), coords)
+            each = values.ndim > 1 and values.shape[1] > 1
+            drawn[name] = (values if each else values.reshape(len(values)), systems if each else {})
+        quantities = {}
+        for name, (values, coords) in drawn.items():
+            rows = [self._row(x, ci_prob, interval) for x in values.reshape(len(values), -1).T]
+            quantities[name] = Quantity.over(tuple(np.transpose(rows)), coords)
         assumptions, cautions = self.model._diagnosis(data)
         return Estimate(
-            made,
+            quantities,
             method=methods.EXACT_ATTEMPTS,
             ci_prob=ci_prob,
             source=self.model._source,
@@ -161,19 +161,19 @@ class Posterior:
         pairs = list(combinations(range(len(names)), 2))
         with checking("differences") as require:
             require(bool(pairs), "a difference takes two agents")
-        made: dict[str, dict[Any, Any]] = {f"{name}_difference": {} for name in CHANCES}
+        gaps: dict[str, dict[Any, Any]] = {f"{name}_difference": {} for name in CHANCES}
         better: dict[Any, float] = {}
         for name, drawn in zip(CHANCES, chances(self.values, tuple(ks)), strict=True):
             for (i, j), (at, k) in product(pairs, enumerate(ks)):
                 gap, entry = drawn[:, i, at] - drawn[:, j, at], (names[i], names[j], k)
-                made[f"{name}_difference"][entry] = self._row(gap, ci_prob, "eti")
+                gaps[f"{name}_difference"][entry] = self._row(gap, ci_prob, "eti")
                 more = float((gap > 0).mean() + (gap == 0).mean() / 2)
                 better[entry] = more if self.holds else np.nan
         dims = ("first", "second", "k")
         return Estimate(
             {
                 n: Quantity.of_rows(r, dims)
-                for n, r in {**made, "probability_better": better}.items()
+                for n, r in {**gaps, "probability_better": better}.items()
             },
             method=methods.EXACT_ATTEMPTS,
             ci_prob=ci_prob,
@@ -199,9 +199,9 @@ class Posterior:
         k = max(data.k)
         if not data.judged or k == 1 or data.labelled_twice or not self.holds:
             return ()
-        found = self.chance("pass_hat_k", k).mean(axis=1)
+        power = self.chance("pass_hat_k", k).mean(axis=1)
         little, much = np.quantile(again, [1 / 3, 2 / 3])
-        low, high = float(found[again <= little].mean()), float(found[again >= much].mean())
+        low, high = float(power[again <= little].mean()), float(power[again >= much].mean())
         numbers = {"k": k, "little": little, "low": low, "much": much, "high": high}
         return (Caution.of("persistence-unknown", "moves", **numbers),)
 
@@ -287,7 +287,7 @@ class _Density:
         The second rate's coordinate is the part of the first's complement that it leaves: their sum
         exceeds 1 everywhere.
         """
-        found: dict[str, np.ndarray] = {}
+        values: dict[str, np.ndarray] = {}
         log_prior, begin = np.zeros(len(points)), 0
         for name, prior in self.priors.items():
             x = points[:, begin : begin + len(prior)]
@@ -295,22 +295,22 @@ class _Density:
             share, rest = 1 / (1 + np.exp(-x)), 1 / (1 + np.exp(x))
             log_prior += (np.log(share) + np.log(rest)).sum(axis=1)
             if name == "specificity":  # 1 - specificity is a part of the sensitivity
-                log_prior += np.log(found["sensitivity"]).sum(axis=1)
-                rest = rest * found["sensitivity"]
+                log_prior += np.log(values["sensitivity"]).sum(axis=1)
+                rest = rest * values["sensitivity"]
                 share = 1 - rest
             a, b = prior.T
             log_prior += ((a - 1) * np.log(share) + (b - 1) * np.log(rest)).sum(axis=1)
-            found[name] = share
+            values[name] = share
         for name in ("persistence", "shared_difficulty"):
-            if name in found:
-                found[name] = found[name][:, 0]
-        return found, log_prior
+            if name in values:
+                values[name] = values[name][:, 0]
+        return values, log_prior
 
     def __call__(self, points: np.ndarray) -> np.ndarray:
         """Log density at each of the points, shape (n_points,)."""
         points = np.clip(points, -30, 30)
         values, log_prior = self.values(points)
-        values = {name: np.clip(one, 1e-9, 1 - 1e-9) for name, one in values.items()}
+        values = {name: np.clip(value, 1e-9, 1 - 1e-9) for name, value in values.items()}
         for name in values.keys() & {"sensitivity", "specificity", *UNPARSED}:
             values[name] = np.broadcast_to(values[name], (len(points), self.systems))
         return log_likelihood(self.tasks, values) + log_prior
@@ -323,9 +323,9 @@ def _mode(density: _Density) -> tuple[np.ndarray, np.ndarray]:
     step, unit = 1e-4, np.eye(density.size)
 
     def slope(x: np.ndarray) -> tuple[float, np.ndarray]:
-        found = -density(np.concatenate([x[None], x + step * unit, x - step * unit]))
-        ahead, behind = found[1:].reshape(2, -1)
-        return float(found[0]), (ahead - behind) / (2 * step)
+        heights = -density(np.concatenate([x[None], x + step * unit, x - step * unit]))
+        ahead, behind = heights[1:].reshape(2, -1)
+        return float(heights[0]), (ahead - behind) / (2 * step)
 
     start = np.zeros(density.size)
     begin = 0
@@ -337,8 +337,8 @@ def _mode(density: _Density) -> tuple[np.ndarray, np.ndarray]:
     corners = [
         top + wide * (s * u + t * v) for u in unit for v in unit for s in (1, -1) for t in (1, -1)
     ]
-    found = density(np.array(corners)).reshape(density.size, density.size, 2, 2)
-    bend = (found[..., 0, 0] - found[..., 0, 1] - found[..., 1, 0] + found[..., 1, 1]) / (
+    heights = density(np.array(corners)).reshape(density.size, density.size, 2, 2)
+    bend = (heights[..., 0, 0] - heights[..., 0, 1] - heights[..., 1, 0] + heights[..., 1, 1]) / (
         4 * wide**2
     )
     values, vectors = np.linalg.eigh(-(bend + bend.T) / 2)

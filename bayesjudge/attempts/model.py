@@ -159,16 +159,16 @@ class PersistentErrors(BayesianModel):
             by = None if self.pooling == "full" else dim
             values |= RateErrors(*rates, Apart(by)).variables(text=True)
             for name in ("task_correlation", "persistence", *("shared_difficulty",) * data.paired):
-                own = dim if name == "task_correlation" else None
+                dims = dim if name == "task_correlation" else None
                 prior = prior_data(name, getattr(self, name))
-                values[name] = pm.Beta(name, *prior, dims=own)
+                values[name] = pm.Beta(name, *prior, dims=dims)
             for name in () if data.unparsed is None else UNPARSED:
                 values |= {name: pm.Beta(name, *prior_data(name, self.unparsed), dims=by)}
             logs = _log_likelihood(tasks, values, len(data.systems))
             model.add_coord("pattern", np.arange(len(group)))
             held = [
-                pm.Data(f"task_{name}", one, dims="pattern")
-                for name, one in (("orders", orders), ("group", group), ("count", count))
+                pm.Data(f"task_{name}", data_of, dims="pattern")
+                for name, data_of in (("orders", orders), ("group", group), ("count", count))
             ]
             pm.CustomDist(
                 "tasks",
@@ -193,11 +193,11 @@ class PersistentErrors(BayesianModel):
                 flat[str(name)] = flat[str(name)][:, None]
         shape = draws.sizes["chain"], draws.sizes["draw"]
         dims = ("chain", "draw", *(("system",) if several else ()), "k")
-        made = {}
-        for name, found in zip(CHANCES, chances(flat, tuple(data.k)), strict=True):
-            own = found if several else found[:, 0]
-            made[name] = (dims, own.reshape(*shape, *own.shape[1:]))
-        return draws.assign_coords(k=list(data.k)).assign(made)
+        derived = {}
+        for name, shares in zip(CHANCES, chances(flat, tuple(data.k)), strict=True):
+            kept = shares if several else shares[:, 0]
+            derived[name] = (dims, kept.reshape(*shape, *kept.shape[1:]))
+        return draws.assign_coords(k=list(data.k)).assign(derived)
 
 
 #: Variables with a value for each agent.
@@ -236,8 +236,8 @@ def _log_likelihood(tasks: Tasks, values: Mapping[str, Any], systems: int) -> An
         bad = terms.total - terms.good
         good = _log_beta_ratio(a[s], b[s], terms.good, bad)
         sums = (np.arange(terms.task.max() + 1)[:, None] == terms.task).astype(float)
-        found = pt.dot(pt.exp(verdicts + good), sums.T)
-        joint += pt.log(pt.maximum(found, 1e-300))[:, tasks.of[:, s]]
+        summed = pt.dot(pt.exp(verdicts + good), sums.T)
+        joint += pt.log(pt.maximum(summed, 1e-300))[:, tasks.of[:, s]]
     return pt.logsumexp(joint + np.log(weights)[:, None], axis=0)
 
 

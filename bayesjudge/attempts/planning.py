@@ -67,7 +67,7 @@ def tasks_needed(
         require(posterior.holds, f"the pilot's posterior is worth {posterior.effective:.0f} draws")
         require(0 < half_width < 0.5, f"half_width must lie in (0, 0.5), got {half_width!r}")
         require(0 < k <= min(tried), f"attempts must be {k} or more, got {list(tried)}")
-    values = {name: one[:DRAWS] for name, one in posterior.values.items()}
+    values = {name: value[:DRAWS] for name, value in posterior.values.items()}
     scale, rows = (z_score(ci_prob) / half_width) ** 2, []
     power, square = np.moveaxis(chances(values, (k, 2 * k))[1], -1, 0)
     floor = scale * (square - power**2).mean(axis=0)

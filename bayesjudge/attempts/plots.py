@@ -39,17 +39,17 @@ def plot_tries(*results: Estimate, quantity: str = "pass_hat_k", ax: Axes | None
     """
     with checking("plot_tries") as require:
         require(bool(results), "give at least one result")
-        for one in results:
-            require(quantity in one, f"{one.method} has no {quantity}")
+        for result in results:
+            require(quantity in result, f"{result.method} has no {quantity}")
     ax = ax or new_axes(6.4, 4.0)
     ticks: set[int] = set()
-    for one in results:
+    for result in results:
         curves: dict[str, list[Any]] = {}
-        for _, at, row in one.only(quantity).rows():
+        for _, at, row in result.only(quantity).rows():
             curves.setdefault(str(at.get("system", "")), []).append((at["k"], *row))
         for name, rows in curves.items():
             k, value, low, high = np.array(rows, float).T
-            called = ", ".join(filter(None, (name, one.method.title)))
+            called = ", ".join(filter(None, (name, result.method.title)))
             (line,) = ax.plot(k, value, marker="o", label=called)
             ax.fill_between(k, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
             ticks |= {int(i) for i in k}

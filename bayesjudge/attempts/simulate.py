@@ -73,7 +73,7 @@ def simulate(
     labelled = np.argsort(rng.random((size[0], tasks * attempts))) < labels
     truth = np.where(labelled.reshape(size), good.astype(float), np.nan)
     agent, task, attempt = (x.ravel() for x in np.indices(size))
-    made = pd.DataFrame(
+    table = pd.DataFrame(
         {
             "task": [f"task {i + 1}" for i in task],
             "attempt": attempt + 1,
@@ -85,5 +85,5 @@ def simulate(
     )
     if any(unparsed):
         lost = rng.random(size) < np.where(good, *unparsed)
-        made["verdict"] = made["verdict"].mask(lost.ravel())
-    return made
+        table["verdict"] = table["verdict"].mask(lost.ravel())
+    return table

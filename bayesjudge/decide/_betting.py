@@ -91,16 +91,16 @@ def increments(draws: Draws, *, judge: bool = True, trust: Any = 1.0) -> Increme
     return Increments(known + rest * value, known + rest * low, known + rest * high)
 
 
-def log_wealth(found: Increments, mean: Any, above: bool) -> np.ndarray:
+def log_wealth(increments: Increments, mean: Any, above: bool) -> np.ndarray:
     """Log of the wealth after each label of bets that the share is above (or below) `mean`.
 
     Products are not kept as logs, which would take most of the time: what overflows has won
     long ago, what underflows is lost for good, which errs to the safe side.
     """
     gain, span = (
-        (found.value - found.low, mean - found.low)
+        (increments.value - increments.low, mean - increments.low)
         if above
-        else (found.high - found.value, found.high - mean)
+        else (increments.high - increments.value, increments.high - mean)
     )
     # no bet if the share can be nothing but `mean`; and it cannot be what lies outside the range
     even = np.abs(span) < ROUNDING

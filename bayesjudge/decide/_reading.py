@@ -24,7 +24,7 @@ def read_log(
 
     rows = read_rows(table, *columns, names=names)
     coded = {c: pd.factorize(rows[c].astype(object)) for c in columns}
-    cells = {c: list(found) for c, (_, found) in coded.items()}
+    cells = {c: list(distinct) for c, (_, distinct) in coded.items()}
     passes, fails, missing = meanings
     read, _ = read_labels(cells, pass_value=passes, fail_value=fails, missing_value=missing)
     values = {c: np.append(read[c], np.nan)[coded[c][0]] for c in columns}

@@ -140,7 +140,7 @@ class Check:
 
     def __str__(self) -> str:
         if self.undecidable:
-            reasons = "; ".join(f"{UNDECIDABLE[one]} ({one})" for one in self.undecidable)
+            reasons = "; ".join(f"{UNDECIDABLE[id]} ({id})" for id in self.undecidable)
             return f"{self.outcome.upper()}: {self._claim()}, and no number decides: {reasons}"
         text = f"{self.outcome.upper()}: {self._claim()}: {self._numbers()}"
         if not math.isnan(self.chance):
@@ -171,10 +171,10 @@ class Check:
         how += " at every look" * self.always_valid
         how += " or more (one good item less, one more: Clopper-Pearson)" * self.clopper_pearson
         what = "difference" if self.quantity == "difference" else "estimate"
-        told = f"{what} {self.value:.3f}. One-sided limits"
+        words = f"{what} {self.value:.3f}. One-sided limits"
         if math.isnan(self.value):
-            told = "no estimate; bounds, whatever items without a label are worth"
-        return f"{told}: at least {self.low:.3f}, and at most {self.high:.3f}, {how}"
+            words = "no estimate; bounds, whatever items without a label are worth"
+        return f"{words}: at least {self.low:.3f}, and at most {self.high:.3f}, {how}"
 
     def _met(self) -> str:
         return f"at {'least' if self.at_least else 'most'} {self.threshold:g}"
@@ -200,12 +200,12 @@ class Check:
             has = {"pass": "has not", "fail": "has", "unknown": "has"}[self.outcome]
             open_ = "it is open whether " * (self.outcome == "unknown")
             return f"{open_}{name} {has} {fewer}"
-        told = {
+        words = {
             "pass": f"{name} is not worse than {baseline}{by}",
             "fail": f"{name} is worse than {baseline}{by}",
             "unknown": f"it is open whether {name} is worse than {baseline}{by}",
         }
-        return told[self.outcome]
+        return words[self.outcome]
 
 
 @dataclass(frozen=True)
@@ -248,8 +248,8 @@ class Gate:
         """
         with checking("exit_code") as require:
             require(unknown in EXIT_CODES, f"expected one of {list(EXIT_CODES)}, got {unknown!r}")
-        found = [counted(check, unknown) for check in self.checks]
-        return EXIT_CODES[_overall(found)]
+        outcomes = [counted(check, unknown) for check in self.checks]
+        return EXIT_CODES[_overall(outcomes)]
 
     def __and__(self, other: Gate) -> Gate:
         """Both gates: all of their checks have to pass."""
@@ -277,10 +277,10 @@ def labels_of(check: Check) -> str:
 
 
 def _overall(outcomes: Sequence[Outcome]) -> Outcome:
-    found = set(outcomes)
-    if "fail" in found:
+    kinds = set(outcomes)
+    if "fail" in kinds:
         return "fail"
-    return "pass" if found == {"pass"} else "unknown"
+    return "pass" if kinds == {"pass"} else "unknown"
 
 
 def counted(check: Check, unknown: Outcome) -> Outcome:

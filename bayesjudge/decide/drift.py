@@ -248,7 +248,7 @@ def drift(
     """
     check_ci_prob(ci_prob)
     meanings = (pass_value, fail_value, missing_value)
-    rows, told = _paired(old, new, item, verdict, truth, by, meanings)
+    rows, notes = _paired(old, new, item, verdict, truth, by, meanings)
     z: dict[str, Any] = {"pass_rate_change": _change(rows, ci_prob)}
     labelled = rows[rows["truth"].notna()]
     for name, value, sign in (("sensitivity", 1.0, 1), ("specificity", 0.0, -1)):
@@ -274,21 +274,21 @@ def drift(
     for name in seen:
         change = z[name]
         words = change_in_words(name, called)
-        told.append(
+        notes.append(
             Caution.of(
                 "judge-drift", words=words, value=change.value, low=change.low, high=change.high
             )
         )
-    made = Estimate(
+    estimate = Estimate(
         quantities,
         method=methods.PAIRED_CHANGE,
         ci_prob=ci_prob,
         source=SOURCE,
         interval="t, by item, two imaginary items",
         assumptions=(SAME_OUTPUTS,),
-        cautions=tuple(told),
+        cautions=tuple(notes),
     )
-    return Drift(made, flips, z["pass_rate_change"].error, ci_prob, seen, called)
+    return Drift(estimate, flips, z["pass_rate_change"].error, ci_prob, seen, called)
 
 
 def outputs_of(
@@ -355,10 +355,10 @@ def _paired(
         }
     )
     left = len(parts[0]) + len(parts[1]) - 2 * len(rows)
-    told = []
+    notes = []
     if left:
-        told.append(Caution.of("unpaired-outputs", left=left, rows=len(rows)))
-    return rows, told
+        notes.append(Caution.of("unpaired-outputs", left=left, rows=len(rows)))
+    return rows, notes
 
 
 def _change(rows: pd.DataFrame, ci_prob: float, sign: int = 1) -> Change:

@@ -111,15 +111,15 @@ def gate(
             )
         return result.gate
     if against is not None:
-        found = list(_contrasts(result, against, probability, entry))
+        limits = list(_contrasts(result, against, probability, entry))
         threshold, upward = 0.0 - margin, True  # no minus in front of a zero
     else:
-        found = list(_limits(result, probability, entry, given[0]))
+        limits = list(_limits(result, probability, entry, given[0]))
         threshold, upward = given[0], at_least is not None
     name = pass_name_in([result])
-    made = [_check(one, threshold, upward, probability) for one in found]
-    checks = [replace(check, pass_name=name) for check in made]
-    cautions = dict.fromkeys(caution for one in found for caution in one.cautions)
+    checked = [_check(limit, threshold, upward, probability) for limit in limits]
+    checks = [replace(check, pass_name=name) for check in checked]
+    cautions = dict.fromkeys(caution for limit in limits for caution in limit.cautions)
     return Gate(tuple(checks), tuple(cautions))
 
 
@@ -147,38 +147,38 @@ class Limits(NamedTuple):
     labels: LabelsAre = ""
 
 
-def _check(one: Limits, threshold: float, upward: bool, probability: float) -> Check:
-    void = _undecidable(one)
-    outcome = "unknown" if void else decided(one.low, one.high, threshold, upward)
-    chance = np.nan if one.chance is None or void else float(one.chance(threshold))
+def _check(limits: Limits, threshold: float, upward: bool, probability: float) -> Check:
+    void = _undecidable(limits)
+    outcome = "unknown" if void else decided(limits.low, limits.high, threshold, upward)
+    chance = np.nan if limits.chance is None or void else float(limits.chance(threshold))
     needs: tuple[Need, ...] = ()
-    known = np.isfinite([one.value, one.low]).any()
-    if outcome == "unknown" and not void and one.planner is not None and known:
-        needs = tuple(one.planner(threshold, probability))
-    chances = None if one.chances is None or void else tuple(one.chances(threshold))
+    known = np.isfinite([limits.value, limits.low]).any()
+    if outcome == "unknown" and not void and limits.planner is not None and known:
+        needs = tuple(limits.planner(threshold, probability))
+    chances = None if limits.chances is None or void else tuple(limits.chances(threshold))
     if chances is not None and not upward:
         chances = (1 - chances[1], 1 - chances[0])
     return Check(
-        one.quantity,
-        one.where,
+        limits.quantity,
+        limits.where,
         outcome,
-        one.value,
-        one.low,
-        one.high,
+        limits.value,
+        limits.low,
+        limits.high,
         threshold,
         upward,
         probability,
         chance if upward else 1 - chance,
-        one.method,
+        limits.method,
         needs,
         undecidable=void,
-        clopper_pearson=one.clopper_pearson,
+        clopper_pearson=limits.clopper_pearson,
         chance_limits=chances,
-        labels=None if void else _granted(one, outcome, threshold, upward),
+        labels=None if void else _granted(limits, outcome, threshold, upward),
     )
 
 
-def _granted(one: Limits, outcome: str, threshold: float, upward: bool) -> Assumption | None:
+def _granted(limits: Limits, outcome: str, threshold: float, upward: bool) -> Assumption | None:
     """What is taken for granted of labels: how many wrong ones of one kind would undo the outcome.
 
     If people pass a share f of bad outputs and fail none, (x - f) / (1 - f) are good of x that they
@@ -186,38 +186,38 @@ def _granted(one: Limits, outcome: str, threshold: float, upward: bool) -> Assum
     """
     from bayesjudge.prevalence.label_errors import ONE_IN_TWENTY, SHARES, behind
 
-    if one.labels == "people":
+    if limits.labels == "people":
         return Assumption.of("labels-right", "people")
-    if not one.labels or np.isnan(one.low) or one.quantity not in (*SHARES, "difference"):
+    if not limits.labels or np.isnan(limits.low) or limits.quantity not in (*SHARES, "difference"):
         return None
-    if one.quantity == "difference":
+    if limits.quantity == "difference":
         return Assumption.of("labels-right", "difference")
     if outcome == "unknown":
-        if np.isnan(one.value):
+        if np.isnan(limits.value):
             return None
-        return Assumption.of("labels-right", "unknown", moved=behind(one.value, ONE_IN_TWENTY))
+        return Assumption.of("labels-right", "unknown", moved=behind(limits.value, ONE_IN_TWENTY))
     if upward == (outcome == "pass"):  # the share is above the threshold
-        above = (one.low - threshold) / (1 - threshold) if threshold < 1 else 0.0
+        above = (limits.low - threshold) / (1 - threshold) if threshold < 1 else 0.0
         return Assumption.of("labels-right", "bad", share=above)
-    below = 1 - one.high / threshold if threshold > 0 else 0.0
+    below = 1 - limits.high / threshold if threshold > 0 else 0.0
     return Assumption.of("labels-right", "good", share=below)
 
 
-def _undecidable(one: Limits) -> tuple[str, ...]:
+def _undecidable(limits: Limits) -> tuple[str, ...]:
     """Cautions under which a number means nothing: of a number without one, none is needed."""
-    found = [c.id for c in one.cautions if c.id in UNDECIDABLE and _is_about(c, one)]
-    return tuple(dict.fromkeys(found)) if np.isfinite(one.value) else ()
+    ids = [c.id for c in limits.cautions if c.id in UNDECIDABLE and _is_about(c, limits)]
+    return tuple(dict.fromkeys(ids)) if np.isfinite(limits.value) else ()
 
 
-def _is_about(caution: Caution, one: Limits) -> bool:
+def _is_about(caution: Caution, limits: Limits) -> bool:
     """Whether a caution is about this number: some name one system, or one quantity."""
     if caution.id == "zero-width":
-        return one.low == one.high
-    if caution.id == "pass-rate-out-of-range" and one.labels_tell:
+        return limits.low == limits.high
+    if caution.id == "pass-rate-out-of-range" and limits.labels_tell:
         return False
     if caution.id == "not-identified":
-        return one.quantity in ENDORSED
-    return not caution.where or not {*map(str, one.where.values())}.isdisjoint(caution.where)
+        return limits.quantity in ENDORSED
+    return not caution.where or not {*map(str, limits.where.values())}.isdisjoint(caution.where)
 
 
 # Limits of each kind of result ------------------------------------------------------------------
@@ -237,18 +237,18 @@ def _limits(
         Counts: _of_counts,
         Items: _of_items,
     }
-    for kind, found in kinds.items():
+    for kind, limits_of in kinds.items():
         if isinstance(result, kind):
-            made: Iterator[Limits] = found(result, probability, entry)
+            limits: Iterator[Limits] = limits_of(result, probability, entry)
             data = getattr(result, "data", result)
             tell = isinstance(data, Counts | Items) and data.design.same_items
             right = getattr(data, "takes_labels_as_right", False)
             labels: LabelsAre = "right" if right else ""
             labels = "people" if isinstance(data, PeopleCounts) else labels
-            for one in made:
-                if np.isnan(one.value) and isinstance(data, Counts | Items):
-                    one = one._replace(planner=partial(missing_labels, data, one.where))
-                yield one._replace(labels_tell=tell, labels=labels)
+            for limit in limits:
+                if np.isnan(limit.value) and isinstance(data, Counts | Items):
+                    limit = limit._replace(planner=partial(missing_labels, data, limit.where))
+                yield limit._replace(labels_tell=tell, labels=labels)
             break
     else:
         raise InputError(
@@ -267,7 +267,7 @@ def _chosen(
     """The entries that are asked for: quantity, position and coordinates."""
     name = next(iter(quantities)) if entry is None else entry
     key = name if isinstance(name, tuple) else (name,)
-    found = [
+    entries = [
         (q, i, dict(zip(dims, at, strict=True)))
         for q, (dims, labels) in quantities.items()
         for i, at in enumerate(labels)
@@ -275,37 +275,42 @@ def _chosen(
     ]
     with checking("gate") as require:
         known = {q: [*map(list, labels)][:8] for q, (_, labels) in quantities.items()}
-        require(found, f"no entry {entry!r}; there are {known}")
-    return found
+        require(entries, f"no entry {entry!r}; there are {known}")
+    return entries
 
 
-def _of_estimate(made: Estimate, probability: float, entry: Entry | None) -> Iterator[Limits]:
+def _of_estimate(estimate: Estimate, probability: float, entry: Entry | None) -> Iterator[Limits]:
     wanted = 2 * probability - 1
     with checking("gate") as require:
-        enough = made.ci_prob >= wanted - 1e-9
+        enough = estimate.ci_prob >= wanted - 1e-9
         require(
             enough,
-            f"each limit of a {made.ci_prob:.0%} interval holds with probability "
-            f"{(1 + made.ci_prob) / 2:g}; make it with ci_prob={wanted:g} for "
+            f"each limit of a {estimate.ci_prob:.0%} interval holds with probability "
+            f"{(1 + estimate.ci_prob) / 2:g}; make it with ci_prob={wanted:g} for "
             f"probability={probability:g}",
         )
-    known = {q: (one.dims, one.labels) for q, one in made.quantities.items()}
+    known = {q: (entries.dims, entries.labels) for q, entries in estimate.quantities.items()}
     for quantity, i, where in _chosen(known, entry):
         with checking("gate") as require:
-            tails = made.interval_of(quantity) != INTERVALS["hdi"]
+            tails = estimate.interval_of(quantity) != INTERVALS["hdi"]
             require(tails, "a highest density interval has no limits of known probability: use eti")
-        row = made.quantities[quantity].row(i)
+        row = estimate.quantities[quantity].row(i)
         planner = partial(times_the_data, *row)
         yield Limits(
-            quantity, where, *row, made.method, planner=planner, cautions=tuple(made.cautions)
+            quantity,
+            where,
+            *row,
+            estimate.method,
+            planner=planner,
+            cautions=tuple(estimate.cautions),
         )
 
 
 def _of_fit(fit: Fit, probability: float, entry: Entry | None) -> Iterator[Limits]:
-    made = fit.estimate(ci_prob=max(2 * probability - 1, 0.01), interval="eti")
-    known = {q: (one.dims, one.labels) for q, one in made.quantities.items()}
+    estimate = fit.estimate(ci_prob=max(2 * probability - 1, 0.01), interval="eti")
+    known = {q: (entries.dims, entries.labels) for q, entries in estimate.quantities.items()}
     for quantity, i, where in _chosen(known, entry):
-        row = made.quantities[quantity].row(i)
+        row = estimate.quantities[quantity].row(i)
         if np.isnan(row.value):
             yield Limits(quantity, where, *row, fit.method, cautions=tuple(fit.cautions))
             continue
@@ -341,32 +346,32 @@ def _of_counts(counts: Counts, probability: float, entry: Entry | None) -> Itera
 
     level = 2 * probability - 1
     if counts.propensity is not None or counts.design.likelihood is not None:
-        made = closed_forms(counts, ci_prob=max(level, 0.01))[-1]
-        yield from _of_estimate(made, probability, entry)
+        estimate = closed_forms(counts, ci_prob=max(level, 0.01))[-1]
+        yield from _of_estimate(estimate, probability, entry)
         return
-    made = exact(counts, ci_prob=max(level, 0.01), interval="eti")
+    estimate = exact(counts, ci_prob=max(level, 0.01), interval="eti")
     if counts.adds_up:
-        yield from _of_estimate(made, probability, entry or next(iter(made.quantities)))
+        yield from _of_estimate(estimate, probability, entry or next(iter(estimate.quantities)))
         return
-    known = {q: (one.dims, one.labels) for q, one in made.quantities.items()}
+    known = {q: (quantity.dims, quantity.labels) for q, quantity in estimate.quantities.items()}
     for quantity, i, where in _chosen(known, entry):
-        one = counts if counts.systems is None else counts.system(counts.systems[i])
-        value = made.quantities[quantity].row(i).value
+        of_system = counts if counts.systems is None else counts.system(counts.systems[i])
+        value = estimate.quantities[quantity].row(i).value
         low, high, chance, chances = np.nan, np.nan, None, None
         if np.isfinite(value):  # there is an answer
-            low, high, chance, chances = _with_one_item_more(one, probability)
-        elif np.isfinite(made.quantities[quantity].low[i]):  # there are bounds
-            low, high = _bounds_with_one_item_more(one, level)
+            low, high, chance, chances = _with_one_item_more(of_system, probability)
+        elif np.isfinite(estimate.quantities[quantity].low[i]):  # there are bounds
+            low, high = _bounds_with_one_item_more(of_system, level)
         yield Limits(
             quantity,
             where,
             value,
             low,
             high,
-            made.method,
+            estimate.method,
             chance=chance,
-            planner=partial(labels_wanted, one, value),
-            cautions=tuple(made.cautions),
+            planner=partial(labels_wanted, of_system, value),
+            cautions=tuple(estimate.cautions),
             clopper_pearson=bool(np.isfinite(low)),
             chances=chances,
         )
@@ -384,7 +389,7 @@ def _with_one_item_more(counts: Counts, probability: float) -> tuple[float, floa
 
     try:
         less, more = (posterior(counts, *shape) for shape in (LESS, MORE))
-        own = posterior_of(counts, PredictiveValues() if counts.predictive else ErrorRates())
+        density = posterior_of(counts, PredictiveValues() if counts.predictive else ErrorRates())
     except NotIntegrated:
         return np.nan, np.nan, None, None
     low, high = float(less.quantile(1 - probability)), float(more.quantile(probability))
@@ -392,7 +397,7 @@ def _with_one_item_more(counts: Counts, probability: float) -> tuple[float, floa
     def met(posterior: Any, t: float) -> float:
         return 1 - float(posterior.cdf(np.clip(t, 0, 1)))
 
-    return low, high, partial(met, own), lambda t: (met(less, t), met(more, t))
+    return low, high, partial(met, density), lambda t: (met(less, t), met(more, t))
 
 
 def _bounds_with_one_item_more(counts: Counts, level: float) -> tuple[float, float]:
@@ -411,8 +416,8 @@ def _of_people(counts: PeopleCounts, probability: float, entry: Entry | None) ->
     """The exact posterior, of what is so; `entry` ``"people_pass"`` asks what people say."""
     from bayesjudge.prevalence import exact
 
-    made = exact(counts, ci_prob=max(2 * probability - 1, 0.01), interval="eti")
-    yield from _of_estimate(made, probability, entry or next(iter(made.quantities)))
+    estimate = exact(counts, ci_prob=max(2 * probability - 1, 0.01), interval="eti")
+    yield from _of_estimate(estimate, probability, entry or next(iter(estimate.quantities)))
 
 
 def _of_items(items: Items, probability: float, entry: Entry | None) -> Iterator[Limits]:
@@ -425,18 +430,18 @@ def _of_items(items: Items, probability: float, entry: Entry | None) -> Iterator
     from bayesjudge.prevalence.items.effective import counts_of
 
     level = max(2 * probability - 1, 0.01)
-    made = module.exact(items, ci_prob=level, interval="eti")
-    for one in _of_estimate(made, probability, entry or "prevalence"):
-        system = str(one.where.get("system", items.systems[0]))
-        if np.isfinite(one.value):
+    estimate = module.exact(items, ci_prob=level, interval="eti")
+    for limits in _of_estimate(estimate, probability, entry or "prevalence"):
+        system = str(limits.where.get("system", items.systems[0]))
+        if np.isfinite(limits.value):
             counts = counts_of(items, system, level)
             low, high, chance, chances = _with_one_item_more(counts, probability)
             known = bool(np.isfinite(low))
-            one = one._replace(
+            limits = limits._replace(
                 low=low, high=high, chance=chance, chances=chances, clopper_pearson=known
             )
-        row = one.value, one.low, one.high
-        yield one._replace(planner=partial(items_wanted, items, system, row))
+        row = limits.value, limits.low, limits.high
+        yield limits._replace(planner=partial(items_wanted, items, system, row))
 
 
 # Against a baseline -----------------------------------------------------------------------------
@@ -470,22 +475,22 @@ def _paired(items: Items, against: str, probability: float) -> Iterator[Limits]:
     with checking("gate") as require:
         known = against in items.systems
         require(known, f"no system {against!r}; there are {list(items.systems)}")
-    made = paired_difference(items, ci_prob=max(2 * probability - 1, 0.01))
+    estimate = paired_difference(items, ci_prob=max(2 * probability - 1, 0.01))
     against_all = tuple(c for c in exact(items).cautions if c.id == "contradiction")
-    for _, where, row in made.rows():
+    for _, where, row in estimate.rows():
         if against not in where.values():
             continue
         sign = 1 if where["second"] == against else -1
         other = where["first"] if sign > 0 else where["second"]
         low, high = sorted((sign * row.low, sign * row.high))
-        one = (sign * row.value, low, high)
+        ends = (sign * row.value, low, high)
         yield Limits(
             "difference",
             {"first": other, "second": against},
-            *one,
-            made.method,
-            planner=partial(times_the_data, *one),
-            cautions=(*made.cautions, *against_all),
+            *ends,
+            estimate.method,
+            planner=partial(times_the_data, *ends),
+            cautions=(*estimate.cautions, *against_all),
             labels="right",
         )
 
@@ -496,9 +501,9 @@ def _of_two_systems(
     asked = entry if isinstance(entry, tuple) else (entry or fit.quantities[0],)
     quantity = str(asked[0])
     draws = fit.draws(quantity)
-    one = fit.estimate(interval="eti").quantities[quantity]
+    shares = fit.estimate(interval="eti").quantities[quantity]
     with checking("gate") as require:
-        names = [at[0] if len(at) == 1 else at for at in one.labels]
+        names = [at[0] if len(at) == 1 else at for at in shares.labels]
         absent = [name for name in (against, *asked[1:]) if name not in names]
         for name in absent:
             require(False, f"{quantity}: no entry {name!r}; there are {names}")

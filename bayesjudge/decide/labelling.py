@@ -141,13 +141,15 @@ def write_form(
     rows = [
         {
             "item": item,
-            "texts": {name: str(found.get(item, "")) for name, found in (texts or {}).items()},
+            "texts": {
+                name: str(texts_of.get(item, "")) for name, texts_of in (texts or {}).items()
+            },
         }
         for item in items
     ]
-    told = json.dumps([title, rows], ensure_ascii=False)
+    as_json = json.dumps([title, rows], ensure_ascii=False)
     about = {
-        "id": hashlib.sha256(told.encode()).hexdigest()[:16],
+        "id": hashlib.sha256(as_json.encode()).hexdigest()[:16],
         "name": f"{path.stem}.csv",
         "rows": rows,
     }
@@ -156,9 +158,9 @@ def write_form(
     for mark in "<>&\u2028\u2029":
         data = data.replace(mark, f"\\u{ord(mark):04x}")
     page = files("bayesjudge.decide").joinpath("templates/form.html").read_text(encoding="utf-8")
-    made = Environment(autoescape=True).from_string(page)
+    template = Environment(autoescape=True).from_string(page)
     path.write_text(
-        made.render(title=title, question=question, data=Markup(data)),
+        template.render(title=title, question=question, data=Markup(data)),
         encoding="utf-8",
     )
     return path
@@ -203,7 +205,7 @@ def read_sheets(
     read, _ = read_labels(
         {"truth": cells}, pass_value=pass_value, fail_value=fail_value, missing_value=missing_value
     )
-    found: dict[str, dict[str, float]] = {}
+    by_person: dict[str, dict[str, float]] = {}
     problems = []
     for (item, _, person), value in zip(rows, read["truth"].tolist(), strict=True):
         # an apostrophe that keeps a spreadsheet from running it
@@ -211,7 +213,7 @@ def read_sheets(
         if names is not None and name not in names:
             problems.append(name)
         elif value == value:
-            before = found.setdefault(name, {}).setdefault(person, value)
+            before = by_person.setdefault(name, {}).setdefault(person, value)
             with checking("sheets") as require:
                 require(before == value, f"{person or 'one person'} labels {name!r} 1 and 0")
     with checking("sheets") as require:
@@ -220,8 +222,8 @@ def read_sheets(
             not problems,
             f"{how_many(len(problems), 'item', 'are')} not of this list, such as {shown}",
         )
-    truth = np.array([np.mean(list(labels.values())) for labels in found.values()])
-    return Labels(list(found), truth, _agreement(found))
+    truth = np.array([np.mean(list(labels.values())) for labels in by_person.values()])
+    return Labels(list(by_person), truth, _agreement(by_person))
 
 
 def _rows_of(path: Path) -> list[tuple[str, str, str]]:
@@ -236,27 +238,27 @@ def _rows_of(path: Path) -> list[tuple[str, str, str]]:
         for column in ("item", "truth"):
             require(column in have, f"no column {column!r}; it has {sorted(map(str, have))}")
     persons = {(row.get("annotator") or "").strip() for row in rows}
-    own = str(path) if persons == {""} else ""
+    person = str(path) if persons == {""} else ""
     return [
-        (row["item"], row["truth"] or "", (row.get("annotator") or "").strip() or own)
+        (row["item"], row["truth"] or "", (row.get("annotator") or "").strip() or person)
         for row in rows
     ]
 
 
-def _agreement(found: Mapping[str, Mapping[str, float]]) -> Agreement | None:
+def _agreement(by_person: Mapping[str, Mapping[str, float]]) -> Agreement | None:
     """Agreement of every pair of people on the items that both labelled."""
-    people = sorted({person for labels in found.values() for person in labels})
+    people = sorted({person for labels in by_person.values() for person in labels})
     pairs, agree, kappas = 0, 0, []
-    several = sum(len(labels) > 1 for labels in found.values())
+    several = sum(len(labels) > 1 for labels in by_person.values())
     if not several:
         return None
     for i, a in enumerate(people):
         for b in people[i + 1 :]:
-            both = [(x[a], x[b]) for x in found.values() if a in x and b in x]
+            both = [(x[a], x[b]) for x in by_person.values() if a in x and b in x]
             if not both:
                 continue
-            one, two = np.array(both).T
-            alike = agreement.of_classes(one, two, np.full(len(one), 1 / len(one)), 2)
+            first, two = np.array(both).T
+            alike = agreement.of_classes(first, two, np.full(len(first), 1 / len(first)), 2)
             kappas.append(float(alike["kappa"]))
-            pairs, agree = pairs + len(both), agree + int((one == two).sum())
+            pairs, agree = pairs + len(both), agree + int((first == two).sum())
     return Agreement(several, agree / pairs, float(np.mean(kappas)))

@@ -264,10 +264,10 @@ class Monitor:
             require(n >= 1, f"n must be 1 or more, got {n}")
         rows = []
         for _ in range(n):
-            found = self._next()
-            if found is None:
+            drawn = self._next()
+            if drawn is None:
                 break
-            rows.append((self.names[found.place], self.verdicts[found.place], found.weight))
+            rows.append((self.names[drawn.place], self.verdicts[drawn.place], drawn.weight))
         table = pd.DataFrame(rows, columns=["item", "verdict", "weight"])
         sizes = [self._pool_size(len(self._drawn) - len(rows) + i) for i in range(len(rows))]
         table["probability"] = 1 / (table.pop("weight") * sizes)
@@ -306,10 +306,10 @@ class Monitor:
         else:
             top = (float(weights.max()),) * 2
         rest = 1.0 if fresh else len(pool) / len(self.names)
-        found = Drawn(int(pool[i]), float(weights[i]), top, rest, float(f.mean()))
-        self._drawn.append(found)
-        self._free[found.place] = False
-        return found
+        drawn = Drawn(int(pool[i]), float(weights[i]), top, rest, float(f.mean()))
+        self._drawn.append(drawn)
+        self._free[drawn.place] = False
+        return drawn
 
     def _chances(self, f: np.ndarray) -> np.ndarray:
         """Probability of each item of a pool, by the strategy and the labels so far."""
@@ -419,9 +419,9 @@ class Monitor:
         """
         if self.n_labels < 2:
             return float("nan")
-        own = increments(self._draws(), judge=False).value
+        of_labels = increments(self._draws(), judge=False).value
         with_judge = self._increments().value
-        return float(self.n_labels * own.var() / max(with_judge.var(), 1e-12))
+        return float(self.n_labels * of_labels.var() / max(with_judge.var(), 1e-12))
 
     @property
     def path(self) -> pd.DataFrame:
@@ -431,32 +431,36 @@ class Monitor:
         """
         import pandas as pd
 
-        found, threshold = self._increments(), -np.log1p(-self.probability)
-        n = found.value.size
+        increments, threshold = self._increments(), -np.log1p(-self.probability)
+        n = increments.value.size
         grid = np.linspace(0, 1, GRID)[:, None]
-        low = np.where(log_wealth(found, grid, True) >= threshold, grid, 0).max(axis=0, initial=0)
-        high = np.where(log_wealth(found, grid, False) >= threshold, grid, 1).min(axis=0, initial=1)
+        low = np.where(log_wealth(increments, grid, True) >= threshold, grid, 0).max(
+            axis=0, initial=0
+        )
+        high = np.where(log_wealth(increments, grid, False) >= threshold, grid, 1).min(
+            axis=0, initial=1
+        )
         least, most = self._certain()
         low = np.maximum.accumulate(np.maximum(low, least))
         high = np.minimum.accumulate(np.minimum(high, most))
-        size = 1 / np.maximum(found.high - found.low, 1e-12) ** 2
-        value = np.cumsum(size * found.value) / np.cumsum(size)
+        size = 1 / np.maximum(increments.high - increments.low, 1e-12) ** 2
+        value = np.cumsum(size * increments.value) / np.cumsum(size)
         return pd.DataFrame(
             {
                 "labels": np.arange(1, n + 1),
                 "value": np.clip(value, low, np.maximum(low, high)),
                 "low": low,
                 "high": high,
-                "outcome": self._outcomes(found),
+                "outcome": self._outcomes(increments),
             }
         )
 
-    def _outcomes(self, found: Increments) -> np.ndarray:
+    def _outcomes(self, increments: Increments) -> np.ndarray:
         """The decision after each label; the first one stands."""
-        threshold, never = -np.log1p(-self.probability), found.value.size
+        threshold, never = -np.log1p(-self.probability), increments.value.size
         first = []
         for above in (True, False):
-            over = log_wealth(found, self.at_least, above) >= threshold
+            over = log_wealth(increments, self.at_least, above) >= threshold
             first.append(int(over.argmax()) if over.any() else never)
         outcomes = np.full(never, "unknown", dtype=object)
         outcomes[min(first) :] = "pass" if first[0] < first[1] else "fail"
@@ -481,8 +485,8 @@ class Monitor:
     @property
     def gate(self) -> Gate:
         """The decision, as `bayesjudge.decide.gate` gives it, valid at every look."""
-        made = self.estimate()
-        row, outcome = made["prevalence"], self.outcome
+        estimate = self.estimate()
+        row, outcome = estimate["prevalence"], self.outcome
         check = Check(
             "prevalence",
             {},
@@ -492,12 +496,12 @@ class Monitor:
             True,
             self.probability,
             float("nan"),
-            made.method,
+            estimate.method,
             () if outcome != "unknown" else self._needs(row.value),
             always_valid=True,
             pass_name=self.pass_name,
         )
-        return Gate((check,), made.cautions)
+        return Gate((check,), estimate.cautions)
 
     def _needs(self, value: float) -> tuple[Need, ...]:
         """Labels, if the wealth goes on growing as it did."""
@@ -505,8 +509,8 @@ class Monitor:
         if not n:
             return ()
         most = float(self.settings.most_labels or len(self.names))
-        found = self._increments()
-        now = float(log_wealth(found, self.at_least, value >= self.at_least)[-1])
+        increments = self._increments()
+        now = float(log_wealth(increments, self.at_least, value >= self.at_least)[-1])
         # a mixture pays for its breadth once
         wanted = n * (-np.log1p(-self.probability) + 1) / max(now + 1, 1e-9)
         if wanted >= most and self.settings.target == "population":
@@ -620,19 +624,19 @@ class Monitor:
         self._rounds = np.random.default_rng([settings.random_seed, 2**31]).permutation(
             len(self.names)
         )
-        for one in drawn:
-            place = self._places[one.pop("item")]
-            one["weights"] = tuple(one["weights"])
-            self._drawn.append(Drawn(place, **one))
+        for entry in drawn:
+            place = self._places[entry.pop("item")]
+            entry["weights"] = tuple(entry["weights"])
+            self._drawn.append(Drawn(place, **entry))
             self._free[place] = False
         self._truth = {self._places[name]: float(y) for name, y in labels.items()}
         return self
 
     def __repr__(self) -> str:
         n, waiting = self.n_labels, len(self.pending)
-        told = f"{how_many(len(self.names), 'item')}, {how_many(n, 'label')}, "
-        told += f"{waiting} drawn and not labelled"
-        return f"Monitor of {told}\n  {self.gate}"
+        words = f"{how_many(len(self.names), 'item')}, {how_many(n, 'label')}, "
+        words += f"{waiting} drawn and not labelled"
+        return f"Monitor of {words}\n  {self.gate}"
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(repr(self))}</pre>"

@@ -175,11 +175,17 @@ def items_wanted(
     if distance <= 0 or not np.isfinite(half):
         return [Need("labelled items", clusters.labelled, np.inf)]
     weight, parts = by_item.best_weight(clusters), by_item.parts_of(clusters)
-    own = float(clusters.count @ (parts.truth - weight * parts.labelled_pass) ** 2)
+    spread_of_labels = float(clusters.count @ (parts.truth - weight * parts.labelled_pass) ** 2)
     rest = float(clusters.count @ (weight * parts.test_pass) ** 2)
-    spread = float(own + rest) ** 0.5  # in the units of the weights, of today's half-width
+    spread = (
+        float(spread_of_labels + rest) ** 0.5
+    )  # in the units of the weights, of today's half-width
     goal = spread * distance / (half * _spare(probability)) if spread else 0.0
-    wanted = float(Parts(own * clusters.labelled, (rest,)).labels(goal, 1.0)) if own else np.inf
+    wanted = (
+        float(Parts(spread_of_labels * clusters.labelled, (rest,)).labels(goal, 1.0))
+        if spread_of_labels
+        else np.inf
+    )
     times = wanted / clusters.labelled
     most = clusters.items
     needs = [
@@ -191,9 +197,9 @@ def items_wanted(
     repeats = rows_per_output(items, system)
     if items.repeats == "system" and repeats > 1:
         icc = agreement_within(replace(items), ci_prob=0.95)
-        found: Quantity = icc.quantities["icc"]
+        quantity: Quantity = icc.quantities["icc"]
         place = items.systems.index(system) if len(items.systems) > 1 else 0
-        rho = float(found.value[place])
+        rho = float(quantity.value[place])
         if np.isfinite(rho):
             spread = rho + (1 - rho) / repeats
             goal = spread / times if np.isfinite(times) else 0.0

@@ -41,13 +41,13 @@ HEADS = ("outcome", "number", "threshold", "estimate", "one-sided limits", "chan
 
 
 def decision_page(
-    made: Gate | Drift | Watch, *, unknown: Outcome = "unknown", **about: Any
+    decision: Gate | Drift | Watch, *, unknown: Outcome = "unknown", **about: Any
 ) -> Page:
     """The page of decisions, of a drift or of a watch; `about` are further fields of it."""
-    if isinstance(made, Watch):
-        return replace(_watch_page(made), **about)
-    found = _drift_page(made) if isinstance(made, Drift) else _gate_page(made, unknown)
-    return replace(found, **about)
+    if isinstance(decision, Watch):
+        return replace(_watch_page(decision), **about)
+    page = _drift_page(decision) if isinstance(decision, Drift) else _gate_page(decision, unknown)
+    return replace(page, **about)
 
 
 def to_markdown(gate: Gate, *, title: str = "bayesjudge gate") -> str:
@@ -69,7 +69,7 @@ def to_markdown(gate: Gate, *, title: str = "bayesjudge gate") -> str:
 
 
 def to_html(
-    made: Gate | Drift | Watch,
+    decision: Gate | Drift | Watch,
     *,
     title: str | None = None,
     figures: Mapping[str, Figure] | None = None,
@@ -80,7 +80,7 @@ def to_html(
 
     Parameters
     ----------
-    made : Gate, Drift or Watch
+    decision : Gate, Drift or Watch
         From `bayesjudge.decide.gate`, `Monitor.gate` or `bayesjudge.decide.drift`; or a `Watch`.
     title : str, optional
         Title of the page.
@@ -99,7 +99,7 @@ def to_html(
     """
     about: dict[str, Any] = {"title": title} if title else {}
     about |= {"inputs": inputs or {}, "line": command or "", "pictures": lambda: figures or {}}
-    return html_of(decision_page(made, **about))
+    return html_of(decision_page(decision, **about))
 
 
 def to_json(gate: Gate, *, inputs: dict[str, Any] | None = None) -> str:
@@ -144,7 +144,9 @@ def to_junit(gate: Gate, *, unknown: Outcome = "unknown", suite: str = "bayesjud
 
 def _gate_page(gate: Gate, unknown: Outcome) -> Page:
     limits = ", Clopper-Pearson limits"
-    methods = dict.fromkeys(one.method.title + limits * one.clopper_pearson for one in gate.checks)
+    methods = dict.fromkeys(
+        each.method.title + limits * each.clopper_pearson for each in gate.checks
+    )
     known = any(not math.isnan(check.chance) for check in gate.checks)
     below = ["The chance is the posterior probability that the threshold is met."] * known
     for check in gate.checks:
@@ -188,21 +190,21 @@ def _case(check: Check, unknown: Outcome) -> Case:
 
 
 def _drift_page(drift: Drift) -> Page:
-    made, rate = drift.estimate, rate_in_words(drift.pass_name)
-    found = records(made, ci_prob=made.ci_prob)
-    dims = list(dict.fromkeys(d for one in found for d in one.where))
+    estimate, rate = drift.estimate, rate_in_words(drift.pass_name)
+    rows = records(estimate, ci_prob=estimate.ci_prob)
+    dims = list(dict.fromkeys(d for record in rows for d in record.where))
     lines = [
         Line(
             [
-                change_in_words(one.quantity, drift.pass_name),
-                *(str(one.where.get(d, "")) for d in dims),
-                *(f"{x:+.3f}" for x in one.row),
+                change_in_words(record.quantity, drift.pass_name),
+                *(str(record.where.get(d, "")) for d in dims),
+                *(f"{x:+.3f}" for x in record.row),
             ]
         )
-        for one in found
+        for record in rows
     ]
     below = f"New judge less old, {100 * drift.ci_prob:g} % intervals."
-    if "prevalence_shift" in made.quantities:
+    if "prevalence_shift" in estimate.quantities:
         below += (
             " A prevalence shift is how far a published, corrected share moves if the new judge's "
             "verdicts take the old ones' place and the old calibration stays."
@@ -217,13 +219,13 @@ def _drift_page(drift: Drift) -> Page:
         command="drift",
         numbers=Table(["change", *dims, *NUMBERS[:3]], lines),
         below=below,
-        cautions=made.cautions,
-        assumptions=[(made.method.title, "; ".join(map(str, made.assumptions)))],
-        sources=[(made.method.title, made.source)],
+        cautions=estimate.cautions,
+        assumptions=[(estimate.method.title, "; ".join(map(str, estimate.assumptions)))],
+        sources=[(estimate.method.title, estimate.source)],
         fields=lambda: {
             "seen": drift.seen,
             "flips": drift.flips.to_dict(),
-            "estimates": [{**as_plain(one), **one.where} for one in found],
+            "estimates": [{**as_plain(record), **record.where} for record in rows],
         },
     )
 

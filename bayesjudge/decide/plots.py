@@ -41,7 +41,7 @@ def plot_gate(gate: Gate, *, ax: Axes | None = None) -> Axes:
         colour = COLOUR_OF[check.outcome]
         draw_rows(ax, i, check.value, check.low, check.high, colour=colour)
         ax.plot([check.threshold] * 2, [i - 0.4, i + 0.4], color="k", ls="--", lw=1.2)
-    name_rows(ax, [f"{named(one)}: {one.outcome}" for one in checks])
+    name_rows(ax, [f"{named(each)}: {each.outcome}" for each in checks])
     ax.set_xlabel("limits; dashed: threshold")
     write_title(ax, finding(gate))
     return ax
@@ -110,12 +110,12 @@ def plot_monitor(monitor: Monitor, *, ax: Axes | None = None) -> Axes:
     ax.plot(n, path["value"], label="estimate")
     ax.axhline(monitor.at_least, color="black", linestyle="--", label="threshold")
     decided = path[path["outcome"] != "unknown"]
-    told = f"Not decided after {n.iloc[-1]} labels"
+    title = f"Not decided after {n.iloc[-1]} labels"
     if len(decided):
         first = decided.iloc[0]
         ax.axvline(first["labels"], color="black", linestyle=":", label="decided")
-        told = f"{first['outcome'].capitalize()} at {first['labels']} labels"
-    write_title(ax, f"{told}: at least {monitor.at_least:g} wanted")
+        title = f"{first['outcome'].capitalize()} at {first['labels']} labels"
+    write_title(ax, f"{title}: at least {monitor.at_least:g} wanted")
     share = in_words("prevalence", monitor.pass_name)
     ax.set(xlabel="labels", ylabel=share, ylim=(0, 1))
     ax.legend(ncols=4, **below(ax))

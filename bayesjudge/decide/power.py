@@ -149,10 +149,10 @@ def labels_to_pass(
         require(not unknown, f"strategies {sorted(unknown)}: expected some of {[*STRATEGIES]}")
         require(above, f"prevalence={prevalence:g}, at_least={at_least:g}: {words}")
     start = items_to_pass(at_least, prevalence, probability, power)
-    found: dict[str, int | None] = {}
+    needed: dict[str, int | None] = {}
     for strategy in strategies:
         if strategy == PEOPLE:
-            found[strategy] = _fewest_of_people(
+            needed[strategy] = _fewest_of_people(
                 partial(_people_only, at_least=at_least, good=prevalence, probability=probability),
                 power,
                 start,
@@ -160,8 +160,8 @@ def labels_to_pass(
             )
         elif judge is not None:
             score = partial(_score_with, strategy, items, (prevalence, *judge), at_least)
-            found[strategy] = _fewest(score, probability, power, start, items)
-    return found
+            needed[strategy] = _fewest(score, probability, power, start, items)
+    return needed
 
 
 def items_to_pass(at_least: float, prevalence: float, probability: float, power: float) -> int:
@@ -227,8 +227,8 @@ def _fewest_of_people(
         sizes = np.arange(1, 2 * start + 51)
     else:
         sizes = np.unique(np.geomspace(start / 2, 2 * start, LOOKED_AT).astype(int))
-    found = int(sizes[np.argmax(chance(sizes) >= power)])
-    return found if found <= most else None
+    fewest = int(sizes[np.argmax(chance(sizes) >= power)])
+    return fewest if fewest <= most else None
 
 
 # With a judge -----------------------------------------------------------------------------------
@@ -305,10 +305,10 @@ def _score_with(
     mean, variance = centre, 0.0
     for i, (share, n) in enumerate(zip(data.shares, data.sizes, strict=True)):
         ends, weights = _two_points(share, n)
-        found = np.array([score(*data.shares[:i], end, *data.shares[i + 1 :]) for end in ends])
-        own = float(weights @ found)
-        mean += own - centre
-        variance += float(weights @ (found - own) ** 2)
+        scores = np.array([score(*data.shares[:i], end, *data.shares[i + 1 :]) for end in ends])
+        average = float(weights @ scores)
+        mean += average - centre
+        variance += float(weights @ (scores - average) ** 2)
     return _Score(mean, float(np.sqrt(variance)))
 
 
@@ -346,14 +346,14 @@ def _fewest(
     while enough - short > max(1, PRECISION * short):
         step = max(1, int(PRECISION * short))
         m = min(max(next_one, short + step), enough - step)
-        found = score(m)
-        if found.chance(probability) >= power:
+        reached = score(m)
+        if reached.chance(probability) >= power:
             enough = m
         else:
             short = m
-        root, spare = m**0.5, found.mean - z - z_power * found.sd
+        root, spare = m**0.5, reached.mean - z - z_power * reached.sd
         # until there are two of them: the mean of the score grows as the root
-        slope = found.mean / root if last is None else (spare - last[1]) / (root - last[0])
+        slope = reached.mean / root if last is None else (spare - last[1]) / (root - last[0])
         wanted = (root - spare / slope) if slope > 0 else 2 * root
         next_one = int(np.ceil(min(max(wanted, 0.0), 2 * root) ** 2))
         last = root, spare

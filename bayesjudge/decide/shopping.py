@@ -117,8 +117,8 @@ class Pilot:
         float
             ``nan`` if fewer than two outputs have all its calls, two or more.
         """
-        own = self.repeats[judge] if judge < len(self.repeats) else []
-        calls = np.atleast_2d(np.asarray(own, float))
+        asked = self.repeats[judge] if judge < len(self.repeats) else []
+        calls = np.atleast_2d(np.asarray(asked, float))
         calls = calls[~np.isnan(calls).any(axis=1)]
         if min(calls.shape) < 2:
             return float("nan")
@@ -220,23 +220,23 @@ class Pilot:
 
         columns = {name: [c] if isinstance(c, str) else [*c] for name, c in judges.items()}
         keys = [name for name in (by, item) if name is not None]
-        every = [truth, *(c for own in columns.values() for c in own)]
+        every = [truth, *(c for calls in columns.values() for c in calls)]
         rows = read_rows(table, *every, names=keys)
         if scores:
             cells = {name: numbers_of(rows[name], missing_value) for name in every}
         else:
             how = {"pass_value": pass_value, "fail_value": fail_value}
-            told = {n: rows[n].astype(object).where(rows[n].notna(), None).tolist() for n in every}
-            cells, _ = read_labels(told, **how, missing_value=missing_value)
+            raw = {n: rows[n].astype(object).where(rows[n].notna(), None).tolist() for n in every}
+            cells, _ = read_labels(raw, **how, missing_value=missing_value)
         read = pd.DataFrame(
             {**{f"cell {n}": cells[n] for n in every}, **{k: rows[k] for k in keys}}
         )
-        first = [f"cell {own[0]}" for own in columns.values()]
+        first = [f"cell {calls[0]}" for calls in columns.values()]
         seen = [f"cell {truth}", *first]
         given: dict[str, Any] = {"judges": [*columns]}
         given["repeats"] = [
-            read[[f"cell {c}" for c in own]].to_numpy() if len(own) > 1 else np.empty((0, 0))
-            for own in columns.values()
+            read[[f"cell {c}" for c in calls]].to_numpy() if len(calls) > 1 else np.empty((0, 0))
+            for calls in columns.values()
         ]
         if by is None:
             known = read.dropna(subset=seen)
@@ -250,8 +250,8 @@ class Pilot:
         gap = pair[0] - pair[1]
         given["judged_n"] = gap[first].notna().sum().tolist()
         alone = [
-            cls(own[seen[0]], own[first], [*columns]).moments().parts(0)
-            for own in (one.dropna() for one in pair)
+            cls(known_of[seen[0]], known_of[first], [*columns]).moments().parts(0)
+            for known_of in (system.dropna() for system in pair)
         ]
         apart = Parts(sum(p.within for p in alone), (sum(p.judged[0] for p in alone),))
         known = gap.dropna()
@@ -268,19 +268,21 @@ class _Moments(NamedTuple):
     def explained(self, *judges: int) -> np.ndarray:
         """Part of the truth's variance that judges explain together."""
         at = [1 + j for j in judges]
-        own = self.covariance[:, at][:, :, at] + 1e-12 * np.eye(len(at))
+        of_judges = self.covariance[:, at][:, :, at] + 1e-12 * np.eye(len(at))
         with_truth = self.covariance[:, at, 0]
-        found = (with_truth * np.linalg.solve(own, with_truth[:, :, None])[:, :, 0]).sum(axis=1)
+        explained = (with_truth * np.linalg.solve(of_judges, with_truth[:, :, None])[:, :, 0]).sum(
+            axis=1
+        )
         total = self.covariance[:, 0, 0]
-        found = np.divide(found, total, where=total > 1e-15, out=np.zeros_like(total))
+        explained = np.divide(explained, total, where=total > 1e-15, out=np.zeros_like(total))
         # of a fit to few items, and of its bootstrap, that of chance
-        left = (1 - np.clip(found, 0, 1)) * (self.items - 1) / (self.items - 1 - 2 * len(at))
+        left = (1 - np.clip(explained, 0, 1)) * (self.items - 1) / (self.items - 1 - 2 * len(at))
         return np.clip(1 - left, 0, 1)
 
     def parts(self, *judges: int, calls: int = 1, icc: float = 1.0) -> Parts:
         """Of judges one after another, the first of whom is asked several times."""
         steps = [self.explained(*judges[: i + 1]) for i in range(len(judges))]
-        steps[:1] = [explained_by_calls(one, calls, icc) for one in steps[:1]]
+        steps[:1] = [explained_by_calls(step, calls, icc) for step in steps[:1]]
         return Parts.of(self.covariance[:, 0, 0], *steps)
 
 
@@ -386,7 +388,9 @@ def shopping_list(
         sold = {*GOODS, *(f"call {name}" for name in pilot.judges)}
         unknown = [name for name in prices if name not in sold]
         require(not unknown, f"price of {few(unknown)}: {', '.join(sorted(sold))} are sold")
-        low = {k: one for k, one in prices.items() if not (isinstance(one, Real) and one >= 0)}
+        low = {
+            k: price for k, price in prices.items() if not (isinstance(price, Real) and price >= 0)
+        }
         require(not low, f"prices must be 0 or more, got {low}")
         pairs = not difference or pilot.outputs == 2
         require(pairs, "a difference takes a pilot of two systems: by= and item=")
@@ -440,11 +444,13 @@ def _ways(pilot: Pilot, drawn: _Moments, call: Sequence[float]) -> Iterator[_Way
     """Everything that can be bought, single goods first."""
     yield _Way(PEOPLE, drawn.parts(), kurtosis=pilot.kurtosis())
     for j, name in enumerate(pilot.judges):
-        own = pilot.kurtosis(j)
-        yield _Way(name, drawn.parts(j), (j,), 1, own)
+        kurtosis = pilot.kurtosis(j)
+        yield _Way(name, drawn.parts(j), (j,), 1, kurtosis)
         icc = pilot.icc(j)
         for k in CALLS[1:] if np.isfinite(icc) else ():
-            yield _Way(f"{name}, asked {k} times", drawn.parts(j, calls=k, icc=icc), (j,), k, own)
+            yield _Way(
+                f"{name}, asked {k} times", drawn.parts(j, calls=k, icc=icc), (j,), k, kurtosis
+            )
     for a, b in itertools.permutations(range(len(pilot.judges)), 2):
         if call[a] < call[b]:
             name = f"{pilot.judges[a]}, and {pilot.judges[b]} on a part"
@@ -461,9 +467,9 @@ def _sizes(way: _Way, pilot: Pilot, top: int) -> list[np.ndarray]:
     first = np.unique(np.maximum(np.geomspace(seen, top, SIZES).astype(int), min(seen, top)))
     if len(way.judges) == 1:
         return [first[:, None]]
-    one, part = np.meshgrid(first, np.linspace(0.05, 0.95, 19), indexing="ij")
-    second = np.maximum(np.rint(one * part), pilot.judged_n[way.judges[1]])
-    return [one.reshape(-1, 1), np.minimum(second, one).reshape(-1, 1)]
+    size, part = np.meshgrid(first, np.linspace(0.05, 0.95, 19), indexing="ij")
+    second = np.maximum(np.rint(size * part), pilot.judged_n[way.judges[1]])
+    return [size.reshape(-1, 1), np.minimum(second, size).reshape(-1, 1)]
 
 
 def _cheapest(
@@ -509,13 +515,13 @@ def _cheapest(
     if not np.isfinite(row["cost"]):
         lost = dict.fromkeys(("labels", "more", "items", "second", "width"), np.nan)
         return {**row, **lost, "reached": float(can.max())}
-    found = error(enough)[best]
+    error_there = error(enough)[best]
     return {
         **row,
         "labels": int(enough[best]),
         "more": int(enough[best] - labelled),
         "items": int(items[best]),
         "second": int(sizes[1][best, 0]) if len(sizes) > 1 else np.nan,
-        "width": float(np.median(2 * z * found)),
+        "width": float(np.median(2 * z * error_there)),
         "reached": float(chance(enough)[best]),
     }

@@ -62,14 +62,18 @@ def answer(
     InputError
         If nothing was given, or an estimate was made at another probability.
     """
-    made = [one for one in as_estimates(results, ci_prob, interval) if "strength" in one]
-    battles = next(one.data for one in made if isinstance(one.data, Battles))
-    of_judges = [one for one in made if _is_judges(one)]
+    estimates = [
+        estimate for estimate in as_estimates(results, ci_prob, interval) if "strength" in estimate
+    ]
+    battles = next(estimate.data for estimate in estimates if isinstance(estimate.data, Battles))
+    of_judges = [estimate for estimate in estimates if _is_judges(estimate)]
     if battles.labelled or not of_judges:
-        of_people = [one for one in made if one not in of_judges]
-        quoted = preferred(of_people or made, "strength", lambda one: one.method.rank)
+        of_people = [estimate for estimate in estimates if estimate not in of_judges]
+        quoted = preferred(
+            of_people or estimates, "strength", lambda estimate: estimate.method.rank
+        )
     else:
-        quoted = preferred(of_judges, "strength", lambda one: one.method.rank)
+        quoted = preferred(of_judges, "strength", lambda estimate: estimate.method.rank)
     fit = next((r for r in results if isinstance(r, Fit) and r.method == quoted.method), None)
     beside = of_judges[0] if of_judges and quoted not in of_judges else None
     known = not _is_judges(quoted) and battles.labelled > 0
@@ -89,8 +93,8 @@ def answer(
     )
 
 
-def _is_judges(one: Estimate) -> bool:
-    return one.method.id.split(":")[0] == JUDGE_BATTLES.id
+def _is_judges(estimate: Estimate) -> bool:
+    return estimate.method.id.split(":")[0] == JUDGE_BATTLES.id
 
 
 def _sentence(quoted: Estimate, fit: Fit | None, battles: Battles, known: bool) -> str:
@@ -112,16 +116,16 @@ def _sentence(quoted: Estimate, fit: Fit | None, battles: Battles, known: bool) 
             )
         return f"{who} prefers {first}{at}: {gap}; without people's verdicts, theirs is unknown."
     if fit is None:
-        sure, told = row.low > 0, ""
+        sure, words = row.low > 0, ""
         leads = f"People prefer {first} to {rest}"
     else:
         likely = float((fit.draws("strength").argmax(axis=1) == top).mean())
-        sure, told = likely >= PROBABLE, f", first with probability {chance(likely)}"
+        sure, words = likely >= PROBABLE, f", first with probability {chance(likely)}"
         probably = "" if likely >= SURE else "probably "
         leads = f"People {probably}prefer {first} to {rest}"
     if not sure:
         leads, gap = "No system leads for people yet", f"{first} is {points} ahead of {second}"
-    return f"{leads}{at}: {gap}{told}."
+    return f"{leads}{at}: {gap}{words}."
 
 
 def elo(row: Row, ci_prob: float | None = None) -> str:
@@ -135,10 +139,10 @@ def _basis(battles: Battles) -> str:
     many = f"{how_many(battles.battles, 'battle')} of {how_many(len(battles.systems), 'system')}"
     said = battles.labelled
     judges = f"; judged by {few(list(battles.judges), 3)}" if battles.judges else ""
-    own = "people's verdict"
+    verdict = "people's verdict"
     if battles.averaged > 1:
-        own = f"a verdict of {battles.averaged} people, their average where they differ"
-    return f"{many}, {said:,} of them with {own}{judges}."
+        verdict = f"a verdict of {battles.averaged} people, their average where they differ"
+    return f"{many}, {said:,} of them with {verdict}{judges}."
 
 
 def _why(quoted: Estimate, battles: Battles, known: bool) -> str:
@@ -156,20 +160,20 @@ def _why(quoted: Estimate, battles: Battles, known: bool) -> str:
 
 def _notes(fit: Fit, ci_prob: float) -> list[str]:
     """What the posterior says of the judge, and of systems that are not separated."""
-    made = []
+    notes = []
     table = standings(fit, ci_prob=ci_prob)
     tied = list(table.index[(table["rank_low"] == 1)])[1:]
     if tied:
-        made.append(f"Not separated from the first (all ranks at once): {few(tied, MOST_NAMED)}.")
+        notes.append(f"Not separated from the first (all ranks at once): {few(tied, MOST_NAMED)}.")
     ends = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
     for j, judge in enumerate(fit.data.judges):
         who = "the judge" if len(fit.data.judges) == 1 else f"the judge {judge}"
-        made += _favourites(fit, j, who, ends)
+        notes += _favourites(fit, j, who, ends)
         if len(fit.data.judges) == 1:
             sharp = fit.draws("sharpness")[:, 0]
             low, high = np.quantile(sharp, ends)
             if low > 1 or high < 1:
-                made.append(
+                notes.append(
                     f"Between two systems, people's gap is {sharp.mean():.2f} times the judge's "
                     f"({low:.2f} to {high:.2f})."
                 )
@@ -179,8 +183,8 @@ def _notes(fit: Fit, ci_prob: float) -> list[str]:
             if low > 0 or high < 0:
                 row = Row(abs(order.mean()), *sorted((abs(low), abs(high))))
                 place = "first" if low > 0 else "second"
-                made.append(f"For {who}, being shown {place} is worth {elo(row)}.")
-    return made
+                notes.append(f"For {who}, being shown {place} is worth {elo(row)}.")
+    return notes
 
 
 def _worth(fit: Fit, ci_prob: float) -> Worth:
@@ -194,7 +198,7 @@ def _worth(fit: Fit, ci_prob: float) -> Worth:
         random_seed=fit.idata.attrs["random_seed"],
     )
     without, judged = (
-        float(np.sqrt(one.draws("strength").var(axis=0).sum())) for one in (alone, fit)
+        float(np.sqrt(posterior.draws("strength").var(axis=0).sum())) for posterior in (alone, fit)
     )
     items = max(battles.verdicts.values())
     return worth_of_widths(without, judged, battles.labelled, items=items, ci_prob=ci_prob)
@@ -205,12 +209,12 @@ def _favourites(fit: Fit, judge: int, who: str, ends: list[float]) -> list[str]:
     favour = fit.draws("judge_favour")[:, judge]
     mean, (low, high) = favour.mean(axis=0), np.quantile(favour, ends, axis=0)
     sure = [i for i in np.argsort(-np.abs(mean)) if low[i] > 0 or high[i] < 0]
-    told = []
+    notes = []
     for i in sure[:MOST_NAMED]:
         row = Row(abs(mean[i]), *sorted((abs(low[i]), abs(high[i]))))
         way = "more" if mean[i] > 0 else "less"
         name = fit.data.systems[i]
-        told.append(f"{name} {elo(row).replace(' (', f' {way} (', 1)}")
-    if not told:
+        notes.append(f"{name} {elo(row).replace(' (', f' {way} (', 1)}")
+    if not notes:
         return []
-    return [f"{who[:1].upper()}{who[1:]} likes {listed(told)} than people do."]
+    return [f"{who[:1].upper()}{who[1:]} likes {listed(notes)} than people do."]

@@ -34,7 +34,7 @@ class Cells(NamedTuple):
 
 def cells_of(battles: Battles, *, style: bool) -> Cells:
     """Verdicts by source; pairs are counted together if the length (style) has no effect."""
-    found = {}
+    pairs = {}
     for source, said in battles.verdicts.items():
         if not said:
             continue
@@ -50,5 +50,5 @@ def cells_of(battles: Battles, *, style: bool) -> Cells:
         weight = weight / dispersion(battles, source)
         whole = bool(np.all(np.abs(weight - np.round(weight)) < 1e-9))
         tied = battles.tied and not battles.is_graded(source)
-        found[source] = Pairs(first, second, weight, x, tied, whole)
-    return Cells(found, battles.both_orders and bool(battles.judges), style)
+        pairs[source] = Pairs(first, second, weight, x, tied, whole)
+    return Cells(pairs, battles.both_orders and bool(battles.judges), style)

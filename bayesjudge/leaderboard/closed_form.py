@@ -97,11 +97,11 @@ def davidson(
     rows = rows_of(battles, source, order=ordered, style=target == "equal length")
     tied = ties == "davidson" and bool(rows.shares[:, 1].any())
     rows = rows if tied else rows._replace(shares=halved(rows.shares))
-    found = fit_source(rows, tied, len(battles.systems))
+    fitted = fit_source(rows, tied, len(battles.systems))
     return _estimate(
         battles,
-        found.value,
-        found.covariance,
+        fitted.value,
+        fitted.covariance,
         ci_prob,
         method=_method_of(source, ties, target),
         source=DAVIDSON,
@@ -167,8 +167,8 @@ def power_tuned(
     parts = [people, (both.judge, weight * both.judged), (both.judge, -weight * both.twin)]
     value, curved = maximise(parts, both.ties, k)
     inverse = inverse_of(curved, k)
-    own, other = both.parts(value)
-    middle, _ = outer(own + weight * other, battles.count, battles.item)
+    labelled_score, other = both.parts(value)
+    middle, _ = outer(labelled_score + weight * other, battles.count, battles.item)
     labelled = both.labelled > 0
     clusters = (
         battles.count[labelled].sum()
@@ -209,8 +209,8 @@ class _Both(NamedTuple):
         tied = ties == "davidson" and bool(battles.people[:, 1].any())
         design = design_of(battles, np.full(len(shares), True), order=False, style=False)
         rows = [
-            Rows(design, one if tied else halved(one), battles.count, battles.item)
-            for one in (battles.people, shares)
+            Rows(design, verdicts if tied else halved(verdicts), battles.count, battles.item)
+            for verdicts in (battles.people, shares)
         ]
         weights = [battles.count * at for at in (labelled, judged, labelled & judged)]
         return cls(rows[0], rows[1], tied, *(w / w.sum() for w in weights))
@@ -219,7 +219,7 @@ class _Both(NamedTuple):
         """What one battle of each row adds to the score: without the judge, and with weight 1."""
         from scipy.sparse import csr_array
 
-        people, judge = (scores(one, value, self.ties) for one in (self.people, self.judge))
+        people, judge = (scores(rows, value, self.ties) for rows in (self.people, self.judge))
         count = self.people.n[:, None]
 
         def centred(score: Any, weight: np.ndarray) -> Any:
@@ -227,9 +227,9 @@ class _Both(NamedTuple):
             kept = csr_array((weight > 0)[:, None].astype(float))
             return (score - kept @ csr_array(mean[None])).multiply(weight[:, None] / count)
 
-        own = csr_array(centred(people, self.labelled))
+        of_labels = csr_array(centred(people, self.labelled))
         other = judge.multiply(self.judged[:, None] / count) - centred(judge, self.twin)
-        return own, csr_array(other)
+        return of_labels, csr_array(other)
 
 
 def halved(shares: np.ndarray) -> np.ndarray:
@@ -239,11 +239,11 @@ def halved(shares: np.ndarray) -> np.ndarray:
 
 def _best_weight(both: _Both, value: np.ndarray, inverse: np.ndarray, systems: int) -> float:
     """Weight in [0, 1] with which the variance of contrasts is least; it is a parabola."""
-    own, other = both.parts(value)
+    labelled_score, other = both.parts(value)
     count, item = both.people.n, both.people.item
     each, _ = outer(other, count, item)
-    total, _ = outer(own + other, count, item)
-    alone, _ = outer(own, count, item)
+    total, _ = outer(labelled_score + other, count, item)
+    alone, _ = outer(labelled_score, count, item)
     centred = np.eye(systems) - 1 / systems
 
     def variance(middle: np.ndarray) -> float:
@@ -274,11 +274,11 @@ def _check(battles: Battles, source: str, ties: Ties, target: StrengthTarget) ->
 
 def _method_of(source: str, ties: Ties, target: StrengthTarget) -> Method:
     if source == PEOPLE:
-        found = methods.PEOPLE_BATTLES
+        method = methods.PEOPLE_BATTLES
     else:
-        own = methods.JUDGE_BATTLES
-        found = Method(f"{own.id}:{source}", f"Davidson, {source}", source, own.rank)
-    return method_at(target, _with_ties(found, ties))
+        davidson = methods.JUDGE_BATTLES
+        method = Method(f"{davidson.id}:{source}", f"Davidson, {source}", source, davidson.rank)
+    return method_at(target, _with_ties(method, ties))
 
 
 def _with_ties(method: Method, ties: Ties) -> Method:
@@ -308,13 +308,13 @@ def copied(battles: Battles) -> tuple[Caution, ...]:
 
 def _cautions(battles: Battles, source: str) -> tuple[Caution, ...]:
     """What the battles of a source leave open."""
-    made = list(copied(battles))
+    cautions = list(copied(battles))
     lost = dict(zip(battles.judges, battles.unparsed, strict=True)).get(source, 0)
     if lost:
-        made.append(Caution.of("unparsed-battles", source=source, lost=lost))
+        cautions.append(Caution.of("unparsed-battles", source=source, lost=lost))
     if source != PEOPLE and not battles.both_orders:
-        made.append(Caution.of("one-order", source=source))
-    return tuple(made)
+        cautions.append(Caution.of("one-order", source=source))
+    return tuple(cautions)
 
 
 def _estimate(
@@ -333,14 +333,16 @@ def _estimate(
     strength = value[:k]
     lead = np.eye(k)
     lead[np.arange(k), rivals(strength)] -= 1
-    made = {}
+    quantities = {}
     for name, contrast in (("strength", np.eye(k) - 1 / k), ("lead", lead)):
         each = contrast @ strength
         inner = contrast @ covariance[:k, :k]
         half = z * np.sqrt(np.maximum(np.sum(inner * contrast, axis=1), 0))
-        made[name] = Quantity.over((each, each - half, each + half), {"system": battles.systems})
+        quantities[name] = Quantity.over(
+            (each, each - half, each + half), {"system": battles.systems}
+        )
     return Estimate(
-        made,
+        quantities,
         method=method,
         ci_prob=ci_prob,
         source=source,
@@ -354,6 +356,6 @@ def _estimate(
 def rivals(strength: np.ndarray) -> np.ndarray:
     """For each system the place of the strongest of the others."""
     order = np.argsort(-strength)
-    found = np.full(len(strength), order[0])
-    found[order[0]] = order[1]
-    return found
+    rival = np.full(len(strength), order[0])
+    rival[order[0]] = order[1]
+    return rival

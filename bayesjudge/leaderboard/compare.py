@@ -36,7 +36,7 @@ def closed_forms(
     InputError
         If `target` or `ci_prob` is out of range, or none of them has an estimate.
     """
-    made: list[Estimate] = []
+    estimates: list[Estimate] = []
     refused: list[str | Problem] = []
     powered = battles.judges and target == "any length"
     wanted = [partial(power_tuned, battles)] if powered else []
@@ -44,12 +44,12 @@ def closed_forms(
     wanted += [partial(davidson, battles, judge, target=target) for judge in battles.judges]
     for make in wanted:
         try:
-            made.append(make(ci_prob=ci_prob))
+            estimates.append(make(ci_prob=ci_prob))
         except InputError as error:
             refused += error.problems
-    if not made:
+    if not estimates:
         raise InputError("leaderboard.closed_forms", dict.fromkeys(refused))
-    return tuple(made)
+    return tuple(estimates)
 
 
 compare.register(Battles, of_closed_forms(closed_forms))

@@ -123,9 +123,9 @@ class Battles(ReadAtOnce):
         return f"<small>leaderboard.Battles: {'; '.join(self._told())}</small>"
 
     def _told(self) -> list[str]:
-        told = [how_many(len(self.systems), "system"), how_many(self.battles, "battle")]
+        words = [how_many(len(self.systems), "system"), how_many(self.battles, "battle")]
         each = {name: n for name, n in self.verdicts.items() if n}
-        return [*told, *(f"{name}: {how_many(n, 'verdict')}" for name, n in each.items())]
+        return [*words, *(f"{name}: {how_many(n, 'verdict')}" for name, n in each.items())]
 
     @property
     def battles(self) -> int:
@@ -217,8 +217,10 @@ class Battles(ReadAtOnce):
             known = source in self.sources
             require(known, f"no source {source!r}; there are {list(self.sources)}")
         of_people = source == PEOPLE
-        found: np.ndarray = self.people if of_people else self.verdict[:, self.judges.index(source)]
-        return found
+        shares: np.ndarray = (
+            self.people if of_people else self.verdict[:, self.judges.index(source)]
+        )
+        return shares
 
     def counted(self, source: str) -> np.ndarray:
         """Count the verdicts of a source by the systems shown.
@@ -235,9 +237,9 @@ class Battles(ReadAtOnce):
             verdicts for the second.
         """
         k = len(self.systems)
-        found = np.zeros((k * k, 3))
-        np.add.at(found, self.first * k + self.second, self.count[:, None] * self.shares(source))
-        return found.reshape(k, k, 3)
+        counts = np.zeros((k * k, 3))
+        np.add.at(counts, self.first * k + self.second, self.count[:, None] * self.shares(source))
+        return counts.reshape(k, k, 3)
 
     @classmethod
     def from_frame(
@@ -309,18 +311,18 @@ class Battles(ReadAtOnce):
         """
         verdicts = _several(verdict)
         have, labels = columns_of(table), _several(people)
-        in_judge = [] if judge is None else [one for one in labels if one not in have]
-        labels = [one for one in labels if one not in in_judge]
+        in_judge = [] if judge is None else [column for column in labels if column not in have]
+        labels = [column for column in labels if column not in in_judge]
         names = [c for c in (first, second, judge, item) if c is not None]
         times = Counter([*verdicts, *labels, swapped])
         said = [*verdicts, *labels, *([swapped] if swapped else [])]
         more = [*(lengths or ()), *([count] if count else [])]
         with checking("leaderboard.Battles") as require:
             require(bool(said), "give verdict= or people=: columns that say which answer won")
-            one = judge is None or len(verdicts) == 1
-            require(one, f"with judge= expected one column of verdicts, got {list(verdicts)}")
-            one = swapped is None or len(verdicts) == 1
-            require(one, f"with swapped= expected one column of verdicts, got {list(verdicts)}")
+            single = judge is None or len(verdicts) == 1
+            require(single, f"with judge= expected one column of verdicts, got {list(verdicts)}")
+            single = swapped is None or len(verdicts) == 1
+            require(single, f"with swapped= expected one column of verdicts, got {list(verdicts)}")
             twice = few([repr(c) for c, n in times.items() if n > 1])
             once = "name a column once, as a judge's (verdict=) or as people's (people=)"
             require(not twice, f"{twice}: {once}; verdict=None if only people were asked")
@@ -337,7 +339,7 @@ class Battles(ReadAtOnce):
             c: _read(columns[c], c, systems, (left, right), {**meant, "missing": missing_value})
             for c in said
         }
-        problems = [p for _, found in read.values() for p in found]
+        problems = [p for _, faults in read.values() for p in faults]
         with checking("leaderboard.Battles") as require:
             for problem in problems:
                 require(False, problem)
@@ -352,13 +354,13 @@ class Battles(ReadAtOnce):
             style = None if style is None else np.append(style, -style)
             columns = {c: (np.tile(codes, 2), kinds) for c, (codes, kinds) in columns.items()}
             asked = _with_swapped(asked, verdicts[0], swapped)
-        names_of_judges, by_judge, own, from_judge = _by_judge(
+        names_of_judges, by_judge, of_judge, from_judge = _by_judge(
             columns, judge, verdicts, asked, in_judge
         )
         voices = [asked[c] for c in labels] + from_judge
         said_so = sum((v.any(axis=1) for v in voices), np.zeros(len(n)))
         of_people = sum(voices, np.zeros((len(n), 3))) / np.maximum(said_so, 1)[:, None]
-        unparsed = (n @ (own & ~by_judge.any(axis=2))).tolist()
+        unparsed = (n @ (of_judge & ~by_judge.any(axis=2))).tolist()
         rows = _only_said({
             "first": left, "second": right, "count": n, "verdict": by_judge, "people": of_people,
             "item": by_item, "style": style,
@@ -429,9 +431,9 @@ def _systems(
     """Names of the systems, and the places of those shown first and second."""
     codes, cells = columns[first]
     others, theirs = (np.zeros(n, int), [baseline]) if second is None else columns[second]
-    own, other = names_of(cells, first), names_of(theirs, second or "baseline")
-    systems = sorted({*own, *other})
-    places = [np.array([systems.index(x) for x in names]) for names in (own, other)]
+    one_side, other = names_of(cells, first), names_of(theirs, second or "baseline")
+    systems = sorted({*one_side, *other})
+    places = [np.array([systems.index(x) for x in names]) for names in (one_side, other)]
     return systems, (places[0][codes], places[1][others])
 
 
@@ -444,17 +446,17 @@ def _read(
 ) -> tuple[np.ndarray, list[Problem]]:
     """Shares of each row's verdict, and what is wrong with them."""
     codes, cells = column
-    found = read_cells(cells, name, systems, meant)
-    shares, winner = found.shares[codes], found.system[codes]
-    problems = found.problems
+    cells_read = read_cells(cells, name, systems, meant)
+    shares, winner = cells_read.shares[codes], cells_read.system[codes]
+    problems = cells_read.problems
     if (winner >= 0).any():
         wins = [winner == place for place in shown]
         shares[wins[0]], shares[wins[1]] = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
         strange = (winner >= 0) & ~wins[0] & ~wins[1]
         if strange.any():
             names = few([systems[i] for i in np.unique(winner[strange])])
-            told = f"column {name!r}: {names} won battles of two others ({strange.sum()} rows)"
-            problems = [*problems, Problem(told, "strange-winner", name)]
+            words = f"column {name!r}: {names} won battles of two others ({strange.sum()} rows)"
+            problems = [*problems, Problem(words, "strange-winner", name)]
     return shares, problems
 
 
@@ -481,10 +483,10 @@ def _by_judge(
         near = f"it is neither a column nor one of {few(known, 5)} in column {judge!r}"
         require(not absent, f"people={absent}: {near}")
     names = sorted({*known} - {*people})
-    own = np.array(known)[codes]
+    judge_of = np.array(known)[codes]
     shares = asked[verdicts[0]]
-    of_judge = own[:, None] == np.array(names, own.dtype)
-    voices = [shares * np.isin(own, list(people))[:, None]] if people else []
+    of_judge = judge_of[:, None] == np.array(names, judge_of.dtype)
+    voices = [shares * np.isin(judge_of, list(people))[:, None]] if people else []
     return names, shares[:, None] * of_judge[..., None], of_judge, voices
 
 
@@ -512,4 +514,4 @@ def _with_swapped(
 def _only_said(rows: dict[str, Any]) -> dict[str, Any]:
     """Rows on which somebody gave a verdict."""
     kept = rows["verdict"].any(axis=(1, 2)) | rows["people"].any(axis=1)
-    return {name: None if one is None else one[kept] for name, one in rows.items()}
+    return {name: None if values is None else values[kept] for name, values in rows.items()}

@@ -40,14 +40,16 @@ def beside_prior(
     """Compare shares of ties, of the first place, and gaps between systems with the priors."""
     cells = cells_of(battles, style=model.target == "equal length")
     k, usual = len(battles.systems), CalibratedBattles()
-    own = {name for name in vars(model) if getattr(model, name) != getattr(usual, name)}
-    own -= {*model._unread(battles)}
-    every = _statistics(cells, {source: one.weight for source, one in cells.of.items()}, k)
-    seen = {key: x for key, x in every.items() if not stated or own & {*ABOUT[key[0]]}}
+    stated_priors = {name for name in vars(model) if getattr(model, name) != getattr(usual, name)}
+    stated_priors -= {*model._unread(battles)}
+    every = _statistics(cells, {source: pairs.weight for source, pairs in cells.of.items()}, k)
+    seen = {key: x for key, x in every.items() if not stated or stated_priors & {*ABOUT[key[0]]}}
 
     def draw(n: int) -> dict[Key, np.ndarray]:
-        made = [_statistics(cells, _verdicts(model, battles, cells, rng), k) for _ in range(n)]
-        return {key: np.array([one.get(key, np.nan) for one in made]) for key in seen}
+        replicates = [
+            _statistics(cells, _verdicts(model, battles, cells, rng), k) for _ in range(n)
+        ]
+        return {key: np.array([pairs.get(key, np.nan) for pairs in replicates]) for key in seen}
 
     return count_in_draws(seen, draw)
 
@@ -64,54 +66,57 @@ def _verdicts(
         times = model.sharpness / judges * np.exp(rng.normal(0, SHARPNESS_SD, (judges, 1)))
         liking = np.abs(rng.normal(0, model.liking_scale)) * rng.standard_t(LIKING_DF, k)
         people = (times * levels).sum(axis=0) + liking
-    made = {}
-    for source, one in cells.of.items():
+    verdicts = {}
+    for source, pairs in cells.of.items():
         of_people = source == PEOPLE
         level = people if of_people else levels[battles.judges.index(source)]
-        eta = level[one.first] - level[one.second]
+        eta = level[pairs.first] - level[pairs.second]
         if cells.ordered and not of_people:
             eta = eta + rng.normal(0, model.order_scale)
         if cells.style:
-            eta = eta + rng.normal(0, STYLE_SD) * one.style
-        tie = rng.normal(model.tie_location, TIE_SD) if one.tied else -np.inf
-        shown = np.floor(one.weight.sum(axis=1) + rng.random(len(eta))).astype(int)
-        made[source] = rng.multinomial(shown, np.stack(chances(eta, tie), axis=1))
-    return made
+            eta = eta + rng.normal(0, STYLE_SD) * pairs.style
+        tie = rng.normal(model.tie_location, TIE_SD) if pairs.tied else -np.inf
+        shown = np.floor(pairs.weight.sum(axis=1) + rng.random(len(eta))).astype(int)
+        verdicts[source] = rng.multinomial(shown, np.stack(chances(eta, tie), axis=1))
+    return verdicts
 
 
 def _statistics(cells: Cells, said: Mapping[str, np.ndarray], k: int) -> dict[Key, float]:
     """Shares of ties and of the first place; the average gap of a source's pairs, in log-odds; and
     people's gaps against the judges': slope, and what is beside it, in standard errors.
     """
-    found: dict[Key, float] = {}
+    statistics: dict[Key, float] = {}
     gaps, variance, met = {}, {}, {}
     for source, weight in said.items():
-        one, total = cells.of[source], max(float(weight.sum()), 1e-9)
+        pairs, total = cells.of[source], max(float(weight.sum()), 1e-9)
         ahead = weight[:, 0] - weight[:, 2]
-        if one.tied:
-            found["tie_share", "source", source] = weight[:, 1].sum() / total
+        if pairs.tied:
+            statistics["tie_share", "source", source] = weight[:, 1].sum() / total
         if cells.ordered and source != PEOPLE:
-            found["first_less_second", "judge", source] = ahead.sum() / total
+            statistics["first_less_second", "judge", source] = ahead.sum() / total
         won = np.zeros((k, k))
-        np.add.at(won, (one.first, one.second), weight[:, 0] + weight[:, 1] / 2)
-        np.add.at(won, (one.second, one.first), weight[:, 2] + weight[:, 1] / 2)
+        np.add.at(won, (pairs.first, pairs.second), weight[:, 0] + weight[:, 1] / 2)
+        np.add.at(won, (pairs.second, pairs.first), weight[:, 2] + weight[:, 1] / 2)
         gaps[source] = np.log((won + 0.5) / (won.T + 0.5))
         variance[source] = 1 / (won + 0.5) + 1 / (won.T + 0.5)
         met[source] = won + won.T > 0
         mean = ((won + won.T) * np.abs(gaps[source])).sum() / (2 * total)
         if source == PEOPLE:
-            found["people_gap", "", ""] = mean
+            statistics["people_gap", "", ""] = mean
         else:
-            found["judge_gap", "judge", source] = mean
+            statistics["judge_gap", "judge", source] = mean
     judges = [source for source in said if source != PEOPLE]
     if judges and PEOPLE in said:
-        both = np.all([met[one] for one in said], axis=0)
-        people, judge = gaps[PEOPLE][both], np.mean([gaps[one] for one in judges], axis=0)[both]
+        both = np.all([met[source] for source in said], axis=0)
+        people, judge = (
+            gaps[PEOPLE][both],
+            np.mean([gaps[source] for source in judges], axis=0)[both],
+        )
         noise = variance[PEOPLE][both]
-        of_judge = np.sum([variance[one] for one in judges], axis=0)[both] / len(judges) ** 2
+        of_judge = np.sum([variance[source] for source in judges], axis=0)[both] / len(judges) ** 2
         if judge.any():
             slope = (people * judge / noise).sum() / (judge**2 / noise).sum()
             rest = (people - slope * judge) ** 2 / (noise + slope**2 * of_judge)
-            found["people_by_judge", "", ""] = float(slope)
-            found["people_beside_judge", "", ""] = float(np.sqrt(rest.mean()))
-    return found
+            statistics["people_by_judge", "", ""] = float(slope)
+            statistics["people_beside_judge", "", ""] = float(np.sqrt(rest.mean()))
+    return statistics

@@ -149,27 +149,27 @@ class Density:
         from scipy.sparse import csr_array
 
         k, j = len(battles.systems), len(battles.judges)
-        names = [name for name, one in cells.of.items() if one.tied]
+        names = [name for name, pairs in cells.of.items() if pairs.tied]
         sizes = [(j + 1) * k, j, len(names), j * cells.ordered, (j + 1) * cells.style]
         ends = np.cumsum(sizes)
         parts = [slice(int(end - size), int(end)) for end, size in zip(ends, sizes, strict=True)]
         _, sharpness, ties, order, style = parts
-        made = []
-        for name, one in cells.of.items():
+        sources = []
+        for name, pairs in cells.of.items():
             place = j if name == PEOPLE else battles.judges.index(name)
-            n = len(one.first)
+            n = len(pairs.first)
             row, ones = np.arange(n), np.ones(n)
-            entries = [(ones, row, place * k + one.first), (-ones, row, place * k + one.second)]
+            entries = [(ones, row, place * k + pairs.first), (-ones, row, place * k + pairs.second)]
             if cells.ordered and place < j:
                 entries.append((ones, row, np.full(n, order.start + place)))
             if cells.style:
-                entries.append((one.style, row, np.full(n, style.start + place)))
+                entries.append((pairs.style, row, np.full(n, style.start + place)))
             data, rows, columns = (np.concatenate(each) for each in zip(*entries, strict=True))
             design = csr_array((data, (rows, columns)), (n, int(ends[-1])))
             design = design.toarray() if n * int(ends[-1]) < DENSE else design
             tie = ties.start + names.index(name) if name in names else -1
-            made.append(Source(one, design, tie))
-        return cls(k, j, int(ends[-1]), made, sharpness, ties, order, style, names, model)
+            sources.append(Source(pairs, design, tie))
+        return cls(k, j, int(ends[-1]), sources, sharpness, ties, order, style, names, model)
 
     @property
     def normal(self) -> slice:
@@ -188,10 +188,10 @@ class Density:
 
     def with_levels(self, x: np.ndarray) -> np.ndarray:
         """Parameters with people's levels in place of their likings."""
-        made = x.copy()
+        levels = x.copy()
         times = np.exp(x[..., self.sharpness])[..., None]
-        made[..., self.likings] += (times * self.judges_levels(x)).sum(axis=-2)
-        return made
+        levels[..., self.likings] += (times * self.judges_levels(x)).sum(axis=-2)
+        return levels
 
     def start(self) -> np.ndarray:
         """Where the mode is sought from."""
@@ -238,9 +238,9 @@ class Density:
         if not safe:
             pull = slope[self.likings]
             for j in range(self.judges):
-                own, at = slice(j * k, (j + 1) * k), self.sharpness.start + j
-                curved[own, at] -= times[j] * pull
-                curved[at, own] -= times[j] * pull
+                of_judge, at = slice(j * k, (j + 1) * k), self.sharpness.start + j
+                curved[of_judge, at] -= times[j] * pull
+                curved[at, of_judge] -= times[j] * pull
                 curved[at, at] -= times[j] * (levels[j] @ pull)
         return gradient, curved
 
@@ -303,12 +303,12 @@ class Density:
         gradient[self.normal] -= pull * x[self.normal]
         curved[self.normal, self.normal] += np.diag(pull)
         if self.judges:
-            own = x[self.likings]
-            below = LIKING_DF * scales.liking**2 + own**2
+            liking = x[self.likings]
+            below = LIKING_DF * scales.liking**2 + liking**2
             bend = (LIKING_DF + 1) / below
             if not safe:
-                bend *= (LIKING_DF * scales.liking**2 - own**2) / below
-            gradient[self.likings] -= (LIKING_DF + 1) * own / below
+                bend *= (LIKING_DF * scales.liking**2 - liking**2) / below
+            gradient[self.likings] -= (LIKING_DF + 1) * liking / below
             curved[self.likings, self.likings] += np.diag(bend)
         return gradient, curved
 
@@ -343,11 +343,11 @@ def _laplace(density: Density, draws: int, rng: np.random.Generator) -> tuple[Dr
         evidence.append(prior + height - np.log(np.diag(factors[-1])).sum())
     chance = np.exp(np.array(evidence) - max(evidence))
     node_of = rng.choice(len(nodes), draws, p=chance / chance.sum())
-    found = rng.standard_normal((draws, density.size))
+    points = rng.standard_normal((draws, density.size))
     for i in np.unique(node_of):
         at = node_of == i
-        found[at] = modes[i] + np.linalg.solve(factors[i].T, found[at].T).T
-    drawn = Drawn(found, np.repeat(spread[None], draws, axis=0), nodes[node_of])
+        points[at] = modes[i] + np.linalg.solve(factors[i].T, points[at].T).T
+    drawn = Drawn(points, np.repeat(spread[None], draws, axis=0), nodes[node_of])
     return drawn, modes[int(np.argmax(evidence))]
 
 
@@ -372,8 +372,8 @@ def _corrected(
         if step >= LEFT_OUT:
             kept.append((x, spread, liking))
             accepted += taken / (steps - LEFT_OUT)
-    parts = [np.stack(one, axis=1) for one in zip(*kept, strict=True)]
-    return Drawn(*(one.reshape(draws, *one.shape[2:]) for one in parts)), accepted
+    parts = [np.stack(part, axis=1) for part in zip(*kept, strict=True)]
+    return Drawn(*(part.reshape(draws, *part.shape[2:]) for part in parts)), accepted
 
 
 def _all_at_once(
@@ -421,10 +421,12 @@ def _scales_given(
     pull = np.repeat(1 / spread**2, k, axis=1)
     if not density.judges:
         return spread, np.ones(CHAINS), pull
-    own = x[:, density.likings]
-    liking = _scale_given(own, density.model.liking_scale, LIKING_DF, rng)
-    below = LIKING_DF + (own / liking[:, None]) ** 2
-    weight = rng.chisquare(LIKING_DF + 1, own.shape) / below  # of Student's t as a normal mixture
+    beyond = x[:, density.likings]
+    liking = _scale_given(beyond, density.model.liking_scale, LIKING_DF, rng)
+    below = LIKING_DF + (beyond / liking[:, None]) ** 2
+    weight = (
+        rng.chisquare(LIKING_DF + 1, beyond.shape) / below
+    )  # of Student's t as a normal mixture
     return spread, liking, np.hstack([pull, weight / liking[:, None] ** 2])
 
 
@@ -474,24 +476,24 @@ def _named(density: Density, drawn: Drawn) -> dict[str, np.ndarray]:
     """Draws by the names of the model's variables."""
     x = drawn.x
     judges, people = density.judges_levels(x), density.with_levels(x)[:, density.likings]
-    found = {"strength": people - people.mean(axis=1, keepdims=True)}
+    values = {"strength": people - people.mean(axis=1, keepdims=True)}
     if density.judges:
-        found["judge_strength"] = judges - judges.mean(axis=2, keepdims=True)
-        found["sharpness"] = np.exp(x[:, density.sharpness])
-        found["judge_scale"] = drawn.judge
-        found["liking_scale"] = drawn.liking
+        values["judge_strength"] = judges - judges.mean(axis=2, keepdims=True)
+        values["sharpness"] = np.exp(x[:, density.sharpness])
+        values["judge_scale"] = drawn.judge
+        values["liking_scale"] = drawn.liking
     else:
-        found["people_scale"] = drawn.judge[:, 0]
+        values["people_scale"] = drawn.judge[:, 0]
     for i, name in enumerate(density.tie_names):
         called = "people_tie" if name == PEOPLE else f"judge_tie_{name}"
-        found[called] = np.exp(x[:, density.ties.start + i])
+        values[called] = np.exp(x[:, density.ties.start + i])
     if density.order.stop > density.order.start:
-        found["order_effect"] = x[:, density.order]
+        values["order_effect"] = x[:, density.order]
     if density.style.stop > density.style.start:
         style = x[:, density.style]
-        found["people_style"] = style[:, -1]
-        found |= {"judge_style": style[:, :-1]} if density.judges else {}
-    return found
+        values["people_style"] = style[:, -1]
+        values |= {"judge_style": style[:, :-1]} if density.judges else {}
+    return values
 
 
 def _as_fit(
@@ -512,8 +514,8 @@ def _as_fit(
     dims = {"strength": ["system"], "judge_strength": ["judge", "system"]}
     dims |= {name: ["judge"] for name in by_judge}
     shaped = {
-        name: (["chain", "draw", *dims.get(name, [])], one.reshape(4, -1, *one.shape[1:]))
-        for name, one in values.items()
+        name: (["chain", "draw", *dims.get(name, [])], value.reshape(4, -1, *value.shape[1:]))
+        for name, value in values.items()
     }
     n = len(values["strength"])
     coords: dict[str, Any] = {"chain": range(4), "draw": range(n // 4)}

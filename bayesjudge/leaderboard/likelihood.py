@@ -80,8 +80,8 @@ def log_chances(eta: np.ndarray, log_tie: Any, shares: np.ndarray) -> np.ndarray
     top = np.maximum(np.abs(half), log_tie)
     total = top + np.log(np.exp(half - top) + np.exp(log_tie - top) + np.exp(-half - top))
     tie = np.where(np.isfinite(log_tie), log_tie, 0.0)
-    made = (shares[0] - shares[2]) * half + shares[1] * tie - (shares.sum(axis=0)) * total
-    return np.asarray(made)
+    logs = (shares[0] - shares[2]) * half + shares[1] * tie - (shares.sum(axis=0)) * total
+    return np.asarray(logs)
 
 
 def slopes(
@@ -106,8 +106,12 @@ def scores(rows: Rows, value: np.ndarray, ties: bool) -> Any:
 
     eta, log_tie = predictor(rows, value, ties)
     by_eta, by_tie, *_ = slopes(eta, log_tie, rows.shares)
-    made = diags_array(by_eta) @ rows.design
-    return csr_array(hstack([made, csr_array(by_tie[:, None])])) if ties else csr_array(made)
+    by_parameter = diags_array(by_eta) @ rows.design
+    return (
+        csr_array(hstack([by_parameter, csr_array(by_tie[:, None])]))
+        if ties
+        else csr_array(by_parameter)
+    )
 
 
 def predictor(rows: Rows, value: np.ndarray, ties: bool) -> tuple[np.ndarray, float]:
@@ -141,8 +145,8 @@ def maximise(
     for _ in range(STEPS):
         gradient, curved = -ridge * value, keep.copy()
         for rows, weight in parts:
-            one, two = _derivatives(rows, weight, value, ties)
-            gradient, curved = gradient + one, curved + two
+            first, two = _derivatives(rows, weight, value, ties)
+            gradient, curved = gradient + first, curved + two
         scale = max(np.trace(curved) / p, 1e-12)
         with _finite():
             step = np.linalg.solve(curved + scale * level, gradient)
@@ -167,8 +171,8 @@ def _finite() -> Iterator[None]:
     try:
         yield
     except np.linalg.LinAlgError:
-        told = "no finite estimate: verdicts separate the systems; CalibratedBattles has an answer"
-        raise InputError("leaderboard", [told]) from None
+        words = "no finite estimate: verdicts separate the systems; CalibratedBattles has an answer"
+        raise InputError("leaderboard", [words]) from None
 
 
 def _derivatives(
@@ -192,9 +196,9 @@ def inverse_of(curved: np.ndarray, systems: int) -> np.ndarray:
     level = np.zeros_like(curved)
     scale = max(np.trace(curved) / len(curved), 1e-300)
     level[:systems, :systems] = scale / systems
-    found = np.linalg.inv(curved + level)
-    found[:systems, :systems] -= 1 / (scale * systems)
-    return found
+    inverse = np.linalg.inv(curved + level)
+    inverse[:systems, :systems] -= 1 / (scale * systems)
+    return inverse
 
 
 def outer(score: Any, count: np.ndarray, item: np.ndarray | None) -> tuple[np.ndarray, int]:
@@ -245,7 +249,7 @@ def dispersion(battles: Battles, source: str) -> float:
         return 1.0
     k = len(battles.systems)
     ties = bool(rows.shares[:, 1].any())
-    found = fit_source(rows, ties, k, ridge=0.25)
+    fitted = fit_source(rows, ties, k, ridge=0.25)
     centred = np.eye(k) - 1 / k
-    wide, own = (np.trace(centred @ c[:k, :k]) for c in (found.covariance, found.inverse))
-    return float(wide / own) if graded else max(1.0, float(wide / own))
+    wide, of_model = (np.trace(centred @ c[:k, :k]) for c in (fitted.covariance, fitted.inverse))
+    return float(wide / of_model) if graded else max(1.0, float(wide / of_model))

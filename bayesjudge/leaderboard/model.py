@@ -123,18 +123,18 @@ class CalibratedBattles(BayesianModel):
     def __post_init__(self) -> None:
         super().__post_init__()
         with checking("leaderboard.CalibratedBattles") as require:
-            for one in fields(self):
-                value = getattr(self, one.name)
-                if one.name == "target":
+            for parameter in fields(self):
+                value = getattr(self, parameter.name)
+                if parameter.name == "target":
                     require(value in STRENGTH_TARGETS, f"target: {value!r}; {STRENGTH_TARGETS}")
                     continue
-                least = -np.inf if one.name == "tie_location" else 0
+                least = -np.inf if parameter.name == "tie_location" else 0
                 number = isinstance(value, int | float) and least < value < np.inf
-                require(number, f"{one.name} must be positive and finite, got {value!r}")
+                require(number, f"{parameter.name} must be positive and finite, got {value!r}")
 
     def describe(self) -> dict[str, str]:
         """Put priors in words."""
-        told = {
+        words = {
             "sharpness": f"log-normal(log {self.sharpness:g}, {SHARPNESS_SD:g})",
             "liking_scale": f"half-normal({self.liking_scale:g})",
             "judge_scale": f"half-normal({self.judge_scale:g})",
@@ -142,8 +142,8 @@ class CalibratedBattles(BayesianModel):
             "order_scale": f"Normal(0, {self.order_scale:g})",
         }
         if self.target == "equal length":
-            told["style"] = f"Normal(0, {STYLE_SD:g})"
-        return told
+            words["style"] = f"Normal(0, {STYLE_SD:g})"
+        return words
 
     def _unread(self, battles: Battles) -> Collection[str]:
         absent = {
@@ -176,11 +176,11 @@ class CalibratedBattles(BayesianModel):
         else:
             groups, apart = met(battles), components(battles, PEOPLE)
             if len(groups) > 1:
-                one = few(min(groups, key=len), 4)
-                cautions.append(Caution.of("unconnected", group=one))
+                group = few(min(groups, key=len), 4)
+                cautions.append(Caution.of("unconnected", group=group))
             elif len(apart) > 1:
-                one = few(min(apart, key=len), 4)
-                cautions.append(Caution.of("one-sided", group=one))
+                group = few(min(apart, key=len), 4)
+                cautions.append(Caution.of("one-sided", group=group))
         return tuple(assumptions), tuple(cautions)
 
     def _build(self, battles: Battles) -> pm.Model:
@@ -223,8 +223,8 @@ class CalibratedBattles(BayesianModel):
             centre = _prior("sharpness", np.log(self.sharpness / len(battles.judges)))
             sharpness = pm.LogNormal("sharpness", centre, SHARPNESS_SD, dims="judge")
             scale = pm.HalfNormal("liking_scale", _prior("liking_scale", self.liking_scale))
-            own = pm.StudentT("own_liking", nu=LIKING_DF, mu=0, sigma=1, dims="system")
-            level = (sharpness[:, None] * model["judge_level"]).sum(axis=0) + scale * own
+            liking = pm.StudentT("own_liking", nu=LIKING_DF, mu=0, sigma=1, dims="system")
+            level = (sharpness[:, None] * model["judge_level"]).sum(axis=0) + scale * liking
         pm.Deterministic("strength", level - level.mean(), dims="system")
         if self.target == "equal length":
             pm.Normal("people_style", 0, STYLE_SD)
@@ -243,17 +243,20 @@ def derived(draws: xr.Dataset, battles: Battles) -> xr.Dataset:
     strength = draws["strength"]
     mean = strength.mean(("chain", "draw")).to_numpy()
     other = strength.isel(system=rivals(mean)).assign_coords(system=strength["system"])
-    made = {"lead": strength - other}
+    variables = {"lead": strength - other}
     if battles.judges:
         judge = draws["judge_strength"]
         if len(battles.judges) == 1:
             slope = draws["sharpness"]
         else:  # a judge's part of the sum is not its own slope
             slope = (judge * strength).sum("system") / (judge**2).sum("system")
-        made["judge_favour"] = slope * judge - strength
+        variables["judge_favour"] = slope * judge - strength
     order = ("chain", "draw", "judge", "system")
     return draws.assign(
-        {name: one.transpose(*(d for d in order if d in one.dims)) for name, one in made.items()}
+        {
+            name: variable.transpose(*(d for d in order if d in variable.dims))
+            for name, variable in variables.items()
+        }
     )
 
 
@@ -274,15 +277,15 @@ def _prior(name: str, value: float) -> Any:
 
 def _coords(battles: Battles, cells: Cells) -> dict[str, Any]:
     """Labels of the dimensions."""
-    made: dict[str, Any] = {"system": battles.systems, "verdict": ("first", "tie", "second")}
+    coords: dict[str, Any] = {"system": battles.systems, "verdict": ("first", "tie", "second")}
     if battles.judges:
-        made["judge"] = battles.judges
-    for name, one in cells.of.items():
-        pairs = zip(one.first, one.second, strict=True)
-        made[f"pair_of_{name}"] = [
+        coords["judge"] = battles.judges
+    for name, shown in cells.of.items():
+        pairs = zip(shown.first, shown.second, strict=True)
+        coords[f"pair_of_{name}"] = [
             f"{i}: {battles.systems[a]}, {battles.systems[b]}" for i, (a, b) in enumerate(pairs)
         ]
-    return made
+    return coords
 
 
 def _observe(name: str, cells: Cells, strength: Any, model: CalibratedBattles) -> None:
@@ -290,19 +293,19 @@ def _observe(name: str, cells: Cells, strength: Any, model: CalibratedBattles) -
     import pymc as pm
     import pytensor.tensor as pt
 
-    graph, one = pm.modelcontext(None), cells.of[name]
+    graph, shown_pairs = pm.modelcontext(None), cells.of[name]
     of_people = name == PEOPLE
     place = None if of_people else graph.coords["judge"].index(name)
-    first, second = strength[one.first], strength[one.second]
+    first, second = strength[shown_pairs.first], strength[shown_pairs.second]
     eta = first - second
     if cells.ordered and not of_people:
         eta = eta + graph["order_effect"][place]
     if cells.style:
         slope = graph["people_style"] if of_people else graph["judge_style"][place]
-        eta = eta + slope * one.style
+        eta = eta + slope * shown_pairs.style
     tie = "people_tie" if of_people else f"judge_tie_{name}"
     parts = [pt.exp(eta / 2), pt.exp(-eta / 2)]
-    if one.tied:
+    if shown_pairs.tied:
         parts.insert(1, pm.LogNormal(tie, _prior(f"tie_of_{name}", model.tie_location), TIE_SD)
                      * pt.ones_like(eta))  # fmt: skip
     else:
@@ -310,12 +313,12 @@ def _observe(name: str, cells: Cells, strength: Any, model: CalibratedBattles) -
     chance = pt.stack(parts, axis=1)
     chance = chance / chance.sum(axis=1, keepdims=True)
     dims = (f"pair_of_{name}", "verdict")
-    if one.whole:
-        shown = one.weight.sum(axis=1).astype("int64")
+    if shown_pairs.whole:
+        shown = shown_pairs.weight.sum(axis=1).astype("int64")
         pm.Multinomial(f"verdicts_of_{name}", shown, chance,
-                       observed=one.weight.astype("int64"), dims=dims)  # fmt: skip
+                       observed=shown_pairs.weight.astype("int64"), dims=dims)  # fmt: skip
     else:
-        weight = pm.Data(f"verdicts_of_{name}", one.weight, dims=dims)
+        weight = pm.Data(f"verdicts_of_{name}", shown_pairs.weight, dims=dims)
         logs = pt.log(pt.maximum(chance, 1e-300))
         pm.Potential(f"density_of_{name}", (weight * logs).sum())
 

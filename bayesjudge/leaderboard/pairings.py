@@ -58,10 +58,10 @@ class Pairings:
         if self.needed is None:
             return f"{now}: {MOST:,} more battles would not decide it; the systems are too alike."
         rows = self.pairs[self.pairs["battles"] > 0].head(3)
-        told = [f"{r.first} against {r.second} ({r.battles})" for r in rows.itertuples()]
-        told += [how_many(left, "other pair")] if (left := self._others) else []
+        words = [f"{r.first} against {r.second} ({r.battles})" for r in rows.itertuples()]
+        words += [how_many(left, "other pair")] if (left := self._others) else []
         total = f"about {self.needed:,} more battles of people"
-        return f"{now}: {total} decide it: {listed(told)}."
+        return f"{now}: {total} decide it: {listed(words)}."
 
     @property
     def _others(self) -> int:
@@ -127,14 +127,16 @@ def next_pairings(
     planned, chance = np.zeros(len(a), int), now
     while chance < probability and planned.sum() < MOST:
         spread = contrasts @ covariance @ x.T
-        own = np.einsum("ij,jk,ik->i", x, covariance, x)
+        variance = np.einsum("ij,jk,ik->i", x, covariance, x)
         total = np.einsum("ij,jk,ik->i", contrasts, covariance, contrasts)
         gain = weights @ (spread**2 / np.maximum(total, 1e-12)[:, None])
-        best = int(np.argmax(gain * information / (1 + information * own)))
+        best = int(np.argmax(gain * information / (1 + information * variance)))
         n = max(1, int(STEP * planned.sum()))
-        told = n * information[best]
+        gained = n * information[best]
         towards = covariance @ x[best]
-        covariance = covariance - np.outer(towards, towards) * told / (1 + told * own[best])
+        covariance = covariance - np.outer(towards, towards) * gained / (
+            1 + gained * variance[best]
+        )
         planned[best] += n
         root = np.linalg.cholesky(covariance + 1e-10 * np.eye(k))
         chance = float(((mean + normal @ root.T) @ contrasts.T > 0).all(axis=1).mean())
@@ -162,11 +164,11 @@ def _to_decide(
     """Contrasts that have to be positive, their weights, and the claim in words."""
     k = len(systems)
     if decide is not None:
-        one, other = (systems.index(name) for name in decide)
-        if strength[:, one].mean() < strength[:, other].mean():
-            one, other = other, one
-        contrast = np.eye(k)[[one]] - np.eye(k)[[other]]
-        return contrast, np.ones(1), f"{systems[one]} ahead of {systems[other]} for people"
+        ahead, other = (systems.index(name) for name in decide)
+        if strength[:, ahead].mean() < strength[:, other].mean():
+            ahead, other = other, ahead
+        contrast = np.eye(k)[[ahead]] - np.eye(k)[[other]]
+        return contrast, np.ones(1), f"{systems[ahead]} ahead of {systems[other]} for people"
     top = int(strength.mean(axis=0).argmax())
     others = [i for i in range(k) if i != top]
     above = (strength[:, others] > strength[:, [top]]).mean(axis=0)

@@ -45,7 +45,7 @@ def read_cells(
 
     `meant` holds the words of one's own: ``first``, ``second``, ``tie`` and ``missing``.
     """
-    own = {
+    stated = {
         folded(word): shares
         for name, shares in zip(
             ("first", "second", "tie", "missing"), (FIRST, SECOND, TIE, NONE), strict=True
@@ -53,25 +53,25 @@ def read_cells(
         for word in meant.get(name, ())
     }
     place = {name: i for i, name in enumerate(systems)}
-    numbers = [None if folded(c) in own else number_of(folded(c)) for c in cells]
+    numbers = [None if folded(c) in stated else number_of(folded(c)) for c in cells]
     by_number = _scale([x for x in numbers if x is not None])
     shares, named, unknown = np.zeros((len(cells), 3)), np.full(len(cells), -1), []
     for i, (cell, number) in enumerate(zip(cells, numbers, strict=True)):
         word = folded(cell)
-        found = own.get(word)
-        if found is None and name_of(cell) in place:
+        verdict = stated.get(word)
+        if verdict is None and name_of(cell) in place:
             named[i] = place[name_of(cell)]
             continue
-        if found is None and number is not None:
-            found = by_number(number)
-        found = _in_words(word) if found is None else found
-        if found is None:
+        if verdict is None and number is not None:
+            verdict = by_number(number)
+        verdict = _in_words(word) if verdict is None else verdict
+        if verdict is None:
             unknown.append(cell)
         else:
-            shares[i] = found
+            shares[i] = verdict
     problems = []
     if unknown:
-        shown = few([repr(one) for one in unknown], 5)
+        shown = few([repr(cell) for cell in unknown], 5)
         problems.append(
             Problem(
                 f"column {column!r}: {shown}: expected the place that won (A, B, 1, 2, model_a …), "

@@ -63,16 +63,16 @@ def standings(fit: Fit, *, baseline: str | None = None, ci_prob: float = 0.95) -
         table["judge_elo"] = points(fit.draws("judge_strength")[:, 0]).mean(axis=0)
         table["judge_favour"] = favour.mean(axis=0)
         table["favour_low"], table["favour_high"] = np.quantile(favour, ends, axis=0)
-    made = pd.DataFrame(table, index=pd.Index(names, name="system"))
-    return made.sort_values("elo", ascending=False)
+    frame = pd.DataFrame(table, index=pd.Index(names, name="system"))
+    return frame.sort_values("elo", ascending=False)
 
 
-def elo_points(made: Estimate) -> Estimate:
+def elo_points(estimate: Estimate) -> Estimate:
     """Turn strengths into Elo points against the average system.
 
     Parameters
     ----------
-    made : Estimate
+    estimate : Estimate
         With ``strength`` by system.
 
     Returns
@@ -80,11 +80,11 @@ def elo_points(made: Estimate) -> Estimate:
     Estimate
         ``elo`` by system, the strongest first.
     """
-    own = made.quantities["strength"]
-    order = np.argsort(-own.value)
-    columns = {name: ELO * getattr(own, name)[order] for name in ("value", "low", "high")}
-    labels = [own.labels[int(i)] for i in order]
-    return replace(made, quantities={"elo": replace(own, **columns, labels=labels)})
+    strength = estimate.quantities["strength"]
+    order = np.argsort(-strength.value)
+    columns = {name: ELO * getattr(strength, name)[order] for name in ("value", "low", "high")}
+    labels = [strength.labels[int(i)] for i in order]
+    return replace(estimate, quantities={"elo": replace(strength, **columns, labels=labels)})
 
 
 def first_places(fit: Fit, *, ci_prob: float = 0.95) -> Estimate:
@@ -128,10 +128,10 @@ def ahead(fit: Fit) -> pd.DataFrame:
     strength = fit.draws("strength")
     order = np.argsort(-strength.mean(axis=0))
     sorted_ = strength[:, order]
-    found = np.array([(one[:, None] > sorted_).mean(axis=0) for one in sorted_.T])
-    np.fill_diagonal(found, np.nan)
+    chances = np.array([(draws[:, None] > sorted_).mean(axis=0) for draws in sorted_.T])
+    np.fill_diagonal(chances, np.nan)
     names = pd.Index([fit.data.systems[i] for i in order], name="system")
-    return pd.DataFrame(found, index=names, columns=names)
+    return pd.DataFrame(chances, index=names, columns=names)
 
 
 def win_rate(fit: Fit, baseline: str, *, ci_prob: float = 0.95) -> Estimate:
@@ -167,8 +167,8 @@ def win_rate(fit: Fit, baseline: str, *, ci_prob: float = 0.95) -> Estimate:
     first, ties, _ = chances(gap, tie)
     rate = first + ties / 2
     low, high = np.quantile(rate, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0)
-    made = Quantity.over((rate.mean(axis=0), low, high), {"system": [names[i] for i in others]})
-    return _of_draws(fit, {"win_rate": made}, ci_prob, "equal-tailed")
+    rates = Quantity.over((rate.mean(axis=0), low, high), {"system": [names[i] for i in others]})
+    return _of_draws(fit, {"win_rate": rates}, ci_prob, "equal-tailed")
 
 
 def _of_draws(fit: Fit, quantities: dict[str, Quantity], ci_prob: float, interval: str) -> Estimate:

@@ -73,32 +73,37 @@ def answer(
     People would give outputs like these 61 % of the points (57 to 65 %, 95 % interval); \
 the judge gives 58 %.
     """
-    made = as_estimates(results, ci_prob, interval)
-    rubric = data_of(made, Rubric)
-    found = quote(made, "total", methods.JUDGE_SCORE)
-    compared = next((one for one in made if "difference" in one), None)
-    if len(found.rows) == 1:
-        (row,), own = found.rows.values(), found.own.get("")
+    estimates = as_estimates(results, ci_prob, interval)
+    rubric = data_of(estimates, Rubric)
+    quote_total = quote(estimates, "total", methods.JUDGE_SCORE)
+    compared = next((estimate for estimate in estimates if "difference" in estimate), None)
+    if len(quote_total.rows) == 1:
+        (row,), judged = quote_total.rows.values(), quote_total.own.get("")
         text = f"People would give outputs like these {percents(row, ci_prob, ' of the points')}"
-        text += f"; the judge gives {first_percent(own)} %." if own else "."
+        text += f"; the judge gives {first_percent(judged)} %." if judged else "."
         more: tuple[str, ...] = ()
     else:
-        text, *more_of_each = _of_systems(found.rows, compared, ci_prob)
+        text, *more_of_each = _of_systems(quote_total.rows, compared, ci_prob)
         more = tuple(more_of_each)
     notes = [
         *more,
-        *_met(made),
-        *(note for one in made if "criterion_met" in one for note in _criteria(one, reach)),
+        *_met(estimates),
+        *(
+            note
+            for estimate in estimates
+            if "criterion_met" in estimate
+            for note in _criteria(estimate, reach)
+        ),
     ]
     return Answer(
         text,
         basis="" if rubric is None else _basis(rubric),
-        why=f"Quoted: {found.whole.method}, by output, so that errors may go together over "
+        why=f"Quoted: {quote_total.whole.method}, by output, so that errors may go together over "
         "criteria.",
-        quoted=found.shares,
-        judge=found.judge,
+        quoted=quote_total.shares,
+        judge=quote_total.judge,
         notes=tuple(notes),
-        known=not found.unknown,
+        known=not quote_total.unknown,
     )
 
 
@@ -129,59 +134,59 @@ def _of_systems(rows: Mapping[str, Row], compared: Estimate | None, ci_prob: flo
     return [f"{difference_words({**ends, **row._asdict()}, ci_prob)}.", text]
 
 
-def _met(made: Sequence[Estimate]) -> list[str]:
+def _met(estimates: Sequence[Estimate]) -> list[str]:
     """The share of outputs that meet all criteria, or have so high a total."""
-    told = []
-    for one in made:
-        for quantity in {"all_met", "at_least"} & {*one.quantities}:
+    notes = []
+    for estimate in estimates:
+        for quantity in {"all_met", "at_least"} & {*estimate.quantities}:
             rows = [(at, f"{at.get('system', '')} {percents(row)}".strip())
-                    for _, at, row in one.rows()]  # fmt: skip
+                    for _, at, row in estimate.rows()]  # fmt: skip
             words = "that meet every criterion"
             if quantity == "at_least":
                 words = f"with a total of {percent_of(float(str(rows[0][0]['total'])))} or more"
-            told.append(f"Outputs {words}: {listed([text for _, text in rows[:MOST_NAMED]])}.")
-    return told
+            notes.append(f"Outputs {words}: {listed([text for _, text in rows[:MOST_NAMED]])}.")
+    return notes
 
 
-def _criteria(found: Estimate, reach: Any) -> list[str]:
+def _criteria(criteria: Estimate, reach: Any) -> list[str]:
     """Which criterion costs most, which the judge cannot judge, which to give to people."""
-    told = []
-    of = _by_system(found, "points_lost")
+    notes = []
+    of = _by_system(criteria, "points_lost")
     for system, rows in list(of.items())[:MOST_NAMED]:
         whose = f" of {system}" if system else ""
-        name, row = max(rows.items(), key=lambda one: one[1].value)
-        told.append(f"Most points{whose} are lost on {name}: {percents(row, None, ' of all')}.")
-    cannot = cannot_judge(found, reach)
+        name, row = max(rows.items(), key=lambda entry: entry[1].value)
+        notes.append(f"Most points{whose} are lost on {name}: {percents(row, None, ' of all')}.")
+    cannot = cannot_judge(criteria, reach)
     left = len(cannot) - MOST_NAMED
-    told += map(cannot_words, cannot[:MOST_NAMED])
-    told += [f"So it is with {left} more: --details."] if left > 0 else []
-    now, given = (_by_system(found, name) for name in ("width_now", "width_if_given"))
+    notes += map(cannot_words, cannot[:MOST_NAMED])
+    notes += [f"So it is with {left} more: --details."] if left > 0 else []
+    now, given = (_by_system(criteria, name) for name in ("width_now", "width_if_given"))
     for system, rows in list(given.items())[:MOST_NAMED]:
-        name, width = min(rows.items(), key=lambda one: one[1].value)
+        name, width = min(rows.items(), key=lambda entry: entry[1].value)
         before = now[system][name].value
         if width.value < NARROWER * before:
             whose = f" of {system}" if system else ""
-            told.append(
+            notes.append(
                 f"Give {name}{whose} to people: if they judged it on every output, the interval "
                 f"would be {100 * width.value:.1f} points wide, in place of {100 * before:.1f}."
             )
-    return told
+    return notes
 
 
-def cannot_words(one: CannotJudge) -> str:
+def cannot_words(reason: CannotJudge) -> str:
     """Why a criterion is not for the judge."""
-    where = f" for {one.system}" if one.system else ""
+    where = f" for {reason.system}" if reason.system else ""
     return (
-        f"The judge cannot judge {one.criterion}{where}: its {MEASURES[one.measure]} is "
-        f"{one.row.value:.2f} ({one.row.low:.2f} to {one.row.high:.2f}), below the "
-        f"{one.reach:.2f} that is asked of it."
+        f"The judge cannot judge {reason.criterion}{where}: its {MEASURES[reason.measure]} is "
+        f"{reason.row.value:.2f} ({reason.row.low:.2f} to {reason.row.high:.2f}), below the "
+        f"{reason.reach:.2f} that is asked of it."
     )
 
 
-def _by_system(found: Estimate, quantity: str) -> dict[str, dict[str, Row]]:
+def _by_system(estimate: Estimate, quantity: str) -> dict[str, dict[str, Row]]:
     """Rows of a quantity by system and criterion."""
-    made: dict[str, dict[str, Row]] = {}
-    for _, at, row in found.only(quantity).rows():
+    by_system: dict[str, dict[str, Row]] = {}
+    for _, at, row in estimate.only(quantity).rows():
         if row.value == row.value:
-            made.setdefault(str(at.get("system", "")), {})[str(at["criterion"])] = row
-    return made
+            by_system.setdefault(str(at.get("system", "")), {})[str(at["criterion"])] = row
+    return by_system

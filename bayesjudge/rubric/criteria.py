@@ -80,16 +80,16 @@ def by_criterion(rubric: Rubric, *, ci_prob: float = 0.95) -> Estimate:
     rows: dict[str, dict[Any, Row]] = {}
     cautions: list[Caution] = []
     for system in rubric.names:
-        own = rubric.system(system)
-        for c, name in enumerate(own.criteria):
+        part = rubric.system(system)
+        for c, name in enumerate(part.criteria):
             at = (name, system) if several else (name,)
-            if not own.labelled[:, c].any():
+            if not part.labelled[:, c].any():
                 cautions.append(Caution.of("criterion-unlabelled", where=at, criterion=name))
                 continue
-            for quantity, row in _of_one(own, c, ci_prob):
+            for quantity, row in _of_one(part, c, ci_prob):
                 rows.setdefault(quantity, {})[at] = row
     return Estimate(
-        {quantity: Quantity.of_rows(own, dims) for quantity, own in rows.items()},
+        {quantity: Quantity.of_rows(entries, dims) for quantity, entries in rows.items()},
         method=methods.BY_CRITERION,
         ci_prob=ci_prob,
         source=f"Youden (1950); {TWO_PHASE}",
@@ -110,8 +110,8 @@ def _of_one(rubric: Rubric, c: int, ci_prob: float) -> Iterator[tuple[str, Row]]
     data = rubric.criterion(rubric.criteria[c])
     estimate = exact if isinstance(data, Counts) else difference
     yield "criterion_met", next(estimate(data, ci_prob=ci_prob).rows())[2]
-    found = quality(data, ci_prob=ci_prob)
-    yield from ((name, found[name]) for name in MEASURES if name in found)
+    judged_well = quality(data, ci_prob=ci_prob)
+    yield from ((name, judged_well[name]) for name in MEASURES if name in judged_well)
     yield "judge_met", next(naive(data, ci_prob=ci_prob).rows())[2]
     worth = rubric.points(rubric.used)
     rows = np.isfinite(worth).all(axis=1)
@@ -138,21 +138,21 @@ def _widths(rubric: Rubric, c: int, ci_prob: float) -> dict[str, float]:
     y = truths.sum(axis=1)
     given = judged.sum(axis=1) + truths[:, c] - judged[:, c]
     t = t_quantile(m - 1, ci_prob)
-    made = {}
+    widths = {}
     for name, f in (("width_now", judged.sum(axis=1)), ("width_if_given", given)):
         r2 = float(np.corrcoef(f, y)[0, 1] ** 2) if f.std() > 0 and y.std() > 0 else 0.0
-        made[name] = 2 * t * float(Parts.of(y.var(ddof=1), r2).error(m, n))
-    return made
+        widths[name] = 2 * t * float(Parts.of(y.var(ddof=1), r2).error(m, n))
+    return widths
 
 
 def cannot_judge(
-    found: Estimate, reach: float | Mapping[str, float] = REACH
+    criteria: Estimate, reach: float | Mapping[str, float] = REACH
 ) -> tuple[CannotJudge, ...]:
     """Name the criteria on which the judge is surely worse than people are among themselves.
 
     Parameters
     ----------
-    found : Estimate
+    criteria : Estimate
         From `by_criterion`.
     reach : float or mapping of str to float, default 0.5
         What people reach among themselves, by criterion if it differs: sensitivity +
@@ -174,11 +174,11 @@ def cannot_judge(
     named = dict(reach) if isinstance(reach, Mapping) else {}
     usual = REACH if isinstance(reach, Mapping) else reach
     with checking("rubric.cannot_judge") as require:
-        for one in (usual, *named.values()):
-            require(0 < one <= 1, f"reach must lie in (0, 1], got {one!r}")
+        for level in (usual, *named.values()):
+            require(0 < level <= 1, f"reach must lie in (0, 1], got {level!r}")
     return tuple(
         CannotJudge(name, str(at.get("system", "")), quantity, row, wanted)
-        for quantity, at, row in found.rows()
+        for quantity, at, row in criteria.rows()
         if quantity in MEASURES
         and (2 * row.high - 1 if quantity == "auc" else row.high)
         < (wanted := named.get(name := str(at["criterion"]), usual))

@@ -107,8 +107,8 @@ class Rubric:
                 name: given[name].shape for name in CELLS if given[name].shape != shape
             }
             for name in ("items", "systems"):
-                own = getattr(self, name)
-                odd |= {} if own is None or len(own) == shape[0] else {name: len(own)}
+                array = getattr(self, name)
+                odd |= {} if array is None or len(array) == shape[0] else {name: len(array)}
             odd |= {} if len(self.criteria) == shape[-1] else {"criteria": len(self.criteria)}
             fits = given["weight"].shape in (shape, shape[-1:])
             odd |= {} if fits else {"weight": given["weight"].shape}
@@ -135,7 +135,7 @@ class Rubric:
         require(self.labelled.any(), "nobody labelled a criterion: the judge's errors are unknown")
         if not self.own:
             never = self.applies.any(axis=0) & ~self.labelled.any(axis=0)
-            named = [name for name, one in zip(self.criteria, never, strict=True) if one]
+            named = [name for name, absent in zip(self.criteria, never, strict=True) if absent]
             words = "label some outputs on each, or leave the criterion out"
             require(not named, f"criteria that nobody labelled: {few(named, 5)}; {words}")
         lost = self.lost
@@ -153,8 +153,8 @@ class Rubric:
         outputs, criteria = self.judged.shape
         kind = "criteria an item, at most" if self.own else "criteria"
         head = f"Rubric of {outputs:,} outputs and {criteria} {kind}"
-        told = f"{int(self.whole.sum()):,} outputs labelled throughout, {self.partly:,} in part"
-        return fitted([head, told, few(self.criteria, 8)])
+        words = f"{int(self.whole.sum()):,} outputs labelled throughout, {self.partly:,} in part"
+        return fitted([head, words, few(self.criteria, 8)])
 
     @property
     def design(self) -> LabelDesign:
@@ -201,8 +201,8 @@ class Rubric:
         """
         if self.systems is None:
             return self
-        rows = np.array([one == name for one in self.systems])
-        cells = {one: getattr(self, one)[rows] for one in (*CELLS, "weight")}
+        rows = np.array([system == name for system in self.systems])
+        cells = {field: getattr(self, field)[rows] for field in (*CELLS, "weight")}
         items = None if self.items is None else [self.items[int(i)] for i in np.flatnonzero(rows)]
         return replace(self, **cells, items=items, systems=None)
 
@@ -239,7 +239,7 @@ class Rubric:
     def ends(self) -> tuple[float, float]:
         """Lowest and highest total that an output can have."""
         each = (self.points(x) for x in (self.applies, self.used, self._seen))
-        lowest = [np.nanmin(np.minimum(one, 0).sum(axis=1), initial=0.0) for one in each]
+        lowest = [np.nanmin(np.minimum(weights, 0).sum(axis=1), initial=0.0) for weights in each]
         return float(min(lowest)), 1.0
 
     @property
@@ -471,7 +471,9 @@ class _Cells:
     def of(self, column: pd.Series, who: int) -> tuple[np.ndarray, np.ndarray]:
         """Verdicts between 0 and 1, and where they are that the criterion does not apply."""
         cells = column.astype(object)
-        excused = cells.map(lambda one: isinstance(one, str) and folded(one) in self.not_applicable)
+        excused = cells.map(
+            lambda cell: isinstance(cell, str) and folded(cell) in self.not_applicable
+        )
         excused = excused.to_numpy(bool)
         cells = cells.where(cells.notna() & ~excused, None)
         scale = self.scales[who]
@@ -516,7 +518,7 @@ def _points(names: Sequence[str], weight: Any, require: Any) -> list[float]:
     given = {} if weight is None else dict(weight)
     unknown = [name for name in given if name not in names]
     require(not unknown, f"weight= of {few(unknown, 5)}: criteria are {few(names, 8)}")
-    odd = {name: one for name, one in given.items() if not isinstance(one, Real)}
+    odd = {name: point for name, point in given.items() if not isinstance(point, Real)}
     require(not odd, f"weight= of {odd}: expected numbers")
     return [1.0 if odd else float(given.get(name, 1.0)) for name in names]
 
@@ -531,7 +533,7 @@ def _cells(
     output, outputs = pd.factorize(pd.MultiIndex.from_frame(rows.output))
     code, names = pd.factorize(rows.criterion.astype(str))
     items_of = rows.output.groupby(code)[keys[0]].nunique()
-    own = bool(len(outputs) > 1 and (items_of == 1).mean() > 0.5)
+    by_output = bool(len(outputs) > 1 and (items_of == 1).mean() > 0.5)
     with checking("Rubric.from_frame") as require:
         twice = int(pd.DataFrame({"o": output, "c": code}).duplicated().sum())
         words = f"one criterion of one output has several rows by {', '.join(keys)}"
@@ -540,19 +542,19 @@ def _cells(
             points = numbers_of(rows.weight)
         else:
             points = np.array(_points([*names], weight, require))[code]
-    if own:  # the j-th criterion of each output
+    if by_output:  # the j-th criterion of each output
         code = rows.output.groupby(output).cumcount().to_numpy()
         names = [str(j + 1) for j in range(int(code.max()) + 1)]
     judged, away = read.of(rows.verdict, 0)
     people, excused = read.of(rows.truth, 1)
     cells = {"judged": judged, "people": people, "weight": points}
     cells |= {"applies": ~away, "excused": excused & ~away}
-    made: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name, values in cells.items():
         nothing = False if values.dtype == bool else np.nan
-        made[name] = np.full((len(outputs), len(names)), nothing)
-        made[name][output, code] = values
+        fields[name] = np.full((len(outputs), len(names)), nothing)
+        fields[name][output, code] = values
     each = dict(zip(keys, zip(*outputs, strict=True), strict=True))
-    systems = None if by is None else [str(one) for one in each[by]]
+    systems = None if by is None else [str(cell) for cell in each[by]]
     items = None if item is None else each[item]
-    return {**made, "criteria": [*names], "own": own, "items": items, "systems": systems}
+    return {**fields, "criteria": [*names], "own": by_output, "items": items, "systems": systems}

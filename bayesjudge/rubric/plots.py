@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 @plain_text
-def plot_criteria(found: Estimate, *, system: str = "", ax: Axes | None = None) -> Axes:
+def plot_criteria(criteria: Estimate, *, system: str = "", ax: Axes | None = None) -> Axes:
     """Draw each criterion's share with its interval, and the judge's own.
 
     Parameters
     ----------
-    found : Estimate
+    criteria : Estimate
         From `by_criterion`.
     system : str, default ""
         Whose outputs, if there are several systems.
@@ -36,7 +36,7 @@ def plot_criteria(found: Estimate, *, system: str = "", ax: Axes | None = None) 
     InputError
         If there are several systems, and none of them is named.
     """
-    every = [(q, at, row) for q, at, row in found.rows() if str(at.get("system", "")) == system]
+    every = [(q, at, row) for q, at, row in criteria.rows() if str(at.get("system", "")) == system]
     with checking("plot_criteria") as require:
         require(bool(every), "name one of the systems: system=")
     axes = ax or new_axes()

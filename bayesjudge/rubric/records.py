@@ -41,20 +41,22 @@ def rows_of_records(records: Iterable[Mapping[str, Any]], field: str | None = No
     import pandas as pd
 
     every = [*records]
-    name = field or next((n for one in every for n in one if _is_list(one[n])), None)
+    name = field or next((n for record in every for n in record if _is_list(record[n])), None)
     with checking("rubric.rows_of_records") as require:
         words = "a list of objects, such as [{'criterion': …, 'points': 3, 'met': true}]"
         require(name is not None, f"no record has {words}")
-        found = [i for i, one in enumerate(every) if _is_list(one.get(name or "", []))]
-        require(name is None or found, f"field {name!r} is not {words}")
+        places = [i for i, record in enumerate(every) if _is_list(record.get(name or "", []))]
+        require(name is None or places, f"field {name!r} is not {words}")
     rows = []
-    for i, one in enumerate(every):
-        plain = {n: cell for n, cell in one.items() if not isinstance(cell, list | Mapping)}
-        for part in one.get(str(name)) or ():
+    for i, record in enumerate(every):
+        plain = {n: cell for n, cell in record.items() if not isinstance(cell, list | Mapping)}
+        for part in record.get(str(name)) or ():
             both = {n if n not in part else f"record.{n}": cell for n, cell in plain.items()}
             rows.append({"record": i + 1, **both, **part})
     return pd.DataFrame(rows)
 
 
 def _is_list(cell: Any) -> bool:
-    return isinstance(cell, list) and bool(cell) and all(isinstance(one, Mapping) for one in cell)
+    return (
+        isinstance(cell, list) and bool(cell) and all(isinstance(entry, Mapping) for entry in cell)
+    )

@@ -57,15 +57,15 @@ def simulate(
     with checking("rubric.simulate") as require:
         require(1 <= labelled <= outputs, f"labelled must lie in [1, {outputs}], got {labelled}")
         require(criteria >= 1, f"criteria must be 1 or more, got {criteria}")
-        for name, one in (("met", met), ("agreement", agreement)):
-            require(0 < one < 1, f"{name} must lie in (0, 1), got {one}")
-        for one in (error_correlation, truth_correlation):
-            require(0 <= one < 1, f"correlations must lie in [0, 1), got {one}")
+        for name, share in (("met", met), ("agreement", agreement)):
+            require(0 < share < 1, f"{name} must lie in (0, 1), got {share}")
+        for correlation in (error_correlation, truth_correlation):
+            require(0 <= correlation < 1, f"correlations must lie in [0, 1), got {correlation}")
     rng = np.random.default_rng(random_seed)
 
     def normal(correlation: float) -> np.ndarray:
-        shared, own = rng.normal(size=(outputs, 1)), rng.normal(size=(outputs, criteria))
-        return np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * own
+        shared, apart = rng.normal(size=(outputs, 1)), rng.normal(size=(outputs, criteria))
+        return np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * apart
 
     truth = normal(truth_correlation) < ndtri(met)
     lenient = ndtr(normal(error_correlation))

@@ -74,8 +74,8 @@ def two_phase(judged: Any, people: Any, applies: Any = None) -> Errors:
     def parts(terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Means of labelled terms, and each output's influence on the sum of them."""
         mean = np.where(known, terms, 0.0).sum(axis=0) / size
-        own = np.where(known, terms - mean, 0.0) * share / size
-        return mean * share, (own + (there - share) * mean / n).sum(axis=1)
+        of_labels = np.where(known, terms - mean, 0.0) * share / size
+        return mean * share, (of_labels + (there - share) * mean / n).sum(axis=1)
 
     (truths, by_truth), (said, by_judge) = parts(y), parts(p)
     total = p.sum(axis=1)
@@ -120,19 +120,19 @@ def total(rubric: Rubric, *, ci_prob: float = 0.95) -> tuple[Estimate, ...]:
     ["Judge's mean score", 'Human labels only']
     """
     check_ci_prob(ci_prob)
-    return _by_system(rubric, lambda own: _totals(own, ci_prob), "total")
+    return _by_system(rubric, lambda part: _totals(part, ci_prob), "total")
 
 
 def _totals(rubric: Rubric, ci_prob: float) -> Sequence[Estimate]:
     if not rubric.partly:
         return closed_forms(rubric.scores(), ci_prob=ci_prob)
-    own = rubric.totals()["judged"].to_numpy()
-    error = float(own.std(ddof=1)) / np.sqrt(len(own)) if len(own) > 1 else np.nan
-    mean = float(own.mean())
+    judged = rubric.totals()["judged"].to_numpy()
+    error = float(judged.std(ddof=1)) / np.sqrt(len(judged)) if len(judged) > 1 else np.nan
+    mean = float(judged.mean())
     disputed = int((rubric.excused & rubric.applies).sum())
     return [
         Estimate(
-            {"mean_score": Quantity.over(np.clip(found.interval(ci_prob), rubric.ends[0], 1.0))},
+            {"mean_score": Quantity.over(np.clip(row.interval(ci_prob), rubric.ends[0], 1.0))},
             method=method,
             ci_prob=ci_prob,
             source=TWO_PHASE,
@@ -140,7 +140,7 @@ def _totals(rubric: Rubric, ci_prob: float) -> Sequence[Estimate]:
             assumptions=(RANDOM_LABELS,),
             cautions=(Caution.of("applies-disputed", cells=disputed),) if disputed else (),
         )
-        for method, interval, found in (
+        for method, interval, row in (
             (methods.JUDGE_SCORE, "normal", Errors(mean, mean, error)),
             (methods.TWO_PHASE, "t", two_phase(*_terms(rubric))),
         )
@@ -160,16 +160,16 @@ def _terms(rubric: Rubric, rows: Any = None) -> tuple[np.ndarray, np.ndarray, np
 
 def _paired(rubric: Rubric, first: str, second: str) -> Errors:
     """The difference of two systems' totals, item by item, of outputs that are labelled in part."""
-    own = [rubric.system(name) for name in (first, second)]
-    places = [{item: i for i, item in enumerate(one.items or ())} for one in own]
+    pair = [rubric.system(name) for name in (first, second)]
+    places = [{item: i for i, item in enumerate(part.items or ())} for part in pair]
     shared = [item for item in places[0] if item in places[1]]
     (p, y, used), (other_p, other_y, other_used) = (
-        _terms(one, [place[item] for item in shared])
-        for one, place in zip(own, places, strict=True)
+        _terms(part, [place[item] for item in shared])
+        for part, place in zip(pair, places, strict=True)
     )
     whole = np.isfinite(p + other_p).all(axis=1)
     terms = (p - other_p, y - other_y, used | other_used)
-    return two_phase(*(one[whole] for one in terms))
+    return two_phase(*(term[whole] for term in terms))
 
 
 def differences(rubric: Rubric, *, ci_prob: float = 0.95) -> Estimate:
@@ -242,8 +242,8 @@ def meets(
         If no output is labelled throughout.
     """
 
-    def of(own: Rubric) -> list[Estimate]:
-        return [exact(own.meets(at_least), ci_prob=ci_prob)]
+    def of(part: Rubric) -> list[Estimate]:
+        return [exact(part.meets(at_least), ci_prob=ci_prob)]
 
     if at_least is None:
         return _by_system(rubric, of, "all_met")
@@ -255,18 +255,29 @@ def _by_system(
 ) -> tuple[Estimate, ...]:
     """Estimates of each system under one name, and with the coordinates `at`, by method."""
     each: Mapping[str, Sequence[Estimate]] = {k: make(rubric.system(k)) for k in rubric.names}
-    found = []
-    for method in dict.fromkeys(one.method for own in each.values() for one in own):
-        own = {k: one for k, made in each.items() for one in made if one.method == method}
+    estimates = []
+    for method in dict.fromkeys(
+        estimate.method for answers in each.values() for estimate in answers
+    ):
+        by_name = {
+            k: estimate
+            for k, answers in each.items()
+            for estimate in answers
+            if estimate.method == method
+        }
         several = len(rubric.names) > 1
-        first = {k: next(one.rows())[2] for k, one in own.items()}
+        first = {k: next(estimate.rows())[2] for k, estimate in by_name.items()}
         rows = {((k,) if several else ()) + (*at.values(),): row for k, row in first.items()}
-        told = [c.within(k, (k,)) if several else c for k, one in own.items() for c in one.cautions]
+        cautions = [
+            c.within(k, (k,)) if several else c
+            for k, estimate in by_name.items()
+            for c in estimate.cautions
+        ]
         dims = ("system",) * several + (*at,)
-        found.append(replace(
-            next(iter(own.values())),
+        estimates.append(replace(
+            next(iter(by_name.values())),
             quantities={quantity: Quantity.of_rows(rows, dims)},
-            cautions=tuple(dict.fromkeys(told)),
+            cautions=tuple(dict.fromkeys(cautions)),
             data=rubric,
         ))  # fmt: skip
-    return tuple(found)
+    return tuple(estimates)
