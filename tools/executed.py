@@ -2,15 +2,17 @@
 
     python -m pytest -p tools.executed --executed FILE [what pytest is to run]
 
-A test counts for a line only the first time that it runs it, so that recording costs little:
-`sys.monitoring` calls back once a line and test. What runs while a module is imported, and in a
-process of its own, is not recorded.
+A test counts for a line only the first time that it runs it, and Python is asked for the lines of
+the package alone, so that recording costs little. What runs while a module is imported, and in a
+process of its own, is not recorded. The file is written as the run goes on: one that is stopped
+has what it saw.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+import time
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +24,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "bayesjudge"
 TOOL = 4  # of sys.monitoring's six, one that nobody has claimed
 FAST, SLOW, SAMPLING = "fast", "slow", "sampling"
+EVERY = 30.0  # seconds after which what was seen so far is written
 #: Stands for the tier of a test that failed: what it says of a fault is nothing.
 FAILED = "failed"
 
@@ -55,14 +58,19 @@ class Recorder:
         self.lines: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         self._now: set[tuple[str, int]] = set()
         self._failed: set[str] = set()
-        monitoring = sys.monitoring
-        monitoring.use_tool_id(TOOL, "executed")
-        monitoring.register_callback(TOOL, monitoring.events.LINE, self._line)
-        monitoring.set_events(TOOL, monitoring.events.LINE)
+        self._written = time.monotonic()
+        sys.monitoring.use_tool_id(TOOL, "executed")
+        sys.monitoring.register_callback(TOOL, sys.monitoring.events.LINE, self._line)
+        sys.addaudithook(self._watch)
+
+    def _watch(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """Ask for the lines of a module of the package, as it is about to be imported."""
+        if event == "exec" and arguments[0].co_filename.startswith(str(PACKAGE)):
+            for code in _functions(arguments[0]):
+                sys.monitoring.set_local_events(TOOL, code, sys.monitoring.events.LINE)
 
     def _line(self, code: CodeType, line: int) -> Any:
-        if code.co_filename.startswith(str(PACKAGE)) and code.co_name != "<module>":
-            self._now.add((code.co_filename, line))
+        self._now.add((code.co_filename, line))
         return sys.monitoring.DISABLE
 
     @pytest.hookimpl(wrapper=True)
@@ -79,6 +87,8 @@ class Recorder:
             for file, line in self._now:
                 name = str(Path(file).relative_to(PACKAGE.parent))
                 self.lines[name][line].append(len(self.tests) - 1)
+            if time.monotonic() > self._written + EVERY:
+                self._write()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep the name if it failed."""
@@ -86,10 +96,21 @@ class Recorder:
             self._failed.add(report.nodeid)
 
     def pytest_sessionfinish(self) -> None:
-        """Write what was found."""
-        sys.monitoring.free_tool_id(TOOL)
+        """Write what the whole run saw."""
+        self._write()
+
+    def _write(self) -> None:
+        self._written = time.monotonic()
         tests = [(n, s, FAILED if n in self._failed else tier) for n, s, tier in self.tests]
         self.path.write_text(json.dumps({"tests": tests, "lines": self.lines}))
+
+
+def _functions(code: CodeType) -> Iterator[CodeType]:
+    """Code of a module's functions, of those within others too."""
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield inner
+            yield from _functions(inner)
 
 
 def _seconds() -> float:
@@ -104,7 +125,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--executed", type=Path, help="file of the lines that each test runs")
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Record, if asked to."""
-    if path := config.getoption("--executed"):
-        config.pluginmanager.register(Recorder(path.resolve()))
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Record, if asked to, from before the package is imported."""
+    if path := early_config.known_args_namespace.executed:
+        early_config.pluginmanager.register(Recorder(path.resolve()))

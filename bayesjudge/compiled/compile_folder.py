@@ -32,21 +32,21 @@ def choose_compile_folder() -> None:
     """
     if "pytensor" in sys.modules or _chosen_by_user():
         return
-    own = _folder_of_pytensor()
-    problem = not_private(own, others=0o002) or _not_writable(own)
+    default = _folder_of_pytensor()
+    problem = not_private(default, others=0o002) or _not_writable(default)
     if not problem:
         return
     folder = tempfile.mkdtemp(prefix="bayesjudge-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    if own.parent == Path("~"):  # of a user without a home, PyTensor's import would end in an error
+    if default.parent == Path("~"):  # without a home PyTensor's import would end in an error
         os.environ["HOME"] = folder
     flags = os.environ.get("PYTENSOR_FLAGS", "")
     os.environ["PYTENSOR_FLAGS"] = ",".join(filter(None, [flags, f"base_compiledir={folder}"]))
     _untold.append(
-        f"bayesjudge compiles in {folder}, since {own} {problem}: each process compiles anew. To "
-        "keep what is compiled set PYTENSOR_FLAGS=base_compiledir=FOLDER"
+        f"bayesjudge compiles in {folder}, since {default} {problem}: each process compiles anew. "
+        "To keep what is compiled set PYTENSOR_FLAGS=base_compiledir=FOLDER"
     )
-    left.append(own)
+    left.append(default)
 
 
 def tell_of_compile_folder() -> None:
@@ -65,13 +65,14 @@ def not_private(place: Path | int, others: int = 0o022) -> str:
     if not hasattr(os, "geteuid"):  # Windows, where the place is in the user's profile
         return ""
     try:
-        found = os.stat(place)
-        owners = {found.st_uid, os.lstat(place).st_uid if isinstance(place, Path) else found.st_uid}
+        status = os.stat(place)
+        link = os.lstat(place) if isinstance(place, Path) else status
+        owners = {status.st_uid, link.st_uid}
     except (FileNotFoundError, NotADirectoryError):
         return ""
     if owners != {os.geteuid()}:
         return "belongs to another user"
-    return "may be changed by other users" if found.st_mode & others else ""
+    return "may be changed by other users" if status.st_mode & others else ""
 
 
 def _chosen_by_user() -> bool:

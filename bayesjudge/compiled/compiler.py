@@ -93,7 +93,7 @@ class Translated(NamedTuple):
 
 def make_code(translated: dict[str, Translated]) -> dict[str, Callback]:
     """Make machine code of callbacks that were translated."""
-    return {name: _linked(_with_code(one.result), one.arrays) for name, one in translated.items()}
+    return {kind: _linked(_with_code(t.result), t.arrays) for kind, t in translated.items()}
 
 
 def _with_code(result: CompileResult) -> CompileResult:
@@ -118,8 +118,8 @@ def _with_code(result: CompileResult) -> CompileResult:
     with global_compiler_lock:
         library.finalize()
     environments = result._find_referenced_environments()  # of parts that call Python
-    for one in environments:
-        library.codegen.set_env(one.env_name, one)
+    for environment in environments:
+        library.codegen.set_env(environment.env_name, environment)
     return result._replace(referenced_envs=tuple(environments))
 
 
@@ -142,7 +142,7 @@ def translate_callback(
         lengths = "".join(f"data[{place + 1 + j}], " for j in range(ndim))
         arguments.append(f"carray(pointer(data[{place}]), ({lengths}), dtype_{i})")
         place += 1 + ndim
-    scope: dict[str, Any] = {f"dtype_{i}": np.dtype(one.dtype) for i, one in enumerate(arrays)}
+    scope: dict[str, Any] = {f"dtype_{i}": np.dtype(array.dtype) for i, array in enumerate(arrays)}
     # with the name of a module that can be imported, Numba can read what it writes
     scope |= {"__name__": __name__, "inner": inner, "pointer": _pointer}
     scope |= {"np": np, "carray": numba.carray}
@@ -171,21 +171,21 @@ def _linked(result: CompileResult, arrays: tuple[Array, ...]) -> Callback:
 
 def _code_of(result: CompileResult) -> Code:
     _, _, (binary, _) = result.library.serialize_using_object_code()
-    variables = [one.name for one in result.library._final_module.global_variables]
+    variables = [variable.name for variable in result.library._final_module.global_variables]
     environments = {name: _known_to(name) for name in variables if name.startswith(ENVIRONMENT)}
     return Code(binary, result.fndesc.llvm_cfunc_wrapper_name, environments)
 
 
 def _known_to(name: str) -> str:
     """What a part of the code takes out of its environment when it calls Python."""
-    one = lookup_environment(name)
-    if one is None or not one.consts:
+    environment = lookup_environment(name)
+    if environment is None or not environment.consts:
         return ""
-    values = [{"dtype": it.str} if isinstance(it, np.dtype) else it for it in one.consts]
+    values = [{"dtype": it.str} if isinstance(it, np.dtype) else it for it in environment.consts]
     simple = str | int | float | dict | None
-    if not one.can_cache() or not all(isinstance(value, simple) for value in values):
+    if not environment.can_cache() or not all(isinstance(value, simple) for value in values):
         raise RuntimeError(f"{name} knows what no other process does")
-    return json.dumps([one.globals["__name__"], values])
+    return json.dumps([environment.globals["__name__"], values])
 
 
 def _in_memory(result: CompileResult, arrays: tuple[Array, ...], kept: bytes | None) -> Callback:
@@ -243,8 +243,8 @@ def make_callbacks(
         _operations[_name_of(cache, signature, result.codegen)] = _kept(result)
 
     def load(cache: Cache, signature: Any, context: Any) -> CompileResult | None:
-        found = _operations.get(_name_of(cache, signature, context.codegen()))
-        return found and found._replace(metadata={})  # where Numba writes how long this took
+        stored = _operations.get(_name_of(cache, signature, context.codegen()))
+        return stored and stored._replace(metadata={})  # where Numba writes how long this took
 
     changed = [
         (_FunctionCompiler, "_customize_flags", without_wrappers),
@@ -309,10 +309,10 @@ def _with_numpy(x, y, out):
         return out
 
     def elsewhere(x, y, out):
-        found = np.dot(x, y)
-        for i in range(found.shape[0]):
-            for j in range(found.shape[1]):
-                out[i, j] = found[i, j]
+        product = np.dot(x, y)
+        for i in range(product.shape[0]):
+            for j in range(product.shape[1]):
+                out[i, j] = product[i, j]
         return out
 
     return here if out.layout == "C" else elsewhere

@@ -63,13 +63,13 @@ def runnable_of(model: pm.Model, on_compile: Callable[[], None]) -> Runnable:
     point = start(0)
     key = key_of(model, logp, kept, point)
     if key not in _kept:
-        found = _read(key)
-        if found is None:
+        callbacks = _read(key)
+        if callbacks is None:
             on_compile()
             with compiling():
-                found = _compile(model, logp, kept, point)
-            _write(key, found)
-        _kept[key] = found
+                callbacks = _compile(model, logp, kept, point)
+            _write(key, callbacks)
+        _kept[key] = callbacks
         while len(_kept) > KEPT:
             _kept.popitem(last=False)
     _kept.move_to_end(key)
@@ -89,15 +89,15 @@ def _read(key: str) -> dict[str, Callback] | None:
     """What another process compiled; what cannot be used is compiled anew, and one line says so."""
     from bayesjudge.compiled import native
 
-    for folder in (_folder(), *(one / NAME for one in left)):
+    for folder in (_folder(), *(place / NAME for place in left)):
         try:
-            found = native.read(folder, key, _rebuilt)
+            callbacks = native.read(folder, key, _rebuilt)
         except Exception as error:  # whatever a file made elsewhere may do when it is read
-            found = f"{native.file_of(folder, key)} cannot be used ({error!r})"
-        if isinstance(found, dict):
-            return found
-        if found:
-            tell(f"{found}: compiling again")
+            callbacks = f"{native.file_of(folder, key)} cannot be used ({error!r})"
+        if isinstance(callbacks, dict):
+            return callbacks
+        if callbacks:
+            tell(f"{callbacks}: compiling again")
     return None
 
 
@@ -233,15 +233,15 @@ def _compile(model: pm.Model, logp: Any, kept: Sequence[Any], point: Point) -> d
     graphs = {"density": [logp, gradient], "expand": [drawn]}
 
     def translate() -> dict[str, Translated]:
-        found = {}
+        translated = {}
         for kind, outputs in graphs.items():
             given = clone_replace(outputs, parts)
             with _wide_loops():
                 run = compile_graph([joined], given, mode="NUMBA", on_unused_input="ignore")
             shared = [(v.name, np.asarray(v.get_value())) for v in run.get_shared()]
             arrays = [native.Array(str(name), a.dtype.str, a.ndim) for name, a in shared]
-            found[kind] = translate_callback(kind, run.vm.jit_fn, size, arrays)
-        return found
+            translated[kind] = translate_callback(kind, run.vm.jit_fn, size, arrays)
+        return translated
 
     with model:
         try:

@@ -93,13 +93,13 @@ class Callback(NamedTuple):
 
     def addresses(self, data: dict[str, np.ndarray]) -> np.ndarray:
         """What the callback takes as its last argument; `data` must outlive it."""
-        found: list[int] = []
+        numbers: list[int] = []
         for name, dtype, ndim in self.arrays:
             array = data[name]
             if (array.dtype.str, array.ndim) != (dtype, ndim) or not array.flags.c_contiguous:
                 raise TypeError(f"{name} must be {dtype} with {ndim} dimensions, is {array.dtype}")
-            found += [array.ctypes.data, *array.shape]
-        return np.array([*found, 0], dtype=np.int64)
+            numbers += [array.ctypes.data, *array.shape]
+        return np.array([*numbers, 0], dtype=np.int64)
 
 
 # What code depends on -----------------------------------------------------------------------------
@@ -128,8 +128,8 @@ def _settings() -> dict[str, Any]:
     asked = Path(".numba_config.yaml").exists()
     asked = asked or any(f"NUMBA_{name}" in os.environ for name in (*SETTINGS, *OF_PROCESSOR))
 
-    found = {name: getattr(config, name) for name in SETTINGS}
-    changed = {name: str(value) for name, value in found.items() if value != SETTINGS[name]}
+    settings = {name: getattr(config, name) for name in SETTINGS}
+    changed = {name: str(value) for name, value in settings.items() if value != SETTINGS[name]}
     return changed | {name: getattr(config, name) for name in OF_PROCESSOR if asked}
 
 
@@ -146,8 +146,8 @@ def link(code: Code, arrays: tuple[Array, ...]) -> Callback:
             library.export_symbol(name)
         linked = library.link(_linker(), f"callback {next(_numbers)}")
         environments = [_environment(known) for known in code.environments.values()]
-    for name, one in zip(code.environments, environments, strict=True):
-        ctypes.c_void_p.from_address(linked[name]).value = id(one)
+    for name, environment in zip(code.environments, environments, strict=True):
+        ctypes.c_void_p.from_address(linked[name]).value = id(environment)
     return Callback(linked[code.name], arrays, (linked, environments), code)
 
 
@@ -176,22 +176,23 @@ def _symbols() -> dict[str, int]:
         name if name.startswith("_") else f"NRT_{name}": address
         for name, address in memory.c_helpers.items()
     }
-    errors = [one for one in vars(builtins).values() if isinstance(one, type)]
-    known |= {f"PyExc_{one.__name__}": id(one) for one in errors if issubclass(one, BaseException)}
+    errors = [error for error in vars(builtins).values() if isinstance(error, type)]
+    errors = [error for error in errors if issubclass(error, BaseException)]
+    known |= {f"PyExc_{error.__name__}": id(error) for error in errors}
     return known | {"_Py_NoneStruct": id(None)}
 
 
 def _environment(known: str) -> Any:
     """What code that calls Python knows: names of a module, and values."""
-    made = import_module("numba._dynfunc").Environment
+    make = import_module("numba._dynfunc").Environment
     if not known:
-        return made({})
+        return make({})
     module, values = json.loads(known)
-    one = made(vars(import_module(module)))
-    one.consts[:] = [
+    environment = make(vars(import_module(module)))
+    environment.consts[:] = [
         np.dtype(value["dtype"]) if isinstance(value, dict) else value for value in values
     ]
-    return one
+    return environment
 
 
 # Code is kept -------------------------------------------------------------------------------------
@@ -204,9 +205,9 @@ def file_of(folder: Path, key: str) -> Path:
 
 def write(folder: Path, key: str, callbacks: dict[str, Callback]) -> str | None:
     """Keep callbacks; say in words why that is not possible, if it is not."""
-    if any(one.kept is None for one in callbacks.values()):
+    if any(callback.kept is None for callback in callbacks.values()):
         return "it holds an address or a large array, or calls Python"
-    parts = {name: _part(one) for name, one in callbacks.items()}
+    parts = {name: _part(callback) for name, callback in callbacks.items()}
     names = json.dumps([key, {name: about for name, (about, _) in parts.items()}]).encode()
     body = b"".join([len(names).to_bytes(8), names, *(binary for _, binary in parts.values())])
     path = file_of(folder, key)
@@ -249,14 +250,14 @@ def _opened(folder: Path, *, make: bool = False) -> str:
 
 def _prune(folder: Path, kept: Path) -> None:
     """Remove what was used longest ago: versions and models come and go."""
-    found = {path: path.stat() for path in folder.glob("*.code")}
-    spare = sum(one.st_size for one in found.values()) - LARGEST
-    for path in sorted(found, key=lambda path: found[path].st_mtime):
+    files = {path: path.stat() for path in folder.glob("*.code")}
+    spare = sum(status.st_size for status in files.values()) - LARGEST
+    for path in sorted(files, key=lambda path: files[path].st_mtime):
         if spare <= 0:
             return
         if path != kept:
             path.unlink(missing_ok=True)
-            spare -= found[path].st_size
+            spare -= files[path].st_size
 
 
 def read(
@@ -279,14 +280,14 @@ def read(
     if not content.startswith(FORMAT) or hashlib.sha256(body).digest() != digest:
         return f"{path} is damaged"
     place = 8 + int.from_bytes(body[:8])
-    found, parts = json.loads(body[8:place])
-    if found != key:
+    stored_key, parts = json.loads(body[8:place])
+    if stored_key != key:
         return f"{path} holds the code of something else"
     callbacks = {}
     try:
         for name, about in parts.items():
             binary, place = body[place : place + about["bytes"]], place + about["bytes"]
-            arrays = tuple(Array(*one) for one in about["arrays"])
+            arrays = tuple(Array(*array) for array in about["arrays"])
             if about["names"] is not None:
                 function, environments = about["names"]
                 callbacks[name] = link(Code(binary, function, environments), arrays)

@@ -55,8 +55,8 @@ def tree_of(trace: Any, runnable: Any, statistics: Sequence[str]) -> xr.DataTree
 
     draws, about = trace.get_arrow_trace()
     coords = runnable.coords
-    tuning = [int(np.sum(pa.array(one.column("tuning")).to_numpy(False))) for one in about]
-    longest = max(one.num_rows - n for one, n in zip(draws, tuning, strict=True))
+    tuning = [int(np.sum(pa.array(batch.column("tuning")).to_numpy(False))) for batch in about]
+    longest = max(batch.num_rows - n for batch, n in zip(draws, tuning, strict=True))
 
     def joined(batches: Sequence[Any], name: str) -> tuple[list[str], np.ndarray]:
         field = batches[0].column(name).field.metadata
@@ -76,15 +76,15 @@ def tree_of(trace: Any, runnable: Any, statistics: Sequence[str]) -> xr.DataTree
         return dims or [f"{name}_dim_{i}" for i in range(len(shape))], array
 
     def dataset(batches: Sequence[Any], names: Sequence[str]) -> xr.Dataset:
-        found = {name: joined(batches, name) for name in names if name in batches[0].column_names}
+        by_name = {name: joined(batches, name) for name in names if name in batches[0].column_names}
         lengths = {
             dim: n
-            for dims, array in found.values()
+            for dims, array in by_name.values()
             for dim, n in zip(dims, array.shape[2:], strict=True)
         }
         lengths |= {"chain": len(batches), "draw": longest}
         index = {d: coords.get(d, range(n)) for d, n in lengths.items()}
-        variables = {name: (("chain", "draw", *dims), v) for name, (dims, v) in found.items()}
+        variables = {name: (("chain", "draw", *dims), v) for name, (dims, v) in by_name.items()}
         return xr.Dataset(variables, index)
 
     return xr.DataTree.from_dict(

@@ -127,11 +127,11 @@ def compile_function(function: Callable[..., Any], file: Path) -> Callable[..., 
         from pytensor.link.numba.cache import CACHED_SRC_FUNCTIONS
 
         CACHED_SRC_FUNCTIONS[function] = f"{function.__module__}_{function.__name__}_{text}"
-        made = numba.njit(cache=True, nogil=True)(function)
+        compiled = numba.njit(cache=True, nogil=True)(function)
     except Exception as error:
         tell_of_failure(error, "each process compiles it anew")
-        made = numba.njit(nogil=True)(function)
-    return cast("Callable[..., Any]", made)
+        compiled = numba.njit(nogil=True)(function)
+    return cast("Callable[..., Any]", compiled)
 
 
 # Lines on stderr, each once a process ------------------------------------------------------------
@@ -146,7 +146,8 @@ def tell(text: str) -> None:
 
 def tell_of_failure(error: Exception, instead: str) -> None:
     """Name what of this package failed, and what is done instead."""
-    own = str(Path(__file__).parent)
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(own)]
+    package = str(Path(__file__).parent)
+    trace = traceback.extract_tb(error.__traceback__)
+    frames = [frame for frame in trace if frame.filename.startswith(package)]
     place = f"{Path(frames[-1].filename).stem}.{frames[-1].name}"
     tell(f"{place} failed ({type(error).__name__}: {error}): {instead}")

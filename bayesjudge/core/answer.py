@@ -123,10 +123,10 @@ class Answer:
         """
         import pandas as pd
 
-        own = {} if self.judge is None else entries(self.judge)
+        judges = {} if self.judge is None else entries(self.judge)
         rows = []
         for quantity, where, row in self.quoted.rows():
-            beside = own.get((quantity, *where.values()))
+            beside = judges.get((quantity, *where.values()))
             judge = {} if beside is None else {"judge": beside.value}
             rows.append({"quantity": quantity, **where, **row._asdict(), **judge})
         return pd.DataFrame(rows)
@@ -170,19 +170,19 @@ class Answer:
         str
             The numbers, with the kind of their interval, the method, its source and assumptions.
         """
-        made = self.quoted
-        kinds = dict.fromkeys(interval_words(made, quantity) for quantity in made.quantities)
-        assumed = "; ".join(a.text for a in made.assumptions)
-        against = list(dict.fromkeys(n for a in made.assumptions for n in a.contradicted_by))
+        quoted = self.quoted
+        kinds = dict.fromkeys(interval_words(quoted, quantity) for quantity in quoted.quantities)
+        assumed = "; ".join(a.text for a in quoted.assumptions)
+        against = list(dict.fromkeys(n for a in quoted.assumptions for n in a.contradicted_by))
         sentences = [
             self.text,
             self.basis,
             f"Intervals are {' and '.join(k for k in kinds if k)}." if any(kinds) else "",
-            f"Method: {made.method} ({made.source}), computed with bayesjudge {__version__}.",
+            f"Method: {quoted.method} ({quoted.source}), computed with bayesjudge {__version__}.",
             f"It assumes that {assumed}." if assumed else "",
             f"The data contradict this: {', '.join(against)}." if against else "",
         ]
-        return " ".join(one for one in sentences if one)
+        return " ".join(sentence for sentence in sentences if sentence)
 
     def as_dict(self) -> dict[str, Any]:
         """Give the fields as plain values.
@@ -196,10 +196,10 @@ class Answer:
             ``where``, ``value``, ``low``, ``high``, ``known`` (false of bounds without a value),
             and ``judge``, the judge's own number, or ``None``.
         """
-        own = {} if self.judge is None else entries(self.judge)
-        beside = {key: row.value for key, row in own.items()}
+        judges = {} if self.judge is None else entries(self.judge)
+        beside = {key: row.value for key, row in judges.items()}
         name = pass_name_in([self.quoted])
-        worth = [{"where": name, **one.as_dict()} for name, one in self.worth.items() if one.known]
+        worth = [{"where": name, **w.as_dict()} for name, w in self.worth.items() if w.known]
         return {
             "text": self.text,
             "known": self.known,
@@ -223,9 +223,9 @@ class Answer:
         }
 
 
-def interval_words(made: Estimate, quantity: str) -> str:
+def interval_words(estimate: Estimate, quantity: str) -> str:
     """A quantity's interval as a methods section names it."""
-    kind, level = made.interval_of(quantity), f"{percent_of(made.ci_prob)}"
+    kind, level = estimate.interval_of(quantity), f"{percent_of(estimate.ci_prob)}"
     if kind in ("", "none", "none needed"):
         return ""
     if "prediction" in kind or "predictive" in kind:
@@ -245,58 +245,60 @@ def as_estimates(
 ) -> list[Estimate]:
     """Summarise fits; at least one result, all at one level."""
     asked: dict[str, Any] = {"ci_prob": ci_prob, "interval": interval, "target": target}
-    made = [one.estimate(**asked) if isinstance(one, Fit) else one for one in results]
+    estimates = [r.estimate(**asked) if isinstance(r, Fit) else r for r in results]
     with checking("results") as require:
-        require(bool(made), "give at least one Estimate or Fit")
-        for one in made:
+        require(bool(estimates), "give at least one Estimate or Fit")
+        for estimate in estimates:
             require(
-                one.ci_prob == ci_prob,
-                f"{one.method} has {one.ci_prob:.0%} intervals, expected {ci_prob:.0%}; "
+                estimate.ci_prob == ci_prob,
+                f"{estimate.method} has {estimate.ci_prob:.0%} intervals, expected {ci_prob:.0%}; "
                 f"make it with ci_prob={ci_prob}",
             )
-    return made
+    return estimates
 
 
 def answer_of(
     results: Sequence[Estimate | Fit], *, ci_prob: float, interval: Interval | None
 ) -> Answer | None:
     """The answer of the module whose data the results were computed from, if it has one."""
-    data = next((one.data for one in results if one.data is not None), None)
+    data = next((result.data for result in results if result.data is not None), None)
     package = type(data).__module__.rpartition(".")[0]
     tell = getattr(import_module(package), "answer", None) if package else None
     if not callable(tell):
         return None
     try:
-        found: Answer = tell(*results, ci_prob=ci_prob, interval=interval)
+        answer: Answer = tell(*results, ci_prob=ci_prob, interval=interval)
     except InputError:  # the results lack the quantity that answers
         return None
-    return found
+    return answer
 
 
-def entries(made: Estimate) -> dict[tuple[Any, ...], Row]:
+def entries(estimate: Estimate) -> dict[tuple[Any, ...], Row]:
     """Rows by quantity and coordinates."""
-    return {(quantity, *where.values()): row for quantity, where, row in made.rows()}
+    return {(quantity, *where.values()): row for quantity, where, row in estimate.rows()}
 
 
-def preferred(made: Sequence[Estimate], quantity: str, rank: Callable[[Estimate], Any]) -> Estimate:
+def preferred(
+    estimates: Sequence[Estimate], quantity: str, rank: Callable[[Estimate], Any]
+) -> Estimate:
     """The estimate to quote: of those that suit the design and answer, the first by `rank`."""
-    having = [one for one in made if quantity in one]
+    having = [estimate for estimate in estimates if quantity in estimate]
     with checking("answer") as require:
-        names = [one.method.title for one in made]
+        names = [estimate.method.title for estimate in estimates]
         require(bool(having), f"none of {names} has the quantity {quantity!r}; add one that has")
 
-    def order(one: Estimate) -> tuple[bool, bool, Any]:
-        unsuited = any(c.id == "design-mismatch" for c in one.cautions)
-        found = one.quantities[quantity]
-        empty = bool((np.isnan(found.value) & np.isnan(found.low)).all())
-        return unsuited, empty, rank(one)
+    def order(estimate: Estimate) -> tuple[bool, bool, Any]:
+        unsuited = any(c.id == "design-mismatch" for c in estimate.cautions)
+        numbers = estimate.quantities[quantity]
+        empty = bool((np.isnan(numbers.value) & np.isnan(numbers.low)).all())
+        return unsuited, empty, rank(estimate)
 
     return min(having, key=order)
 
 
-def rows_of(made: Iterable[Estimate], quantity: str) -> dict[tuple[Any, ...], Row]:
+def rows_of(estimates: Iterable[Estimate], quantity: str) -> dict[tuple[Any, ...], Row]:
     """Rows of a quantity by their coordinates: of the first estimate that has it, if one has."""
-    first = next((one for one in made if quantity in one), None)
+    first = next((estimate for estimate in estimates if quantity in estimate), None)
     rows = () if first is None else first.only(quantity).rows()
     return {tuple(at.values()): row for _, at, row in rows}
 
@@ -318,31 +320,31 @@ class Quoted(NamedTuple):
 
 
 def quote(
-    made: Sequence[Estimate],
+    estimates: Sequence[Estimate],
     quantity: str,
     judge: Method,
     *,
     judge_of: Callable[[], Estimate | None] = lambda: None,
-    rank: Callable[[Estimate], Any] = lambda one: one.method.rank,
+    rank: Callable[[Estimate], Any] = lambda estimate: estimate.method.rank,
     named: Callable[[dict[str, Any]], str] = lambda at: ", ".join(map(str, at.values())),
     span: float = 1.0,
 ) -> Quoted:
     """The estimate to quote, the first by `rank`, with the `judge`'s own, which may be computed."""
-    whole = preferred(made, quantity, rank)
-    beside = next((one for one in made if one.method == judge), None) or judge_of()
+    whole = preferred(estimates, quantity, rank)
+    beside = next((e for e in estimates if e.method == judge), None) or judge_of()
     shares, beside = whole.only(quantity), beside and beside.only(quantity)
-    rows, own = (
-        {} if one is None else {named(at): row for _, at, row in one.rows()}
-        for one in (shares, beside)
+    rows, judges = (
+        {} if estimate is None else {named(at): row for _, at, row in estimate.rows()}
+        for estimate in (shares, beside)
     )
     uncorrected = whole.method == judge
     unknown = uncorrected or all(says_little(row, span) for row in rows.values())
-    return Quoted(whole, shares, beside, rows, own, uncorrected, unknown)
+    return Quoted(whole, shares, beside, rows, judges, uncorrected, unknown)
 
 
-def data_of[T](made: Sequence[Estimate], kind: type[T]) -> T | None:
+def data_of[T](estimates: Sequence[Estimate], kind: type[T]) -> T | None:
     """The data that estimates were computed from, if they are of this kind."""
-    return next((one.data for one in made if isinstance(one.data, kind)), None)
+    return next((estimate.data for estimate in estimates if isinstance(estimate.data, kind)), None)
 
 
 def mirrored(row: Row) -> Row:
@@ -500,12 +502,13 @@ def difference_words(
 
     If a pass has another `name`, the first has more outputs of that name.
     """
-    made = Claim.of(difference)
+    claimed = Claim.of(difference)
     is_, be, better = ("has", "have", f"more '{name}' outputs") if name else ("is", "be", "better")
-    verb = claim(made.likely, is_, be, excluded=made.by.low > 0)
-    text = f"{made.ahead} {verb} {better} than {made.behind}: {in_numbers(made.by, ci_prob)}"
-    if made.probability is not None:
-        text += f", {'more' if name else 'better'} with probability {chance(made.likely)}"
+    verb = claim(claimed.likely, is_, be, excluded=claimed.by.low > 0)
+    by = in_numbers(claimed.by, ci_prob)
+    text = f"{claimed.ahead} {verb} {better} than {claimed.behind}: {by}"
+    if claimed.probability is not None:
+        text += f", {'more' if name else 'better'} with probability {chance(claimed.likely)}"
     return text
 
 
@@ -517,8 +520,8 @@ def disagreements(
     first: dict[frozenset[str], Claim] = {}
     against = []
     for row in differences:
-        made = Claim.of(row)
-        if first.setdefault(frozenset((row["first"], row["second"])), made).differs(made):
+        claimed = Claim.of(row)
+        if first.setdefault(frozenset((row["first"], row["second"])), claimed).differs(claimed):
             against.append(f"{row['method']} disagrees: {in_words(row)}.")
     left = len(against) - MOST_NAMED
     return (*against[:MOST_NAMED], *([f"{left} more disagree: --details."] if left > 0 else []))
@@ -587,9 +590,9 @@ def shares_of_two(
     return listed([first, *(percents(rows[names[1]], None, end) for end in of[1:])]), between
 
 
-def judges_share(own: Mapping[str, Row], name: str = "") -> str:
+def judges_share(judges: Mapping[str, Row], name: str = "") -> str:
     """``; the judge passes 59 %``, if it is known."""
-    share = next(iter(own.values()), None)
+    share = next(iter(judges.values()), None)
     return "" if share is None else f"; {judge_passes(f'{100 * share.value:.0f} %', name)}"
 
 
@@ -619,6 +622,6 @@ def few_of(rows: Mapping[str, Row]) -> tuple[list[str], tuple[str, ...]]:
     first, *others, last = names
     short = short_names(rows)
     few = len(others) <= MOST_BETWEEN
-    between = listed([short[one] for one in others]) if few else f"{len(others)} others"
+    between = listed([short[other] for other in others]) if few else f"{len(others)} others"
     verb = "lies" if len(others) == 1 else "lie"
     return [first, last], (f"{between} {verb} between {short[first]} and {short[last]}.",)

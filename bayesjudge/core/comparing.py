@@ -68,8 +68,8 @@ def of_closed_forms(
     """`compare`, where it is closed forms and a fit that stand side by side."""
 
     def compared(data: Any, fit: Fit | None = None, *, ci_prob: float = 0.95) -> pd.DataFrame:
-        made = closed_forms(data, ci_prob=ci_prob)
-        return compare_results(*made, *([] if fit is None else [fit]), ci_prob=ci_prob)
+        estimates = closed_forms(data, ci_prob=ci_prob)
+        return compare_results(*estimates, *([] if fit is None else [fit]), ci_prob=ci_prob)
 
     return compared
 
@@ -165,11 +165,11 @@ def _together(fit: Fit) -> tuple[np.ndarray, list[str]]:
 def with_value(fit: Fit) -> np.ndarray:
     """Which of a fit's systems have a value, not bounds alone."""
     quantity = _compared(fit)
-    made = fit.spec._bounds(fit, 0.95, fit.target).get(quantity)
-    if made is None:
+    bounds = fit.spec._bounds(fit, 0.95, fit.target).get(quantity)
+    if bounds is None:
         sizes = fit.idata["posterior"][quantity].shape[2:]
         return np.full(sizes[0] if sizes else 1, True)
-    return ~(np.isnan(made) == [True, False, False]).all(axis=1)
+    return ~(np.isnan(bounds) == [True, False, False]).all(axis=1)
 
 
 def differences_of(fit: Fit, ci_prob: float) -> list[dict[str, Any]]:
@@ -182,10 +182,10 @@ def differences_of(fit: Fit, ci_prob: float) -> list[dict[str, Any]]:
 
 def _apart(fits: Mapping[str, Fit]) -> tuple[np.ndarray, list[str]]:
     """Independent draws, a column a system."""
-    kinds = sorted({_compared(one) for one in fits.values()})
+    kinds = sorted({_compared(fit) for fit in fits.values()})
     with checking("systems") as require:
         require(len(kinds) < 2, f"systems have truths of different kinds: {kinds}")
-    each = [one.draws(_compared(one)) for one in fits.values()]
+    each = [fit.draws(_compared(fit)) for fit in fits.values()]
     fewest = min(map(len, each), default=0)
     rng = np.random.default_rng(0)  # draws of one seed are alike in more than their distribution
-    return np.column_stack([rng.permutation(one)[:fewest] for one in each]), list(fits)
+    return np.column_stack([rng.permutation(draws)[:fewest] for draws in each]), list(fits)

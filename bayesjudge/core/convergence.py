@@ -20,7 +20,7 @@ def r_hat(draws: np.ndarray) -> float:
         return np.nan
     halves = _split(draws)
     folded = np.abs(halves - np.median(halves))
-    return max(_between_to_within(_normal_scores(one)) for one in (halves, folded))
+    return max(_between_to_within(_normal_scores(chains)) for chains in (halves, folded))
 
 
 def ess_bulk(draws: np.ndarray) -> float:

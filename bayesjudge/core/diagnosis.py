@@ -56,6 +56,6 @@ def contradicted(
     """Assumptions, each with the cautions raised that contradict it."""
     raised = tuple(dict.fromkeys(c.id for c in cautions))
     return tuple(
-        one._replace(contradicted_by=tuple(x for x in raised if x in against.get(one.id, ())))
-        for one in assumptions
+        a._replace(contradicted_by=tuple(x for x in raised if x in against.get(a.id, ())))
+        for a in assumptions
     )

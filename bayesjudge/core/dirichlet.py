@@ -119,18 +119,18 @@ def _gil_pelaez(weights: np.ndarray, steps: np.ndarray) -> tuple[np.ndarray, np.
     # step is halved, for the rows that need it, until two interleaved rules agree.
     low = np.log(1e-4 / np.sqrt((weights * steps**2).sum(axis=-1)))
     h = (_end(weights, steps) - low) / (NODES - 1)
-    found = _trapezoid(weights, steps, low, h, NODES)
+    integrals = _trapezoid(weights, steps, low, h, NODES)
     open_, nodes = np.arange(len(h)), NODES
     while open_.size and nodes < MOST_NODES:
         part = weights[open_], steps[open_]
         between = _trapezoid(*part, low[open_] + h[open_] / 2, h[open_], nodes)
-        apart = np.abs(between[0] - found[0][open_])
-        for total, more in zip(found, between, strict=True):
+        apart = np.abs(between[0] - integrals[0][open_])
+        for total, more in zip(integrals, between, strict=True):
             total[open_] = (total[open_] + more) / 2
         h[open_] /= 2
         nodes *= 2
         open_ = open_[apart > AGREED]
-    return np.clip(found[0], 0, 1), np.maximum(found[1], 0)
+    return np.clip(integrals[0], 0, 1), np.maximum(integrals[1], 0)
 
 
 def _trapezoid(

@@ -30,9 +30,9 @@ def split_draws(
 def labelled_draws(idata: xr.DataTree, names: Sequence[str]) -> list[tuple[str, np.ndarray]]:
     """Posterior variables one scalar at a time, named as ArviZ names them."""
     return [
-        (label(name, where), one)
+        (label(name, where), values)
         for name, _, labels, draws in split_draws(idata["posterior"].to_dataset(), names)
-        for where, one in zip(labels, draws, strict=True)
+        for where, values in zip(labels, draws, strict=True)
     ]
 
 

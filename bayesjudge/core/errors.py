@@ -57,7 +57,7 @@ class InputError(ValueError):
 
     def __init__(self, subject: str, problems: Iterable[str | Problem]):
         self.subject = subject
-        self.problems = [one if isinstance(one, Problem) else Problem(one) for one in problems]
+        self.problems = [p if isinstance(p, Problem) else Problem(p) for p in problems]
         super().__init__(f"{subject}: {self.told}")
 
     @property
@@ -80,8 +80,8 @@ class InputError(ValueError):
         bool
             Whether there is such a problem.
         """
-        found = [one for one in self.problems if one.id in ids]
-        return any(value is None or one.value == value for one in found)
+        alike = [problem for problem in self.problems if problem.id in ids]
+        return any(value is None or problem.value == value for problem in alike)
 
 
 class UninformativeJudgeError(InputError):

@@ -96,7 +96,7 @@ class Caution:
         if isinstance(where, Place):
             where, numbers["place"] = where
         text = sentence("cautions", id, variant, numbers)
-        return cls(id, text, where, {name: _plain(one) for name, one in numbers.items()})
+        return cls(id, text, where, {name: _plain(number) for name, number in numbers.items()})
 
     def within(self, part: str, where: tuple[str, ...]) -> Self:
         """Say of which part of the data a caution is.
@@ -259,9 +259,9 @@ class Quantity:
             In the order of the rows.
         """
         labels = [key if isinstance(key, tuple) else (key,) for key in rows]
-        found = [(row, np.nan, np.nan) if np.isscalar(row) else row for row in rows.values()]
-        width = max((len(row) for row in found), default=3)
-        padded = [(*row, *[row[0]] * (width - len(row))) for row in found]
+        triples = [(row, np.nan, np.nan) if np.isscalar(row) else row for row in rows.values()]
+        width = max((len(row) for row in triples), default=3)
+        padded = [(*row, *[row[0]] * (width - len(row))) for row in triples]
         columns = np.array(padded, float).reshape(-1, width).T
         return cls(**dict(zip(COLUMNS, columns, strict=False)), dims=dims, labels=labels)
 
@@ -296,10 +296,10 @@ def in_words(quantity: str, pass_name: str = "") -> str:
     return of_passes(HEADINGS.get(quantity, quantity.replace("_", " ")), pass_name)
 
 
-def pass_name_in(made: Iterable[Any]) -> str:
+def pass_name_in(results: Iterable[Any]) -> str:
     """What results, or their data, call a pass, if it is no word for it."""
-    held = [getattr(one, "data", one) for one in made]
-    parts = [part for one in held for part in (one.values() if isinstance(one, dict) else [one])]
+    held = [getattr(result, "data", result) for result in results]
+    parts = [part for d in held for part in (d.values() if isinstance(d, dict) else [d])]
     return next(filter(None, (getattr(part, "pass_name", "") for part in parts)), "")
 
 
@@ -373,20 +373,21 @@ class Estimate:
     _where: dict[tuple[Hashable, ...], tuple[str, int]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        made = {
-            name: one if isinstance(one, Quantity) else Quantity.of_rows({(): one}, ())
-            for name, one in self.quantities.items()
+        quantities = {
+            name: numbers if isinstance(numbers, Quantity) else Quantity.of_rows({(): numbers}, ())
+            for name, numbers in self.quantities.items()
         }
-        object.__setattr__(self, "quantities", made)
+        object.__setattr__(self, "quantities", quantities)
         object.__setattr__(self, "method", as_method(self.method))
-        where = {(q, *at): (q, i) for q, one in made.items() for i, at in enumerate(one.labels)}
+        labels = {name: quantity.labels for name, quantity in quantities.items()}
+        where = {(q, *at): (q, i) for q, every in labels.items() for i, at in enumerate(every)}
         object.__setattr__(self, "_where", where)
 
     def __getitem__(self, key: str | tuple[Hashable, ...]) -> Row:
         """Take one number: ``estimate["prevalence"]``, ``estimate["prevalence", "gpt"]``."""
         key = key if isinstance(key, tuple) else (key,)
         if key not in self._where:
-            known = {name: one.coords() for name, one in self.quantities.items()}
+            known = {name: entries.coords() for name, entries in self.quantities.items()}
             raise InputError("Estimate", [f"no entry {key}; there are {known}"])
         quantity, i = self._where[key]
         return self.quantities[quantity].row(i)
@@ -406,14 +407,14 @@ class Estimate:
         row : Row
             Value, low and high.
         """
-        for name, one in self.quantities.items():
-            for i, at in enumerate(one.labels):
-                yield name, dict(zip(one.dims, at, strict=True)), one.row(i)
+        for name, quantity in self.quantities.items():
+            for i, at in enumerate(quantity.labels):
+                yield name, dict(zip(quantity.dims, at, strict=True)), quantity.row(i)
 
     @property
     def dims(self) -> tuple[str, ...]:
         """Dimensions of any quantity, in the order in which they first occur."""
-        return tuple(dict.fromkeys(d for one in self.quantities.values() for d in one.dims))
+        return tuple(dict.fromkeys(d for q in self.quantities.values() for d in q.dims))
 
     @property
     def table(self) -> pd.DataFrame:
@@ -424,17 +425,17 @@ class Estimate:
         """
         import pandas as pd
 
-        clipped = any(one.raw is not None for one in self.quantities.values())
+        clipped = any(quantity.raw is not None for quantity in self.quantities.values())
         parts: dict[str, list[Any]] = {"quantity": [], **{d: [] for d in self.dims}}
         numbers: dict[str, list[Any]] = {name: [] for name in COLUMNS[: 4 if clipped else 3]}
-        for name, one in self.quantities.items():
-            parts["quantity"] += [name] * len(one.labels)
+        for name, quantity in self.quantities.items():
+            parts["quantity"] += [name] * len(quantity.labels)
             for d in self.dims:
-                i = one.dims.index(d) if d in one.dims else None
-                parts[d] += ["" if i is None else at[i] for at in one.labels]
+                i = quantity.dims.index(d) if d in quantity.dims else None
+                parts[d] += ["" if i is None else at[i] for at in quantity.labels]
             for column in numbers:
-                values = getattr(one, column)
-                numbers[column] += (one.value if values is None else values).tolist()
+                values = getattr(quantity, column)
+                numbers[column] += (quantity.value if values is None else values).tolist()
         return pd.DataFrame({**parts, **numbers})
 
     @property
@@ -446,17 +447,19 @@ class Estimate:
         """
         import xarray as xr
 
-        made = {}
-        for name, one in self.quantities.items():
-            coords = one.coords()
-            parts = COLUMNS[: 3 if one.raw is None else 4]
+        arrays = {}
+        for name, quantity in self.quantities.items():
+            coords = quantity.coords()
+            parts = COLUMNS[: 3 if quantity.raw is None else 4]
             dense = np.full((*map(len, coords.values()), len(parts)), np.nan)
             at = tuple(
-                [list(c).index(x[i]) for x in one.labels] for i, c in enumerate(coords.values())
+                [list(c).index(x[i]) for x in quantity.labels]
+                for i, c in enumerate(coords.values())
             )
-            dense[at] = np.column_stack([getattr(one, part) for part in parts])
-            made[name] = xr.DataArray(dense, {**coords, "part": list(parts)}, (*one.dims, "part"))
-        return xr.Dataset(made)
+            dense[at] = np.column_stack([getattr(quantity, part) for part in parts])
+            dims = (*quantity.dims, "part")
+            arrays[name] = xr.DataArray(dense, {**coords, "part": list(parts)}, dims)
+        return xr.Dataset(arrays)
 
     def interval_of(self, quantity: str) -> str:
         """Name the kind of interval that a quantity has.
@@ -488,7 +491,7 @@ class Estimate:
         Estimate
             The same estimate with fewer quantities.
         """
-        kept = {name: one for name, one in self.quantities.items() if name in quantities}
+        kept = {name: quantity for name, quantity in self.quantities.items() if name in quantities}
         return replace(self, quantities=kept)
 
     def __repr__(self) -> str:
@@ -496,7 +499,7 @@ class Estimate:
         for quantity, where, row in islice(self.rows(), ROWS):
             name = label(quantity, tuple(where.values()))
             cells.append([name, *("–" if np.isnan(x) else f"{x:.3f}" for x in row)])
-        total = sum(len(one.labels) for one in self.quantities.values())
+        total = sum(len(numbers.labels) for numbers in self.quantities.values())
         lines = [f"Estimate: {self._about()}", *screen_rows(cells, total)]
         names = few(list(dict.fromkeys(c.id for c in self.cautions)))
         return fitted([*lines, *([f"cautions: {names}"] if names else [])])

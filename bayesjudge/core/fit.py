@@ -148,24 +148,24 @@ class Fit:
         population = target == "population" and interval == "eti_bounded"
         moved = self._moved_ends(ci_prob) if population else {}
         bounds = self.spec._bounds(self, ci_prob, target)
-        made = {}
+        quantities = {}
         for name, dims, labels, draws in split_draws(drawn, self.quantities):
             kind = "eti" if interval == "eti_bounded" else interval
-            ends = np.array([summarise_interval(one, ci_prob, kind) for one in draws])
+            ends = np.array([summarise_interval(entry, ci_prob, kind) for entry in draws])
             low, high = ends.reshape(-1, 2).T
             if name in moved:
                 at_0, at_1 = moved[name]
                 low, high = np.where(at_0, 0.0, low), np.where(at_1, 1.0, high)
             # a mean of equal numbers is that number, whatever rounding says
-            value = np.array([np.clip(one.mean(), one.min(), one.max()) for one in draws])
+            value = np.array([np.clip(entry.mean(), entry.min(), entry.max()) for entry in draws])
             if name in bounds:
                 given = ~np.isnan(bounds[name][:, 1])
                 row = np.where(given[:, None], bounds[name], np.column_stack([value, low, high]))
                 value, low, high = row.T
-            made[name] = Quantity(value, low, high, dims, labels)
-        kinds = {name: INTERVALS["eti_bounded" if name in moved else "eti"] for name in made}
+            quantities[name] = Quantity(value, low, high, dims, labels)
+        kinds = {name: INTERVALS["eti_bounded" if name in moved else "eti"] for name in quantities}
         return Estimate(
-            made,
+            quantities,
             method=self.method,
             ci_prob=ci_prob,
             source=self.source,
@@ -186,12 +186,12 @@ class Fit:
         # the same draws at each call: what is random here belongs to the fit
         rng = np.random.default_rng(self.idata.attrs["random_seed"])
         about = self.spec._about_items if target == "items" else self.spec._about_population
-        found = about(self, rng)
+        drawn = about(self, rng)
         name = type(self.spec).__name__
         with checking("target") as require:
-            require(found is not None, f"{name} answers for target={self.spec._drawn_about!r} only")
+            require(drawn is not None, f"{name} answers for target={self.spec._drawn_about!r} only")
         return posterior.assign(
-            {q: posterior[q].copy(data=values) for q, values in (found or {}).items()}
+            {q: posterior[q].copy(data=values) for q, values in (drawn or {}).items()}
         )
 
     def _moved_ends(self, ci_prob: float) -> dict[str, tuple[np.ndarray, np.ndarray]]:

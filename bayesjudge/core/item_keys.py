@@ -29,10 +29,10 @@ def hash_items(*names: Any) -> np.ndarray:
     from pandas.util import hash_array
 
     hashed = [hash_array(np.asarray(column, object)) for column in names]
-    made = np.zeros(len(hashed[0]), np.uint64)
+    mixed = np.zeros(len(hashed[0]), np.uint64)
     for column in hashed:
-        made = made * MIXER + column
-    return made
+        mixed = mixed * MIXER + column
+    return mixed
 
 
 def keep_keys(data: Any, hashes: np.ndarray, places: np.ndarray | None = None) -> None:
@@ -48,13 +48,13 @@ def keys_of(data: Any) -> ItemKeys | None:
     return kept
 
 
-def items_differ(one: Any, other: Any) -> bool:
+def items_differ(first: Any, second: Any) -> bool:
     """Whether two data are known to share no item; raise if they share any."""
-    keys = [keys_of(data) for data in (one, other)]
+    keys = [keys_of(data) for data in (first, second)]
     if keys[0] is None or keys[1] is None:
         return False
     shared = np.intersect1d(keys[0].hashes, keys[1].hashes).size
-    name = public_name(type(one))
+    name = public_name(type(first))
     with checking(name) as require:
         are = "item is" if shared == 1 else "items are"
         require(

@@ -77,9 +77,9 @@ class LabelDesign:
 
     def __post_init__(self) -> None:
         if not self.closed_forms:
-            told = [what for what in SUITED if what in self.identifies]
-            told = [what for what in told if what != "predictive_values" or len(told) == 1]
-            suited = ("naive", *(name for what in told for name in SUITED[what]))
+            suits = [what for what in SUITED if what in self.identifies]
+            suits = [what for what in suits if what != "predictive_values" or len(suits) == 1]
+            suited = ("naive", *(name for what in suits for name in SUITED[what]))
             object.__setattr__(self, "closed_forms", suited)
 
     @property
@@ -159,34 +159,34 @@ OWN = {
 def design_of(
     calibration: object,
     subject: str = "",
-    own: Literal["all", "plain", "none"] = "all",
+    custom: Literal["all", "plain", "none"] = "all",
     *,
     known: Collection[str] | None = None,
     words: Mapping[str, LabelDesign] = BUILT_IN,
 ) -> LabelDesign:
     """Find the design that a user declared, by its name or by value.
 
-    `own` says which designs of the user's the `subject` takes; `known` are the built-in ones that
-    suit it, and `words` its own for them.
+    `custom` says which designs of the user's the `subject` takes; `known` are the built-in ones
+    that suit it, and `words` its own for them.
     """
     name = calibration.name if isinstance(calibration, LabelDesign) else calibration
     if isinstance(calibration, LabelDesign):
-        found: LabelDesign | None = calibration
+        design: LabelDesign | None = calibration
     else:
-        found = DESIGNS.get(str(name), words.get(str(name)))
-    if found is not None and found in (BUILT_IN.get(found.name), words.get(found.name)):
-        if found.name in (words if known is None else known):
-            return words[found.name]
-    elif found is not None and own != "none":
-        new = found.name not in {*BUILT_IN, *words}
-        if own == "all" or (new and not found._of_counts):
-            return found
-    suited = DESIGNS if own == "all" else {one: words[one] for one in known or words}
-    choices = "; ".join(f"{one.name}: {one.meaning}" for one in suited.values())
+        design = DESIGNS.get(str(name), words.get(str(name)))
+    if design is not None and design in (BUILT_IN.get(design.name), words.get(design.name)):
+        if design.name in (words if known is None else known):
+            return words[design.name]
+    elif design is not None and custom != "none":
+        new = design.name not in {*BUILT_IN, *words}
+        if custom == "all" or (new and not design._of_counts):
+            return design
+    suited = DESIGNS if custom == "all" else {key: words[key] for key in known or words}
+    choices = "; ".join(f"{choice.name}: {choice.meaning}" for choice in suited.values())
     given = "calibration= is needed" if name is None else f"calibration={name!r}"
-    told = f"{given}: how were the labelled items chosen? {choices}; "
-    told += OWN[own].format(subject=subject)
-    problem = Problem(told, "unknown-calibration", "calibration", name, tuple(suited))
+    sentence = f"{given}: how were the labelled items chosen? {choices}; "
+    sentence += OWN[custom].format(subject=subject)
+    problem = Problem(sentence, "unknown-calibration", "calibration", name, tuple(suited))
     raise InputError("label design", [problem])
 
 

@@ -65,11 +65,11 @@ def by_spelling[T](means: Mapping[str, T]) -> Callable[[Any], T | None]:
     alike: dict[str, set[T]] = {}
     for label, meaning in means.items():
         alike.setdefault(folded(label), set()).add(meaning)
-    one = {label: next(iter(found)) for label, found in alike.items() if len(found) == 1}
+    only = {label: next(iter(meanings)) for label, meanings in alike.items() if len(meanings) == 1}
 
     def look_up(label: Any) -> T | None:
         spelled = spell(label)
-        return means[spelled] if spelled in means else one.get(folded(label))
+        return means[spelled] if spelled in means else only.get(folded(label))
 
     return look_up
 
@@ -98,7 +98,7 @@ def pass_name_of(value: Any, spelling: Mapping[str, Sequence[str]] | None = None
     table's own stands, by the `spelling` that was read, if it is one of `OWN_WORDS`.
     """
     plain = {word for pair in WORDS for word in pair} | {*LETTERS, "y"}
-    names = {folded(one): str(one).strip() for one in reversed(listed(value) or ())}
+    names = {folded(label): str(label).strip() for label in reversed(listed(value) or ())}
     named = [name for word, name in reversed(names.items()) if word not in plain]
     if not named:
         words = list((spelling or {}).get("pass", ()))
@@ -134,11 +134,11 @@ def read_labels(
     """
     named = _Named(pass_value, fail_value, missing_value)
     text = {name: [_text(cell) for cell in cells] for name, cells in columns.items()}
-    named.read_letters(t for found in text.values() for t in found)
+    named.read_letters(t for cells in text.values() for t in cells)
     means: dict[str, dict[str, float]] = {}
     unread: dict[str, list[str]] = {}
-    for name, found in text.items():
-        distinct = list(dict.fromkeys(t for t in found if t))
+    for name, cells in text.items():
+        distinct = list(dict.fromkeys(t for t in cells if t))
         means[name], unread[name] = named.read(distinct)
     problems: list[str | Problem] = [*named.problems(text)]
     if any(unread.values()):
@@ -146,10 +146,10 @@ def read_labels(
     if problems:
         raise InputError("table", problems)
     values = {
-        name: np.array([means[name][t] if t else np.nan for t in found], float)
-        for name, found in text.items()
+        name: np.array([means[name][t] if t else np.nan for t in cells], float)
+        for name, cells in text.items()
     }
-    return values, _told({t: value for one in means.values() for t, value in one.items()})
+    return values, _told({t: value for by_text in means.values() for t, value in by_text.items()})
 
 
 class _Named:
@@ -157,7 +157,7 @@ class _Named:
 
     def __init__(self, pass_value: Any, fail_value: Any, missing_value: Any):
         given = (pass_value, fail_value, missing_value)
-        passes, fails, missing = ({spell(v) for v in listed(one) or ()} for one in given)
+        passes, fails, missing = ({spell(v) for v in listed(labels) or ()} for labels in given)
         self.passes, self.fails, self.missing = passes, fails, missing
         self.means = by_spelling(
             dict.fromkeys(fails, 0.0) | dict.fromkeys(passes, 1.0) | dict.fromkeys(missing, np.nan)
@@ -173,9 +173,9 @@ class _Named:
 
     def read_letters(self, labels: Iterable[str]) -> None:
         """Take P and F for words if labels hold both, and no argument names one of them."""
-        found = {label.casefold() for label in labels}
+        letters = {label.casefold() for label in labels}
         said = {label.casefold() for label in self.passes | self.fails | self.missing}
-        if set(LETTERS) <= found and not (GRADES & found or said & set(LETTERS)):
+        if set(LETTERS) <= letters and not (GRADES & letters or said & set(LETTERS)):
             self.words |= dict(zip(LETTERS, (1.0, 0.0), strict=True))
 
     def read(self, distinct: Sequence[str]) -> tuple[dict[str, float], list[str]]:
@@ -202,13 +202,14 @@ class _Named:
     def problems(self, text: Mapping[str, Sequence[str]]) -> list[str]:
         """What the arguments say that cannot be, or of labels that are not there."""
         both = sorted(self.passes & self.fails)
-        told = [f"{both} cannot mean both pass and fail"] if both else []
-        found = dict.fromkeys(spell(t) for cells in text.values() for t in cells if t)
-        there = {folded(t) for t in found}
-        absent = sorted(one for one in self.passes if folded(one) not in there)
-        if absent and found:
-            told.append(f"no row has the pass value {absent}; values found: {_shown(list(found))}")
-        return told
+        sentences = [f"{both} cannot mean both pass and fail"] if both else []
+        values = dict.fromkeys(spell(t) for cells in text.values() for t in cells if t)
+        there = {folded(t) for t in values}
+        absent = sorted(label for label in self.passes if folded(label) not in there)
+        if absent and values:
+            given = _shown(list(values))
+            sentences.append(f"no row has the pass value {absent}; values found: {given}")
+        return sentences
 
 
 def _text(cell: Any) -> str:
@@ -227,11 +228,13 @@ def _ambiguous(
 ) -> list[str | Problem]:
     """What could not be read in which columns, and one line of arguments that would say."""
     alike: dict[tuple[str, ...], list[str]] = {}
-    for name, found in unread.items():
-        if found:
-            alike.setdefault(tuple(sorted(found)), []).append(name)
+    for name, texts in unread.items():
+        if texts:
+            alike.setdefault(tuple(sorted(texts)), []).append(name)
     objects = {
-        labels: told for labels, names in alike.items() if (told := objects_in(names[0], labels))
+        labels: remark
+        for labels, names in alike.items()
+        if (remark := objects_in(names[0], labels))
     }
     problems: list[str | Problem] = list(objects.values())
     scores = False
@@ -263,21 +266,21 @@ def _ambiguous(
 def objects_in(column: str, labels: Sequence[str]) -> str:
     """What is wrong with a column whose cells are objects of JSON; empty if they are none."""
     try:
-        found = json.loads(labels[0]) if labels and labels[0].startswith("{") else None
+        content = json.loads(labels[0]) if labels and labels[0].startswith("{") else None
     except ValueError:
         return ""
-    if not isinstance(found, dict) or not found:
+    if not isinstance(content, dict) or not content:
         return ""
-    names = _shown(f"{column}.{name}" for name in found)
+    names = _shown(f"{column}.{name}" for name in content)
     return f"column {column!r} holds objects and no labels: name a field of them, {names}"
 
 
 def _numbers(cells: Iterable[str]) -> list[float] | None:
     try:
-        found = [float(t) for t in cells if t]
+        numbers = [float(t) for t in cells if t]
     except ValueError:
         return None
-    return [x for x in found if np.isfinite(x)] or None
+    return [x for x in numbers if np.isfinite(x)] or None
 
 
 def _proposal(labels: list[str], columns: Iterable[Iterable[str]]) -> Problem:
@@ -318,12 +321,13 @@ def proposed(labels: Sequence[str], columns: Iterable[Iterable[str]] = ()) -> di
 
     A label that stands beside fails only in `columns` is a pass, and beside passes only a fail.
     """
-    yes = [one for one in labels if one.casefold() == "y"]
-    no = [one for one in labels if one.casefold() == "n" and yes]  # alone it is Inspect's no answer
-    no += [one for one in labels if one in DASHES and "+" in labels]
-    no += [one for one in labels if folded(one) in {f"in{folded(other)}" for other in labels}]
-    missing = [one for one in labels if says_nothing(one) and one not in no]
-    rest = {one: folded(one) for one in labels if one not in missing}
+    yes = [label for label in labels if label.casefold() == "y"]
+    # alone it is Inspect's no answer
+    no = [label for label in labels if label.casefold() == "n" and yes]
+    no += [label for label in labels if label in DASHES and "+" in labels]
+    no += [label for label in labels if folded(label) in {f"in{folded(other)}" for other in labels}]
+    missing = [label for label in labels if says_nothing(label) and label not in no]
+    rest = {label: folded(label) for label in labels if label not in missing}
     opposite = _opposites([*rest.values()], columns)
     kinds = [kind for kind in dict.fromkeys(rest.values()) if kind not in opposite]
     # of safe and unsafe, the longer one denies the other
@@ -332,9 +336,9 @@ def proposed(labels: Sequence[str], columns: Iterable[Iterable[str]] = ()) -> di
     passed = passed if negated else [k for k in passed if k in OFTEN_PASSES] or passed[:1]
     if len(kinds) == 1:
         passed = []  # one that is left over is more often no full pass
-    passes = [one for one, kind in rest.items() if kind in passed or opposite.get(kind)]
+    passes = [label for label, kind in rest.items() if kind in passed or opposite.get(kind)]
     passes = yes or passes
-    fails = [one for one in rest if one not in passes]
+    fails = [label for label in rest if label not in passes]
     given = {"pass_value": passes, "fail_value": fails, "missing_value": missing}
     return {name: values for name, values in given.items() if values}
 
@@ -364,9 +368,9 @@ def _told(means: Mapping[str, float]) -> Spelling:
     plain = {("1", 1.0), ("1.0", 1.0), ("0", 0.0), ("0.0", 0.0)}
     means = {label: value for label, value in means.items() if (label, value) not in plain}
     kinds = {"pass": 1.0, "fail": 0.0}
-    told = {kind: [t for t, v in means.items() if v == value] for kind, value in kinds.items()}
-    told["missing"] = [t for t, v in means.items() if np.isnan(v)]
-    return Spelling({kind: sorted(labels) for kind, labels in told.items()})
+    labels_of = {kind: [t for t, v in means.items() if v == value] for kind, value in kinds.items()}
+    labels_of["missing"] = [t for t, v in means.items() if np.isnan(v)]
+    return Spelling({kind: sorted(labels) for kind, labels in labels_of.items()})
 
 
 def to_binary(values: pd.Series, name: str) -> pd.Series:

@@ -44,19 +44,19 @@ class BayesianModel:
 
     def __post_init__(self) -> None:
         with checking(type(self).__name__) as require:
-            for one in fields(self):
-                if "BetaPrior" not in str(one.type):
+            for field in fields(self):
+                if "BetaPrior" not in str(field.type):
                     continue
-                value, by_label = getattr(self, one.name), "Mapping" in str(one.type)
-                if value is None and "None" in str(one.type):
+                value, by_label = getattr(self, field.name), "Mapping" in str(field.type)
+                if value is None and "None" in str(field.type):
                     continue
                 values = value.values() if by_label and isinstance(value, Mapping) else [value]
                 for wrong in [v for v in values if not isinstance(v, BetaPrior)]:
                     remedy = f"BetaPrior.worth({wrong!r}, n), worth n labels"
-                    named = f" or a mapping of them by {one.metadata.get('by', 'name')}"
+                    named = f" or a mapping of them by {field.metadata.get('by', 'name')}"
                     require(
                         False,
-                        f"{one.name} expected a BetaPrior{named if by_label else ''}, got "
+                        f"{field.name} expected a BetaPrior{named if by_label else ''}, got "
                         f"{wrong!r}; write for example "
                         f"{remedy if isinstance(wrong, float | int) else 'BetaPrior(2, 1)'}",
                     )
@@ -68,7 +68,7 @@ class BayesianModel:
 
     def describe(self) -> dict[str, str]:
         """Put priors and options in words, for a report."""
-        return {one.name: _in_words(getattr(self, one.name)) for one in fields(self)}
+        return {field.name: _in_words(getattr(self, field.name)) for field in fields(self)}
 
     def __str__(self) -> str:
         return self._joined(self.describe())
@@ -78,9 +78,9 @@ class BayesianModel:
         unread = self._unread(data)
         return self._joined({k: words for k, words in self.describe().items() if k not in unread})
 
-    def _joined(self, told: Mapping[str, str]) -> str:
+    def _joined(self, texts: Mapping[str, str]) -> str:
         words = {**WORDS, **self._words}
-        return "; ".join(f"{words.get(k, k.replace('_', ' '))} {text}" for k, text in told.items())
+        return "; ".join(f"{words.get(k, k.replace('_', ' '))} {text}" for k, text in texts.items())
 
     def _unread(self, data: Any) -> Collection[str]:
         """Fields that the graph of `data` does not read: of several judges, if there is one."""
@@ -188,7 +188,7 @@ def model_of(data: Any, model: Any = None, subject: str = "model") -> Any:
 
 def _in_words(value: Any) -> str:
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{name}: {_in_words(one)}" for name, one in value.items()) + "}"
+        return "{" + ", ".join(f"{name}: {_in_words(part)}" for name, part in value.items()) + "}"
     if isinstance(value, bool):
         return "assumed" if value else "not assumed"
     if value is None:

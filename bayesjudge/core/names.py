@@ -93,6 +93,6 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
     """Names as a sentence says them: without path and date, and cut, if they stay different."""
     whole = list(names)
     bare = [DATED.sub("", name.rpartition("/")[-1]) or name for name in whole]
-    cut = [one if len(one) <= LONGEST_NAME else f"{one[: LONGEST_NAME - 1]}…" for one in bare]
-    different = [one for one in (cut, bare, whole) if len({*one}) == len({*whole})]
+    cut = [name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…" for name in bare]
+    different = [names for names in (cut, bare, whole) if len({*names}) == len({*whole})]
     return dict(zip(whole, different[0], strict=True))

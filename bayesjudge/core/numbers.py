@@ -24,7 +24,7 @@ def numbers_of(
 
     if missing_value is None and pd.api.types.is_numeric_dtype(column.dtype):
         return column.to_numpy(float, na_value=np.nan)
-    none = {spell(one) for one in listed(missing_value) or ()}
+    none = {spell(marker) for marker in listed(missing_value) or ()}
     codes, cells = pd.factorize(column.astype(object))
     texts = [spell(cell) for cell in cells]
     values = [np.nan if text in none or not text else number_of(text) for text in texts]

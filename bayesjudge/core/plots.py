@@ -196,9 +196,9 @@ def plot_answer(
     """
     name = next(iter(answer.quoted.quantities))
     rows = list(entries(answer.quoted.only(name)).items())
-    rows.sort(key=lambda one: -one[1].value if one[1].value == one[1].value else 1e300)
+    rows.sort(key=lambda pair: -pair[1].value if pair[1].value == pair[1].value else 1e300)
     rows = rows[:most]
-    own = {} if answer.judge is None else entries(answer.judge)
+    judges = {} if answer.judge is None else entries(answer.judge)
     known = {k if isinstance(k, tuple) else (k,): value for k, value in (truth or {}).items()}
     ax = ax or new_axes(8.0, 0.32 * len(rows) + 1.6)
     at = range(len(rows))
@@ -206,7 +206,7 @@ def plot_answer(
     level = f", {answer.quoted.ci_prob:.0%} interval" if drawn else " (no interval)"
     columns = np.array([row for _, row in rows], float).reshape(-1, 3).T
     draw_rows(ax, at, *columns, label=f"estimate{level}")
-    beside = [(own[key].value, i) for i, (key, _) in enumerate(rows) if key in own]
+    beside = [(judges[key].value, i) for i, (key, _) in enumerate(rows) if key in judges]
     if beside:
         said: Any = {"mfc": "none", "color": "C1", "ms": 6, "ls": "none"}
         ax.plot(*zip(*beside, strict=True), marker="s", label="the judge's own", **said)
@@ -264,12 +264,12 @@ def plot_intervals(
     for key, rows in table.groupby(keys, sort=False):
         top, name = row, label(key[0], key[1:])
         short = ", ".join(map(str, key[1:])) if one_quantity and key[1:] else name
-        for _, one in rows.iterrows():
-            colour = colours[one["method"]]
+        for _, entry in rows.iterrows():
+            colour = colours[entry["method"]]
             thick: Any = {"lw": 1.2 if many else 2.5, "alpha": 0.7}
-            ax.plot([one["low"], one["high"]], [row, row], color=colour, **thick)
-            ax.plot(one["value"], row, "o", color=colour, ms=3 if many else 5)
-            if one["value"] != one["value"]:  # nan
+            ax.plot([entry["low"], entry["high"]], [row, row], color=colour, **thick)
+            ax.plot(entry["value"], row, "o", color=colour, ms=3 if many else 5)
+            if entry["value"] != entry["value"]:  # nan
                 place: dict[str, Any] = {
                     "transform": ax.get_yaxis_transform(),
                     "va": "center",
@@ -278,7 +278,7 @@ def plot_intervals(
                 ax.text(0.5, row, "no answer", color="0.5", **place)
             if not grouped:
                 ticks.append(row)
-                labels.append(named[one["method"]] if one_thing else short)
+                labels.append(named[entry["method"]] if one_thing else short)
             row += 1
         if grouped:
             ticks.append((top + row - 1) / 2)
@@ -322,11 +322,11 @@ def _found(table: pd.DataFrame, keys: pd.Series) -> str:
     if several and not len(quoted):  # a title that names a method would quote it
         return name if keys[first].nunique() > 1 else f"{name}: {_span(rows)}"
     best = quoted.loc[quoted["value"].idxmax()]
-    told = f"{best['value']:.3g} ({best['low']:.3g} to {best['high']:.3g})"
-    told += f" by {best['method']}" if several else ""
+    text = f"{best['value']:.3g} ({best['low']:.3g} to {best['high']:.3g})"
+    text += f" by {best['method']}" if several else ""
     if keys[first].nunique() > 1:
-        return f"{name}: highest for {', '.join(map(str, keys[best.name][1:]))}, {told}"
-    return f"{name}: {told}"
+        return f"{name}: highest for {', '.join(map(str, keys[best.name][1:]))}, {text}"
+    return f"{name}: {text}"
 
 
 def _span(rows: pd.DataFrame) -> str:
@@ -340,13 +340,14 @@ def for_a_phone(figure: Figure, inches: float, letters: int) -> None:
 
     titles = {ax: ax.get_title(loc="left") for ax in figure.axes}
     lines = max((title.count("\n") for title in titles.values()), default=0)
-    entries = sum(len(one.texts) for ax in figure.axes if (one := ax.get_legend()) is not None)
+    legends = filter(None, (ax.get_legend() for ax in figure.axes))
+    entries = sum(len(legend.texts) for legend in legends)
     height = figure.get_size_inches()[1] + 0.25 * (lines + max(0, entries - 2))
     figure.set_size_inches(inches, max(height, 0.55 * inches))
     for ax, title in titles.items():
         if isinstance(ax.yaxis.get_major_locator(), FixedLocator):
-            names = [one.get_text() for one in ax.get_yticklabels()]
-            cut = [one if len(one) <= letters else f"{one[: letters - 1]}…" for one in names]
+            names = [tick.get_text() for tick in ax.get_yticklabels()]
+            cut = [name if len(name) <= letters else f"{name[: letters - 1]}…" for name in names]
             ax.set_yticks(ax.get_yticks(), cut if len({*cut}) == len({*names}) else names)
         if isinstance(ax.xaxis.get_major_locator(), AutoLocator):
             ax.xaxis.set_major_locator(MaxNLocator(4))

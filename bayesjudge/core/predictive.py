@@ -114,14 +114,15 @@ def _log_prior(fit: Any) -> xr.Dataset:
         posterior[str(v.name)].to_numpy().astype(v.dtype).reshape(-1, *posterior[v.name].shape[2:])
         for v in many
     ]
-    parts = -(-sum(one.size for one in draws) // AT_ONCE)
-    made = [run(*part) for part in zip(*(np.array_split(d, parts) for d in draws), strict=True)]
-    found = {}
-    for v, values in zip(plain.free_RVs, map(np.concatenate, zip(*made, strict=True)), strict=True):
+    parts = -(-sum(array.size for array in draws) // AT_ONCE)
+    computed = [run(*part) for part in zip(*(np.array_split(d, parts) for d in draws), strict=True)]
+    arrays = {}
+    joined = map(np.concatenate, zip(*computed, strict=True))
+    for v, values in zip(plain.free_RVs, joined, strict=True):
         dims = posterior[v.name].dims[: values.ndim + 1]  # a distribution of shares has one number
         coords = {dim: posterior[dim] for dim in dims if dim in posterior.coords}
-        found[v.name] = xr.DataArray(values.reshape(*sizes, *values.shape[1:]), coords, dims)
-    return xr.Dataset(found)
+        arrays[v.name] = xr.DataArray(values.reshape(*sizes, *values.shape[1:]), coords, dims)
+    return xr.Dataset(arrays)
 
 
 def _log_likelihood(fit: Any) -> xr.Dataset | None:
@@ -134,10 +135,10 @@ def _log_likelihood(fit: Any) -> xr.Dataset | None:
         if _too_many(fit, items):
             return None
         return _log_likelihoods(fit, [name]).rename({name: "items"})
-    found = fit.spec._item_log_likelihood(fit.data, fit.idata["posterior"].to_dataset())
-    if found is None:
+    computed = fit.spec._item_log_likelihood(fit.data, fit.idata["posterior"].to_dataset())
+    if computed is None:
         return _log_likelihoods(fit)
-    by_kind, items = found
+    by_kind, items = computed
     if _too_many(fit, int(items.sum())):
         return None
     by_item = by_kind.isel(kind=np.repeat(np.arange(items.size), items)).rename(kind="item")
@@ -149,10 +150,10 @@ def _log_likelihoods(fit: Any, names: list[str] | None = None) -> xr.Dataset:
     from pymc.stats import compute_log_likelihood
 
     with fit.model, compiling():
-        made = compute_log_likelihood(
+        computed = compute_log_likelihood(
             fit.idata, var_names=names, extend_inferencedata=False, progressbar=False
         )
-    return getattr(made, "dataset", made)
+    return getattr(computed, "dataset", computed)
 
 
 def _too_many(fit: Any, items: int) -> bool:
@@ -239,8 +240,8 @@ def observed_shares(
         for at in zip(*np.nonzero(np.atleast_1d(total)), strict=True):
             at = at[: count.ndim]
             k, n, p = int(count[at]), int(total[at]), chance[(..., *at)] if at else chance
-            found = zip(dims, (names[i] for names, i in zip(labels, at, strict=True)), strict=True)
-            where = {dim: name for dim, name in found if name}  # of a single number: none
+            named = zip(dims, (names[i] for names, i in zip(labels, at, strict=True)), strict=True)
+            where = {dim: name for dim, name in named if name}  # of a single number: none
             key: Key = (str(v.name), tuple(where), tuple(where.values()))
             observed[key], drawn[key] = k / n, rng.binomial(n, np.clip(p, 0, 1)) / n
             tails = bdtr(k, n, p).mean(), 1 - (bdtr(k - 1, n, p).mean() if k else 0.0)

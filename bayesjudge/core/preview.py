@@ -97,12 +97,12 @@ def preview(
     return Fit(tree, data, spec, quantities, method=PREVIEW, source="Laplace").estimate()
 
 
-def told(made: Estimate) -> str:
+def told(estimate: Estimate) -> str:
     """The first entries in one line, named as an approximation."""
     rows = [
-        (label(quantity, where), *one.row(i))
-        for quantity, one in made.quantities.items()
-        for i, where in enumerate(one.labels)
+        (label(quantity, where), *numbers.row(i))
+        for quantity, numbers in estimate.quantities.items()
+        for i, where in enumerate(numbers.labels)
     ]
     parts = [f"{name} {value:.3g} ({low:.3g} to {high:.3g})" for name, value, low, high in rows]
     return f"{PREVIEW}, until the draws arrive: {', '.join(parts[:SHOWN])}"
@@ -116,10 +116,10 @@ def _around_mode(density: Any, start: np.ndarray, random_seed: int) -> np.ndarra
         value, slope = density(x)
         return (-value, -slope) if np.isfinite(value) else (1e300, slope)
 
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": 500})
-    if not np.isfinite(found.fun) or found.fun >= 1e300:
+    optimum = minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": 500})
+    if not np.isfinite(optimum.fun) or optimum.fun >= 1e300:
         return None
-    mode, step = found.x, 1e-4
+    mode, step = optimum.x, 1e-4
     rows = [density(mode + d)[1] - density(mode - d)[1] for d in step * np.eye(mode.size)]
     curvature = -np.array(rows) / (2 * step)
     if not np.isfinite(curvature).all():

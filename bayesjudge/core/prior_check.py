@@ -151,8 +151,8 @@ def compare_with_prior(
         p_value = counted if p_values is None else p_values[key]
         name, dims, where = key
         at = dict(zip(_several(dims), _several(where), strict=True))
-        found = {"observed": value, "low": low, "high": high, "p_value": p_value}
-        rows.append({"statistic": name, **at, **found})
+        numbers = {"observed": value, "low": low, "high": high, "p_value": p_value}
+        rows.append({"statistic": name, **at, **numbers})
     table = pd.DataFrame(rows) if rows else pd.DataFrame(columns=COLUMNS[:-1], dtype=float)
     table["surprising"] = table["p_value"] < CONFLICT_P / max(len(table), 1)
     every = list(dict.fromkeys(dim for _, dims, _ in observed for dim in _several(dims)))

@@ -218,8 +218,8 @@ def _beta_with_quantiles(pairs: Sequence[tuple[float, float]]) -> tuple[float, f
     def gap(logs: np.ndarray) -> np.ndarray:
         return logit(np.clip(betainc(*np.exp(logs)[:, None], x), 1e-300, 1 - 1e-16)) - logit(p)
 
-    found = root(gap, start, tol=1e-12)
-    alpha, beta = (float(v) for v in np.exp(found.x))
+    solved = root(gap, start, tol=1e-12)
+    alpha, beta = (float(v) for v in np.exp(solved.x))
     with checking("BetaPrior.from_quantiles") as require:
         close = bool(np.all(np.abs(betainc(alpha, beta, x) - p) < 1e-6))
         require(close, f"no Beta distribution found with the quantiles {dict(pairs)!r}")

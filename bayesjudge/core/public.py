@@ -26,9 +26,9 @@ def stored_name(kind: type) -> str:
     """The public name, by which `find_public` finds the class again."""
     name = public_name(kind)
     with checking("Fit.save") as require:
-        own = kind.__module__.partition(".")[0] != "bayesjudge"
-        found = ":" not in name or (own and _loaded(name) is kind)
-        require(found, f"no file can name {name}; put the class at the top of a module of yours")
+        foreign = kind.__module__.partition(".")[0] != "bayesjudge"
+        nameable = ":" not in name or (foreign and _loaded(name) is kind)
+        require(nameable, f"no file can name {name}; put the class at the top of a module of yours")
     return name
 
 
@@ -47,24 +47,24 @@ def find_public(name: str) -> Any:
     No module is imported, which would run code that a file names.
     """
     if ":" in name:
-        found: Any = _loaded(name)
+        target: Any = _loaded(name)
         module, _, kind = name.partition(":")
         with checking("names") as require:
-            require(found is not None, f"{kind} is not there; import {module!r} before the file")
-        return found
-    found = import_module("bayesjudge")
+            require(target is not None, f"{kind} is not there; import {module!r} before the file")
+        return target
+    target = import_module("bayesjudge")
     for part in name.split("."):
-        exported = part in getattr(found, "__all__", ())
+        exported = part in getattr(target, "__all__", ())
         if not exported:
             raise InputError("names", [f"{name!r} is not a public name of this bayesjudge"])
-        found = getattr(found, part)
-    return found
+        target = getattr(target, part)
+    return target
 
 
 def _loaded(name: str) -> Any:
     """The class ``module:Class`` of a module that is imported, or None."""
     module, _, path = name.partition(":")
-    found: Any = sys.modules.get(module)
+    target: Any = sys.modules.get(module)
     for part in path.split("."):
-        found = getattr(found, part, None)
-    return found
+        target = getattr(target, part, None)
+    return target

@@ -57,8 +57,8 @@ def sample(
             require(isinstance(value, int) and value >= 1, f"{name} must be 1 or more, got {value}")
         rate = settings["target_accept"]
         require(0 < rate < 1, f"target_accept must lie in (0, 1), got {rate}")
-        for one in cautions if strict else ():
-            require(one.id not in CONTRADICTS_DESIGN, f"{one.id}: {one.text}")
+        for caution in cautions if strict else ():
+            require(caution.id not in CONTRADICTS_DESIGN, f"{caution.id}: {caution.text}")
     method, source, quantities = spec._method, spec._source, spec._quantities(data)
     seed = _seed_of(random_seed)
     bar_of = progress_bar(progress, f"{method}: preparing")
@@ -95,7 +95,7 @@ def sample(
     line, off = against_exact(idata, spec._exact_means(data))
     if line:
         idata.attrs["against_exact"] = line
-    made = Fit(
+    fit = Fit(
         idata=idata,
         data=data,
         spec=spec,
@@ -106,7 +106,7 @@ def sample(
         cautions=(*failed, *off, *cautions, *conflicts(spec, data)),
         interval=spec._interval,
     )
-    return replace(made, cautions=(*made.cautions, *spec._cautions_of_fit(made)))
+    return replace(fit, cautions=(*fit.cautions, *spec._cautions_of_fit(fit)))
 
 
 def sample_draws(compiled: Compiled, *, random_seed: int, **settings: Any) -> xr.DataTree:
@@ -129,7 +129,7 @@ def _tidy(
     from pymc.backends.arviz import find_constants, find_observations
 
     def dataset(values: Mapping[str, np.ndarray]) -> xr.Dataset:
-        found = {
+        variables = {
             name: (
                 model.named_vars_to_dims.get(name)
                 or [f"{name}_dim_{i}" for i in range(array.ndim)],
@@ -137,8 +137,8 @@ def _tidy(
             )
             for name, array in values.items()
         }
-        used = {dim for dims, _ in found.values() for dim in dims if dim in model.coords}
-        return xr.Dataset(found, {dim: np.asarray(model.coords[dim]) for dim in used})
+        used = {dim for dims, _ in variables.values() for dim in dims if dim in model.coords}
+        return xr.Dataset(variables, {dim: np.asarray(model.coords[dim]) for dim in used})
 
     stats = tree["sample_stats"].to_dataset()
     posterior = tree["posterior"].to_dataset()
@@ -168,8 +168,8 @@ def _first_look(runnable: Runnable, **about: Any) -> str:
     """A line that stands below the progress bar until the draws arrive."""
     from bayesjudge.core.preview import preview, told
 
-    made = preview(runnable, **about)
-    return "" if made is None else f"\n{told(made)}"
+    approximate = preview(runnable, **about)
+    return "" if approximate is None else f"\n{told(approximate)}"
 
 
 def _callback(bar: Progress, what: str, look: str) -> Callable[[Any], None]:

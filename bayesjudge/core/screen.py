@@ -22,7 +22,7 @@ CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]
 
 def visible_line(text: str) -> str:
     """Write control characters out: a name may come from a model, and a terminal obeys."""
-    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def visible(text: str) -> str:
@@ -106,8 +106,8 @@ def first_of(parts: Sequence[str], most: int) -> list[str]:
 
 def as_words(option: str, values: Sequence[str]) -> list[str]:
     """An option and its values as a shell's words: one that begins with a minus is tied to it."""
-    plain = [one for one in values if not one.startswith("-")]
-    tied = [f"{option}={one}" for one in values if one.startswith("-")]
+    plain = [value for value in values if not value.startswith("-")]
+    tied = [f"{option}={value}" for value in values if value.startswith("-")]
     return [*([option, *plain] if plain else []), *tied]
 
 

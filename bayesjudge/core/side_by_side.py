@@ -56,17 +56,17 @@ def side_by_side(
     """
     import pandas as pd
 
-    found = records(*results, ci_prob=ci_prob, interval=interval, target=target)
-    dims = list(dict.fromkeys(d for one in found for d in one.where))
+    entries = records(*results, ci_prob=ci_prob, interval=interval, target=target)
+    dims = list(dict.fromkeys(d for entry in entries for d in entry.where))
     rows = [
         [
-            one.quantity,
-            *(one.where.get(d, "") for d in dims),
-            one.method.title,
-            *one.numbers,
-            one.interval,
+            entry.quantity,
+            *(entry.where.get(d, "") for d in dims),
+            entry.method.title,
+            *entry.numbers,
+            entry.interval,
         ]
-        for one in found
+        for entry in entries
     ]
     table = pd.DataFrame(rows, columns=["quantity", *dims, "method", *NUMBERS, "interval"])
     table.attrs["pass_name"] = pass_name_in(results)
@@ -79,15 +79,15 @@ def compare_results(*results: Estimate | Fit, ci_prob: float = 0.95) -> pd.DataF
     Columns ``assumes`` (in words), ``suited`` (False if the label design does not grant the method)
     and ``contradicted_by`` (names of cautions).
     """
-    made = as_estimates(results, ci_prob, None, None)
-    table = side_by_side(*made, ci_prob=ci_prob)
+    estimates = as_estimates(results, ci_prob, None, None)
+    table = side_by_side(*estimates, ci_prob=ci_prob)
     about = {
-        one.method.title: (
-            "; ".join(a.text for a in one.assumptions),
-            all(c.id != "design-mismatch" for c in one.cautions),
-            ", ".join(dict.fromkeys(n for a in one.assumptions for n in a.contradicted_by)),
+        estimate.method.title: (
+            "; ".join(a.text for a in estimate.assumptions),
+            all(c.id != "design-mismatch" for c in estimate.cautions),
+            ", ".join(dict.fromkeys(n for a in estimate.assumptions for n in a.contradicted_by)),
         )
-        for one in made
+        for estimate in estimates
     }
     for i, column in enumerate(("assumes", "suited", "contradicted_by")):
         table[column] = [about[method][i] for method in table["method"]]
@@ -121,16 +121,16 @@ def records(
     target: Target | None = None,
 ) -> list[Record]:
     """Entries of all results: those of one quantity and coordinates stand together."""
-    found: dict[tuple[Hashable, ...], list[Record]] = {}
-    for one in as_estimates(results, ci_prob, interval, target):
-        for quantity, where, row in one.rows():
-            kind = one.interval_of(quantity)
-            record = Record(quantity, where, one.method, row, kind)
-            found.setdefault(record.entry, []).append(record)
-    return [record for same in found.values() for record in same]
+    by_entry: dict[tuple[Hashable, ...], list[Record]] = {}
+    for estimate in as_estimates(results, ci_prob, interval, target):
+        for quantity, where, row in estimate.rows():
+            kind = estimate.interval_of(quantity)
+            record = Record(quantity, where, estimate.method, row, kind)
+            by_entry.setdefault(record.entry, []).append(record)
+    return [record for same in by_entry.values() for record in same]
 
 
-def union_of_cautions(told: Answer | None, results: Iterable[Estimate | Fit]) -> list[Caution]:
+def union_of_cautions(answer: Answer | None, results: Iterable[Estimate | Fit]) -> list[Caution]:
     """Cautions of the quoted numbers, then those of the results, each once."""
-    first = () if told is None else told.cautions
-    return list(dict.fromkeys([*first, *(c for one in results for c in one.cautions)]))
+    first = () if answer is None else answer.cautions
+    return list(dict.fromkeys([*first, *(c for result in results for c in result.cautions)]))

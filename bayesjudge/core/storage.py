@@ -110,8 +110,8 @@ def _made(name: str, packed: Mapping[str, Any]) -> Any:
     kind = find_public(name)
     with checking(name) as require:
         require(isinstance(kind, type) and dataclasses.is_dataclass(kind), "is not a data class")
-        own = ":" in name and isinstance(kind, type)
-        require(not own or issubclass(kind, BayesianModel), "is no model of bayesjudge's kind")
+        foreign = ":" in name and isinstance(kind, type)
+        require(not foreign or issubclass(kind, BayesianModel), "is no model of bayesjudge's kind")
     wanted = [f.name for f in dataclasses.fields(kind)]
     missing = [field for field in wanted if field not in packed]
     unknown = [field for field in packed if field not in wanted]
@@ -144,14 +144,14 @@ def _is_of(value: Any, declared: Any) -> bool:
     if origin is Literal:
         return isinstance(value, str | int) and value in inner
     if origin in (Union, UnionType):
-        return any(_is_of(value, one) for one in inner)
+        return any(_is_of(value, type_) for type_ in inner)
     if origin in (tuple, Sequence):
         if not isinstance(value, list | tuple | np.ndarray):
             return False
-        found = value.tolist() if isinstance(value, np.ndarray) else value
+        plain = value.tolist() if isinstance(value, np.ndarray) else value
         if origin is tuple and inner[-1] is not ...:
-            return len(found) == len(inner) and all(map(_is_of, found, inner))
-        return all(_is_of(v, inner[0]) for v in found)
+            return len(plain) == len(inner) and all(map(_is_of, plain, inner))
+        return all(_is_of(v, inner[0]) for v in plain)
     if origin is Mapping:
         return isinstance(value, dict) and all(_is_of(v, inner[1]) for v in value.values())
     return isinstance(value, declared)
@@ -171,7 +171,7 @@ def write_fit(fit: Any, path: str | Path) -> Path:
     kind = type(fit)
     words = {name: getattr(fit, name) for name in _words(kind)}
     words["assumptions"] = tuple(map(tuple, words["assumptions"]))
-    words["cautions"] = tuple(tuple(vars(one).values()) for one in words["cautions"])
+    words["cautions"] = tuple(tuple(vars(caution).values()) for caution in words["cautions"])
     words["method"] = fit.method.id
     header = {name: pack(value) for name, value in words.items()} | {"format": FORMAT}
     _words_of(json.loads(json.dumps(header)), kind)
@@ -265,10 +265,10 @@ def _read(path: Path, kind: type) -> Any:
         with checking("fit") as require:
             require(isinstance(header, dict), "the file's header is no mapping")
         with checking("fit") as require:
-            found = header.get("format")
+            stored = header.get("format")
             require(
-                found == FORMAT,
-                f"{writer} in format {found!r}, this version reads format {FORMAT}; load it with "
+                stored == FORMAT,
+                f"{writer} in format {stored!r}, this version reads format {FORMAT}; load it with "
                 "the version that wrote it",
             )
         _check_arrays(file, path.stat().st_size)
@@ -313,14 +313,14 @@ def _words_of(header: Mapping[str, Any], kind: type) -> dict[str, Any]:
     }
     _check_types("fit", words, types | of_words)
     spec = words["spec"]
-    methods = {one.id: one for one in (spec._method, *spec._drawn_at_once)}
+    methods = {method.id: method for method in (spec._method, *spec._drawn_at_once)}
     method = methods.get(words["method"], spec._method)
     with checking("fit") as require:
         same = words["method"] == method.id
         require(same, f"the method is {words['method']!r}, its model is fitted by {method.id!r}")
     words["method"] = method
-    words["assumptions"] = tuple(Assumption(*one) for one in words["assumptions"])
-    words["cautions"] = tuple(Caution(*one) for one in words["cautions"])
+    words["assumptions"] = tuple(Assumption(*entry) for entry in words["assumptions"])
+    words["cautions"] = tuple(Caution(*entry) for entry in words["cautions"])
     return words
 
 

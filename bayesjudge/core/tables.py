@@ -44,10 +44,10 @@ def require_columns(table: Any, *columns: str) -> None:
     require_among(have or [], *columns)
     with checking("table") as require:
         for column in dict.fromkeys(columns):
-            found = _not_single(table, column)
+            cell = _not_single(table, column)
             require(
-                not found,
-                f"column {column!r} holds {found}, expected one text, number or time in each cell; "
+                not cell,
+                f"column {column!r} holds {cell}, expected one text, number or time in each cell; "
                 "take out the part that is meant, or make one row of each",
             )
 
@@ -144,7 +144,7 @@ def columns_of(table: Any) -> list[str]:
 
 def free_name(name: str, taken: Collection[str]) -> str:
     """A name like `name` that no column has, in any case: engines take no notice of case."""
-    have = {one.casefold() for one in taken}
+    have = {label.casefold() for label in taken}
     while name.casefold() in have:
         name += "_"
     return name
@@ -157,11 +157,11 @@ def require_among(have: Sequence[str], *columns: str) -> None:
     names = [str(name) for name in have[:MOST_NAMES]]
     there = f"it has {list(have)}" if len(have) <= SHOWN_NAMES else f"it has {few(have, 10)}"
     with checking("table") as require:
-        for column in [one for one in columns if one not in have]:
+        for column in [absent for absent in columns if absent not in have]:
             near = get_close_matches(str(column), names, n=1)
             hint = f"did you mean {near[0]!r}?" if near else there
-            told = f"no column {column!r}; {hint}"
-            require(False, Problem(told, "no-column", value=column, known=tuple(names)))
+            sentence = f"no column {column!r}; {hint}"
+            require(False, Problem(sentence, "no-column", value=column, known=tuple(names)))
 
 
 def is_counted_in_place(table: Any) -> bool:
@@ -208,12 +208,12 @@ def count_cells(
     Without pandas, which takes longer to load than a closed form to compute. An empty cell is None.
     """
     wanted = list(dict.fromkeys([*names, *columns]))
-    found = _counted_in_arrow(table, wanted) if _is_arrow(table) else None
-    if found is None:
+    tally = _counted_in_arrow(table, wanted) if _is_arrow(table) else None
+    if tally is None:
         counted = _grouped(table, wanted, names).collect()
         cells_of = zip(wanted, _own(wanted), strict=True)
-        found = {c: _cells(counted[own]) for c, own in cells_of}, counted[N_ROWS].to_numpy()
-    cells, counts = found
+        tally = {c: _cells(counted[name]) for c, name in cells_of}, counted[N_ROWS].to_numpy()
+    cells, counts = tally
     problems: list[str | Problem] = [] if len(counts) else ["has no rows"]
     for column in names:
         try:
@@ -250,12 +250,12 @@ def _counted_in_arrow(
     sizes = tuple(map(len, labels))
     if math.prod(sizes) < 2**24:
         every = np.bincount(key)
-        found = np.flatnonzero(every)
-        counts = every[found]
+        occupied = np.flatnonzero(every)
+        counts = every[occupied]
     else:
-        found, counts = np.unique(key, return_counts=True)
-    by_column = zip(labels, np.unravel_index(found, sizes), strict=True)
-    cells = [[None if _is_nan(own[i]) else own[i] for i in codes] for own, codes in by_column]
+        occupied, counts = np.unique(key, return_counts=True)
+    by_column = zip(labels, np.unravel_index(occupied, sizes), strict=True)
+    cells = [[None if _is_nan(names[i]) else names[i] for i in codes] for names, codes in by_column]
     return dict(zip(wanted, cells, strict=True)), counts
 
 
@@ -279,12 +279,12 @@ def code_of(column: str, codes: Mapping[Any, int]) -> nw.Expr:
     cells_of: dict[int, list[Any]] = {}
     for cell, code in codes.items():
         cells_of.setdefault(code, []).append(cell)
-    found = nw.lit(None, nw.Int64)
+    expression = nw.lit(None, nw.Int64)
     for code, cells in cells_of.items():
         here = nw.col(column)
         same = here == cells[0] if len(cells) == 1 else here.is_in(cells)
-        found = nw.when(same).then(nw.lit(code, nw.Int64)).otherwise(found)
-    return found
+        expression = nw.when(same).then(nw.lit(code, nw.Int64)).otherwise(expression)
+    return expression
 
 
 def total(values: nw.Expr) -> nw.Expr:
@@ -350,24 +350,26 @@ def require_distinct(
     import narwhals as nw
 
     wanted = list(dict.fromkeys(columns))
-    own = _own(wanted)
+    aliases = _own(wanted)
     rows = _selected(table, wanted, wanted)
-    empty = {c: empty_name(rows, c) for c in own}
+    empty = {c: empty_name(rows, c) for c in aliases}
     if optional:
         rows = rows.filter(~nw.any_horizontal(*empty.values(), ignore_nulls=False))
     counted = rows.select(
-        nw.len().alias(N_ROWS), *(total(one.cast(nw.Int64)).alias(c) for c, one in empty.items())
+        nw.len().alias(N_ROWS),
+        *(total(expression.cast(nw.Int64)).alias(c) for c, expression in empty.items()),
     ).collect()
     if not optional:
-        for column, c in zip(wanted, own, strict=True):
+        for column, c in zip(wanted, aliases, strict=True):
             check_names(column, counted[c][0] or 0)
     if _all_differ(rows, counted[N_ROWS][0]):
         return
-    several = rows.group_by(own).agg(nw.len().alias(N_ROWS)).filter(nw.col(N_ROWS) > 1)
-    found = several.drop(N_ROWS).head(SHOWN_ROWS).collect()
-    if not len(found):
+    several = rows.group_by(aliases).agg(nw.len().alias(N_ROWS)).filter(nw.col(N_ROWS) > 1)
+    shown = several.drop(N_ROWS).head(SHOWN_ROWS).collect()
+    if not len(shown):
         return
-    repeated = _named(_to_pandas(found.rename(dict(zip(own, wanted, strict=True))), wanted), wanted)
+    shown = shown.rename(dict(zip(aliases, wanted, strict=True)))
+    repeated = _named(_to_pandas(shown, wanted), wanted)
     n = several.select(nw.len()).collect().item()
     with checking("table") as require:
         require(
@@ -416,16 +418,16 @@ def _selected(table: Any, wanted: list[str], names: Collection[str]) -> nw.LazyF
     import narwhals as nw
 
     require_columns(table, *wanted)
-    own = dict(zip(wanted, _own(wanted), strict=True))
+    aliases = dict(zip(wanted, _own(wanted), strict=True))
     if nw.dependencies.is_pandas_dataframe(table):
         import pandas as pd
 
         # to a hash table of Python objects, 1 and True are one
         objects = [c for c in names if pd.api.types.is_object_dtype(table[c])]
         named = {c: to_names(table[c], c, optional=True) for c in objects}
-        table = pd.DataFrame({own[c]: named.get(c, table[c]) for c in wanted})
-        own = {name: name for name in table.columns}
-    called = [nw.col(c).alias(name) for c, name in own.items()]
+        table = pd.DataFrame({aliases[c]: named.get(c, table[c]) for c in wanted})
+        aliases = {name: name for name in table.columns}
+    called = [nw.col(c).alias(name) for c, name in aliases.items()]
     return nw.from_native(table).lazy().select(called)
 
 
@@ -441,14 +443,14 @@ def _to_pandas(frame: nw.DataFrame, names: Collection[str]) -> pd.DataFrame:
     whole = [c for c in names if schema[c].is_integer() and (c in long or frame[c].null_count())]
     others = [nw.col(c).cast(nw.Float64) for c in long if c not in names]
     changed = [*(nw.col(c).cast(nw.String) for c in whole), *others]
-    made = (frame.with_columns(*changed) if changed else frame).to_pandas()
-    made = made.copy(deep=False)  # before pandas 3 a part of a frame may be a view
-    for column in made:
-        cells = made[column]
+    converted = (frame.with_columns(*changed) if changed else frame).to_pandas()
+    converted = converted.copy(deep=False)  # before pandas 3 a part of a frame may be a view
+    for column in converted:
+        cells = converted[column]
         plain = _plain(cells)
         if plain is not cells:
-            made[column] = plain
-    return made
+            converted[column] = plain
+    return converted
 
 
 def _plain(cells: pd.Series) -> pd.Series:

@@ -21,20 +21,20 @@ def words_in(package: str) -> dict[str, Any]:
 
 def glossary(kind: str) -> dict[str, Any]:
     """One table of the file, such as ``"terms"``, ``"cautions"`` or ``"options"``."""
-    found: dict[str, Any] = words_in("bayesjudge.core")[kind]
-    return found
+    entries: dict[str, Any] = words_in("bayesjudge.core")[kind]
+    return entries
 
 
 def words_for(kind: str) -> dict[str, str]:
     """What ids of a kind are called, for example ``"models"`` or ``"quantities"``."""
-    found: dict[str, str] = words_in("bayesjudge.core")["names"][kind]
-    return found
+    names: dict[str, str] = words_in("bayesjudge.core")["names"][kind]
+    return names
 
 
 def sentences(kind: str) -> dict[str, str | dict[str, str]]:
     """Templates of ``"cautions"`` or ``"assumptions"`` by id, those with variants by variant."""
-    found: dict[str, str | dict[str, str]] = words_in("bayesjudge.core")["sentences"][kind]
-    return found
+    texts: dict[str, str | dict[str, str]] = words_in("bayesjudge.core")["sentences"][kind]
+    return texts
 
 
 def sentence(kind: str, id: str, variant: str, numbers: Mapping[str, Any]) -> str:

@@ -271,7 +271,7 @@ def worth_words(worth: Mapping[str, Worth]) -> str:
     >>> worth_words({"": Worth(44.2, 26.0, 60.4, 100)})
     'The judge is worth 44 more labels (26 to 60) on top of these 100.'
     """
-    known = {name: one for name, one in worth.items() if one.known}
+    known = {name: entry for name, entry in worth.items() if entry.known}
     if not known:
         return ""
     if list(known) == [""]:
@@ -283,9 +283,9 @@ def worth_words(worth: Mapping[str, Worth]) -> str:
         f"{str(known[name]).replace(' more labels', '') if i else known[name]} of {short[name]}"
         for i, name in enumerate(order if few else [order[0], order[-1]])
     ]
-    told = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
+    clause = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
     rest = "" if few else "; the others lie between"
-    return f"On top of the labels the judge is worth {told}{rest}."
+    return f"On top of the labels the judge is worth {clause}{rest}."
 
 
 def _squared_correlation(f: np.ndarray, y: np.ndarray, shares: np.ndarray) -> np.ndarray:
@@ -294,5 +294,5 @@ def _squared_correlation(f: np.ndarray, y: np.ndarray, shares: np.ndarray) -> np
     ff, yy = shares @ f**2 - mean_f**2, shares @ y**2 - mean_y**2
     fy = shares @ (f * y) - mean_f * mean_y
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.where((ff > 1e-15) & (yy > 1e-15), fy**2 / (ff * yy), 0.0)
-    return np.clip(found, 0, 1)
+        squared = np.where((ff > 1e-15) & (yy > 1e-15), fy**2 / (ff * yy), 0.0)
+    return np.clip(squared, 0, 1)

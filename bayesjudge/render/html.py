@@ -25,7 +25,7 @@ def to_html(page: Page) -> str:
 
     text = files("bayesjudge.render").joinpath("templates/page.html").read_text()
     summary = page.sentence or page.title
-    drawn = [_drawn(i, *one, summary) for i, one in enumerate(page.pictures().items())]
+    drawn = [_drawn(i, *picture, summary) for i, picture in enumerate(page.pictures().items())]
     bold = any(line.quoted for line in page.numbers.lines)
     return (
         Environment(autoescape=True)

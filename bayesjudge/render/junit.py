@@ -16,24 +16,24 @@ ELEMENTS = {"fail": "failure", "error": "error", "unknown": "skipped"}
 
 def to_junit(page: Page, suite: str = "bayesjudge") -> str:
     """Write one test case a decision."""
-    suite, found = _xml(suite), [case.outcome for case in page.cases]
+    suite, outcomes = _xml(suite), [case.outcome for case in page.cases]
     root = ElementTree.Element(
         "testsuite",
         name=suite,
-        tests=str(len(found)),
-        failures=str(found.count("fail")),
-        skipped=str(found.count("unknown")),
-        errors=str(found.count("error")),
+        tests=str(len(outcomes)),
+        failures=str(outcomes.count("fail")),
+        skipped=str(outcomes.count("unknown")),
+        errors=str(outcomes.count("error")),
     )
-    for one in page.cases:
-        told, about = _xml(one.text), {"classname": f"{suite}.{page.command}"}
-        case = ElementTree.SubElement(root, "testcase", about, name=_xml(one.name))
-        if one.outcome in ELEMENTS:
-            ElementTree.SubElement(case, ELEMENTS[one.outcome], message=told)
-        ElementTree.SubElement(case, "system-out").text = told
+    for decided in page.cases:
+        text, about = _xml(decided.text), {"classname": f"{suite}.{page.command}"}
+        case = ElementTree.SubElement(root, "testcase", about, name=_xml(decided.name))
+        if decided.outcome in ELEMENTS:
+            ElementTree.SubElement(case, ELEMENTS[decided.outcome], message=text)
+        ElementTree.SubElement(case, "system-out").text = text
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
 def _xml(text: str) -> str:
     """Text with what XML has no way to write written out."""
-    return NO_XML.sub(lambda found: ascii(found[0])[1:-1], visible(text))
+    return NO_XML.sub(lambda match: ascii(match[0])[1:-1], visible(text))

@@ -52,14 +52,14 @@ def to_markdown(page: Page) -> str:
 
 def _table(table: Table) -> list[str]:
     """Lines of a Markdown table; the quoted method in bold."""
-    made: list[Sequence[str]] = [list(map(_literal, table.columns)), ["---"] * len(table.columns)]
+    rows: list[Sequence[str]] = [list(map(_literal, table.columns)), ["---"] * len(table.columns)]
     for line in table.lines:
         cells = list(map(_literal, line.cells))
         if line.quoted:
             at = list(table.columns).index("method")
             cells[at] = f"**{cells[at]}**"
-        made.append(cells)
-    return ["| " + " | ".join(cells) + " |" for cells in made]
+        rows.append(cells)
+    return ["| " + " | ".join(cells) + " |" for cells in rows]
 
 
 def _literal(text: object) -> str:

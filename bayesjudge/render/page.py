@@ -177,35 +177,35 @@ def page_of(
     **about: Any,
 ) -> Page:
     """The page of estimates and fits; `about` are further fields of it."""
-    made = as_estimates(results, ci_prob, interval, target)
-    named = [(one.method.title, one) for one in made]
-    fits = [one for one in results if isinstance(one, Fit)]
-    told = answer or answer_of(made, ci_prob=ci_prob, interval=interval)
-    found = records(*made, ci_prob=ci_prob)
-    shown = found
-    if told and not {one.entry for one in found} & set(entries(told.quoted)):
-        shown = [*records(told.quoted, ci_prob=ci_prob), *found]  # computed from the results
-    columns, lines = _lines(shown, digits, told)
-    first = [line for line in lines if line.answers] if told else lines
-    if told and len(first) > MOST_FIRST:
+    estimates = as_estimates(results, ci_prob, interval, target)
+    named = [(estimate.method.title, estimate) for estimate in estimates]
+    fits = [result for result in results if isinstance(result, Fit)]
+    summary = answer or answer_of(estimates, ci_prob=ci_prob, interval=interval)
+    entered = records(*estimates, ci_prob=ci_prob)
+    shown = entered
+    if summary and not {record.entry for record in entered} & set(entries(summary.quoted)):
+        shown = [*records(summary.quoted, ci_prob=ci_prob), *entered]  # computed from the results
+    columns, lines = _lines(shown, digits, summary)
+    first = [line for line in lines if line.answers] if summary else lines
+    if summary and len(first) > MOST_FIRST:
         first = [line for line in first if line.quoted]
     kept = set(map(id, first))
     others = [line for line in lines if id(line) not in kept] if first else []
     level = f"{ci_prob:.0%}" if round(ci_prob * 100, 6).is_integer() else f"{ci_prob:.1%}"
-    if told is not None:
-        about |= {"sentence": told.text, "notes": told.notes, "about": f"{told.basis} {told.why}"}
-        about |= {"paragraph": told.paragraph()}
+    if summary is not None:
+        about |= {"sentence": summary.text, "notes": summary.notes}
+        about |= {"about": f"{summary.basis} {summary.why}", "paragraph": summary.paragraph()}
 
     def fields() -> dict[str, Any]:
-        known = {} if told is None else told.as_dict()
-        numbers = [as_plain(one, truth) for one in found]
+        known = {} if summary is None else summary.as_dict()
+        numbers = [as_plain(record, truth) for record in entered]
         return {"ci_prob": ci_prob, "answer": known, "estimates": numbers}
 
     def methods() -> dict[str, Any]:
         return {
-            "assumptions": {name: [a._asdict() for a in one.assumptions] for name, one in named},
-            "targets": {name: one.target for name, one in named},
-            "sources": {name: one.source for name, one in named},
+            "assumptions": {name: [a._asdict() for a in e.assumptions] for name, e in named},
+            "targets": {name: e.target for name, e in named},
+            "sources": {name: e.source for name, e in named},
             "sampling": {fit.method.title: sampling_of(fit) for fit in fits},
         }
 
@@ -213,17 +213,17 @@ def page_of(
         numbers=Table(columns, first or lines),
         below=f"{level} intervals.",
         others=Table(columns, others),
-        cautions=union_of_cautions(told, made),
+        cautions=union_of_cautions(summary, estimates),
         # pairs, not mappings: two fits of one method may differ in their priors
-        assumptions=_distinct((name, "; ".join(map(str, one.assumptions))) for name, one in named),
-        targets=_distinct((name, f"about {TARGETS[one.target]}") for name, one in named),
+        assumptions=_distinct((name, "; ".join(map(str, e.assumptions))) for name, e in named),
+        targets=_distinct((name, f"about {TARGETS[e.target]}") for name, e in named),
         settings=[(fit.method.title, _settings(fit)) for fit in fits],
-        sources=_distinct((name, one.source) for name, one in named),
+        sources=_distinct((name, e.source) for name, e in named),
         fields=fields,
         methods=methods,
-        pass_name=pass_name_in(made),
-        answer=told,
-        made=made,
+        pass_name=pass_name_in(estimates),
+        answer=summary,
+        made=estimates,
         fits=fits,
         **about,
     )
@@ -242,31 +242,33 @@ def sampling_of(fit: Fit) -> dict[str, Any]:
     }
 
 
-def as_plain(one: Record, truth: Mapping[tuple[Any, ...], float] | None = None) -> dict[str, Any]:
+def as_plain(
+    record: Record, truth: Mapping[tuple[Any, ...], float] | None = None
+) -> dict[str, Any]:
     """A number as a machine reads it, with the truth where it is known."""
     return {
-        "quantity": one.quantity,
-        "where": one.where,
-        "method": one.method.title,
-        **dict(zip(NUMBERS, one.numbers, strict=True)),
-        "interval": one.interval,
-        **({"truth": truth.get(one.entry)} if truth else {}),
+        "quantity": record.quantity,
+        "where": record.where,
+        "method": record.method.title,
+        **dict(zip(NUMBERS, record.numbers, strict=True)),
+        "interval": record.interval,
+        **({"truth": truth.get(record.entry)} if truth else {}),
     }
 
 
 def once(cautions: Iterable[Caution]) -> list[tuple[str, str]]:
     """Ids and sentences, each once: after the first of a kind, the other places it is about."""
     kinds: dict[tuple[str, ...], list[Caution]] = {}
-    for one in cautions:
-        kinds.setdefault((one.id, *sorted(one.numbers)), []).append(one)
-    found = []
+    for caution in cautions:
+        kinds.setdefault((caution.id, *sorted(caution.numbers)), []).append(caution)
+    pairs = []
     for first, *more in kinds.values():
-        places = dict.fromkeys(name for one in more for name in one.where)
-        if more and first.where and all(one.where for one in more):
-            found.append((first.id, f"{first.text}. The same of {few([*places], MOST_PLACES)}."))
+        places = dict.fromkeys(name for caution in more for name in caution.where)
+        if more and first.where and all(caution.where for caution in more):
+            pairs.append((first.id, f"{first.text}. The same of {few([*places], MOST_PLACES)}."))
         else:
-            found += [(one.id, one.text) for one in (first, *more)]
-    return found
+            pairs += [(caution.id, caution.text) for caution in (first, *more)]
+    return pairs
 
 
 def _distinct(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -275,27 +277,27 @@ def _distinct(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _lines(
-    found: Sequence[Record], digits: int, answer: Answer | None
+    recorded: Sequence[Record], digits: int, answer: Answer | None
 ) -> tuple[list[str], list[Line]]:
     """Head and lines of the table, as text."""
-    dims = list(dict.fromkeys(d for one in found for d in one.where))
+    dims = list(dict.fromkeys(d for record in recorded for d in record.where))
     entered = set() if answer is None else set(entries(answer.quoted))
     lines = []
-    for one in found:
-        decimals = 0 if one.quantity in COUNTS else digits
+    for record in recorded:
+        decimals = 0 if record.quantity in COUNTS else digits
         cells = [
-            one.quantity,
-            *(str(one.where.get(d, "")) for d in dims),
-            one.method.title,
-            *("–" if np.isnan(x) else f"{x:.{decimals}f}" for x in one.numbers),
-            one.interval,
+            record.quantity,
+            *(str(record.where.get(d, "")) for d in dims),
+            record.method.title,
+            *("–" if np.isnan(x) else f"{x:.{decimals}f}" for x in record.numbers),
+            record.interval,
         ]
-        answers = one.entry in entered
-        quoted = answers and answer is not None and one.method == answer.method
+        answers = record.entry in entered
+        quoted = answers and answer is not None and record.method == answer.method
         lines.append(Line(cells, answers, quoted))
     # the quoted line of an entry before the others; entries as they come
-    place = {entry: i for i, entry in enumerate(dict.fromkeys(one.entry for one in found))}
-    order = sorted(range(len(lines)), key=lambda i: (place[found[i].entry], not lines[i].quoted))
+    place = {entry: i for i, entry in enumerate(dict.fromkeys(record.entry for record in recorded))}
+    order = sorted(range(len(lines)), key=lambda i: (place[recorded[i].entry], not lines[i].quoted))
     return ["quantity", *dims, "method", *NUMBERS, "interval"], [lines[i] for i in order]
 
 

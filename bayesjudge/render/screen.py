@@ -85,13 +85,13 @@ def open_console() -> Console:
 
 def show_answer(console: Console, page: Page, style: Style, *, details: bool = False) -> None:
     """Print the answer, what it rests on, and the table with the quoted row marked."""
-    found = page.told
-    wrapped(console, found.text, "", "", style="bold")
+    answer = page.told
+    wrapped(console, answer.text, "", "", style="bold")
     read = page.inputs.get("labels")  # how they are spelled, if not as 1 and 0
     labels = f"Labels: {read}." if read else ""
     log = page.inputs.get("log")
     about = f"Log: {log}." if log else ""
-    for line in (_with_source(found.basis, page), about, labels, *found.notes, found.why):
+    for line in (_with_source(answer.basis, page), about, labels, *answer.notes, answer.why):
         if line:
             wrapped(console, line, "", "")
     every = page.every
@@ -102,17 +102,17 @@ def show_answer(console: Console, page: Page, style: Style, *, details: bool = F
         table(console, _answers(every, style), style)
         _section(console, "", _bounds(every, style))
         return
-    lines = quoted_lines(found, every, style, console.width)
+    lines = quoted_lines(answer, every, style, console.width)
     console.print("\n".join(["", *map(visible_line, lines)]), soft_wrap=True)
 
 
 def _quoted_alone(console: Console, page: Page, style: Style) -> None:
     """Print the quoted numbers that no other method has, above the table of methods."""
-    found = page.told
-    quantities = {q for one in page.made for q in one.quantities}
-    missing = not quantities & set(found.quoted.quantities)
-    if found.known and (missing or style.answer not in found.quoted.quantities):
-        table(console, records(found.quoted, ci_prob=found.quoted.ci_prob), style, named=True)
+    answer = page.told
+    quantities = {q for estimate in page.made for q in estimate.quantities}
+    missing = not quantities & set(answer.quoted.quantities)
+    if answer.known and (missing or style.answer not in answer.quoted.quantities):
+        table(console, records(answer.quoted, ci_prob=answer.quoted.ci_prob), style, named=True)
 
 
 def _with_source(basis: str, page: Page) -> str:
@@ -121,22 +121,22 @@ def _with_source(basis: str, page: Page) -> str:
     return f"{source}: {basis}" if source and basis else basis or source
 
 
-def _answers(found: Sequence[Record], style: Style) -> list[Record]:
+def _answers(recorded: Sequence[Record], style: Style) -> list[Record]:
     """What the table has rows of: bounds without a value are told in a line."""
-    own = [record for record in found if record.quantity == style.answer]
-    return [record for record in own if not is_bounded(record.row)]
+    answering = [record for record in recorded if record.quantity == style.answer]
+    return [record for record in answering if not is_bounded(record.row)]
 
 
-def _bounds(found: Sequence[Record], style: Style) -> list[str]:
+def _bounds(recorded: Sequence[Record], style: Style) -> list[str]:
     """A line for each method that gives bounds only."""
-    bounded = [r for r in found if r.quantity == style.answer and is_bounded(r.row)]
+    bounded = [r for r in recorded if r.quantity == style.answer and is_bounded(r.row)]
     return [
         f"{style.answer} ({method.brief}): no value, only bounds of "
-        f"{how_many(len(own), 'number')}, from "
-        f"{min(r.row.low for r in own):.3f} to {max(r.row.high for r in own):.3f} in all; each: "
+        f"{how_many(len(rows), 'number')}, from "
+        f"{min(r.row.low for r in rows):.3f} to {max(r.row.high for r in rows):.3f} in all; each: "
         "--json"
         for method in dict.fromkeys(r.method for r in bounded)
-        for own in [[r for r in bounded if r.method == method]]
+        for rows in [[r for r in bounded if r.method == method]]
     ]
 
 
@@ -148,29 +148,29 @@ ALONE = HUMAN_ONLY
 MOST_OTHERS, MOST_ROWS = 10, 20
 
 
-def quoted_lines(found: Answer, every: Sequence[Record], style: Style, width: int) -> list[str]:
+def quoted_lines(answer: Answer, every: Sequence[Record], style: Style, width: int) -> list[str]:
     """Lines of the table: the quoted rows first, then the other methods."""
-    made, truth = found.quoted, style.truth or {}
-    own = {} if found.judge is None else entries(found.judge)
+    quoted, truth = answer.quoted, style.truth or {}
+    judges = {} if answer.judge is None else entries(answer.judge)
     kept = [
-        Record(quantity, where, made.method, row, made.interval_of(quantity))
-        for quantity, where, row in made.rows()
+        Record(quantity, where, quoted.method, row, quoted.interval_of(quantity))
+        for quantity, where, row in quoted.rows()
     ]
-    one, several = len(kept) == 1, len({one.quantity for one in kept}) > 1
+    single, several = len(kept) == 1, len({single.quantity for single in kept}) > 1
     dims = {dim for record in kept for dim in record.where}
     periods = in_time([str(r.where["system"]) for r in kept]) if dims == {"system"} else []
     if periods:
         kept.sort(key=lambda record: periods.index(str(record.where["system"])))
     elif not several and dims <= RANKED:
         kept.sort(key=lambda record: -np.nan_to_num(record.row.value, nan=-math.inf))
-    beside = own if own and not one else None
+    beside = judges if judges and not single else None
     # the judge's own numbers have a column of their own if there are several rows
-    named = {made.method}
-    if beside and found.judge:  # of several judges all: their own numbers are no other method
-        named |= {r.method for r in every if r.method.rank >= found.judge.method.rank}
-    entered = {one.entry for one in kept}
+    named = {quoted.method}
+    if beside and answer.judge:  # of several judges all: their own numbers are no other method
+        named |= {r.method for r in every if r.method.rank >= answer.judge.method.rank}
+    entered = {record.entry for record in kept}
     alone = {r.entry: r.row.value for r in every if r.method == ALONE and r.entry in entered}
-    alone = alone if style.alone and not one else {}
+    alone = alone if style.alone and not single else {}
     named |= {ALONE} if alone else set()
     others = [
         r
@@ -178,12 +178,12 @@ def quoted_lines(found: Answer, every: Sequence[Record], style: Style, width: in
         if r.entry in entered and r.method not in named and not math.isnan(r.row.value)
         if r.method not in style.aside
     ]
-    quantity = in_words(next(iter(made.quantities)), pass_name_in([made]))
+    quantity = in_words(next(iter(quoted.quantities)), pass_name_in([quoted]))
     title = "" if several else style.heading or quantity
     head = ["", title, "value", "low", "high"]
     head += [style.own] * (beside is not None) + ["truth"] * bool(truth)
     rows = [
-        _cells(">", r.method.brief if one else _name(r, kept, several), r, beside, truth)
+        _cells(">", r.method.brief if single else _name(r, kept, several), r, beside, truth)
         for r in kept[:MOST_ROWS]
     ]
     also = {r.entry[1:]: r.row for r in reversed(every) if r.quantity == style.beside}
@@ -197,7 +197,7 @@ def quoted_lines(found: Answer, every: Sequence[Record], style: Style, width: in
         head.append("labels alone")
         cells = [_number(alone.get(r.entry, math.nan)) for r in kept]
         rows = [[*row, cell] for row, cell in zip(rows, cells, strict=False)]
-    if one and 0 < len(others) <= MOST_OTHERS:
+    if single and 0 < len(others) <= MOST_OTHERS:
         more = [
             [*_cells("", r.method.brief, r, beside, truth), *([""] if also else [])] for r in others
         ]
@@ -240,22 +240,22 @@ def show_sampled(
     console: Console, page: Page, before: Page, style: Style, *, details: bool = False
 ) -> None:
     """Go on with the table of the page `before`: the sampled model, which it did not wait for."""
-    found, fit = page.told, page.made[len(before.made)]
-    own = records(fit, ci_prob=fit.ci_prob)
+    answer, fit = page.told, page.made[len(before.made)]
+    sampled = records(fit, ci_prob=fit.ci_prob)
     if details:
-        rest = [one for one in page.made if one is not fit]
+        rest = [estimate for estimate in page.made if estimate is not fit]
         above = _answers(records(*rest, ci_prob=fit.ci_prob), style)
-        table(console, _answers(own, style), style, above=above)
+        table(console, _answers(sampled, style), style, above=above)
         return
-    quoted = entries(found.quoted)
-    mine = [r for r in own if r.entry in quoted if not is_bounded(r.row)]
+    quoted = entries(answer.quoted)
+    mine = [r for r in sampled if r.entry in quoted if not is_bounded(r.row)]
     if len(quoted) == 1 and mine:
-        console.print(visible_line(quoted_lines(found, page.every, style, console.width)[-1]))
+        console.print(visible_line(quoted_lines(answer, page.every, style, console.width)[-1]))
     elif mine:
         gap = max(abs(r.row.value - quoted[r.entry].value) for r in mine)
         words = f"{fit.method.brief}, sampled since, differs from these numbers by at most "
         wrapped(console, f"{words}{_gap(gap, mine[0].quantity)}: --details", "  ", "    ")
-    for note in found.notes:
+    for note in answer.notes:
         if note not in before.told.notes:
             wrapped(console, note, "  ", "    ")
 
@@ -315,19 +315,19 @@ def _turned(others: Sequence[Record], kept: Sequence[Record], style: Style) -> s
         return ""
     rows = {(r.method, r.entry): r.row for r in others}
     methods = dict.fromkeys(r.method for r in others)
-    told = []
+    clauses = []
     for better, worse in pairwise(order):
         both = [(m, rows.get((m, better.entry)), rows.get((m, worse.entry))) for m in methods]
         against = [
-            m.brief + ", whose intervals overlap," * (two.low <= one.high)
-            for m, one, two in both
-            if one is not None and two is not None and one.value < two.value
-            if len(order) == 2 or two.low > one.high
+            m.brief + ", whose intervals overlap," * (two.low <= better_row.high)
+            for m, better_row, two in both
+            if better_row is not None and two is not None and better_row.value < two.value
+            if len(order) == 2 or two.low > better_row.high
         ]
         if against:
             put = "puts" if len(against) == 1 else "put"
-            told.append(f"{listed(against)} {put} {_where(worse)} before {_where(better)}")
-    return "".join(f"; {one}" for one in told)
+            clauses.append(f"{listed(against)} {put} {_where(worse)} before {_where(better)}")
+    return "".join(f"; {clause}" for clause in clauses)
 
 
 def grid(rows: Sequence[Sequence[str]], width: int) -> list[str]:
@@ -370,7 +370,7 @@ def columns(
 
 def table(
     console: Console,
-    found: Sequence[Record],
+    recorded: Sequence[Record],
     style: Style,
     *,
     above: Sequence[Record] = (),
@@ -382,11 +382,11 @@ def table(
     """
     from rich.table import Table
 
-    if not found:
+    if not recorded:
         return
     truth = style.truth or {}
     columns = [c for c in NUMBERS if c != "truth" or truth]
-    every = [*found, *above]
+    every = [*recorded, *above]
     labels = [visible_line(label(r.quantity, r.entry[1:]) if named else _where(r)) for r in every]
     labelled = any(labels)
     methods = [visible_line(r.method.brief) for r in every]
@@ -412,21 +412,23 @@ def table(
         number = text in NUMBERS
         grid.add_column(text, justify=justify, width=width, no_wrap=number, overflow="fold")
     kinds = max(len(r.interval) for r in every)
-    labels = labels[: len(found)]
+    labels = labels[: len(recorded)]
     roomy = sum(widths) + len(widths) + kinds <= console.width
     if roomy:
         grid.add_column("interval", no_wrap=True)
-    for i, (one, name, method, row) in enumerate(zip(found, labels, methods, cells, strict=False)):
+    for i, (record, name, method, row) in enumerate(
+        zip(recorded, labels, methods, cells, strict=False)
+    ):
         first = i == 0 or name != labels[i - 1]
         if first and i and max(labels.count(name), labels.count(labels[i - 1])) > 1:
             grid.add_row()
         start = [name if first else ""] if labelled else []
-        grid.add_row(*start, method, *row, *([visible_line(one.interval)] if roomy else []))
+        grid.add_row(*start, method, *row, *([visible_line(record.interval)] if roomy else []))
     # a blank line above, but where a single row continues the table
     console.print(*([""] if not above or len(set(labels)) > 1 else []), grid, sep="\n")
     if not roomy:
-        told = [(r.method.brief, f"{r.interval} interval") for r in found if r.interval]
-        _section(console, "", _by_text(told))
+        pairs = [(r.method.brief, f"{r.interval} interval") for r in recorded if r.interval]
+        _section(console, "", _by_text(pairs))
 
 
 def _where(record: Record) -> str:
@@ -450,21 +452,23 @@ def rest(
     for section in page.sections:
         _section(console, section.heading, [*section.lines, *section.further])
     _section(console, "Cautions", [": ".join(pair) for pair in once(page.cautions)])
-    assumed = [(one.method.brief, "; ".join(map(str, one.assumptions))) for one in page.made]
+    assumed = [
+        (estimate.method.brief, "; ".join(map(str, estimate.assumptions))) for estimate in page.made
+    ]
     _section(console, "Assumptions", _by_text(assumed))
-    about = [(one.method.brief, f"about {TARGETS[one.target]}") for one in page.made]
+    about = [(estimate.method.brief, f"about {TARGETS[estimate.target]}") for estimate in page.made]
     _section(console, "Items", _by_text(about))
     _section(console, "Sampling", [_sampling(fit) for fit in page.fits])
 
 
-def _by_entry(made: Sequence[Estimate], style: Style) -> list[Record]:
+def _by_entry(estimates: Sequence[Estimate], style: Style) -> list[Record]:
     """What methods say beside the answer: of each number every method that has it."""
-    found: dict[tuple[Any, ...], list[Record]] = {}
-    for one in made:
-        for record in records(one, ci_prob=one.ci_prob):
+    by_entry: dict[tuple[Any, ...], list[Record]] = {}
+    for estimate in estimates:
+        for record in records(estimate, ci_prob=estimate.ci_prob):
             if record.quantity != style.answer and not math.isnan(record.row.value):
-                found.setdefault(record.entry, []).append(record)
-    return [one for same in found.values() for one in same]
+                by_entry.setdefault(record.entry, []).append(record)
+    return [record for same in by_entry.values() for record in same]
 
 
 #: Cautions of the judge's own number, which the quoted one corrects unless they contradict it.
@@ -473,18 +477,18 @@ OF_THE_JUDGE = {"errors-do-not-cancel"}
 
 def _brief_end(console: Console, page: Page, style: Style, *, quiet: bool) -> None:
     """Cautions of the quoted numbers, how many others there are, and where the rest is."""
-    found = page.told
-    corrected = OF_THE_JUDGE - {n for a in found.quoted.assumptions for n in a.contradicted_by}
-    shown = page.cautions if style.every else found.cautions
-    own = [c for c in shown if c.id not in corrected]
-    lines = [": ".join(pair) for pair in once(own)]
-    names = {c.id for c in page.cautions} - corrected - {c.id for c in own}
+    answer = page.told
+    corrected = OF_THE_JUDGE - {n for a in answer.quoted.assumptions for n in a.contradicted_by}
+    shown = page.cautions if style.every else answer.cautions
+    cautions = [c for c in shown if c.id not in corrected]
+    lines = [": ".join(pair) for pair in once(cautions)]
+    names = {c.id for c in page.cautions} - corrected - {c.id for c in cautions}
     if names:
         which = [n for n in dict.fromkeys(c.id for c in page.cautions) if n in names]
         words = f"{len(names)} more, of numbers that are not quoted"
         lines.append(f"{words} ({listed(which)}): --details")
     _section(console, "Cautions" if lines else "", lines)
-    stuck = [fit for fit in page.fits if not fit.converged and fit.method != found.method]
+    stuck = [fit for fit in page.fits if not fit.converged and fit.method != answer.method]
     _section(console, "", [f"{fit.method} did not converge: --details" for fit in stuck])
     if quiet:
         return
@@ -496,12 +500,12 @@ def _brief_end(console: Console, page: Page, style: Style, *, quiet: bool) -> No
 
 def _by_text(pairs: Sequence[tuple[str, str]]) -> list[str]:
     """Methods of which the same holds, in one line; what holds of all needs no names."""
-    found: dict[str, dict[str, None]] = {}
+    methods_of: dict[str, dict[str, None]] = {}
     for method, text in pairs:
-        found.setdefault(text, {})[method] = None
-    if len(found) == 1:
-        return [text for text in found if text]
-    return [f"{', '.join(methods)}: {text}" for text, methods in found.items() if text]
+        methods_of.setdefault(text, {})[method] = None
+    if len(methods_of) == 1:
+        return [text for text in methods_of if text]
+    return [f"{', '.join(methods)}: {text}" for text, methods in methods_of.items() if text]
 
 
 def _sampling(fit: Fit) -> str:

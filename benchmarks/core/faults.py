@@ -30,6 +30,7 @@ import os
 import random
 import resource
 import shutil
+import signal
 import sys
 import tempfile
 import tomllib
@@ -54,6 +55,8 @@ LIBRARIES = (
 REWRITTEN = "ignore:Module already imported:pytest.PytestAssertRewriteWarning"
 #: Processor seconds for the tests of one fault: some make a loop that never ends.
 LONGEST = 150
+#: Seconds of the clock, for those that wait for something that never comes.
+LONGEST_WAIT = 600
 #: Which tests are asked, the quick ones first.
 FAST = "not sampling and not slow and not study"
 SLOW = "slow and not sampling and not study"
@@ -103,6 +106,8 @@ def copied(folder: Path) -> Path:
     kind = PycInvalidationMode.CHECKED_HASH
     for part in ("bayesjudge", "tests"):
         compileall.compile_dir(tree / part, quiet=2, invalidation_mode=kind)
+    if (reference := TOP.parent / "shared").exists():
+        (folder / "shared").symlink_to(reference.resolve())
     return tree
 
 
@@ -154,6 +159,7 @@ def _run_and_exit(tree: Path, arguments: list[str], told: Path, plugins: Iterabl
         now = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
         most = int(now) + LONGEST
         resource.setrlimit(resource.RLIMIT_CPU, (most, most + 5))
+        signal.alarm(LONGEST_WAIT)
         os.chdir(tree)
         os.environ |= {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
         sys.dont_write_bytecode = True

@@ -39,7 +39,7 @@ import sys
 import tempfile
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,7 +48,7 @@ TOP = Path(__file__).parents[2]
 sys.path[:0] = [str(TOP), str(TOP / "tests")]
 from planting import _span  # noqa: E402
 
-from benchmarks.core.faults import LIBRARIES, SURVIVED, copied, failures  # noqa: E402
+from benchmarks.core.faults import LIBRARIES, NAMED, SURVIVED, copied, failures  # noqa: E402
 from tools.executed import FAST, SAMPLING, SLOW, Executed  # noqa: E402
 
 #: Beside the results of a seed: which test executes which line.
@@ -235,7 +235,7 @@ def recorded(tier: str) -> Executed:
     return Executed.read(path)
 
 
-def tests_for(mutant: Mutant, known: Executed, tier: str) -> list[str]:
+def tests_for(mutant: Mutant, known: Executed, tier: str, but: Collection[str]) -> list[str]:
     """Tests that execute it, those of its own module and quick ones first."""
     folder = mutant.file.split("/")[1].removesuffix(".py")
     tests = [known.tests[i] for i in known.running(mutant.file, mutant.line, mutant.last_line)]
@@ -244,20 +244,23 @@ def tests_for(mutant: Mutant, known: Executed, tier: str) -> list[str]:
     for name, seconds, _ in near:
         if spent > MOST[tier]:
             break
-        names.append(name)
-        spent += seconds
+        if name not in but:
+            names.append(name)
+            spent += seconds
     return names
 
 
-def caught_by(mutant: Mutant, tree: Path, maps: dict[str, Executed]) -> str:
-    """The first test that fails with the mutant in a tree, or why there is none."""
+def caught_by(
+    mutant: Mutant, tree: Path, maps: dict[str, Executed], but: Collection[str] = ()
+) -> str:
+    """The first test, `but` for some, that fails with the mutant, or why there is none."""
     path = tree / mutant.file
     whole = path.read_text()
     path.write_text(f"{whole[: mutant.begin]}({mutant.after}){whole[mutant.end :]}")
     executed = False
     try:
         for tier, known in maps.items():
-            names = tests_for(mutant, known, tier)
+            names = tests_for(mutant, known, tier, but)
             files = list(dict.fromkeys(name.partition("::")[0] for name in names))
             executed |= bool(names)
             if names and (
@@ -275,13 +278,25 @@ def work(mutants: list[tuple[int, Mutant]], seed: int, maps: dict[str, Executed]
         importlib.import_module(library)
     with tempfile.TemporaryDirectory() as folder:
         tree = copied(Path(folder))
+        caught = {}
         for place, mutant in mutants:
-            caught = caught_by(mutant, tree, maps)
-            row = (seed, place, mutant.kind, mutant.file, mutant.line, mutant.function)
-            with (STORE / f"{seed}.csv").open("a", newline="") as results:
-                fcntl.flock(results, fcntl.LOCK_EX)
-                csv.writer(results).writerow([*row, mutant.before, mutant.after, caught])
-            print(f"{mutant.kind}: {mutant.named}: {caught}", flush=True)
+            caught[place] = caught_by(mutant, tree, maps)
+            write(seed, place, mutant, caught[place])
+        # a test that fails without a mutant too has caught nothing
+        tests = {test.partition(": ")[2] for test in caught.values() if "::" in test}
+        failing = failures(tree, sorted(tests), NAMED) if tests else []
+        for place, mutant in mutants:
+            if caught[place].partition(": ")[2] in failing:
+                write(seed, place, mutant, caught_by(mutant, tree, maps, failing))
+
+
+def write(seed: int, place: int, mutant: Mutant, caught: str) -> None:
+    """Add a row to the results of a seed; a later one stands for an earlier one."""
+    row = (seed, place, mutant.kind, mutant.file, mutant.line, mutant.function)
+    with (STORE / f"{seed}.csv").open("a", newline="") as lines:
+        fcntl.flock(lines, fcntl.LOCK_EX)
+        csv.writer(lines).writerow([*row, mutant.before, mutant.after, caught])
+    print(f"{mutant.kind}: {mutant.named}: {caught}", flush=True)
 
 
 def results(seed: int) -> list[dict[str, str]]:
@@ -290,7 +305,8 @@ def results(seed: int) -> list[dict[str, str]]:
     if not path.exists():
         return []
     with path.open(newline="") as lines:
-        return list(csv.DictReader(lines, fieldnames=COLUMNS))
+        rows = list(csv.DictReader(lines, fieldnames=COLUMNS))
+    return list({row["place"]: row for row in rows}.values())
 
 
 def told(rows: list[dict[str, str]]) -> list[str]:
@@ -325,6 +341,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--tiers", nargs="+", choices=list(TIERS), default=list(TIERS))
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--again", action="store_true", help="ask of those that survived once more")
     parser.add_argument("--show", action="store_true", help="print the mutants, run nothing")
     asked = parser.parse_args()
     mutants = drawn(asked.count, asked.seed)
@@ -333,7 +350,9 @@ def main() -> int:
         return 0
     STORE.mkdir(exist_ok=True)
     maps = {tier: recorded(tier) for tier in asked.tiers}
-    done = {int(row["place"]) for row in results(asked.seed)}
+    rows = results(asked.seed)
+    lives = (SURVIVED, NOT_EXECUTED) if asked.again else ()
+    done = {int(row["place"]) for row in rows if row["caught_by"] not in lives}
     waiting = [(i, one) for i, one in enumerate(mutants) if i not in done]
     children = []
     for worker in range(asked.workers):
