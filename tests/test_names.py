@@ -39,15 +39,21 @@ def misread(one, names, every):
     return found
 
 
-def own_words(one):
-    """Words of the files that read a table."""
-    return words(files_run_by(lambda: one.of(one.table)))
+#: Of so many words a reading tries one, each reading others: over all of them each word has its
+#: turn, and the study tries all with each.
+TURNS = 5
+
+
+def own_words(name):
+    """A share of the words of the files that read a table."""
+    one = READINGS[name]
+    return words(files_run_by(lambda: one.of(one.table)))[[*READINGS].index(name) % TURNS :: TURNS]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", READINGS)
 def test_a_column_may_be_called_like_what_the_code_calls_its_own(name):
-    assert not misread(READINGS[name], own_words(READINGS[name]), every=len(READINGS[name].used))
+    assert not misread(READINGS[name], own_words(name), every=len(READINGS[name].used))
 
 
 @pytest.mark.study

@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,12 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 import bayesjudge as bj
+from bayesjudge.bias.certificates import bounds
+from bayesjudge.cli.shapes.table import Column, Table
 from bayesjudge.core.draws import tabulate_contrasts, tabulate_ranks
+from bayesjudge.decide import needs
+from bayesjudge.judge import selection
+from bayesjudge.leaderboard.likelihood import inverse_of
 from bayesjudge.prevalence import budget
 from bayesjudge.ratings.annotators import _Duels
 from bayesjudge.repeats import confidence_sequence, mean_interval
@@ -205,3 +211,85 @@ def test_one_infinite_shift_is_refused():
 def test_a_prior_of_shifts_is_positive_and_finite(value):
     with pytest.raises(bj.InputError, match="noise must be positive and finite"):
         bj.bias.NormalShifts(noise=value)
+
+
+# What drawn mutants of seed 5127 left standing ---------------------------------------------------
+
+
+def test_the_inverse_on_strengths_that_add_to_nothing_is_the_pseudo_inverse():
+    rng = np.random.default_rng(1)
+    pairs = rng.random((5, 5)) + rng.random((5, 5)).T
+    laplacian = np.diag((pairs + pairs.T).sum(axis=0)) - (pairs + pairs.T)
+    assert_allclose(inverse_of(laplacian, 5), np.linalg.pinv(laplacian), atol=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("value", "threshold"), [(0.8, 0.74), (0.6, 0.75)])
+def test_planned_labels_are_the_fewest_that_decide_as_often_as_promised(value, threshold):
+    """By the chance itself at that number of labels and fewer, of a judge of two error rates."""
+    counts = P.Counts(3000, 2200, 60, 57, 60, 42, calibration="by_truth")
+    wanted = needs._labels(counts, value, threshold, 0.95)
+    rates, share, at_least = (57.5 / 61, 42.5 / 61), value, threshold
+    if value < threshold:
+        rates, share, at_least = rates[::-1], 1 - value, 1 - threshold
+
+    def chance(m):
+        how = {"strategy": "half good, half bad", "items": 3000, "probability": 0.95}
+        how |= {"prevalence": share, "sensitivity": rates[0], "specificity": rates[1]}
+        return needs.chance_to_pass(at_least, m, **how)
+
+    assert 120 < wanted < 1000
+    assert chance(int(wanted)) >= needs.PLANNED > chance(int(wanted / (1 + 2 * needs.PRECISION)))
+
+
+@pytest.mark.parametrize("measure", ["accuracy", "kappa"])
+def test_draws_near_their_mean_stay_what_they_are_and_none_leaves_the_scale(measure):
+    scored = SimpleNamespace(labels=400)
+    least = 0.0 if measure == "accuracy" else -1.0
+    drawn = 0.6 + np.random.default_rng(2).normal(0, 0.01, (500, 3)) * [1, 0.1, 0.5]
+    moved = selection._within(drawn, scored, measure)
+    assert_allclose(moved, drawn, atol=0.003)
+    assert_allclose(moved.std(axis=0), drawn.std(axis=0), rtol=0.02)
+    wide = selection._within(1 + (drawn - 0.6) * 30, scored, measure)
+    assert least <= wide.min() < wide.max() <= 1
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 1.5, -0.1])
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_failure_probability_lies_strictly_between_0_and_1(place, wrong):
+    given = [0.05, 0.05]
+    bounds._require_probs(*given)
+    given[place] = wrong
+    with pytest.raises(bj.InputError, match=f"strictly between 0 and 1, got {wrong}"):
+        bounds._require_probs(*given)
+
+
+def test_a_table_of_rows_in_which_a_column_is_filled():
+    table = Table({"v": ["a", "", "b", ""], "x": ["1", "2", "3", "4"]})
+    assert table.having("v").columns == {"v": ["a", "b"], "x": ["1", "3"]}
+    assert table.having("x").columns == dict(table.columns)
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "inside"),
+    [("0:10", "1:10", False), ("1:10", "0:10", True), ("1:5", "1:10", False), ("1:5", "1:5", True)],
+)
+def test_numbers_are_on_the_scale_of_others_if_they_fit_and_use_half_of_it(own, other, inside):
+    first, second = (
+        Column("x", [str(x) for x in range(low, high + 1)])
+        for low, high in (map(int, scale.split(":")) for scale in (own, other))
+    )
+    assert (first.scale, second.scale) == (own, other)
+    assert first.within(second) is inside
+
+
+@pytest.mark.parametrize("of", ["all", "some"])
+def test_priors_by_system_name_each_system_and_no_other(of):
+    counts = bj.prevalence.Counts(
+        *([x, x] for x in (500, 380, 70, 63, 30, 21)), calibration="random", systems=("a", "b")
+    )
+    prior = bj.BetaPrior(1, 1)
+    mine = {"a": prior} if of == "some" else {"a": prior, "b": prior, "c": prior}
+    wrong = r"has no prior for \['b'\]" if of == "some" else r"has priors for \['c'\]"
+    with pytest.raises(bj.InputError, match=wrong):
+        bj.prevalence.exact(counts, bj.prevalence.ErrorRates(prevalence=mine))

@@ -67,10 +67,9 @@ def not_private(place: Path | int, others: int = 0o022) -> str:
     try:
         status = os.stat(place)
         link = os.lstat(place) if isinstance(place, Path) else status
-        owners = {status.st_uid, link.st_uid}
     except (FileNotFoundError, NotADirectoryError):
         return ""
-    if owners != {os.geteuid()}:
+    if {status.st_uid, link.st_uid} != {os.geteuid()}:
         return "belongs to another user"
     return "may be changed by other users" if status.st_mode & others else ""
 

@@ -177,8 +177,7 @@ def _symbols() -> dict[str, int]:
         for name, address in memory.c_helpers.items()
     }
     errors = [error for error in vars(builtins).values() if isinstance(error, type)]
-    errors = [error for error in errors if issubclass(error, BaseException)]
-    known |= {f"PyExc_{error.__name__}": id(error) for error in errors}
+    known |= {f"PyExc_{e.__name__}": id(e) for e in errors if issubclass(e, BaseException)}
     return known | {"_Py_NoneStruct": id(None)}
 
 

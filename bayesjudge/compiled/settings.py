@@ -146,8 +146,7 @@ def tell(text: str) -> None:
 
 def tell_of_failure(error: Exception, instead: str) -> None:
     """Name what of this package failed, and what is done instead."""
-    package = str(Path(__file__).parent)
-    trace = traceback.extract_tb(error.__traceback__)
-    frames = [frame for frame in trace if frame.filename.startswith(package)]
+    here = str(Path(__file__).parent)
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(here)]
     place = f"{Path(frames[-1].filename).stem}.{frames[-1].name}"
     tell(f"{place} failed ({type(error).__name__}: {error}): {instead}")

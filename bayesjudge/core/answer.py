@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -267,10 +267,9 @@ def answer_of(
     if not callable(tell):
         return None
     try:
-        answer: Answer = tell(*results, ci_prob=ci_prob, interval=interval)
+        return cast("Answer", tell(*results, ci_prob=ci_prob, interval=interval))
     except InputError:  # the results lack the quantity that answers
         return None
-    return answer
 
 
 def entries(estimate: Estimate) -> dict[tuple[Any, ...], Row]:
@@ -278,13 +277,11 @@ def entries(estimate: Estimate) -> dict[tuple[Any, ...], Row]:
     return {(quantity, *where.values()): row for quantity, where, row in estimate.rows()}
 
 
-def preferred(
-    estimates: Sequence[Estimate], quantity: str, rank: Callable[[Estimate], Any]
-) -> Estimate:
+def preferred(pool: Sequence[Estimate], quantity: str, rank: Callable[[Estimate], Any]) -> Estimate:
     """The estimate to quote: of those that suit the design and answer, the first by `rank`."""
-    having = [estimate for estimate in estimates if quantity in estimate]
+    having = [estimate for estimate in pool if quantity in estimate]
     with checking("answer") as require:
-        names = [estimate.method.title for estimate in estimates]
+        names = [estimate.method.title for estimate in pool]
         require(bool(having), f"none of {names} has the quantity {quantity!r}; add one that has")
 
     def order(estimate: Estimate) -> tuple[bool, bool, Any]:
@@ -502,13 +499,12 @@ def difference_words(
 
     If a pass has another `name`, the first has more outputs of that name.
     """
-    claimed = Claim.of(difference)
+    pair = Claim.of(difference)
     is_, be, better = ("has", "have", f"more '{name}' outputs") if name else ("is", "be", "better")
-    verb = claim(claimed.likely, is_, be, excluded=claimed.by.low > 0)
-    by = in_numbers(claimed.by, ci_prob)
-    text = f"{claimed.ahead} {verb} {better} than {claimed.behind}: {by}"
-    if claimed.probability is not None:
-        text += f", {'more' if name else 'better'} with probability {chance(claimed.likely)}"
+    verb = claim(pair.likely, is_, be, excluded=pair.by.low > 0)
+    text = f"{pair.ahead} {verb} {better} than {pair.behind}: {in_numbers(pair.by, ci_prob)}"
+    if pair.probability is not None:
+        text += f", {'more' if name else 'better'} with probability {chance(pair.likely)}"
     return text
 
 

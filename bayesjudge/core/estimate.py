@@ -379,8 +379,7 @@ class Estimate:
         }
         object.__setattr__(self, "quantities", quantities)
         object.__setattr__(self, "method", as_method(self.method))
-        labels = {name: quantity.labels for name, quantity in quantities.items()}
-        where = {(q, *at): (q, i) for q, every in labels.items() for i, at in enumerate(every)}
+        where = {(q, *at): (q, i) for q, n in quantities.items() for i, at in enumerate(n.labels)}
         object.__setattr__(self, "_where", where)
 
     def __getitem__(self, key: str | tuple[Hashable, ...]) -> Row:
@@ -453,12 +452,12 @@ class Estimate:
             parts = COLUMNS[: 3 if quantity.raw is None else 4]
             dense = np.full((*map(len, coords.values()), len(parts)), np.nan)
             at = tuple(
-                [list(c).index(x[i]) for x in quantity.labels]
-                for i, c in enumerate(coords.values())
+                [[*c].index(x[i]) for x in quantity.labels] for i, c in enumerate(coords.values())
             )
             dense[at] = np.column_stack([getattr(quantity, part) for part in parts])
-            dims = (*quantity.dims, "part")
-            arrays[name] = xr.DataArray(dense, {**coords, "part": list(parts)}, dims)
+            arrays[name] = xr.DataArray(
+                dense, {**coords, "part": [*parts]}, (*quantity.dims, "part")
+            )
         return xr.Dataset(arrays)
 
     def interval_of(self, quantity: str) -> str:

@@ -232,9 +232,7 @@ def _ambiguous(
         if texts:
             alike.setdefault(tuple(sorted(texts)), []).append(name)
     objects = {
-        labels: remark
-        for labels, names in alike.items()
-        if (remark := objects_in(names[0], labels))
+        labels: hint for labels, names in alike.items() if (hint := objects_in(names[0], labels))
     }
     problems: list[str | Problem] = list(objects.values())
     scores = False

@@ -340,8 +340,7 @@ def for_a_phone(figure: Figure, inches: float, letters: int) -> None:
 
     titles = {ax: ax.get_title(loc="left") for ax in figure.axes}
     lines = max((title.count("\n") for title in titles.values()), default=0)
-    legends = filter(None, (ax.get_legend() for ax in figure.axes))
-    entries = sum(len(legend.texts) for legend in legends)
+    entries = sum(len(key.texts) for ax in figure.axes if (key := ax.get_legend()) is not None)
     height = figure.get_size_inches()[1] + 0.25 * (lines + max(0, entries - 2))
     figure.set_size_inches(inches, max(height, 0.55 * inches))
     for ax, title in titles.items():

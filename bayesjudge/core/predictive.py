@@ -115,10 +115,9 @@ def _log_prior(fit: Any) -> xr.Dataset:
         for v in many
     ]
     parts = -(-sum(array.size for array in draws) // AT_ONCE)
-    computed = [run(*part) for part in zip(*(np.array_split(d, parts) for d in draws), strict=True)]
+    runs = [run(*part) for part in zip(*(np.array_split(d, parts) for d in draws), strict=True)]
     arrays = {}
-    joined = map(np.concatenate, zip(*computed, strict=True))
-    for v, values in zip(plain.free_RVs, joined, strict=True):
+    for v, values in zip(plain.free_RVs, map(np.concatenate, zip(*runs, strict=True)), strict=True):
         dims = posterior[v.name].dims[: values.ndim + 1]  # a distribution of shares has one number
         coords = {dim: posterior[dim] for dim in dims if dim in posterior.coords}
         arrays[v.name] = xr.DataArray(values.reshape(*sizes, *values.shape[1:]), coords, dims)

@@ -356,8 +356,7 @@ def require_distinct(
     if optional:
         rows = rows.filter(~nw.any_horizontal(*empty.values(), ignore_nulls=False))
     counted = rows.select(
-        nw.len().alias(N_ROWS),
-        *(total(expression.cast(nw.Int64)).alias(c) for c, expression in empty.items()),
+        nw.len().alias(N_ROWS), *(total(is_.cast(nw.Int64)).alias(c) for c, is_ in empty.items())
     ).collect()
     if not optional:
         for column, c in zip(wanted, aliases, strict=True):

@@ -21,20 +21,17 @@ def words_in(package: str) -> dict[str, Any]:
 
 def glossary(kind: str) -> dict[str, Any]:
     """One table of the file, such as ``"terms"``, ``"cautions"`` or ``"options"``."""
-    entries: dict[str, Any] = words_in("bayesjudge.core")[kind]
-    return entries
+    return dict(words_in("bayesjudge.core")[kind])
 
 
 def words_for(kind: str) -> dict[str, str]:
     """What ids of a kind are called, for example ``"models"`` or ``"quantities"``."""
-    names: dict[str, str] = words_in("bayesjudge.core")["names"][kind]
-    return names
+    return dict(words_in("bayesjudge.core")["names"][kind])
 
 
 def sentences(kind: str) -> dict[str, str | dict[str, str]]:
     """Templates of ``"cautions"`` or ``"assumptions"`` by id, those with variants by variant."""
-    texts: dict[str, str | dict[str, str]] = words_in("bayesjudge.core")["sentences"][kind]
-    return texts
+    return dict(words_in("bayesjudge.core")["sentences"][kind])
 
 
 def sentence(kind: str, id: str, variant: str, numbers: Mapping[str, Any]) -> str:

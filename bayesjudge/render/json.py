@@ -33,8 +33,7 @@ def to_json(page: Page) -> str:
 def schema() -> dict[str, Any]:
     """Read the JSON schema of every document."""
     text = files("bayesjudge.render").joinpath("schema.json").read_text(encoding="utf-8")
-    content: dict[str, Any] = json.loads(text)
-    return content
+    return dict(json.loads(text))
 
 
 def _plain(value: Any) -> Any:

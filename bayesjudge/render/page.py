@@ -242,9 +242,7 @@ def sampling_of(fit: Fit) -> dict[str, Any]:
     }
 
 
-def as_plain(
-    record: Record, truth: Mapping[tuple[Any, ...], float] | None = None
-) -> dict[str, Any]:
+def as_plain(record: Record, truth: Mapping[Any, float] | None = None) -> dict[str, Any]:
     """A number as a machine reads it, with the truth where it is known."""
     return {
         "quantity": record.quantity,

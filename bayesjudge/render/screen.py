@@ -416,9 +416,8 @@ def table(
     roomy = sum(widths) + len(widths) + kinds <= console.width
     if roomy:
         grid.add_column("interval", no_wrap=True)
-    for i, (record, name, method, row) in enumerate(
-        zip(recorded, labels, methods, cells, strict=False)
-    ):
+    lines = zip(recorded, labels, methods, cells, strict=False)
+    for i, (record, name, method, row) in enumerate(lines):
         first = i == 0 or name != labels[i - 1]
         if first and i and max(labels.count(name), labels.count(labels[i - 1])) > 1:
             grid.add_row()
@@ -452,9 +451,7 @@ def rest(
     for section in page.sections:
         _section(console, section.heading, [*section.lines, *section.further])
     _section(console, "Cautions", [": ".join(pair) for pair in once(page.cautions)])
-    assumed = [
-        (estimate.method.brief, "; ".join(map(str, estimate.assumptions))) for estimate in page.made
-    ]
+    assumed = [(e.method.brief, "; ".join(map(str, e.assumptions))) for e in page.made]
     _section(console, "Assumptions", _by_text(assumed))
     about = [(estimate.method.brief, f"about {TARGETS[estimate.target]}") for estimate in page.made]
     _section(console, "Items", _by_text(about))

@@ -80,6 +80,9 @@ _PAIRS = {
 }
 OTHER_NAME = _PAIRS | {b: a for a, b in _PAIRS.items()}
 
+#: Functions to which the order of two arguments is nothing.
+COMMUTE = {"max", "min", "maximum", "minimum", "hypot", "logaddexp", "isclose", "intersect1d"}
+
 
 class Mutant(NamedTuple):
     """A small fault at one place."""
@@ -135,7 +138,8 @@ def variants(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
         case ast.Call(called, [first, second, *rest], keywords) if not any(
             isinstance(one, ast.Starred) for one in (first, second)
         ):
-            if ast.unparse(first) != ast.unparse(second):
+            alike = ast.unparse(first) == ast.unparse(second)
+            if not alike and ast.unparse(called).rpartition(".")[2] not in COMMUTE:
                 yield "swapped arguments", ast.Call(called, [second, first, *rest], keywords)
         case _:
             pass

@@ -16,7 +16,7 @@ from scipy.stats import mannwhitneyu, sem, t
 import bayesjudge as bj
 from bayesjudge.core.errors import UninformativeJudgeError
 from bayesjudge.prevalence.scores.cautions import not_rising
-from bayesjudge.prevalence.scores.closed_form import curve_parts
+from bayesjudge.prevalence.scores.closed_form import _ScoresSample, curve_parts
 from bayesjudge.prevalence.scores.curves import CURVES
 from bayesjudge.prevalence.scores.model import NumbersByBin
 from bayesjudge.truth.quadrature import posterior_of
@@ -797,3 +797,30 @@ def test_summing_the_truths_out_gives_the_collapsed_model(name):
         logs = [density[1]({**point, "item_truth": np.array(z)}) for z in ways]
         gaps.append(density[0](point) - logsumexp(logs))
     np.testing.assert_allclose(gaps, gaps[0], atol=1e-7)  # the multinomial coefficients
+
+
+# Second numbers, by hand -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("g", ["identity", "linear", "spline", "stacked"])
+@pytest.mark.parametrize("numeric", [False, True], ids=["pass and fail", "numbers"])
+def test_an_interval_of_the_difference_costs_the_means_and_curves_that_it_estimates(numeric, g):
+    """By a loop over items: what is lost, and Student's quantile that goes with it."""
+    scores = read(items=460, labelled=60, numeric=numeric, random_seed=5)
+    curved = g in ("spline", "stacked")
+    sample = _ScoresSample(scores)
+    labelled, others = sample.predicted(g)[:2] if curved else sample.patterns()
+    each = [(f, y) for f, y, n in zip(*labelled, strict=True) for _ in range(int(n))]
+    rest = [f for f, n in zip(*others, strict=True) for _ in range(int(n))]
+    (f, y), m, n = np.transpose(each), len(each), len(rest)
+    spread = np.var([*f, *rest], ddof=1) * (1 / m + 1 / n)
+    weight = 1.0 if g == "identity" else max(np.cov(f, y, ddof=0)[0, 1] / m / spread, 0)
+    lost = numeric + curved
+    error = np.sqrt(np.var(y - weight * f) / (m - lost) + weight**2 * np.var(rest) / (n - lost))
+    # pass and fail are of no unknown variance; a sum of curves has one
+    quantile = t.ppf(0.975, m - 1 - curved if numeric or curved else np.inf)
+    value = y.mean() + weight * (np.mean(rest) - f.mean())
+    found = P.difference(scores, g=g)
+    found = found[next(iter(found.quantities))]
+    expected = scores.in_units(value + quantile * error * np.array([0, -1, 1]))
+    assert_allclose([found.value, found.low, found.high], expected, rtol=1e-9)
