@@ -20,7 +20,7 @@ from bayesjudge.cli.options import (
     Meanings,
     Metric,
     Shared,
-    Truth,
+    Truths,
     TunedOn,
     are,
     check_files,
@@ -34,6 +34,7 @@ from bayesjudge.core.answer import chance, numbers, percents
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.words import words_for
+from bayesjudge.judge.data import as_judged
 from bayesjudge.judge.trust import ALPHA, PROMISED
 from bayesjudge.render.page import Section
 
@@ -51,7 +52,7 @@ def judge(
     /,
     *,
     verdict: Annotated[list[str] | None, SEVERAL, FIRST] = None,
-    truth: Annotated[Truth, FIRST] = None,
+    truth: Annotated[Truths, FIRST] = None,
     calibration: Annotated[str | None, OF_TABLE, FIRST] = None,
     by: Annotated[str | None, BY, FIRST] = None,
     score: Annotated[list[str] | None, SEVERAL] = None,
@@ -169,7 +170,7 @@ def judge(
             "--wrong and --promised go with --trust",
         )
     asked = Asked(
-        truth=None if truth is None else [truth],
+        truth=truth,
         calibration=calibration,
         verdict=verdict or (None if score or source.log is not None else ["verdict"]),
         score=score[0] if score else None,
@@ -196,10 +197,20 @@ def judge(
     how |= {"score": column} if score else {"verdict": column}
     columns = [
         *given,
-        *(how[name] for name in ("truth", "by", "item", "propensity") if name in how),
+        *asked.columns("truth", "by", "propensity"),
+        *([how["item"]] if "item" in how else []),
     ]
+    if asked.several_people:
+        with checking("options") as require:
+            require(len(given) == 1 and not score, "labels of several people: one --verdict column")
+            require(card is None and disagreements is None, "--card and --disagreements: name one "
+                    "column of labels (--truth), and the people's (--people)")  # fmt: skip
+        how = {name: value for name, value in how.items() if name not in ("truth_from", "classes")}
     with source.counted(list(map(str, columns)), quiet=shared.quiet) as read:
-        judged = bj.judge.Judged.from_frame(read, **how, tuned=source.left_out)
+        if asked.several_people:
+            judged = as_judged(bj.prevalence.people.PeopleCounts.from_frame(read, **how))
+        else:
+            judged = bj.judge.Judged.from_frame(read, **how, tuned=source.left_out)
     found = bj.judge.quality(judged, ci_prob=shared.ci_prob)
     how_sure = {"alpha": wrong, "promised": promised, "ci_prob": shared.ci_prob}
     trusted = bj.judge.trust(judged, **how_sure) if trust else None
@@ -276,6 +287,8 @@ def _both_said(judged: bj.judge.Judged, found: Estimate) -> list[Section]:
         name = judged.pass_name
         people, said = (f"{name!r}", f"{name!r}") if name else ("pass", "passes")
         rows = {"good": f"people {people}", "bad": "people do not" if name else "people fail"}
+        if judged.people is not None:
+            rows = {"good": f"in truth {people}", "bad": "in truth " + ("not" if name else "fail")}
         columns = {"passed": f"judge {said}", "failed": "judge does not" if name else "judge fails"}
         lines = [
             f"{words}: " + ", ".join(
@@ -359,7 +372,7 @@ def _where(
     source: Source, name: str, asked: Asked, judged: bj.judge.Judged, people: Sequence[str]
 ) -> list[Section]:
     """Column values in which the judge errs more; what single people said is none."""
-    if source.counts_in_place or judged.kind in ("classes", "scores"):
+    if source.counts_in_place or judged.kind in ("classes", "scores") or not asked.label:
         return []
     whole = source.whole([name, asked.label])
     left_out = {*people, asked.item} & {*whole.column_names}

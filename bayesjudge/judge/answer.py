@@ -27,6 +27,7 @@ from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.worth import Worth, worth_words
 from bayesjudge.judge.data import Judged
+from bayesjudge.judge.quality import WITH_PERSON
 from bayesjudge.judge.selection import Measure, select
 from bayesjudge.judge.worth import worth as worth_in_labels
 
@@ -95,7 +96,7 @@ of the rest.
         why=f"Quoted: {agreement.method}, the posterior of what both said, for labels chosen "
         f"{how_chosen(judged.design)}.",
         quoted=agreement.only(*quoted),
-        notes=tuple(filter(None, (*notes, sentence, _alike(judged)))),
+        notes=tuple(filter(None, (*notes, sentence, *_behind_errors(judged, agreement)))),
         worth=names,
     )
 
@@ -111,12 +112,20 @@ def _basis(judged: Judged) -> str:
     return f"{labelled_words(labelled, rest, judged.design)}."
 
 
-def _alike(judged: Judged) -> str:
-    """Which labels of several people are taken."""
-    if judged.not_alike is None:
-        return ""
-    taken = "Labels taken: what two people gave alike, or was adjudicated"
-    return f"{taken}; {how_many(judged.not_alike, 'labelled output')} without it left out."
+def _behind_errors(judged: Judged, agreement: Estimate) -> tuple[str, ...]:
+    """What is so behind the errors of several people, what these people say, and what counts."""
+    if judged.people is None:
+        return ()
+    out = judged.people.labelled_n - judged.labelled
+    rows = [row for _, _, row in agreement.only(WITH_PERSON).rows()]
+    says = f": {percents(rows[0])} of outputs" if len(rows) == 1 else ""
+    return (
+        f"These numbers are about what is so behind the errors of {listed(judged.people.people)}, "
+        "by all their labels, not about what people say.",
+        f"What they say is another question: how often the judge says what one of them says{says}.",
+        "Worth counts labels that two gave alike, or that were adjudicated; "
+        f"{how_many(out, 'labelled output')} without one left out of it.",
+    )
 
 
 def _of_one(
@@ -145,6 +154,9 @@ def _errs(judged: Judged, agreement: Estimate) -> str:
     if judged.kind == "verdicts":
         hits = _percent(agreement["sensitivity"].value)
         wrong = _percent(1 - agreement["specificity"].value)
+        if judged.people is not None:
+            passes = f"says {name!r} of" if name else "passes"
+            return f"{passes} {hits} of what is so behind people's errors and {wrong} of the rest"
         if name:
             return f"says {name!r} of {hits} of what people call so and of {wrong} of the rest"
         return f"passes {hits} of what people pass and {wrong} of the rest"
@@ -194,9 +206,10 @@ def _for_what(judged: Judged, rates: Estimate, worth: Worth, ci_prob: float) -> 
             f"To decide about single outputs: {said} {percents(_less(good))} are wrong, and of "
             f"{'the rest' if judged.pass_name else 'its fails'} {percents(_less(bad))}."
         )
+    who = "People and judge agree" if judged.people is None else "The judge is right"
     if "kappa" in rates and not np.isnan(rates["kappa"].value):
         uses.append(
-            f"People and judge agree on {percents(rates['accuracy'])} of outputs: Cohen's kappa "
+            f"{who} on {percents(rates['accuracy'])} of outputs: Cohen's kappa "
             f"{numbers(rates['kappa'])}, Gwet's AC1 {numbers(rates['ac1'])}."
         )
     if judged.kind == "grades":

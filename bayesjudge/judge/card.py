@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from html import escape
@@ -538,7 +539,7 @@ class Card:
         Parameters
         ----------
         path : str or pathlib.Path
-            A file that is there is replaced.
+            A file that is there is replaced, whole or not at all.
 
         Returns
         -------
@@ -547,7 +548,9 @@ class Card:
         """
         path = Path(path)
         text = json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"
-        path.write_text(text, encoding="utf-8")
+        beside = path.with_name(f"{path.name}.part")
+        beside.write_text(text, encoding="utf-8")
+        os.replace(beside, path)
         return path
 
     @classmethod

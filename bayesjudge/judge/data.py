@@ -12,6 +12,9 @@ import numpy as np
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.label_design import LabelDesign
 from bayesjudge.core.screen import how_many
+from bayesjudge.prevalence.people.data import PeopleCounts
+from bayesjudge.prevalence.people.exact import drawn_from
+from bayesjudge.prevalence.people.model import PeopleErrors
 from bayesjudge.prevalence.scores import Scores
 from bayesjudge.prevalence.scores.data import read_systems
 from bayesjudge.verdicts.groups import adds_up
@@ -42,6 +45,10 @@ class Pairs(NamedTuple):
     all_n: np.ndarray
     #: Outputs that join each kind of pair.
     prior: np.ndarray
+    #: Draws of the shares of kinds of pairs behind people's errors, and of how often the judge says
+    #: what one of these people says, if several people gave labels.
+    behind: np.ndarray | None = None
+    with_person: np.ndarray | None = None
 
     @property
     def n(self) -> np.ndarray:
@@ -73,13 +80,15 @@ class Pairs(NamedTuple):
 
     def knows_share(self, design: LabelDesign) -> bool:
         """Whether labels, or the judge's pass rate with them, tell how common each truth is."""
-        if not _of_errors(design):
+        if not _of_errors(design) or self.behind is not None:
             return True
         plain = set(self.truth) | set(self.said) <= {0.0, 1.0}
         return plain and self.all_n.sum() > 0
 
     def shares(self, design: LabelDesign) -> np.ndarray:
         """Share of each kind of pair among all outputs, as estimated; shape (n_pairs,)."""
+        if self.behind is not None:
+            return np.asarray(self.behind.mean(axis=0))
         if _of_errors(design):
             good = np.array([0.5])
             if self.knows_share(design):
@@ -95,6 +104,8 @@ class Pairs(NamedTuple):
         bootstrap). Labels by verdict tell the shares within a verdict, and labels by truth those
         within a truth, whose own share comes from the judge's pass rate.
         """
+        if self.behind is not None:
+            return self.behind
         rng = np.random.default_rng(random_seed)
         size = max(min(DRAWS, MOST_NUMBERS // max(self.items.size, self.said.size)), 200)
         if self.clustered:
@@ -182,8 +193,9 @@ class Judged(View):
         In place of verdicts: numbers, by judge and system.
     tuned : int, default 0
         Labels left out, since the judge was tuned on them.
-    not_alike : int, optional
-        Of labels of several people: outputs whose labels were left out, since no two were alike.
+    people : prevalence.people.PeopleCounts, optional
+        Of labels of several people, who err too: verdicts are then those beside labels that two
+        gave alike, and shares come from the posterior of what is so behind all their labels.
 
     Raises
     ------
@@ -200,7 +212,7 @@ class Judged(View):
     verdicts: Verdicts | None = None
     scores: Mapping[tuple[str, str], Scores] | None = None
     tuned: int = 0
-    not_alike: int | None = None
+    people: PeopleCounts | None = None
     judges: tuple[str, ...] = field(init=False)
     systems: tuple[str, ...] = field(init=False)
 
@@ -209,8 +221,8 @@ class Judged(View):
             either = (self.verdicts is None) != (self.scores is None)
             require(either, "expected verdicts or scores, one of the two")
             people = () if self.verdicts is None else self.verdicts.people
-            words = "labels of several people: hand over prevalence.people.PeopleCounts, of which "
-            words += "those that two gave alike are taken (agreed), or name one column (truth=)"
+            words = "labels of several people: hand over prevalence.people.PeopleCounts, in which "
+            words += "they err too, or name one column (truth=)"
             require(not people, words)
         if self.verdicts is not None:
             judges, systems = self.verdicts.judges, self.verdicts.groups
@@ -263,11 +275,12 @@ class Judged(View):
             return {at: _of_scores(scores) for at, scores in self.scores.items()}
         verdicts = self.verdicts
         assert verdicts is not None
-        return {
+        pairs = {
             (judge, system): _of_verdicts(verdicts, j, None if len(self.systems) == 1 else s)
             for j, judge in enumerate(self.judges)
             for s, system in enumerate(self.systems)
         }
+        return pairs if self.people is None else _behind_errors(self.people, pairs)
 
     @property
     def labelled(self) -> int:
@@ -414,15 +427,12 @@ class Judged(View):
 def as_judged(data: Any) -> Judged:
     """Take verdicts of another question: `Verdicts`, `Counts` and others of prevalence, or scores.
 
-    Of labels of several people, those that two gave alike, and what was adjudicated.
+    Of labels of several people what is so behind their errors, if two labelled an output alike.
     """
-    from bayesjudge.prevalence.people.data import PeopleCounts
-
     if isinstance(data, Judged):
         return data
     if isinstance(data, PeopleCounts):
-        table = data.agreed.verdicts
-        return Judged(table, not_alike=data.labelled_n - table.labelled_n)
+        return Judged(data.agreed.verdicts, people=data)
     if isinstance(data, Scores):
         return Judged(scores={("judge", ""): data})
     verdicts = data if isinstance(data, Verdicts) else getattr(data, "verdicts", None)
@@ -537,6 +547,41 @@ def _of_verdicts(verdicts: Verdicts, judge: int, system: int | None) -> Pairs:
     if verdicts.item is None:
         return pairs._replace(cells=np.eye(labelled.size), items=labelled[0])
     return pairs
+
+
+def _behind_errors(
+    people: PeopleCounts, pairs: Mapping[tuple[str, str], Pairs]
+) -> dict[tuple[str, str], Pairs]:
+    """The pairs, with their shares by the posterior in which people err too."""
+    model, names = PeopleErrors(), people.systems
+    values, judges = drawn_from(people, model, DRAWS), model._table(people).judges
+    ours = [people.judge] if names is None else [f"{people.judge} on {name}" for name in names]
+    good = values["prevalence"].reshape(DRAWS, -1)
+    hit, right = (
+        values[name][:, [judges.index(judge) for judge in ours]]
+        for name in ("sensitivity", "specificity")
+    )
+    by_pair = {(1, 1): good * hit, (0, 1): good * (1 - hit)}
+    by_pair |= {(0, 0): (1 - good) * right, (1, 0): (1 - good) * (1 - right)}
+    same = np.zeros(good.shape)
+    for person in map(judges.index, people.people):
+        passes = values["sensitivity"][:, [person]], 1 - values["specificity"][:, [person]]
+        for (said, truth), share in by_pair.items():
+            rate = passes[1 - truth]
+            same += share * (rate if said else 1 - rate) / len(people.people)
+    of = [people.shares[:, None]] if people.adds_up else np.eye(good.shape[1])[..., None]
+    return {
+        at: kinds._replace(
+            behind=np.column_stack(
+                [
+                    by_pair[int(s), int(t)] @ part
+                    for s, t in zip(kinds.said, kinds.truth, strict=True)
+                ]
+            ),
+            with_person=(same @ part)[:, 0],
+        )
+        for (at, kinds), part in zip(pairs.items(), of, strict=True)
+    }
 
 
 def _of_scores(scores: Scores) -> Pairs:

@@ -16,6 +16,8 @@ from bayesjudge.truth import agreement
 
 #: Of a judge's rates, what labels by truth tell without the share of good outputs.
 RATES = ("sensitivity", "specificity", "youden")
+#: How often the judge says what one of several people, drawn at random, says.
+WITH_PERSON = "agreement_with_person"
 #: Most levels of a score of which each has a row in the map to people's mean.
 MOST_LEVELS = 12
 #: Bins of a score with more levels.
@@ -37,7 +39,7 @@ def quality(data: Any, *, ci_prob: float = 0.95) -> Estimate:
     Parameters
     ----------
     data : Judged, Verdicts, prevalence.Counts, PeopleCounts, Items or Scores
-        Of one or several judges and systems. Of several people's labels those that two gave alike,
+        Of one or several judges and systems. Of several people's labels what is so behind them,
         and adjudicated ones, are taken.
     ci_prob : float, default 0.95
         Probability of the intervals.
@@ -99,6 +101,10 @@ def quality(data: Any, *, ci_prob: float = 0.95) -> Estimate:
                 point = float(value[name][1][where][0])
                 row = with_ends(point, draws, ci_prob, name)
                 rows.setdefault(name, {})[(*at, *where)] = row
+        if pairs.with_person is not None:
+            own_dims[WITH_PERSON], drawn_same = (), pairs.with_person
+            row = with_ends(float(drawn_same.mean()), drawn_same, ci_prob, WITH_PERSON)
+            rows.setdefault(WITH_PERSON, {})[at] = row
         kappa = value.get("kappa")
         if kappa is not None and np.isnan(kappa[1][()][0]) and pairs.labelled:
             place = "".join(f" of {level!r}" for level in at)

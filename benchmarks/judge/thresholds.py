@@ -20,7 +20,10 @@ the overconfident one's and .535 of the step: with 1,000 labels `judge.trust` ha
 twice the sequence would be .84. Of 100 labels 48 lie beyond the step on average, and 45 without an
 error are the fewest that promise 5 % with probability .9 (77 with one error): .27 of tables have
 them, which is .13 to .15 of the outputs for any rule that has to be sure from labels alone, and
-.114 the sequence's.
+.114 the sequence's. No rule has twice of it there: somebody who knows all of the step but its
+height accepts .193 by a test that breaks in .10, .213 by one that breaks in .12 (twice is .228).
+Somebody who knows that the calibrated judge's curve is logistic, and has 1,000 labels for its level
+and slope, accepts .294 and .301 (twice is .302).
 
     python benchmarks/judge/thresholds.py --runs 150
 """
@@ -33,6 +36,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from scipy.special import betainc, expit, logit
+from scipy.stats import binom, norm
 
 from bayesjudge.judge.trust import Labelled, threshold
 
@@ -71,6 +75,42 @@ def most(p: np.ndarray, q: np.ndarray) -> float:
     return p[order][good[-1]] if good.size else np.nan
 
 
+def limits(draws: int = 400) -> dict[str, float]:
+    """Most traffic of rules that know all but a number or two, which labels have to tell them.
+
+    Step, 100 labels: somebody knows where it is and what lies below, and tests whether .02 or .05
+    are wrong beyond it (Neyman and Pearson's test of both numbers, which no other beats).
+    Calibrated, 1,000 labels: somebody knows that the curve is logistic, and promises by the normal
+    approximation of its level and slope.
+    """
+    rng = np.random.default_rng(1)
+    p = np.sort(rng.beta(4, 1, 400_000))[::-1]
+    beyond = (p >= 0.85).mean()
+    n, k = np.meshgrid(np.arange(101), np.arange(12))
+    chance = binom.pmf(n, 100, beyond)
+    wrong, right = (chance * binom.pmf(k, n, share) for share in (0.05, 0.02))
+    ratio = np.where(k <= n, k * np.log(0.4) + (n - k) * np.log(0.98 / 0.95), -np.inf)
+    order = np.argsort(-ratio.ravel())
+    x = logit(p[::200])
+    w = expit(x) * expit(-x)
+    moments = [np.mean(w * x**power) for power in range(3)]
+    covariance = np.linalg.inv(1000 * np.array([moments[:2], moments[1:]]))
+    found = {}
+    for broken in (0.1, 0.12):
+        kept = np.cumsum(wrong.ravel()[order]) <= broken
+        found[f"step, 100, broken {broken}"] = beyond * right.ravel()[order][kept].sum()
+        traffic = []
+        for level, slope in rng.multivariate_normal([0, 0], covariance, draws):
+            q, upto = expit(level + (1 + slope) * x), np.arange(1, len(x) + 1)
+            by_level, by_slope = (np.cumsum(q * (1 - q) * x**power) / upto for power in (0, 1))
+            slopes = np.stack([by_level, by_slope])
+            error = np.sqrt(np.einsum("ij,ik,kj->j", slopes, covariance, slopes))
+            good = np.cumsum(1 - q) / upto + norm.isf(broken) * error <= ALPHA
+            traffic.append((np.flatnonzero(good)[-1] + 1) / len(x) if good.any() else 0)
+        found[f"calibrated, 1000, broken {broken}"] = float(np.mean(traffic))
+    return found
+
+
 def study(runs: int) -> pd.DataFrame:
     """Broken promises and traffic by cell and rule."""
     rows = []
@@ -100,4 +140,6 @@ if __name__ == "__main__":
     made.round(4).to_csv(RESULTS / "thresholds.csv", index=False)
     print(made.pivot_table(index=["world", "labels"], columns="rule", values=["broken", "traffic"],
                            sort=False).round(3))  # fmt: skip
+    for cell, share in limits().items():
+        print(f"most traffic, {cell}: {share:.3f}")
     print(f"standard error of a broken share of .1: {np.sqrt(0.09 / made['runs'].iloc[0]):.3f}")

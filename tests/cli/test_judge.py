@@ -234,3 +234,21 @@ def test_what_would_be_dropped_or_fail_later_is_refused_first(
     said = capsys.readouterr()
     assert words in " ".join(said.err.split())
     assert not said.out
+
+
+@pytest.mark.slow
+def test_several_people_err_too(tmp_path, capsys):
+    """Each column is a person: rates are those behind their errors, and no section asks for one."""
+    table = bj.prevalence.people.simulate(errors=(0.05, 0.05, 0.1), random_seed=2)
+    table.to_csv(tmp_path / "people.csv", index=False)
+    people = ["ann1", "ann2", "ann3"]
+    words = ["judge", str(tmp_path / "people.csv"), "--truth", *people, "--calibration", "random"]
+    with pytest.raises(SystemExit) as left:
+        bj.cli.app([*words, "--json"])
+    assert not left.value.code
+    numbers = capsys.readouterr().out
+    assert "agreement_with_person" in numbers
+    for more in (["--card", str(tmp_path / "c.json"), "--name", "j"], ["--by", "no such"]):
+        with pytest.raises(SystemExit) as left:
+            bj.cli.app([*words, *more])
+        assert left.value.code

@@ -257,3 +257,39 @@ def test_rows_without_a_verdict_are_what_was_said_of_one_judge_and_of_several():
         how = {"verdict": columns, "calibration": "random", "unparsed": "fail"}
         read = judge.Judged.from_frame(pd.DataFrame(log), **how)
         assert read.pairs["a", ""].labelled == 36
+
+
+def test_people_err_too_and_both_questions_are_answered():
+    """A judge whose rates are known: what is so behind errors of two people, and what they say."""
+    people = bj.prevalence.people
+    how = {"prevalence": 0.7, "sensitivity": 0.9, "specificity": 0.7, "errors": (0.1, 0.15)}
+    table = people.simulate(**how, items=0, labelled=30_000, random_seed=3)
+    counts = people.PeopleCounts.from_frame(table, truth=["ann1", "ann2"], calibration="random")
+    found = bj.judge.quality(counts)
+    assert found["sensitivity"].value == pytest.approx(0.9, abs=0.015)
+    assert found["specificity"].value == pytest.approx(0.7, abs=0.03)
+    said = np.mean([table["verdict"] == table[name] for name in counts.people])
+    assert found["agreement_with_person"].value == pytest.approx(said, abs=0.006)
+    exact = bj.prevalence.exact(counts)
+    judge = exact["sensitivity", counts.judge]
+    assert found["sensitivity"].value == pytest.approx(judge.value, abs=0.002)
+    notes = " ".join(bj.judge.answer(found).notes)
+    assert (
+        "behind the errors of ann1, ann2" in notes or "behind the errors of ann1 and ann2" in notes
+    )
+
+
+def test_people_err_in_each_system_and_in_strata():
+    """Rates of a system are those of the posterior; of strata they are weighed by shares."""
+    people = bj.prevalence.people
+    parts = []
+    for seed, (name, rate) in enumerate({"a": 0.95, "b": 0.7}.items()):
+        part = people.simulate(sensitivity=rate, items=2000, labelled=2000, random_seed=seed)
+        parts.append(part.iloc[: 4000 if name == "a" else 3000].assign(kind=name))
+    table = pd.concat(parts, ignore_index=True)
+    how = {"truth": ["ann1", "ann2"], "calibration": "random"}
+    apart = bj.judge.quality(people.PeopleCounts.from_frame(table, by="kind", **how))
+    assert apart["sensitivity", "a"].value == pytest.approx(0.95, abs=0.03)
+    assert apart["sensitivity", "b"].value == pytest.approx(0.7, abs=0.03)
+    whole = bj.judge.quality(people.PeopleCounts.from_frame(table, stratum="kind", **how))
+    assert whole["sensitivity"].value == pytest.approx((4 * 0.95 + 3 * 0.7) / 7, abs=0.03)

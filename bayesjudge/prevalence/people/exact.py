@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesjudge.core import methods
 from bayesjudge.core.comparing import compare
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import InputError
 from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Interval, Quantity, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.side_by_side import compare_results
@@ -51,8 +51,8 @@ def _of_people(
     interval: Interval,
     target: Target,
 ) -> Estimate:
-    """Draws weighed by the density: no interval has an end that moves."""
-    interval = "hdi" if interval == "hdi" else "eti"
+    """Draws weighed by the density; the shortest interval, which covers shares next to 1 too."""
+    interval = "eti" if interval == "eti" else "hdi"
     model = suited(counts, model, "exact")
     assumptions, cautions = model._diagnosis(counts)
     coords: dict[str, Any] = model._coords(counts)
@@ -102,6 +102,15 @@ def _with_derived(
     return values | model._derived(counts, values, np)
 
 
+def drawn_from(counts: PeopleCounts, model: PeopleErrors, size: int) -> dict[str, np.ndarray]:
+    """Draws from the posterior; an error if it has no exact ones."""
+    try:
+        weighed = model._posterior(counts).weighed()
+    except NotWeighed as error:
+        raise InputError("people", [f"no exact posterior: {error}"]) from error
+    return _with_derived(model, counts, weighed.resampled(size, np.random.default_rng(1)))
+
+
 def wrong_labels(counts: PeopleCounts, model: PeopleErrors | None = None) -> np.ndarray:
     """The probability that each label is wrong, given all that was said of its item.
 
@@ -123,13 +132,7 @@ def wrong_labels(counts: PeopleCounts, model: PeopleErrors | None = None) -> np.
         If the posterior has no exact draws.
     """
     model = suited(counts, model, "wrong_labels")
-    try:
-        draws = model._posterior(counts).weighed()
-    except NotWeighed as error:
-        with checking("wrong_labels") as require:
-            require(False, f"no exact posterior: {error}")
-        raise
-    drawn = _with_derived(model, counts, draws.resampled(DRAWS, np.random.default_rng(1)))
+    drawn = drawn_from(counts, model, DRAWS)
     table = model._table(counts)
     joint = np.concatenate(list(model._log_joint(counts, drawn)))
     chance = likelihood.truth_given_responses(joint + likelihood.log_allowed(table))
