@@ -9,7 +9,7 @@ import pytest
 from bayesjudge import judge
 from bayesjudge.cli import main
 from bayesjudge.datasets import keep_labels, xstest
-from bayesjudge.prevalence import Counts, classes, scores
+from bayesjudge.prevalence import Counts, classes, people, scores
 
 LABELS = ("--truth", "truth", "--calibration", "random")
 
@@ -239,16 +239,13 @@ def test_what_would_be_dropped_or_fail_later_is_refused_first(
 @pytest.mark.slow
 def test_several_people_err_too(tmp_path, capsys):
     """Each column is a person: rates are those behind their errors, and no section asks for one."""
-    table = bj.prevalence.people.simulate(errors=(0.05, 0.05, 0.1), random_seed=2)
+    table = people.simulate(errors=(0.05, 0.05, 0.1), random_seed=2)
     table.to_csv(tmp_path / "people.csv", index=False)
-    people = ["ann1", "ann2", "ann3"]
-    words = ["judge", str(tmp_path / "people.csv"), "--truth", *people, "--calibration", "random"]
-    with pytest.raises(SystemExit) as left:
-        bj.cli.app([*words, "--json"])
-    assert not left.value.code
-    numbers = capsys.readouterr().out
-    assert "agreement_with_person" in numbers
+    names = ["ann1", "ann2", "ann3"]
+    words = ["judge", str(tmp_path / "people.csv"), "--truth", *names, "--calibration", "random"]
+    main([*words, "--json"])
+    assert "agreement_with_person" in capsys.readouterr().out
+    main(words)
+    assert "behind people's errors" in capsys.readouterr().out
     for more in (["--card", str(tmp_path / "c.json"), "--name", "j"], ["--by", "no such"]):
-        with pytest.raises(SystemExit) as left:
-            bj.cli.app([*words, *more])
-        assert left.value.code
+        assert main([*words, *more])
