@@ -51,6 +51,14 @@ def test_items_count_by_which_ratings_are_copies():
     assert_allclose(density, log_prior(X) + sum(items), rtol=1e-12)
 
 
+def test_a_set_is_picked_as_often_as_it_weighs():
+    rng, n, weights = np.random.default_rng(5), 4_000, np.array([0.2, 0.5, 2.3])
+    picked = [_sweeps._pick(rng, weights.cumsum(), weights.size) for _ in range(n)]
+    chance = weights / weights.sum()
+    share = np.bincount(picked, minlength=weights.size) / n
+    assert_allclose(share, chance, atol=4 * np.sqrt(chance * (1 - chance) / n).min())
+
+
 def test_new_ratings_are_counted_by_where_they_come_from():
     rng, n, own, v = np.random.default_rng(6), 4_000, 3, 1
     held, besides = np.zeros(3), np.zeros(3, int)
