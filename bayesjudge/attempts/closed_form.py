@@ -24,7 +24,7 @@ from bayesjudge.attempts.data import Attempts
 from bayesjudge.core import methods
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
-from bayesjudge.core.intervals import holding, wilson, z_score
+from bayesjudge.core.intervals import wilson_by_units
 from bayesjudge.core.methods import Method
 from bayesjudge.verdicts.reading import GOOD, UNLABELLED
 
@@ -398,13 +398,10 @@ def _share(share: Jackknifed, tasks: float, ci_prob: float) -> tuple[float, floa
     value = min(max(raw, 0.0), 1.0)
     if not np.isfinite(share.error) or tasks < 2:
         return value, 0.0, 1.0, raw
-    few = (z_score(ci_prob) / _t(tasks, ci_prob)) ** 2
     inside = min(max(value, 0.5 / tasks), 1 - 0.5 / tasks)  # at 0 and 1 tasks alone say how sure
     alike = share.error == 0 or value in (0, 1)
     worth = tasks if alike else inside * (1 - inside) / share.error**2
-    _, low, high = wilson(value * worth * few, worth * few, ci_prob)
-    value, low, high = map(float, holding(value, low, high))
-    return value, low, high, raw
+    return *wilson_by_units(value, worth, int(tasks), ci_prob), raw
 
 
 def _lacks(value: Jackknifed, parts: Parts, tried: str) -> str:

@@ -78,6 +78,35 @@ def wilson(successes: Any, trials: Any, ci_prob: float = 0.95) -> tuple[Any, Any
     return value[()], _known(low, n), _known(high, n)
 
 
+def wilson_by_units(
+    value: float, worth: float, units: float, ci_prob: float
+) -> tuple[float, float, float]:
+    """Share with the Wilson interval of as many trials as its standard error is worth.
+
+    Parameters
+    ----------
+    value : float
+        The share.
+    worth : float
+        Trials that would have its standard error.
+    units : float
+        Independent units that told the error: Student's quantile is the normal's in its place.
+    ci_prob : float
+        Coverage that the interval aims at.
+
+    Returns
+    -------
+    value, low, high : float
+        ``nan`` where nothing is known.
+    """
+    from scipy.special import stdtrit
+
+    trials = worth * (z_score(ci_prob) / stdtrit(units - 1, (1 + ci_prob) / 2)) ** 2
+    _, low, high = wilson(value * trials, trials, ci_prob)
+    value, low, high = map(float, holding(value, low, high))
+    return value, low, high
+
+
 def clopper_pearson(successes: Any, trials: Any, ci_prob: float = 0.95) -> tuple[Any, Any, Any]:
     """Share of successes with its exact (conservative) interval.
 

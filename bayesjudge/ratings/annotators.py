@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtr
 
 from bayesjudge.core import methods
 from bayesjudge.core.diagnosis import cautions_of, contradicted
 from bayesjudge.core.draws import around, chances_of_best
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
+from bayesjudge.core.intervals import wilson_by_units
 from bayesjudge.core.screen import how_many
 from bayesjudge.ratings.cautions import RANDOM_ITEMS, SAME_QUESTION
 from bayesjudge.ratings.data import Ratings
@@ -276,10 +277,7 @@ class _Duels(NamedTuple):
             return mean, np.nan, np.nan
         variance = float((by_item**2).sum()) * items / (items - 1)
         n = mean * (1 - mean) / variance if variance > 0 else items
-        t2 = float(stdtrit(items - 1, (1 + ci_prob) / 2)) ** 2
-        centre = (mean + t2 / (2 * n)) / (1 + t2 / n)
-        half = np.sqrt(t2 * (mean * (1 - mean) / n + t2 / (4 * n**2))) / (1 + t2 / n)
-        return mean, max(float(centre - half), 0.0), min(float(centre + half), 1.0)
+        return wilson_by_units(mean, n, items, ci_prob)
 
     def posterior(self, draws: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Draws (draw, annotator) of the shares of items that only the judge, or only the

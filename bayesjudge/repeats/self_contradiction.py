@@ -7,13 +7,13 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import betainc, betaln, gammaln, stdtrit
+from scipy.special import betainc, betaln, gammaln
 
 from bayesjudge.core import methods
 from bayesjudge.core.diagnosis import contradicted
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
-from bayesjudge.core.intervals import wilson, z_score
+from bayesjudge.core.intervals import wilson_by_units
 from bayesjudge.repeats.checks import EXCHANGEABLE, checked
 from bayesjudge.repeats.consistency import RANDOM_ITEMS
 from bayesjudge.repeats.data import Scores
@@ -335,10 +335,7 @@ def _row(share: _Share, items: int, ci_prob: float) -> tuple[float, float, float
     if not variance >= 0:
         return value, np.nan, np.nan
     worth = value * (1 - value) / variance if variance > 0 else float(items)
-    t = float(stdtrit(items - 1, (1 + ci_prob) / 2))
-    worth *= (z_score(ci_prob) / t) ** 2  # the variance is known from so many items
-    _, low, high = wilson(value * worth, worth, ci_prob)
-    return value, min(float(low), value), max(float(high), value)
+    return wilson_by_units(value, worth, items, ci_prob)
 
 
 def _misfit(of_judge: _Items, whose: str) -> list[Caution]:
