@@ -20,8 +20,8 @@ from bayesjudge.core import sampling
 from bayesjudge.core.diagnostics import gate
 from bayesjudge.core.draws import summarise_interval
 from bayesjudge.core.estimate import Quantity
-from bayesjudge.core.intervals import wilson
-from bayesjudge.panel import _em
+from bayesjudge.core.intervals import wilson, wilson_by_units
+from bayesjudge.panel import _approximations, _em
 from bayesjudge.panel._summaries import Summary
 from bayesjudge.prevalence import closed_form
 from bayesjudge.prevalence._boundary import extended
@@ -34,6 +34,24 @@ from bayesjudge.verdicts import reading
 P = bj.prevalence
 RNG = np.random.default_rng(5)
 Z = stats.norm.ppf(0.975)
+
+
+# Shares and mixtures ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("units", [2, 5, 40])
+def test_a_share_whose_error_is_known_from_few_units_is_as_far_from_its_ends_as_student_says(units):
+    value, worth = 0.3, 20.0
+    t = stats.t.ppf(0.95, units - 1)
+    for end in wilson_by_units(value, worth, units, 0.9)[1:]:
+        assert abs(end - value) == pytest.approx(t * np.sqrt(end * (1 - end) / worth))
+
+
+def test_modes_are_mixed_by_their_evidence():
+    modes, curvatures = [np.array([0.0]), np.array([3.0])], [np.eye(1), 4 * np.eye(1)]
+    mean, covariance = _approximations._mixture([0.0, np.log(2)], modes, curvatures)
+    assert mean == pytest.approx(1.5)  # the heights 1 and 2, the widths 1 and 1/2
+    assert covariance.item() == pytest.approx((1 + 1 / 4) / 2 + 1.5**2)
 
 
 # Fits --------------------------------------------------------------------------------------------

@@ -76,9 +76,17 @@ def _exp(x: np.ndarray) -> np.ndarray:
     return np.asarray(np.exp(np.minimum(x, LARGEST)))
 
 
-def _weights(logs: list[float]) -> np.ndarray:
-    weight = np.exp(np.array(logs) - max(logs))
-    return weight / weight.sum()
+def _mixture(
+    logs: list[float], modes: list[np.ndarray], curvatures: list[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and covariance of a mixture of normals, weighed by Laplace's evidence of each."""
+    evidence = np.array(logs) - 0.5 * np.linalg.slogdet(np.array(curvatures))[1]
+    weight = np.exp(evidence - evidence.max())
+    weight /= weight.sum()
+    mean = weight @ np.array(modes)
+    apart = np.array(modes) - mean
+    covariance = np.einsum("k,kij->ij", weight, np.linalg.inv(np.array(curvatures)))
+    return mean, covariance + (apart.T * weight) @ apart
 
 
 class Regression:
@@ -93,7 +101,7 @@ class Regression:
         n, size = votes.count[known].astype(float), len(votes.generators)
         centre = np.zeros(x.shape[1])
         centre[0], centre[size + 1] = model.intercept.mean, model.vote_weight.mean
-        at, logs, modes, covariances = centre, [], [], []
+        at, logs, modes, curvatures = centre, [], [], []
         with one_blas_thread():
             for between in GRID:
                 for apart in GRID:
@@ -116,15 +124,10 @@ class Regression:
                     logits = x @ at
                     log = n @ (y * logits - np.logaddexp(0, logits))
                     log -= 0.5 * np.sum(((at - centre) / scale) ** 2) + np.log(scale).sum()
-                    log -= 0.5 * np.linalg.slogdet(curvature)[1]
                     logs.append(float(log))
                     modes.append(at)
-                    covariances.append(np.linalg.inv(curvature))
-        weight = _weights(logs)
-        self.weights = weight @ np.array(modes)
-        apart_from = np.array(modes) - self.weights
-        self.covariance = np.einsum("k,kij->ij", weight, covariances)
-        self.covariance += (apart_from.T * weight) @ apart_from
+                    curvatures.append(curvature)
+            self.weights, self.covariance = _mixture(logs, modes, curvatures)
 
     @staticmethod
     def design(votes: Votes) -> np.ndarray:
@@ -166,7 +169,7 @@ class _Bias:
         centre[0], centre[1] = model.level.mean, model.bias.mean
         precision = np.ones(2 + 2 * size)
         precision[0], precision[1] = model.level.sd**-2.0, model.bias.sd**-2.0
-        at, logs, means, variances = centre, [], [], []
+        at, logs, modes, curvatures = centre, [], [], []
         for spread in np.array([0.05, 0.2, 0.4, 0.7, 1.1, 1.7, 2.5]) * model.bias_spread:
             to_bias = np.zeros_like(to_level)
             to_bias[:, 1], to_bias[:, 2 + size :] = 1, spread * np.eye(size)
@@ -197,15 +200,11 @@ class _Bias:
             log = good @ np.log(g) + (m - good) @ np.log1p(-g)
             log -= 0.5 * (first @ first + second @ second + precision @ (at - centre) ** 2)
             ratio = spread / model.bias_spread
-            log += np.log(ratio) - 0.5 * ratio**2 - 0.5 * np.linalg.slogdet(curvature)[1]
-            logs.append(float(log))
-            means.append(to_level @ at)
-            covariance = np.linalg.inv(curvature)
-            variances.append(_quadratic(to_level, covariance))
-        weight = _weights(logs)
-        self.level = weight @ np.array(means)
-        square = weight @ (np.array(variances) + np.array(means) ** 2)
-        self.level_variance = square - self.level**2
+            logs.append(float(log + np.log(ratio) - 0.5 * ratio**2))
+            modes.append(at)
+            curvatures.append(curvature)
+        mean, covariance = _mixture(logs, modes, curvatures)
+        self.level, self.level_variance = to_level @ mean, _quadratic(to_level, covariance)
 
     def good(self, items: Votes) -> tuple[np.ndarray, np.ndarray]:
         n, g = items.items, expit(self.level / np.sqrt(1 + np.pi / 8 * self.level_variance))
