@@ -285,11 +285,11 @@ def test_people_err_in_each_system_and_in_strata():
     parts = []
     for seed, (name, rate) in enumerate({"a": 0.95, "b": 0.7}.items()):
         part = people.simulate(sensitivity=rate, items=2000, labelled=2000, random_seed=seed)
-        parts.append(part.iloc[: 4000 if name == "a" else 3000].assign(kind=name))
+        parts.append(part.iloc[: 4000 if name == "a" else 1000].assign(kind=name))
     table = pd.concat(parts, ignore_index=True)
     how = {"truth": ["ann1", "ann2"], "calibration": "random"}
     apart = bj.judge.quality(people.PeopleCounts.from_frame(table, by="kind", **how))
     assert apart["sensitivity", "a"].value == pytest.approx(0.95, abs=0.03)
     assert apart["sensitivity", "b"].value == pytest.approx(0.7, abs=0.03)
     whole = bj.judge.quality(people.PeopleCounts.from_frame(table, stratum="kind", **how))
-    assert whole["sensitivity"].value == pytest.approx((4 * 0.95 + 3 * 0.7) / 7, abs=0.03)
+    assert whole["sensitivity"].value == pytest.approx((4 * 0.95 + 0.7) / 5, abs=0.03)
