@@ -8,7 +8,8 @@ probability is a product of two factors,
 .. math:: \frac{B(a + g, b + n - g)}{B(a, b)} \quad\text{and}\quad
           (1 - \psi) \prod P(v \mid y) + \psi\, P(\text{one draw}),
 
-the first of g good attempts among n whose success is Beta(a, b), the second of the verdicts: with
+the first of g good attempts among n at a task that is not done always or never, whose success is
+Beta(a, b), the second of the verdicts: with
 probability ψ the judge errs on all good attempts of the task or on none, and so on its bad ones.
 If some attempts have no verdict, each lacks it by itself with a probability given its truth, and
 the second factor is of those that have one.
@@ -57,6 +58,11 @@ class Terms(NamedTuple):
     def starts(self) -> np.ndarray:
         """The first term of each task."""
         return np.flatnonzero(np.diff(self.task, prepend=-1))
+
+    @property
+    def ends(self) -> np.ndarray:
+        """Whether no attempt that tells the success is good, and whether all are: (2, n_terms)."""
+        return np.stack([self.good == 0, self.good == self.total]).astype(float)
 
     @classmethod
     def of(cls, cells: np.ndarray, tells: bool) -> Self:
@@ -154,8 +160,11 @@ def nodes_of(shares: bool) -> tuple[np.ndarray, np.ndarray]:
     return points, weights / weights.sum()
 
 
-def success(values: Values, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Both parameters of the Beta distribution of success, shape (n_draws, n_agents, n_nodes)."""
+def success(values: Values, points: np.ndarray) -> tuple[np.ndarray, ...]:
+    """What success at a task is like, each of shape (n_draws, n_agents, n_nodes).
+
+    Both parameters of its Beta distribution; shares of the tasks that are done always and never.
+    """
     from scipy.special import ndtr, ndtri
 
     mean = values["prevalence"][..., None]
@@ -163,7 +172,11 @@ def success(values: Values, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]
         shared = values["shared_difficulty"][..., None, None]
         mean = ndtr((ndtri(mean) + np.sqrt(shared) * points) / np.sqrt(1 - shared))
     weight = (1 / values["task_correlation"] - 1)[..., None]
-    return np.maximum(mean * weight, 1e-12), np.maximum((1 - mean) * weight, 1e-12)
+    always, never = mean * values["always"][..., None], (1 - mean) * values["never"][..., None]
+    mean = (mean - always) / np.maximum(1 - always - never, 1e-12)
+    return (
+        np.maximum(mean * weight, 1e-12), np.maximum((1 - mean) * weight, 1e-12), always, never,
+    )  # fmt: skip
 
 
 def log_likelihood(tasks: Tasks, values: Values) -> np.ndarray:
@@ -185,7 +198,7 @@ def log_likelihood(tasks: Tasks, values: Values) -> np.ndarray:
 def _by_pattern(tasks: Tasks, values: Values) -> np.ndarray:
     """Log-likelihood of one task of each pattern, shape (n_draws, n_patterns)."""
     points, weights = nodes_of("shared_difficulty" in values)
-    a, b = success(values, points)
+    a, b, always, never = success(values, points)
     logs = np.stack(
         [f(values[name]) for name in ("sensitivity", "specificity") for f in (np.log, _log_rest)]
     )[[0, 1, 3, 2]]  # of good passes, good fails, bad passes and bad fails
@@ -202,7 +215,9 @@ def _by_pattern(tasks: Tasks, values: Values) -> np.ndarray:
         most = int(terms.total.max(initial=0))
         rise, fall, both = (_log_rising(x[:, s], most) for x in (a, b, a + b))
         good = rise[..., terms.good] + fall[..., terms.total - terms.good] - both[..., terms.total]
-        summed = np.add.reduceat(np.exp(verdicts[:, None] + good), terms.starts, axis=-1)
+        done, undone = always[:, s, :, None], never[:, s, :, None]
+        chance = (1 - done - undone) * np.exp(good) + done * terms.ends[1] + undone * terms.ends[0]
+        summed = np.add.reduceat(np.exp(verdicts[:, None]) * chance, terms.starts, axis=-1)
         joint += np.log(np.maximum(summed, 1e-300))[..., tasks.of[:, s]]
     top = joint.max(axis=1, keepdims=True)
     return top[:, 0] + np.log(np.einsum("z,szp->sp", weights, np.exp(joint - top)))
@@ -221,10 +236,15 @@ def _log_rising(x: np.ndarray, most: int) -> np.ndarray:
 def chances(values: Values, ks: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     """pass@k and pass^k over the population of tasks, shape (n_draws, n_agents, n_ks)."""
     points, weights = nodes_of("shared_difficulty" in values)
-    a, b = success(values, points)
+    a, b, always, never = success(values, points)
     whole = _log_rising(a + b, max(ks))[..., list(ks)]
-    always, never = (
-        np.einsum("z,sazk->sak", weights, np.exp(_log_rising(x, max(ks))[..., list(ks)] - whole))
-        for x in (a, b)
+    rest = (1 - always - never)[..., None]
+    all_good, all_bad = (
+        np.einsum(
+            "z,sazk->sak",
+            weights,
+            rest * np.exp(_log_rising(x, max(ks))[..., list(ks)] - whole) + sure[..., None],
+        )
+        for x, sure in ((a, always), (b, never))
     )
-    return 1 - never, always
+    return 1 - all_bad, all_good

@@ -12,7 +12,7 @@ import numpy as np
 from bayesjudge.attempts._likelihood import UNPARSED, Tasks, chances, log_likelihood, success
 from bayesjudge.attempts.closed_form import CHANCES
 from bayesjudge.attempts.data import Attempts
-from bayesjudge.attempts.model import PersistentErrors, suited
+from bayesjudge.attempts.model import OF_SYSTEM, PersistentErrors, suited
 from bayesjudge.core import methods
 from bayesjudge.core.draws import summarise_interval
 from bayesjudge.core.errors import check_ci_prob, checking
@@ -20,9 +20,9 @@ from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Quantity
 from bayesjudge.truth.importance import weighed_points
 
 #: Draws of each round of the proposal, and those that are kept.
-ROUNDS, DRAWS = (1024, 2048, 8192), 4000
-#: Effective draws below which importance sampling has failed.
-FEWEST = 300
+ROUNDS, DRAWS = (1024, 2048, 4096, 8192), 4000
+#: Effective draws below which the last round is repeated so often, and has failed.
+ENOUGH, AGAIN, FEWEST = 1000, 2, 300
 #: A task that is done so seldom is called one that the agent never does.
 SELDOM = 0.05
 
@@ -83,7 +83,8 @@ class Posterior:
         from bayesjudge.attempts._likelihood import nodes_of
 
         points, weights = nodes_of("shared_difficulty" in self.values)
-        return np.asarray(betainc(*success(self.values, points), SELDOM) @ weights)
+        a, b, always, never = success(self.values, points)
+        return np.asarray(((1 - always - never) * betainc(a, b, SELDOM) + never) @ weights)
 
     def estimate(self, *, ci_prob: float = 0.95, interval: str = "eti") -> Estimate:
         """Summarise the draws.
@@ -223,9 +224,10 @@ def exact(
     Returns
     -------
     Posterior
-        4,000 draws. Mode and curvature on the scale of logits make a Student proposal, two rounds
-        of importance sampling adapt it, a third is resampled. If its weights are worth fewer than
-        300 draws, the estimate is ``nan`` with the caution ``no-quadrature``: `fit` samples.
+        4,000 draws. Mode and curvature on the scale of normal quantiles make a Student proposal,
+        rounds of importance sampling adapt it, the last is resampled. If its weights are worth
+        fewer than 300 draws, the estimate is ``nan`` with the caution ``no-quadrature``: `fit`
+        samples.
 
     Raises
     ------
@@ -247,14 +249,15 @@ def exact(
     density = _Density(attempts, suited(attempts, model, "exact"))
     centre, root = _mode(density)
     points = weights = np.zeros(0)
-    for n in ROUNDS:
+    for n in (*ROUNDS, *ROUNDS[-1:] * AGAIN):
         points, weights = weighed_points(density, centre, root, n, random_seed)
-        if n < ROUNDS[-1]:
-            held = np.minimum(weights, 10 / n)  # one weight does not decide the next proposal
-            held /= held.sum()
-            centre = held @ points
-            spread = np.cov(points.T, aweights=held).reshape(len(centre), -1)
-            root = _root(spread, 1 / (held**2).sum())
+        if n == ROUNDS[-1] and (weights**2).sum() < 1 / ENOUGH:
+            break
+        held = np.minimum(weights, 10 / n)  # one weight does not decide the next proposal
+        held /= held.sum()
+        centre = held @ points
+        spread = np.cov(points.T, aweights=held).reshape(len(centre), -1)
+        root = _root(spread, 1 / (held**2).sum())
     # as many of each point as its weight says, in steps of one draw
     at = np.searchsorted(np.cumsum(weights), (np.arange(DRAWS) + 0.5) / DRAWS)
     drawn = density.values(points[np.minimum(at, len(points) - 1)])[0]
@@ -262,7 +265,7 @@ def exact(
 
 
 class _Density:
-    """Log posterior density of points on the scale of logits, several at once."""
+    """Log posterior density of points on the scale of normal quantiles, several at once."""
 
     def __init__(self, attempts: Attempts, model: PersistentErrors):
         self.model = model
@@ -274,7 +277,8 @@ class _Density:
         if attempts.unparsed is not None:
             priors |= dict.fromkeys(UNPARSED, model._prior_of("unparsed", attempts))
         systems = len(attempts.systems)
-        priors["task_correlation"] = np.array([tuple(model.task_correlation)] * systems)
+        for name in OF_SYSTEM[1:]:
+            priors[name] = np.array([tuple(getattr(model, name))] * systems)
         priors["persistence"] = np.array([tuple(model.persistence)])
         if attempts.paired:
             priors["shared_difficulty"] = np.array([tuple(model.shared_difficulty)])
@@ -287,13 +291,15 @@ class _Density:
         The second rate's coordinate is the part of the first's complement that it leaves: their sum
         exceeds 1 everywhere.
         """
+        from scipy.special import ndtr
+
         values: dict[str, np.ndarray] = {}
         log_prior, begin = np.zeros(len(points)), 0
         for name, prior in self.priors.items():
             x = points[:, begin : begin + len(prior)]
             begin += len(prior)
-            share, rest = 1 / (1 + np.exp(-x)), 1 / (1 + np.exp(x))
-            log_prior += (np.log(share) + np.log(rest)).sum(axis=1)
+            share, rest = ndtr(x), ndtr(-x)
+            log_prior -= (x**2).sum(axis=1) / 2
             if name == "specificity":  # 1 - specificity is a part of the sensitivity
                 log_prior += np.log(values["sensitivity"]).sum(axis=1)
                 rest = rest * values["sensitivity"]
@@ -308,7 +314,7 @@ class _Density:
 
     def __call__(self, points: np.ndarray) -> np.ndarray:
         """Log density at each of the points, shape (n_points,)."""
-        points = np.clip(points, -30, 30)
+        points = np.clip(points, -15, 15)
         values, log_prior = self.values(points)
         values = {name: np.clip(value, 1e-9, 1 - 1e-9) for name, value in values.items()}
         for name in values.keys() & {"sensitivity", "specificity", *UNPARSED}:
@@ -330,7 +336,7 @@ def _mode(density: _Density) -> tuple[np.ndarray, np.ndarray]:
     start = np.zeros(density.size)
     begin = 0
     for name, prior in density.priors.items():
-        start[begin : begin + len(prior)] = {"sensitivity": 1.5, "specificity": 1.5}.get(name, 0)
+        start[begin : begin + len(prior)] = {"sensitivity": 0.9, "specificity": 0.9}.get(name, 0)
         begin += len(prior)
     top = minimize(slope, start, jac=True, method="BFGS", options={"maxiter": 200}).x
     wide = 1e-2
@@ -342,8 +348,8 @@ def _mode(density: _Density) -> tuple[np.ndarray, np.ndarray]:
         4 * wide**2
     )
     values, vectors = np.linalg.eigh(-(bend + bend.T) / 2)
-    # a direction in which the density hardly bends is no wider than logits of flat priors are
-    spread = vectors @ np.diag(1 / np.maximum(values, 0.15)) @ vectors.T
+    # a direction in which the density hardly bends is no wider than quantiles of flat priors are
+    spread = vectors @ np.diag(1 / np.maximum(values, 0.4)) @ vectors.T
     return top, _root(spread, np.inf)
 
 

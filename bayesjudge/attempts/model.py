@@ -43,8 +43,12 @@ class PersistentErrors(BayesianModel):
               m_{is} = \Phi\Big(\frac{\Phi^{-1}(\theta_s) + \sqrt\lambda z_i}{\sqrt{1 - \lambda}}
               \Big), \quad z_i \sim N(0, 1):
 
-    :math:`\theta_s` is its pass@1, :math:`1/(1 + \kappa_s)` the correlation of two attempts at a
-    task of given difficulty :math:`z_i`, and :math:`\lambda` how far agents share the difficulty;
+    but that a share :math:`\alpha_s` of its successes is at tasks that it does always, and a share
+    :math:`\nu_s` of its failures at tasks that it does never: a task is of these with probability
+    :math:`\alpha_s m_{is}` and :math:`\nu_s (1 - m_{is})`, and the Beta distribution of the others
+    has the mean that leaves :math:`m_{is}` in all. :math:`\theta_s` is its pass@1,
+    :math:`1/(1 + \kappa_s)` the correlation of two attempts at one of the others if the difficulty
+    :math:`z_i` is given, and :math:`\lambda` how far agents share the difficulty;
     of agents without common tasks :math:`m_{is} = \theta_s`. The judge passes good attempts with
     its sensitivity and fails bad ones with its specificity: with probability :math:`1 - \psi` each
     by itself, and with probability :math:`\psi`, the persistence, all good attempts at the task
@@ -62,7 +66,10 @@ class PersistentErrors(BayesianModel):
         Of the probability that errors on a task are one draw. Two labelled attempts at one task
         tell it; without, the prior's width is the answer's.
     task_correlation : BetaPrior, default ``BetaPrior()``
-        Of the correlation of two attempts at one task.
+        Of the correlation of two attempts at one task, of those that are not done always or never.
+    always, never : BetaPrior, default ``BetaPrior()``
+        Of the share of an agent's successes at tasks that it does always, and of its failures at
+        tasks that it does never. Tasks tried three times or more tell them.
     shared_difficulty : BetaPrior, default ``BetaPrior()``
         Of the share of the latent difficulty that agents have in common.
     unparsed : BetaPrior, default ``BetaPrior()``
@@ -77,7 +84,8 @@ class PersistentErrors(BayesianModel):
 
     Notes
     -----
-    Variables: ``prevalence`` and ``task_correlation`` (dim ``system`` of several agents),
+    Variables: ``prevalence``, ``task_correlation``, ``always`` and ``never`` (dim ``system`` of
+    several agents),
     ``sensitivity``, ``specificity``, ``persistence``, ``shared_difficulty`` of agents with common
     tasks, ``unparsed_good`` and ``unparsed_bad`` if attempts lack a verdict, and, derived,
     ``pass_at_k`` and ``pass_hat_k`` by agent and ``k``. Rates are those of a judge better than
@@ -95,6 +103,8 @@ class PersistentErrors(BayesianModel):
     specificity: BetaPrior | Mapping[str, BetaPrior] = _one_each()
     persistence: BetaPrior = BetaPrior()
     task_correlation: BetaPrior = BetaPrior()
+    always: BetaPrior = BetaPrior()
+    never: BetaPrior = BetaPrior()
     shared_difficulty: BetaPrior = BetaPrior()
     unparsed: BetaPrior = BetaPrior()
     pooling: Literal["separate", "full"] = "separate"
@@ -158,8 +168,9 @@ class PersistentErrors(BayesianModel):
             values = BetaShares(self.prevalence, Apart(dim)).variables(text=True)
             by = None if self.pooling == "full" else dim
             values |= RateErrors(*rates, Apart(by)).variables(text=True)
-            for name in ("task_correlation", "persistence", *("shared_difficulty",) * data.paired):
-                dims = dim if name == "task_correlation" else None
+            more = "persistence", *("shared_difficulty",) * data.paired
+            for name in (*OF_SYSTEM[1:], *more):
+                dims = dim if name in OF_SYSTEM else None
                 prior = prior_data(name, getattr(self, name))
                 values[name] = pm.Beta(name, *prior, dims=dims)
             for name in () if data.unparsed is None else UNPARSED:
@@ -201,7 +212,7 @@ class PersistentErrors(BayesianModel):
 
 
 #: Variables with a value for each agent.
-OF_SYSTEM = ("prevalence", "task_correlation")
+OF_SYSTEM = ("prevalence", "task_correlation", "always", "never")
 
 
 def _log_likelihood(tasks: Tasks, values: Mapping[str, Any], systems: int) -> Any:
@@ -220,7 +231,8 @@ def _log_likelihood(tasks: Tasks, values: Mapping[str, Any], systems: int) -> An
         normal = pt.sqrt(2.0) * pt.erfinv(2 * mean - 1)
         at = (normal + pt.sqrt(shared) * points) / pt.sqrt(1 - shared)
         mean = 0.5 * pt.erfc(-at / np.sqrt(2))
-    mean = pt.clip(mean, 1e-12, 1 - 1e-12)
+    always, never = mean * each("always")[:, None], (1 - mean) * each("never")[:, None]
+    mean = pt.clip((mean - always) / (1 - always - never), 1e-12, 1 - 1e-12)
     weight = (1 / each("task_correlation") - 1)[:, None]
     a, b = mean * weight, (1 - mean) * weight
     hit, right, again = each("sensitivity"), each("specificity"), values["persistence"]
@@ -234,9 +246,11 @@ def _log_likelihood(tasks: Tasks, values: Mapping[str, Any], systems: int) -> An
             lost = [f(each(name)[s]) for name in UNPARSED for f in (pt.log, lambda x: pt.log1p(-x))]
             verdicts = verdicts + pt.dot(terms.parsed, pt.stack(lost))
         bad = terms.total - terms.good
-        good = _log_beta_ratio(a[s], b[s], terms.good, bad)
+        done, undone = always[s][:, None], never[s][:, None]
+        good = (1 - done - undone) * pt.exp(_log_beta_ratio(a[s], b[s], terms.good, bad))
+        good += undone * terms.ends[0] + done * terms.ends[1]
         sums = (np.arange(terms.task.max() + 1)[:, None] == terms.task).astype(float)
-        summed = pt.dot(pt.exp(verdicts + good), sums.T)
+        summed = pt.dot(pt.exp(verdicts) * good, sums.T)
         joint += pt.log(pt.maximum(summed, 1e-300))[:, tasks.of[:, s]]
     return pt.logsumexp(joint + np.log(weights)[:, None], axis=0)
 

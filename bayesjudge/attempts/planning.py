@@ -86,7 +86,8 @@ def _passes(values: Mapping[str, np.ndarray], n: int) -> np.ndarray:
     from scipy.special import betaln
 
     points, weights = nodes_of("shared_difficulty" in values)
-    a, b = (x[..., None] for x in success(values, points))
+    a, b, always, never = (x[..., None] for x in success(values, points))
     c = np.arange(n + 1)
-    logs = log_binomial(n, c) + betaln(a + c, b + n - c) - betaln(a, b)
-    return np.einsum("z,sazc->sac", weights, np.exp(logs))
+    chance = np.exp(log_binomial(n, c) + betaln(a + c, b + n - c) - betaln(a, b))
+    mixed = (1 - always - never) * chance + always * (c == n) + never * (c == 0)
+    return np.einsum("z,sazc->sac", weights, mixed)

@@ -13,6 +13,8 @@ def simulate(
     *,
     prevalence: Sequence[float] = (0.6, 0.45),
     task_correlation: float = 0.4,
+    always: float = 0.0,
+    never: float = 0.0,
     shared_difficulty: float = 0.3,
     sensitivity: float = 0.9,
     specificity: float = 0.8,
@@ -32,6 +34,8 @@ def simulate(
         pass@1 of each agent.
     task_correlation : float, default 0.4
         Of two attempts at one task of given difficulty.
+    always, never : float, default 0.0
+        Share of the successes at tasks that are always done, and of the failures at those never.
     shared_difficulty : float, default 0.3
         How far agents share the difficulty of a task.
     sensitivity, specificity, persistence : float
@@ -62,7 +66,12 @@ def simulate(
     at = ndtri(np.asarray(prevalence, float))[:, None] + np.sqrt(shared) * difficulty
     mean = np.clip(ndtr(at / np.sqrt(1 - shared)), 1e-9, 1 - 1e-9)
     weight = 1 / task_correlation - 1
-    chance = rng.beta(mean * weight, (1 - mean) * weight)
+    sure, lost = always * mean, never * (1 - mean)
+    rest = (mean - sure) / (1 - sure - lost)
+    chance = rng.beta(rest * weight, (1 - rest) * weight)
+    if always or never:
+        of_kind = rng.random(chance.shape)
+        chance = np.where(of_kind < sure, 1.0, np.where(of_kind > 1 - lost, 0.0, chance))
     good = rng.random(size) < chance[..., None]
     once = rng.random((*size[:2], 1)) < persistence
     hits, right = (

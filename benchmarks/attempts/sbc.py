@@ -66,7 +66,7 @@ def main() -> None:
 
 def of_one(agents: int, unparsed: bool, rng: np.random.Generator) -> dict[str, int]:
     """Ranks of one simulation, by unknown; of agents those of the first."""
-    names = ("task_correlation", "persistence", "shared_difficulty")
+    names = ("task_correlation", "always", "never", "persistence", "shared_difficulty")
     truth = {name: rng.random() for name in names}
     prevalence = rng.random(agents)
     rates = rng.random(2)

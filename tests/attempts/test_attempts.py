@@ -25,6 +25,8 @@ UNPARSED = ("unparsed_good", [0.1]), ("unparsed_bad", [0.35])
 POINT = {
     "prevalence": 0.6,
     "task_correlation": 0.3,
+    "always": 0.25,
+    "never": 0.15,
     "sensitivity": 0.85,
     "specificity": 0.7,
     "persistence": 0.4,
@@ -52,6 +54,13 @@ def states(cells):
     return np.concatenate([cells, np.zeros_like(cells[..., :1])], axis=-1)
 
 
+def mixed_of(point):
+    """Shares of tasks done always and never, and the mean of the others."""
+    sure = point["always"] * point["prevalence"]
+    never = point["never"] * (1 - point["prevalence"])
+    return sure, never, (point["prevalence"] - sure) / (1 - sure - never)
+
+
 def by_hand(cells, point, tells=True):
     """Log-likelihood of one task: every truth of every attempt, and both kinds of judge."""
     (bad, good, unknown), total = cells, 0.0
@@ -60,14 +69,16 @@ def by_hand(cells, point, tells=True):
     open_ones = [v for v in kinds for _ in range(unknown[v])]
     lost = dict(zip((1, 0), (point.get(name, [0])[0] for name, _ in UNPARSED), strict=True))
     weight = 1 / point["task_correlation"] - 1
-    a, b = point["prevalence"] * weight, (1 - point["prevalence"]) * weight
+    sure, lost_tasks, mean = mixed_of(point)
+    a, b = mean * weight, (1 - mean) * weight
     hit, right, again = (point[n] for n in ("sensitivity", "specificity", "persistence"))
     known = [t for _, t in verdicts] if tells else []
     for truths in product((0, 1), repeat=len(open_ones)):
         rows = [*verdicts, *zip(open_ones, truths, strict=True)]
         counted = [*known, *truths]
         g, n = sum(counted), len(counted)
-        of_truths = np.exp(betaln(a + g, b + n - g) - betaln(a, b))
+        of_truths = (1 - sure - lost_tasks) * np.exp(betaln(a + g, b + n - g) - betaln(a, b))
+        of_truths += sure * (g == n) + lost_tasks * (g == 0)
         of_truths *= np.prod([lost[t] if v == 2 else 1 - lost[t] for v, t in rows])
         rows = [(v, t) for v, t in rows if v < 2]
         alone = np.prod([(hit if v else 1 - hit) if t else (1 - right if v else right)
@@ -299,7 +310,10 @@ def test_tasks_needed_have_the_width_that_was_asked_for():
     rng = np.random.default_rng(1)
     draws = {name: one[:400, 0] for name, one in posterior.values.items() if one.ndim == 2}
     weight = 1 / draws["task_correlation"] - 1
-    p = rng.beta(draws["prevalence"] * weight, (1 - draws["prevalence"]) * weight, (400, 400))
+    sure, never, mean = mixed_of(draws)
+    p = rng.beta(mean * weight, (1 - mean) * weight, (400, 400))
+    kind = rng.random(p.shape)
+    p = np.where(kind < sure, 1.0, np.where(kind > 1 - never, 0.0, p))
     for n, tasks in zip(plan.attempts, plan.tasks, strict=True):
         spread = unbiased(rng.binomial(n, p), n, 2).var(axis=0).mean()
         assert tasks == pytest.approx((1.96 / 0.05) ** 2 * spread, rel=0.03)
@@ -416,13 +430,25 @@ def test_tasks_that_are_all_alike_have_an_interval_of_as_many_tasks():
 
 
 def test_model_sums_to_one_over_all_numbers_of_passes():
-    """pass^k and pass@k of the population are those of its Beta distribution."""
-    values = of_rates()
-    at_k, hat_k = chances(values, (1, 3))
+    """pass^k and pass@k of the population are those of its Beta distribution and its two ends."""
+    at_k, hat_k = chances(of_rates(), (1, 3))
     weight = 1 / 0.3 - 1
-    a, b = 0.6 * weight, 0.4 * weight
-    assert hat_k[0, 0, 1] == pytest.approx(np.exp(betaln(a + 3, b) - betaln(a, b)))
-    assert at_k[0, 0, 1] == pytest.approx(1 - np.exp(betaln(a, b + 3) - betaln(a, b)))
+    sure, never, mean = mixed_of(POINT)
+    a, b, rest = mean * weight, (1 - mean) * weight, 1 - sure - never
+    assert hat_k[0, 0, 0] == pytest.approx(at_k[0, 0, 0]) == pytest.approx(0.6)
+    powers = rest * np.exp(betaln([a + 3, a], [b, b + 3]) - betaln(a, b)) + [sure, never]
+    assert hat_k[0, 0, 1] == pytest.approx(powers[0])
+    assert at_k[0, 0, 1] == pytest.approx(1 - powers[1])
+
+
+@pytest.mark.slow
+def test_a_bump_of_tasks_that_are_always_done_is_held():
+    """Twenty times tau-bench's airline tasks, outcomes known: pass^4 is .2."""
+    table = datasets.tau_bench_airline()
+    cells = Attempts.from_frame(table, verdict=None, truth="success", attempt="trial").cells[:, 0]
+    posterior = module.exact(of_cells(np.tile(cells, (20, 1, 1)), k=(1, 4), judged=False))
+    assert posterior.chance("pass_hat_k", 4).mean() == pytest.approx(0.2, abs=0.01)
+    assert posterior.chance("pass_hat_k", 1).mean() == pytest.approx(0.42, abs=0.01)
 
 
 def test_tau_bench_airline():

@@ -70,7 +70,7 @@ def test_two_people_and_lost_verdicts_are_read(runs, tmp_path, capsys):
     assert "3 without a verdict" in told["answer"]["basis"]
 
 
-@pytest.mark.parametrize(("at_least", "code"), [(0.05, 0), (0.3, 1), (0.15, 3)])
+@pytest.mark.parametrize(("at_least", "code"), [(0.05, 0), (0.4, 1), (0.15, 3)])
 def test_gate_is_an_exit_code(runs, capsys, at_least, code):
     found, told = answered(capsys, "attempts", runs, *ABOUT, "--k", "4", "--at-least", at_least)
     assert found == code

@@ -52,14 +52,17 @@ def test_three_agents_share_a_judge_if_they_are_to():
         module.exact(data, PersistentErrors(sensitivity=priors, pooling="full"))
 
 
-def test_tasks_that_are_seldom_done_are_those_of_the_beta_distribution():
+def test_tasks_that_are_seldom_done_are_those_of_the_distribution():
     table = module.simulate(prevalence=(0.4,), task_correlation=0.6, random_seed=2)
     posterior = module.exact(Attempts.from_frame(table, calibration="random"))
     rng = np.random.default_rng(1)
     weight = 1 / posterior.values["task_correlation"][:, 0] - 1
-    mean = posterior.values["prevalence"][:, 0]
+    share, always, never = (posterior.values[n][:, 0] for n in ("prevalence", "always", "never"))
+    sure, none = always * share, never * (1 - share)
+    mean = (share - sure) / (1 - sure - none)
     drawn = rng.beta(mean * weight, (1 - mean) * weight, (400, len(mean))) < 0.05
-    assert posterior.seldom().mean() == pytest.approx(drawn.mean(), abs=0.003)
+    expected = (1 - sure - none) * drawn.mean(axis=0) + none
+    assert posterior.seldom().mean() == pytest.approx(expected.mean(), abs=0.003)
 
 
 def test_a_table_without_a_common_task_has_nothing_shared():
