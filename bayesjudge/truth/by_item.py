@@ -28,6 +28,8 @@ LABELLED = np.array([1.0, 1, 1, 1, 0, 0])
 MOST_LEVERAGE = 0.9
 #: Effective counts are no whole numbers: sensitivity + specificity - 1 is 0 but for so much.
 ROUNDING = 1e-12
+#: Labelled items of each sign of a difference of truths, before any are seen.
+BEFORE = 0.75
 #: In place of no rows, of which nothing is a share.
 TINY = 1e-300
 
@@ -302,8 +304,9 @@ class Contrast(NamedTuple):
 def contrast(first: Clusters, second: Clusters) -> Contrast:
     """Contributions of both systems, summed by item, with one weight on the judge.
 
-    Both have the same patterns. Where they are `few_apart`, imaginary items, each as large as a
-    labelled one, join them: one for each sign of the difference of truths and of verdicts.
+    Both have the same patterns. Where they are `few_apart`, centre and variance are those of
+    `few_posterior` or, without it, imaginary items, each as large as a labelled one, join them: one
+    for each sign of the difference of truths and of verdicts.
     """
     count = first.count
     truth, passed, tests = (a - b for a, b in zip(parts_of(first), parts_of(second), strict=True))
@@ -334,7 +337,34 @@ def contrast(first: Clusters, second: Clusters) -> Contrast:
     variance = count @ z**2 + extra @ extra + weight**2 * (extra_t @ extra_t)
     value = weight * (gap_test if whole else 0.0) + gap - weight * gap_labelled
     centre = gap * shrink - weight * gap_labelled * shrink + weight * gap_test * whole
+    posterior = few_posterior(first, second) if held > size and whole else None
+    centre, variance = posterior or (centre, variance)
     return Contrast(float(value), float(centre), float(variance), size, z)
+
+
+def few_posterior(first: Clusters, second: Clusters) -> tuple[float, float] | None:
+    """Mean and variance of the difference, if each item has a row of both, labelled in both or not.
+
+    Signs of the difference of verdicts are Dirichlet given all items; those of the difference of
+    truths, given each of them, Dirichlet given the labelled ones. Before these each sign of truths
+    has `BEFORE` items, shared out as all items are by sign of verdicts.
+    """
+    rows = np.stack([first.rows, second.rows])
+    known = rows @ LABELLED
+    if (rows.sum(axis=2) != 1).any() or (known[0] != known[1]).any():
+        return None
+    truth, passed = (np.rint(x[0] - x[1]).astype(int) + 1 for x in (rows @ GOOD, rows @ PASSED))
+    items = np.bincount(passed, first.count, 3) + 1
+    total = items.sum()
+    share = items / total
+    cells = np.tile(BEFORE * share, (3, 1))
+    np.add.at(cells, (truth, passed), first.count * known[0])
+    labelled = cells.sum(axis=0)
+    gap = (cells[2] - cells[0]) / labelled
+    within = ((cells[2] + cells[0]) / labelled - gap**2) / (labelled + 1)
+    mean = share @ gap
+    between = share @ gap**2 - mean**2 + share * (1 - share) @ within
+    return float(mean), float(share**2 @ within + between / (total + 1))
 
 
 def few_apart(first: Clusters, second: Clusters) -> bool:

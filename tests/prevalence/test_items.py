@@ -846,6 +846,37 @@ def test_systems_that_labels_cannot_tell_apart_have_an_interval_of_some_width():
     both = Items.from_frame(pd.concat(rows).astype({"verdict": int}), by="system",
                             calibration="random")  # fmt: skip
     value, low, high = prevalence.paired_difference(both)["difference", "a", "b"]
-    # four imaginary items of 64, two of them apart: more than the standard error of these two alone
+    # of no labelled item that differs, the prior's .75 of a side is some width
     assert low < value < high
-    assert high - low > 2 * 2 * np.sqrt(2) / 64
+    assert high - low > 2 / 60
+
+
+def test_rare_differences_have_the_posterior_of_their_signs():
+    """Held against draws from the Dirichlet distributions that the moments are of."""
+    rng = np.random.default_rng(5)
+    a = rng.random(300) < 0.8
+    b = np.where(rng.random(300) < 0.05, ~a, a)
+    verdicts = [np.where(rng.random(300) < 0.9, x, ~x).astype(int) for x in (a, b)]
+    clusters = []
+    for truth, verdict in zip((a, b), verdicts, strict=True):
+        kind = {(1, 1): 0, (1, 0): 1, (0, 1): 2, (0, 0): 3}
+        place = [
+            kind[int(t), v] if i < 60 else 5 - v
+            for i, (t, v) in enumerate(zip(truth, verdict, strict=True))
+        ]
+        rows = np.eye(6)[place]
+        clusters.append(by_item.Clusters(rows, np.ones(300)))
+    mean, variance = by_item.few_posterior(*clusters)
+    v = verdicts[0] - verdicts[1]
+    d = (a.astype(int) - b)[:60]
+    share = rng.dirichlet([(v == sign).sum() + 1 for sign in (-1, 0, 1)], 200_000)
+    gap = np.zeros((200_000, 3))
+    for k, sign in enumerate((-1, 0, 1)):
+        before = 0.75 * ((v == sign).sum() + 1) / 303
+        cells = [((d == x) & (v[:60] == sign)).sum() + before for x in (-1, 0, 1)]
+        gap[:, k] = rng.dirichlet(cells, 200_000) @ [-1, 0, 1]
+    draws = (share * gap).sum(axis=1)
+    np.testing.assert_allclose(mean, draws.mean(), atol=5 * draws.std() / 447)
+    np.testing.assert_allclose(variance, draws.var(), rtol=0.02)
+    assert by_item.few_apart(*clusters)
+    assert by_item.contrast(*clusters).variance == variance
