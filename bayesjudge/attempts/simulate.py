@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def simulate(
@@ -82,6 +84,8 @@ def simulate(
     labelled = np.argsort(rng.random((size[0], tasks * attempts))) < labels
     truth = np.where(labelled.reshape(size), good.astype(float), np.nan)
     agent, task, attempt = (x.ravel() for x in np.indices(size))
+    import pandas as pd
+
     table = pd.DataFrame(
         {
             "task": [f"task {i + 1}" for i in task],

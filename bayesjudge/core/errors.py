@@ -80,8 +80,7 @@ class InputError(ValueError):
         bool
             Whether there is such a problem.
         """
-        alike = [problem for problem in self.problems if problem.id in ids]
-        return any(value is None or problem.value == value for problem in alike)
+        return any(value is None or p.value == value for p in self.problems if p.id in ids)
 
 
 class UninformativeJudgeError(InputError):

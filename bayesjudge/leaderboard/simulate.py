@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from bayesjudge.leaderboard.likelihood import chances
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def simulate(
@@ -68,6 +70,8 @@ def simulate(
     leaning = order_effect + length_effect * (longer[0] - longer[1])
     winner, human = verdicts(judge[a] - judge[b] + leaning), verdicts(people[a] - people[b])
     human[rng.random(len(a)) >= labelled] = None
+    import pandas as pd
+
     return pd.DataFrame(
         {
             "item": [f"battle {i}" for i in range(len(a))],

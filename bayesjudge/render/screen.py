@@ -416,13 +416,12 @@ def table(
     roomy = sum(widths) + len(widths) + kinds <= console.width
     if roomy:
         grid.add_column("interval", no_wrap=True)
-    lines = zip(recorded, labels, methods, cells, strict=False)
-    for i, (record, name, method, row) in enumerate(lines):
+    for i, (r, name, method, row) in enumerate(zip(recorded, labels, methods, cells, strict=False)):
         first = i == 0 or name != labels[i - 1]
         if first and i and max(labels.count(name), labels.count(labels[i - 1])) > 1:
             grid.add_row()
         start = [name if first else ""] if labelled else []
-        grid.add_row(*start, method, *row, *([visible_line(record.interval)] if roomy else []))
+        grid.add_row(*start, method, *row, *([visible_line(r.interval)] if roomy else []))
     # a blank line above, but where a single row continues the table
     console.print(*([""] if not above or len(set(labels)) > 1 else []), grid, sep="\n")
     if not roomy:

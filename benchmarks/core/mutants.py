@@ -165,6 +165,8 @@ def places(tree: ast.AST, function: str = "") -> Iterator[tuple[str, ast.expr]]:
         for node in value if isinstance(value, list) else [value]:
             if not isinstance(node, ast.AST) or isinstance(node, ast.Raise | ast.JoinedStr):
                 continue
+            if isinstance(node, ast.keyword) and node.arg == "strict":  # of zip: lengths agree
+                continue
             if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
                 continue
             inner = function
