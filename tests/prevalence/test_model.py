@@ -177,7 +177,7 @@ def test_many_systems_share_a_compiled_model():
     draws = sampled(counts)
     assert np.array_equal(draws, sampled(counts))
     for i, name in enumerate(names):
-        exact = posterior_of(counts.system(name), flat_model(counts))
+        exact = posterior_of(counts.system(name), default_model(counts))
         assert_mc_mean(draws.isel(system=i), exact.mean)
 
 
