@@ -66,11 +66,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = app(tokens, exit_on_error=False, print_error=False, verbose=False)
         sys.stdout.flush()
     except CycloptsError as error:
-        told = _usage(error, app, tokens)
-        return _refuse(_with_line(told, app, tokens, _not_given(error, app, tokens)))
+        message = _usage(error, app, tokens)
+        return _refuse(_with_line(message, app, tokens, _not_given(error, app, tokens)))
     except InputError as error:
-        told = _problems(error, app, tokens)
-        return _refuse(_with_line(told, app, tokens, error.problems))
+        message = _problems(error, app, tokens)
+        return _refuse(_with_line(message, app, tokens, error.problems))
     except ConvergenceError as error:
         _complain(str(error))
         return NOT_CONVERGED
@@ -114,25 +114,25 @@ def _files_apart(tokens: Sequence[str]) -> list[str]:
     """
     first = next((i for i, word in enumerate(tokens) if _is_option(word)), len(tokens))
     named = any(map(_is_file, tokens[1:first]))
-    found: list[str] = []
+    apart: list[str] = []
     place = None  # of the next file: before the first option since a file that stays
     for word in tokens:
-        at_once = bool(found) and _is_option(found[-1])
+        at_once = bool(apart) and _is_option(apart[-1])
         if word == "-" and at_once:
-            found[-1] += "=-"
+            apart[-1] += "=-"
             continue
         file = word == "-" or (not named and _is_file(word))
         word = "./-" if word == "-" else word
         if file and not at_once and place is not None:
-            found.insert(place, word)
+            apart.insert(place, word)
             place += 1
             continue
         if at_once and file:
             place = None
         elif _is_option(word) and place is None:
-            place = len(found)
-        found.append(word)
-    return found
+            place = len(apart)
+        apart.append(word)
+    return apart
 
 
 def _is_option(word: str) -> bool:
@@ -145,10 +145,10 @@ def _is_file(word: str) -> bool:
     return path.is_file() or path.suffix.lower() in TABLES
 
 
-def _with_line(told: str, app: App, tokens: Sequence[str], problems: Sequence[Problem]) -> str:
+def _with_line(message: str, app: App, tokens: Sequence[str], problems: Sequence[Problem]) -> str:
     """What is wrong, and the line to paste, if the file's columns tell it."""
     line = mended(app, tokens, problems)
-    return f"{told}\n{line}" if line else told
+    return f"{message}\n{line}" if line else message
 
 
 def _problems(error: InputError, app: App, tokens: Sequence[str]) -> str:
@@ -169,7 +169,7 @@ def _as_options(text: str, app: App, tokens: Sequence[str]) -> str:
     step, _ = command_of(app, tokens)
     known = step.default_command is not None
     arguments = step.assemble_argument_collection(parse_docstring=False) if known else ()
-    for option in [one.names[0] for one in arguments if one.names]:
+    for option in [argument.names[0] for argument in arguments if argument.names]:
         name = re.escape(option.removeprefix("--").replace("-", "_"))
         text = re.sub(rf"\b{name}=(\[[^][]*\])(, (?=\w+=\[))?", partial(_as_words, option), text)
         text = re.sub(rf"\b{name}s?=('[^']*'|\"[^\"]*\")", partial(_as_word, option), text)
@@ -178,17 +178,17 @@ def _as_options(text: str, app: App, tokens: Sequence[str]) -> str:
     return text
 
 
-def _as_word(option: str, found: re.Match[str]) -> str:
-    return shlex.join(as_words(option, [found[1][1:-1]]))
+def _as_word(option: str, match: re.Match[str]) -> str:
+    return shlex.join(as_words(option, [match[1][1:-1]]))
 
 
-def _as_words(option: str, found: re.Match[str]) -> str:
+def _as_words(option: str, match: re.Match[str]) -> str:
     """Write ``['I', 'not sure']``, the values of an argument, as a shell takes them."""
     try:
-        values = [str(value) for value in ast.literal_eval(found[1])]
+        values = [str(value) for value in ast.literal_eval(match[1])]
     except (SyntaxError, ValueError):
-        return found[0]
-    return shlex.join(as_words(option, values)) + (" " if found[2] else "")
+        return match[0]
+    return shlex.join(as_words(option, values)) + (" " if match[2] else "")
 
 
 def _usage(error: CycloptsError, app: App, tokens: Sequence[str]) -> str:
@@ -202,13 +202,13 @@ def _usage(error: CycloptsError, app: App, tokens: Sequence[str]) -> str:
         lessons = getattr(error.target, "lessons", {})
         needed = _missing(error, app, tokens)
         if error.keyword is None and len(needed) > 1 and "Did you mean" not in message:
-            told = [lessons.get(name) or f"{name} is needed: {text}" for name, text in needed]
-            message = "\n".join(told)
+            lines = [lessons.get(name) or f"{name} is needed: {text}" for name, text in needed]
+            message = "\n".join(lines)
         elif lessons.get(argument.name):
             lesson = lessons[argument.name]
             return f"{message}\n{lesson}" if "Did you mean" in message else lesson
         elif error.keyword is None and "Did you mean" not in message:
-            helped = {one.name: str(one.parameter.help) for one in _arguments(error, app)}
+            helped = {option.name: str(option.parameter.help) for option in _arguments(error, app)}
             message = f"{argument.name} is needed: {helped.get(argument.name, 'no default')}"
     if isinstance(error, UnusedCliTokensError):
         message = _unused(list(error.unused_tokens or ()), tokens)
@@ -230,7 +230,7 @@ def _unused(values: list[str], tokens: Sequence[str]) -> str:
 def _meant(error: UnknownOptionError, message: str) -> str:
     """Name the option that goes by another word here."""
     said = (error.token.keyword or error.token.value).partition("=")[0]
-    there = {one.names[0] for one in error.argument_collection if one.names}
+    there = {argument.names[0] for argument in error.argument_collection if argument.names}
     meant = [name for name, other in glossary("options").items() if said in other and name in there]
     return f"Unknown option: {said}. Did you mean {' or '.join(meant)}?" if meant else message
 
@@ -247,12 +247,12 @@ def _missing(error: CycloptsError, app: App, tokens: Sequence[str]) -> list[tupl
     given = {token.partition("=")[0] for token in tokens}
     first = getattr(error, "argument", None)
     return [
-        (one.name, str(one.parameter.help))
-        for one in _arguments(error, app)
+        (argument.name, str(argument.parameter.help))
+        for argument in _arguments(error, app)
         # what has no option is missing if it is what the parser stopped at
-        if one.required
-        and not given & set(one.names)
-        and (one.name.startswith("--") or (first is not None and first.name == one.name))
+        if argument.required
+        and not given & set(argument.names)
+        and (argument.name.startswith("--") or (first is not None and first.name == argument.name))
     ]
 
 

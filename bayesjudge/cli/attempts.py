@@ -127,19 +127,19 @@ def attempts(
     data = _read(source, columns | {"cost": cost}, how, (truth or [])[1:])
     with checking("options") as require:
         priors = Priors(None, {"persistence": prior_persistence}, True).of(False, require)
-        believed = {name: one for name, one in priors.items() if name == "persistence"}
+        believed = {name: prior for name, prior in priors.items() if name == "persistence"}
         model = PersistentErrors(**believed, pooling=pooling)
         require(shared.interval != "eti_bounded", "--interval must be eti or hdi")
         wanted = at_least is None or 0 < at_least < 1
         require(wanted, f"--at-least must lie between 0 and 1, got {at_least}")
     level, kind = shared.ci_prob, shared.interval or "eti"
     posterior = module.exact(data, model, random_seed=shared.seed)
-    found = posterior.estimate(ci_prob=level, interval=kind)
+    believed_posterior = posterior.estimate(ci_prob=level, interval=kind)
     closed = module.closed_forms(data, ci_prob=level)
     several = len(data.systems) > 1 and posterior.holds
     gaps = [posterior.differences(ci_prob=level)] if several else []
-    made = [*(one for one in closed if "pass_hat_k" in one), found]
-    extra = [*gaps, *(one for one in closed if "pass_hat_k" not in one)]
+    shown = [*(estimate for estimate in closed if "pass_hat_k" in estimate), believed_posterior]
+    extra = [*gaps, *(estimate for estimate in closed if "pass_hat_k" not in estimate)]
     story = Story(
         command="attempts",
         title="Agents: pass@k and pass^k",
@@ -151,7 +151,7 @@ def attempts(
     decided, outcome = _gate(posterior, at_least, probability)
     sections = [*_compared(extra), *_costs(extra), *_planned(posterior, half_width, level)]
     present(
-        made,
+        shown,
         lambda: module.fit(data, model, **shared.sampling),
         shared,
         story,
@@ -189,24 +189,24 @@ def _read(
 
 def _compared(extra: Sequence[Estimate]) -> list[Section]:
     """Differences of agents at each number of tries, with the probability of being better."""
-    found = next((one for one in extra if "probability_better" in one), None)
-    if found is None:
+    gaps = next((estimate for estimate in extra if "probability_better" in estimate), None)
+    if gaps is None:
         return []
     lines, fields = [], []
-    for _, at, row in found.only("pass_hat_k_difference").rows():
-        sure = found["probability_better", *at.values()].value
+    for _, at, row in gaps.only("pass_hat_k_difference").rows():
+        sure = gaps["probability_better", *at.values()].value
         fields.append({**at, **row._asdict(), "probability": sure})
         lines.append(
             f"{at['first']} less {at['second']},{every_time(int(str(at['k'])))}: {points(row)}, "
             f"better with probability {chance(sure)}"
         )
-    return [Section(f"Differences ({found.method})", lines, "differences", fields, detail=False)]
+    return [Section(f"Differences ({gaps.method})", lines, "differences", fields, detail=False)]
 
 
 def _costs(extra: Sequence[Estimate]) -> list[Section]:
     """What a success costs if the agent stops at it."""
-    found = next((one for one in extra if "cost_per_success" in one), None)
-    rows = [] if found is None else [r for r in found.rows() if r[2].value == r[2].value]
+    costs = next((estimate for estimate in extra if "cost_per_success" in estimate), None)
+    rows = [] if costs is None else [r for r in costs.rows() if r[2].value == r[2].value]
     lines = [
         f"{at.get('system', 'the agent')}, stopping at a success or after {at['k']}"
         f"{' try' if at['k'] == 1 else ' tries'}: {numbers(row)}"
@@ -254,12 +254,12 @@ def _gate(
     return [Section("Gate", lines, "gate", rows, detail=False)], worst
 
 
-def _draw(made: Results) -> dict[str, Axes]:
+def _draw(results: Results) -> dict[str, Axes]:
     """Curves over the number of tries, judged and corrected."""
     shown = [
-        one
-        for one in made
-        if isinstance(one, Estimate) and one.method.rank in (10, 100) and "pass_hat_k" in one
+        r
+        for r in results
+        if isinstance(r, Estimate) and r.method.rank in (10, 100) and "pass_hat_k" in r
     ]
     captions = {"pass_hat_k": "Every time in k tries", "pass_at_k": "At least once in k tries"}
     return {

@@ -127,8 +127,8 @@ class Promise:
         self, cards: Mapping[str, certificates.Certificate], fits: Sequence[Fit]
     ) -> list[Section]:
         """Write certificates out: from the measured shifts, and by the model."""
-        one = len(cards) == 1
-        every = {"as measured" if one else name: card for name, card in cards.items()}
+        single = len(cards) == 1
+        every = {"as measured" if single else name: card for name, card in cards.items()}
         for fit in fits if cards else ():
             every["by the model"] = certificates.certify(fit, **self._about, alpha=self.alpha)
         if not every:
@@ -137,8 +137,8 @@ class Promise:
         for name, card in every.items():
             lines += [card.promise if len(every) == 1 else f"{name}: {card.promise}"]
             # cautions of the shifts are told with the estimates
-            own = [f"Caution, {c.id}: {c.text}." for c in card.cautions if c.id in _OWN]
-            lines, silent = [*lines, *own], silent and not own
+            of_card = [f"Caution, {c.id}: {c.text}." for c in card.cautions if c.id in _OWN]
+            lines, silent = [*lines, *of_card], silent and not of_card
             fields.append({"about": name, **asdict(card), "text": card.text})
         heading = "Certificate" if len(every) == 1 else "Certificates"
         # the answer says what is promised
@@ -148,7 +148,7 @@ class Promise:
         self, read: module.Shifts, cards: Mapping[str, certificates.Certificate]
     ) -> list[Section]:
         """What --basis predictive would promise, where the scale alone is all that tail has."""
-        told = {}
+        each = {}
         for name, card in cards.items():
             if self.basis != "tail" or not card.range_only:
                 continue
@@ -157,15 +157,15 @@ class Promise:
             )
             if other.certified and (not card.certified or other.alpha > card.alpha):
                 whole = other.alpha == 1
-                told[name] = "as they are" if whole else f"shrunk to {other.alpha:.2g}"
-        if not told:
+                each[name] = "as they are" if whole else f"shrunk to {other.alpha:.2g}"
+        if not each:
             return []
-        which = "; ".join(f"{name}: {how}" if len(cards) > 1 else how for name, how in told.items())
+        which = "; ".join(f"{name}: {how}" if len(cards) > 1 else how for name, how in each.items())
         line = (
             "--basis predictive promises the same of the next change only, its probability an "
             f"average over what might have been measured: of scores released {which}"
         )
-        return [Section("A weaker promise", [line], "weaker_promise", told, detail=False)]
+        return [Section("A weaker promise", [line], "weaker_promise", each, detail=False)]
 
     def pictures(
         self, read: module.Shifts, cards: Mapping[str, certificates.Certificate]
@@ -230,52 +230,52 @@ class Released:
         seed: int,
     ) -> dict[str, tuple[pd.DataFrame, certificates.Release]]:
         """Release the baseline's scores of each judge that has a certificate."""
-        made = {}
+        out = {}
         for name, card in cards.items():
             shrinks = card.center != "mean" and card.alpha < 1
             if not card.certified or (shrinks and self.center_at is None):
                 continue
-            own = before if judge is None else before[before[judge] == name]
+            rows = before if judge is None else before[before[judge] == name]
             # a mean that lacks a score is none: `release` refuses it
-            whole = own.groupby(item, sort=False)[list(scores)].mean(skipna=False)
+            whole = rows.groupby(item, sort=False)[list(scores)].mean(skipna=False)
             each = whole.reset_index()
             at = None if card.center == "mean" else self.center_at
-            made[name] = (
+            out[name] = (
                 each,
                 certificates.release(each[list(scores)], card, center=at, random_seed=seed),
             )
-        return made
+        return out
 
     def sections(
-        self, made: Mapping[str, tuple[pd.DataFrame, certificates.Release]]
+        self, out: Mapping[str, tuple[pd.DataFrame, certificates.Release]]
     ) -> list[Section]:
         """Tell what survives of the judge's ranking."""
         lines, fields = [], []
-        for name, (_, release) in made.items():
+        for name, (_, release) in out.items():
             kept = release.kept
-            lines.append(f"{name}: {kept}" if len(made) > 1 else kept)
+            lines.append(f"{name}: {kept}" if len(out) > 1 else kept)
             correlation = release.correlation.to_dict()
             about = {"noise": release.noise, "center": release.center, **correlation}
             fields.append({"about": name, **about})
-        return [Section("Released scores", lines, "released", fields, detail=False)] if made else []
+        return [Section("Released scores", lines, "released", fields, detail=False)] if out else []
 
     def pictures(
-        self, made: Mapping[str, tuple[pd.DataFrame, certificates.Release]]
+        self, out: Mapping[str, tuple[pd.DataFrame, certificates.Release]]
     ) -> dict[str, Axes]:
         """Draw the scores before and after."""
         return {
-            "Scores before and after" + (f": {name}" if len(made) > 1 else ""): (
+            "Scores before and after" + (f": {name}" if len(out) > 1 else ""): (
                 certificates.plot_release(release)
             )
-            for name, (_, release) in made.items()
+            for name, (_, release) in out.items()
         }
 
-    def write(self, made: Mapping[str, tuple[pd.DataFrame, certificates.Release]]) -> None:
+    def write(self, out: Mapping[str, tuple[pd.DataFrame, certificates.Release]]) -> None:
         """Write the released scores, where a file was named."""
         if self.release is None:
             return
         tables = []
-        for name, (each, release) in made.items():
+        for name, (each, release) in out.items():
             columns = [*each.columns]
             for column in each.columns[1:]:
                 columns.append(free_name(f"released_{column}", columns))
@@ -415,16 +415,16 @@ def shifts(
     def sample() -> Fit:
         return module.fit(read, module.NormalShifts(unit=unit), **shared.sampling)
 
-    def more(made: Sequence[Estimate | Fit]) -> list[Section]:
-        fits = [one for one in made if isinstance(one, Fit)]
+    def more(results: Sequence[Estimate | Fit]) -> list[Section]:
+        fits = [result for result in results if isinstance(result, Fit)]
         sections = promise.sections(cards, fits) + promise.alternatives(read, cards)
         sections += released.sections(out)
         if decided is not None:
             sections.append(_decision(decided))
         return sections + _adherence(before, item, scores[0], factor, judge, shared)
 
-    def draw(made: Sequence[Estimate | Fit]) -> dict[str, Axes]:
-        return _shifts_drawn(made) | promise.pictures(read, cards) | released.pictures(out)
+    def draw(results: Sequence[Estimate | Fit]) -> dict[str, Axes]:
+        return _shifts_drawn(results) | promise.pictures(read, cards) | released.pictures(out)
 
     story = Story(
         command="bias",
@@ -432,10 +432,10 @@ def shifts(
         answer="rms_shift",
         heading="" if points_of(read.scale) else "RMS shift, {:g} to {:g}".format(*read.scale),
         beside="mean_shift",
-        inputs={"data": str(table), **shape.told, **_inputs(read), "certificate": promise.asked},
+        inputs={"data": str(table), **shape.inputs, **_inputs(read), "certificate": promise.asked},
         words=WORDS,
-        tell=lambda made: module.answer(
-            *made, *cards.values(), ci_prob=shared.ci_prob, interval=shared.interval
+        tell=lambda results: module.answer(
+            *results, *cards.values(), ci_prob=shared.ci_prob, interval=shared.interval
         ),
         waits=False,
     )
@@ -450,13 +450,13 @@ def _decided(read: module.Shifts, limit: float, at_most: float) -> Gate:
     moved = module.share_moved(read, limit=limit, ci_prob=0.9)
     changed = [at for at in moved.quantities["share_moved"].labels if at[-1] not in read.reruns]
     gates = [decide.gate(moved, at_most=at_most, entry=("share_moved", *at)) for at in changed]
-    return functools.reduce(lambda one, other: one & other, gates)
+    return functools.reduce(lambda gate, other: gate & other, gates)
 
 
-def _decision(found: Gate) -> Section:
+def _decision(gate: Gate) -> Section:
     """Each change's outcome, and the exit code."""
-    lines = [*map(str, found.checks), f"Exit code {found.exit_code()}: {found.outcome}."]
-    fields = [{"where": one.where, "outcome": one.outcome} for one in found.checks]
+    lines = [*map(str, gate.checks), f"Exit code {gate.exit_code()}: {gate.outcome}."]
+    fields = [{"where": check.where, "outcome": check.outcome} for check in gate.checks]
     return Section("Decision", lines, "decision", fields, detail=False)
 
 
@@ -492,11 +492,11 @@ def _inputs(read: module.Shifts) -> Mapping[str, Any]:
     }
 
 
-def _shifts_drawn(made: Sequence[Estimate | Fit]) -> dict[str, Axes]:
-    drawn = {"Shifts by perturbation, as measured": module.plot_shifts(made[0])}
-    for one in made:
-        if isinstance(one, Fit):
-            drawn["Shifts by perturbation, by the model"] = module.plot_shifts(one)
+def _shifts_drawn(results: Sequence[Estimate | Fit]) -> dict[str, Axes]:
+    drawn = {"Shifts by perturbation, as measured": module.plot_shifts(results[0])}
+    for result in results:
+        if isinstance(result, Fit):
+            drawn["Shifts by perturbation, by the model"] = module.plot_shifts(result)
     return drawn
 
 
@@ -517,18 +517,18 @@ def _adherence(
         # repeated scores of an item are one row: their mean, as it is released
         means = rows.groupby(item, sort=False)[[score, *factors]].mean()
         how: dict[str, Any] = {"ci_prob": shared.ci_prob, "random_seed": shared.seed}
-        found = module.schematic_adherence(
+        adherence = module.schematic_adherence(
             means.reset_index(), factors=factors, overall=score, item=item, **how
         )
         said = [
             f"{label(quantity, tuple(at.values()))} {r.value:.3f} ({r.low:.3f}, {r.high:.3f})"
-            for quantity, at, r in found.rows()
+            for quantity, at, r in adherence.rows()
         ]
-        said += [caution.text for caution in found.cautions]
+        said += [caution.text for caution in adherence.cautions]
         lines.append(f"{name}: " * bool(name) + "; ".join(said))
         estimates = [
             {"quantity": quantity, "where": at, **row._asdict()}
-            for quantity, at, row in found.rows()
+            for quantity, at, row in adherence.rows()
         ]
         fields.append({"about": name or None, "estimates": estimates})
     return [Section("Schematic adherence", lines, "adherence", fields)]

@@ -129,14 +129,14 @@ def orders(
             **about,
         )
     else:
-        own = None if winner is None else (names[0], names[1])
+        won = None if winner is None else (names[0], names[1])
         read = module.Orders.from_frame(
             _of_pairs(source, [first, second, *keys]),
             first=first,
             second=second,
             item=item,
             winners=(names[0], names[1]),
-            answers=SYSTEMS if source.log is not None else own,
+            answers=SYSTEMS if source.log is not None else won,
             **about,
         )
     story = Story(
@@ -150,14 +150,14 @@ def orders(
             "left out": int(read.missing.sum()),
         },
         words={name: glossary("terms")[name.replace("_", " ")] for name in (ANSWER, *_PICTURES)},
-        tell=lambda made: module.answer(*made, ci_prob=shared.ci_prob),
+        tell=lambda results: module.answer(*results, ci_prob=shared.ci_prob),
     )
     present(
         [module.position_bias(read, ci_prob=shared.ci_prob)],
         None,
         shared,
         story,
-        draw=lambda made: {caption: intervals_of(made, q) for q, caption in _PICTURES.items()},
+        draw=lambda r: {caption: intervals_of(r, q) for q, caption in _PICTURES.items()},
     )
 
 

@@ -54,7 +54,7 @@ def positions(
     shared.check()
     source = open_source(table, None, judges=True)
     rows = source.table([score, position, answer, *([judge] if judge else [])])
-    found = module.position_shift(
+    shift = module.position_shift(
         rows,
         score=score,
         position=position,
@@ -67,13 +67,13 @@ def positions(
         title="Position shift: how far the place of an answer moves its score",
         answer="position_shift",
         inputs=source.inputs,
-        tell=lambda made: module.answer(*made, ci_prob=shared.ci_prob),
+        tell=lambda results: module.answer(*results, ci_prob=shared.ci_prob),
     )
     caption = "Shift of the score by place, in score points"
     present(
-        [found],
+        [shift],
         None,
         shared,
         story,
-        draw=lambda made: {caption: intervals_of(made, "position_shift")},
+        draw=lambda results: {caption: intervals_of(results, "position_shift")},
     )

@@ -62,7 +62,7 @@ class Shape:
         return [*self.scores] if self.variant is not None else [self.baseline]
 
     @property
-    def told(self) -> dict[str, str]:
+    def inputs(self) -> dict[str, str]:
         """What was read, for the screen."""
         return {} if self.variant is not None else {"baseline": self.baseline}
 
@@ -70,8 +70,8 @@ class Shape:
         """The columns that are needed, with numbers of rows if these name the items."""
         import pyarrow as pa
 
-        own = [name for name in names if not self.numbered or name != self.item]
-        table = source.own_table(own, [*self.scores, *factors])
+        columns = [name for name in names if not self.numbered or name != self.item]
+        table = source.own_table(columns, [*self.scores, *factors])
         if not self.numbered:
             return table
         tell("no column names the items: each row is read as an item of its own (--item COLUMN)")
@@ -100,6 +100,6 @@ def open_table(path: Path) -> Source:
 def _require_no_items(source: Source, scores: Sequence[str]) -> None:
     """Raise if a column seems to name the items: else rows are items."""
     others = [name for name in source.columns() if name not in scores]
-    found = describe(source.table_of_names(others)).item if others else None
+    item = describe(source.table_of_names(others)).item if others else None
     with checking("table") as require:
-        require(found is None, f"no column 'item'; name the column of items: --item {found}")
+        require(item is None, f"no column 'item'; name the column of items: --item {item}")

@@ -61,15 +61,15 @@ def variants(
         unknown = [name for name in change or () if name not in known]
         require(not unknown, f"--change {' '.join(unknown)}: there are {', '.join(known)}")
     source = open_source(table, None)
-    made = module.make_variants(
+    versions = module.make_variants(
         source.table([item, text]),
         text=text,
         item=item,
         changes=change or tuple(FORMATTING),
         random_seed=seed,
     )
-    same = made[(made["variant"] != "baseline") & ~made["changed"]]
-    neighbours = made.drop(same.index).drop(columns="changed")
+    same = versions[(versions["variant"] != "baseline") & ~versions["changed"]]
+    neighbours = versions.drop(same.index).drop(columns="changed")
     write_csv(neighbours, out)
     say(
         f"{neighbours[item].nunique():,} items, {len(neighbours):,} rows written to {out}"

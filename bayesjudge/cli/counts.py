@@ -91,14 +91,14 @@ def view(
         posterior = module.exact(counts, model, interval=kind, **how)
         at_once = not any(c.id == "no-quadrature" for c in posterior.cautions)
 
-    def sections(made: Sequence[Estimate | Fit]) -> list[Section]:
+    def sections(results: Sequence[Estimate | Fit]) -> list[Section]:
         """What else is known of the process: designs differ in which items are asked about."""
         if asked.target == "items":
             return []
         names = counts.systems or () if counts.dim == "system" else ()
         each = {name: (counts.system(name), separate.of_system(name)) for name in names}
         designs = _designs(counts, separate, posterior, shared)
-        return [*change_sections(each, shared.ci_prob), *_differences(made, shared), *designs]
+        return [*change_sections(each, shared.ci_prob), *_differences(results, shared), *designs]
 
     return View(
         closed=that_hold(module.closed_forms(counts, mismatched=asked.all_methods, **how)),
@@ -112,13 +112,13 @@ def view(
         target=asked.target,
         every=asked.all_methods,
         sections=sections,
-        draw=lambda made: _pictures(made, posterior, shared),
+        draw=lambda results: _pictures(results, posterior, shared),
     )
 
 
 def _may_be_classes(problems: Sequence[Problem]) -> bool:
     """Whether more words are left than a pass and a fail, beside those that say nothing."""
-    meant = [one.value for one in problems if one.id == "labels-to-name"]
+    meant = [problem.value for problem in problems if problem.id == "labels-to-name"]
     kinds = ("pass_value", "fail_value")
     return sum(len(values.get(kind, ())) for values in meant for kind in kinds) > 2
 
@@ -184,11 +184,11 @@ def _unlabelled(counts: Counts) -> dict[str, str]:
     return {"unlabelled": f"{of:,}, of which {so} (Rogan-Gladen's rate)"}
 
 
-def _differences(made: Sequence[Estimate | Fit], shared: Shared) -> list[Section]:
+def _differences(results: Sequence[Estimate | Fit], shared: Shared) -> list[Section]:
     """By how much systems differ, and the ranks of three or more that were sampled."""
-    rows = differences(*made, ci_prob=shared.ci_prob, interval=shared.interval)
-    fits = [one for one in made if isinstance(one, Fit) and one.data.dim == "system"]
-    in_words, level = partial(difference_words, name=pass_name_in(made)), shared.ci_prob
+    rows = differences(*results, ci_prob=shared.ci_prob, interval=shared.interval)
+    fits = [result for result in results if isinstance(result, Fit) and result.data.dim == "system"]
+    in_words, level = partial(difference_words, name=pass_name_in(results)), shared.ci_prob
     return [
         *difference_section(rows, in_words, level=level),
         *rank_sections(fits[-1] if fits else None, level, name=pass_name_in(fits)),
@@ -208,15 +208,15 @@ def _designs(
         return []
     lines = []
     declared = posterior if shared.interval in (None, "eti_bounded") else None
-    for design, made in designs_of(counts, model, ci_prob=shared.ci_prob, declared=declared):
-        found = made.quantities["overall_prevalence" if counts.adds_up else "prevalence"]
-        widths = found.high - found.low
+    for design, estimate in designs_of(counts, model, ci_prob=shared.ci_prob, declared=declared):
+        rows = estimate.quantities["overall_prevalence" if counts.adds_up else "prevalence"]
+        widths = rows.high - rows.low
         known = widths[widths == widths]  # without nan
         mean = known.mean() if known.size else 0.0
         width = f"{mean:.3f} wide" if mean >= 0.0005 else "less than 0.001 wide"
         width = width if known.size else "unknown"
         width += ", but the data contradict it" * any(
-            c.id in ("contradiction", "label-shift") for c in made.cautions
+            c.id in ("contradiction", "label-shift") for c in estimate.cautions
         )
         several = f" on average of {known.size}" if known.size > 1 else ""
         mark = " (declared)" if design.name == counts.design.name else ""
@@ -226,10 +226,10 @@ def _designs(
 
 
 def _pictures(
-    made: Sequence[Estimate | Fit], posterior: Estimate | None, shared: Shared
+    results: Sequence[Estimate | Fit], posterior: Estimate | None, shared: Shared
 ) -> dict[str, Axes]:
     """Pictures of the sampled fit, by caption; without one, of strata with a posterior."""
-    fits, module = [one for one in made if isinstance(one, Fit)], bj.prevalence
+    fits, module = [result for result in results if isinstance(result, Fit)], bj.prevalence
     if not fits:
         if posterior is None or not posterior.data.adds_up:
             return {}

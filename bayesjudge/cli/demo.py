@@ -76,13 +76,13 @@ def demo(
         unparsed="fail",
     )
     truth = {("prevalence", str(name)): float(share) for name, share in shares.items()}
-    told = "XSTest, GPT-4 as the judge of five systems; Röttger et al. (2024), CC-BY-4.0"
+    source = "XSTest, GPT-4 as the judge of five systems; Röttger et al. (2024), CC-BY-4.0"
     both = replace(shared, nuts=shared.samples(True))
-    shown = view(counts, bj.prevalence.ErrorRates(), both, Asked(), told)
-    made = show(replace(shown, command="demo", truth=truth), both)
+    shown = view(counts, bj.prevalence.ErrorRates(), both, Asked(), source)
+    estimates = show(replace(shown, command="demo", truth=truth), both)
     if not shared.json:
-        found = records(*made, ci_prob=shared.ci_prob, interval=shared.interval)
-        say("\n".join(_score(found, truth)) + "\n" + NEXT.removesuffix("\n"))
+        rows = records(*estimates, ci_prob=shared.ci_prob, interval=shared.interval)
+        say("\n".join(_score(rows, truth)) + "\n" + NEXT.removesuffix("\n"))
 
 
 def _spelled(table: pd.DataFrame) -> pd.DataFrame:
@@ -93,15 +93,15 @@ def _spelled(table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _score(found: list[Record], truth: Mapping[Any, float]) -> list[str]:
+def _score(rows: list[Record], truth: Mapping[Any, float]) -> list[str]:
     """Every method's intervals, held against the truth."""
     by_method: dict[Method, list[Record]] = {}
-    for one in found:
-        if one.entry in truth:
-            by_method.setdefault(one.method, []).append(one)
+    for record in rows:
+        if record.entry in truth:
+            by_method.setdefault(record.method, []).append(record)
     lines = ["", "Intervals that hold the truth, and their mean width"]
     for method, each in by_method.items():
-        held = sum(one.row.low <= truth[one.entry] <= one.row.high for one in each)
-        width = sum(one.row.high - one.row.low for one in each) / len(each)
+        held = sum(record.row.low <= truth[record.entry] <= record.row.high for record in each)
+        width = sum(record.row.high - record.row.low for record in each) / len(each)
         lines.append(f"  {method.brief:<18}  {held} of {len(each)}   {width:.3f}")
     return lines

@@ -119,11 +119,11 @@ def doctor(
         If the file cannot be read at all, or has no such column.
     """
     named = {"item": item, "system": generator, "judge": judge}
-    found = examine(file, truth, labels, {role: n for role, n in named.items() if n is not None})
+    seen = examine(file, truth, labels, {role: n for role, n in named.items() if n is not None})
     if json:
-        write(to_json(found.page()))
+        write(to_json(seen.page()))
     else:
-        write(visible(found.screen(width_of(sys.stdout), why=why)))
+        write(visible(seen.screen(width_of(sys.stdout), why=why)))
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ class Diagnosis:
     @property
     def commands(self) -> set[str]:
         """Commands that answer."""
-        return {one.line.command for one in self.answers}
+        return {answer.line.command for answer in self.answers}
 
     def __repr__(self) -> str:
         return self.screen(100)
@@ -169,21 +169,21 @@ class Diagnosis:
     def page(self) -> Page:
         """What ``--json`` prints."""
         answers = [
-            {"question": one.question, "command": str(one.line), "options": {**one.line.options},
-             "shape": one.shape, "reasons": one.reasons,
-             **({"if": one.condition} if one.condition else {})}
-            for one in self.answers
+            {"question": a.question, "command": str(a.line), "options": {**a.line.options},
+             "shape": a.shape, "reasons": a.reasons,
+             **({"if": a.condition} if a.condition else {})}
+            for a in self.answers
         ]  # fmt: skip
-        told = {
+        fields = {
             "contents": self.contents,
             "odd": self.odd,
-            "questions": [{"columns": one.columns, "text": one.text} for one in self.questions],
+            "questions": [{"columns": q.columns, "text": q.text} for q in self.questions],
             "missing": self.missing,
             "answers": answers,
             "labelling": [line for _, line in self.labelling],
         }
         read = {"data": self.path, "kind": self.kind}
-        return Page(f"What {self.path} holds", command="doctor", inputs=read, fields=lambda: told)
+        return Page(f"What {self.path} holds", command="doctor", inputs=read, fields=lambda: fields)
 
     def screen(self, width: int, *, why: bool = False) -> str:
         """All of it as lines, the reasons too if asked."""
@@ -194,17 +194,17 @@ class Diagnosis:
         sections = {
             "What is in it": self.contents,
             "Look at this": self.odd,
-            "What only you know": [one.text for one in self.questions],
+            "What only you know": [question.text for question in self.questions],
         }
-        for heading, told in sections.items():
-            body = [w for text in dict.fromkeys(told) for w in _wrapped(text, width)]
+        for heading, texts in sections.items():
+            body = [w for text in dict.fromkeys(texts) for w in _wrapped(text, width)]
             lines += ["", heading, *body] if body else []
         lines += ["", "What it can answer: paste a line"] if self.answers else []
-        for question in dict.fromkeys(one.question for one in self.answers):
+        for question in dict.fromkeys(answer.question for answer in self.answers):
             lines += textwrap.wrap(question, width, initial_indent="  ", subsequent_indent="  ")
-            for one in (one for one in self.answers if one.question == question):
-                lines += continued(f"    {one.line}", width)
-                lines += [w for text in one.reasons if why
+            for answer in (answer for answer in self.answers if answer.question == question):
+                lines += continued(f"    {answer.line}", width)
+                lines += [w for text in answer.reasons if why
                           for w in textwrap.wrap(f"since {text}", width, initial_indent="      ",
                                                  subsequent_indent="      ")]  # fmt: skip
         lines += ["", "How to add people's labels"] if self.labelling else []
@@ -245,118 +245,120 @@ def examine(
 
     Of a table the columns of some roles may be `named`.
     """
-    for one in (path, labels):
-        with checking(str(one)) as require:
-            require(str(one) != STDIN, "is read more than once here: save it to a file first")
+    for name in (path, labels):
+        with checking(str(name)) as require:
+            require(str(name) != STDIN, "is read more than once here: save it to a file first")
     file = File(path) if is_one_file(path) else None
     log_format = None if file is None or file.kind in DATABASES else recognise(file)
-    found = Diagnosis(str(path), "")
+    diagnosis = Diagnosis(str(path), "")
     matched: list[tuple[str, Match]]
     if log_format is not None and file is not None:
         with checking("options") as require:
             require(not named, "--item, --generator and --judge are of tables, and this is a log")
         log = read_as(log_format, file)
-        found.kind = f"{log.tool} log"
-        matched = [("logs", one) for one in matches_of_log(log, str(path), truth, labels)]
-        needs = [one for _, one in matched if isinstance(one, Lacking)]
-        lines = [one.line for _, one in matched if isinstance(one, Reading)]
-        found.lacks_labels = not any("--truth" in line for line in lines) and any(
-            one.command == "prevalence" and one.more for one in needs
+        diagnosis.kind = f"{log.tool} log"
+        matched = [("logs", match) for match in matches_of_log(log, str(path), truth, labels)]
+        needs = [match for _, match in matched if isinstance(match, Lacking)]
+        lines = [match.line for _, match in matched if isinstance(match, Reading)]
+        diagnosis.lacks_labels = not any("--truth" in line for line in lines) and any(
+            need.command == "prevalence" and need.more for need in needs
         )
-        _settle(matched, found)
+        _settle(matched, diagnosis)
     else:
-        table, matched = _of_table(_read(path, file, found), truth, labels, named, found)
-        _settle(matched, found)
-        found.odd += _rows_that_repeat(table, found)
-    if found.lacks_labels and found.answers and "prevalence" not in found.commands:
+        table, matched = _of_table(_read(path, file, diagnosis), truth, labels, named, diagnosis)
+        _settle(matched, diagnosis)
+        diagnosis.odd += _rows_that_repeat(table, diagnosis)
+    if diagnosis.lacks_labels and diagnosis.answers and "prevalence" not in diagnosis.commands:
         elsewhere = f"with people's labels in another file: {_with_labels(str(path))}"
-        found.missing["prevalence"] = f"{found.missing['prevalence']}; {elsewhere}"
-    found.missing = {c: found.missing.get(c, NEEDS[c]) for c in WANTED if c not in found.commands}
-    return found
+        diagnosis.missing["prevalence"] = f"{diagnosis.missing['prevalence']}; {elsewhere}"
+    diagnosis.missing = {
+        c: diagnosis.missing.get(c, NEEDS[c]) for c in WANTED if c not in diagnosis.commands
+    }
+    return diagnosis
 
 
-def _settle(matched: Sequence[tuple[str, Match]], found: Diagnosis) -> None:
+def _settle(matched: Sequence[tuple[str, Match]], diagnosis: Diagnosis) -> None:
     """Run the readings, the surest first, and keep what the shapes tell."""
-    for _, one in matched:
-        if isinstance(one, Noted):
-            (found.odd if one.odd else found.contents).append(one.text)
-        elif isinstance(one, Asked):
-            found.questions.append(one)
-        elif isinstance(one, Lacking):
-            needed = found.missing.get(one.command, NEEDS[one.command]) if one.more else ""
-            found.missing[one.command] = needed + one.why
-    readings = [(name, one) for name, one in matched if isinstance(one, Reading)]
-    for name, reading in sorted(readings, key=lambda one: -one[1].score):
-        _try(name, reading, found)
-    for _, one in matched:
-        if isinstance(one, Labelling):
-            _add_labels(one, found)
+    for _, part in matched:
+        if isinstance(part, Noted):
+            (diagnosis.odd if part.odd else diagnosis.contents).append(part.text)
+        elif isinstance(part, Asked):
+            diagnosis.questions.append(part)
+        elif isinstance(part, Lacking):
+            needed = diagnosis.missing.get(part.command, NEEDS[part.command]) if part.more else ""
+            diagnosis.missing[part.command] = needed + part.why
+    readings = [(name, match) for name, match in matched if isinstance(match, Reading)]
+    for name, reading in sorted(readings, key=lambda named: -named[1].score):
+        _try(name, reading, diagnosis)
+    for _, part in matched:
+        if isinstance(part, Labelling):
+            _add_labels(part, diagnosis)
 
 
-def _try(name: str, reading: Reading, found: Diagnosis) -> None:
+def _try(name: str, reading: Reading, diagnosis: Diagnosis) -> None:
     """Keep a line that runs, with what it rests on, or why it does not."""
     line, way, text = first_that_runs(reading)
     command = reading.line.command
     if line is None:
         tried = shlex.join(reading.line.words)
-        found.missing[command] = f"tried `{tried}`: {text[:300]}"
+        diagnosis.missing[command] = f"tried `{tried}`: {text[:300]}"
         return
-    if any(str(one.line) == str(line) for one in found.answers):
+    if any(str(answer.line) == str(line) for answer in diagnosis.answers):
         return
-    beside = None if "judge" in found.commands or reading.condition else of_the_judge(line)
+    beside = None if "judge" in diagnosis.commands or reading.condition else of_the_judge(line)
     beside = beside and _that_runs(beside)
     if beside is not None:
         judged = Answer(WANTED["judge"], beside, name, reading.score, reading.reasons)
-        found.answers.insert(0, judged)
+        diagnosis.answers.insert(0, judged)
     question = reading.question
     if reading.condition:
         question = f"{reading.condition}: {question[0].lower()}{question[1:]}"
-    found.answers.append(
+    diagnosis.answers.append(
         Answer(question, line, name, reading.score, reading.reasons, reading.condition)
     )
-    found.odd += reading.told
+    diagnosis.odd += reading.notes
     for key in (*way, *(value for values in way.values() for value in values)):
-        found.odd += [reading.told_of_way[key]] if key in reading.told_of_way else []
-    found.odd += [f"{command}: {one['text']}" for one in cautions_in(text) if one["id"] in ODD]
-    if reading.gate and "gate" not in found.commands and not reading.condition:
+        diagnosis.odd += [reading.note_of_way[key]] if key in reading.note_of_way else []
+    diagnosis.odd += [f"{command}: {c['text']}" for c in cautions_in(text) if c["id"] in ODD]
+    if reading.gate and "gate" not in diagnosis.commands and not reading.condition:
         gate = Line("gate", line.path, {**line.options, "--at-least": ["0.9"]})
         runs = _that_runs(gate)
         if runs is not None:
             gate, question = runs, EACH if "--by" in gate else WANTED["gate"]
-            found.answers.append(Answer(question, gate, name, reading.score, reading.reasons))
+            diagnosis.answers.append(Answer(question, gate, name, reading.score, reading.reasons))
 
 
 def _that_runs(line: Line) -> Line | None:
     """The line, or one of which rows without a verdict are fails; None if neither runs."""
     lines = [line, *([] if "--unparsed" in line else [line.plus({"--unparsed": ["fail"]})])]
-    return next((one for one in lines if run_line(one.words)[0]), None)
+    return next((candidate for candidate in lines if run_line(candidate.words)[0]), None)
 
 
-def _add_labels(one: Labelling, found: Diagnosis) -> None:
+def _add_labels(labelling: Labelling, seen: Diagnosis) -> None:
     """How people's labels are added, if nothing says that they are not what is missing."""
-    if "ratings" in found.commands:
-        found.missing["prevalence"] = "which column has people's labels (--truth COLUMN)"
-    table = "--item" in one.draw  # of a log the same rows can be repeats and be labelled
-    if (table and {"ratings", "repeats report", "bias"} & found.commands) or found.labelling:
+    if "ratings" in seen.commands:
+        seen.missing["prevalence"] = "which column has people's labels (--truth COLUMN)"
+    table = "--item" in labelling.draw  # of a log the same rows can be repeats and be labelled
+    if (table and {"ratings", "repeats report", "bias"} & seen.commands) or seen.labelling:
         return
     ways: list[dict[str, list[str]]] = [{}, {"--unparsed": ["fail"]}, {"--unparsed": ["drop"]}]
-    lines, problem = try_labelling(one.draw, one.read, one.said, ways)
+    lines, problem = try_labelling(labelling.draw, labelling.read, labelling.said, ways)
     if lines:
-        said = f"Fill in its column truth with {one.what}, then paste:"
-        found.labelling = [*zip(("Draw items at random into a sheet:", said), lines, strict=True)]
+        said = f"Fill in its column truth with {labelling.what}, then paste:"
+        seen.labelling = [*zip(("Draw items at random into a sheet:", said), lines, strict=True)]
     else:
-        found.missing["prevalence"] = f"{NEEDS['prevalence']}; drawing some failed: {problem[:300]}"
+        seen.missing["prevalence"] = f"{NEEDS['prevalence']}; drawing some failed: {problem[:300]}"
 
 
 # Tables ------------------------------------------------------------------------------------------
 
 
-def _read(path: Path, file: File | None, found: Diagnosis) -> Table:
+def _read(path: Path, file: File | None, diagnosis: Diagnosis) -> Table:
     """The rows that are looked at, as text."""
-    found.kind = "table" if file is None else f"{file.kind} table"
+    diagnosis.kind = "table" if file is None else f"{file.kind} table"
     if file is not None and file.kind == "csv":
-        found.kind = f"table, separated by {file.delimiter!r}"
-        found.odd += _mistakes(file)
+        diagnosis.kind = f"table, separated by {file.delimiter!r}"
+        diagnosis.odd += _mistakes(file)
     text = None if file is None or file.kind in DATABASES else file
     heads = names_in(path) if text is None else text.fields
     with checking(str(path)) as require:
@@ -371,13 +373,13 @@ def _read(path: Path, file: File | None, found: Diagnosis) -> Table:
         require(rows, f"has no row below its head, {few(list(heads), 12)}")
     columns = {str(n).strip(): [_cell(cell_of(row, n)) for row in rows] for n in heads if n}
     if text is not None and text.kind == "csv" and text.delimiter != ",":
-        _read_decimal_commas(columns, found)
-    found.contents.append(f"{how_many(len(rows), 'row')}, columns {few(list(columns), 12)}")
+        _read_decimal_commas(columns, diagnosis)
+    diagnosis.contents.append(f"{how_many(len(rows), 'row')}, columns {few(list(columns), 12)}")
     total = rows_of(path)
     if total > MOST_ROWS:
-        found.contents.append(f"{len(rows):,} of {total:,} rows were looked at")
+        diagnosis.contents.append(f"{len(rows):,} of {total:,} rows were looked at")
     elif len(rows) == MOST_ROWS:
-        found.contents.append(f"only the first {MOST_ROWS:,} rows were looked at")
+        diagnosis.contents.append(f"only the first {MOST_ROWS:,} rows were looked at")
     return Table(columns, path=str(path))
 
 
@@ -386,7 +388,7 @@ def _of_table(
     truth: str | None,
     labels: Path | None,
     named: Mapping[str, str],
-    found: Diagnosis,
+    diagnosis: Diagnosis,
 ) -> tuple[Table, list[tuple[str, Match]]]:
     """What a table's columns are for, and what the shapes find in it."""
     other = None if labels is None else open_source(labels)
@@ -395,26 +397,26 @@ def _of_table(
     filled = [i for i, row in enumerate(zip(*table.columns.values(), strict=True)) if any(row)]
     if len(filled) < rows:
         empty = rows - len(filled)
-        found.odd.append(f"{how_many(empty, 'row', 'are')} blank, and not looked at")
+        diagnosis.odd.append(f"{how_many(empty, 'row', 'are')} blank, and not looked at")
         table = Table({n: [c[i] for i in filled] for n, c in table.columns.items()})
     table = _as_named(describe(table.columns, None if labels else truth, people), named)
     sets = [n for n in table.verdicts if separator_in(table[n])]
     table = table.but(path=path, verdicts=[n for n in table.verdicts if n not in sets])
     if not truth and table.truths and len(table.verdicts) == 1:
-        found.odd += filter(None, [tell_if_whole(table, table.truths[0])])
-    table = _judges_of_one(table, found)
+        diagnosis.odd += filter(None, [tell_if_whole(table, table.truths[0])])
+    table = _judges_of_one(table, diagnosis)
     again = [name for names in asked_again(table) for name in names[1:]]
     table = table.but(
         verdicts=[n for n in table.verdicts if n not in again],
         scores=[n for n in table.scores if n not in again],
         again=[*table.again, *again],
     )
-    _describe(table, found)
+    _describe(table, diagnosis)
     judged = bool(table.verdicts or table.scores)
-    found.lacks_labels = judged and labels is None and not table.truths
-    if found.lacks_labels and table.verdicts:
-        found.missing["gate"] = NEEDS["prevalence"]
-    found.questions += table.asked
+    diagnosis.lacks_labels = judged and labels is None and not table.truths
+    if diagnosis.lacks_labels and table.verdicts:
+        diagnosis.missing["gate"] = NEEDS["prevalence"]
+    diagnosis.questions += table.asked
     if other is None:
         return table, [*matches(table)]
     if not judged:
@@ -424,18 +426,18 @@ def _of_table(
     if isinstance(joined, Lacking):
         return table, [("elsewhere", joined), *matches(table)]
     outputs = table.rows(table.keys[: 1 + bool(table.system)]) if table.judge else []
-    told = labelled(joined.truths[0], joined.columns[joined.truths[0]], outputs)
+    note = labelled(joined.truths[0], joined.columns[joined.truths[0]], outputs)
     by = joined.labels["--item"][0], *joined.labels.get("--by", ())
-    found.contents.append(f"{labels}: {told}, by {' and '.join(by)}")
+    diagnosis.contents.append(f"{labels}: {note}, by {' and '.join(by)}")
     return table, [*matches(joined)]
 
 
-def _judges_of_one(table: Table, found: Diagnosis) -> Table:
+def _judges_of_one(table: Table, diagnosis: Diagnosis) -> Table:
     """Take systems for judges whose outputs people label alike."""
     n = same_for_all(table) if table.judge is None else 0
     if not n:
         return table
-    found.odd.append(
+    diagnosis.odd.append(
         f"labels are the same for all values of {table.system} on the {n:,} items labelled under "
         "several: these look like judges of the same outputs, or prompts of one, and not like "
         "systems"
@@ -451,27 +453,27 @@ def _as_named(table: Table, named: Mapping[str, str]) -> Table:
             require(name in table.columns, words)
     if not named:
         return table
-    own = {"item": table.item, "system": table.system, "judge": table.judge}
-    kept = {role: None if name in named.values() else name for role, name in own.items()}
+    roles = {"item": table.item, "system": table.system, "judge": table.judge}
+    kept = {role: None if name in named.values() else name for role, name in roles.items()}
     lists = {"truths": table.truths, "verdicts": table.verdicts, "scores": table.scores}
     free = {role: [n for n in names if n not in named.values()] for role, names in lists.items()}
-    guessed = [one for one in table.guessed if not {*one.columns} & {*named.values()}]
+    guessed = [guess for guess in table.guessed if not {*guess.columns} & {*named.values()}]
     return table.but(**{**kept, **named}, **free, guessed=guessed)
 
 
 def _mistakes(file: File) -> list[str]:
     """What is wrong with a text table as such."""
-    told = []
+    notes = []
     if file.encoding == "latin-1":
-        told.append("the text is not UTF-8; it is read as Latin-1")
+        notes.append("the text is not UTF-8; it is read as Latin-1")
     if b"\x00" in file.head and not file.encoding.startswith("utf-16"):
-        told.append("there are NUL bytes in it; take them out, no label is read with them")
+        notes.append("there are NUL bytes in it; take them out, no label is read with them")
     names = [n.strip() for n in file.columns]
     twice = sorted({n for n in names if n and names.count(n) > 1})
     if twice:
-        told.append(f"columns {few(twice)} occur more than once")
+        notes.append(f"columns {few(twice)} occur more than once")
     if "" in names:
-        told.append(f"{how_many(names.count(''), 'column', 'have')} no name")
+        notes.append(f"{how_many(names.count(''), 'column', 'have')} no name")
     ragged = []
     with contextlib.suppress(csv.Error), file.broken(), file.text() as text:
         lines = (line.replace("\x00", "") for line in text)
@@ -479,19 +481,19 @@ def _mistakes(file: File) -> list[str]:
             if row and len(row) != len(names):
                 ragged.append(reader.line_num)
     if ragged:
-        lines_ = few([str(n) for n in ragged], 5)
+        numbers = few([str(n) for n in ragged], 5)
         rows = how_many(len(ragged), "row", "have")
-        told.append(f"{rows} more or fewer cells than the head: lines {lines_}")
-    return told
+        notes.append(f"{rows} more or fewer cells than the head: lines {numbers}")
+    return notes
 
 
-def _read_decimal_commas(columns: dict[str, list[str]], found: Diagnosis) -> None:
+def _read_decimal_commas(columns: dict[str, list[str]], diagnosis: Diagnosis) -> None:
     """Numbers of a table of Excel in some languages, as every command reads them."""
     read = [name for name, cells in columns.items() if decimal_commas(cells)]
     for name in read:
         columns[name] = [cell.replace(",", ".") for cell in columns[name]]
     if read:
-        found.contents.append(f"numbers with a decimal comma in {few(read, 5)}")
+        diagnosis.contents.append(f"numbers with a decimal comma in {few(read, 5)}")
 
 
 def _cell(value: Any) -> str:
@@ -500,23 +502,23 @@ def _cell(value: Any) -> str:
     return str(value).strip()
 
 
-def _describe(table: Table, found: Diagnosis) -> None:
+def _describe(table: Table, diagnosis: Diagnosis) -> None:
     """Tell what the columns hold, and what is guessed."""
     for name in table.verdicts:
         kinds, lost = table[name].kinds, len(table[name].cells) - table[name].kinds.total()
         values = few([f"{k} {n}" for k, n in kinds.most_common()], 10)
         failed = f"; {lost} without a verdict" if lost else ""
-        found.contents.append(f"verdicts in {name}: {values}{failed}")
+        diagnosis.contents.append(f"verdicts in {name}: {values}{failed}")
     versions = versions_of(table)
     for name in versions.columns if versions else table.scores[:1]:
         numbers, lost = [float(c) for c in table[name].kinds], table.columns[name].count("")
         empty = f"; {lost} empty" if lost else ""
-        found.contents.append(f"scores in {name}: {min(numbers):g} to {max(numbers):g}{empty}")
+        diagnosis.contents.append(f"scores in {name}: {min(numbers):g} to {max(numbers):g}{empty}")
     for name in table.truths[:1]:
-        found.contents.append(labelled(name, table.columns[name]))
-    found.odd += [one.text for one in table.guessed]
+        diagnosis.contents.append(labelled(name, table.columns[name]))
+    diagnosis.odd += [guess.text for guess in table.guessed]
     if table.truths and table.order and not table.counter:
-        found.odd.append(
+        diagnosis.odd.append(
             f"{table.order} has times, which lines take all together; to compare periods, add a "
             "column with the one of each row, such as its week (2026-W36), and say --by COLUMN: "
             "the first is compared with the last, and each with the next"
@@ -526,7 +528,7 @@ def _describe(table: Table, found: Diagnosis) -> None:
         which = few(others, 5) if others else "a column"
         judged = bool(table.verdicts or table.scores)
         hint = f"; if {which} holds them: --truth COLUMN" if others or judged else ""
-        found.missing["prevalence"] = f"{NEEDS['prevalence']}{hint}"
+        diagnosis.missing["prevalence"] = f"{NEEDS['prevalence']}{hint}"
 
 
 def _may_be_labels(table: Table) -> list[str]:
@@ -547,21 +549,21 @@ def _may_be_labels(table: Table) -> list[str]:
     ]
 
 
-def _rows_that_repeat(table: Table, found: Diagnosis) -> list[str]:
+def _rows_that_repeat(table: Table, diagnosis: Diagnosis) -> list[str]:
     """Tell of rows that are the same, and of items with several rows."""
-    told = []
+    notes = []
     rows = table.rows(table.columns)
     same = len(rows) - len({*rows})
     if same:
-        told.append(f"{how_many(same, 'row', 'are')} the same as another one")
+        notes.append(f"{how_many(same, 'row', 'are')} the same as another one")
     if table.item is None:
-        return told
+        return notes
     keys = Counter(table.rows(table.keys))
     several = sum(n > 1 for n in keys.values())
-    if several and "repeats report" not in found.commands and not table.part:
+    if several and "repeats report" not in diagnosis.commands and not table.part:
         what = f"{several} of {how_many(len(keys), 'item')} with several rows by "
-        told.append(f"{what}{', '.join(table.keys)}: repeats, or duplicates?")
+        notes.append(f"{what}{', '.join(table.keys)}: repeats, or duplicates?")
     empty = table.columns[table.item].count("")
     if empty:
-        told.append(f"{how_many(empty, 'row', 'have')} no name in {table.item}")
-    return told
+        notes.append(f"{how_many(empty, 'row', 'have')} no name in {table.item}")
+    return notes

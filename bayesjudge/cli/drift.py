@@ -116,7 +116,7 @@ def drift(
     named: list[str | None] = list(judge) if judge else [None]
     judges = (named[0], named[-1])
     sources = [
-        open_source(path, metric, judge=one) for path, one in zip((old, new), judges, strict=True)
+        open_source(path, metric, judge=name) for path, name in zip((old, new), judges, strict=True)
     ]
     if all(source.log is not None for source in sources):
         truth = truth or next((s.own_truth for s in sources if s.own_truth), None)
@@ -138,21 +138,21 @@ def drift(
             tell(f"{COUNTED_BEFORE} (--look NAME)")
         deliver(page, json=json, html=html)
         return int(watched.alarm is not None)
-    found = bj.decide.drift(*tables, **how)
-    told = [str(found)]
+    drifted = bj.decide.drift(*tables, **how)
+    lines = [str(drifted)]
     if change != 0.03:
-        told.append(f"a change of {change:g}: seen with probability {found.power(change):.2f}")
-    power = Section("", (), "power", {"change": change, "power": found.power(change)})
+        lines.append(f"a change of {change:g}: seen with probability {drifted.power(change):.2f}")
+    power = Section("", (), "power", {"change": change, "power": drifted.power(change)})
     page = decision_page(
-        found,
+        drifted,
         inputs=inputs,
         line=called("drift"),
         sections=[power],
-        pictures=lambda: _picture(found),
-        said=[*told, *(f"{c.id}: {c.text}" for c in found.estimate.cautions)],
+        pictures=lambda: _picture(drifted),
+        said=[*lines, *(f"{c.id}: {c.text}" for c in drifted.estimate.cautions)],
     )
     deliver(page, json=json, html=html)
-    return int(fail and bool(found.seen))
+    return int(fail and bool(drifted.seen))
 
 
 def _watched(
@@ -167,8 +167,8 @@ def _watched(
     return watch, counted
 
 
-def _picture(found: bj.decide.Drift) -> dict[str, Figure]:
-    return {"Changes, with intervals": cast("Figure", bj.decide.plot_drift(found).get_figure())}
+def _picture(change: bj.decide.Drift) -> dict[str, Figure]:
+    return {"Changes, with intervals": cast("Figure", bj.decide.plot_drift(change).get_figure())}
 
 
 def _read(source: Source, columns: list[str], truth: str | None) -> Any:

@@ -47,13 +47,13 @@ def explain(*term: Annotated[str, Parameter(negative="")]) -> None:
                 print(textwrap.fill(f"  {name}: {text}", lines, subsequent_indent=" " * 6))
         return
     asked = " ".join(term)
-    found = meaning(asked)
-    if found is None:
+    entry = meaning(asked)
+    if entry is None:
         every = [name for kind in HEADINGS for name in glossary(kind)]
         known = get_close_matches(spelled(asked), every, n=3, cutoff=0.5)
         hint = f"did you mean {', '.join(known)}?" if known else "bayesjudge explain lists all"
         raise InputError("explain", [f"{asked!r} is not explained; {hint}"])
-    print(textwrap.fill(f"{asked}: {found}", lines))
+    print(textwrap.fill(f"{asked}: {entry}", lines))
 
 
 def spelled(term: str) -> str:

@@ -69,25 +69,25 @@ def doctor(
 
 
 def _given(named: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: one for name, one in named.items() if one is not None}
+    return {name: value for name, value in named.items() if value is not None}
 
 
-def _without(begin: str, found: Diagnosis) -> Diagnosis:
+def _without(begin: str, diagnosis: Diagnosis) -> Diagnosis:
     """The diagnosis with files named as if they lay in the present folder."""
-    found.path = found.path.removeprefix(begin)
-    for at, one in enumerate(found.answers):
+    diagnosis.path = diagnosis.path.removeprefix(begin)
+    for at, reading in enumerate(diagnosis.answers):
         line = replace(
-            one.line,
-            path=one.line.path.removeprefix(begin),
+            reading.line,
+            path=reading.line.path.removeprefix(begin),
             options={name: [value.removeprefix(begin) for value in values]
-                     for name, values in one.line.options.items()},
+                     for name, values in reading.line.options.items()},
         )  # fmt: skip
-        found.answers[at] = replace(one, line=line)
-    found.labelling = [(what, line.replace(begin, "")) for what, line in found.labelling]
-    found.missing = {name: text.replace(begin, "") for name, text in found.missing.items()}
-    found.questions = [one._replace(text=one.text.replace(begin, "")) for one in found.questions]
-    found.contents = [text.replace(begin, "") for text in found.contents]
-    return found
+        diagnosis.answers[at] = replace(reading, line=line)
+    diagnosis.labelling = [(what, line.replace(begin, "")) for what, line in diagnosis.labelling]
+    diagnosis.missing = {name: text.replace(begin, "") for name, text in diagnosis.missing.items()}
+    diagnosis.questions = [q._replace(text=q.text.replace(begin, "")) for q in diagnosis.questions]
+    diagnosis.contents = [text.replace(begin, "") for text in diagnosis.contents]
+    return diagnosis
 
 
 #: Modules with a posterior that needs no sampling, and the function that gives it.
@@ -99,14 +99,14 @@ class Answers(Mapping[str, Answer]):
 
     Parameters
     ----------
-    found : mapping of str to Answer
+    answers : mapping of str to Answer
         By name, in the order of the questions.
     diagnosis : Diagnosis, optional
         What `doctor` says of the table: what is odd, what is missing, what only you know.
     """
 
-    def __init__(self, found: Mapping[str, Answer], diagnosis: Diagnosis | None = None):
-        self._found = dict(found)
+    def __init__(self, answers: Mapping[str, Answer], diagnosis: Diagnosis | None = None):
+        self._found = dict(answers)
         self.diagnosis = diagnosis
 
     def __getitem__(self, name: str) -> Answer:
@@ -127,7 +127,7 @@ class Answers(Mapping[str, Answer]):
         return [*super().__dir__(), *self._found]
 
     def __repr__(self) -> str:
-        lines = [f"{name}: {one.text}" for name, one in self._found.items()]
+        lines = [f"{name}: {answer.text}" for name, answer in self._found.items()]
         return "\n".join(lines) or repr(self.diagnosis)
 
 
@@ -256,36 +256,36 @@ def ask(
         return _of_module(data, package.rpartition(".")[0], ci_prob)
     with _in_files(data, labels) as (folder, path, other):
         diagnosis = examine(path, truth, other, _given(named))
-        found: dict[str, Answer] = {}
-        for one in diagnosis.answers:
+        answers: dict[str, Answer] = {}
+        for reading in diagnosis.answers:
             pages: list[Any] = []
             token = COLLECTED.set(pages)
             try:
-                run_line([*one.line.words, "--ci-prob", str(ci_prob)])
+                run_line([*reading.line.words, "--ci-prob", str(ci_prob)])
             finally:
                 COLLECTED.reset(token)
-            name = one.line.command.split()[0]
-            if pages and pages[-1].answer is not None and not one.condition:
-                found.setdefault(name, pages[-1].answer)
-        return Answers(found, _without(f"{folder}/", diagnosis))
+            name = reading.line.command.split()[0]
+            if pages and pages[-1].answer is not None and not reading.condition:
+                answers.setdefault(name, pages[-1].answer)
+        return Answers(answers, _without(f"{folder}/", diagnosis))
 
 
 def _of_module(data: Any, package: str, ci_prob: float) -> Answers:
     """The answer of the module whose data these are."""
     home, name = import_module(package), package.split(".")[1]
     names = ["by_system"] if isinstance(data, dict) else ["closed_forms", "total", "quality"]
-    estimate = next((getattr(home, one) for one in names if hasattr(home, one)), None)
+    estimate = next((getattr(home, method) for method in names if hasattr(home, method)), None)
     if estimate is None or not hasattr(home, "answer"):
         kind = type(data).__name__
         raise InputError("ask", [f"expected a table or data of a module, got {kind}"])
     formulas = estimate(data, ci_prob=ci_prob)
-    made = [formulas] if isinstance(formulas, Estimate) else [*formulas]
+    results = [formulas] if isinstance(formulas, Estimate) else [*formulas]
     top = import_module(f"bayesjudge.{name}")
     if name in AT_ONCE and home is not top.__dict__.get("scores"):
         at_once = getattr(home, AT_ONCE[name], None) or getattr(top, AT_ONCE[name])
-        found = at_once(data, ci_prob=ci_prob) if name == "prevalence" else at_once(data)
-        made += [] if found is None else [found]
-    return Answers({name: home.answer(*made, ci_prob=ci_prob)})
+        posterior = at_once(data, ci_prob=ci_prob) if name == "prevalence" else at_once(data)
+        results += [] if posterior is None else [posterior]
+    return Answers({name: home.answer(*results, ci_prob=ci_prob)})
 
 
 @contextmanager

@@ -134,12 +134,12 @@ def gate(
     """
     source = open_source(table, metric, judge=judge)
     if calibration not in bj.prevalence.DESIGNS:
-        columns = [] if labels else [one for one in (verdict, *(truth or ()), item, by) if one]
+        columns = [] if labels else [c for c in (verdict, *(truth or ()), item, by) if c]
         problems = [unknown_calibration(calibration), *source.absent(columns)]
         raise InputError("options", problems)
     truths = truth or [source.truth(None, labels)]
     several = len(truths) > 1 or rater is not None or adjudicated is not None
-    said = [*truths, *(one for one in (adjudicated, rater) if one is not None)]
+    said = [*truths, *(who for who in (adjudicated, rater) if who is not None)]
     is_file = against is not None and Path(against).is_file()
     item, by = source.keys(item, by)
     if source.log is not None:
@@ -174,22 +174,22 @@ def gate(
     else:
         how["truth"] = truths[0]
     columns = [verdict, *said, *(c for c in (item, by) if c is not None)]
-    source.leave_out(tuned_on, [one for one in said if one != rater])
+    source.leave_out(tuned_on, [name for name in said if name != rater])
     read = source.table(columns)
     baseline = open_source(Path(str(against)), metric, judge=judge) if is_file else None
     other = None if baseline is None else baseline.table(columns)
-    found, sizes = [], {}
+    gates, sizes = [], {}
     if shares:
         data = _data(read, item=item, by=by, repeats=repeats, **how)
         sizes = _sizes(data)
         limit: dict[str, Any] = {"at_least": at_least, "at_most": at_most}
         data = data if card is None else _with_card(data, card, probability)
         limit |= {} if card is None else {"entry": "prevalence"}
-        found.append(bj.decide.gate(data, **limit, probability=probability))
+        gates.append(bj.decide.gate(data, **limit, probability=probability))
     if against is not None:
         about = {"probability": probability, "margin": margin}
-        found.append(_against(read, other, str(against), item, by, repeats, how, about))
-    made = found[0] if len(found) == 1 else found[0] & found[1]
+        gates.append(_against(read, other, str(against), item, by, repeats, how, about))
+    decision = gates[0] if len(gates) == 1 else gates[0] & gates[1]
     inputs = {
         **source.inputs,
         **sizes,
@@ -201,16 +201,16 @@ def gate(
         "margin": None if against is None else margin,
     }
     page = decision_page(
-        made,
+        decision,
         unknown=unknown or "unknown",
         title=f"bayesjudge gate, {table.name}",
         inputs=inputs,
         line=called("gate"),
-        pictures=lambda: _picture(made),
+        pictures=lambda: _picture(decision),
         said=[
-            str(made),
-            *(f"{c.id}: {c.text}" for c in (*made.cautions, *source.cautions)),
-            _verdict(made, unknown),
+            str(decision),
+            *(f"{c.id}: {c.text}" for c in (*decision.cautions, *source.cautions)),
+            _verdict(decision, unknown),
             *([KEEP] if shares else []),
         ],
     )
@@ -219,7 +219,7 @@ def gate(
         with summary.open("a", encoding="utf-8") as file:
             file.write(to_markdown(page))
         tell(f"summary added to {summary}")
-    return made.exit_code(unknown or "unknown")
+    return decision.exit_code(unknown or "unknown")
 
 
 gate.lessons = {"--calibration": LESSON}  # type: ignore[attr-defined]
@@ -233,11 +233,11 @@ def _with_card(data: Any, card: Path, probability: float) -> Estimate:
     return bj.judge.Card.load(card).estimate(data, ci_prob=2 * probability - 1)
 
 
-def _verdict(made: bj.decide.Gate, unknown: Literal["pass", "fail"] | None) -> str:
+def _verdict(decision: bj.decide.Gate, unknown: Literal["pass", "fail"] | None) -> str:
     """What a CI job sees."""
-    code = made.exit_code(unknown or "unknown")
-    if made.outcome != "unknown":
-        return f"Exit code {code}: {made.outcome}."
+    code = decision.exit_code(unknown or "unknown")
+    if decision.outcome != "unknown":
+        return f"Exit code {code}: {decision.outcome}."
     if code != EXIT_CODES["unknown"]:
         return f"Exit code {code}: the unknown is taken as a {unknown} (--unknown {unknown})."
     if unknown == "pass":
@@ -251,8 +251,8 @@ KEEP = (
 )
 
 
-def _picture(made: bj.decide.Gate) -> dict[str, Figure]:
-    drawn = bj.decide.plot_gate(made).get_figure()
+def _picture(decision: bj.decide.Gate) -> dict[str, Figure]:
+    drawn = bj.decide.plot_gate(decision).get_figure()
     return {"Numbers, limits and thresholds": cast("Figure", drawn)}
 
 

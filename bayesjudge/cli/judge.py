@@ -152,8 +152,8 @@ def judge(
         named = name or judge or source.judge
         words = "--card needs --name: the judge's name and version"
         require(card is None or named, words)
-        one = not (verdict and score)
-        require(one, "--verdict or --score: give one of them")
+        single = not (verdict and score)
+        require(single, "--verdict or --score: give one of them")
         require(not trust or score, "--trust takes --score: numbers or probabilities")
         require(not people or disagreements, "--people goes with --disagreements FILE")
         kept = {
@@ -211,7 +211,7 @@ def judge(
             judged = as_judged(bj.prevalence.people.PeopleCounts.from_frame(read, **how))
         else:
             judged = bj.judge.Judged.from_frame(read, **how, tuned=source.left_out)
-    found = bj.judge.quality(judged, ci_prob=shared.ci_prob)
+    quality = bj.judge.quality(judged, ci_prob=shared.ci_prob)
     how_sure = {"alpha": wrong, "promised": promised, "ci_prob": shared.ci_prob}
     trusted = bj.judge.trust(judged, **how_sure) if trust else None
     made_card = None
@@ -241,12 +241,12 @@ def judge(
         )
 
     def sections(_: Results) -> list[Section]:
-        made = [*_both_said(judged, found), *_by_others(judged, shared)]
-        made += [] if trusted is None else [_trusted(trusted, wrong, promised)]
-        return [*made, *_where(source, given[0], asked, judged, people or ())]
+        results = [*_both_said(judged, quality), *_by_others(judged, shared)]
+        results += [] if trusted is None else [_trusted(trusted, wrong, promised)]
+        return [*results, *_where(source, given[0], asked, judged, people or ())]
 
     def draw(_: Results) -> dict[str, Axes]:
-        drawn = {"What the judge says of what people say": bj.judge.plot_judge(found)}
+        drawn = {"What the judge says of what people say": bj.judge.plot_judge(quality)}
         return drawn if trusted is None else {**drawn, TRUST: bj.judge.plot_trust(trusted)}
 
     story = Story(
@@ -257,10 +257,10 @@ def judge(
         inputs={**source.inputs, "outputs": judged.seen, "labelled": judged.labelled,
                 "calibration": f"{judged.design.name}: {judged.design.meaning}",
                 "labels": judged.table.spelling or None},
-        tell=lambda made: bj.judge.answer(*made, ci_prob=shared.ci_prob),
+        tell=lambda results: bj.judge.answer(*results, ci_prob=shared.ci_prob),
         waits=False,
     )  # fmt: skip
-    present([found], None, shared, story, draw=draw, more=sections)
+    present([quality], None, shared, story, draw=draw, more=sections)
     if card is not None and made_card is not None:
         tell(f"card written to {made_card.save(card)}")
     if disagreements is not None and listed is not None:
@@ -271,19 +271,19 @@ def judge(
 def one_judge_of(judged: bj.judge.Judged) -> bj.Verdicts:
     """The passes and fails of one judge, of which a card is made."""
     with checking("--card") as require:
-        one = judged.kind == "verdicts" and len(judged.judges) == 1
-        require(one, "a card is of the passes and fails of one judge: name one --verdict")
+        single = judged.kind == "verdicts" and len(judged.judges) == 1
+        require(single, "a card is of the passes and fails of one judge: name one --verdict")
         alone = judged.verdicts is None or judged.verdicts.item is None
         require(alone, "rows share items: give one row an item, since a card counts items")
     assert judged.verdicts is not None
     return judged.verdicts
 
 
-def _both_said(judged: bj.judge.Judged, found: Estimate) -> list[Section]:
+def _both_said(judged: bj.judge.Judged, quality: Estimate) -> list[Section]:
     """The confusion table of one judge."""
     if len(judged.pairs) > 1:
         return []
-    if "good_passed" in found:
+    if "good_passed" in quality:
         name = judged.pass_name
         people, said = (f"{name!r}", f"{name!r}") if name else ("pass", "passes")
         rows = {"good": f"people {people}", "bad": "people do not" if name else "people fail"}
@@ -292,20 +292,20 @@ def _both_said(judged: bj.judge.Judged, found: Estimate) -> list[Section]:
         columns = {"passed": f"judge {said}", "failed": "judge does not" if name else "judge fails"}
         lines = [
             f"{words}: " + ", ".join(
-                f"{told} {percents(found[f'{kind}_{verdict}'])}"
-                for verdict, told in columns.items()
+                f"{shares} {percents(quality[f'{kind}_{verdict}'])}"
+                for verdict, shares in columns.items()
             )
             for kind, words in rows.items()
         ]  # fmt: skip
-    elif "confusion" in found:
+    elif "confusion" in quality:
         by: dict[str, list[str]] = {}
-        for _, at, row in found.only("confusion").rows():
+        for _, at, row in quality.only("confusion").rows():
             by.setdefault(str(at["truth"]), []).append(f"{at['verdict']} {percents(row)}")
-        lines = [f"of what people call {truth}: {', '.join(own)}" for truth, own in by.items()]
+        lines = [f"of what people call {truth}: {', '.join(parts)}" for truth, parts in by.items()]
     else:
         return []
     heading = "What people and judge said, shares of " + (
-        "all outputs" if "good_passed" in found else "each class"
+        "all outputs" if "good_passed" in quality else "each class"
     )
     return [Section(heading, lines, "confusion", lines, detail=False)]
 
@@ -329,12 +329,12 @@ def _by_others(judged: bj.judge.Judged, shared: Shared) -> list[Section]:
     return [Section(heading, shown, "judges", fields, detail=False)]
 
 
-def _trusted(made: Estimate, wrong: float, promised: float) -> Section:
+def _trusted(trust: Estimate, wrong: float, promised: float) -> Section:
     """From which score on verdicts can stand."""
     lines = []
     sides = (("pass", "pass_from", "from", "on"), ("fail", "fail_to", "down to", ""))
     for side, name, word, on in sides:
-        cut, share = made[name].value, made["traffic", side].value
+        cut, share = trust[name].value, trust["traffic", side].value
         if cut != cut:
             lines.append(
                 f"No {side} can be trusted: with {promised:.0%} probability more than {wrong:.0%} "
@@ -344,21 +344,21 @@ def _trusted(made: Estimate, wrong: float, promised: float) -> Section:
         lines.append(
             f"A {side} can stand {word} {cut:.3g}{f' {on}' if on else ''}: at most {wrong:.0%} are "
             f"wrong, with probability {promised:.0%}; that is {share:.0%} of the outputs "
-            f"(labelled ones there: {percents(made['wrong', side])} wrong)."
+            f"(labelled ones there: {percents(trust['wrong', side])} wrong)."
         )
     lines.append(
-        f"Best cut: {numbers(made['best_cut'])}; there judge and people agree on "
-        f"{percents(made['accuracy'])}, it passes {percents(made['sensitivity'])} of what people "
-        f"pass and fails {percents(made['specificity'])} of the rest."
+        f"Best cut: {numbers(trust['best_cut'])}; there judge and people agree on "
+        f"{percents(trust['accuracy'])}, it passes {percents(trust['sensitivity'])} of what people "
+        f"pass and fails {percents(trust['specificity'])} of the rest."
     )
-    gain, again = made["gain"], made["gain_recalibrated"]
+    gain, again = trust["gain"], trust["gain_recalibrated"]
     lines.append(
         f"Gain over the base rate (Brier): {percents_of_gain(gain)} as given, "
         f"{percents_of_gain(again)} recalibrated."
     )
     further = [f"what it scores {at['score']}, people pass {percents(row)} of"
-               for _, at, row in made.only("people_mean").rows()]  # fmt: skip
-    fields = [{"quantity": name, "where": at, **row._asdict()} for name, at, row in made.rows()]
+               for _, at, row in trust.only("people_mean").rows()]  # fmt: skip
+    fields = [{"quantity": name, "where": at, **row._asdict()} for name, at, row in trust.rows()]
     heading = f"Where it can be trusted (at most {wrong:.0%} wrong, {promised:.0%} sure)"
     return Section(heading, lines, "trust", fields, detail=False, further=further)
 
@@ -376,15 +376,15 @@ def _where(
         return []
     whole = source.whole([name, asked.label])
     left_out = {*people, asked.item} & {*whole.column_names}
-    found = bj.judge.where_it_errs(
+    findings = bj.judge.where_it_errs(
         whole.drop_columns(sorted(map(str, left_out))),
         verdict=name,
         truth=asked.label,
         numeric=judged.kind == "grades",
         **vars(asked.meanings),
     )
-    lines = first_lines([one.text for one in found], MOST_FINDINGS)
-    fields = [one._asdict() for one in found]
+    lines = first_lines([finding.text for finding in findings], MOST_FINDINGS)
+    fields = [finding._asdict() for finding in findings]
     lines = lines or ["No column of this table tells where."]
     heading = "Where it errs more (false discoveries at most 5 %)"
-    return [Section(heading, lines, "where", fields, detail=not found)]
+    return [Section(heading, lines, "where", fields, detail=not findings)]

@@ -245,7 +245,7 @@ def _picture(monitor: bj.decide.Monitor) -> dict[str, Any]:
 
 def _require_read(sheet: Path, read: list[Path]) -> None:
     """Refuse to replace a sheet that a person has filled in."""
-    if not sheet.exists() or sheet.resolve() in {one.resolve() for one in read}:
+    if not sheet.exists() or sheet.resolve() in {path.resolve() for path in read}:
         return
     filled = read_sheets(sheet).items
     with checking("--sheet") as require:
@@ -260,10 +260,10 @@ def _taken(monitor: bj.decide.Monitor, sheets: list[Path]) -> list[str]:
     """Take in the sheets; what was taken in before may be there again."""
     if not sheets:
         return []
-    found = read_sheets(*sheets, known=monitor.names)
-    monitor.add(found.items, found.truth)
-    told = [f"{how_many(len(found.items), 'label')} read, {len(monitor.pending)} still to come"]
-    return [*told, *([str(found.agreement)] if found.agreement else [])]
+    sheet = read_sheets(*sheets, known=monitor.names)
+    monitor.add(sheet.items, sheet.truth)
+    lines = [f"{how_many(len(sheet.items), 'label')} read, {len(monitor.pending)} still to come"]
+    return [*lines, *([str(sheet.agreement)] if sheet.agreement else [])]
 
 
 def _texts(

@@ -68,7 +68,7 @@ class Labels:
     by: str | None
     verdicts: tuple[str, ...]
     rater: str | None = None
-    told: str = ""
+    note: str = ""
     #: Columns that name an output: of the table, and of the labels' file.
     keys: dict[str, str] = field(default_factory=dict)
     #: The table's column that the option --by means.
@@ -100,22 +100,22 @@ class Labels:
         for truth in (name for name in self.truths if name not in without):
             rows = rows.append_column(truth, pa.nulls(len(rows), more[truth].type))
         rows = rows.select(columns).unify_dictionaries()
-        self.told = f"added from {self.source.path}: {how_many(len(more), 'row')}"
+        self.note = f"added from {self.source.path}: {how_many(len(more), 'row')}"
         return pa.concat_tables([_plain(rows, numbers), _plain(more, numbers)])
 
     def find_keys(self, to: Rows) -> None:
         """Find which columns of both files name an output: the item, and what else is asked for."""
         if self.stacked:
             return
-        own, have = self.source.columns(), to.columns()
+        mine, have = self.source.columns(), to.columns()
         with checking(str(self.source.path)) as require:
             require(self.item, "labels of the same items are joined by item: say --item")
             for truth in self.truths:
                 require(truth not in have, f"both files have a column {truth!r}; leave one out")
-                require(truth in own, f"has no column {truth!r}; it has {few(own)}: --truth")
+                require(truth in mine, f"has no column {truth!r}; it has {few(mine)}: --truth")
         names = (self.item, self.by, *to.outputs)
         for name in dict.fromkeys(name for name in names if name):
-            pair = self._pair(name, to, own, have)
+            pair = self._pair(name, to, mine, have)
             if pair is None or pair[0] in self.keys or pair[1] in self.keys.values():
                 continue
             self.keys[pair[0]] = pair[1]
@@ -141,15 +141,17 @@ class Labels:
 
     def _shared(self, columns: list[str], have: list[str]) -> dict[str, str]:
         """Columns that are asked for, and are in both files."""
-        own = self.source.columns()
+        mine = self.source.columns()
         taken = {*self.truths, *self.verdicts, *self.keys, *self.keys.values()}
-        return {c: c for c in columns if c in own and c in have and c not in taken}
+        return {c: c for c in columns if c in mine and c in have and c not in taken}
 
-    def _pair(self, name: str, to: Rows, own: list[str], have: list[str]) -> tuple[str, str] | None:
+    def _pair(
+        self, name: str, to: Rows, cols: list[str], have: list[str]
+    ) -> tuple[str, str] | None:
         """The table's column of a name, and the labels' column: by name, or by what they hold."""
         is_item, log = name == self.item, to.log is not None
         # a sheet of `bayesjudge label` names what was drawn in a column of its own
-        here = name if name in own else "item" if is_item and "item" in own else ""
+        here = name if name in cols else "item" if is_item and "item" in cols else ""
         if here:
             wanted = self._labelled([here])[here]
             if name in have and (not log or _share(wanted, to.table_of_names([name])[name])):
@@ -159,13 +161,13 @@ class Labels:
                 return (near[0] if near else name), here
         elif name in have and log:
             there = to.table_of_names([name])[name]
-            free = [c for c in own if c not in (*self.truths, *self.keys.values())]
-            found = [c for c, cells in self._labelled(free).items() if _share(cells, there) >= MOST]
-            if len(found) == 1:
-                return name, found[0]
+            free = [c for c in cols if c not in (*self.truths, *self.keys.values())]
+            fits = [c for c, cells in self._labelled(free).items() if _share(cells, there) >= MOST]
+            if len(fits) == 1:
+                return name, fits[0]
         if not (is_item or (name == self.by and here)):
             return None
-        holds = f"has no column {name!r}; it has {few(own)}"
+        holds = f"has no column {name!r}; it has {few(cols)}"
         if here:
             shown = f", such as {wanted[0]!r}" if wanted else ""
             holds = f"no column of {to.path} holds what its column {here!r} does{shown}"
@@ -190,8 +192,8 @@ class Labels:
         of: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
         for name, output in rows:
             of.setdefault(name, set()).add(output)
-        own = self._labelled(list(self.keys.values()))
-        torn = [name for name in _tuples(own, self.keys.values()) if len(of.get(name, ())) > 1]
+        labels = self._labelled(list(self.keys.values()))
+        torn = [name for name in _tuples(labels, self.keys.values()) if len(of.get(name, ())) > 1]
         absent = [c for c in several if c not in self.keys] or several
         with checking(str(self.source.path)) as require:
             if not torn:
@@ -208,13 +210,13 @@ class Labels:
     def _joined(self, rows: pa.Table, keys: Mapping[str, str]) -> pa.Table:
         import pyarrow as pa
 
-        found = self.source.table([*keys.values(), *self.truths])
-        own = _names(rows, list(keys))
-        there = set(own)
+        table = self.source.table([*keys.values(), *self.truths])
+        of_rows = _names(rows, list(keys))
+        there = set(of_rows)
         labels_of: dict[tuple[str, ...], dict[str, tuple[str, ...]]] = {}
         torn = set()
-        names = _names(found, list(keys.values()))
-        for name, labels in zip(names, _names(found, self.truths), strict=True):
+        names = _names(table, list(keys.values()))
+        for name, labels in zip(names, _names(table, self.truths), strict=True):
             if not all(name) or not any(labels):
                 continue
             if name not in there:  # an apostrophe keeps a spreadsheet from running a name
@@ -231,17 +233,17 @@ class Labels:
             none = not there & set(labels_of)
             words = f"none of its {len(labels_of)} labelled items is in the table"
             named = few([" · ".join(name) for name in labels_of], 3)
-            first = " · ".join(own[0]) if own else "nothing"
+            first = " · ".join(of_rows[0]) if of_rows else "nothing"
             columns = few([k if k == c else f"{c} for {k}" for k, c in keys.items()])
             more = f"by {columns} it names {named}, where the table has {first}"
             require(not none, f"{words}: {more}")
         known = len(there & set(labels_of))
-        self.told = f"labels of {known} items from {self.source.path}"
+        self.note = f"labels of {known} items from {self.source.path}"
         if known < len(labels_of):
-            self.told += f"; {len(labels_of) - known} labelled items are not in the table"
+            self.note += f"; {len(labels_of) - known} labelled items are not in the table"
         nobody = {"": ("",) * len(self.truths)}
-        every = [list(labels_of.get(name, nobody).values()) for name in own]
-        rows = rows.take(np.repeat(np.arange(len(own)), [len(each) for each in every]))
+        every = [list(labels_of.get(name, nobody).values()) for name in of_rows]
+        rows = rows.take(np.repeat(np.arange(len(of_rows)), [len(each) for each in every]))
         for truth, cells in zip(
             self.truths, zip(*itertools.chain(*every), strict=True), strict=True
         ):
@@ -259,8 +261,8 @@ def best(wanted: Collection[str], columns: Mapping[str, Sequence[str]]) -> list[
     """The columns that hold most of some names, at least half of them; a log's own come first."""
     shares = {c: _share(wanted, cells) for c, cells in columns.items()}
     most = max(shares.values(), default=0.0)
-    found = [c for c, share in shares.items() if share == most and share >= MOST]
-    return sorted(found, key=lambda c: c not in COLUMNS)
+    best_columns = [c for c, share in shares.items() if share == most and share >= MOST]
+    return sorted(best_columns, key=lambda c: c not in COLUMNS)
 
 
 def keys_of(to: Rows, labels: Rows, truth: str, system: str = "") -> tuple[str, str] | None:
@@ -269,9 +271,9 @@ def keys_of(to: Rows, labels: Rows, truth: str, system: str = "") -> tuple[str, 
     The item is the column whose counterpart in the table has the most values; `system` is the
     table's column of systems, if they are to be told apart.
     """
-    own = labels.table_of_names([c for c in labels.columns() if c != truth])
+    table = labels.table_of_names([c for c in labels.columns() if c != truth])
     there = to.table_of_names(naming(to, to.columns()))
-    matched = {c: near[0] for c, cells in own.items() if (near := best(cells, there))}
+    matched = {c: near[0] for c, cells in table.items() if (near := best(cells, there))}
     sizes = {c: len({*there[matched[c]]}) for c in matched}
     fewest = len({*there["item"]}) / 2 if to.log is not None else FEWEST
     named = [c for c in matched if sizes[c] >= fewest]
@@ -289,10 +291,10 @@ def keys_of(to: Rows, labels: Rows, truth: str, system: str = "") -> tuple[str, 
 
 def proposed_keys(to: Rows, labels: Rows, truth: str) -> str:
     """Options that would join two files, if what their columns hold tells."""
-    found = keys_of(to, labels, truth, "system" if "system" in to.outputs else "")
-    if found is None or ("system" in to.outputs and not found[1]):
+    keys = keys_of(to, labels, truth, "system" if "system" in to.outputs else "")
+    if keys is None or ("system" in to.outputs and not keys[1]):
         return ""
-    item, system = found
+    item, system = keys
     return f"; for example --item {item}" + (f" --by {system}" if system else "")
 
 

@@ -121,26 +121,26 @@ def leaderboard(
         If an option, a column or a value is not understood.
     """
     shared.check()
-    own = tuple(winner or ())
+    won = tuple(winner or ())
     with checking("options") as require:
-        require(len(own) in (0, 2), f"--winner must be given twice, got {list(own)}")
+        require(len(won) in (0, 2), f"--winner must be given twice, got {list(won)}")
         lengths = None if length is None else tuple(length)
         require(lengths is None or len(lengths) == 2, "--length names two columns")
         needs = needed("--length", "--target equal-length needs --length")
         require(lengths or target == "any-length", needs)
     source = open_source(table, metric, judges=True)
     names = {"first": first, "second": second, "verdict": verdict, "people": people}
-    found = _columns(source, names, judge, swapped, baseline)
+    roles = _columns(source, names, judge, swapped, baseline)
     said: dict[str, Any] = {
-        "first_value": own[:1],
-        "second_value": own[1:],
+        "first_value": won[:1],
+        "second_value": won[1:],
         "tie_value": tie_value or (),
         "missing_value": missing_value or (),
     }
     # verdicts of a log on one prompt are never independent
     about = {"item": item or (source.log and "item"), "lengths": lengths, "count": count}
-    with source.counted(_wanted(source, found, about), quiet=shared.quiet) as rows:
-        battles = module.Battles.from_frame(rows, **found, **about, **said)  # type: ignore[arg-type]
+    with source.counted(_wanted(source, roles, about), quiet=shared.quiet) as rows:
+        battles = module.Battles.from_frame(rows, **roles, **about, **said)  # type: ignore[arg-type]
     with checking("options") as require:
         known = baseline is None or baseline in battles.systems
         words = f"--baseline: no system {baseline!r}; there are {few(battles.systems, 8)}"
@@ -168,18 +168,18 @@ def _present(
         at_once.append(module.approximate(battles, model, random_seed=shared.seed))
 
     def shown(fit: Fit) -> list[Estimate]:
-        made = fit.estimate(ci_prob=level, interval=shared.interval)
-        return [module.elo_points(made), module.first_places(fit, ci_prob=level)]
+        estimate = fit.estimate(ci_prob=level, interval=shared.interval)
+        return [module.elo_points(estimate), module.first_places(fit, ci_prob=level)]
 
     def drawn(results: Results) -> list[Fit]:
-        return [one for one in results if isinstance(one, Fit)] or at_once
+        return [r for r in results if isinstance(r, Fit)] or at_once
 
     def tell(results: Results) -> Answer:
         fits = drawn(results)
         return module.answer(*fits, *formulas, ci_prob=level, interval=shared.interval)
 
     present(
-        [*(one for fit in at_once for one in shown(fit)), *map(module.elo_points, formulas)],
+        [*(e for fit in at_once for e in shown(fit)), *map(module.elo_points, formulas)],
         lambda: module.fit(battles, model, **shared.sampling),
         shared,
         Story(
@@ -221,8 +221,8 @@ def _columns(
             "swapped": swapped or ("swapped" if source.swapped else None),
             "baseline": baseline or "baseline",
         }
-    one, other = next(((a, b) for a, b in PAIRS if {a, b} <= {*have}), (None, None))
-    given = {"--first": names["first"] or one, "--second": names["second"] or other}
+    first, other = next(((a, b) for a, b in PAIRS if {a, b} <= {*have}), (None, None))
+    given = {"--first": names["first"] or first, "--second": names["second"] or other}
     known = next((name for name in VERDICTS if name in have), None)
     people, verdicts = names["people"], names["verdict"]
     if verdicts is None and known is not None and known not in (people or []):
@@ -231,8 +231,8 @@ def _columns(
     with checking("options") as require:
         for option, column in given.items():
             absent = column is None and not (option == "--second" and baseline)
-            told = "the column with the system whose answer was shown"
-            require(not absent, needed(option, f"{option} is needed: {told} {option[2:]}"))
+            meaning = "the column with the system whose answer was shown"
+            require(not absent, needed(option, f"{option} is needed: {meaning} {option[2:]}"))
         words = "--verdict is needed: columns with judges' verdicts, or --people with people's"
         require(verdicts or people, needed("--verdict", words))
     return {
@@ -246,13 +246,13 @@ def _columns(
     }
 
 
-def _wanted(source: Source, found: dict[str, Any], about: dict[str, Any]) -> list[str]:
+def _wanted(source: Source, roles: dict[str, Any], about: dict[str, Any]) -> list[str]:
     """Columns to read."""
     have = source.columns()
-    people = [c for c in found["people"] or () if c in have or found["judge"] is None]
-    one = [found[name] for name in ("first", "second", "judge", "swapped")]
-    one += [about["item"], about["count"], *(about["lengths"] or ())]
-    every = [*one, *(found["verdict"] or ()), *people]
+    people = [c for c in roles["people"] or () if c in have or roles["judge"] is None]
+    wanted = [roles[name] for name in ("first", "second", "judge", "swapped")]
+    wanted += [about["item"], about["count"], *(about["lengths"] or ())]
+    every = [*wanted, *(roles["verdict"] or ()), *people]
     return list(dict.fromkeys(c for c in every if c is not None))
 
 
@@ -274,14 +274,14 @@ def _sections(fits: Sequence[Fit], ci_prob: float, baseline: str | None) -> list
     }  # fmt: skip
     heading = f"Ranks, all at once with probability {ci_prob:g}"
     plan = module.next_pairings(fits[-1])
-    told = [f"{plan}"]
+    lines = [f"{plan}"]
     if plan.wasted and plan.needed != 0:
-        told.append(f"Of people's battles so far {plan.wasted:,} were of pairs decided by now.")
+        lines.append(f"Of people's battles so far {plan.wasted:,} were of pairs decided by now.")
     rows = plan.pairs.to_dict("records")
     next_ones = {"needed": plan.needed, "probability": plan.probability, "pairs": rows}
     return [
         Section(heading, first_lines(lines, MOST_LINES), "leaderboard", fields, detail=False),
-        Section("What people should judge next", told, "next_pairings", next_ones, detail=False),
+        Section("What people should judge next", lines, "next_pairings", next_ones, detail=False),
     ]
 
 

@@ -46,7 +46,7 @@ Options = dict[str, list[str]]
 
 def mended(app: App, tokens: Sequence[str], problems: Sequence[Problem]) -> str:
     """A sentence and the line with what the file tells, if there is one that runs; else empty."""
-    wrong = any(one.id in OF_COLUMNS | OF_VALUES for one in problems)
+    wrong = any(problem.id in OF_COLUMNS | OF_VALUES for problem in problems)
     if tokens[:1] and tokens[0] in MENDED and wrong:
         with suppress(Exception):  # what went wrong first is what is told
             return _mended(app, tokens, problems)
@@ -70,14 +70,14 @@ def _mended(app: App, tokens: Sequence[str], problems: Sequence[Problem]) -> str
     labels = Path(given["--labels"][0]) if "--labels" in given else None
     truth = next(iter(given.get("--truth", ())), None)
     known = have is not None and truth in have
-    found = examine(path, truth if known or labels else None, labels)
+    diagnosis = examine(path, truth if known or labels else None, labels)
     runs: list[list[str]] = []
-    for line in (one.line for one in found.answers):
+    for line in (answer.line for answer in diagnosis.answers):
         if line.command.split() == command and line.path == str(path):
             meant = _options(app, command, line.words[len(command) + 1 :])
             ways = [_joined(given, meant, have, keep=keep) for keep in (KEPT, set[str]())]
             ways = ways if columns else [_with_values(given, meant)]
-            runs += _first_that_runs([_words(command, path, one) for one in ways], runs)
+            runs += _first_that_runs([_words(command, path, way) for way in ways], runs)
     if len(runs) != 1:
         return ""
     return _told(runs[0], path, given, _options(app, command, runs[0][len(command) + 1 :]))
@@ -102,8 +102,8 @@ def _told(line: Sequence[str], path: Path, given: Options, used: Options) -> str
     turned = " and ".join(name for name in sorted(other) if name in given)
     so = f", if labels were chosen so ({chosen})" * bool(chosen)
     so += f", without {lost}" * bool(lost) + f", with another {turned}" * bool(turned)
-    told = f"This line runs{so}; bayesjudge doctor {shlex.quote(str(path))} tells what it guesses:"
-    return f"{told}\n  {shlex.join(['bayesjudge', *line])}"
+    hint = f"This line runs{so}; bayesjudge doctor {shlex.quote(str(path))} tells what it guesses:"
+    return f"{hint}\n  {shlex.join(['bayesjudge', *line])}"
 
 
 def _parts(app: App, tokens: Sequence[str]) -> tuple[list[str], Path | None, list[str]]:
@@ -118,17 +118,17 @@ def _options(app: App, command: Sequence[str], words: Sequence[str]) -> Options:
     """Options and their values, by the name that comes first in the help."""
     step, _ = command_of(app, command)
     arguments = step.assemble_argument_collection(parse_docstring=False)
-    first = {name: one.names[0] for one in arguments for name in one.names}
-    found: Options = {}
+    first = {name: argument.names[0] for argument in arguments for name in argument.names}
+    options: Options = {}
     name = ""
     for word in words:
         if word.startswith("--"):
             option, tied, value = word.partition("=")
             name = first.get(option, option)
-            found.setdefault(name, []).extend([value] if tied else [])
+            options.setdefault(name, []).extend([value] if tied else [])
         elif name:
-            found[name].append(word)
-    return found
+            options[name].append(word)
+    return options
 
 
 def _joined(given: Options, meant: Options, have: set[str] | None, *, keep: set[str]) -> Options:
@@ -142,9 +142,9 @@ def _joined(given: Options, meant: Options, have: set[str] | None, *, keep: set[
         if (name not in COLUMNS or have is None or {*values} <= have)
         and (name not in KEPT or name in keep)
     }
-    for one in INSTEAD:
-        if one & {*right}:
-            meant = {name: v for name, v in meant.items() if name not in one - {*right}}
+    for instead in INSTEAD:
+        if instead & {*right}:
+            meant = {name: v for name, v in meant.items() if name not in instead - {*right}}
     return meant | right
 
 

@@ -167,13 +167,13 @@ class Asked:
     def values(self, *names: str) -> dict[str, Any]:
         """What was given of some options, by name."""
         known = {**vars(self), **vars(self.meanings), "truth": self.label or self.truth}
-        usual = {one.name: one.default for one in (*fields(self), *fields(self.meanings))}
+        usual = {field.name: field.default for field in (*fields(self), *fields(self.meanings))}
         return {name: known[name] for name in names if known[name] not in (usual[name], [])}
 
     def columns(self, *names: str) -> list[str]:
         """Columns that some options name."""
-        found = self.values(*names).values()
-        return [name for one in found for name in ([one] if isinstance(one, str) else one)]
+        values = self.values(*names).values()
+        return [name for value in values for name in ([value] if isinstance(value, str) else value)]
 
     def refuse(self, require: Any, why: str, *names: str) -> None:
         """Refuse options that a table has no use for."""
@@ -183,10 +183,10 @@ class Asked:
     def given(self, *names: str) -> list[str]:
         """Those of some options that were given, as they are typed."""
         typed = {"better_than_chance": "no-better-than-chance"}
-        return ["--" + typed.get(one, one).replace("_", "-") for one in self.values(*names)]
+        return ["--" + typed.get(name, name).replace("_", "-") for name in self.values(*names)]
 
     @property
-    def told(self) -> tuple[str, ...]:
+    def labellers(self) -> tuple[str, ...]:
         """Columns of what people said, of who said it and of what was settled."""
         return tuple(self.columns("truth", "adjudicated", "rater"))
 
@@ -228,17 +228,17 @@ class Asked:
             absent = [] if self.labels else source.absent(self.columns(*COLUMNS))
             raise InputError("options", [*problems, *absent])
         asked = replace(self, truth=self.truth or [source.truth(None, self.labels)])
-        source.leave_out(self.tuned_on, asked.told)
+        source.leave_out(self.tuned_on, asked.labellers)
         if source.log is not None:
             asked = asked._of_log(source)
         if self.labels is None:
-            source.people = asked.told
+            source.people = asked.labellers
         else:
             judged = asked.verdict or [asked.score or ""]
             # columns that the table itself has are its own: what was settled may be elsewhere
             there = source.columns() if asked.adjudicated else []
-            told = [name for name in asked.told if name not in there]
-            how: dict[str, Any] = {"truth": told or asked.told, "verdicts": judged}
+            kept = [name for name in asked.labellers if name not in there]
+            how: dict[str, Any] = {"truth": kept or asked.labellers, "verdicts": judged}
             how["rater"] = asked.rater
             item, by = source.add_labels(self.labels, **how, item=asked.item, by=asked.by)
             asked = replace(asked, item=item, by=by)
@@ -249,7 +249,7 @@ class Asked:
         paired = source.paired and not self.score
         verdict = self.verdict or (None if self.score else ["verdict"])
         swapped = self.swapped or ("swapped" if paired and source.swapped else None)
-        one = self.score or swapped or len(source.log.systems) < 2
+        single = self.score or swapped or len(source.log.systems) < 2
         with checking(str(source.path)) as require:
             numeric = source.chosen.numeric and not self.score
             require(not numeric, f"{source.chosen} gives numbers: --score score --scale LOW:HIGH")
@@ -259,7 +259,7 @@ class Asked:
             classes=self.classes or (PAIRS if paired and verdict == ["verdict"] else None),
             swapped=swapped,
             item=self.item or (None if swapped else "item"),
-            by=self.by or (None if one else "system"),
+            by=self.by or (None if single else "system"),
             repeats=self.repeats or repeating(source),
         )
 
@@ -281,7 +281,7 @@ class View(Story):
     #: What is said after the answer, and what is made of it.
     note: str = ""
     cautions: Sequence[Caution] = ()
-    retold: Callable[[Answer, Results], Answer] = lambda found, _: found
+    retold: Callable[[Answer, Results], Answer] = lambda answer, _: answer
     #: Whether labels are taken as right, so that it is said what if some are not.
     if_people_err: bool = True
     sections: Callable[[Results], Sequence[Section]] | None = None
@@ -290,35 +290,35 @@ class View(Story):
 
 def show(view: View, shared: Shared) -> Results:
     """Show the closed forms and the exact posterior at once, then the sampled model."""
-    instant = [one for one in view.closed if "difference" not in one]
-    paired = [one for one in view.closed if "difference" in one]
+    instant = [estimate for estimate in view.closed if "difference" not in estimate]
+    paired = [estimate for estimate in view.closed if "difference" in estimate]
     instant += [] if view.exact is None else [view.exact]
 
-    def told(made: Results) -> Answer:
+    def tell(results: Results) -> Answer:
         how: dict[str, Any] = {"ci_prob": shared.ci_prob, "interval": shared.interval}
-        found = bj.prevalence.answer(*made, *paired, **how, target=view.target)
-        found = view.retold(found, made)
+        answer = bj.prevalence.answer(*results, *paired, **how, target=view.target)
+        answer = view.retold(answer, results)
         if view.cautions:
-            more = (*view.cautions, *found.quoted.cautions)
-            found = replace(found, quoted=replace(found.quoted, cautions=more))
-        return replace(found, notes=(*found.notes, view.note)) if view.note else found
+            more = (*view.cautions, *answer.quoted.cautions)
+            answer = replace(answer, quoted=replace(answer.quoted, cautions=more))
+        return replace(answer, notes=(*answer.notes, view.note)) if view.note else answer
 
     asked = _if_people_err(view, instant) if view.if_people_err else None
     if asked is not None and view.exact is None:  # which has the caution
         with_caution = with_people_err(asked)
-        instant = [with_caution if one is asked else one for one in instant]
+        instant = [with_caution if estimate is asked else estimate for estimate in instant]
 
-    def sections(made: Results) -> list[Section]:
-        own = list(view.sections(made)) if view.sections else []
-        return [*own, *([] if asked is None else [_table_of(asked)])]
+    def sections(results: Results) -> list[Section]:
+        more = list(view.sections(results)) if view.sections else []
+        return [*more, *([] if asked is None else [_table_of(asked)])]
 
-    def draw(made: Results) -> Mapping[str, Axes]:
-        own = dict(view.draw(made)) if view.draw else {}
+    def draw(results: Results) -> Mapping[str, Axes]:
+        pictures = dict(view.draw(results)) if view.draw else {}
         if asked is not None:
-            own[IF_PEOPLE_ERR] = bj.prevalence.plot_if_people_err(asked)
-        return own
+            pictures[IF_PEOPLE_ERR] = bj.prevalence.plot_if_people_err(asked)
+        return pictures
 
-    story = replace(view, tell=told)
+    story = replace(view, tell=tell)
     return present(instant, view.sample, shared, story, draw=draw, more=sections)
 
 
@@ -326,18 +326,18 @@ def show(view: View, shared: Shared) -> Results:
 IF_PEOPLE_ERR = "The share, if some of people's labels are wrong"
 
 
-def _if_people_err(view: View, made: Sequence[Estimate]) -> Estimate | None:
+def _if_people_err(view: View, estimates: Sequence[Estimate]) -> Estimate | None:
     """What is quoted, if it takes labels for the truth of their items."""
-    data = made[0].data if made else None
+    data = estimates[0].data if estimates else None
     if not getattr(data, "takes_labels_as_right", False):
         return None
-    shown = [one for one in made if view.answer in one and one.method.rank < JUDGE.rank]
-    return min(shown, key=lambda one: one.method.rank, default=None)
+    shown = [e for e in estimates if view.answer in e and e.method.rank < JUDGE.rank]
+    return min(shown, key=lambda e: e.method.rank, default=None)
 
 
-def _table_of(made: Estimate) -> Section:
+def _table_of(estimate: Estimate) -> Section:
     """A line for each share of wrong labels."""
-    table = rows_if_people_err(made)
+    table = rows_if_people_err(estimate)
     lines = []
     for error in sorted({row["error"] for row in table}):
         rows = [row for row in table if row["error"] == error]
@@ -351,31 +351,31 @@ def _table_of(made: Estimate) -> Section:
     return Section(IF_PEOPLE_ERR, lines, "if_people_err", table)
 
 
-def that_hold(made: Sequence[Estimate]) -> list[Estimate]:
+def that_hold(estimates: Sequence[Estimate]) -> list[Estimate]:
     """Of methods that the design does not support, the share only, and no interval without width.
 
     Their rates of the judge would look like those of methods that hold.
     """
-    found, left = [], []
-    for one in made:
-        names = {c.id for c in one.cautions}
+    held, left = [], []
+    for estimate in estimates:
+        names = {c.id for c in estimate.cautions}
         if "design-mismatch" not in names:
-            found.append(one)
+            held.append(estimate)
         elif "zero-width" in names:
-            left.append(one.method.title)
+            left.append(estimate.method.title)
         else:
-            found.append(one.only("prevalence", "overall_prevalence"))
+            held.append(estimate.only("prevalence", "overall_prevalence"))
     if left:
-        told = (*found[0].cautions, Caution.of("design-mismatch", "left-out", methods=listed(left)))
-        found[0] = replace(found[0], cautions=told)
-    return found
+        said = (*held[0].cautions, Caution.of("design-mismatch", "left-out", methods=listed(left)))
+        held[0] = replace(held[0], cautions=said)
+    return held
 
 
 def described(
     source: Source | str, data: Any, counted: Mapping[str, Any], **more: Any
 ) -> dict[str, Any]:
     """What was read: how many rows, how labels were chosen, and what else there is to say."""
-    more = {name.replace("_", " "): told for name, told in more.items() if told}
+    more = {name.replace("_", " "): value for name, value in more.items() if value}
     chosen = f"{data.design.name}: {data.design.meaning}"
     return {**inputs_of(source), **counted, "calibration": chosen, **more}
 

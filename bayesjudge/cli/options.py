@@ -128,8 +128,8 @@ class Meanings:
 
 def table_option(rows: str, logs: str = "") -> Parameter:
     """The argument TABLE, with what is in a row of it and what files there are."""
-    told = f"{rows}: {FORMATS}"
-    return Parameter(group=DATA, help=f"{told}. Or {logs}." if logs else f"{told}.")
+    meaning = f"{rows}: {FORMATS}"
+    return Parameter(group=DATA, help=f"{meaning}. Or {logs}." if logs else f"{meaning}.")
 
 
 @Parameter(name="*", group=OUTPUT, negative="")
@@ -263,5 +263,5 @@ TRUTH = needed(
 
 def unknown_calibration(given: object) -> Problem:
     """A calibration that is none, and which there are."""
-    told = f"--calibration {given!r} is not known: {CALIBRATION}"
-    return Problem(told, "unknown-calibration", "calibration", given)
+    problem = f"--calibration {given!r} is not known: {CALIBRATION}"
+    return Problem(problem, "unknown-calibration", "calibration", given)

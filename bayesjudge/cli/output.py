@@ -109,8 +109,8 @@ def present(
     if console is not None:
         rest(console, page, story, details=shared.details, quiet=shared.quiet)
     if shared.save is not None:
-        for one in page.fits:
-            _done(f"fit saved in {one.save(shared.save)}", quiet=shared.quiet)
+        for drawn in page.fits:
+            _done(f"fit saved in {drawn.save(shared.save)}", quiet=shared.quiet)
     markdown, html = shared.markdown, shared.html
     deliver(page, json=shared.json, markdown=markdown, html=html, quiet=shared.quiet)
     return results
@@ -161,11 +161,11 @@ def _done(message: str, *, quiet: bool) -> None:
         tell(message)
 
 
-def meanwhile(found: Answer, shared: Shared) -> None:
+def meanwhile(answer: Answer, shared: Shared) -> None:
     """Say on stderr what is known before the model is sampled, which the answer then replaces."""
     wanted = shared.on_screen and not shared.quiet and shared.samples(True)
-    if wanted and found.known and sys.stderr.isatty():
-        tell(f"For now, by a formula ({found.method}): {found.text} Sampling follows.")
+    if wanted and answer.known and sys.stderr.isatty():
+        tell(f"For now, by a formula ({answer.method}): {answer.text} Sampling follows.")
 
 
 def _quietly(sample: Callable[[], Fit | Estimate]) -> Fit | Estimate:
@@ -178,15 +178,15 @@ def _quietly(sample: Callable[[], Fit | Estimate]) -> Fit | Estimate:
 def _figures(page: Page, results: Results, story: Story, draw: Drawer | None) -> dict[str, Figure]:
     from bayesjudge.core.plots import new_axes, plot_answer, plot_intervals
 
-    found = page.told
+    answer = page.told
     dashes = "; ticks: the truth" if story.truth else ""
-    drawn = {f"What is quoted, with intervals{dashes}": plot_answer(found, truth=story.truth)}
-    having = [one.only(story.answer) for one in page.made if story.answer in one]
+    drawn = {f"What is quoted, with intervals{dashes}": plot_answer(answer, truth=story.truth)}
+    having = [estimate.only(story.answer) for estimate in page.made if story.answer in estimate]
     rows = side_by_side(*having, ci_prob=page.made[0].ci_prob) if having else None
     if rows is not None and 1 < len(rows) <= MOST_DRAWN:
-        briefs = {one.method.title: one.method.brief for one in having}
+        briefs = {result.method.title: result.method.brief for result in having}
         rows = rows.assign(method=rows["method"].map(briefs))
-        rows.attrs["quoted"] = found.quoted.method.brief
+        rows.attrs["quoted"] = answer.quoted.method.brief
         heading = story.heading or in_words(story.answer, page.pass_name)
         caption = f"{heading}: estimates and intervals by method"
         caption += "; dashed: the truth" if story.truth else ""
@@ -196,13 +196,13 @@ def _figures(page: Page, results: Results, story: Story, draw: Drawer | None) ->
     return {caption: cast("Figure", ax.get_figure()) for caption, ax in drawn.items()}
 
 
-def intervals_of(made: Results, quantity: str) -> Axes:
+def intervals_of(results: Results, quantity: str) -> Axes:
     """A picture of a quantity of the one estimate, with intervals."""
     from bayesjudge.core.plots import new_axes, plot_intervals
 
-    (found,) = made
-    assert isinstance(found, Estimate)
-    rows = side_by_side(found.only(quantity), ci_prob=found.ci_prob)
+    (estimate,) = results
+    assert isinstance(estimate, Estimate)
+    rows = side_by_side(estimate.only(quantity), ci_prob=estimate.ci_prob)
     return plot_intervals(rows, ax=new_axes(8.0, 0.28 * len(rows) + 1.1))
 
 

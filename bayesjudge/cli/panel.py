@@ -147,8 +147,8 @@ def panel(
     repeated: Literal["error", "keep"] = "error"
     if source.log is not None:
         vote = "verdict" if vote == "vote" else vote
-        own = "system" if source.log.systems else None
-        generator = generator or own
+        system = "system" if source.log.systems else None
+        generator = generator or system
         truth = truth or source.own_truth
         repeated = "keep" if repeating(source) == "judge" else "error"
     elif generator is None and "generator" in source.columns():
@@ -188,11 +188,11 @@ def panel(
     def sample() -> Fit:
         return fit(votes, chosen, **shared.sampling)
 
-    def tell_all(made: Sequence[Estimate | Fit]) -> Answer:
+    def tell_all(results: Sequence[Estimate | Fit]) -> Answer:
         how: dict[str, Any] = {"ci_prob": shared.ci_prob, "interval": shared.interval}
-        found = answer(*made, **how, target=target)
-        told = (*source.cautions, *found.quoted.cautions)
-        return replace(found, quoted=replace(found.quoted, cautions=told))
+        said = answer(*results, **how, target=target)
+        cautions = (*source.cautions, *said.quoted.cautions)
+        return replace(said, quoted=replace(said.quoted, cautions=cautions))
 
     whose = "outputs" if votes._unnamed else "each generator's outputs"
     would = f"call {votes.pass_name!r}" if votes.pass_name else "pass"
@@ -210,48 +210,48 @@ def panel(
         target=target,
         tell=tell_all,
     )
-    found: list[Consensus] = []
+    consensuses: list[Consensus] = []
 
-    def more(made: Sequence[Estimate | Fit]) -> list[Section]:
+    def more(results: Sequence[Estimate | Fit]) -> list[Section]:
         if items is not None:
-            found.append(_consensus(votes, made, tell_all(made).method))
-        told = [
+            consensuses.append(_consensus(votes, results, tell_all(results).method))
+        sections = [
             _study(votes, study, shared),
             _budget(votes, width, shared.ci_prob),
-            *(_accuracy(one, str(items)) for one in found),
+            *(_accuracy(each, str(items)) for each in consensuses),
         ]
-        return [one for one in told if one is not None]
+        return [each for each in sections if each is not None]
 
-    present(instant, sample, shared, story, draw=lambda made: _draw(made, votes), more=more)
-    for one in found:
+    present(instant, sample, shared, story, draw=lambda results: _draw(results, votes), more=more)
+    for each in consensuses:
         assert items is not None
-        for i, part in enumerate(one.items(read, **reading)):
+        for i, part in enumerate(each.items(read, **reading)):
             write_csv(part, items, append=i > 0)
         tell(f"{how_many(votes.n_items, 'item')} written to {items}")
 
 
-def _consensus(votes: Votes, made: Sequence[Estimate | Fit], quoted: Method) -> Consensus:
+def _consensus(votes: Votes, results: Sequence[Estimate | Fit], quoted: Method) -> Consensus:
     """Of the fit, if it is quoted and its model knows single items."""
     from bayesjudge.panel import BiasPooling, consensus
 
-    fits = [one for one in made if isinstance(one, Fit) and not isinstance(one.spec, BiasPooling)]
-    return consensus(next((one for one in fits if one.method == quoted), votes))
+    fits = [r for r in results if isinstance(r, Fit) and not isinstance(r.spec, BiasPooling)]
+    return consensus(next((r for r in fits if r.method == quoted), votes))
 
 
-def _accuracy(found: Consensus, path: str) -> Section:
-    value, low, high = found.accuracy["accuracy"]
+def _accuracy(agreed: Consensus, path: str) -> Section:
+    value, low, high = agreed.accuracy["accuracy"]
     interval = "" if math.isnan(low) else f" ({low:.3f} to {high:.3f})"
-    line = f"{found.accuracy.method}; written to {path}"
+    line = f"{agreed.accuracy.method}; written to {path}"
     if not math.isnan(value):
         line = (
             f"expected to be right on {value:.3f}{interval} of the items without a label, if the "
             f"assumptions hold; {line}"
         )
-    lines = [line, *(c.text for c in found.accuracy.cautions if c.id == "accuracy-by-the-model")]
-    told: dict[str, Any] = {"accuracy": value, "low": low, "high": high}
-    told["method"] = found.accuracy.method.title
-    told["cautions"] = [c.id for c in found.accuracy.cautions]
-    fields = {k: None if v != v else v for k, v in told.items()}
+    lines = [line, *(c.text for c in agreed.accuracy.cautions if c.id == "accuracy-by-the-model")]
+    shown: dict[str, Any] = {"accuracy": value, "low": low, "high": high}
+    shown["method"] = agreed.accuracy.method.title
+    shown["cautions"] = [c.id for c in agreed.accuracy.cautions]
+    fields = {k: None if v != v else v for k, v in shown.items()}
     return Section("Consensus labels", lines, "consensus", fields)
 
 
@@ -295,27 +295,27 @@ def _budget(votes: Votes, asked: float | None, ci_prob: float) -> Section | None
             ". This takes each share to be the judges' pass rate, which no label has checked; a "
             "share nearer one half needs more"
         )
-    told = {"width": width, "more": more}
+    inputs = {"width": width, "more": more}
     heading = "Labels needed for the shares of these items"
-    return Section(heading, [line], "labels_needed", told, detail=asked is None)
+    return Section(heading, [line], "labels_needed", inputs, detail=asked is None)
 
 
 def _named(model: str, classes: int) -> PanelModel:
     from bayesjudge import panel
 
     several = panel.MulticlassDawidSkene if classes > 2 else panel.PooledDawidSkene
-    made: dict[str, type[PanelModel]] = {
+    models: dict[str, type[PanelModel]] = {
         "dawid_skene": several,
         "correlated": panel.Correlated,
         "bias_pooling": panel.BiasPooling,
         "vote_regression": panel.VoteRegression,
     }
-    return made[model]()
+    return models[model]()
 
 
 def _with_responses(model: PanelModel) -> PanelModel:
     """The same model with a missing vote as one more response."""
-    names = {one.name for one in fields(model)}
+    names = {field.name for field in fields(model)}
     with checking("options") as require:
         require(
             names & {"answering", "missing"},
@@ -328,7 +328,7 @@ def _with_responses(model: PanelModel) -> PanelModel:
 
 
 def _inputs(votes: Votes, source: Source, model: str, truth: str | None) -> dict[str, Any]:
-    one = "taken as one; if there are several, --generator NAME"
+    assumed = "taken as one; if there are several, --generator NAME"
     return {
         **source.inputs,
         "items": votes.n_items,
@@ -336,7 +336,7 @@ def _inputs(votes: Votes, source: Source, model: str, truth: str | None) -> dict
         "labelled": int(votes.labelled.sum()),
         **({"labels chosen": votes.design.meaning} if votes.labelled.any() else {}),
         **({"truth": "no column; --truth NAME adds people's labels"} if truth is None else {}),
-        "generators": one if votes._unnamed else ", ".join(votes.generators),
+        "generators": assumed if votes._unnamed else ", ".join(votes.generators),
         "judges": ", ".join(votes.judges),
         "missing votes": f"{votes.missing_share:.1%}",
         **({"labels": votes.spelling} if votes.spelling else {}),
@@ -344,14 +344,14 @@ def _inputs(votes: Votes, source: Source, model: str, truth: str | None) -> dict
     }
 
 
-def _draw(made: Sequence[Estimate | Fit], votes: Votes) -> dict[str, Axes]:
+def _draw(results: Sequence[Estimate | Fit], votes: Votes) -> dict[str, Axes]:
     from bayesjudge.panel import plot_correlation, plot_judges
 
     drawn: dict[str, Axes] = {}
-    for one in made:
-        if isinstance(one, Fit) and "sensitivity" in one.quantities:
+    for result in results:
+        if isinstance(result, Fit) and "sensitivity" in result.quantities:
             caption = "Judges: specificity and sensitivity, 95% posterior contours"
-            drawn[caption] = plot_judges(one)
+            drawn[caption] = plot_judges(result)
     if len(votes.classes) == 2 and votes.labelled[:, 0].sum() >= 20:
         drawn["Judges' votes on items that people call bad"] = plot_correlation(votes)
     return drawn

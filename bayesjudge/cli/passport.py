@@ -106,9 +106,9 @@ def make(
     counts = _counts(opened, truth, labels, calibration, verdict, by, item, read)
     about: dict[str, Any] = {"prompt": text_of(prompt), "rubric": text_of(rubric)}
     about |= {"source": source or table.name, "tuned_labels": opened.left_out}
-    made = bj.judge.Card.make(counts, judge=judge, **about)
-    made.save(out)
-    say(str(made))
+    card = bj.judge.Card.make(counts, judge=judge, **about)
+    card.save(out)
+    say(str(card))
     tell(f"passport written to {out}")
 
 
@@ -203,17 +203,17 @@ def check(
     counts = _counts(opened, truth, labels, calibration, verdict, by, item, read)
     judge = judge or opened.judge
     cautions = known.check(counts, judge=judge, prompt=text_of(prompt), rubric=text_of(rubric))
-    made = known.estimate(counts)
-    lines = [bj.prevalence.answer(made).text, *_carried(made), "", str(known)]
-    shares = made.only("prevalence")
+    estimate = known.estimate(counts)
+    lines = [bj.prevalence.answer(estimate).text, *_carried(estimate), "", str(known)]
+    shares = estimate.only("prevalence")
     each = {", ".join(map(str, where.values())): row for _, where, row in shares.rows() if where}
     share = of_passes("Share of good outputs", counts.pass_name)
     lines += ["", share] if each else []
     lines += [
         f"  {n}: {row.value:.3f} ({row.low:.3f} to {row.high:.3f})" for n, row in each.items()
     ]
-    told = dict.fromkeys((*cautions, *made.cautions))
-    lines += ["", *[f"{c.id}: {c.text}" for c in told]] if told else []
+    every = dict.fromkeys((*cautions, *estimate.cautions))
+    lines += ["", *[f"{c.id}: {c.text}" for c in every]] if every else []
     say("\n".join(lines))
     return int(fail and bool(cautions))
 
@@ -234,9 +234,9 @@ def view_of_card(path: Path, asked: Asked, source: Source, shared: Shared) -> Vi
     asked = asked.completed(source, unlabelled=unlabelled)
     with checking("--card") as require:
         asked.refuse(require, "of no use beside --card", *dict.fromkeys(NO_CARD))
-        one = len(asked.verdict or ()) == 1 and not asked.several_people
+        single = len(asked.verdict or ()) == 1 and not asked.several_people
         require(
-            one, "a card corrects one judge's passes and fails: name one --verdict, one --truth"
+            single, "a card corrects one judge's passes and fails: name one --verdict, one --truth"
         )
         known = not unlabelled or asked.calibration in (None, "separate")
         require(known, f"--calibration {asked.calibration} needs --truth")
@@ -251,41 +251,41 @@ def view_of_card(path: Path, asked: Asked, source: Source, shared: Shared) -> Vi
     design = asked.calibration or "separate"
     counts = _counts(source, truth, None, design, asked.verdict[0], asked.by, asked.item, how)
     card = bj.judge.Card.load(path)
-    made = card.estimate(counts, ci_prob=shared.ci_prob)
-    head, labels = str(card).splitlines(), _carried(made)
-    told = [*labels[:MOST_RATES], *head[:4]], [*labels[MOST_RATES:], *head[4:]]
-    said = Section("The judge's card", told[0], "card", labels, detail=False, further=told[1])
-    own = view(counts, bj.prevalence.ErrorRates(), shared, asked, source)
+    shares = card.estimate(counts, ci_prob=shared.ci_prob)
+    head, labels = str(card).splitlines(), _carried(shares)
+    inputs = [*labels[:MOST_RATES], *head[:4]], [*labels[MOST_RATES:], *head[4:]]
+    said = Section("The judge's card", inputs[0], "card", labels, detail=False, further=inputs[1])
+    labelled = view(counts, bj.prevalence.ErrorRates(), shared, asked, source)
     return replace(
-        own,
-        closed=[made, *own.closed],
+        labelled,
+        closed=[shares, *labelled.closed],
         exact=None,
         sample=None,
         waits=False,
         if_people_err=False,
-        inputs={**own.inputs, "card": str(path), "model": None},
+        inputs={**labelled.inputs, "card": str(path), "model": None},
         sections=lambda _: [said],
         draw=None,
     )
 
 
-def _carried(made: Estimate) -> list[str]:
+def _carried(estimate: Estimate) -> list[str]:
     """How far the run's own labels bear the passport out."""
     lines = []
-    for _, where, row in made.only("carries_over").rows():
+    for _, where, row in estimate.only("carries_over").rows():
         if not math.isnan(row.value):
             of = "".join(f" of {name}" for dim, name in where.items() if dim != "rate")
             lines.append(
                 f"The judge's {where['rate']}{of} is what the passport says with probability "
                 f"{chance(row.value)}, and the passport's labels count as much."
             )
-    within, off = entries(made.only("within_margin")), entries(made.only("shift"))
+    within, off = entries(estimate.only("within_margin")), entries(estimate.only("shift"))
     for key, row in within.items():
         place, shift = key[1:], off["shift", *key[1:]]
         if not math.isnan(row.value):
             holds = row.value >= SURE, row.value <= 1 - SURE
             said = "holds" if holds[0] else "does not hold" if holds[1] else "may or may not hold"
-            more = int(made["more_probes", *place].value)
+            more = int(estimate["more_probes", *place].value)
             probes = f" {more} more random labels would tell."
             lines.append(
                 f"The passport's calibration {said} within ± {100 * MARGIN:.0f} points"

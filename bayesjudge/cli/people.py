@@ -57,9 +57,9 @@ def view_of_people(asked: Asked, source: Source, shared: Shared) -> View:
         looked = None if source.counts_in_place else module.doubtful(table, model, **how)
     strata = counts.adds_up
 
-    def sections(made: Sequence[Estimate | Fit]) -> list[Section]:
-        found = [] if strata else _differences(made, shared)
-        return [*found, *([] if looked is None else [second_look(looked)])]
+    def sections(results: Sequence[Estimate | Fit]) -> list[Section]:
+        first = [] if strata else _differences(results, shared)
+        return [*first, *([] if looked is None else [second_look(looked)])]
 
     inputs = {
         "items": counts.test_n + counts.labelled_n,

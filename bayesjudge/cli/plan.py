@@ -132,12 +132,12 @@ def plan(
         require(width is None or 0 < width < 1, f"--width must lie in (0, 1), got {width}")
         for kind in (given, passing):
             other = at_least is not None if kind is given else at_least is None
-            said = [f"--{name.replace('_', '-')}" for name, one in kind.items() if one is not None]
+            said = [f"--{n.replace('_', '-')}" for n, v in kind.items() if v is not None]
             words = "is about widths: leave it out with" if kind is given else "goes with"
             for name in said if other else ():
                 more = "; in Python chance_to_pass(0.8, 50, prevalence=0.9) is the chance of a pass"
-                told = f"{more} with 50 labels" if name == "--labelled" else ""
-                require(False, f"{name} {words} --at-least{told}")
+                hint = f"{more} with 50 labels" if name == "--labelled" else ""
+                require(False, f"{name} {words} --at-least{hint}")
         shares = {"prevalence": prevalence, "sensitivity": sensitivity, "specificity": specificity}
         for name, share in shares.items():
             inside = share is None or 0 <= share <= 1
@@ -189,7 +189,7 @@ def _plan_widths(
         inputs = {**how, "labelled": sizes, "width": width, "seed": seed}
         deliver(page_of_plan(inputs, answer, table.to_dict("records"), needed, sure), json=True)
     else:
-        _print(screen_of_plan(answer, "Assumed", {**how, **judge.told}), table)
+        _print(screen_of_plan(answer, "Assumed", {**how, **judge.inputs}), table)
         _say(regime, most)
     if picture is not None:
         figure = cast("Figure", bj.prevalence.plot_plan(table, width=width).get_figure())

@@ -35,12 +35,12 @@ class Judge(NamedTuple):
     agreement: float | None = None
 
     @property
-    def told(self) -> dict[str, Any]:
+    def inputs(self) -> dict[str, Any]:
         """For the list of what is assumed."""
-        told: dict[str, Any] = {} if self.agreement is None else {"agreement": self.agreement}
+        known: dict[str, Any] = {} if self.agreement is None else {"agreement": self.agreement}
         words = " (as often right on good outputs as on bad ones)" * (self.agreement is not None)
         q1, q0 = self.rates
-        return {**told, "sensitivity": f"{q1:g}{words}", "specificity": f"{q0:g}{words}"}
+        return {**known, "sensitivity": f"{q1:g}{words}", "specificity": f"{q0:g}{words}"}
 
     def splits(self, prevalence: float) -> list[tuple[float, float]]:
         """The rates assumed; of an agreement also those that tell most and least of the truth."""
@@ -119,12 +119,12 @@ def plan_pass(
     if json:
         alone = prevalence is not None
         needed = {row["strategy"]: row["labelled"] for row in rows if alone and row["split"] == 0}
-        kept = [{name: one for name, one in row.items() if name != "split"} for row in rows]
+        kept = [{name: value for name, value in row.items() if name != "split"} for row in rows]
         deliver(page_of_plan(inputs, answer, kept, needed), json=True)
         return
-    shown = {**inputs, **(judge.told if judge else {})}
-    told = {k.replace("_", " "): v for k, v in shown.items() if v is not None}
-    console = screen_of_plan(answer, "Wanted and assumed", told)
+    shown = {**inputs, **(judge.inputs if judge else {})}
+    lines = {k.replace("_", " "): v for k, v in shown.items() if v is not None}
+    console = screen_of_plan(answer, "Wanted and assumed", lines)
     if rows:
         _print(console, rows)
     _say(rows, judge, about)
@@ -152,12 +152,12 @@ def page_of_plan(
     )
 
 
-def screen_of_plan(answer: str, heading: str, told: Mapping[str, Any]) -> Console:
+def screen_of_plan(answer: str, heading: str, lines: Mapping[str, Any]) -> Console:
     """The screen of a plan: its answer, and what that rests on; tables follow."""
     console = open_console()
     wrapped(console, answer, "", "", style="bold")
     console.print()
-    opening(console, heading, told)
+    opening(console, heading, lines)
     return console
 
 
@@ -172,14 +172,14 @@ def _rows(
     every = []
     for prevalence in guesses:
         for i, rates in enumerate(judge.splits(prevalence) if judge else [(None, None)]):
-            known = [one for one in strategies if judge or one == PEOPLE]
-            wanted = [one for one in known if not i or one in RANGED]
+            known = [name for name in strategies if judge or name == PEOPLE]
+            wanted = [name for name in known if not i or name in RANGED]
             every += [(prevalence, i, rates, strategy) for strategy in wanted]
     # without a judge it is done at once
     with progress(None if judge else False, "planning", total=len(every)) as bar:
         rows = []
-        for one in every:
-            rows.append(_row(*one, items, about))
+        for name in every:
+            rows.append(_row(*name, items, about))
             bar.advance()
     return rows
 
@@ -195,8 +195,8 @@ def _row(
     assumed = {"prevalence": prevalence, "sensitivity": rates[0], "specificity": rates[1]}
     asked: dict[str, Any] = {**assumed, "items": items}
     asked |= {"at_least": about["at_least"], "probability": about["probability"]}
-    found = bj.decide.labels_to_pass(power=about["power"], strategies=[strategy], **asked)
-    labels = found[strategy]
+    needs = bj.decide.labels_to_pass(power=about["power"], strategies=[strategy], **asked)
+    labels = needs[strategy]
     chance = bj.decide.chance_to_pass(labelled=labels or items, strategy=strategy, **asked)
     row = {**assumed, "strategy": strategy, "calibration": STRATEGIES[strategy]}
     return {**row, "labelled": labels, "chance": round(chance, 4), "split": split}

@@ -68,7 +68,7 @@ class OfPilot:
     @property
     def given(self) -> list[str]:
         """Options that were given, as they are typed."""
-        return [f"--{name}" for name, one in vars(self).items() if one]
+        return [f"--{name}" for name, value in vars(self).items() if value]
 
 
 def plan_shopping(
@@ -77,7 +77,7 @@ def plan_shopping(
     """Read a pilot, and list what reaches the goal."""
     goal = {**goal, "difference": asked.difference}
     with checking("options") as require:
-        unused = [f"--{name}" for name, one in guesses.items() if one is not None]
+        unused = [f"--{name}" for name, wish in guesses.items() if wish is not None]
         require(not unused, f"{are(unused)} not for a pilot, which tells that")
         prices = _prices(asked.price or [], require)
     path = asked.pilot or Path()
@@ -90,7 +90,7 @@ def plan_shopping(
     answer = _answer(rows, goal)
     inputs = {"pilot": str(path), **about, "labelled": len(pilot.truth)}
     inputs |= {"prices": ", ".join(asked.price or [])}
-    inputs |= {name: one for name, one in goal.items() if one not in (None, False)}
+    inputs |= {name: value for name, value in goal.items() if value not in (None, False)}
     if json:
         deliver(page_of_plan(inputs, answer, rows, {}), json=True)
         return
@@ -107,17 +107,17 @@ def plan_shopping(
 
 def _prices(given: Sequence[str], require: Any) -> dict[str, float]:
     """``label=1.5 call:gpt=0.01`` as a mapping."""
-    found = {}
-    for one in given:
-        name, sign, value = one.rpartition("=")
+    prices = {}
+    for text in given:
+        name, sign, value = text.rpartition("=")
         try:
-            found[name.strip().replace(":", " ", 1)] = float(value.replace("$", ""))
+            prices[name.strip().replace(":", " ", 1)] = float(value.replace("$", ""))
         except ValueError:
             sign = ""
         words = "write NAME=PRICE, such as label=1.50, of a label, call, call:JUDGE or item"
-        require(sign, f"--price {one}: {words}")
+        require(sign, f"--price {text}: {words}")
     require(given, needed("--price", "--price is needed: such as label=1.50 and call=0.01"))
-    return found
+    return prices
 
 
 def _pilot(source: Source, asked: OfPilot) -> tuple[bj.decide.Pilot, dict[str, Any]]:
@@ -125,11 +125,11 @@ def _pilot(source: Source, asked: OfPilot) -> tuple[bj.decide.Pilot, dict[str, A
     cells = source.table_of_names(source.columns())
     table = describe(cells, asked.truth)
     truth = asked.truth or next(iter(table.truths), None)
-    given = [one.rpartition("=") for one in asked.judge or []]
+    given = [parts.rpartition("=") for parts in asked.judge or []]
     judges = {name or value.split(",")[0]: value.split(",") for name, _, value in given}
     if not judges:
-        found = table.scores if asked.scores or not table.verdicts else table.verdicts
-        judges = {name: [name] for name in found if name != truth}
+        columns = table.scores if asked.scores or not table.verdicts else table.verdicts
+        judges = {name: [name] for name in columns if name != truth}
     if truth is None or not judges:
         raise InputError(str(source.path), ["say which columns are people's and the judge's: "
                                             "--truth COLUMN --judge COLUMN"])  # fmt: skip
@@ -137,10 +137,10 @@ def _pilot(source: Source, asked: OfPilot) -> tuple[bj.decide.Pilot, dict[str, A
     item = asked.item or (table.item if by else None)
     numeric = asked.scores or (bool(table[truth].numbers) and not table[truth].binary)
     how: dict[str, Any] = {"judges": judges, "truth": truth, "by": by, "item": item}
-    used = [truth, *(c for own in judges.values() for c in own), *filter(None, (by, item))]
+    used = [truth, *(c for chosen in judges.values() for c in chosen), *filter(None, (by, item))]
     read = bj.decide.Pilot.from_frame(source.table(used), **how, scores=numeric)
     about = {"truth": truth, "judges": few([*judges], 6), "systems": by}
-    return read, {name: one for name, one in about.items() if one}
+    return read, {name: column for name, column in about.items() if column}
 
 
 def _answer(rows: Sequence[Mapping[str, Any]], goal: Mapping[str, Any]) -> str:

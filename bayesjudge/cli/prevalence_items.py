@@ -50,7 +50,7 @@ def view_of_items(asked: Asked, source: Source, shared: Shared) -> View:
     how |= asked.values("unparsed")
     columns = asked.columns("verdict", "truth", "by", "item")
     with source.counted(columns, quiet=shared.quiet) as table:
-        read = {one: Items.from_frame(table, verdict=one, **how) for one in verdicts}
+        read = {column: Items.from_frame(table, verdict=column, **how) for column in verdicts}
     items, level = next(iter(read.values())), shared.ci_prob
     about: dict[str, Any] = {
         "title": of_passes(
@@ -62,15 +62,15 @@ def view_of_items(asked: Asked, source: Source, shared: Shared) -> View:
     if len(read) > 1:
         return View(closed=[module.by_judge(read, ci_prob=level)], sample=None, **about)
     closed = module.closed_forms(items, ci_prob=level, mismatched=asked.all_methods)
-    paired = [one for one in closed if "difference" in one]
+    paired = [estimate for estimate in closed if "difference" in estimate]
     kind = shared.interval or "eti_bounded"
     return View(
         closed=closed,
         exact=module.exact(items, separate, ci_prob=level, interval=kind),
         sample=lambda: module.fit(items, model, **shared.sampling),
-        sections=lambda made: [
+        sections=lambda results: [
             *_changed(items, separate, shared),
-            *_differences(items, made, paired, shared),
+            *_differences(items, results, paired, shared),
         ],
         **about,
     )
@@ -108,9 +108,9 @@ def _differences(
     shared: Shared,
 ) -> list[Section]:
     """By how much systems differ on the items that they share."""
-    if any(c.id == "same-labels" for one in results for c in one.cautions):
+    if any(c.id == "same-labels" for result in results for c in result.cautions):
         return []
-    fits = [one for one in results if isinstance(one, Fit)]
+    fits = [answer for answer in results if isinstance(answer, Fit)]
     rows = differences(*paired, *fits, ci_prob=shared.ci_prob)
     name, fit = items.pass_name, fits[-1] if fits and rows else None
     where = " on the items that they share" * share_items(items)

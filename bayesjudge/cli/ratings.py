@@ -202,7 +202,7 @@ def ratings(
         counted.estimate(ci_prob=shared.ci_prob),
         counted.best_estimate(ci_prob=shared.ci_prob),
     ]
-    told = _first(counted, instant, shared.ci_prob)
+    first = _first(counted, instant, shared.ci_prob)
     shifted = (
         module.shift_sensitivity(data, chosen=chosen, added=data.positive, of=of)
         if positive
@@ -219,7 +219,7 @@ def ratings(
         at = cutoff if positive else None
         return follow_up(fit, posterior[0], at, shared.ci_prob, shared.seed)
 
-    def draw(made: Sequence[Estimate | Fit]) -> dict[str, Axes]:
+    def draw(results: Sequence[Estimate | Fit]) -> dict[str, Axes]:
         pictures = {
             "Rank of each judge under each definition, as counted": module.plot_ranks(counted)
         }
@@ -227,12 +227,12 @@ def ratings(
             title = f"If who chose {chosen} would accept {data.positive} too"
             pictures[title] = module.plot_shift(shifted)
             pictures["Prevalence, under the same"] = module.plot_shift(shifted, of="prevalence")
-        for one in made:
-            if isinstance(one, Fit):
+        for result in results:
+            if isinstance(result, Fit):
                 ranks = module.plot_ranks(posterior[0])
                 pictures["Rank of each judge, with what is unknown"] = ranks
                 if positive:
-                    pictures["Items most in doubt"] = module.plot_items(one, cutoff=cutoff)
+                    pictures["Items most in doubt"] = module.plot_items(result, cutoff=cutoff)
         return pictures
 
     story = Story(
@@ -249,10 +249,10 @@ def ratings(
             "judges": ", ".join(data.judges),
             "priors": str(model),
         },
-        tell=lambda made: module.answer(*made, ci_prob=shared.ci_prob, interval=shared.interval),
+        tell=lambda r: module.answer(*r, ci_prob=shared.ci_prob, interval=shared.interval),
         waits=error is not None,
     )
-    sections = [Section("Which judge agrees with people", told, "agreement", told)]
+    sections = [Section("Which judge agrees with people", first, "agreement", first)]
     present(instant, sample, shared, story, draw=draw, after=after, more=lambda _: sections)
 
 
@@ -276,7 +276,7 @@ def _choices(read: Any, choice: str | None, missing: list[str]) -> list[str]:
     if choice is None:
         return []
     said = read_rows(read, choice)[choice].dropna().unique()
-    return sorted({spell(one) for one in said} - {"", *missing})
+    return sorted({spell(word) for word in said} - {"", *missing})
 
 
 def _require_positive(said: list[str], needed: bool) -> None:
@@ -304,18 +304,18 @@ def _first(counted: module.Performance, instant: Sequence[Estimate], ci_prob: fl
     """Say how well each judge agrees with people, and which does best, how surely."""
     main = [d for d in counted.definitions if d.metric in ("hit_rate", "cohen_kappa")]
     shown = counted.under(*main).estimate(ci_prob=ci_prob)
-    told = []
+    lines = []
     for judge in counted.judges:
         parts = []
         for name, words in (("hit_rate", "hit rate"), ("cohen_kappa", "Cohen's kappa")):
             quantity = shown.quantities[name]
             at = [label[-1] for label in quantity.labels].index(judge)
             parts.append(f"{words} {_in_digits(quantity.row(at))}")
-        told.append(f"{judge} against the people's majority: {', '.join(parts)}.")
+        lines.append(f"{judge} against the people's majority: {', '.join(parts)}.")
     if len(counted.judges) > 1:
         best = counted.under(main[0]).best().iloc[0]
-        told.append(f"Best by hit rate: {best.idxmax()}, in {best.max():.0%} of the resamples.")
-    return told + _instead_of_people(instant, counted.judges)
+        lines.append(f"Best by hit rate: {best.idxmax()}, in {best.max():.0%} of the resamples.")
+    return lines + _instead_of_people(instant, counted.judges)
 
 
 def _in_digits(row: Row) -> str:
@@ -328,22 +328,22 @@ def _in_digits(row: Row) -> str:
 
 def _instead_of_people(instant: Sequence[Estimate], judges: Sequence[str]) -> list[str]:
     """The published test beside its posterior, and why the two may differ."""
-    posterior = next((one for one in instant if "passes" in one), None)
-    tested = next((one for one in instant if "winning_rate" in one), None)
+    posterior = next((estimate for estimate in instant if "passes" in estimate), None)
+    tested = next((estimate for estimate in instant if "winning_rate" in estimate), None)
     if posterior is None or tested is None:
         return []
-    told = [
+    lines = [
         f"{judge} stands in for half of the annotators with probability "
         f"{posterior['passes', judge].value:.2f}; the published test, which wants proof against "
         f"each annotator, finds that for {100 * tested['winning_rate', judge].value:.0f} % of them."
         for judge in judges
     ]
-    told.append(
+    lines.append(
         "The test calls an annotator won only if chance is excluded (false discovery rate 0.05); "
         "the probability weighs what the items leave open, so that one may be 0 beside the other."
     )
     few = next((c for c in posterior.cautions if c.id == "few-annotators"), None)
-    return [*told, f"{few.text[0].upper()}{few.text[1:]}."] if few else told
+    return [*lines, f"{few.text[0].upper()}{few.text[1:]}."] if few else lines
 
 
 def follow_up(
@@ -368,7 +368,7 @@ def follow_up(
         module.tracking(fit, **settings),
     )
     # the screen shows the last one only: what a reader came for
-    joined = {name: one for estimate in last for name, one in estimate.quantities.items()}
+    joined = {name: values for estimate in last for name, values in estimate.quantities.items()}
     more = [rest.best_estimate(ci_prob=ci_prob)] if rest.definitions else []
     first = performance.estimate(ci_prob=ci_prob)
     return [first, *more, *other_priors, replace(last[-1], quantities=joined)]
@@ -381,14 +381,14 @@ def _is_main(definition: module.Definition) -> bool:
 
 def _meanings(recode: Sequence[str]) -> dict[str, dict[str, str]]:
     """``gpt:yes=no`` as ``{"gpt": {"yes": "no"}}``."""
-    made: dict[str, dict[str, str]] = {}
+    meanings: dict[str, dict[str, str]] = {}
     with checking("options") as require:
         for text in recode:
             judge, colon, pair = text.rpartition(":")
             said, equals, meant = pair.partition("=")
             ok = judge and colon and said and equals and meant
             require(ok, f"--recode {text}: write judge:said=meant, for example gpt:yes=no")
-            twice = said in made.get(judge, {})
+            twice = said in meanings.get(judge, {})
             require(not twice, f"--recode {text}: {judge}'s {said!r} has a meaning already")
-            made.setdefault(judge, {})[said] = meant
-    return made
+            meanings.setdefault(judge, {})[said] = meant
+    return meanings

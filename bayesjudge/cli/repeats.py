@@ -265,7 +265,7 @@ def run(
         with warnings.catch_warnings():
             # of the client's calls that a Ctrl-C ends before they begin
             warnings.filterwarnings("ignore", message="coroutine .* was never awaited")
-            found = module.runner.sample_until_sync(
+            result = module.runner.sample_until_sync(
                 judges, items, progress=False if quiet else None, **settings
             )
     except module.runner.JudgeError as error:
@@ -276,18 +276,18 @@ def run(
         )
         raise
     if out is not None:
-        write_csv(found.answers, out)
+        write_csv(result.answers, out)
         tell(f"answers written to {out}")
-    _show_run(found, settings["half_width"])
+    _show_run(result, settings["half_width"])
 
 
-def _show_run(found: Any, half_width: float) -> None:
-    settled, every = int(found.items["settled"].sum()), len(found.items)
-    unparsed, failed = int(found.items["unparsed"].sum()), int(found.items["failed"].sum())
-    sys.stdout.write(visible(found.items.round(3).to_string(index=False)) + "\n\n")
+def _show_run(result: Any, half_width: float) -> None:
+    settled, every = int(result.items["settled"].sum()), len(result.items)
+    unparsed, failed = int(result.items["unparsed"].sum()), int(result.items["failed"].sum())
+    sys.stdout.write(visible(result.items.round(3).to_string(index=False)) + "\n\n")
     sys.stdout.write(
         f"{settled} of {every} items settled to ± {half_width:.3g}; "
-        f"{found.calls} calls, cost {found.cost:.4g}; {unparsed} answers could not be read, "
+        f"{result.calls} calls, cost {result.cost:.4g}; {unparsed} answers could not be read, "
         f"{failed} calls failed for good\n"
     )
     if settled < every:
@@ -305,16 +305,16 @@ def read_scale(text: str) -> tuple[float, ...]:
     ends = re.fullmatch(r"\s*(-?\d+)\s*[-:]\s*(-?\d+)\s*", text)
     try:
         if ends:
-            found = tuple(float(x) for x in range(int(ends[1]), int(ends[2]) + 1))
+            scale = tuple(float(x) for x in range(int(ends[1]), int(ends[2]) + 1))
         else:
-            found = tuple(float(x) for x in text.split(","))
+            scale = tuple(float(x) for x in text.split(","))
     except ValueError:
-        found = ()
+        scale = ()
     with checking("options") as require:
-        rising = len(found) > 1 and all(a < b for a, b in pairwise(found))
+        rising = len(scale) > 1 and all(a < b for a, b in pairwise(scale))
         words = "write 1-5, or 0,0.5,1, in rising order; of pass and fail leave --scale out"
         require(rising, f"--scale {text}: {words}")
-    return found
+    return scale
 
 
 def as_scores(
@@ -331,21 +331,21 @@ def as_scores(
     coded = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
     labels = coded.dictionary.to_pylist()
     numbers = [_number_of(label) for label in labels]
-    told = ""
+    reading = ""
     other = any(x is not None and x not in VERDICTS for x in numbers)
     if given or (None in numbers and not other and scale in (None, VERDICTS)):
         try:
             read, spelling = read_labels({score: labels}, **{**dict.fromkeys(meant), **given})
         except InputError as error:
-            found = [MANY if one.id == "many-labels" else one for one in error.problems]
-            raise InputError(error.subject, found) from None
+            scores = [MANY if p.id == "many-labels" else p for p in error.problems]
+            raise InputError(error.subject, scores) from None
         numbers = read[score].tolist()
-        told = str(spelling) or "1 read as pass; 0 as fail"
+        reading = str(spelling) or "1 read as pass; 0 as fail"
     elif None in numbers:
         return table, ""  # words among numbers: refused with the scale
-    found = np.array([*numbers, np.nan], float)[coded.indices.fill_null(len(labels)).to_numpy()]
+    scores = np.array([*numbers, np.nan], float)[coded.indices.fill_null(len(labels)).to_numpy()]
     at = table.column_names.index(score)
-    return table.set_column(at, score, pa.array(found, from_pandas=True)), told
+    return table.set_column(at, score, pa.array(scores, from_pandas=True)), reading
 
 
 def _number_of(label: Any) -> float | None:
@@ -375,18 +375,18 @@ def answer(
     """Estimate from scores, and present; of verdicts a mean is `modelled` only if asked for."""
     many = len(scores.items) > MOST_ITEMS
     several = len(scores.items) + len(scores.judges) > 2
-    made = module.closed_forms(scores, ci_prob=shared.ci_prob)
+    forms = module.closed_forms(scores, ci_prob=shared.ci_prob)
     wanted = {"half_width": half_width, "cost_per_call": cost_per_call}
     wanted |= {"flips_at_most": flips_at_most, "ci_prob": shared.ci_prob}
-    answered = module.answer(*made, **wanted)  # type: ignore[arg-type]
-    if order and (told := _order_told(scores, order, answered)):
-        answered = replace(answered, notes=(*answered.notes, told))
+    answered = module.answer(*forms, **wanted)  # type: ignore[arg-type]
+    if order and (note := _order_told(scores, order, answered)):
+        answered = replace(answered, notes=(*answered.notes, note))
     fits: list[Fit] = []
     # the answer rests on a formula: the model tells of single items, to those who ask
     files = (shared.save, to)
     verdicts = len(scores.scale) == 2 and not modelled and not any(files)
     asked = shared.samples(any(files) or model != module.CumulativeLogit())
-    instant = [one for each in made for one in _shown(each, many)]
+    instant = [estimate for each in forms for estimate in _shown(each, many)]
     if verdicts:
         instant = _about_verdicts(answered, instant, flips_at_most)
 
@@ -394,7 +394,7 @@ def answer(
         fits.append(module.fit(scores, model, **shared.sampling))
         return _items_left_out(fits[0]) if many else fits[0]
 
-    found = present(
+    decided = present(
         instant,
         sample if several and asked and not verdicts else None,
         replace(shared, save=None, nuts=asked),  # saved below, with the items
@@ -413,27 +413,27 @@ def answer(
             tell=lambda _: answered,
             waits=False,
         ),
-        draw=lambda made: _draw(made, scores),
+        draw=lambda forms: _draw(forms, scores),
     )
     if shared.save is not None and fits:
         tell(f"fit saved in {fits[0].save(shared.save)}")
     if to is not None:
-        every = side_by_side(*made, *fits, ci_prob=shared.ci_prob, interval=shared.interval)
+        every = side_by_side(*forms, *fits, ci_prob=shared.ci_prob, interval=shared.interval)
         write_csv(every[every["quantity"] == "item_score"].drop(columns="quantity"), to)
         tell(f"means of {len(scores.items)} items written to {to}")
     elif many and shared.on_screen and not shared.quiet:
         say(f"--items FILE writes the means of all {len(scores.items)} items.")
-    return found
+    return decided
 
 
 def _about_verdicts(
     answered: Answer, instant: Sequence[Estimate], flips_at_most: float
 ) -> list[Estimate]:
     """What is said of verdicts: the answer, and the share of passes, which is their mean."""
-    means = [one.only("mean_score") for one in instant if "mean_score" in one][:1]
+    means = [mean.only("mean_score") for mean in instant if "mean_score" in mean][:1]
     means = [
-        replace(one, cautions=tuple(c for c in one.cautions if c.id != "cut-at-the-scale"))
-        for one in means
+        replace(mean, cautions=tuple(c for c in mean.cautions if c.id != "cut-at-the-scale"))
+        for mean in means
     ]
     if not answered.known:
         return means
@@ -449,13 +449,13 @@ def _about_verdicts(
 def _order_told(scores: module.Scores, order: str, answered: Answer) -> str:
     """What tests of the order found, if no caution tells it."""
     effects = module.order_effects(scores)
-    p = [one.p_value for one in effects.values() if one.p_value == one.p_value]
+    p = [test.p_value for test in effects.values() if test.p_value == test.p_value]
     if not p:
         return f"Order ({order}): no item has two answers that differ, so that none could show."
     tested = "tests of the first call, of a trend, of single calls and of repeated answers"
     raised = {caution.id for caution in answered.cautions}
-    found = "see the caution" if OF_ORDER & raised else "no effect is seen"
-    return f"Order ({order}): {found}; {tested} have p of {min(p):.2g} or more."
+    effect = "see the caution" if OF_ORDER & raised else "no effect is seen"
+    return f"Order ({order}): {effect}; {tested} have p of {min(p):.2g} or more."
 
 
 def _items_left_out(fit: Fit) -> Fit:
@@ -564,7 +564,7 @@ def _read_wide(
         name: [None if cell is None or cell != cell else name_of(cell) for cell in rows[name]]
         for name in rows
     }
-    return pa.table({name: pa.array(own, pa.string()) for name, own in cells.items()}), called
+    return pa.table({name: pa.array(column, pa.string()) for name, column in cells.items()}), called
 
 
 def _of_items(source: Source, item: str | None) -> list[str]:
@@ -583,9 +583,9 @@ def _inputs(scores: module.Scores, source: Source) -> Mapping[str, Any]:
     }
 
 
-def _draw(made: Sequence[Estimate | Fit], scores: module.Scores) -> dict[str, Axes]:
+def _draw(results: Sequence[Estimate | Fit], scores: module.Scores) -> dict[str, Axes]:
     drawn = {f"Answers and posterior of the mean: {scores.items[0]}": module.plot_scores(scores)}
-    split = [one for one in made if "repeat_sd" in one.quantities]
+    split = [result for result in results if "repeat_sd" in result.quantities]
     if split:
         drawn["What scores vary with"] = module.plot_components(*split)
     return drawn

@@ -54,7 +54,7 @@ def categories(
     """
     shared.check()
     source = open_source(table, None, judges=True)
-    found = module.consistency(
+    consistency = module.consistency(
         source.table([verdict, item, *([judge] if judge else [])]),
         verdict=verdict,
         item=item,
@@ -68,6 +68,6 @@ def categories(
         title="Consistency: the same category twice",
         answer="same_twice",
         inputs=source.inputs,
-        tell=lambda made: module.answer(*made, ci_prob=shared.ci_prob),
+        tell=lambda results: module.answer(*results, ci_prob=shared.ci_prob),
     )
-    present([found], None, shared, story)
+    present([consistency], None, shared, story)

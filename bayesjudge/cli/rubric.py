@@ -117,15 +117,15 @@ def rubric(
         raise InputError("options", [unknown_calibration(calibration)])
     with checking("options") as require:
         given = {"--scale": scale, "--truth-scale": truth_scale}
-        ends = [read_scale(name, one, require) for name, one in given.items()]
+        ends = [read_scale(name, value, require) for name, value in given.items()]
         require("log_odds" not in ends, "--scale log_odds: give probabilities, and --scale 0:1")
     source = open_source(table)
     how: dict[str, Any] = {"calibration": calibration, "scale": ends[0], "failed": failed}
     how |= {"truth_scale": ends[1], "item": item, "by": by, **asdict(meanings)}
     how |= {"not_applicable": not_applicable} if not_applicable else {}
     named = {"criterion": criterion, "verdict": verdict, "truth": truth}
-    found = read_rubric(source, {k: one for k, one in named.items() if one}, weight or [], **how)
-    _show(found, source, at_least, reach, shared)
+    data = read_rubric(source, {k: v for k, v in named.items() if v}, weight or [], **how)
+    _show(data, source, at_least, reach, shared)
 
 
 def read_rubric(source: Source, named: dict[str, str], weight: Sequence[str], **how: Any) -> Rubric:
@@ -135,35 +135,33 @@ def read_rubric(source: Source, named: dict[str, str], weight: Sequence[str], **
     frame, nested = frame_of(source)
     cells = {n: ["" if c is None else name_of(c).strip() for c in frame[n]] for n in frame}
     points: dict[str, Any] = {
-        name: one for name, sign, one in (w.rpartition("=") for w in weight) if sign
+        name: text for name, sign, text in (w.rpartition("=") for w in weight) if sign
     }
-    columns = [one for one in weight if "=" not in one]
+    columns = [name for name in weight if "=" not in name]
     with checking("options") as require:
         require(len(columns) < 2, f"--weight {few(columns)}: one column has the points")
         try:
-            points = {name: float(one) for name, one in points.items()}
+            points = {name: float(text) for name, text in points.items()}
         except ValueError as error:
             require(False, f"--weight: {error}; write NAME=POINTS, such as rude=-1")
-    told: dict[str, Any] = {"weight": columns[0] if columns else points or None}
+    about: dict[str, Any] = {"weight": columns[0] if columns else points or None}
     long = long_columns(cells, named, nested)
     if long is not None:
-        read = {name: one for name, one in long.items() if name not in ("item", "weight")}
-        told |= read | {"item": how.pop("item") or long["item"]}
-        told["weight"] = told["weight"] or long.get("weight")
-        return bj.rubric.Rubric.from_frame(frame, **told, **how)
+        read = {name: column for name, column in long.items() if name not in ("item", "weight")}
+        about |= read | {"item": how.pop("item") or long["item"]}
+        about["weight"] = about["weight"] or long.get("weight")
+        return bj.rubric.Rubric.from_frame(frame, **about, **how)
     table = describe(cells)
-    found = pairs(table)
+    both = pairs(table)
     with checking(str(source.path)) as require:
         words = "call them alike but for who speaks (judge_clear, human_clear), or give a row a "
         words += "criterion and say --criterion COLUMN"
         which = few([*cells], 12)
-        require(
-            found, f"no columns of a judge and of people share a criterion, of {which}; {words}"
-        )
+        require(both, f"no columns of a judge and of people share a criterion, of {which}; {words}")
         require(not columns, f"--weight {few(columns)}: of a row an output, write NAME=POINTS")
     how["by"] = how["by"] or (table.system if len(table.systems) > 1 else None)
     how["item"] = how["item"] or (table.item if how["by"] else None)
-    return bj.rubric.Rubric.from_frame(frame, criteria=found, **told, **how)
+    return bj.rubric.Rubric.from_frame(frame, criteria=both, **about, **how)
 
 
 def frame_of(source: Source) -> tuple[pd.DataFrame, bool]:
@@ -175,8 +173,8 @@ def frame_of(source: Source) -> tuple[pd.DataFrame, bool]:
             for r in records
             for c in r.values()
         ):
-            made = bj.rubric.rows_of_records(records)
-            return made.astype(object).where(made.notna(), None), True
+            rows = bj.rubric.rows_of_records(records)
+            return rows.astype(object).where(rows.notna(), None), True
     read = source.own_table(source.columns())
     return read.to_pandas().astype(object).where(lambda f: f.notna(), None), False
 
@@ -185,12 +183,12 @@ def _show(
     rubric: Rubric, source: Source, at_least: float | None, reach: float, shared: Shared
 ) -> None:
     module, level = bj.rubric, shared.ci_prob
-    made: list[Estimate] = [*module.total(rubric, ci_prob=level)]
+    estimates: list[Estimate] = [*module.total(rubric, ci_prob=level)]
     if rubric.whole.any():
         for asked in [None, *([] if at_least is None else [at_least])]:
-            made += module.meets(rubric, asked, ci_prob=level)
+            estimates += module.meets(rubric, asked, ci_prob=level)
     each = None if rubric.own else module.by_criterion(rubric, ci_prob=level)
-    made += [] if each is None else [each]
+    estimates += [] if each is None else [each]
     compared, refused = [], None
     if len(rubric.names) > 1 and rubric.items is not None:
         try:
@@ -201,17 +199,17 @@ def _show(
     counted: dict[str, Any] = {"outputs": outputs, "labelled throughout": int(rubric.whole.sum())}
     counted |= {"labelled in part": rubric.partly or None, "without a total": without or None}
     counted |= {"systems not compared": refused}
-    counted = {name: one for name, one in counted.items() if one is not None}
+    counted = {name: count for name, count in counted.items() if count is not None}
     weights = None if rubric.own else _weights(rubric)
     inputs = described(source, rubric, counted, criteria=few(rubric.criteria, 12), weights=weights)
 
     def sections(_: Results) -> list[Section]:
-        told = [] if each is None else [_criteria_section(each, module.cannot_judge(each, reach))]
+        first = [] if each is None else [_criteria_section(each, module.cannot_judge(each, reach))]
         rows = [
-            {**at, **row._asdict(), "method": one.method.title}
-            for one in compared for _, at, row in one.only("difference").rows()
+            {**at, **row._asdict(), "method": count.method.title}
+            for count in compared for _, at, row in count.only("difference").rows()
         ]  # fmt: skip
-        return [*told, *difference_section(rows, difference_words, rubric.names, " in the total")]
+        return [*first, *difference_section(rows, difference_words, rubric.names, " in the total")]
 
     story = Story(
         command="rubric",
@@ -224,7 +222,7 @@ def _show(
         f"Criteria{f' of {name}' * bool(name)}": module.plot_criteria(each, system=name)
         for name in rubric.names
     }  # fmt: skip
-    present(made, None, shared, story, draw=draw, more=sections)
+    present(estimates, None, shared, story, draw=draw, more=sections)
 
 
 def _weights(rubric: Rubric) -> str | None:
@@ -232,29 +230,29 @@ def _weights(rubric: Rubric) -> str | None:
     each = {
         name: rubric.weight[rubric.applies[:, c], c][:1] for c, name in enumerate(rubric.criteria)
     }
-    told = [f"{name} {one[0]:g}" for name, one in each.items() if one.size and one[0] != 1]
-    return few(told, 12) or None
+    lines = [f"{name} {w[0]:g}" for name, w in each.items() if w.size and w[0] != 1]
+    return few(lines, 12) or None
 
 
-def _criteria_section(found: Estimate, cannot: Sequence[Any]) -> Section:
+def _criteria_section(estimate: Estimate, cannot: Sequence[Any]) -> Section:
     """A line a criterion: people's share, the judge's, its quality, what it costs."""
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
-    for quantity, where, row in found.rows():
+    for quantity, where, row in estimate.rows():
         rows.setdefault(tuple(map(str, where.values())), {})[quantity] = row
-    lost = {(one.criterion, *([one.system] if one.system else [])) for one in cannot}
+    lost = {(c.criterion, *([c.system] if c.system else [])) for c in cannot}
     lines, fields = [], []
-    for at, own in rows.items():
+    for at, parts in rows.items():
         name, quality = next(
-            ((short, own[one]) for one, short in SHORT.items() if one in own), ("", None)
+            ((short, parts[m]) for m, short in SHORT.items() if m in parts), ("", None)
         )
-        told = f"{', '.join(at)}: {percents(own['criterion_met'])}, judge "
-        told += f"{first_percent(own['judge_met'])} %"
+        line = f"{', '.join(at)}: {percents(parts['criterion_met'])}, judge "
+        line += f"{first_percent(parts['judge_met'])} %"
         if quality is not None and quality.value == quality.value:
-            told += f"; {name} {quality.value:.2f} ({quality.low:.2f} to {quality.high:.2f})"
-        if "points_lost" in own:
-            told += f"; costs {first_percent(own['points_lost'])} % of all points"
-        lines.append(told + "; not for this judge" * (at in lost))
-        flat = {quantity: row._asdict() for quantity, row in own.items()}
+            line += f"; {name} {quality.value:.2f} ({quality.low:.2f} to {quality.high:.2f})"
+        if "points_lost" in parts:
+            line += f"; costs {first_percent(parts['points_lost'])} % of all points"
+        lines.append(line + "; not for this judge" * (at in lost))
+        flat = {quantity: row._asdict() for quantity, row in parts.items()}
         fields.append({"criterion": at[0], "system": at[1] if at[1:] else None,
                        "cannot_judge": at in lost, **flat})  # fmt: skip
     heading = "Criteria: what people would say, and the judge (J: sensitivity + specificity - 1)"

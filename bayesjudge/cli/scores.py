@@ -73,13 +73,13 @@ def as_verdicts(
                 low = nw.when(number < cut).then(nw.lit(failed))
                 frame = frame.with_columns(nw.coalesce(high, low).alias(name))
                 continue
-            told = pd.Series(frame[name].to_list(), name=name, dtype=object)
+            values = pd.Series(frame[name].to_list(), name=name, dtype=object)
             cells = [
                 None if np.isnan(value) else passed if value >= cut else failed
-                for value in numbers_of(told, missing)
+                for value in numbers_of(values, missing)
             ]
-            made = nw.new_series(name, cells, nw.String, backend=frame.implementation)
-            frame = frame.with_columns(made)
+            column = nw.new_series(name, cells, nw.String, backend=frame.implementation)
+            frame = frame.with_columns(column)
         return frame.to_native()
 
     changed = replace(asked, verdict=[score], score=None)
@@ -138,8 +138,8 @@ def _of_one(scores: Scores, source: Source, shared: Shared) -> View:
     kind_of_interval(shared, "scores")
     bias = [module.judge_bias(scores, ci_prob=level)] if knows_bias(scores) else []
 
-    def draw(made: Results) -> dict[str, Any]:
-        if not any(isinstance(one, Fit) for one in made):
+    def draw(results: Results) -> dict[str, Any]:
+        if not any(isinstance(result, Fit) for result in results):
             return {}
         return {
             "What people say by the judge's score": module.plot_reliability(scores),
@@ -172,9 +172,9 @@ def _of_systems(
         words = "systems that share items have closed forms only, without a model: leave "
         require(apart or shared.interval is None, f"{words}--interval {shared.interval} out")
     kind_of_interval(shared, "scores")
-    about = [_inputs(one, source) for one in scores.values()]
+    about = [_inputs(row, source) for row in scores.values()]
     del about[0]["bins of the score"]  # each system has its own
-    summed = {name: sum(one[name] for one in about) for name in ("items", "labelled", "unscored")}
+    summed = {name: sum(row[name] for row in about) for name in ("items", "labelled", "unscored")}
     noun = "item" if paired is None else "output"
     basis = f"{how_many(summed['items'], noun)}, {summed['labelled']:,} of them labelled "
     basis += f"({how_chosen(first.design)}); "
@@ -184,17 +184,17 @@ def _of_systems(
     hint = ("If systems answered the same items, --item COLUMN compares them item by item.",)
     fits: dict[str, Fit] = {}
 
-    def retold(found: Answer, made: Results) -> Answer:
-        drawn = fits if any(one.method.computed == "sampled" for one in made) else {}
+    def retold(answer: Answer, results: Results) -> Answer:
+        drawn = fits if any(scores_.method.computed == "sampled" for scores_ in results) else {}
         rows = _rows_of(compared, drawn, first, shared)
-        notes = (*disagreements(rows, difference_of_scores), *found.notes, *hint * unasked)
-        basis_of = f"{basis}{found.basis.removesuffix('.')}{refused}."
-        return replace(found, basis=basis_of, notes=notes)
+        notes = (*disagreements(rows, difference_of_scores), *answer.notes, *hint * unasked)
+        basis_of = f"{basis}{answer.basis.removesuffix('.')}{refused}."
+        return replace(answer, basis=basis_of, notes=notes)
 
     def sampled() -> Estimate:
-        fits.update({name: module.fit(one, **shared.sampling) for name, one in scores.items()})
-        (made,) = module.by_system(fits, ci_prob=level, interval=shared.interval)
-        return made
+        fits.update({name: module.fit(s, **shared.sampling) for name, s in scores.items()})
+        (estimate,) = module.by_system(fits, ci_prob=level, interval=shared.interval)
+        return estimate
 
     def sections(_: Results) -> list[Section]:
         """By how much systems differ, and their ranks if they were sampled."""
@@ -239,7 +239,7 @@ def _rows_of(
     """Differences of every two systems, those of the formula first, then those of the draws."""
     from bayesjudge.prevalence.scores.unpaired import differences
 
-    rows = [row for one in compared for row in differences(one)]
+    rows = [row for estimate in compared for row in differences(estimate)]
     if len(fits) > 1:
         scale = {"scale": first.truth_scale, "method": NUTS_SCORES.title}
         scale |= {"pass_name": first.pass_name} if first.pass_name else {}

@@ -183,13 +183,13 @@ class Source:
 
         `item` and `by` name columns of either file; with a `rater` an item has a row a person.
         """
-        own = "item" if self.log is not None else None
+        key = "item" if self.log is not None else None
         truths = (truth,) if isinstance(truth, str) else tuple(truth)
-        about = item or own, by, tuple(verdicts), rater
+        about = item or key, by, tuple(verdicts), rater
         self.labels = Labels(open_source(path), truths, *about)
         self.labels.find_keys(self)
-        found = self.labels.item_and_system(self)
-        return item and found[0], by and found[1]
+        keys = self.labels.item_and_system(self)
+        return item and keys[0], by and keys[1]
 
     def table_of_names(self, columns: Sequence[str]) -> dict[str, list[str]]:
         """Some columns as names, empty where there is none."""
@@ -236,12 +236,12 @@ class Source:
         assert log is not None
         answers = log.table(metric, ["item", "system", "judge", "verdict", *people]).to_pylist()
         rows, seen = [], set()
-        for one in answers:
-            item = " · ".join(x for x in (one["item"], one["system"]) if x)
-            rows.append((item, one["judge"] or metric, one["verdict"]))
+        for answer in answers:
+            item = " · ".join(x for x in (answer["item"], answer["system"]) if x)
+            rows.append((item, answer["judge"] or metric, answer["verdict"]))
             if item not in seen:  # a person answers once
                 seen.add(item)
-                rows += [(item, name, one[name]) for name in people]
+                rows += [(item, name, answer[name]) for name in people]
         if not people:
             graded = log.human[metric].grades if metric in log.human else ()
             for g in graded:
@@ -270,9 +270,9 @@ class Source:
         """Whether scores of pairs are probabilities that the system wins, as verdicts say."""
         if not self.paired:
             return False
-        told = [(g.score, g.value) for g in self.chosen.grades if g.score is not None]
-        agree = all(0 <= p <= 1 and (p > 0.5) == (value == "win") for p, value in told)
-        return agree and any(p not in (0, 0.5, 1) for p, _ in told)
+        graded = [(g.score, g.value) for g in self.chosen.grades if g.score is not None]
+        agree = all(0 <= p <= 1 and (p > 0.5) == (value == "win") for p, value in graded)
+        return agree and any(p not in (0, 0.5, 1) for p, _ in graded)
 
     @property
     def swapped(self) -> bool:
@@ -317,11 +317,11 @@ class Source:
     @property
     def inputs(self) -> dict[str, str]:
         """File, and what was read of a log."""
-        more = {"labels from": self.labels.told} if self.labels is not None else {}
-        return {"data": str(self.path), **self.told, **more}
+        more = {"labels from": self.labels.note} if self.labels is not None else {}
+        return {"data": str(self.path), **self.notes, **more}
 
     @property
-    def told(self) -> dict[str, str]:
+    def notes(self) -> dict[str, str]:
         """What was read, for the screen."""
         if self.log is None:
             return {}
@@ -338,8 +338,8 @@ def open_source(
 ) -> Source:
     """Look at a file; a log is read. With `judges`, a metric of several judges is wanted."""
     file = File(path) if tables.is_one_file(path) else None
-    found = None if file is None or file.kind in DATABASES else recognise(file)
-    log = None if found is None or file is None else read_as(found, file)
+    known_format = None if file is None or file.kind in DATABASES else recognise(file)
+    log = None if known_format is None or file is None else read_as(known_format, file)
     if log is None:
         with checking("options") as require:
             given = [f"--{n}" for n, v in (("metric", metric), ("judge", judge)) if v is not None]
@@ -351,7 +351,7 @@ def open_source(
         near = f"there are {few(names)}"
         require(judge is None or judge in names, f"no judge {judge!r} of {name!r}; {near}")
         several = len(names) > 1 and judge is None and not judges
-        ways = ", or ".join(f"judge={one!r}" for one in names[:5])
+        ways = ", or ".join(f"judge={known!r}" for known in names[:5])
         require(
             not several,
             f"{name!r} has several judges: {ways}; or all of them with bayesjudge panel",

@@ -62,11 +62,13 @@ def difference_section(
     if len(shown) < len(near):
         count = f"{len(open_)} of {len(near)}" if shown else f"All {len(near)}"
         lines.append(f"{count} pairs next to each other in rank may or may not differ: --details")
-    own = [in_brief(row) + ("" if row["method"] == first else f" ({row['method']})") for row in far]
+    apart = [
+        in_brief(row) + ("" if row["method"] == first else f" ({row['method']})") for row in far
+    ]
     lines = first_lines(lines, MOST_LINES)
     heading = f"Differences of {kind_of(systems, several=True)}{where}"
     heading += f"{IN_TIME * bool(in_time(systems))} ({first})"
-    return [Section(heading, lines, "differences", rows, detail=not lines, further=own)]
+    return [Section(heading, lines, "differences", rows, detail=not lines, further=apart)]
 
 
 def rank_sections(
@@ -82,13 +84,13 @@ def rank_sections(
     table = ranking(fit, ci_prob=ci_prob)
     rows = table.reset_index().to_dict("records")
     first = f"most {name!r}" if name else "best"
-    told = [
+    lines = [
         f"{row['system']}: rank {row['rank_low']} to {row['rank_high']}, {first} with probability "
         f"{chance(row['best'])}"
         for row in rows[:MOST_LINES]
     ]
     kinds = kind_of(table.index, several=True)
-    return [Section(f"Ranks of the {kinds}{method}", told, "ranks", rows, detail=False)]
+    return [Section(f"Ranks of the {kinds}{method}", lines, "ranks", rows, detail=False)]
 
 
 def change_sections(each: Mapping[str, tuple[Counts, Any]], ci_prob: float) -> list[Section]:
@@ -106,12 +108,12 @@ def change_sections(each: Mapping[str, tuple[Counts, Any]], ci_prob: float) -> l
     if not in_time(each) or not usable:
         return []
     try:
-        found = change_of(each, ci_prob)
+        changes = change_of(each, ci_prob)
     except InputError:  # a period has no posterior
         return []
     fields = {
-        "dates": [{"before": a, "after": b, "probability": p} for a, b, p in found.dates()],
-        "difference": found.difference._asdict(),
-        "bayes_factor": found.bayes_factor,
+        "dates": [{"before": a, "after": b, "probability": p} for a, b, p in changes.dates()],
+        "difference": changes.difference._asdict(),
+        "bayes_factor": changes.bayes_factor,
     }
-    return [Section("When it changed", [str(found)], "change", fields, detail=False)]
+    return [Section("When it changed", [str(changes)], "change", fields, detail=False)]

@@ -66,14 +66,14 @@ def composo(prompt: Prompt = "base", *, path: str | Path | None = None) -> pd.Da
     file = fetched(SOURCE + name, name, FILES[prompt], path, "datasets.composo")
     rows, seen = [], dict[str, int]()
     for line in file.read_text(encoding="utf-8").splitlines():
-        one = json.loads(line)
-        item = f"{one['subset']} {one['id']}"
+        record = json.loads(line)
+        item = f"{record['subset']} {record['id']}"
         seen[item] = seen.get(item, 0) + 1
         item += f" #{seen[item]}" if seen[item] > 1 else ""
         rows += [
             (item, response, judge, repeat, score)
             for judge in ("full", "mini")
-            for response, scores in enumerate(one[f"{judge}_scores"])
+            for response, scores in enumerate(record[f"{judge}_scores"])
             for repeat, score in enumerate(scores)
         ]
     names = ["item", "response", "judge", "repeat", "score"]

@@ -168,7 +168,7 @@ def dices() -> pd.DataFrame:
     people = pd.DataFrame(
         {
             "item": np.repeat(counts.index + 1, raters),
-            "rater": [f"person {one + 1}" for n in raters for one in range(n)],
+            "rater": [f"person {number + 1}" for n in raters for number in range(n)],
             "choice": np.repeat(np.tile(options, len(counts)), said.ravel()),
         }
     )
@@ -202,16 +202,16 @@ def llm_rubric() -> pd.DataFrame:
     0.27
     """
     table = _rows("llm_rubric")
-    made = {"dialogue": np.arange(len(table)) + 1}
-    made |= {name: table[name] for name in table if name.startswith("judge_")}
+    columns = {"dialogue": np.arange(len(table)) + 1}
+    columns |= {name: table[name] for name in table if name.startswith("judge_")}
     for name in [name for name in table if name.startswith("people_")]:
         grades = pd.DataFrame(
             [[*map(float, str(cell).ljust(3, "0"))] for cell in table[name]]
         ).replace(0, np.nan)
         criterion = name.removeprefix("people_")
-        made[f"human_{criterion}"] = grades.mean(axis=1)
-        made |= {f"{who}_{criterion}": grades[i] for i, who in enumerate(("first", "second"))}
-    return pd.DataFrame(made)
+        columns[f"human_{criterion}"] = grades.mean(axis=1)
+        columns |= {f"{who}_{criterion}": grades[i] for i, who in enumerate(("first", "second"))}
+    return pd.DataFrame(columns)
 
 
 def _rows(name: str) -> pd.DataFrame:

@@ -13,11 +13,11 @@ def fetched(url: str, name: str, sha256: str, path: str | Path | None, what: str
     file = _retrieved(url, name, sha256, what) if path is None else Path(path)
     with checking(what) as require:
         require(file.is_file(), f"there is no file {file}")
-    found = hashlib.sha256(file.read_bytes()).hexdigest()
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
     with checking(what) as require:
         require(
-            found == sha256,
-            f"{file.name} has SHA-256 {found}, expected {sha256}; it is another version or was "
+            digest == sha256,
+            f"{file.name} has SHA-256 {digest}, expected {sha256}; it is another version or was "
             "damaged: delete it and fetch it again",
         )
     return file

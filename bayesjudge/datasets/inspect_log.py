@@ -76,9 +76,9 @@ def _samples(table: pd.DataFrame, judge: str) -> Iterator[Mapping[str, Any]]:
     columns = (table[name].tolist() for name in ("item", "verdict", "truth"))
     for item, verdict, truth in zip(*columns, strict=True):
         grade = _NAMES.get(verdict)
-        told = f"GRADE: {grade}" if grade else "I would rather not say."
-        message = {"role": "assistant", "model": judge, "content": told}
-        score: dict[str, Any] = {"value": grade or math.nan, "answer": "", "explanation": told}
+        reason = f"GRADE: {grade}" if grade else "I would rather not say."
+        message = {"role": "assistant", "model": judge, "content": reason}
+        score: dict[str, Any] = {"value": grade or math.nan, "answer": "", "explanation": reason}
         score["metadata"] = {"grading": [message]}
         if grade is None:
             score["reason"] = "grader_failed"

@@ -59,10 +59,10 @@ def keep_labels(
     }
     with checking("keep_labels") as require:
         require(n >= 1, f"n must be 1 or more, got {n}")
-        for name, found in rows.items():
+        for name, places in rows.items():
             where = f" in {by} {str(name)!r}" if by else ""
-            require(found.size >= n, f"{n} labels wanted, there are {found.size}{where}")
+            require(places.size >= n, f"{n} labels wanted, there are {places.size}{where}")
     rng = np.random.default_rng(random_seed)
-    kept = np.concatenate([rng.choice(found, n, replace=False) for found in rows.values()])
+    kept = np.concatenate([rng.choice(places, n, replace=False) for places in rows.values()])
     mask = np.isin(np.arange(len(table)), kept)
     return table.assign(**{truth: table[truth].where(mask)})

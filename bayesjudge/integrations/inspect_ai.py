@@ -55,19 +55,19 @@ def corrected_share(
     >>> corrected_share([])
     {'value': nan, 'low': nan, 'high': nan, 'labelled': 0.0, 'samples': 0.0, 'unknown': 0.0}
     """
-    verdicts = np.array([_verdict(one) for one in scores], float)
+    verdicts = np.array([_verdict(score) for score in scores], float)
     truths = _truths(scores, truth)
     known = np.isin(verdicts, (0, 1))
-    told = {"labelled": float((known & ~np.isnan(truths)).sum()), "samples": float(len(scores))}
-    told["unknown"] = float((~known).sum())
+    metrics = {"labelled": float((known & ~np.isnan(truths)).sum()), "samples": float(len(scores))}
+    metrics["unknown"] = float((~known).sum())
     design = design_of(calibration, "corrected_share", "none", known=CALIBRATIONS)
     try:
         counts = _counts(verdicts[known], truths[known], calibration)
         method = difference if design.same_items else rogan_gladen
         value, low, high = method(counts, ci_prob=ci_prob)["prevalence"]
     except InputError:
-        return NOTHING | told
-    return {"value": float(value), "low": float(low), "high": float(high)} | told
+        return NOTHING | metrics
+    return {"value": float(value), "low": float(low), "high": float(high)} | metrics
 
 
 def inspect_metric(
@@ -113,17 +113,17 @@ def inspect_metric(
     return metric(name="corrected_share")(corrected)()
 
 
-def _verdict(one: Any) -> float:
+def _verdict(score: Any) -> float:
     """A score as a number; NaN of what is none, or failed to parse."""
     try:
-        return float(one.score.as_float())
+        return float(score.score.as_float())
     except (AttributeError, TypeError, ValueError):
         return math.nan
 
 
 def _truths(scores: Sequence[Any], truth: str) -> np.ndarray:
     """People's labels, converted: metadata holds them as they were written."""
-    cells = [(getattr(one, "sample_metadata", None) or {}).get(truth) for one in scores]
+    cells = [(getattr(score, "sample_metadata", None) or {}).get(truth) for score in scores]
     try:
         read, _ = read_labels({truth: cells}, pass_value=None, fail_value=None, missing_value=None)
     except InputError:
@@ -135,6 +135,6 @@ def _counts(verdicts: np.ndarray, truths: np.ndarray, calibration: str) -> Count
     test, good, bad = np.isnan(truths), truths == 1, truths == 0
     passed = verdicts == 1
     test_n, test_pass, good_n, hits, bad_n, caught = (
-        int(one.sum()) for one in (test, test & passed, good, good & passed, bad, bad & ~passed)
+        int(rows.sum()) for rows in (test, test & passed, good, good & passed, bad, bad & ~passed)
     )
     return Counts(test_n, test_pass, good_n, hits, bad_n, caught, calibration=calibration)

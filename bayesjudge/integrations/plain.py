@@ -48,13 +48,13 @@ def as_metrics(
     >>> {name: round(value, 3) for name, value in found.items()}
     {'prevalence': 0.533, 'prevalence/low': 0.43, 'prevalence/high': 0.636}
     """
-    found: dict[str, float] = {}
-    for one in records(*results, ci_prob=ci_prob):
-        value, low, high = one.numbers[:3]
-        name = prefix + _name(one)
+    metrics: dict[str, float] = {}
+    for record in records(*results, ci_prob=ci_prob):
+        value, low, high = record.numbers[:3]
+        name = prefix + _name(record)
         named = {name: value, f"{name}/low": low, f"{name}/high": high}
-        found |= {key: float(x) for key, x in named.items() if math.isfinite(x)}
-    return found
+        metrics |= {key: float(x) for key, x in named.items() if math.isfinite(x)}
+    return metrics
 
 
 def as_feedback(*results: Estimate | Fit, ci_prob: float = 0.95) -> list[dict[str, Any]]:
@@ -86,23 +86,23 @@ def as_feedback(*results: Estimate | Fit, ci_prob: float = 0.95) -> list[dict[st
     >>> as_feedback(prevalence.rogan_gladen(counts).only("prevalence"))[0]["comment"]
     '0.533 (95 % interval 0.430 to 0.636), Rogan-Gladen'
     """
-    cautions = {one.method: [c.id for c in one.cautions] for one in results}
+    cautions = {result.method: [c.id for c in result.cautions] for result in results}
     rows = []
-    for one in records(*results, ci_prob=ci_prob):
-        value, low, high = (float(x) if math.isfinite(x) else None for x in one.numbers[:3])
-        told = "no answer" if value is None else f"{value:.3f}"
+    for record in records(*results, ci_prob=ci_prob):
+        value, low, high = (float(x) if math.isfinite(x) else None for x in record.numbers[:3])
+        note = "no answer" if value is None else f"{value:.3f}"
         if low is not None and high is not None:
-            told += f" ({ci_prob:.0%} interval {low:.3f} to {high:.3f})".replace("%", " %")
+            note += f" ({ci_prob:.0%} interval {low:.3f} to {high:.3f})".replace("%", " %")
         metadata: dict[str, Any] = {
             "low": low,
             "high": high,
-            "method": one.method.title,
-            "interval": one.interval,
+            "method": record.method.title,
+            "interval": record.interval,
         }
-        metadata |= {"ci_prob": ci_prob, "where": dict(one.where)}
-        metadata |= {"cautions": cautions.get(one.method, [])}
-        comment = f"{told}, {one.method}"
-        rows.append({"key": _name(one), "score": value, "comment": comment, "metadata": metadata})
+        metadata |= {"ci_prob": ci_prob, "where": dict(record.where)}
+        metadata |= {"cautions": cautions.get(record.method, [])}
+        note = f"{note}, {record.method}"
+        rows.append({"key": _name(record), "score": value, "comment": note, "metadata": metadata})
     return rows
 
 
@@ -129,7 +129,7 @@ def as_markdown(*results: Estimate | Fit, ci_prob: float = 0.95) -> str:
     return report(*results, ci_prob=ci_prob, output="markdown")
 
 
-def _name(one: Record) -> str:
+def _name(record: Record) -> str:
     """Quantity and coordinates, in characters that every tool takes."""
-    parts = [one.quantity, *(str(value) for value in one.where.values())]
+    parts = [record.quantity, *(str(value) for value in record.where.values())]
     return "/".join(STRANGE.sub("_", part) for part in parts)

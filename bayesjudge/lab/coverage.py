@@ -192,8 +192,8 @@ class _Batch:
 
 def truths_of(truth: Callable[..., Any] | None, setting: Setting) -> dict[str, float]:
     """Take the true values of a setting: by default those of its entries that are numbers."""
-    found = setting if truth is None else truth(setting)
-    return {k: float(v) for k, v in found.items() if not isinstance(v, str)}
+    truths = setting if truth is None else truth(setting)
+    return {k: float(v) for k, v in truths.items() if not isinstance(v, str)}
 
 
 def _answer(method: Callable[..., Any], data: Any, seed: int) -> Estimate | None:
@@ -283,11 +283,11 @@ def _summed(rows: np.ndarray, truth: float, ci_prob: float) -> np.ndarray:
 def merged(tallies: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Add tallies of the same setting and method."""
     total: dict[str, Any] = {"calls": 0, "refused": 0, "cautions": Counter(), "sums": {}}
-    for one in tallies:
-        total["calls"] += one["calls"]
-        total["refused"] += one["refused"]
-        total["cautions"].update(one["cautions"])
-        for name, values in one["sums"].items():
+    for tally in tallies:
+        total["calls"] += tally["calls"]
+        total["refused"] += tally["refused"]
+        total["cautions"].update(tally["cautions"])
+        for name, values in tally["sums"].items():
             total["sums"][name] = total["sums"].get(name, np.zeros(len(SUMS))) + values
     return total
 

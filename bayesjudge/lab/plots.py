@@ -108,7 +108,7 @@ def _outside(ax: Axes, names: list[str]) -> str:
     """How many classes of the histograms are outside their band, in one line."""
     band_, *stairs = ax.patches
     low, high = band_.get_extents().transformed(ax.transData.inverted()).intervaly
-    heights = np.concatenate([one.get_data().values for one in stairs])  # type: ignore[attr-defined]
+    heights = np.concatenate([stair.get_data().values for stair in stairs])  # type: ignore[attr-defined]
     odd = int(((heights < low) | (heights > high)).sum())
     return f"{odd} of {heights.size} classes are outside their band ({len(names)} quantities)"
 
@@ -224,8 +224,8 @@ def _worst(rows: Any, x: str, shown: str) -> str:
     if not len(known):
         return f"No {SHOWN[shown]} is known"
     size = known[shown].abs()
-    one = known.loc[size.idxmin() if shown == "coverage" else size.idxmax()]
-    place = one[x] if isinstance(one[x], str) else f"{one[x]:.3g}"
+    worst = known.loc[size.idxmin() if shown == "coverage" else size.idxmax()]
+    place = worst[x] if isinstance(worst[x], str) else f"{worst[x]:.3g}"
     word = "Least" if shown == "coverage" else "Largest"
     what = SHOWN[shown].removesuffix(" (lower is better)")
-    return f"{word} {what}: {one[shown]:.3g}, {one['method']} at {_words(x)} {place}"
+    return f"{word} {what}: {worst[shown]:.3g}, {worst['method']} at {_words(x)} {place}"

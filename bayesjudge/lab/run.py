@@ -189,12 +189,12 @@ def open_study(path: Path, header: Mapping[str, Any], resume: bool) -> dict[Task
     """Read what is done, or begin a file."""
     done: dict[Task, Any] = {}
     if resume and path.exists():
-        found, done = read_study(path)
+        known, done = read_study(path)
         with checking(f"study in {path}") as require:
             for key in IDENTITY:
                 require(
-                    found.get(key) == header[key],
-                    f"the file was made with other {key}: {_differing(found.get(key), header[key])}"
+                    known.get(key) == header[key],
+                    f"the file was made with other {key}: {_differing(known.get(key), header[key])}"
                     "; take another path, or resume=False to start over",
                 )
     write_study(path, header, done)
@@ -207,8 +207,8 @@ def read_study(path: str | Path) -> tuple[dict[str, Any], dict[Task, Any]]:
     parsed = [_parsed(line) for line in lines]
     header = parsed[0] if parsed else None
     with checking(f"study in {path}") as require:
-        made = isinstance(header, dict) and header.get("format") == FORMAT
-        require(made, f"expected a first line with format {FORMAT!r}, which lab studies write")
+        is_header = isinstance(header, dict) and header.get("format") == FORMAT
+        require(is_header, f"expected a first line with format {FORMAT!r}, which lab studies write")
         bad = [i + 1 for i, line in enumerate(parsed[:-1]) if line is None]
         require(not bad, f"lines {bad[:5]} cannot be read; start over with resume=False")
     results = {tuple(line["task"]): line["result"] for line in parsed[1:] if line is not None}
@@ -236,11 +236,11 @@ def _parsed(line: str) -> Any:
         return None
 
 
-def _differing(found: Any, asked: Any) -> str:
-    if isinstance(found, dict) and isinstance(asked, dict):
-        keys = [k for k in {**asked, **found} if found.get(k) != asked.get(k)]
-        return ", ".join(f"{k} was {found.get(k)}, now {asked.get(k)}" for k in keys)
-    return f"was {found!r}, now {asked!r}"
+def _differing(stored: Any, asked: Any) -> str:
+    if isinstance(stored, dict) and isinstance(asked, dict):
+        keys = [k for k in {**asked, **stored} if stored.get(k) != asked.get(k)]
+        return ", ".join(f"{k} was {stored.get(k)}, now {asked.get(k)}" for k in keys)
+    return f"was {stored!r}, now {asked!r}"
 
 
 def _checksum_of(modules: Iterable[str]) -> str:

@@ -228,9 +228,9 @@ class Simulation:
         rngs = [np.random.default_rng(s) for s in seed_of(self.random_seed, *task).spawn(4)]
         truths = self.draw_prior(rngs[0])
         data = self.draw_data(truths, rngs[1])
-        found = self.posterior(data, rngs[2])
-        found = found if isinstance(found, Draws) else Draws(found)
-        values = {name: np.asarray(array) for name, array in found.values.items()}
+        posterior = self.posterior(data, rngs[2])
+        posterior = posterior if isinstance(posterior, Draws) else Draws(posterior)
+        values = {name: np.asarray(array) for name, array in posterior.values.items()}
         truths = {name: np.asarray(truths[name])[None] for name in values if name in truths}
         self._check(values, truths)
         ess = effective(values)
@@ -251,7 +251,7 @@ class Simulation:
                 rows[label] = [rank, *_short(*about)]
         return {
             "rows": rows,
-            "divergent": int(found.divergent),
+            "divergent": int(posterior.divergent),
             "seconds": _short(time.perf_counter() - begin)[0],
         }
 
@@ -282,14 +282,14 @@ def effective(values: Mapping[str, np.ndarray]) -> dict[str, float]:
     """Count effective draws, of the bulk or of the tails, whichever are fewer."""
     from bayesjudge.core.convergence import ess_bulk, ess_tail
 
-    found = {}
+    sizes = {}
     for name, array in values.items():
         for index in np.ndindex(array.shape[2:]):
             draws = array[(..., *index)]
             ess = ess_bulk(draws), ess_tail(draws)
             # draws that are all the same have no effective size, and need none
-            found[_label(name, index)] = float(np.nan_to_num(min(ess), nan=draws.size))
-    return found
+            sizes[_label(name, index)] = float(np.nan_to_num(min(ess), nan=draws.size))
+    return sizes
 
 
 def _scalars(name: str, array: np.ndarray) -> list[tuple[str, np.ndarray]]:

@@ -87,9 +87,9 @@ class File:
         if self.kind != "parquet":
             return {}
         named = (part.partition("=") for part in self.path.parts[:-1] if "=" in part.strip("="))
-        found = {unquote(name): unquote(value) for name, _, value in named}
+        folders = {unquote(name): unquote(value) for name, _, value in named}
         stored = self.schema.names
-        return {n: None if v in NO_FOLDER else v for n, v in found.items() if n not in stored}
+        return {n: None if v in NO_FOLDER else v for n, v in folders.items() if n not in stored}
 
     @cached_property
     def schema(self) -> Any:
@@ -122,12 +122,12 @@ class File:
         """``"gz"``, ``"zst"`` or ``""``."""
         with self.raw() as opened:
             start = opened.read(4)
-        found = {b"\x1f\x8b": "gz", b"\x28\xb5": "zst"}.get(start[:2], "")
+        packing = {b"\x1f\x8b": "gz", b"\x28\xb5": "zst"}.get(start[:2], "")
         says = self.path.suffix.lower()[1:]
         with checking(self.name) as require:
-            packed = says not in ("gz", "zst") or found == says
+            packed = says not in ("gz", "zst") or packing == says
             require(packed, f"cannot be read: ends in .{says}, and its bytes are not packed so")
-        return found
+        return packing
 
     @cached_property
     def head(self) -> bytes:
@@ -227,10 +227,10 @@ class File:
         if self.kind == "jsonl":
             yield from self._lines()
         elif self.kind == "json":
-            for i, one in enumerate(self._listed(), 1):
+            for i, record in enumerate(self._listed(), 1):
                 with checking(self.name) as require:
-                    require(isinstance(one, dict), f"entry {i} is not a JSON object")
-                yield one
+                    require(isinstance(record, dict), f"entry {i} is not a JSON object")
+                yield record
         elif self.kind == "csv":
             yield from self._rows()
         elif self.kind == "parquet":
@@ -261,20 +261,20 @@ class File:
                 yield from ({**self.folders, **row} for row in batch.to_pylist())
 
     def _listed(self) -> list[Any]:
-        found = self.document
-        if isinstance(found, dict):
-            found = next((found[k] for k in ("data", "items") if k in found), found)
-        return found if isinstance(found, list) else [found]
+        rows = self.document
+        if isinstance(rows, dict):
+            rows = next((rows[k] for k in ("data", "items") if k in rows), rows)
+        return rows if isinstance(rows, list) else [rows]
 
     def _lines(self) -> Iterator[Mapping[str, Any]]:
         with self.broken(), self.text() as opened:
             for i, line in enumerate(opened, 1):
                 if not line.strip():
                     continue
-                found = self.parsed(line, f"line {i}")
+                record = self.parsed(line, f"line {i}")
                 with checking(self.name) as require:
-                    require(isinstance(found, dict), f"line {i} is not a JSON object")
-                yield found
+                    require(isinstance(record, dict), f"line {i} is not a JSON object")
+                yield record
 
     def _rows(self) -> Iterator[Mapping[str, Any]]:
         csv.field_size_limit(2**28)
@@ -357,8 +357,8 @@ class File:
         try:
             return json.loads(text)
         except (ValueError, RecursionError) as error:
-            told = str(error) or type(error).__name__
-            raise InputError(self.name, [f"{what} is not JSON: {told}"]) from None
+            message = str(error) or type(error).__name__
+            raise InputError(self.name, [f"{what} is not JSON: {message}"]) from None
 
     # Archives ------------------------------------------------------------------------------------
 
@@ -366,7 +366,7 @@ class File:
     def members(self) -> dict[str, zipfile.ZipInfo]:
         """Members of an archive by name; of several of one name the last, as archives are read."""
         with self.broken(), self.raw() as opened, zipfile.ZipFile(opened) as archive:
-            return {one.filename: one for one in archive.infolist()}
+            return {entry.filename: entry for entry in archive.infolist()}
 
     @cached_property
     def repeated_members(self) -> int:
@@ -376,23 +376,23 @@ class File:
 
     def member(self, name: str) -> bytes:
         """Unpack a member: stored, deflated or zstd, whichever Python this is."""
-        one = self.members[name]
-        bomb = one.file_size > max(MANY, RATIO * one.compress_size)
+        entry = self.members[name]
+        bomb = entry.file_size > max(MANY, RATIO * entry.compress_size)
         with checking(self.name) as require:
-            big = bomb or one.file_size > MOST
-            require(not big, f"{name!r} would unpack to {one.file_size:,} bytes; not read")
-            require(not one.flag_bits & 1, f"{name!r} is encrypted")
+            big = bomb or entry.file_size > MOST
+            require(not big, f"{name!r} would unpack to {entry.file_size:,} bytes; not read")
+            require(not entry.flag_bits & 1, f"{name!r} is encrypted")
         with self.broken(), self.raw() as opened:
-            opened.seek(one.header_offset)
+            opened.seek(entry.header_offset)
             local = opened.read(30)
             lengths = struct.unpack("<HH", local[26:30]) if len(local) == 30 else (0, 0)
-            opened.seek(one.header_offset + 30 + sum(lengths))
-            packed = opened.read(one.compress_size)
-            found = _unpacked(packed, one)
+            opened.seek(entry.header_offset + 30 + sum(lengths))
+            packed = opened.read(entry.compress_size)
+            content = _unpacked(packed, entry)
         with checking(self.name) as require:
-            whole = len(found) == one.file_size and zlib.crc32(found) == one.CRC
+            whole = len(content) == entry.file_size and zlib.crc32(content) == entry.CRC
             require(whole, f"{name!r} is damaged or cut short")
-        return found
+        return content
 
     @contextlib.contextmanager
     def broken(self, *more: type[Exception]) -> Iterator[None]:
@@ -455,8 +455,8 @@ class _Bounded(io.RawIOBase):
         data: bytes = self._stream.read(size if size >= 0 else self._most + 1)
         self._read += len(data)
         if self._read > self._most:
-            told = f"unpacks to more than {self._most:,} bytes, {RATIO} for each of its own"
-            raise InputError(self._name, [f"{told}; not read"])
+            message = f"unpacks to more than {self._most:,} bytes, {RATIO} for each of its own"
+            raise InputError(self._name, [f"{message}; not read"])
         return data
 
     def close(self) -> None:
@@ -464,19 +464,19 @@ class _Bounded(io.RawIOBase):
         super().close()
 
 
-def _unpacked(packed: bytes, one: zipfile.ZipInfo) -> bytes:
+def _unpacked(packed: bytes, entry: zipfile.ZipInfo) -> bytes:
     """Unpack at most what the member says that it holds, and one byte more."""
-    if one.compress_type == STORED:
+    if entry.compress_type == STORED:
         return packed
-    if one.compress_type == DEFLATED:
-        return zlib.decompressobj(-15).decompress(packed, one.file_size + 1)
-    if one.compress_type == ZSTD:
+    if entry.compress_type == DEFLATED:
+        return zlib.decompressobj(-15).decompress(packed, entry.file_size + 1)
+    if entry.compress_type == ZSTD:
         import pyarrow as pa
 
         opened = pa.CompressedInputStream(pa.BufferReader(packed), "zstd")
-        found: bytes = opened.read(one.file_size + 1)
-        return found
-    raise ValueError(f"{one.filename!r} is packed by method {one.compress_type}")
+        content: bytes = opened.read(entry.file_size + 1)
+        return content
+    raise ValueError(f"{entry.filename!r} is packed by method {entry.compress_type}")
 
 
 def nearest(path: Path) -> str:

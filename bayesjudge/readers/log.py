@@ -140,11 +140,11 @@ class Log:
         return self._by_name(human=True)
 
     def _by_name(self, *, human: bool) -> dict[str, Metric]:
-        found: dict[str, list[Grade]] = {}
+        by_name: dict[str, list[Grade]] = {}
         for grade in self.grades:
             if grade.human == human:
-                found.setdefault(grade.metric, []).append(grade)
-        return {name: Metric(name, grades) for name, grades in found.items()}
+                by_name.setdefault(grade.metric, []).append(grade)
+        return {name: Metric(name, grades) for name, grades in by_name.items()}
 
     @cached_property
     def systems(self) -> list[str]:
@@ -154,11 +154,11 @@ class Log:
     @cached_property
     def told(self) -> list[str]:
         """What was read, what was left out and why: one sentence each."""
-        told = [f"{self.tool} log; {'; '.join(map(str, self.metrics.values()))}"]
+        lines = [f"{self.tool} log; {'; '.join(map(str, self.metrics.values()))}"]
         if self.human:
-            told.append(f"labels of people: {'; '.join(map(str, self.human.values()))}")
-        told += [f"left out: {reason} ({n:,})" for reason, n in self.notes.left_out.items()]
-        return told + self.notes.told
+            lines.append(f"labels of people: {'; '.join(map(str, self.human.values()))}")
+        lines += [f"left out: {reason} ({n:,})" for reason, n in self.notes.left_out.items()]
+        return lines + self.notes.told
 
     def choose(
         self, metric: str | None = None, *, judges: bool = False, judge: str | None = None
@@ -238,35 +238,35 @@ class Log:
         """
         import pyarrow as pa
 
-        found = self._columns(self.choose(metric), judge)
-        wanted = list(found) if columns is None else list(dict.fromkeys([*columns, *numbers]))
+        rows = self._columns(self.choose(metric), judge)
+        wanted = list(rows) if columns is None else list(dict.fromkeys([*columns, *numbers]))
         try:
-            require_among(list(found), *wanted)
+            require_among(list(rows), *wanted)
         except InputError as error:
             raise InputError(self.path, error.problems) from None
         floats = {*numbers, "score"} if columns is None else set(numbers)
-        return pa.table({c: _array(found[c], c in floats, c, self.path) for c in wanted})
+        return pa.table({c: _array(rows[c], c in floats, c, self.path) for c in wanted})
 
     def _columns(self, metric: str, judge: str | None) -> dict[str, list[Any]]:
         grades = [g for g in self.metrics[metric].grades if judge in (None, g.judge)]
         swapped = {_key(g): g for g in grades if g.order == SECOND}
         if swapped:
             grades = _first_orders(grades)
-        told: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+        cells: dict[str, list[Any]] = {name: [] for name in COLUMNS}
         for g in grades:
             label, score = _value(g)
             names = (g.item, g.system or None, g.judge or None, g.repeat)
             row = (*names, label, None, score, None, g.failure or None)
             for column, cell in zip(COLUMNS, row, strict=True):
-                told[column].append(cell)
+                cells[column].append(cell)
         if swapped:
             others = [swapped.get(_key(g)) for g in grades]
-            told["swapped"] = [None if other is None else _value(other)[0] for other in others]
+            cells["swapped"] = [None if other is None else _value(other)[0] for other in others]
         else:
-            del told["swapped"]
+            del cells["swapped"]
         for name in dict.fromkeys(name for g in grades for name in g.about):
-            column = name if name not in told else f"about.{name}"
-            told[_whole(column)] = [_plain(g.about.get(name)) for g in grades]
+            column = name if name not in cells else f"about.{name}"
+            cells[_whole(column)] = [_plain(g.about.get(name)) for g in grades]
         for name, other in {**self.metrics, **self.human}.items():
             labels = self.human.get(metric) if name == metric else other
             if labels is None or (name == metric and not self.human):
@@ -274,10 +274,10 @@ class Log:
             column = "truth" if name == metric else name
             values = _by_key(labels.grades, self.notes, column)
             if values is not None:
-                told[column] = [values.get(_place(g), values.get((g.item,))) for g in grades]
-        if not any(cell is not None for cell in told["truth"]):
-            del told["truth"]
-        return told
+                cells[column] = [values.get(_place(g), values.get((g.item,))) for g in grades]
+        if not any(cell is not None for cell in cells["truth"]):
+            del cells["truth"]
+        return cells
 
     @cached_property
     def repeating(self) -> str | None:
@@ -377,8 +377,8 @@ def _clean(g: Grade) -> Grade:
     """Half characters, which JSON can hold and text cannot, as question marks."""
     texts = {name: getattr(g, name) for name in ("item", "metric", "value", "system", "judge")}
     texts["failure"] = g.failure
-    found = texts.items()
-    odd: dict[str, Any] = {k: _whole(v) for k, v in found if isinstance(v, str) and not v.isascii()}
+    pairs = texts.items()
+    odd: dict[str, Any] = {k: _whole(v) for k, v in pairs if isinstance(v, str) and not v.isascii()}
     return g._replace(**odd) if odd else g
 
 

@@ -71,9 +71,9 @@ def _format_of(file: File, tool: str | None) -> Format | None:
         with checking("tool") as require:
             require(tool in known, f"no reader of {tool!r}; there are {sorted(known)}")
         return known[tool]
-    for one in known.values():
-        if one.recognise(file):
-            return one
+    for known_format in known.values():
+        if known_format.recognise(file):
+            return known_format
     return None
 
 
@@ -85,18 +85,18 @@ def read_as(chosen: Format, file: File) -> Log:
     except InputError:
         raise
     except (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError) as error:
-        told = f"{type(error).__name__} {str(error)[:200]}"
-        problem = f"is not as {chosen.NAME} writes it: {told}"
+        message = f"{type(error).__name__} {str(error)[:200]}"
+        problem = f"is not as {chosen.NAME} writes it: {message}"
         raise InputError(file.name, [problem]) from error
     return log_of(chosen.NAME, file.name, grades, notes)
 
 
 def formats() -> dict[str, Format]:
     """All readers by name: the package's own, then those of other packages."""
-    found: dict[str, Format] = {one.NAME: one for one in FORMATS}
-    for one in _added():
-        found.setdefault(one.NAME, one)
-    return found
+    by_name: dict[str, Format] = {known.NAME: known for known in FORMATS}
+    for added in _added():
+        by_name.setdefault(added.NAME, added)
+    return by_name
 
 
 @cache

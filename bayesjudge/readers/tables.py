@@ -103,14 +103,14 @@ def read_table(
     for file, inner in _files(path):
         try:
             read = READERS.get(file.kind, _refuse)
-            made = read(file, wanted, set(numbers), inner)
+            rows = read(file, wanted, set(numbers), inner)
         except InputError as error:
             raise InputError(file.name, error.problems) from None
         except (OSError, ValueError) as error:  # Arrow's errors are ValueErrors
             text = str(error).strip().splitlines()[0] if str(error).strip() else ""
             problem = f"cannot be read: {text or type(error).__name__}"
             raise InputError(file.name, [problem]) from error
-        tables.append(made.select(wanted))
+        tables.append(rows.select(wanted))
     if len(tables) == 1:
         # blocks of a file have dictionaries of their own, which Arrow cannot group by
         return tables[0].unify_dictionaries()
@@ -128,11 +128,11 @@ def names_in(path: str | Path) -> list[str]:
     file, inner = next(_files(path))
     opened = {"xlsx": _xlsx, "sqlite": _sqlite, "duckdb": _duckdb}.get(file.kind)
     if opened is None:
-        found = file.fields
+        names = file.fields
     else:
-        with opened(file, inner) as (found, _):
+        with opened(file, inner) as (names, _):
             pass
-    return [str(name) for name in dict.fromkeys(found) if str(name).strip()]
+    return [str(name) for name in dict.fromkeys(names) if str(name).strip()]
 
 
 @contextlib.contextmanager
@@ -177,15 +177,15 @@ def _scan(base: Any, files: Sequence[File], columns: Sequence[str]) -> Any:
 
     stored = files[0].schema.names
     folders = {c: [file.folders[c] for file in files] for c in columns if c not in stored}
-    own = free_name("name of file", [*folders, *(n for file in files for n in file.schema.names)])
+    place = free_name("name of file", [*folders, *(n for file in files for n in file.schema.names)])
     names = [str(file.path.resolve()) for file in files]
-    texts = {name: pa.array(cells, pa.string()) for name, cells in {own: names, **folders}.items()}
-    base.register("folders", pa.table(texts))
+    cells = {name: pa.array(c, pa.string()) for name, c in {place: names, **folders}.items()}
+    base.register("folders", pa.table(cells))
     chosen = [f"{'f' if c in folders else 'r'}.{_quoted(c)}" for c in columns]
-    options = f"union_by_name=true, hive_partitioning=false, filename={_text(own)}"
+    options = f"union_by_name=true, hive_partitioning=false, filename={_text(place)}"
     return base.sql(
         f"SELECT {', '.join(chosen)} FROM read_parquet($files, {options}) r "
-        f"JOIN folders f ON r.{_quoted(own)} = f.{_quoted(own)}",
+        f"JOIN folders f ON r.{_quoted(place)} = f.{_quoted(place)}",
         params={"files": [glob.escape(name) for name in names]},
     )
 
@@ -214,8 +214,8 @@ def _duckdb_at_work(name: str) -> Iterator[None]:
             words = f"has too many different rows to count in {MEMORY} and {SPILLED} of disk"
             raise InputError(name, [f"{words}: leave --item out, or split it"]) from error
         if isinstance(error, duckdb.Error):
-            told = str(error).splitlines()[0]
-            raise InputError(name, [f"cannot be read: {told}"]) from error
+            message = str(error).splitlines()[0]
+            raise InputError(name, [f"cannot be read: {message}"]) from error
         raise
     finally:
         if ours:
@@ -257,7 +257,7 @@ def rows_of(path: str | Path | File) -> int:
 def _within(path: str | Path) -> tuple[Path, str]:
     """The file, folder or pattern that a path names, and the table within the file."""
     text = str(path)
-    ends = [len(text), *(found.start() for found in re.finditer(WITHIN, text))]
+    ends = [len(text), *(starts.start() for starts in re.finditer(WITHIN, text))]
     end = next((end for end in ends if Path(text[:end]).exists()), min(ends[1:], default=ends[0]))
     return Path(text[:end]), text[end + len(WITHIN) :]
 
@@ -334,11 +334,11 @@ def decimal_commas(cells: Iterable[Any]) -> bool:
     """Whether all cells are numbers, and commas in them stand before decimals."""
     decimals = set()
     for cell in cells:
-        found = DECIMAL.fullmatch(cell or "0")
-        if not found:
+        match = DECIMAL.fullmatch(cell or "0")
+        if not match:
             return False
-        decimals.add(found[1])
-    return bool(decimals - {None}) and {len(one) for one in decimals if one} != {3}
+        decimals.add(match[1])
+    return bool(decimals - {None}) and {len(d) for d in decimals if d} != {3}
 
 
 def _with_points(cells: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -348,11 +348,11 @@ def _with_points(cells: pa.ChunkedArray) -> pa.ChunkedArray:
     words = [chunk.dictionary.to_pylist() for chunk in cells.chunks]
     if not decimal_commas(itertools.chain(*words)):
         return cells
-    made = [
-        pa.DictionaryArray.from_arrays(chunk.indices, [word.replace(",", ".") for word in own])
-        for chunk, own in zip(cells.chunks, words, strict=True)
+    chunks = [
+        pa.DictionaryArray.from_arrays(chunk.indices, [word.replace(",", ".") for word in inner])
+        for chunk, inner in zip(cells.chunks, words, strict=True)
     ]
-    return pa.chunked_array(made)
+    return pa.chunked_array(chunks)
 
 
 def _parse(
@@ -461,10 +461,10 @@ def _kind(path: Path, column: str, rows: int = 100) -> pa.DataType:
     with path.open(encoding="utf-8") as lines:
         for line in itertools.islice(lines, rows):
             cell = rf'"{re.escape(column)}"\s*:\s*(?:(true|false)|-?\d+([.eE])?)'
-            if found := re.search(cell, line):
-                if found[1]:
+            if match := re.search(cell, line):
+                if match[1]:
                     return pa.bool_()
-                return pa.float64() if found[2] else pa.int64()
+                return pa.float64() if match[2] else pa.int64()
     return pa.string()
 
 
@@ -575,8 +575,8 @@ def _sqlite(file: File, inner: str) -> Iterator[tuple[list[str], Any]]:
         with contextlib.closing(
             sqlite3.connect(f"{file.path.resolve().as_uri()}?mode=ro", uri=True)
         ) as base:
-            found = base.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
-            name = _inner(file, [row[0] for row in found], inner, "table")
+            names = base.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+            name = _inner(file, [row[0] for row in names], inner, "table")
             cursor = base.execute(f"SELECT * FROM {_quoted(name)}")
             yield [column[0] for column in cursor.description], cursor
     except sqlite3.Error as error:
@@ -604,13 +604,13 @@ def _duckdb(file: File, inner: str) -> Iterator[tuple[list[str], Any]]:
         base.execute(f"ATTACH {_text(str(path))} AS file (READ_ONLY)")
         for setting, value in CLOSED.items():
             base.execute(f"SET {setting}={value}")
-        found = base.execute(TABLES).fetchall()
-        named = {n if s == "main" else f"{s}.{n}": (s, n) for s, n, _ in found}
-        own = [n for n, (*_, kind) in zip(named, found, strict=True) if kind == "BASE TABLE"]
+        rows = base.execute(TABLES).fetchall()
+        named = {n if s == "main" else f"{s}.{n}": (s, n) for s, n, _ in rows}
+        tables = [n for n, (*_, kind) in zip(named, rows, strict=True) if kind == "BASE TABLE"]
         with checking(file.name) as require:
-            view = next((n for n in named if n not in own and (n == inner or not own)), "")
+            view = next((n for n in named if n not in tables and (n == inner or not tables)), "")
             require(not view, f"{view!r} is a view, and only tables are read: store its rows")
-        schema, name = named[_inner(file, own, inner, "table")]
+        schema, name = named[_inner(file, tables, inner, "table")]
         table = f"file.{_quoted(schema)}.{_quoted(name)}"
         have = base.execute(f"SELECT * FROM {table} LIMIT 0").description
         yield [c[0] for c in have], lambda asked: base.sql(f"SELECT {asked} FROM {table}")
@@ -624,8 +624,8 @@ def _read_duckdb(file: File, columns: list[str], numbers: set[str], inner: str) 
         kinds = {c: "DOUBLE" if c in numbers else "VARCHAR" for c in columns}
         asked = [f"CAST({_quoted(c)} AS {k}) AS {_quoted(c)}" for c, k in kinds.items()]
         cells = select(", ".join(asked)).to_arrow_table()
-    made = {c: cells[c] if c in numbers else cells[c].dictionary_encode() for c in columns}
-    return pa.table(made)
+    arrays = {c: cells[c] if c in numbers else cells[c].dictionary_encode() for c in columns}
+    return pa.table(arrays)
 
 
 def _quoted(name: str) -> str:

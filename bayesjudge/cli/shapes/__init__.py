@@ -45,11 +45,11 @@ class Line:
     @property
     def words(self) -> list[str]:
         """What follows ``bayesjudge``."""
-        found = [*self.command.split(), self.path, *([self.other] if self.other else [])]
+        words = [*self.command.split(), self.path, *([self.other] if self.other else [])]
         for name, values in self.options.items():
-            each = [[one] for one in values] if name in REPEATED else [values]
-            found += [word for own in each for word in as_words(name, own) or [name]]
-        return found
+            each = [[part] for part in values] if name in REPEATED else [values]
+            words += [word for value in each for word in as_words(name, value) or [name]]
+        return words
 
     def plus(self, more: Mapping[str, Sequence[str]]) -> Line:
         """The line with more options."""
@@ -66,13 +66,13 @@ class Reading:
     score: float = 0.5
     reasons: Sequence[str] = ()
     #: What to tell if the line runs: guesses that it rests on.
-    told: Sequence[str] = ()
+    notes: Sequence[str] = ()
     #: Endings, tried in turn until the line runs.
     ways: Sequence[Mapping[str, Sequence[str]]] = ({},)
     #: What must be so for the line to be right, if only who made the table knows.
     condition: str = ""
     #: What is told with an ending, by its first word.
-    told_of_way: Mapping[str, str] = field(default_factory=dict)
+    note_of_way: Mapping[str, str] = field(default_factory=dict)
     #: Whether the line of the gate follows.
     gate: bool = False
 
@@ -111,7 +111,7 @@ Match = Reading | Lacking | Noted | Asked | Labelling
 
 def shapes() -> list[str]:
     """Names of the modules that are shapes."""
-    return [one.name for one in pkgutil.iter_modules(__path__) if one.name.startswith("of_")]
+    return [m.name for m in pkgutil.iter_modules(__path__) if m.name.startswith("of_")]
 
 
 def matches(table: Table) -> Iterator[tuple[str, Match]]:
@@ -119,12 +119,12 @@ def matches(table: Table) -> Iterator[tuple[str, Match]]:
 
     Verdicts that say which of two answers won are no verdicts on one output.
     """
-    found = [*_matches(table)]
-    battles = any(isinstance(one, Reading) and one.line.command == OF_PAIRS for _, one in found)
-    for name, one in found:
-        single = isinstance(one, Reading) and one.line.command not in (OF_PAIRS, "bias orders")
-        if not (battles and (single or isinstance(one, Labelling))):
-            yield name, one
+    pairs = [*_matches(table)]
+    battles = any(isinstance(m, Reading) and m.line.command == OF_PAIRS for _, m in pairs)
+    for name, match in pairs:
+        single = isinstance(match, Reading) and match.line.command not in (OF_PAIRS, "bias orders")
+        if not (battles and (single or isinstance(match, Labelling))):
+            yield name, match
 
 
 #: The command whose verdicts are on two answers.
@@ -134,7 +134,7 @@ OF_PAIRS = "leaderboard"
 def _matches(table: Table) -> Iterator[tuple[str, Match]]:
     for name in shapes():
         try:
-            for one in import_module(f"{__name__}.{name}").matches(table):
-                yield name, one
+            for match in import_module(f"{__name__}.{name}").matches(table):
+                yield name, match
         except Exception as error:  # a fault of ours: other shapes may answer
             yield name, Noted(f"{name} could not look: {type(error).__name__}: {error}", odd=True)

@@ -27,8 +27,8 @@ SCALES = ((0, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (0, 100))
 
 def given(**named: str | Iterable[str] | None) -> Options:
     """Options that have a value: ``pass_value=["ok"]`` is ``--pass-value ok``."""
-    each = {name: [one] if isinstance(one, str) else [*(one or ())] for name, one in named.items()}
-    return {f"--{name.replace('_', '-')}": own for name, own in each.items() if any(own)}
+    each = {n: [v] if isinstance(v, str) else [*(v or ())] for n, v in named.items()}
+    return {f"--{name.replace('_', '-')}": names for name, names in each.items() if any(names)}
 
 
 @lru_cache(maxsize=4096)
@@ -40,8 +40,8 @@ def meaning(label: Any) -> bool | None:
         )
     except InputError:
         return None
-    found = read["label"][0]
-    return None if found != found else bool(found)
+    term = read["label"][0]
+    return None if term != term else bool(term)
 
 
 @lru_cache(maxsize=4096)
@@ -53,7 +53,7 @@ def kind_of(label: str) -> str | bool:
 
 def value_options(
     labels: Mapping[str, Iterable[Any]],
-    told: list[str],
+    notes: list[str],
     where: str = "",
     absent: Sequence[str] = (),
 ) -> Options:
@@ -70,15 +70,15 @@ def value_options(
     classes = _classes(cells, len(strange) == len(every))
     if classes:
         kinds = {*map(folded, classes)}
-        lost = [*sorted(one for one in every if folded(one) not in kinds), *absent]
+        lost = [*sorted(label for label in every if folded(label) not in kinds), *absent]
         none = f"; {few(lost, 10)} as no verdict" if lost else ""
-        told.append(f"{at}{few(classes, 10)} are more than pass and fail: classes{none}")
+        notes.append(f"{at}{few(classes, 10)} are more than pass and fail: classes{none}")
         return given(classes=classes, missing_value=lost)
     options, read = Options(), []
     meant = proposed(strange, cells.values())
     meant |= {"missing_value": [*meant.get("missing_value", []), *absent]} if absent else {}
     for name, values in meant.items():
-        spelled = {folded(one): one for one in reversed(values)}  # one stands for all spellings
+        spelled = {folded(v): v for v in reversed(values)}  # one stands for all spellings
         options |= given(**{name: reversed(spelled.values())})
         read.append(f"{few(values, 10)} as {name.removesuffix('_value')}")
     says = "say" if len(strange) > 1 else "says"
@@ -87,14 +87,14 @@ def value_options(
     if good and bad:
         turned = shlex.join(["--pass-value", *_once(bad), "--fail-value", *_once(good)])
         other = f"for the share of {few(_once(bad), 3)} instead: {turned}"
-    told.append(f"{at}{few(strange, 10)} {says} neither pass nor fail: the line reads "
+    notes.append(f"{at}{few(strange, 10)} {says} neither pass nor fail: the line reads "
                 f"{', '.join(read)}; {other}")  # fmt: skip
     return options
 
 
 def _once(values: Sequence[str]) -> list[str]:
     """One spelling of each value."""
-    return [*reversed({folded(one): one for one in reversed(values)}.values())]
+    return [*reversed({folded(label): label for label in reversed(values)}.values())]
 
 
 def _classes(cells: Mapping[str, set[str]], own_words: bool) -> list[str]:
@@ -118,7 +118,7 @@ def ask_if_reversed(verdicts: Sequence[Any], truths: Sequence[Any], values: Opti
     """What to ask about the coding where verdicts clearly go against the labels."""
     if "--classes" in values:
         return ""
-    said = {option[2:].replace("-", "_"): own for option, own in values.items()}
+    said = {option[2:].replace("-", "_"): names for option, names in values.items()}
     meant: dict[str, Any] = dict.fromkeys(("pass_value", "fail_value", "missing_value"))
     cells = {"v": [c or None for c in verdicts], "t": [c or None for c in truths]}
     try:
@@ -148,12 +148,12 @@ def usual_scale(numbers: Sequence[float]) -> str:
     return f"{chosen[0]:g}:{chosen[1]:g}"
 
 
-def scale_seen(name: str, numbers: Sequence[float], told: list[str]) -> tuple[str, float]:
+def scale_seen(name: str, numbers: Sequence[float], notes: list[str]) -> tuple[str, float]:
     """Every score that a judge can give, and their least distance; a guess, told as one."""
     low, high = map(float, usual_scale(numbers).split(":"))
     whole = all(x == int(x) for x in numbers) and high - low <= MOST_LABELS
     scale = f"{low:.0f}-{high:.0f}" if whole else ",".join(f"{x:g}" for x in numbers)
-    told.append(f"{name}: the scale {scale} is a guess from the scores seen")
+    notes.append(f"{name}: the scale {scale} is a guess from the scores seen")
     return scale, 1.0 if whole else min((b - a for a, b in pairwise(numbers)), default=1.0)
 
 
@@ -161,8 +161,8 @@ def counted_by(cells: Iterable[Any]) -> Counter[str]:
     """How many cells say what, however it is spelled; what says nothing is left out."""
     kinds = Counter(str(c) for c in cells if c not in (None, ""))
     folds = {folded(kind) for kind in kinds}
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for kind, n in kinds.items():
         if not says_nothing(kind) or (folded(kind) == "n" and "y" in folds):
-            found[folded(kind)] += n
-    return found
+            counts[folded(kind)] += n
+    return counts

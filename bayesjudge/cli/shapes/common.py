@@ -22,10 +22,10 @@ DROPPED = (
 WITH_MISSING: list[Mapping[str, Sequence[str]]] = [{}, {"--missing": ["drop"]}]
 
 
-def ends(table: Table, name: str, told: list[str]) -> str:
+def ends(table: Table, name: str, notes: list[str]) -> str:
     """Ends of the scale of a column; a guess, told as one."""
     scale = table[name].scale
-    told.append(f"{name}: the scale {scale} is a guess from the numbers seen")
+    notes.append(f"{name}: the scale {scale} is a guess from the numbers seen")
     return scale
 
 
@@ -34,25 +34,25 @@ def ends_of(numbers: Sequence[float]) -> str:
     return usual_scale(numbers).replace(":", "-")
 
 
-def absent(table: Table, names: Sequence[str], told: list[str]) -> list[str]:
+def absent(table: Table, names: Sequence[str], notes: list[str]) -> list[str]:
     """What these columns have in place of empty cells; it is told."""
-    found = {name: table.absent[name] for name in names if name in table.absent}
-    for name, words in found.items():
-        told.append(f"{name}: {few([repr(w) for w in words])} is read as an empty cell")
-    return list(dict.fromkeys(word for words in found.values() for word in words))
+    missing = {name: table.absent[name] for name in names if name in table.absent}
+    for name, words in missing.items():
+        notes.append(f"{name}: {few([repr(w) for w in words])} is read as an empty cell")
+    return list(dict.fromkeys(word for words in missing.values() for word in words))
 
 
-def values(table: Table, told: list[str]) -> Options:
+def values(table: Table, notes: list[str]) -> Options:
     """Options that say what the labels and verdicts mean."""
     names = [*table.truths[:1], *table.verdicts]
-    empty = absent(table, names, told)
+    empty = absent(table, names, notes)
     labels = {n: table[n].kinds for n in names if not table[n].numbers or table[n].binary}
-    if turned := _says_what_is_wrong(table, list(labels), told):
+    if turned := _says_what_is_wrong(table, list(labels), notes):
         return turned | given(missing_value=empty)
-    return value_options(labels, told, table.where, empty) if table.verdicts else {}
+    return value_options(labels, notes, table.where, empty) if table.verdicts else {}
 
 
-def _says_what_is_wrong(table: Table, names: Sequence[str], told: list[str]) -> Options:
+def _says_what_is_wrong(table: Table, names: Sequence[str], notes: list[str]) -> Options:
     """Options of yes and no, or 1 and 0, where a column's name says that yes is bad."""
     bad_words = {n: table[n].words & WRONG for n in names if not table[n].words & DENIED}
     called = next((n for n, words in bad_words.items() if words), None)
@@ -61,7 +61,7 @@ def _says_what_is_wrong(table: Table, names: Sequence[str], told: list[str]) -> 
     if called is None or pair is None:
         return {}
     bad, good = (spelled[word] for word in pair)
-    told.append(
+    notes.append(
         f"{called} is read as saying what is wrong, by its name: {bad} as fail, {good} as pass; "
         f"for the share of {bad} leave out --pass-value and --fail-value"
     )

@@ -26,18 +26,18 @@ def criteria(table: Table, most: int = MOST_CRITERIA) -> list[Table]:
     judged = table.verdicts or table.scores
     about = {n: _about(n) for n in (*table.truths, *judged)}
     of_judges = set.intersection(*(about[n] for n in judged)) if len(judged) > 1 else set()
-    found = []
+    groups = []
     for truth in table.truths[:most]:
-        own = [n for n in judged if about[n] & (about[truth] - of_judges)]
-        if len(own) == 1 and len(judged) > 1:
-            verdicts, scores = (own, []) if table.verdicts else ([], own)
-            found.append(table.but(truths=[truth], verdicts=verdicts, scores=scores))
-    alone = len({(one.verdicts or one.scores)[0] for one in found}) == len(found)
+        same = [n for n in judged if about[n] & (about[truth] - of_judges)]
+        if len(same) == 1 and len(judged) > 1:
+            verdicts, scores = (same, []) if table.verdicts else ([], same)
+            groups.append(table.but(truths=[truth], verdicts=verdicts, scores=scores))
+    alone = len({(group.verdicts or group.scores)[0] for group in groups}) == len(groups)
     # of one judge, which all columns name and people's do not, or of several criteria
-    one = bool(of_judges - set().union(*(about[n] for n in table.truths)))
+    single = bool(of_judges - set().union(*(about[n] for n in table.truths)))
     called = not table.verdicts or all({*words_of(n)} & CRITERIA for n in judged)
-    several = len(found) > 1 or one or (called and not any(map(is_model, judged)))
-    return found if alone and several and len(found) == len(table.truths[:most]) else []
+    several = len(groups) > 1 or single or (called and not any(map(is_model, judged)))
+    return groups if alone and several and len(groups) == len(table.truths[:most]) else []
 
 
 def _about(name: str) -> set[str]:
@@ -51,11 +51,11 @@ def pairs(table: Table) -> dict[str, tuple[str, str]]:
 
     What all of people's columns are called, such as ``human``, names no criterion.
     """
-    found = criteria(table, len(table.truths))
-    words = [WORD.findall(NEW_WORD.sub(" ", one.truths[0])) for one in found]
+    groups = criteria(table, len(table.truths))
+    words = [WORD.findall(NEW_WORD.sub(" ", group.truths[0])) for group in groups]
     always = set.intersection(*map(set, words)) if len(words) > 1 else set()
-    names = [" ".join(w for w in own if w not in always) for own in words]
-    columns = [((one.verdicts or one.scores)[0], one.truths[0]) for one in found]
+    names = [" ".join(w for w in name if w not in always) for name in words]
+    columns = [((group.verdicts or group.scores)[0], group.truths[0]) for group in groups]
     distinct = len({*names} - {""}) == len(names)
     return dict(zip(names if distinct else [b for _, b in columns], columns, strict=True))
 
@@ -79,5 +79,5 @@ def long_columns(
     item = table.item or ("record" if nested else None)
     if truth is None or verdict is None or item is None:
         return None if not named else {"criterion": criterion, **named, "item": item or ""}
-    found = {"criterion": criterion, "verdict": verdict, "truth": truth, "item": item}
-    return found | ({"weight": points} if points else {})
+    roles = {"criterion": criterion, "verdict": verdict, "truth": truth, "item": item}
+    return roles | ({"weight": points} if points else {})

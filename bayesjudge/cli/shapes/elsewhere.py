@@ -21,11 +21,11 @@ def people_in(columns: dict[str, list[str]], judged: list[Column]) -> list[str]:
     table = Table(columns)
     called = [c for c in table if says_person(c.name) and (c.labels or c.numbers)]
     names = [c.name for c in called]
-    found = labels_first([c for c in called if "by" not in c.words], judged, beside=False)
+    candidates = labels_first([c for c in called if "by" not in c.words], judged, beside=False)
     said = {kind for c in judged if c.labels for kind in c.meanings}
-    found = found or [c.name for c in table if c.labels and len(c.meanings & said) > 1]
-    found = found or [n for n in describe(columns).truths if n not in names]
-    return found or [c.name for c in table if c.labels and c.binary and not c.constant]
+    candidates = candidates or [c.name for c in table if c.labels and len(c.meanings & said) > 1]
+    candidates = candidates or [n for n in describe(columns).truths if n not in names]
+    return candidates or [c.name for c in table if c.labels and c.binary and not c.constant]
 
 
 def join(table: Table, source: Source, other: Source, truth: str | None) -> Table | Lacking:
@@ -33,40 +33,41 @@ def join(table: Table, source: Source, other: Source, truth: str | None) -> Tabl
     judged = [*(table.verdicts or table.scores[:1])][:MOST_JUDGES]
     read = ["verdict"] if table.log else judged
     columns = other.table_of_names(other.columns())
-    own = source.table_of_names(read)
-    found = [truth] if truth else people_in(columns, [Column(n, c) for n, c in own.items()])
+    mine = source.table_of_names(read)
+    people = people_in(columns, [Column(n, c) for n, c in mine.items()])
+    truth = truth or next(iter(people), None)
     if len(table.systems) > 1:
         system = str(table.system)
     else:
         system = "system" if table.log and "system" in source.outputs else ""
-    keys = keys_of(source, other, found[0], system) if found else None
-    if keys is None:
-        words = "names of these items" if found else "people's labels (--truth COLUMN)"
+    keys = keys_of(source, other, truth, system) if truth else None
+    if keys is None or truth is None:
+        words = "names of these items" if truth else "people's labels (--truth COLUMN)"
         shown = ""
-        if found and table.log:
+        if truth and table.log:
             shown = f"; here an item is called {source.table_of_names(['item'])['item'][0]!r}"
         return Lacking(
             "prevalence", f"{words} in {other.path}, which has columns {few([*columns], 8)}{shown}"
         )
     item, by = keys[0], keys[1] or ("" if table.log else system)
-    labels = {"--labels": [str(other.path)], "--truth": [found[0]], "--item": [item]}
+    labels = {"--labels": [str(other.path)], "--truth": [truth], "--item": [item]}
     labels |= {"--by": [by]} if by else {}
     try:
-        source.add_labels(Path(other.path), truth=found[0], verdicts=read, item=item, by=by or None)
-        rows = source.table([*read, found[0]])
+        source.add_labels(Path(other.path), truth=truth, verdicts=read, item=item, by=by or None)
+        rows = source.table([*read, truth])
     except InputError as error:
         line = Line("prevalence", str(source.path), labels)
         return Lacking("prevalence", f"tried `{line}`: {error.told[:300]}")
-    absent = [*describe(columns, found[0]).absent.get(found[0], ())]
+    absent = [*describe(columns, truth).absent.get(truth, ())]
     cells = {n: ["" if c is None else str(c) for c in rows[n].to_pylist()]
              for n in rows.column_names}  # fmt: skip
-    cells[found[0]] = ["" if c in absent else c for c in cells[found[0]]]
+    cells[truth] = ["" if c in absent else c for c in cells[truth]]
     if table.log:
         cells = {judged[0]: cells.pop("verdict"), **cells}
-    same = len(cells[found[0]]) == len(next(iter(table.columns.values())))
+    same = len(cells[truth]) == len(next(iter(table.columns.values())))
     return table.but(
         columns={**table.columns, **cells} if same else cells,
-        truths=[found[0]],
+        truths=[truth],
         labels=labels,
-        absent={**table.absent, **({found[0]: absent} if absent else {})},
+        absent={**table.absent, **({truth: absent} if absent else {})},
     )

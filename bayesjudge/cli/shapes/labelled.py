@@ -38,10 +38,10 @@ def same_for_all(table: Table) -> int:
     for item, system, label in table.rows([table.item, table.system, table.truths[0]]):
         if label:
             of_item.setdefault(item, {}).setdefault(system, []).append(label)
-    several = [list(map(sorted, own.values())) for own in of_item.values() if len(own) > 1]
-    if any(labels != own[0] for own in several for labels in own):
+    several = [list(map(sorted, groups.values())) for groups in of_item.values() if len(groups) > 1]
+    if any(labels != groups[0] for groups in several for labels in groups):
         return 0
-    kinds = Counter(own[0][0] for own in several)
+    kinds = Counter(groups[0][0] for groups in several)
     return len(several) if chance_of_same(list(kinds.values())) < BY_CHANCE else 0
 
 
@@ -65,16 +65,16 @@ def uneven(table: Table) -> Uneven | None:
     labelled = [cell != "" for cell in table.columns[table.truths[0]]]
     taken = {*table.keys, *table.truths, *table.verdicts, *table.scores, table.order}
     free = [c for c in table if c.name not in taken and c.full and 2 <= len(c.kinds) <= MOST_LABELS]
-    found: list[tuple[float, Uneven]] = []
+    shares: list[tuple[float, Uneven]] = []
     for column in free:
-        rows, own = column.kinds, Counter[str]()
-        own.update(cell for cell, one in zip(column.cells, labelled, strict=True) if one)
-        p = chance_of_rates(rows, own)
+        rows, counts = column.kinds, Counter[str]()
+        counts.update(c for c, known in zip(column.cells, labelled, strict=True) if known)
+        p = chance_of_rates(rows, counts)
         if p < UNEVEN_P / len(free):
-            order = sorted(rows, key=lambda kind: -own[kind] / rows[kind])
-            parts = {kind: (own[kind], rows[kind]) for kind in order}
-            found.append((p, Uneven(column.name, parts)))
-    return min(found, key=lambda one: one[0])[1] if found else None
+            order = sorted(rows, key=lambda kind: -counts[kind] / rows[kind])
+            parts = {kind: (counts[kind], rows[kind]) for kind in order}
+            shares.append((p, Uneven(column.name, parts)))
+    return min(shares, key=lambda share: share[0])[1] if shares else None
 
 
 def chance_of_rates(rows: Mapping[str, int], labelled: Mapping[str, int]) -> float:
@@ -97,7 +97,7 @@ def _pearson(n: np.ndarray, k: np.ndarray) -> float:
 
 
 def label_design(
-    verdicts: Sequence[Any], truths: Sequence[Any], told: list[str], contents: list[str]
+    verdicts: Sequence[Any], truths: Sequence[Any], notes: list[str], contents: list[str]
 ) -> str:
     """How labelled rows seem to have been chosen: equal numbers, or verdicts, were asked for."""
     labelled = [c for c in truths if c not in (None, "")]
@@ -113,7 +113,7 @@ def label_design(
         sizes = set(counted.values())
         if len(counted) == 2 and len(sizes) == 1 and min(sizes) >= 10:
             kinds = " and ".join(f"{n} {kind}" for kind, n in counted.items())
-            told.append(
+            notes.append(
                 f"{kinds} are labelled, as many of one as of the other: {design}, which is right "
                 "by chance too; if it is chance, --calibration random tells more"
             )
@@ -121,7 +121,7 @@ def label_design(
     if _drawn_unlike(every, by_verdict):
         spelled = {folded(v): str(v) for v, _ in reversed(pairs)}
         rates = [f"{by_verdict[k]} of {n:,} verdicts {spelled[k]}" for k, n in every.items()]
-        told.append(
+        notes.append(
             f"{' and '.join(rates)} have a label of people, which is no random sample: the line "
             "says that the verdict decided what was labelled (by_verdict); if it was people's "
             "label: --calibration by_truth; if labels are from another run: separate"

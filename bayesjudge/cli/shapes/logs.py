@@ -51,9 +51,9 @@ def matches_of_log(log: Log, path: str, truth: str | None, labels: Path | None) 
             yield Noted(f"{metric.name}: {what}", odd=True)
     known = False
     for metric in readable:
-        found = [*_of_metric(log, metric, path, truth, labels)]
-        known |= any(isinstance(one, Reading) and "--truth" in one.line for one in found)
-        yield from found
+        of_metric = [*_of_metric(log, metric, path, truth, labels)]
+        known |= any(isinstance(match, Reading) and "--truth" in match.line for match in of_metric)
+        yield from of_metric
     if not readable:
         failed = f", and all {len(log.grades)} grades failed" if log.grades else ""
         yield Lacking("prevalence", f"verdicts that can be read{failed}; then people's labels")
@@ -110,8 +110,8 @@ def _of_metric(
     table = Table(cells, item="item", path=path, log=True, where=metric.name, about=named)
     table = table.but(**{"scores" if metric.numeric else "verdicts": [said]})
     people = [truth] if truth and not labels else _truths(table, metric.name)
-    yield from (Noted(told, odd=True) for n in people if n != "truth" and not truth
-                if (told := all_alike(n, cells[n])))  # fmt: skip
+    yield from (Noted(note, odd=True) for n in people if n != "truth" and not truth
+                if (note := all_alike(n, cells[n])))  # fmt: skip
     people = [n for n in people if truth or n == "truth" or not all_alike(n, cells[n])]
     if people and not truth and people[0] != "truth":
         yield from _if_whole(table, people[0])
@@ -160,27 +160,27 @@ def _of_judge(table: Table, judge: str) -> Iterator[Match]:
     at = f"{table.where}: " if table.about else ""
     truth = table.truths[0]
     yield Noted(at + labelled(truth, table.columns[truth]))
-    own = table.but(columns=once or table.columns,
+    judged = table.but(columns=once or table.columns,
                     about={**table.about, **given(judge=judge)})  # fmt: skip
-    yield from of_one_judge(own)
+    yield from of_one_judge(judged)
 
 
 def _judges(table: Table, metric: Metric) -> Iterator[Match]:
     """Several judges of a log: a panel, and the first two against each other."""
-    told: list[str] = []
-    named, own = {**table.about}, {name: [*v] for name, v in table.labels.items()}
-    own = own or given(truth=table.truths)
-    coded = values(table, told) if not metric.numeric else {}
-    voted = {"--generator" if name == "--by" else name: v for name, v in own.items()}
+    notes: list[str] = []
+    named, options = {**table.about}, {name: [*v] for name, v in table.labels.items()}
+    options = options or given(truth=table.truths)
+    coded = values(table, notes) if not metric.numeric else {}
+    voted = {"--generator" if name == "--by" else name: v for name, v in options.items()}
     by_generator = len({*table.columns.get("system", ())}) > 1 or "--generator" in voted
     yield Reading(Line("panel", table.path, named | voted | coded),
                   WANTED["panel"] if by_generator or "--generator" in voted else ONE_SYSTEM,
-                  0.9, ["the log names several judges"], told,
+                  0.9, ["the log names several judges"], notes,
                   ways=[{}, {"--calibration": ["random"]}],
-                  told_of_way={"--calibration": CHOSEN})  # fmt: skip
+                  note_of_way={"--calibration": CHOSEN})  # fmt: skip
     if "--classes" not in coded:
         two = {"--judge": metric.judges[:2]}
-        yield Reading(Line("drift", table.path, named | two | own | coded, table.path),
+        yield Reading(Line("drift", table.path, named | two | options | coded, table.path),
                       WANTED["drift"], 0.85, ["two judges of the same outputs"])  # fmt: skip
 
 
@@ -224,7 +224,7 @@ def _ratings(log: Log, metric: Metric, table: Table, truths: Sequence[str]) -> I
     yield from line_of(table.path, options, said, theirs, [], ["people and judges graded"])
 
 
-def _scale_of(metric: Metric, told: list[str]) -> Options:
+def _scale_of(metric: Metric, notes: list[str]) -> Options:
     """Every score that a judge can give; a guess, told as one, but for plain verdicts."""
     if all(g.value is None or isinstance(g.value, bool) for g in metric.grades):
         return given(score="verdict", scale="0,1")
@@ -233,4 +233,4 @@ def _scale_of(metric: Metric, told: list[str]) -> Options:
     numbers = sorted(map(float, seen))
     if not numbers or {*numbers} <= {0.0, 1.0}:
         return {}
-    return given(scale=scale_seen(metric.name, numbers, told)[0])
+    return given(scale=scale_seen(metric.name, numbers, notes)[0])

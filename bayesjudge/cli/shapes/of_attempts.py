@@ -35,8 +35,8 @@ def matches(table: Table) -> Iterator[Match]:
     if table.log or table.labels or not are_attempts(table) or len(table.verdicts) != 1:
         return
     (name,) = table.verdicts
-    told: list[str] = []
-    coded = values(table, told)
+    notes: list[str] = []
+    coded = values(table, notes)
     if not table[name].binary and "--classes" in coded:
         return
     options = given(task=table.item, by=table.system if len(table.systems) > 1 else None)
@@ -54,23 +54,23 @@ def matches(table: Table) -> Iterator[Match]:
         )
     elif tested:
         options |= {"--truth": [name]}
-        told.append(f"attempts: {name} is taken for the outcome, as a test has it; if a judge said "
-                    "it: --verdict, and --truth with people's labels")  # fmt: skip
+        notes.append(f"attempts: {name} is taken for the outcome, as a test has it; if a judge "
+                     "said it: --verdict, and --truth with people's labels")  # fmt: skip
     else:
         yield Lacking("attempts", NEEDS["attempts"])
         return
     options |= coded
     yield Reading(Line("attempts", table.path, options), WANTED["attempts"], 0.75,
                   [f"rows of one {table.item} are attempts, by what columns are called"],
-                  [*told, ONE_EACH], ways, told_of_way=of_way)  # fmt: skip
+                  [*notes, ONE_EACH], ways, note_of_way=of_way)  # fmt: skip
 
 
 def _people(table: Table) -> list[str]:
     """Columns of people's labels: those of one question, if they use the same words."""
-    found = one_question(table.truths)
+    truth = one_question(table.truths)
     first = table[table.truths[0]]
-    alike = all(table[n].binary and table[n].meanings == first.meanings for n in found)
-    return found if len(found) > 1 and alike else [first.name]
+    alike = all(table[n].binary and table[n].meanings == first.meanings for n in truth)
+    return truth if len(truth) > 1 and alike else [first.name]
 
 
 def of_log(
@@ -85,4 +85,4 @@ def of_log(
     options = {"--truth": [*people[:1]]} if people and metric.judges else {}
     yield Reading(line.plus(options | coded), WANTED["attempts"], 0.6,
                   ["repeats of an item grade outputs that differ"], [], LOST,
-                  told_of_way=OF_WAY)  # fmt: skip
+                  note_of_way=OF_WAY)  # fmt: skip

@@ -41,15 +41,15 @@ def matches(table: Table) -> Iterator[Match]:
     scores = table.scores or table.verdicts  # of a changed item these are 1 and 0
     if not (scores and table.item and table.variant and table.baseline):
         return
-    told: list[str] = []
-    scale = ends(table, scores[0], told).replace(":", "-") if table.scores else "0,1"
+    notes: list[str] = []
+    scale = ends(table, scores[0], notes).replace(":", "-") if table.scores else "0,1"
     options = given(item=table.item, variant=table.variant, score=scores[0], judge=table.judge)
     options |= given(baseline=table.baseline, scale=scale, design="item")
-    told.append(f"bias: the line says that {table.baseline!r} is the unchanged version, {BATCH}")
+    notes.append(f"bias: the line says that {table.baseline!r} is the unchanged version, {BATCH}")
     yield Noted(f"versions in {table.variant}: {few([*table[table.variant].kinds], 5)}")
     yield Reading(Line("bias", table.path, options), WANTED["bias"], 0.6,
-                  [f"each {table.item} has one score of each {table.variant}"], told,
-                  ways=WITH_MISSING, told_of_way={"drop": DROPPED})  # fmt: skip
+                  [f"each {table.item} has one score of each {table.variant}"], notes,
+                  ways=WITH_MISSING, note_of_way={"drop": DROPPED})  # fmt: skip
 
 
 def _side_by_side(table: Table, seen: Versions) -> Iterator[Match]:
@@ -63,9 +63,9 @@ def _side_by_side(table: Table, seen: Versions) -> Iterator[Match]:
         yield Asked((*seen.columns,), text)
         return
     unchanged = f"bias: the line says that {seen.columns[0]!r} is the unchanged version, {BATCH}"
-    told = [f"{names}: the scale {scale} is a guess from the numbers seen", unchanged]
+    notes = [f"{names}: the scale {scale} is a guess from the numbers seen", unchanged]
     yield Reading(line, WANTED["bias"], 0.6, [f"names of {names} say what was done to an item"],
-                  told, ways=WITH_MISSING, told_of_way={"drop": DROPPED})  # fmt: skip
+                  notes, ways=WITH_MISSING, note_of_way={"drop": DROPPED})  # fmt: skip
 
 
 def versions_of(table: Table) -> Versions | None:
@@ -91,11 +91,11 @@ def versions_in(names: Sequence[str]) -> Versions | None:
     >>> versions_in(["helpfulness", "clarity"])
     """
     words = {name: words_of(name) for name in names}
-    for first, own in words.items():
-        said = next((word for word in own if word in UNCHANGED | PERHAPS), None)
+    for first, own_words in words.items():
+        said = next((word for word in own_words if word in UNCHANGED | PERHAPS), None)
         if said is None:
             continue
-        alike = {*own} - {said}
+        alike = {*own_words} - {said}
         others = [n for n in names if n != first and alike < {*words[n]}]
         partner = PARTNERS.get(said)
         paired = [n for n in others if partner in words[n]]

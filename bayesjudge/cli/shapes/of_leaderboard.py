@@ -37,31 +37,31 @@ def matches(table: Table) -> Iterator[Match]:
     if not 2 <= len(systems) <= MOST_SYSTEMS:
         return
     others = (c for c in table if c.name not in (*pair, table.item, table.judge))
-    won = [one for one in (_won(c, systems) for c in others) if one is not None]
-    people = [one for one in won if says_person(one.column.name)]
-    judges = [one for one in won if one not in people]
+    won = [answer for answer in (_won(c, systems) for c in others) if answer is not None]
+    people = [answer for answer in won if says_person(answer.column.name)]
+    judges = [answer for answer in won if answer not in people]
     if not won or (not people and len(systems) == 2 and in_both_orders(table)):
         return
-    missing, told = dict.fromkeys(word for one in won for word in one.missing), list[str]()
+    missing, notes = dict.fromkeys(word for answer in won for word in answer.missing), list[str]()
     options = {} if known == PAIRS[0] else given(first=pair[0], second=pair[1])
     options |= given(
-        verdict=[one.column.name for one in judges],
-        people=[one.column.name for one in people],
+        verdict=[answer.column.name for answer in judges],
+        people=[answer.column.name for answer in people],
         item=None if table.item in pair else table.item,
         judge=table.judge if len(judges) == 1 else None,
         missing_value=missing,
     )
     if missing:
-        told.append(f"{few([*map(repr, missing)])}: read as no verdict")
-    if not people and {one.column.name.lower() for one in judges} & WINNER:
+        notes.append(f"{few([*map(repr, missing)])}: read as no verdict")
+    if not people and {answer.column.name.lower() for answer in judges} & WINNER:
         name = judges[0].column.name
-        told.append(f"{name} is read as a judge's; if people gave it: --people {name}")
+        notes.append(f"{name} is read as a judge's; if people gave it: --people {name}")
     yield Reading(
         Line("leaderboard", table.path, options),
         WANTED["leaderboard"],
         0.9 if people else 0.7,
         [f"{pair[0]} and {pair[1]} name two systems, {few([o.column.name for o in won])} who won"],
-        told,
+        notes,
     )
 
 
@@ -74,7 +74,7 @@ def _won(column: Column, systems: Sequence[str]) -> Won | None:
     if not kinds or (numbers and column.index) or (len(kinds) > MOST_ANSWERS and not numbers):
         return None
     read = read_cells(kinds, column.name, systems, {})
-    unknown = [cell for one in read.problems for cell in one.value or ()]
+    unknown = [cell for problem in read.problems for cell in problem.value or ()]
     rows = sum(column.kinds[cell] for cell in unknown)
     if rows > MOSTLY * column.kinds.total() or len(unknown) == len(kinds):
         return None

@@ -46,8 +46,8 @@ def matches(table: Table) -> Iterator[Match]:
         if asked is not None:
             yield asked
             return
-        for one in criteria(table) or [table]:
-            yield from _with_labels(one)
+        for part in criteria(table) or [table]:
+            yield from _with_labels(part)
     elif table.perhaps:
         yield from _perhaps(table)
 
@@ -75,16 +75,16 @@ def _with_labels(table: Table) -> Iterator[Match]:
 
 def _systems(table: Table) -> Options:
     """Options of the system, where there are several."""
-    found = {name: [*own] for name, own in table.labels.items() if name == "--by"}
+    options = {name: [*values] for name, values in table.labels.items() if name == "--by"}
     if table.log or table.labels:
-        return found
+        return options
     return given(by=table.system) if len(table.systems) > 1 else {}
 
 
 def _people(table: Table) -> Options:
     """Options of people's labels, in the same file or another one."""
     if table.labels:
-        return {name: [*own] for name, own in table.labels.items()}
+        return {name: [*values] for name, values in table.labels.items()}
     return {"--truth": [table.truths[0]]}
 
 
@@ -94,31 +94,31 @@ def _several_people(table: Table, design: str, options: Collection[str]) -> list
         return []
     names = one_question(table.truths)
     columns = [table[name] for name in names]
-    shared = sum(all(cells) for cells in zip(*(one.cells for one in columns), strict=True))
-    alike = all(one.binary and one.meanings == columns[0].meanings for one in columns)
+    shared = sum(all(cells) for cells in zip(*(column.cells for column in columns), strict=True))
+    alike = all(column.binary and column.meanings == columns[0].meanings for column in columns)
     return names if len(names) > 1 and alike and shared else []
 
 
 def _verdicts(table: Table, question: str, panel: bool) -> Iterator[Match]:
     (name,), truth = table.verdicts, table.truths[0]
     unjudged = _never_judged(table, name)
-    told = [f"{name} is empty in all rows where {unjudged}, and in no other"] if unjudged else []
+    notes = [f"{name} is empty in all rows where {unjudged}, and in no other"] if unjudged else []
     table = table.having(name) if unjudged else table
     said, labels = table.columns[name], table.columns[truth]
     contents: list[str] = []
-    coded = values(table, told)
-    chosen = label_design(said, labels, told, contents)
-    told += filter(None, [ask_if_reversed(said, labels, coded)])
+    coded = values(table, notes)
+    chosen = label_design(said, labels, notes, contents)
+    notes += filter(None, [ask_if_reversed(said, labels, coded)])
     yield from map(Noted, contents)
     options = {**table.about, **given(verdict=None if table.log else name)}
     options |= _people(table) | coded | given(calibration=chosen)
-    item, again = _clusters(table, told)
+    item, again = _clusters(table, notes)
     people = _several_people(table, chosen, {*options}) if not (item and again) else []
     if people:
         options["--truth"] = people
-        told.append(f"{few(people, 5)} label the same outputs: they err too, as the judge does")
+        notes.append(f"{few(people, 5)} label the same outputs: they err too, as the judge does")
     parts, preferred = _parts(table, chosen, "--stratum")
-    told += filter(None, [preferred])
+    notes += filter(None, [preferred])
     if not (table.log or table.labels):
         options |= _systems(table) | given(item=item) | parts
     if not question:
@@ -132,9 +132,9 @@ def _verdicts(table: Table, question: str, panel: bool) -> Iterator[Match]:
         question,
         0.8,
         why,
-        [*told, *([CHOSEN] if random else [])],
+        [*notes, *([CHOSEN] if random else [])],
         ways=[{}, *lost, *again, *({**a, **b} for a in again for b in lost)],
-        told_of_way={"drop": DROP, "fail": FAIL},
+        note_of_way={"drop": DROP, "fail": FAIL},
         gate=not {"--classes", "--stratum"} & {*options},
     )
 
@@ -170,25 +170,25 @@ def _lost(coded: Options, panel: bool) -> list[Way]:
 def _scores(table: Table) -> Iterator[Match]:
     """Lines of a column of scores and one of people's labels, or of their scores."""
     (name,), truth = table.scores, table[table.truths[0]]
-    told: list[str] = []
+    notes: list[str] = []
     contents: list[str] = []
-    chosen = label_design([], truth.cells, told, contents)
+    chosen = label_design([], truth.cells, notes, contents)
     yield from map(Noted, contents)
-    empty = absent(table, [truth.name], told)
-    options = {**table.about, **given(score=name, scale=ends(table, name, told)), **_people(table)}
+    empty = absent(table, [truth.name], notes)
+    options = {**table.about, **given(score=name, scale=ends(table, name, notes)), **_people(table)}
     if truth.numbers:
-        options["--truth-scale"] = [ends(table, truth.name, told)]
+        options["--truth-scale"] = [ends(table, truth.name, notes)]
         options |= given(missing_value=empty)
     else:
-        options |= value_options({truth.name: truth.kinds}, told, "", empty)
+        options |= value_options({truth.name: truth.kinds}, notes, "", empty)
     options |= given(calibration=chosen)
     by, preferred = _parts(table, chosen, "--by")
-    told += filter(None, [preferred])
+    notes += filter(None, [preferred])
     if not (table.log or table.labels):
-        item, _ = _clusters(table, told)
+        item, _ = _clusters(table, notes)
         by = _systems(table) | given(item=item) | by
     random = chosen == "random" and ALL_LABELLED not in contents and not preferred
-    told += [CHOSEN] if random else []
+    notes += [CHOSEN] if random else []
     cut = _threshold(table[name], truth, empty) if preferred else ""
     why = [f"{name} has a judge's scores, and {truth.name} what people said"]
     drop: list[Way] = [{}, {"--unparsed": ["drop"]}]
@@ -200,15 +200,15 @@ def _scores(table: Table) -> Iterator[Match]:
             "labels; with another one the answer is right too, and may be less sure"
         )
         more = {"--pass-from": [cut], "--stratum": by["--by"]}
-        yield Reading(line.plus(more), WANTED["prevalence"], 0.8, why, [*told, guess], drop,
-                      told_of_way=ways)  # fmt: skip
+        yield Reading(line.plus(more), WANTED["prevalence"], 0.8, why, [*notes, guess], drop,
+                      note_of_way=ways)  # fmt: skip
     several = "--by" in by and not preferred
     question = MEAN if truth.numbers else WANTED["prevalence"]
     if "--by" in by and not several:
         question = f"{question[:-1]}, in each {by['--by'][0]}?"
     elif several or "--by" in table.labels:
         question = BETTER_MEAN if truth.numbers else BETTER
-    yield Reading(line.plus(by), question, 0.8, why, told, drop, told_of_way=ways)
+    yield Reading(line.plus(by), question, 0.8, why, notes, drop, note_of_way=ways)
 
 
 def _perhaps(table: Table) -> Iterator[Match]:
@@ -218,13 +218,13 @@ def _perhaps(table: Table) -> Iterator[Match]:
         if judge in table.again or not judge:
             return
         filled, rows = table[name].kinds.total(), len(table[name].cells)
-        told = f"{name} has numbers like those of {judge}, in {filled:,} of {rows:,} rows: if"
-        yield Noted(f"{told} people gave them, the line below is theirs; else it is not", odd=True)
-        for one in _scores(table.but(truths=[name], scores=[judge])):
-            if isinstance(one, Reading):
+        note = f"{name} has numbers like those of {judge}, in {filled:,} of {rows:,} rows: if"
+        yield Noted(f"{note} people gave them, the line below is theirs; else it is not", odd=True)
+        for r in _scores(table.but(truths=[name], scores=[judge])):
+            if isinstance(r, Reading):
                 condition = f"If {name} holds people's scores"
-                yield Reading(one.line, one.question, 0.3, one.reasons, one.told, one.ways,
-                              condition, one.told_of_way)  # fmt: skip
+                yield Reading(r.line, r.question, 0.3, r.reasons, r.notes, r.ways,
+                              condition, r.note_of_way)  # fmt: skip
 
 
 def _threshold(scores: Column, labels: Column, empty: Sequence[str]) -> str:
@@ -235,7 +235,7 @@ def _threshold(scores: Column, labels: Column, empty: Sequence[str]) -> str:
             by_label.setdefault(label, []).append(float(score))
     if len(by_label) != 2:
         return ""
-    middle = sum(sum(own) / len(own) for own in by_label.values()) / 2
+    middle = sum(sum(of_label) / len(of_label) for of_label in by_label.values()) / 2
     return min((score for score in scores.kinds if float(score) >= middle), key=float)
 
 
@@ -266,7 +266,7 @@ def _parts(table: Table, chosen: str, option: str) -> tuple[Options, str]:
     return {option: [seen.column]}, text
 
 
-def _clusters(table: Table, told: list[str]) -> tuple[str | None, list[Way]]:
+def _clusters(table: Table, notes: list[str]) -> tuple[str | None, list[Way]]:
     """The column of the item, and what several rows of one may be.
 
     Where labels cover whole groups of rows, such as conversations, a group is the item.
@@ -283,16 +283,16 @@ def _clusters(table: Table, told: list[str]) -> tuple[str | None, list[Way]]:
         name, labelled, groups = together
         alone = item is None or len(table[item].kinds) == len(table[item].cells)
         item, again = (name, [outputs]) if alone else (item, again)
-        told.append(
+        notes.append(
             f"labels cover whole groups of {name}: {labelled:,} of {groups:,} have one on every "
             "row, the others on none, so that rows are no independent draws"
             + (f": the line says --item {name}, and would be too sure without" * (item == name))
         )
     if item and again == [outputs]:
         rows = f", counted by {table.part}," if table.part else ""
-        told.append(f"rows of one {item}{rows} are taken for outputs of their own "
+        notes.append(f"rows of one {item}{rows} are taken for outputs of their own "
                     "(--repeats system)")  # fmt: skip
     if item and not table[item].full:
-        told.append(f"rows without a name in {item} are left out of the line: it does not name it")
+        notes.append(f"rows without a name in {item} are left out of the line: it does not name it")
         return None, []
     return item, again

@@ -106,14 +106,14 @@ def _places(column: Column) -> tuple[tuple[str, str], tuple[str, ...]] | None:
         return None
     spelled = {folded(kind): kind for kind in column.kinds}
     ties = tuple(kind for word, kind in spelled.items() if word in TIES)
-    found = sorted(word for word in spelled if word not in TIES)
-    if len(found) != 2 or tuple(re.sub(r"^[a-z]+[ _-]", "", word) for word in found) not in PLACES:
+    places = sorted(w for w in spelled if w not in TIES)
+    if len(places) != 2 or tuple(re.sub(r"^[a-z]+[ _-]", "", w) for w in places) not in PLACES:
         return None
-    return (spelled[found[0]], spelled[found[1]]), ties
+    return (spelled[places[0]], spelled[places[1]]), ties
 
 
 def _change_places(item: Column, shown: Sequence[tuple[str, ...]]) -> bool:
     """Whether most pairs of answers to an item occur in both orders."""
-    pairs = {(one, *both) for one, both in zip(item.cells, shown, strict=True)}
-    back = sum((one, b, a) in pairs for one, a, b in pairs)
+    pairs = {(item_cell, *both) for item_cell, both in zip(item.cells, shown, strict=True)}
+    back = sum((item_cell, b, a) in pairs for item_cell, a, b in pairs)
     return item.full and len(item.kinds) > 4 and back > (1 - MOSTLY) * len(pairs)

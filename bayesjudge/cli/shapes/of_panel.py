@@ -28,20 +28,20 @@ def matches(table: Table) -> Iterator[Match]:
     votes = table.verdicts
     options = given(judges=votes) if wide else given(judge=table.judge, vote=votes)
     options |= {} if table.labels else given(truth=table.truths[:1])
-    one = len(table.systems) == 1 and table.truths  # a column that says nothing
-    names = {"item": table.row_name, "generator": None if one else table.system}
+    single = len(table.systems) == 1 and table.truths  # a column that says nothing
+    names = {"item": table.row_name, "generator": None if single else table.system}
     if table.labels:
-        own = {name: [*value] for name, value in table.labels.items()}
-        names["item"], *_ = own.pop("--item")
-        names["generator"] = next(iter(own.pop("--by", [])), table.system)
-        options |= own
+        labels = {name: [*value] for name, value in table.labels.items()}
+        names["item"], *_ = labels.pop("--item")
+        names["generator"] = next(iter(labels.pop("--by", [])), table.system)
+        options |= labels
     needed = ([] if wide else ["item"]) if table.truths else list(names)  # of one system
     absent = [f"the {option} (--{option})" for option in needed if not names[option]]
     if absent:
         yield Lacking("panel", f"a column that names {' and '.join(absent)}")
         return
-    told: list[str] = []
-    options |= given(**names) | values(table, told)
+    notes: list[str] = []
+    options |= given(**names) | values(table, notes)
     whole = table.truths and table[table.truths[0]].full
     by_name = [n for n in table.verdicts if says_judge(n)]
     how = f"{few(by_name, 5)} are called judges" if wide else f"{table.judge} names judges"
@@ -50,9 +50,9 @@ def matches(table: Table) -> Iterator[Match]:
         WANTED["panel"] if names["generator"] else ONE_SYSTEM,
         0.9,
         [f"{how}, who judged the same outputs"],
-        told,
+        notes,
         ways=[{}, {"--calibration": ["random"]}],
-        told_of_way={} if whole else {"--calibration": CHOSEN},
+        note_of_way={} if whole else {"--calibration": CHOSEN},
     )
     if table.judge and not wide:
         by = ", by generator" if names["generator"] else ""
@@ -66,9 +66,9 @@ def are_no_judges(table: Table) -> str:
     words = {n: {*words_of(n)} for n in names}
     if any(map(is_model, names)):
         return ""
-    if all(own & CRITERIA for own in words.values()):
+    if all(parts & CRITERIA for parts in words.values()):
         return f"votes of several judges: {few(names, 4)} are called criteria of one"
-    released = [n for n, own in words.items() if own & RELEASES]
+    released = [n for n, parts in words.items() if parts & RELEASES]
     if len(released) == len(names) == 2:
         return f"votes on one output: is it one judge on two releases in {few(names, 4)}?"
     if not any(map(says_judge, names)):

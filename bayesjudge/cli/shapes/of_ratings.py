@@ -37,9 +37,9 @@ def matches(table: Table) -> Iterator[Match]:
             yield Noted(f"response sets in {column.name}, of {few(sorted(parts), 10)}")
     rater = named(table.columns, GRADERS) or raters_in(table)
     if table.item and rater:
-        found = [*_long(table, rater)]
-        yield from found
-        if found:
+        readings = [*_long(table, rater)]
+        yield from readings
+        if readings:
             return
     yield from _wide(table)
 
@@ -67,8 +67,8 @@ def _long(table: Table, rater: str) -> Iterator[Match]:
         return
     between = separator_in(table[sets]) if sets else ""
     said: dict[str, set[str]] = {}
-    for name, one, several in {*table.rows([rater, choice or rater, sets or rater])}:
-        answers = {one} if choice else set()
+    for name, option, several in {*table.rows([rater, choice or rater, sets or rater])}:
+        answers = {option} if choice else set()
         said.setdefault(name, set()).update(answers, parts_of(several, between) if sets else ())
     said = {name: said[name] for name in table[rater].kinds}
     judges = [name for name in said if says_judge(name)]
@@ -121,7 +121,7 @@ def line_of(
     options: Mapping[str, Sequence[str]],
     said: Mapping[str, Collection[str]],
     people: Collection[str],
-    told: list[str],
+    notes: list[str],
     why: Sequence[str],
 ) -> Iterator[Match]:
     """Compare judges with people: what counts as positive is a guess, told as one.
@@ -131,34 +131,34 @@ def line_of(
     """
     theirs = sorted({label for label in people if label})
     by_meaning = {meaning(label): label for label in reversed(theirs)}
-    graded = len(theirs) > 2 and all(one.lstrip("-").isdigit() for one in theirs)
+    graded = len(theirs) > 2 and all(grade.lstrip("-").isdigit() for grade in theirs)
     recoded = [] if graded else [
         f"{judge}:{label}={by_meaning[meaning(label)]}"
         for judge, labels in said.items()
-        for label in sorted({one for one in labels if one} - {*theirs})
+        for label in sorted({word for word in labels if word} - {*theirs})
         if meaning(label) is not None and meaning(label) in by_meaning
     ]  # fmt: skip
     if not theirs:
         return
     positive = by_meaning.get(True, theirs[0])
     if graded:
-        told = [*told, "ratings: items are categorised by the highest grade; by another one: "
+        notes = [*notes, "ratings: items are categorised by the highest grade; by another one: "
                 "--positive GRADE"]  # fmt: skip
     elif True not in by_meaning:
-        told = [*told, f"ratings: that {positive!r} is the positive option is a guess"]
+        notes = [*notes, f"ratings: that {positive!r} is the positive option is a guess"]
     more = given(positive=None if graded else positive, recode=recoded)
-    yield Reading(Line("ratings", path, {**options, **more}), WANTED["ratings"], 0.4, why, told)
+    yield Reading(Line("ratings", path, {**options, **more}), WANTED["ratings"], 0.4, why, notes)
 
 
 def answers_like(
     name: str, judges: Sequence[str], answers: Mapping[str, set[str]], table: Table
 ) -> bool:
     """Whether a column answers in the judges' words; of pass and fail, also as they do."""
-    own = {kind_of(one) for one in answers[name]}
-    theirs = {kind_of(one) for judge in judges for one in answers[judge]}
-    if not len(own & theirs) > 1 or len(own & theirs) < len(own) / 2:
+    words = {kind_of(answer) for answer in answers[name]}
+    theirs = {kind_of(answer) for judge in judges for answer in answers[judge]}
+    if not len(words & theirs) > 1 or len(words & theirs) < len(words) / 2:
         return False
-    if says_person(name) or len(own) > 2:
+    if says_person(name) or len(words) > 2:
         return True
     binary = [table[j] for j in judges if table[j].binary or len(table[j].said) == 2]
     return any(go_together(table[name], judge) for judge in binary)
@@ -168,9 +168,9 @@ def options_of(column: Column, between: str) -> set[str]:
     """The few short options of a column; none if it holds something else."""
     if len(column.kinds) > 3000:
         return set()
-    found: set[str] = set().union(*(parts_of(cell, between) for cell in column.kinds))
-    short = all(len(one) <= LONGEST for one in found)
-    return found if short and 1 < len(found) <= MOST_LABELS else set()
+    options: set[str] = set().union(*(parts_of(cell, between) for cell in column.kinds))
+    short = all(len(option) <= LONGEST for option in options)
+    return options if short and 1 < len(options) <= MOST_LABELS else set()
 
 
 def parts_of(cell: str, between: str) -> set[str]:
@@ -186,7 +186,7 @@ def separator_in(column: Column) -> str:
     for between in SEPARATORS:
         parts = [[part.strip() for part in cell.split(between)] for cell in column.kinds]
         several = sum(len(each) > 1 for each in parts)
-        found = options_of(column, between) if several > 1 else set()
-        if found and len(found) < sum(map(len, parts)) and all(map(all, parts)):
+        options = options_of(column, between) if several > 1 else set()
+        if options and len(options) < sum(map(len, parts)) and all(map(all, parts)):
             return between
     return ""

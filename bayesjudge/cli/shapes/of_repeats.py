@@ -40,30 +40,30 @@ def _scores(table: Table, about: Mapping[str, list[str]]) -> Iterator[Match]:
     numbers = sorted({float(c) for c in table[score].kinds})
     if len(numbers) > MOST_LABELS:
         return
-    told: list[str] = []
-    scale, step = scale_seen(score, numbers, told)
+    notes: list[str] = []
+    scale, step = scale_seen(score, numbers, notes)
     width = f"{step / 2:g}"
-    told.append(f"repeats report: --half-width {width}, half a step of the scale, is how well each "
-                "mean is to be known; change it to your own number")  # fmt: skip
+    notes.append(f"repeats report: --half-width {width}, half a step of the scale, is how well "
+                 "each mean is to be known; change it to your own number")  # fmt: skip
     options = {"--score": [score], **about, "--scale": [scale], "--half-width": [width]}
     yield Reading(Line("repeats report", table.path, options), WANTED["repeats report"], 0.7,
                   [f"{table.item} has several rows that nothing but {score} tells apart"],
-                  told)  # fmt: skip
+                  notes)  # fmt: skip
 
 
 def _verdicts(table: Table, about: Mapping[str, list[str]]) -> Iterator[Match]:
     """How often a judge of pass and fail contradicts itself."""
-    told: list[str] = []
-    coded, (name,) = values(table, told), table.verdicts
+    notes: list[str] = []
+    coded, (name,) = values(table, notes), table.verdicts
     if "--classes" in coded:
         return
-    told.append(
+    notes.append(
         "repeats report: the line says that the rows of an item are verdicts on one and the same "
         "output; it is no self-contradiction if each is on an output of its own"
     )
     options = {"--score": [name], **about, **coded}
     yield Reading(Line("repeats report", table.path, options), CONTRADICTS, 0.7,
-                  [f"{table.item} has several rows that nothing but {name} tells apart"], told,
+                  [f"{table.item} has several rows that nothing but {name} tells apart"], notes,
                   ways=[{}, {"--scale": ["0-1"]}])  # in words; as numbers  # fmt: skip
 
 
@@ -74,27 +74,27 @@ def _side_by_side(table: Table, names: Sequence[str]) -> Iterator[Match]:
         why = "a column that names the item (--item)" if item is None else "one system"
         yield Lacking("repeats report", f"of {few(names, 3)}: {why}")
         return
-    said, told = said_in(table, names), list[str]()
+    said, notes = said_in(table, names), list[str]()
     kinds: Counter[str] = sum((table[n].kinds for n in names), Counter())
     shown = few([f"{k} {n}" for k, n in kinds.most_common()], 10)
     yield Noted(f"answers in {few(names, 5)}: {shown}")
     options = given(score=names, item=item, judge=table.judge)
     question, ways = WANTED["repeats report"], list[Mapping[str, Sequence[str]]]([{}])
     numeric = all(map(is_number, said))
-    if numeric and {float(one) for one in said} != {0.0, 1.0}:
-        options["--scale"] = [scale_seen(names[0], sorted(map(float, said)), told)[0]]
+    if numeric and {float(cell) for cell in said} != {0.0, 1.0}:
+        options["--scale"] = [scale_seen(names[0], sorted(map(float, said)), notes)[0]]
     else:
-        coded = value_options({n: table[n].kinds for n in names}, told)
+        coded = value_options({n: table[n].kinds for n in names}, notes)
         options |= {} if numeric else coded
         question, ways = CONTRADICTS, [{"--scale": ["0-1"]}] if numeric else [{}]
     judges = shlex.join(["--judges", *names])
-    told.append(
+    notes.append(
         f"repeats report: {few(names, 5)} are read, by their names, as answers of one judge about "
         "one and the same output; it is no self-contradiction if each is on an output of its own; "
         f"if they are judges: bayesjudge panel with {judges}"
     )
     yield Reading(Line("repeats report", table.path, options), question, 0.95,
-                  [f"names of {few(names, 5)} count repeats"], told, ways=ways)  # fmt: skip
+                  [f"names of {few(names, 5)} count repeats"], notes, ways=ways)  # fmt: skip
 
 
 def _ask_if_repeats(table: Table) -> Iterator[Match]:
@@ -119,10 +119,10 @@ def said_in(table: Table, names: Sequence[str]) -> list[str]:
     """The few words, or numbers, that each of some columns holds; none if they hold others."""
     each = [{*table[n].kinds} for n in names]
     every = sorted(set.union(*each))
-    alike = all(2 * len(own & each[0]) >= len(own) for own in each)
+    alike = all(2 * len(cells & each[0]) >= len(cells) for cells in each)
     numeric = all(map(is_number, every)) and len(every) <= MOST_LABELS
-    folds = {folded(one) for one in every}
-    two = len({one for one in folds if not says_nothing(one) or (one == "n" and "y" in folds)}) == 2
+    folds = {folded(cell) for cell in every}
+    two = len({c for c in folds if not says_nothing(c) or (c == "n" and "y" in folds)}) == 2
     return every if alike and len(every) > 1 and (numeric or two) else []
 
 
@@ -134,15 +134,15 @@ def numbered(names: Iterable[str]) -> dict[str, list[str]]:
     >>> numbered(["id", "run1", "run2", "run3", "gpt4", "gpt5"])
     {'run#': ['run1', 'run2', 'run3']}
     """
-    found: dict[str, dict[int, str]] = {}
+    columns: dict[str, dict[int, str]] = {}
     for name in names:
         for part in re.finditer(r"\d{1,3}", name):
             alike = f"{name[: part.start()]}#{name[part.end() :]}"
-            found.setdefault(alike, {})[int(part[0])] = name
+            columns.setdefault(alike, {})[int(part[0])] = name
     return {
-        alike: [own[n] for n in sorted(own)]
-        for alike, own in found.items()
-        if len(own) > 1 and min(own) in (0, 1) and max(own) - min(own) == len(own) - 1
+        alike: [ns[n] for n in sorted(ns)]
+        for alike, ns in columns.items()
+        if len(ns) > 1 and min(ns) in (0, 1) and max(ns) - min(ns) == len(ns) - 1
     }
 
 

@@ -29,41 +29,41 @@ def matches(table: Table) -> Iterator[Match]:
     lists = [c.name for c in table if c.cells and all(cell[:2] == "[{" for cell in c.cells if cell)]
     if lists:
         why = [f"{lists[0]} has a list of objects in each row: criteria"]
-        yield Reading(line, WANTED["rubric"], 0.7, why, [CHOSEN], WAYS, told_of_way={"worst": LOST})
+        yield Reading(line, WANTED["rubric"], 0.7, why, [CHOSEN], WAYS, note_of_way={"worst": LOST})
         return
     long = long_columns(table.columns, {})
     paired = [] if long else criteria(table, len(table.truths))
     if long is None and len(paired) < 2:
         return
-    told: list[str] = []
-    truths = [long["truth"]] if long else [one.truths[0] for one in paired]
-    judged = [long["verdict"]] if long else [(one.verdicts or one.scores)[0] for one in paired]
+    notes: list[str] = []
+    truths = [long["truth"]] if long else [g.truths[0] for g in paired]
+    judged = [long["verdict"]] if long else [(g.verdicts or g.scores)[0] for g in paired]
     designs = {label_design([], table.columns[n], [], []) for n in truths}
     if designs != {"random"}:  # as many good as bad: totals take a random sample
         return
-    options = {"--calibration": ["random"], **_options(table, judged, truths, told)}
+    options = {"--calibration": ["random"], **_options(table, judged, truths, notes)}
     weighed = long is not None and "weight" in long
-    told += [CHOSEN, *([] if weighed else [EQUAL])]
+    notes += [CHOSEN, *([] if weighed else [EQUAL])]
     names = table.system if len(table.systems) > 1 and not long else None
     options |= given(by=names)
     why = ["a judge's and people's columns share what they are called, but for who speaks"]
     why = [f"{long['criterion']} names the criterion of each row"] if long else why
-    yield Reading(line.plus(options), WANTED["rubric"], 0.85, why, told, WAYS,
-                  told_of_way={"worst": LOST})  # fmt: skip
+    yield Reading(line.plus(options), WANTED["rubric"], 0.85, why, notes, WAYS,
+                  note_of_way={"worst": LOST})  # fmt: skip
 
 
 def _options(
-    table: Table, judged: Sequence[str], truths: Sequence[str], told: list[str]
+    table: Table, judged: Sequence[str], truths: Sequence[str], notes: list[str]
 ) -> Options:
     """Scales of grades, and what labels mean."""
-    empty = absent(table, [*judged, *truths], told)
-    found = given(missing_value=empty)
+    empty = absent(table, [*judged, *truths], notes)
+    options = given(missing_value=empty)
     labels: dict[str, Mapping[str, int]] = {}
     for option, names in (("--scale", judged), ("--truth-scale", truths)):
         if all(table[n].numbers and not table[n].binary for n in names):
             numbers = [float(cell) for n in names for cell in table[n].kinds]
-            found[option] = [usual_scale(numbers)]
-            told.append(f"{option} {found[option][0]} is a guess from the numbers seen")
+            options[option] = [usual_scale(numbers)]
+            notes.append(f"{option} {options[option][0]} is a guess from the numbers seen")
         else:
             labels |= {n: table[n].kinds for n in names}
-    return found | value_options(labels, told, "", empty) if labels else found
+    return options | value_options(labels, notes, "", empty) if labels else options

@@ -18,7 +18,7 @@ def matches(table: Table) -> Iterator[Match]:
         return
     if len(table.judges) > 1 or pair_in(table):
         return
-    told: list[str] = []
+    notes: list[str] = []
     item = table.row_name
     if item is None or len({*table.columns[item]}) < len(table.columns[item]):
         several = f": {item} names several" if item else ""
@@ -28,11 +28,11 @@ def matches(table: Table) -> Iterator[Match]:
         return
     about = {"--item": [item]}
     if table.verdicts:
-        own = {**about, "--verdict": [table.verdicts[0]]}
-        yield labelling(table.path, own | values(table.but(verdicts=table.verdicts[:1]), told))
+        options = {**about, "--verdict": [table.verdicts[0]]}
+        yield labelling(table.path, options | values(table.but(verdicts=table.verdicts[:1]), notes))
     else:
         yield labelling_scores(
-            table.path, about, table.scores[0], ends(table, table.scores[0], told)
+            table.path, about, table.scores[0], ends(table, table.scores[0], notes)
         )
 
 

@@ -60,8 +60,8 @@ def find_labels(
     guessed = [Guess((n,), alike) for n in people if (alike := all_alike(n, table.columns[n]))]
     if truths:
         asked = _two_candidates(table, truths, labels)
-        kept = [n for n in truths if not any(n in one.columns for one in asked)]
-        more = [n for one in asked for n in one.columns]
+        kept = [n for n in truths if not any(n in question.columns for question in asked)]
+        more = [n for question in asked for n in question.columns]
         return Seen([] if asked else kept, [], [*people, *more], guessed, asked)
     rest = [table[n] for n in labels if n not in people]
     like = _like_a_judge([table[n] for n in scores])
@@ -72,7 +72,7 @@ def find_labels(
         ("empty in most rows, and read as people's labels", _of_a_sample(rest, bool(scores))),
         ("read as people's labels, by its name and since it goes with a judge's",
          [c for c in rest if names_labellers(c.name) and c.lacks and len(c.said) == 2 and (
-             any(len(own.said) == 2 and go_together(c, own) for own in rest if not own.lacks)
+             any(len(v.said) == 2 and go_together(c, v) for v in rest if not v.lacks)
              or any(_tells_apart(c, table[n]) for n in scores))]),
         ("read as people's labels, by its name",
          [c for c in rest if _says_what_a_judge_says(c, rest)]),
@@ -80,9 +80,9 @@ def find_labels(
          _graded_like([table[n] for n in scores])
          if not any(says_judge(c.name) or c.binary for c in rest) else []),
     )  # fmt: skip
-    for why, found in ways:
-        if found:
-            names = [c.name for c in found]
+    for why, columns in ways:
+        if columns:
+            names = [c.name for c in columns]
             text = f"{few(names, 5)} {'is' if len(names) == 1 else 'are'} {why}"
             return Seen(names, [], people, [*guessed, Guess((*names,), text)])
     return Seen([], perhaps, people, guessed)
@@ -155,7 +155,7 @@ def _two_candidates(table: Table, truths: Sequence[str], labels: Sequence[str]) 
     same = set.intersection(*called) if called else set()
     people = [n for n in rivals if names_labellers(n) or is_person(n)]
     judges = [c.words for c in table if c.name not in rivals]
-    graded = all(any(own & theirs for theirs in judges) for own in called)
+    graded = all(any(words & theirs for theirs in judges) for words in called)
     if len(rivals) < 2 or same or graded or (len(people) == len(rivals) and first.numbers):
         return []
     which = " or ".join(f"`{n}`" for n in rivals)
@@ -188,11 +188,11 @@ def all_alike(name: str, cells: Sequence[Any]) -> str:
     )
 
 
-def _rise_together(one: Column, other: Column) -> bool:
+def _rise_together(column: Column, other: Column) -> bool:
     """Whether numbers rise with others by more than chance."""
     from scipy.stats import spearmanr
 
-    pairs = zip(one.cells, other.cells, strict=True)
+    pairs = zip(column.cells, other.cells, strict=True)
     both = [(float(a), float(b)) for a, b in pairs if a and b]
     if len(both) < 3 or any(len({*side}) < 2 for side in zip(*both, strict=True)):
         return False
@@ -220,11 +220,11 @@ def _tells_apart(labels: Column, scores: Column) -> bool:
 
     if len(labels.cells) != len(scores.cells):
         return False
-    own: dict[str, list[float]] = {}
+    by_label: dict[str, list[float]] = {}
     for label, score in zip(labels.cells, scores.cells, strict=True):
         if folded(label) in labels.said and score:
-            own.setdefault(folded(label), []).append(float(score))
-    return len(own) == 2 and bool(mannwhitneyu(*own.values()).pvalue < BY_CHANCE)
+            by_label.setdefault(folded(label), []).append(float(score))
+    return len(by_label) == 2 and bool(mannwhitneyu(*by_label.values()).pvalue < BY_CHANCE)
 
 
 def _of_a_sample(labels: Sequence[Column], scored: bool) -> list[Column]:
@@ -239,8 +239,8 @@ def _of_a_sample(labels: Sequence[Column], scored: bool) -> list[Column]:
     return [
         c for c in some
         if (c.binary and (scored or binary))
-        or any(c.said == own.said for own in full)
-        or (len(c.said) == 2 and any(go_together(c, own) for own in binary))
+        or any(c.said == column.said for column in full)
+        or (len(c.said) == 2 and any(go_together(c, column) for column in binary))
     ]  # fmt: skip
 
 

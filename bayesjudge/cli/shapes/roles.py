@@ -62,14 +62,14 @@ def describe(
     item, counter = counted
     twins = [n for n in columns if _one_to_one(table[n], table[counter])]
     rest = Table({n: c for n, c in table.columns.items() if n not in twins}, absent=absent)
-    found = _by_names(rest, truth, item, people)
-    judged = bool(found.scores) != bool(found.verdicts)
-    if judged and not (found.truths or found.system or found.variant or found.asked):
+    seen = _by_names(rest, truth, item, people)
+    judged = bool(seen.scores) != bool(seen.verdicts)
+    if judged and not (seen.truths or seen.system or seen.variant or seen.asked):
         first = min(map(number_in, table[counter].kinds))
-        told = f"{counter} counts from {first} within each {item}, and is read as the number of"
+        note = f"{counter} counts from {first} within each {item}, and is read as the number of"
         order = next((n for n in twins if table[n].numeric), None)
-        return found.but(columns=table.columns, order=order, counter=counter, again=twins,
-                         guessed=[Guess((counter,), f"{told} the repeat")])  # fmt: skip
+        return seen.but(columns=table.columns, order=order, counter=counter, again=twins,
+                         guessed=[Guess((counter,), f"{note} the repeat")])  # fmt: skip
     plain = _by_names(table, truth, item, people)
     return plain.but(
         scores=[n for n in plain.scores if n != counter],
@@ -80,11 +80,11 @@ def describe(
 def _stand_for_nothing(cells: Sequence[str]) -> list[str]:
     """What a column has in place of empty cells, beside other words."""
     kinds = Counter(cells)
-    found = [one for one in kinds if one in DASHES and "+" not in kinds]
+    blanks = [kind for kind in kinds if kind in DASHES and "+" not in kinds]
     most = [k for k, n in kinds.items() if 2 * n > len(cells)]
-    found += [k for k in most if k.casefold() in NOTHING]
-    found += [k for k in most if k.casefold() == "none" and not unread({"": {*kinds} - {k, ""}})]
-    return found if len({*kinds} - {*found, ""}) else []
+    blanks += [k for k in most if k.casefold() in NOTHING]
+    blanks += [k for k in most if k.casefold() == "none" and not unread({"": {*kinds} - {k, ""}})]
+    return blanks if len({*kinds} - {*blanks, ""}) else []
 
 
 def _by_names(
@@ -104,8 +104,8 @@ def _by_names(
     )
     taken = {*table.keys, table.order, *(c.name for c in numbers if c.name.lower() in RATERS)}
     few = [n for n in labels if n not in taken]
-    found, rest = _what_was_said(table, truth, few, [c for c in numbers if c.name not in taken])
-    return _who_made_what(found, rest, people)
+    said, rest = _what_was_said(table, truth, few, [c for c in numbers if c.name not in taken])
+    return _who_made_what(said, rest, people)
 
 
 def _what_was_said(
@@ -162,23 +162,23 @@ def _who_made_what(table: Table, rest: Sequence[str], people: Mapping[str, list[
 def _gone_with(truth: Column, columns: Sequence[Column]) -> list[str]:
     """The one column of two words that go with people's past any chance."""
     two = [c for c in columns if len(c.said) == len(truth.said) == 2 and not c.lacks]
-    found = [c.name for c in two if go_together(truth, c)]
-    return found if len(found) == 1 else []
+    names = [c.name for c in two if go_together(truth, c)]
+    return names if len(names) == 1 else []
 
 
 def _labels(table: Table) -> list[str]:
     """Columns of a few short words; grades on a scale that another column shows are numbers."""
-    found = [c for c in table if c.labels]
+    columns = [c for c in table if c.labels]
     wide = [c.grades for c in table if not c.labels and says_judge(c.name)]
-    found = [c for c in found if not (len(c.grades) > 2 and any(c.grades <= own for own in wide))]
+    columns = [c for c in columns if not (len(c.grades) > 2 and any(c.grades <= w for w in wide))]
     called = any(says_person(c.name) for c in table)  # then a judge's few grades are classes
     graded = [c for c in table if len(c.grades) > 2]
     judges = [c for c in graded if not c.lacks and (
         c.words & SCORES or (says_judge(c.name) and not called))]  # fmt: skip
-    some = [c for c in graded if c not in judges and c in found and c.lacks and not c.index
+    some = [c for c in graded if c not in judges and c in columns and c.lacks and not c.index
             and any(c.grades <= judge.grades for judge in judges)]  # fmt: skip
     numbers = {c.name for c in (*some, *(judges if some else ()))}
-    return [c.name for c in found if c.name not in numbers]
+    return [c.name for c in columns if c.name not in numbers]
 
 
 def _judge_of(table: Table, labels: Sequence[str], numbers: Sequence[Column]) -> str | None:
@@ -194,17 +194,17 @@ def _are_verdicts(table: Table, name: str, labels: Sequence[str]) -> bool:
 
     Two such words may name judges too, unless the column is alone in saying anything.
     """
-    own, others = table[name], [table[n] for n in labels if n != name]
+    column, others = table[name], [table[n] for n in labels if n != name]
     people = [c for c in others if says_person(c.name) or c.lacks]
-    if own.binary or any(len(own.said & c.said) > 1 for c in people):
-        return not own.models
-    if any(len(own.said) > 1 and own.said <= c.said for c in others):
-        return not own.models
+    if column.binary or any(len(column.said & c.said) > 1 for c in people):
+        return not column.models
+    if any(len(column.said) > 1 and column.said <= c.said for c in others):
+        return not column.models
     called = any(says_judge(c.name) or c.name.lower() in CHOICES for c in others)
     scored = any(c.words & SCORES for c in table if c.name not in labels and c.numbers)
     said = any(c.binary and not c.lacks for c in others)
     alone = not (called or scored or said) and name.lower() in JUDGES
-    return alone and len(own.said) == 2 and not own.models
+    return alone and len(column.said) == 2 and not column.models
 
 
 def _item_of(table: Table) -> str | None:
@@ -252,9 +252,9 @@ def _repeats_in(table: Table) -> tuple[str, str] | None:
     return None
 
 
-def _one_to_one(one: Column, other: Column) -> bool:
-    same = len({*one.cells}) == len({*other.cells})
-    return same and len({*zip(one.cells, other.cells, strict=True)}) == len({*one.cells})
+def _one_to_one(column: Column, other: Column) -> bool:
+    same = len({*column.cells}) == len({*other.cells})
+    return same and len({*zip(column.cells, other.cells, strict=True)}) == len({*column.cells})
 
 
 def _one_label_each(table: Table, item: str, truths: Sequence[str]) -> bool:

@@ -54,9 +54,9 @@ class Column:
     @cached_property
     def kinds(self) -> Counter[str]:
         """How often each value occurs, in the order of the table; empty cells left out."""
-        found = Counter(self.cells)
-        found.pop("", None)
-        return found
+        kinds = Counter(self.cells)
+        kinds.pop("", None)
+        return kinds
 
     @cached_property
     def words(self) -> set[str]:
@@ -66,12 +66,12 @@ class Column:
     @cached_property
     def said(self) -> set[str]:
         """What cells say, however they are spelled; nothing of those that say nothing."""
-        return {folded(one) for one in self.kinds if not says_nothing(one)}
+        return {folded(cell) for cell in self.kinds if not says_nothing(cell)}
 
     @cached_property
     def meanings(self) -> set[str | bool]:
         """What cells say, words of pass and fail alike."""
-        return {kind_of(one) for one in self.kinds}
+        return {kind_of(cell) for cell in self.kinds}
 
     @property
     def lacks(self) -> bool:
@@ -119,9 +119,9 @@ class Column:
 
     def within(self, other: Column) -> bool:
         """Whether numbers may be on the scale of another column, and use half of it or more."""
-        own, theirs = ([*map(float, c.scale.rsplit(":", 1))] for c in (self, other))
-        inside = theirs[0] <= own[0] and own[1] <= theirs[1]
-        return inside and 2 * (own[1] - own[0]) >= theirs[1] - theirs[0]
+        low_high, theirs = ([*map(float, c.scale.rsplit(":", 1))] for c in (self, other))
+        inside = theirs[0] <= low_high[0] and low_high[1] <= theirs[1]
+        return inside and 2 * (low_high[1] - low_high[0]) >= theirs[1] - theirs[0]
 
     @property
     def constant(self) -> bool:
@@ -320,7 +320,7 @@ class Table:
         for item, label, verdict in rows:
             labels, verdicts, n = of_item.get(item, (set(), set(), 0))
             of_item[item] = (labels | {label}, verdicts | {verdict}, n + 1)
-        several = [own for own in of_item.values() if own[2] > 1 and own[0] != {""}]
+        several = [counts for counts in of_item.values() if counts[2] > 1 and counts[0] != {""}]
         alike = sum(len(labels) == 1 for labels, *_ in several)
         differ = sum(len(verdicts) > 1 for _, verdicts, _ in several)
         return alike == len(several) > 4 and differ > 4

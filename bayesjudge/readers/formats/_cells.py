@@ -29,28 +29,28 @@ def parts(value: Any) -> Any:
 
 def mapping(value: Any) -> Mapping[str, Any]:
     """A mapping, or an empty one in place of anything else."""
-    found = parts(value)
-    return found if isinstance(found, Mapping) else {}
+    inner = parts(value)
+    return inner if isinstance(inner, Mapping) else {}
 
 
 def listed(value: Any) -> list[Any]:
     """A list, or an empty one in place of anything else."""
-    found = parts(value)
-    return list(found) if isinstance(found, list | tuple) else []
+    inner = parts(value)
+    return list(inner) if isinstance(inner, list | tuple) else []
 
 
 def flat(value: Any, prefix: str = "") -> dict[str, Any]:
     """Cells of a mapping by name, those of mappings within as ``outer.inner``."""
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name, cell in mapping(value).items():
         if isinstance(cell, Mapping):
             inner = {f"{prefix}{name}.{key}": part for key, part in cell.items()}
-            found |= {k: v for k, v in inner.items() if not isinstance(v, Mapping | list)}
+            fields |= {k: v for k, v in inner.items() if not isinstance(v, Mapping | list)}
         elif not isinstance(cell, list):
-            found[f"{prefix}{name}"] = cell
-        if len(found) > MOST_FIELDS:
+            fields[f"{prefix}{name}"] = cell
+        if len(fields) > MOST_FIELDS:
             break
-    return found
+    return fields
 
 
 def number(value: Any) -> float | None:
@@ -58,10 +58,10 @@ def number(value: Any) -> float | None:
     if isinstance(value, bool) or value is None:
         return None
     try:
-        found = float(value)
+        as_float = float(value)
     except (TypeError, ValueError, OverflowError):
         return None
-    return found if math.isfinite(found) else None
+    return as_float if math.isfinite(as_float) else None
 
 
 def text(value: Any) -> str:
@@ -82,8 +82,8 @@ def verdict(value: Any) -> Any:
 
 def name_of(value: Any) -> str:
     """Name of a model: text, or what a mapping calls its model, id or name."""
-    found = parts(value)
-    if isinstance(found, Mapping):
-        names = (found.get(key) for key in ("model", "id", "name", "label"))
+    inner = parts(value)
+    if isinstance(inner, Mapping):
+        names = (inner.get(key) for key in ("model", "id", "name", "label"))
         return next((name_of(name) for name in names if name), "")
-    return text(found)
+    return text(inner)

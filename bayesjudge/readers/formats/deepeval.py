@@ -34,25 +34,25 @@ class DeepEval:
                 metrics = listed(_either(case, "metricsData", "metrics_data"))
                 if not metrics:
                     notes.left_out["test cases without a metric"] += 1
-                for one in map(mapping, metrics):
-                    yield _grade(case, one, system)
+                for metric in map(mapping, metrics):
+                    yield _grade(case, metric, system)
 
 
-def _either(found: Any, *names: str) -> Any:
-    return next((found[name] for name in names if found.get(name) is not None), None)
+def _either(record: Any, *names: str) -> Any:
+    return next((record[name] for name in names if record.get(name) is not None), None)
 
 
-def _grade(case: Any, one: Any, system: str) -> Grade:
+def _grade(case: Any, metric: Any, system: str) -> Grade:
     name = text(case.get("name"))
-    error, score = text(one.get("error")), number(one.get("score"))
-    failed = bool(error) or (score is None and one.get("success") is not True)
+    error, score = text(metric.get("error")), number(metric.get("score"))
+    failed = bool(error) or (score is None and metric.get("success") is not True)
     return Grade(
         item=text(case.get("input")) or name if UNNAMED.fullmatch(name) else name,
-        metric=text(one.get("name")) or "metric",
-        value=None if failed else verdict(one.get("success")),
+        metric=text(metric.get("name")) or "metric",
+        value=None if failed else verdict(metric.get("success")),
         score=None if failed else score,
         system=system,
-        judge=text(_either(one, "evaluationModel", "evaluation_model")),
+        judge=text(_either(metric, "evaluationModel", "evaluation_model")),
         failure=(error or "no score")[:300] if failed else "",
         output=hash(text(_either(case, "actualOutput", "actual_output"))),
         about=flat(_either(case, "additionalMetadata", "additional_metadata", "metadata")),

@@ -57,7 +57,7 @@ class Inspect:
             with checking(file.name) as require:
                 words = "the log holds no samples; write it with log_samples"
                 require(listed(header.get("samples")), words)
-            return header, (mapping(one) for one in header["samples"])
+            return header, (mapping(sample) for sample in header["samples"])
         name = HEADER if HEADER in file.members else START
         header = mapping(file.parsed(file.member(name), name))
         names = [n for n in file.members if n.startswith("samples/") and n.endswith(".json")]
@@ -72,13 +72,13 @@ class Inspect:
 
 def _unlike_summary(results: Mapping[str, Any], failed: Mapping[str, int]) -> Iterator[str]:
     """What the log's own summary hides: means over epochs leave failed grades out uncounted."""
-    for one in map(mapping, listed(results.get("scores"))):
-        name, unscored = text(one.get("name")), one.get("unscored_samples")
+    for score in map(mapping, listed(results.get("scores"))):
+        name, unscored = text(score.get("name")), score.get("unscored_samples")
         n = failed.get(name, 0)
         if isinstance(unscored, int) and unscored < n:
             grades = "grade" if n == 1 else "grades"
-            told = f"the log's own summary of {name} counts {unscored} unscored"
-            yield f"{told}, and {n} {grades} failed: do not take its shares"
+            note = f"the log's own summary of {name} counts {unscored} unscored"
+            yield f"{note}, and {n} {grades} failed: do not take its shares"
 
 
 def _expected(run: Mapping[str, Any]) -> int:
@@ -108,8 +108,8 @@ def _grades(
         output=hash(_output(sample.get("output"))),
         about=about,
     )
-    for name, found in scores.items():
-        score = mapping(found)
+    for name, values in scores.items():
+        score = mapping(values)
         judge = _judge(score, jurors.get(name))
         yield from _values(base._replace(judge=judge), name, score, _original(score))
         edited = _edited(score)
@@ -124,10 +124,10 @@ def _target(target: Any) -> Any:
 
 def _output(output: Any) -> str:
     """Text of what was graded."""
-    found = mapping(output)
-    if "completion" in found:
-        return text(found["completion"])
-    choices = listed(found.get("choices"))
+    produced = mapping(output)
+    if "completion" in produced:
+        return text(produced["completion"])
+    choices = listed(produced.get("choices"))
     message = mapping(mapping(choices[0]).get("message")) if choices else {}
     return str(message.get("content"))
 
@@ -135,15 +135,15 @@ def _output(output: Any) -> str:
 def _values(base: Grade, name: str, score: Mapping[str, Any], value: Any) -> Iterator[Grade]:
     """One grade; of a value with parts, one a part."""
     why = text(score.get("reason")) or "no value"
-    told = text(score.get("explanation"))
-    failure = f"{why}: {told[:200]}" if told else why
+    reason = text(score.get("explanation"))
+    failure = f"{why}: {reason[:200]}" if reason else why
     parts = {name: None if isinstance(value, list) else value}
     if isinstance(value, Mapping):
         parts = {f"{name}/{part}": inner for part, inner in value.items()}
     for metric, inner in parts.items():
-        found = verdict(inner)
-        lost = "" if found is not None else failure
-        yield base._replace(metric=metric, value=found, score=_letter(found), failure=lost)
+        grade = verdict(inner)
+        lost = "" if grade is not None else failure
+        yield base._replace(metric=metric, value=grade, score=_letter(grade), failure=lost)
 
 
 def _letter(value: Any) -> float | None:
@@ -152,15 +152,15 @@ def _letter(value: Any) -> float | None:
 
 def _original(score: Mapping[str, Any]) -> Any:
     """The value before people edited it."""
-    history = [mapping(one) for one in listed(score.get("history"))]
+    history = [mapping(entry) for entry in listed(score.get("history"))]
     return history[0].get("value") if len(history) > 1 else score.get("value")
 
 
 def _edited(score: Mapping[str, Any]) -> Any:
     """The value that a person gave, if it was edited."""
-    history = [mapping(one) for one in listed(score.get("history"))]
+    history = [mapping(entry) for entry in listed(score.get("history"))]
     values = [
-        one.get("value") for one in history[1:] if one.get("value") not in (None, "UNCHANGED")
+        entry.get("value") for entry in history[1:] if entry.get("value") not in (None, "UNCHANGED")
     ]
     last = values[-1] if values else None
     return None if isinstance(last, Mapping | list) else verdict(last)
@@ -173,7 +173,7 @@ def _judge(score: Mapping[str, Any], options: Any) -> str:
     if size:
         return f"panel of {size}"
     grading = listed(about.get("grading"))
-    models = [text(mapping(one).get("model")) for one in grading]
+    models = [text(mapping(model).get("model")) for model in grading]
     named = next((m for m in reversed(models) if m), "")
     return named or name_of(mapping(options).get("model"))
 
@@ -185,11 +185,11 @@ def _votes(base: Grade, name: str, score: Mapping[str, Any], options: Any) -> It
         mapping(f).get("index"): text(mapping(f).get("reason"))
         for f in listed(panel.get("failures"))
     }
-    models = [name_of(one) for one in listed(mapping(options).get("model"))]
+    models = [name_of(model) for model in listed(mapping(options).get("model"))]
     for i, vote in enumerate(listed(panel.get("votes"))):
         judge = models[i] if i < len(models) and models[i] else f"judge {i + 1}"
         judge = judge if models.count(judge) < 2 else f"{judge} #{i + 1}"
-        found = verdict(mapping(vote).get("value", vote) if isinstance(vote, Mapping) else vote)
-        lost = "" if found is not None else reasons.get(i) or "no vote"
+        grade = verdict(mapping(vote).get("value", vote) if isinstance(vote, Mapping) else vote)
+        lost = "" if grade is not None else reasons.get(i) or "no vote"
         vote_of = base._replace(metric=f"{name} votes", judge=judge)
-        yield vote_of._replace(value=found, score=_letter(found), failure=lost)
+        yield vote_of._replace(value=grade, score=_letter(grade), failure=lost)

@@ -37,19 +37,19 @@ def _grade(row: Mapping[str, Any]) -> Grade:
     kind, source = text(row.get("datatype")).upper(), text(row.get("source")).upper()
     said, value = text(row.get("stringvalue")).strip(), row.get("value")
     if kind == "CATEGORICAL":
-        found = said or verdict(value)
+        grade = said or verdict(value)
     elif kind == "BOOLEAN":
-        found = said or verdict(number(value))
+        grade = said or verdict(number(value))
     else:
-        found = verdict(number(value))
+        grade = verdict(number(value))
     observation = text(row.get("observationid"))
     item = text(row.get("traceid")) + (f"/{observation}" if observation else "")
     return Grade(
         item=item or text(row.get("sessionid")) or text(row.get("datasetrunid")),
         metric=text(row.get("name")) or "score",
-        value=found,
+        value=grade,
         judge="evaluator" if source == "EVAL" else "",
         human=source == PEOPLE,
-        failure="" if found is not None else text(row.get("comment"))[:300] or "no value",
+        failure="" if grade is not None else text(row.get("comment"))[:300] or "no value",
         about={"trace_name": row.get("tracename"), "environment": row.get("environment")},
     )

@@ -31,12 +31,12 @@ class LangSmith:
             for key in keys:
                 said = verdict(row.get(key))
                 score = number(said)
-                found = said if score is None or isinstance(said, bool) else score
+                grade = said if score is None or isinstance(said, bool) else score
                 yield Grade(
                     item=text(row.get("example_id")),
                     metric=key.removeprefix(FEEDBACK),
-                    value=found,
-                    failure="" if found is not None else (error or "no feedback")[:300],
+                    value=grade,
+                    failure="" if grade is not None else (error or "no feedback")[:300],
                     output=hash(tuple(outputs)),
                     about=about,
                 )

@@ -35,13 +35,13 @@ class LMEval:
             about |= {"target": row.get("target")} if isinstance(row.get("target"), str) else {}
             for name in map(text, names):
                 value = row.get(name)
-                found = None if isinstance(value, Mapping | list) else verdict(value)
+                grade = None if isinstance(value, Mapping | list) else verdict(value)
                 yield Grade(
                     item=text(row.get("doc_id")),
                     metric=name if chosen in ("", "none") else f"{name},{chosen}",
-                    value=found,
+                    value=grade,
                     system=system,
-                    failure="" if found is not None else "no number",
+                    failure="" if grade is not None else "no number",
                     output=hash(repr(row.get("filtered_resps"))),
                     about=about,
                 )
@@ -54,8 +54,8 @@ def _model(file: File, notes: Notes) -> str:
     named = f"results_{date[0]}.json" if date else "results.json"
     try:
         with (folder / named).open(encoding="utf-8") as opened:
-            found: Any = mapping(json.load(opened))
+            config: Any = mapping(json.load(opened))
     except (OSError, ValueError):
         notes.told.append(f"the model is not named: there is no {named} beside the samples")
         return ""
-    return text(found.get("model_name")) or text(mapping(found.get("config")).get("model"))
+    return text(config.get("model_name")) or text(mapping(config.get("config")).get("model"))

@@ -57,11 +57,11 @@ def from_mlflow(experiment: str, *, tracking_uri: str | None = None) -> Log:
             mlflow = None
         require(mlflow is not None, "needs MLflow (pip install mlflow), which is not installed")
     client = mlflow.MlflowClient(tracking_uri=tracking_uri)
-    found = client.get_experiment_by_name(experiment)
+    stored = client.get_experiment_by_name(experiment)
     with checking("from_mlflow") as require:
-        require(found is not None, f"there is no experiment {experiment!r}")
+        require(stored is not None, f"there is no experiment {experiment!r}")
     notes = Notes()
-    grades = _grades(_traces(client, found.experiment_id), notes)
+    grades = _grades(_traces(client, stored.experiment_id), notes)
     return log_of(MLflow.NAME, f"MLflow experiment {experiment}", grades, notes)
 
 
@@ -71,7 +71,7 @@ def _traces(client: Any, experiment_id: str) -> Iterator[Mapping[str, Any]]:
     token = None
     while True:
         page = client.search_traces(**asked, max_results=PAGE, page_token=token)
-        yield from (one.to_dict() for one in page)
+        yield from (trace.to_dict() for trace in page)
         token = page.token
         if not token:
             return
@@ -88,25 +88,25 @@ def _grades(records: Any, notes: Notes) -> Iterator[Grade]:
         about = {k: v for k, v in tags.items() if not k.startswith("mlflow.")}
         system = next((text(tags[k]) for k in ("model", "mlflow.modelId") if tags.get(k)), "")
         base = Grade(item=item, metric="", value=None, system=system, about=about)
-        for one in map(mapping, assessments):
-            if one.get("valid") is False:
+        for assessment in map(mapping, assessments):
+            if assessment.get("valid") is False:
                 notes.left_out["assessments that were overridden"] += 1
                 continue
-            yield _grade(base, one)
+            yield _grade(base, assessment)
 
 
-def _grade(base: Grade, one: Mapping[str, Any]) -> Grade:
-    feedback, expected = mapping(one.get("feedback")), mapping(one.get("expectation"))
-    source = mapping(one.get("source"))
+def _grade(base: Grade, entry: Mapping[str, Any]) -> Grade:
+    feedback, expected = mapping(entry.get("feedback")), mapping(entry.get("expectation"))
+    source = mapping(entry.get("source"))
     kind = next((text(source[key]) for key in KIND if source.get(key)), "").upper()
-    error = feedback.get("error") or one.get("error")
+    error = feedback.get("error") or entry.get("error")
     value = expected.get("value", feedback.get("value"))
-    found = None if error or isinstance(value, Mapping | list) else verdict(value)
-    told = text(mapping(error).get("error_message")) or text(error) or "no value"
+    grade = None if error or isinstance(value, Mapping | list) else verdict(value)
+    message = text(mapping(error).get("error_message")) or text(error) or "no value"
     return base._replace(
-        metric=text(one.get("assessment_name")) or text(one.get("name")) or "assessment",
-        value=found,
+        metric=text(entry.get("assessment_name")) or text(entry.get("name")) or "assessment",
+        value=grade,
         judge=text(source.get("source_id")) if kind in ("LLM_JUDGE", "AI_JUDGE") else "",
         human=kind == "HUMAN",
-        failure="" if found is not None else told[:300],
+        failure="" if grade is not None else message[:300],
     )

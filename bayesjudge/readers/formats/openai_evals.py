@@ -22,17 +22,17 @@ class OpenAIEvals:
         """All grades."""
         for row in file.records():
             sample = mapping(row.get("sample"))
-            results = [mapping(one) for one in listed(row.get("results"))]
+            results = [mapping(event) for event in listed(row.get("results"))]
             if not results:
                 notes.left_out["output items without a result"] += 1
-            for one in results:
-                judge = mapping(one.get("sample"))
+            for result in results:
+                judge = mapping(result.get("sample"))
                 error = text(mapping(judge.get("error")).get("message"))
-                score, passed = number(one.get("score")), one.get("passed")
+                score, passed = number(result.get("score")), result.get("passed")
                 known = not error and (isinstance(passed, bool) or score is not None)
                 yield Grade(
                     item=text(row.get("datasource_item_id")),
-                    metric=_grader(text(one.get("name"))),
+                    metric=_grader(text(result.get("name"))),
                     value=None if not known else verdict(score if passed is None else passed),
                     score=score if known else None,
                     system=text(sample.get("model")) or text(row.get("run_id")),

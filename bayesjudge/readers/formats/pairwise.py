@@ -91,13 +91,13 @@ class MTBench:
             judge = listed(row.get("judge")) or [text(row.get("judge"))]
             score = number(row.get("score"))
             known = score is not None and score >= 0
-            told = re.sub(r"\s+", " ", text(row.get("judgment")))[:200]
+            reason = re.sub(r"\s+", " ", text(row.get("judgment")))[:200]
             yield Grade(
                 item=f"{text(row.get('question_id'))}, turn {text(row.get('turn'))}",
                 metric="score",
                 value=score if known else None,
                 system=text(row.get("model")),
                 judge=text(judge[0]),
-                failure="" if known else f"no score: {told}",
+                failure="" if known else f"no score: {reason}",
                 about={"prompt": text(judge[1]) if len(judge) > 1 else None},
             )

@@ -49,17 +49,17 @@ def _wide(row: Mapping[str, Any], names: list[str], i: int) -> Iterator[Grade]:
     cells = {k: v for k, v in row.items() if not k.endswith((SCORE, DETAILS)) and k not in TEXTS}
     for name in names:
         result, details = mapping(row.get(f"{name}{SCORE}")), mapping(row.get(f"{name}{DETAILS}"))
-        found, score = _value(result)
-        why = [text(one).splitlines()[0] for one in listed(details.get("exceptions"))[:1] if one]
+        value, score = _value(result)
+        why = [text(e).splitlines()[0] for e in listed(details.get("exceptions"))[:1] if e]
         kind = text(result.get("kind")).lower()
         yield Grade(
             item=_item(row, i),
             metric=name,
-            value=found,
+            value=value,
             score=score,
             judge=text(mapping(result.get("metadata")).get("model")) or ("llm" * (kind == "llm")),
             human=kind == "human",
-            failure="" if found is not None else (why or ["no score"])[0][:300],
+            failure="" if value is not None else (why or ["no score"])[0][:300],
             output=hash(text(row.get("output"))),
             about=cells,
         )
@@ -74,16 +74,16 @@ def _value(result: Mapping[str, Any]) -> tuple[Any, float | None]:
 def _long(row: Mapping[str, Any]) -> Grade:
     kind = text(row.get("annotator_kind")).upper()
     result = {"label": _cell(row, "label"), "score": _cell(row, "score")}
-    found, score = _value(result)
+    value, score = _value(result)
     named = _cell(row, "annotation_name") or _cell(row, "name")
     return Grade(
         item=next((text(row[name]) for name in IDS if text(row.get(name))), ""),
         metric=text(named) or "annotation",
-        value=found,
+        value=value,
         score=score,
         judge=(text(_cell(row, "identifier")) or "llm") if kind == "LLM" else "",
         human=kind == "HUMAN",
-        failure="" if found is not None else text(_cell(row, "explanation"))[:300] or "no label",
+        failure="" if value is not None else text(_cell(row, "explanation"))[:300] or "no label",
     )
 
 

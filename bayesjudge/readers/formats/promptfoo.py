@@ -65,10 +65,9 @@ def _never_graded(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     lost: Counter[str] = Counter()
     for row in rows:
         components = listed(mapping(row.get("gradingResult")).get("componentResults"))
-        graded = {text(mapping(mapping(one).get("assertion")).get("type")) for one in components}
+        graded = {text(mapping(mapping(c).get("assertion")).get("type")) for c in components}
         asked = {
-            text(mapping(one).get("type"))
-            for one in listed(mapping(row.get("testCase")).get("assert"))
+            text(mapping(c).get("type")) for c in listed(mapping(row.get("testCase")).get("assert"))
         }
         lost.update(kind for kind in asked - graded if components and MODEL_GRADED.match(kind))
     for kind, n in lost.items():
@@ -78,7 +77,7 @@ def _never_graded(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 def _grades(row: Mapping[str, Any], several: bool, judge: str, notes: Notes) -> Iterator[Grade]:
     case = mapping(row.get("testCase"))
     graded = mapping(row.get("gradingResult"))
-    components = [mapping(one) for one in listed(graded.get("componentResults"))]
+    components = [mapping(component) for component in listed(graded.get("componentResults"))]
     if not components:
         ended = "that ended in an error" if row.get("error") else "without an assertion"
         notes.left_out[f"test cases {ended}"] += 1
@@ -97,17 +96,17 @@ def _grades(row: Mapping[str, Any], several: bool, judge: str, notes: Notes) -> 
         about=about,
     )
     judge = name_of(mapping(case.get("options")).get("provider")) or judge
-    for one in components:
-        assertion = mapping(one.get("assertion"))
+    for part in components:
+        assertion = mapping(part.get("assertion"))
         kind = text(assertion.get("type")) or "assertion"
         by_model = bool(MODEL_GRADED.match(kind))
-        reason = text(one.get("reason"))
-        failed = by_model and one.get("pass") is False and bool(UNPARSED.search(reason))
+        reason = text(part.get("reason"))
+        failed = by_model and part.get("pass") is False and bool(UNPARSED.search(reason))
         failed |= row.get("failureReason") == ERROR
         yield base._replace(
             metric=_metric(assertion, kind, by_model),
-            value=None if failed else verdict(one.get("pass")),
-            score=None if failed else number(one.get("score")),
+            value=None if failed else verdict(part.get("pass")),
+            score=None if failed else number(part.get("score")),
             judge=(name_of(assertion.get("provider")) or judge) if by_model else "",
             failure=reason[:300] or "error" if failed else "",
         )
@@ -116,10 +115,10 @@ def _grades(row: Mapping[str, Any], several: bool, judge: str, notes: Notes) -> 
 def _names(row: Mapping[str, Any], case: Mapping[str, Any], provider: str) -> dict[str, Any]:
     """What else a person's table may call a test and what made its output."""
     variables = case.get("vars") or row.get("vars")
-    found = {"test": row.get("testIdx"), "description": case.get("description")}
-    found |= {"provider": provider, "prompt": row.get("promptIdx")}
-    found |= flat(variables, "vars.") if mapping(variables) else {}
-    return {name: cell for name, cell in found.items() if cell not in (None, "")}
+    fields = {"test": row.get("testIdx"), "description": case.get("description")}
+    fields |= {"provider": provider, "prompt": row.get("promptIdx")}
+    fields |= flat(variables, "vars.") if mapping(variables) else {}
+    return {name: cell for name, cell in fields.items() if cell not in (None, "")}
 
 
 def _item(variables: Any) -> str:
