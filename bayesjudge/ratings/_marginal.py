@@ -345,7 +345,7 @@ class LogProbabilities(Operation):
         return compiled(logs)
 
     def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:
-        mine_bar, seen_bar = _Gradient(*self.told)(*inputs, cotangents[0], *outputs)
+        mine_bar, seen_bar = _Gradient(*self.sizes)(*inputs, cotangents[0], *outputs)
         return [mine_bar, seen_bar, *(disconnected_type() for _ in inputs[2:])]
 
 
