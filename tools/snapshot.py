@@ -755,9 +755,8 @@ def repeats_rules(name: str, values: list[float], scale: Any) -> Iterator[Job]:
         about = {"scale": list(scale), "method": method, "pilot": 4, "batch": 4}
         call = partial(module.next_batch, values[:n], 0.3, **about)
         yield Job(name, f"next_batch.{method} {n}", call)
-    for kind in ("betting", "bernstein"):
-        call = partial(module.confidence_sequence, values, list(scale), kind=kind)
-        yield Job(name, f"confidence_sequence.{kind}", call)
+    call = partial(module.confidence_sequence, values, list(scale))
+    yield Job(name, "confidence_sequence", call)
 
 
 def repeats_reference(cases: dict[str, Any]) -> Iterator[Job]:

@@ -280,8 +280,8 @@ class Released:
             for column in each.columns[1:]:
                 columns.append(free_name(f"released_{column}", columns))
             columns.append(free_name("judge", columns))
-            out = pd.DataFrame(release.scores).assign(judge=name)
-            tables.append(pd.concat([each, out], axis=1).set_axis(columns, axis=1))
+            scores = pd.DataFrame(release.scores).assign(judge=name)
+            tables.append(pd.concat([each, scores], axis=1).set_axis(columns, axis=1))
         if not tables:
             tell("no scores were released: nothing is certified")
             return

@@ -274,14 +274,14 @@ def _sections(fits: Sequence[Fit], ci_prob: float, baseline: str | None) -> list
     }  # fmt: skip
     heading = f"Ranks, all at once with probability {ci_prob:g}"
     plan = module.next_pairings(fits[-1])
-    lines = [f"{plan}"]
+    advice = [f"{plan}"]
     if plan.wasted and plan.needed != 0:
-        lines.append(f"Of people's battles so far {plan.wasted:,} were of pairs decided by now.")
+        advice.append(f"Of people's battles so far {plan.wasted:,} were of pairs decided by now.")
     rows = plan.pairs.to_dict("records")
     next_ones = {"needed": plan.needed, "probability": plan.probability, "pairs": rows}
     return [
         Section(heading, first_lines(lines, MOST_LINES), "leaderboard", fields, detail=False),
-        Section("What people should judge next", lines, "next_pairings", next_ones, detail=False),
+        Section("What people should judge next", advice, "next_pairings", next_ones, detail=False),
     ]
 
 

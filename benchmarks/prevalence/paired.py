@@ -14,7 +14,7 @@ Writes benchmarks/prevalence/results/paired.csv.
 
 Quick: ``--runs 4``
 
-Found (--runs 60; a cell's coverage has an error of up to .03): where systems differ on few
+Found: with --runs 60 (a cell's coverage has an error of up to .03): where systems differ on few
 labelled items, the rule by errors alone leaves intervals that are too short, or of no width: it
 covers .32 to 1 over 15 settings. Imaginary items cover .933 to 1, the posterior .933 to 1, with
 .873 to 1.039 of the interval score of imaginary items.

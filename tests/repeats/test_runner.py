@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from asking import sample_until_sync
 from chat_server import ChatServer, dice
 from conftest import study_but
 
@@ -29,7 +30,6 @@ from bayesjudge.repeats.runner import (
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
-from asking import sample_until_sync  # noqa: E402
 from run_to_be_killed import ITEMS, KillStudy, finish, found, kill_after, run, start  # noqa: E402
 from run_to_be_killed import PLAN as PLAN_OF_RUN  # noqa: E402
 

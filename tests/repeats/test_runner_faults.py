@@ -14,6 +14,7 @@ from pathlib import Path
 
 import jinja2
 import pytest
+from asking import sample_until_sync, saying
 from chat_server import dice
 
 import bayesjudge as bj
@@ -26,8 +27,6 @@ from bayesjudge.repeats.runner import (
 )
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-from asking import sample_until_sync, saying  # noqa: E402
 
 QUICK = RetryPolicy(timeout=5, retries=1, first_delay=0.001)
 PLAN = {"scale": [1, 2, 3, 4, 5], "half_width": 0.4, "retry": QUICK, "progress": False}

@@ -129,6 +129,8 @@ def _in_json(value: Any) -> Any:
             return [type(value).__name__, getattr(value, method)()]
     if callable(value):
         known = (value.__module__ or "").partition(".")[0] in ("bayesjudge", "builtins")
+        if getattr(getattr(value, "__code__", None), "co_filename", "") == "<string>":
+            raise TypeError("it is a function of evaluated text")  # others' text has that name too
         return value.__qualname__ if known else inspect.getsource(value)
     if not hasattr(value, "__dict__"):
         raise TypeError(f"it holds a {type(value).__name__}")
