@@ -8,11 +8,12 @@ probability is a product of two factors,
 .. math:: \frac{B(a + g, b + n - g)}{B(a, b)} \quad\text{and}\quad
           (1 - \psi) \prod P(v \mid y) + \psi\, P(\text{one draw}),
 
-the first of g good attempts among n at a task that is not done always or never, whose success is
-Beta(a, b), the second of the verdicts: with
-probability ψ the judge errs on all good attempts of the task or on none, and so on its bad ones.
-If some attempts have no verdict, each lacks it by itself with a probability given its truth, and
-the second factor is of those that have one.
+the first of g good attempts among n at a task whose success is Beta(a, b), the second of the
+verdicts: with probability ψ the judge errs on all good attempts of the task or on none, and so on
+its bad ones. The first factor is mixed with that of tasks that are always or never done, which is 1
+if g = n, or if g = 0, and else 0 (`success` has their shares). If some attempts have no verdict,
+each lacks it by itself with a probability given its truth, and the second factor is of those that
+have one.
 """
 
 from __future__ import annotations

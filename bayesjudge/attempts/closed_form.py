@@ -371,10 +371,7 @@ def _ks(sums: Sums) -> list[int]:
 def _jackknife(statistic: Callable[[Parts], np.ndarray], sums: Parts) -> Jackknifed:
     """A statistic of sums over tasks, and its standard error from leaving out each."""
     totals = [{name: part.sum(axis=-1, keepdims=True) for name, part in s.items()} for s in sums]
-    left = [
-        {n: total[n] - sums_of[n] for n in sums_of}
-        for total, sums_of in zip(totals, sums, strict=True)
-    ]
+    left = [{n: total[n] - part[n] for n in part} for total, part in zip(totals, sums, strict=True)]
     value = float(np.squeeze(statistic(totals)))
     others = statistic(left)
     n = others.size  # unknown if one task decides whether there is a value
@@ -404,9 +401,9 @@ def _share(share: Jackknifed, tasks: float, ci_prob: float) -> tuple[float, floa
     return *wilson_by_units(value, worth, int(tasks), ci_prob), raw
 
 
-def _lacks(value: Jackknifed, parts: Parts, tried: str) -> str:
+def _lacks(chance: Jackknifed, parts: Parts, tried: str) -> str:
     """Id of the caution that says why a chance is ``nan``, if it is."""
-    if not np.isnan(value.value):
+    if not np.isnan(chance.value):
         return ""
     return "weak-judge" if all(part[tried][0].any() for part in parts) else "few-attempts"
 

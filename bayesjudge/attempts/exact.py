@@ -21,7 +21,8 @@ from bayesjudge.truth.importance import weighed_points
 
 #: Draws of each round of the proposal, and those that are kept.
 ROUNDS, DRAWS = (1024, 2048, 4096, 8192), 4000
-#: Effective draws below which the last round is repeated so often, and has failed.
+#: Effective draws below which the last round is repeated, how often at most, and those below which
+#: importance sampling has failed.
 ENOUGH, AGAIN, FEWEST = 1000, 2, 300
 #: A task that is done so seldom is called one that the agent never does.
 SELDOM = 0.05

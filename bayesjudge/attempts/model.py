@@ -178,8 +178,8 @@ class PersistentErrors(BayesianModel):
             logs = _log_likelihood(tasks, values, len(data.systems))
             model.add_coord("pattern", np.arange(len(group)))
             held = [
-                pm.Data(f"task_{name}", data_of, dims="pattern")
-                for name, data_of in (("orders", orders), ("group", group), ("count", count))
+                pm.Data(f"task_{name}", column, dims="pattern")
+                for name, column in (("orders", orders), ("group", group), ("count", count))
             ]
             pm.CustomDist(
                 "tasks",

@@ -257,8 +257,8 @@ def _agreement(by_person: Mapping[str, Mapping[str, float]]) -> Agreement | None
             both = [(x[a], x[b]) for x in by_person.values() if a in x and b in x]
             if not both:
                 continue
-            first, two = np.array(both).T
-            alike = agreement.of_classes(first, two, np.full(len(first), 1 / len(first)), 2)
+            first, second = np.array(both).T
+            alike = agreement.of_classes(first, second, np.full(len(first), 1 / len(first)), 2)
             kappas.append(float(alike["kappa"]))
-            pairs, agree = pairs + len(both), agree + int((first == two).sum())
+            pairs, agree = pairs + len(both), agree + int((first == second).sum())
     return Agreement(several, agree / pairs, float(np.mean(kappas)))

@@ -175,17 +175,12 @@ def items_wanted(
     if distance <= 0 or not np.isfinite(half):
         return [Need("labelled items", clusters.labelled, np.inf)]
     weight, parts = by_item.best_weight(clusters), by_item.parts_of(clusters)
-    spread_of_labels = float(clusters.count @ (parts.truth - weight * parts.labelled_pass) ** 2)
+    of_labels = float(clusters.count @ (parts.truth - weight * parts.labelled_pass) ** 2)
     rest = float(clusters.count @ (weight * parts.test_pass) ** 2)
-    spread = (
-        float(spread_of_labels + rest) ** 0.5
-    )  # in the units of the weights, of today's half-width
+    spread = float(of_labels + rest) ** 0.5  # in the units of the weights, of today's half-width
     goal = spread * distance / (half * _spare(probability)) if spread else 0.0
-    wanted = (
-        float(Parts(spread_of_labels * clusters.labelled, (rest,)).labels(goal, 1.0))
-        if spread_of_labels
-        else np.inf
-    )
+    planned = Parts(of_labels * clusters.labelled, (rest,))
+    wanted = float(planned.labels(goal, 1.0)) if of_labels else np.inf
     times = wanted / clusters.labelled
     most = clusters.items
     needs = [

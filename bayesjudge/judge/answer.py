@@ -113,7 +113,7 @@ def _basis(judged: Judged) -> str:
 
 
 def _behind_errors(judged: Judged, agreement: Estimate) -> tuple[str, ...]:
-    """What is so behind the errors of several people, what these people say, and what counts."""
+    """Of several people: what rates are about, what these people say, and what worth counts."""
     if judged.people is None:
         return ()
     out = judged.people.labelled_n - judged.labelled
@@ -155,8 +155,9 @@ def _errs(judged: Judged, agreement: Estimate) -> str:
         hits = _percent(agreement["sensitivity"].value)
         wrong = _percent(1 - agreement["specificity"].value)
         if judged.people is not None:
-            passes = f"says {name!r} of" if name else "passes"
-            return f"{passes} {hits} of what is so behind people's errors and {wrong} of the rest"
+            passes, good = (f"says {name!r} of", "so") if name else ("passes", "good")
+            behind = "behind people's errors"
+            return f"{passes} {hits} of what is {good} {behind} and {wrong} of the rest"
         if name:
             return f"says {name!r} of {hits} of what people call so and of {wrong} of the rest"
         return f"passes {hits} of what people pass and {wrong} of the rest"

@@ -569,18 +569,16 @@ def _behind_errors(
         for (said, truth), share in by_pair.items():
             rate = passes[1 - truth]
             same += share * (rate if said else 1 - rate) / len(people.people)
-    of = [people.shares[:, None]] if people.adds_up else np.eye(good.shape[1])[..., None]
+    # strata are one system, weighed by their shares
+    weights = [people.shares] if people.adds_up else np.eye(good.shape[1])
     return {
         at: kinds._replace(
             behind=np.column_stack(
-                [
-                    by_pair[int(s), int(t)] @ part
-                    for s, t in zip(kinds.said, kinds.truth, strict=True)
-                ]
+                [by_pair[s, t] @ weight for s, t in zip(kinds.said, kinds.truth, strict=True)]
             ),
-            with_person=(same @ part)[:, 0],
+            with_person=same @ weight,
         )
-        for (at, kinds), part in zip(pairs.items(), of, strict=True)
+        for (at, kinds), weight in zip(pairs.items(), weights, strict=True)
     }
 
 

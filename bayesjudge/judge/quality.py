@@ -39,8 +39,8 @@ def quality(data: Any, *, ci_prob: float = 0.95) -> Estimate:
     Parameters
     ----------
     data : Judged, Verdicts, prevalence.Counts, PeopleCounts, Items or Scores
-        Of one or several judges and systems. Of several people's labels what is so behind them,
-        and adjudicated ones, are taken.
+        Of one or several judges and systems. `PeopleCounts` have labels of several people, who err
+        too: rates are those against what is so behind their errors.
     ci_prob : float, default 0.95
         Probability of the intervals.
 
@@ -54,11 +54,14 @@ def quality(data: Any, *, ci_prob: float = 0.95) -> Estimate:
         classes: ``recall`` and ``precision`` by class and ``confusion`` in place of rates. Of
         grades: ``mean_error`` (the judge's less people's), ``mean_absolute_error``,
         ``correlation``, ``weighted_kappa`` (quadratic weights) and ``people_mean`` by score. Of
-        scores and labels of pass and fail: ``auc`` and ``people_mean``.
+        scores and labels of pass and fail: ``auc`` and ``people_mean``. Of several people
+        ``agreement_with_person`` too: how often the judge says what one of them, drawn at random,
+        says.
 
         Values are plain shares of the labelled outputs (weighed, if labels are by verdict or of
         known propensities). Labels by truth or from elsewhere tell the judge's rates, and the rest
-        with the judge's pass rate on outputs without a label; with none there is no value.
+        with the judge's pass rate on outputs without a label; with none there is no value. Of
+        several people values are means of the posterior of `prevalence.people`.
 
     Raises
     ------
@@ -102,8 +105,8 @@ def quality(data: Any, *, ci_prob: float = 0.95) -> Estimate:
                 row = with_ends(point, draws, ci_prob, name)
                 rows.setdefault(name, {})[(*at, *where)] = row
         if pairs.with_person is not None:
-            own_dims[WITH_PERSON], drawn_same = (), pairs.with_person
-            row = with_ends(float(drawn_same.mean()), drawn_same, ci_prob, WITH_PERSON)
+            same, own_dims[WITH_PERSON] = pairs.with_person, ()
+            row = with_ends(float(same.mean()), same, ci_prob, WITH_PERSON)
             rows.setdefault(WITH_PERSON, {})[at] = row
         kappa = value.get("kappa")
         if kappa is not None and np.isnan(kappa[1][()][0]) and pairs.labelled:

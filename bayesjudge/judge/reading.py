@@ -220,9 +220,8 @@ def where_it_errs(
     ]
     order = sorted(findings, key=lambda finding: finding.p_value)
     ranks = np.arange(1, len(order) + 1)
-    kept = np.array([finding.p_value for finding in order]) <= FALSE_DISCOVERY * ranks / max(
-        len(order), 1
-    )
+    p_values = np.array([finding.p_value for finding in order])
+    kept = p_values <= FALSE_DISCOVERY * ranks / max(len(order), 1)
     return order[: int(ranks[kept].max(initial=0))]
 
 

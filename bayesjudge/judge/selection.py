@@ -198,10 +198,10 @@ def _scored(judged: Judged, measure: Measure) -> tuple[Scored, int]:
         require(enough, words)
     layouts = [_two_way(right[part], n[part]) for part in parts]
     observed = np.sum([layout.observed for layout in layouts], axis=0) - (len(layouts) - 1)
-    apart, common = (
+    alone, common = (
         float(sum(getattr(layout, name) for layout in layouts)) for name in ("alone", "common")
     )
-    return Scored(observed, apart, common, int(n.sum())), left_out
+    return Scored(observed, alone, common, int(n.sum())), left_out
 
 
 def _two_way(right: np.ndarray, n: np.ndarray) -> Scored:

@@ -209,12 +209,12 @@ def _favourites(fit: Fit, judge: int, who: str, ends: list[float]) -> list[str]:
     favour = fit.draws("judge_favour")[:, judge]
     mean, (low, high) = favour.mean(axis=0), np.quantile(favour, ends, axis=0)
     sure = [i for i in np.argsort(-np.abs(mean)) if low[i] > 0 or high[i] < 0]
-    notes = []
+    liked = []
     for i in sure[:MOST_NAMED]:
         row = Row(abs(mean[i]), *sorted((abs(low[i]), abs(high[i]))))
         way = "more" if mean[i] > 0 else "less"
         name = fit.data.systems[i]
-        notes.append(f"{name} {elo(row).replace(' (', f' {way} (', 1)}")
-    if not notes:
+        liked.append(f"{name} {elo(row).replace(' (', f' {way} (', 1)}")
+    if not liked:
         return []
-    return [f"{who[:1].upper()}{who[1:]} likes {listed(notes)} than people do."]
+    return [f"{who[:1].upper()}{who[1:]} likes {listed(liked)} than people do."]

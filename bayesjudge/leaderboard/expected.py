@@ -49,7 +49,7 @@ def beside_prior(
         replicates = [
             _statistics(cells, _verdicts(model, battles, cells, rng), k) for _ in range(n)
         ]
-        return {key: np.array([pairs.get(key, np.nan) for pairs in replicates]) for key in seen}
+        return {key: np.array([numbers.get(key, np.nan) for numbers in replicates]) for key in seen}
 
     return count_in_draws(seen, draw)
 

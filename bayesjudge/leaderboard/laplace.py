@@ -421,12 +421,11 @@ def _scales_given(
     pull = np.repeat(1 / spread**2, k, axis=1)
     if not density.judges:
         return spread, np.ones(CHAINS), pull
-    beyond = x[:, density.likings]
-    liking = _scale_given(beyond, density.model.liking_scale, LIKING_DF, rng)
-    below = LIKING_DF + (beyond / liking[:, None]) ** 2
-    weight = (
-        rng.chisquare(LIKING_DF + 1, beyond.shape) / below
-    )  # of Student's t as a normal mixture
+    likings = x[:, density.likings]
+    liking = _scale_given(likings, density.model.liking_scale, LIKING_DF, rng)
+    below = LIKING_DF + (likings / liking[:, None]) ** 2
+    # of Student's t as a normal mixture
+    weight = rng.chisquare(LIKING_DF + 1, likings.shape) / below
     return spread, liking, np.hstack([pull, weight / liking[:, None] ** 2])
 
 

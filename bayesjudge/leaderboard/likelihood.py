@@ -145,8 +145,8 @@ def maximise(
     for _ in range(STEPS):
         gradient, curved = -ridge * value, keep.copy()
         for rows, weight in parts:
-            first, two = _derivatives(rows, weight, value, ties)
-            gradient, curved = gradient + first, curved + two
+            slope, bend = _derivatives(rows, weight, value, ties)
+            gradient, curved = gradient + slope, curved + bend
         scale = max(np.trace(curved) / p, 1e-12)
         with _finite():
             step = np.linalg.solve(curved + scale * level, gradient)

@@ -180,8 +180,8 @@ def _weak(counts: Counts) -> Iterator[Caution]:
     bounds = tuple(verdicts_without_label(counts).values()) if by_verdict else (False, False)
     weak: list[tuple[str, str]] = []
     rows = _each(counts, *above_chance(counts), *bounds, *sizes)
-    for where, value, low, high, passes, fails, n1, n0, *label_systems in rows:
-        good, hits, bad, caught = label_systems
+    for where, value, low, high, passes, fails, n1, n0, *labels in rows:
+        good, hits, bad, caught = labels
         alike = of_one_kind(good, hits, bad, caught, where)
         if n1 == 0 and n0 == 0:
             yield Caution.of("no-labels", "counts", where=where)

@@ -159,10 +159,10 @@ def change_of(each: Mapping[str, tuple[Counts, Any]], ci_prob: float) -> ChangeP
     edges = np.linspace(0, 1, STEPS + 1)
     priors, logs = [], []
     for name in periods:
-        counts, share = each[name]
-        priors.append(np.diff(betainc(*share.prevalence, edges)))
+        counts, model = each[name]
+        priors.append(np.diff(betainc(*model.prevalence, edges)))
         try:
-            mass = np.diff(posterior_of(counts, share).cdf(edges))
+            mass = np.diff(posterior_of(counts, model).cdf(edges))
         except NotIntegrated as error:
             raise InputError("change_point", [f"{name}: no posterior ({error})"]) from error
         logs.append(np.log(np.maximum(mass, LEAST)) - np.log(np.maximum(priors[-1], LEAST)))

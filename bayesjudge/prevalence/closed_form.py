@@ -572,12 +572,13 @@ def paired_difference(data: Any, *, ci_prob: float = 0.95, simultaneous: bool = 
     are those of `difference`. Where the systems' truths differ on fewer than five labelled items,
     or otherwise than the verdicts do, the interval has centre and variance of a posterior: signs of
     both differences are multinomial, with .75 of an item for each sign of truths before the data.
-    Without unlabelled items, or if items have several rows, four imaginary items join them
-    instead, one for each sign of either difference (Bonett & Price 2012). Without such a rule
-    intervals of systems that rarely differ cover as little as .32, and with imaginary items alone
-    they are wider (``benchmarks/prevalence/paired.py``). With every row
-    labelled and none repeated, the value is that of McNemar's table, and the variance too, times n
-    / (n - 1) squared. Of scores the rule is the same, for differences other than the commonest.
+    If all items of a system are labelled, items have several rows, or some are labelled for one
+    system alone, four imaginary items join them instead, one for each sign of either difference
+    (Bonett & Price 2012). Without such a rule intervals of systems that rarely differ cover as
+    little as .32, and with imaginary items alone they are wider
+    (``benchmarks/prevalence/paired.py``). With every row labelled and none repeated, the value is
+    that of McNemar's table, and the variance too, times n / (n - 1) squared. Of scores the rule is
+    that of imaginary items, for differences other than the commonest.
 
     References
     ----------

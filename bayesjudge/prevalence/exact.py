@@ -64,7 +64,8 @@ def exact(
     interval : {"eti_bounded", "eti", "hdi"}
         Equal-tailed with an end moved to 0 or 1 where the data do not exclude it; equal-tailed; or
         the shortest. A plain equal-tailed interval never holds 0 or 1 themselves, so that it never
-        covers a prevalence of exactly 0 or 1; the moved end repairs that. Of classes no end moves.
+        covers a prevalence of exactly 0 or 1; the moved end repairs that. Of classes no end moves,
+        and labels of several people have the shortest interval unless ``"eti"`` is asked for.
     target : {"population", "items"}
         About the process that the items come from, or about these very items. Of those the
         labelled ones are known, and the number of good ones among the others is enumerated: its

@@ -198,9 +198,9 @@ class _PrevalenceModel(OneJudge):
         means = np.full(len(data.systems or ("",)), np.nan)
         for i, name in enumerate(data.systems or ("",)):
             if name not in data.unlabelled_systems:
-                system = (data.system(name), self.of_system(name)) if name else (data, self)
+                pair = (data.system(name), self.of_system(name)) if name else (data, self)
                 with suppress(NotIntegrated):
-                    means[i] = posterior_of(*system).mean
+                    means[i] = posterior_of(*pair).mean
         return {"prevalence": means}
 
     def _extended_to(

@@ -75,15 +75,15 @@ the judge gives 58 %.
     """
     estimates = as_estimates(results, ci_prob, interval)
     rubric = data_of(estimates, Rubric)
-    quote_total = quote(estimates, "total", methods.JUDGE_SCORE)
+    quoted = quote(estimates, "total", methods.JUDGE_SCORE)
     compared = next((estimate for estimate in estimates if "difference" in estimate), None)
-    if len(quote_total.rows) == 1:
-        (row,), judged = quote_total.rows.values(), quote_total.own.get("")
+    if len(quoted.rows) == 1:
+        (row,), judged = quoted.rows.values(), quoted.own.get("")
         text = f"People would give outputs like these {percents(row, ci_prob, ' of the points')}"
         text += f"; the judge gives {first_percent(judged)} %." if judged else "."
         more: tuple[str, ...] = ()
     else:
-        text, *more_of_each = _of_systems(quote_total.rows, compared, ci_prob)
+        text, *more_of_each = _of_systems(quoted.rows, compared, ci_prob)
         more = tuple(more_of_each)
     notes = [
         *more,
@@ -98,12 +98,12 @@ the judge gives 58 %.
     return Answer(
         text,
         basis="" if rubric is None else _basis(rubric),
-        why=f"Quoted: {quote_total.whole.method}, by output, so that errors may go together over "
+        why=f"Quoted: {quoted.whole.method}, by output, so that errors may go together over "
         "criteria.",
-        quoted=quote_total.shares,
-        judge=quote_total.judge,
+        quoted=quoted.shares,
+        judge=quoted.judge,
         notes=tuple(notes),
-        known=not quote_total.unknown,
+        known=not quoted.unknown,
     )
 
 

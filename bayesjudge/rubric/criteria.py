@@ -110,8 +110,8 @@ def _of_one(rubric: Rubric, c: int, ci_prob: float) -> Iterator[tuple[str, Row]]
     data = rubric.criterion(rubric.criteria[c])
     estimate = exact if isinstance(data, Counts) else difference
     yield "criterion_met", next(estimate(data, ci_prob=ci_prob).rows())[2]
-    judged_well = quality(data, ci_prob=ci_prob)
-    yield from ((name, judged_well[name]) for name in MEASURES if name in judged_well)
+    agreement = quality(data, ci_prob=ci_prob)
+    yield from ((name, agreement[name]) for name in MEASURES if name in agreement)
     yield "judge_met", next(naive(data, ci_prob=ci_prob).rows())[2]
     worth = rubric.points(rubric.used)
     rows = np.isfinite(worth).all(axis=1)

@@ -214,14 +214,14 @@ def independent_weight(clusters: Clusters) -> float:
     return float(np.clip(gain / cost, 0, 1)) if cost > 0 else 0.0
 
 
-def leverage(passed: np.ndarray, count: np.ndarray, pull: np.ndarray) -> np.ndarray:
+def leverage(passed: np.ndarray, count: np.ndarray, share: np.ndarray) -> np.ndarray:
     """How far each labelled item draws the mean of truth and the judge's weight to itself.
 
-    `own` is its share of the labelled rows, 0 of items without a label.
+    `share` is its part of the labelled rows, 0 of items without a label.
     """
-    known = float(count[pull > 0] @ passed[pull > 0] ** 2)
-    drawn = pull + passed**2 / known if known > 0 else pull
-    return np.minimum(np.where(pull > 0, drawn, 0.0), MOST_LEVERAGE)
+    known = float(count[share > 0] @ passed[share > 0] ** 2)
+    drawn = share + passed**2 / known if known > 0 else share
+    return np.minimum(np.where(share > 0, drawn, 0.0), MOST_LEVERAGE)
 
 
 def difference_spread(clusters: Clusters, weight: float, corrected: bool = True) -> Spread:
@@ -235,8 +235,8 @@ def difference_spread(clusters: Clusters, weight: float, corrected: bool = True)
     spread = spread_of(clusters, values)
     if not corrected:
         return spread
-    pull = clusters.rows @ LABELLED / clusters.totals[:4].sum()
-    drawn = leverage(clusters.rows @ each.labelled_pass, clusters.count, pull)
+    share = clusters.rows @ LABELLED / clusters.totals[:4].sum()
+    drawn = leverage(clusters.rows @ each.labelled_pass, clusters.count, share)
     by_item = clusters.rows @ values / (1 - drawn)
     return Spread(float(clusters.count @ by_item**2), spread.independent, True)
 
@@ -305,8 +305,8 @@ def contrast(first: Clusters, second: Clusters) -> Contrast:
     """Contributions of both systems, summed by item, with one weight on the judge.
 
     Both have the same patterns. Where they are `few_apart`, centre and variance are those of
-    `few_posterior` or, without it, imaginary items, each as large as a labelled one, join them: one
-    for each sign of the difference of truths and of verdicts.
+    `few_posterior`. Where it has none, imaginary items, each as large as a labelled one, join them:
+    one for each sign of the difference of truths and of verdicts.
     """
     count = first.count
     truth, passed, tests = (a - b for a, b in zip(parts_of(first), parts_of(second), strict=True))
@@ -343,11 +343,12 @@ def contrast(first: Clusters, second: Clusters) -> Contrast:
 
 
 def few_posterior(first: Clusters, second: Clusters) -> tuple[float, float] | None:
-    """Mean and variance of the difference, if each item has a row of both, labelled in both or not.
+    """Posterior mean and variance of the difference, from the signs of differences by item.
 
-    Signs of the difference of verdicts are Dirichlet given all items; those of the difference of
-    truths, given each of them, Dirichlet given the labelled ones. Before these each sign of truths
-    has `BEFORE` items, shared out as all items are by sign of verdicts.
+    None unless each item has one row of each system, both labelled or neither. Shares of the signs
+    of the difference of verdicts are Dirichlet, by all items, with one more of each sign. Among
+    items of one such sign, shares of the signs of the difference of truths are Dirichlet, by the
+    labelled ones, with `BEFORE` items of each sign of truths shared out as the verdicts' signs are.
     """
     rows = np.stack([first.rows, second.rows])
     known = rows @ LABELLED

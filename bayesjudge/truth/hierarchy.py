@@ -105,14 +105,14 @@ class PooledPosterior:
         self, centre: np.ndarray, spread: np.ndarray, start: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Each group's most probable steps, and a square root of their covariance."""
-        steep = np.diag(np.arange(3) >= self._first).astype(float)
+        precision = np.diag(np.arange(3) >= self._first).astype(float)
         steps = (start - centre) / spread
         for turn in range(STEPS + 1):
             slope, bend = self._slopes(centre + spread * steps)
-            bend = bend * spread[..., :, None] * spread[..., None, :] + steep
+            bend = bend * spread[..., :, None] * spread[..., None, :] + precision
             if turn == STEPS:
                 break
-            move = np.linalg.solve(bend, (slope * spread - steps @ steep)[..., None])[..., 0]
+            move = np.linalg.solve(bend, (slope * spread - steps @ precision)[..., None])[..., 0]
             longest = np.abs(move * spread).max(axis=-1, keepdims=True) / LONGEST
             steps = steps + move / np.maximum(longest, 1)
         return steps, np.linalg.cholesky(np.linalg.inv(bend))

@@ -56,9 +56,10 @@ class Moments(NamedTuple):
             return ((n * values).sum(axis=-1) + ones * corners) / size
 
         with np.errstate(divide="ignore", invalid="ignore"):
-            first, two = mean(f, 2), mean(y, 2)
-            parts = mean(f * f, 2) - first**2, mean(y * y, 2) - two**2, mean(f * y, 1) - first * two
-        return cls(size, first, two, *parts)
+            mean_f, mean_y = mean(f, 2), mean(y, 2)
+            ff, yy = mean(f * f, 2) - mean_f**2, mean(y * y, 2) - mean_y**2
+            fy = mean(f * y, 1) - mean_f * mean_y
+        return cls(size, mean_f, mean_y, ff, yy, fy)
 
 
 class Labelled(NamedTuple):
@@ -185,9 +186,8 @@ def difference(
         value = seen.y + left * weight * (rate - seen.f)
         centre = used.y + weight * (first - used.f)
         centre = np.where(left > 0, (1 - left) * seen.y, seen.y) + left * centre
-        noise = np.maximum(used.yy + weight**2 * used.ff - 2 * weight * used.fy, 0) / (
-            m_free - lost
-        )
+        noise = np.maximum(used.yy + weight**2 * used.ff - 2 * weight * used.fy, 0)
+        noise = noise / (m_free - lost)
         # one item alone does not tell how far predictions scatter, but it and the labelled ones do
         alone = (second - first**2) / (n_free - lost)
         spread = weight**2 * np.where(n_free > lost, alone, of_one / n)

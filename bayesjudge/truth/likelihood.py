@@ -294,19 +294,19 @@ def observe_given_truth(
     share: Any,
     rows: Any,
     dims: tuple[str, ...],
-    by_truth: bool,
+    labels_tell: bool,
 ) -> None:
     """Verdicts of one judge on unlabelled items, on items of each class, and labels' classes.
 
-    `dims` are those of groups, if there are any, of classes and of verdicts; the last are seen only
-    if the share of a class among labels tells that among all items.
+    `dims` are those of groups, if there are any, of classes and of verdicts. Labels' classes are
+    observed only if their shares are those of all items (`labels_tell`).
     """
     import pytensor.tensor as pt
 
     (test, labelled), by = counts, dims[:-2]
     multinomial("test", test, (share[..., None] * rows).sum(axis=-2), (*by, dims[-1]))
     multinomial("labelled", labelled, pt.broadcast_to(rows, labelled.shape), dims)
-    if by_truth:
+    if labels_tell:
         multinomial("labelled_truth", labelled.sum(axis=-1), share, dims[:-1])
 
 

@@ -488,7 +488,7 @@ def line_of(piece: Piece, theta: Shares, fixed: Shares, along_w: bool) -> Line:
     if along_w:
         near = fixed.rest + good * fixed.share
         lost = good * fixed.share
-        power = piece.u * fixed.log_share + fixed.log_rest + piece.near * _log(near)
+        constant = piece.u * fixed.log_share + fixed.log_rest + piece.near * _log(near)
         powers = piece.cross, piece.far, piece.rest
         at_0 = 1.0, 1.0, 1.0
         at_1 = bad * fixed.share, bad + good * fixed.rest, bad
@@ -496,15 +496,17 @@ def line_of(piece: Piece, theta: Shares, fixed: Shares, along_w: bool) -> Line:
     else:
         failed = bad + good * fixed.rest
         lost = bad * fixed.share
-        power = piece.w * fixed.log_share + fixed.log_rest + piece.rest * _log(failed)
+        constant = piece.w * fixed.log_share + fixed.log_rest + piece.rest * _log(failed)
         powers = piece.near, piece.cross, piece.far
         at_0 = 1.0, fixed.rest, 1.0
         at_1 = good, fixed.rest + lost, failed
         change = -bad, lost, -good * fixed.share
-    stacked = np.empty((4, 3, *power.shape))
+    stacked = np.empty((4, 3, *constant.shape))
     for row, parts in zip(stacked, (powers, at_0, at_1, change), strict=True):
         row[0], row[1], row[2] = parts
-    return Line(np.broadcast_to(piece.w if along_w else piece.u, power.shape), power, *stacked)
+    return Line(
+        np.broadcast_to(piece.w if along_w else piece.u, constant.shape), constant, *stacked
+    )
 
 
 def _log(share: Any) -> Any:
@@ -713,8 +715,8 @@ def _inner_ends(line: Line, peak: Peak, shape: tuple[int, ...], rule: Rule) -> A
 
     def fallen(d: Any, ends: Any) -> tuple[Any, Any]:
         which = ends // 4
-        line, at = part.taken(which), x[which] + d
-        return top[which] - line.log(at), line.slopes(at)[0]
+        taken, at = part.taken(which), x[which] + d
+        return top[which] - taken.log(at), taken.slopes(at)[0]
 
     widths = np.log(_ends(fallen, sd, rule, 3) / sd[:, None]).reshape(shape[0], some.size, 4)
     right = np.searchsorted(some, row)

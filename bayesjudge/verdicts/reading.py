@@ -394,7 +394,7 @@ def _counted(
 def _asked_fails(source: Combinations | Rows, labels: Labels, how: Reading) -> str:
     """How many verdicts are fails only because that was asked for, beside the judge's own."""
     asked = {folded(name): spell(name) for name in listed(how.fail_value) or ()}
-    words_of: list[str] = []
+    clauses: list[str] = []
     for column in how.verdict if asked and how.unparsed != KEPT else ():
         cells = source.found(column)
         fails = {cell for cell in cells if labels.places[column].get(cell) == 0}
@@ -404,8 +404,8 @@ def _asked_fails(source: Combinations | Rows, labels: Labels, how: Reading) -> s
                 for name, word in asked.items()
             }
             words = ", ".join(f"{many:,} {word}" for word, many in n.items() if many)
-            words_of += [f"; of the verdicts {words}, read as fail"] if words else []
-    return "".join(words_of)
+            clauses += [f"; of the verdicts {words}, read as fail"] if words else []
+    return "".join(clauses)
 
 
 class _Groups:

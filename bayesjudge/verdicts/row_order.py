@@ -20,14 +20,7 @@ from bayesjudge.core.estimate import Caution
 from bayesjudge.core.tables import is_counted_in_place
 from bayesjudge.verdicts.labels import MISSING
 from bayesjudge.verdicts.reading import ITEM_COLUMNS, Reading
-from bayesjudge.verdicts.selection import (
-    DATE,
-    LARGEST,
-    cells_of,
-    labels_in,
-    names_of,
-    whole_of,
-)
+from bayesjudge.verdicts.selection import DATE, LARGEST, cells_of, labels_in, names_of, whole_of
 
 #: Probability of a false alarm by table, of verdicts and of errors each one half.
 ALARM = 0.005
@@ -138,7 +131,7 @@ def _of_verdicts(
         outputs = most_different(labelled, truth[labelled] == 1)
         if outputs.p_value > OUTPUTS_CHANGE:
             splits.append(most_different(rows, verdict[rows] == 1))
-    split = min(splits, default=Split(1.0), key=lambda at: at.p_value)
+    split = min(splits, default=Split(1.0), key=lambda each: each.p_value)
     p_value = split.p_value * len(blocks)
     if p_value > ALARM / 2:
         return None

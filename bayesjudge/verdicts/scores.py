@@ -222,14 +222,14 @@ def _by_cell(frame: nw.LazyFrame, score: str, scale: Scale) -> tuple[np.ndarray,
     value = nw.when(~value.is_nan()).then(value)
     cell = (unit_of(value, scale) * CELLS).floor()
     each = frame.select(value.alias("score"), cell.alias("cell"))
-    by_kind = (
+    by_cell = (
         each.group_by("cell")
         .agg(nw.col("score").mean().alias("mean"), nw.len().alias("n_rows"))
         .sort("cell")
         .collect()
     )
-    means = by_kind["mean"].cast(nw.Float64).to_list()
-    return np.array(means, float), by_kind["n_rows"].to_numpy().astype(np.int64)
+    means = by_cell["mean"].cast(nw.Float64).to_list()
+    return np.array(means, float), by_cell["n_rows"].to_numpy().astype(np.int64)
 
 
 def unit_of(value: Any, scale: Scale) -> Any:

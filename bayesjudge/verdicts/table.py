@@ -563,8 +563,8 @@ class Verdicts:
             for name in ("dim",) if self.scale else ("dim", "classes", "responses"):
                 mine, theirs = getattr(self, name), getattr(other, name)
                 require(mine == theirs, f"{name} must be the same, got {mine!r} and {theirs!r}")
-            both = (self.groups == ("",)) == (other.groups == ("",))
-            require(both, "one has systems, the other has not")
+            alike = (self.groups == ("",)) == (other.groups == ("",))
+            require(alike, "one has systems, the other has not")
             require(self.item is None is other.item, "rows that share items are read at once")
             given = [part.covariates and sorted(part.covariates) for part in parts]
             require(given[0] == given[1], f"covariates must be the same, got {given}")

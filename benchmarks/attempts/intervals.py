@@ -16,15 +16,16 @@ Methods: the judge's own numbers, the closed form through the judge, and the exa
 
 Quick: ``--simulations 1``
 
-Found: in world ``beta`` (150 data sets a setting, standard error of a coverage .018) the model's
-pass^k covers .933 or more in each of the 48 cells (4 and 8 attempts; persistence 0, .3, .6; 40 and
-100 labels; k of 1, 2, 4 and 8), .954 to .964 on average by k, and is off by .024 at most; its
-pass@k covers .920 or more, .953 to .958 on average, off by .032 at most. The closed form is right
-without persistence up to k = 4, and off by .12 and .22 at pass^4 with .3 and .6, where it covers
-.94 and .86; the judge's own pass^4 is off by -.04, .01 and .05, its pass@4 by .13, .08 and .04 with
-coverage .25, .69 and .91. In world ``other``, where neither success nor errors are as the model
-has them (60 data sets a setting, standard error .028), it covers .946 to .969 on average by
-quantity and k, and is off by .018 at most.
+Found: (by the model before tasks could be always or never done) in world ``beta`` (150 data sets a
+setting, standard error of a coverage .018) the model's pass^k covers .933 or more in each of the 48
+cells (4 and 8 attempts; persistence 0, .3, .6; 40 and 100 labels; k of 1, 2, 4 and 8), .954 to .964
+on average by k, and is off by .024 at most; its pass@k covers .920 or more, .953 to .958 on
+average, off by .032 at most. The closed form is right without persistence up to k = 4, and off by
+.12 and .22 at pass^4 with .3 and .6, where it covers .94 and .86; the judge's own pass^4 is off by
+-.04, .01 and .05, its pass@4 by .13, .08 and .04 with coverage .25, .69 and .91. In world
+``other``, where neither success nor errors are as the model has them (60 data sets a setting,
+standard error .028), it covers .946 to .969 on average by quantity and k, and is off by .018 at
+most.
 """
 
 from __future__ import annotations

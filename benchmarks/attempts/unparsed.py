@@ -12,12 +12,12 @@ Nominal 95 % intervals of the exact posterior.
 
 Quick: ``--simulations 1``
 
-Found: over 100 data sets a world (standard error of a coverage .02 to .05) pass^4 is as right with
-attempts without a verdict as a third verdict (off by +.002 and +.008, covered in 1.00 and .96) as
-with them as fails (-.002 and +.004, .99 and .95), and no narrower: labels correct either. As fails
-they make errors look as if they did not persist (persistence off by -.23 and -.16, covered in .67
-and .91, against -.03 and -.05, .97 and .98). Dropped, they make pass^4 too high by .09 and .12 (.80
-and .68).
+Found: (by the model before tasks could be always or never done) over 100 data sets a world
+(standard error of a coverage .02 to .05) pass^4 is as right with attempts without a verdict as a
+third verdict (off by +.002 and +.008, covered in 1.00 and .96) as with them as fails (-.002 and
++.004, .99 and .95), and no narrower: labels correct either. As fails they make errors look as if
+they did not persist (persistence off by -.23 and -.16, covered in .67 and .91, against -.03 and
+-.05, .97 and .98). Dropped, they make pass^4 too high by .09 and .12 (.80 and .68).
 """
 
 from __future__ import annotations

@@ -4,11 +4,11 @@
 
 Nominal 95 %; two systems on the same items, some of which are labelled for both; a judge that errs
 on 15 % of the outputs. Truths are the same but for a share of items, where the second system's is
-drawn anew, good with another probability than the .7 of the first. Three
-rules for systems that differ, in truth or otherwise than in verdict, on fewer than five items
-labelled for both: imaginary items, but only where they differ otherwise than in verdict on few
-(``errors``); imaginary items in either case (``imaginary``); and the posterior of the signs of both
-differences (``posterior``, the package's).
+drawn anew, good with another probability than the .7 of the first. Three rules for systems that
+differ, in truth or otherwise than in verdict, on fewer than five items labelled for both: imaginary
+items, but only where they differ otherwise than in verdict on few (``errors``); imaginary items in
+either case (``imaginary``); and the posterior of the signs of both differences (``posterior``, the
+package's).
 
 Writes benchmarks/prevalence/results/paired.csv.
 
@@ -44,7 +44,7 @@ APART = ((0.0, 0.7), (0.02, 0.9), (0.05, 0.9), (0.1, 0.9), (0.3, 0.8))
 
 
 def by_errors(first: by_item.Clusters, second: by_item.Clusters) -> bool:
-    """The rule without its first part."""
+    """Whether they differ otherwise than in verdict on few items."""
     labels = [one.rows @ by_item.LABELLED for one in (first, second)]
     gap = by_item.LABELLED * (by_item.GOOD - by_item.PASSED)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -78,7 +78,7 @@ def log_of(items: int, labelled: int, anew: float, good: float, rng: Any) -> Ite
 
 
 def study(runs: int) -> pd.DataFrame:
-    """Coverage and width under both rules."""
+    """Coverage, width and interval score under each rule."""
     rules: dict[str, dict[str, Callable[..., Any]]] = {
         "errors": {"few_apart": by_errors, "few_posterior": no_posterior},
         "imaginary": {"few_posterior": no_posterior},

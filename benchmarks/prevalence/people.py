@@ -23,18 +23,19 @@ that is left out, GPT-4) and WeOpenML/PandaLM's battles (three people, GPT-3.5; 
 ties and unread verdicts left out): rates of each person and of the judge by the model, beside those
 against the adjudicated label, or against what two others agree on (people_published.csv).
 
-Found: with 250 tables a setting (Monte Carlo error .01 to .02 each) the posterior that lets people
-err covers the truth in .95 on average, .92 to .99 by setting, but .90 where 98 % are good, people
-err in 10 % and share 50 items: there it is too low in each table that it misses, since the share
-lies next to 1; the shortest interval covers .93 (and is narrower), a prior Beta(9, 1) with equal
-tails .92. Labels of one person taken as right cover .41 on average, .05 to .52 at .9. Agreed labels
-cover .92 (.77 at worst), equal errors .97, adjudicated labels .95; mean widths are .099, .095,
-.115, .112 and .071. The caution is said on all tables at .9 and .98, of which those labels cover
-.48 and .04, and on none at .5, where they cover .94. Ranks of 600 simulations are uniform in all 7
-quantities (p .39 to .93). Of 19 wrong labels 18.1 are among the first 30 with two people, 13.3 with
-one. Rates of XSTest without gold lie within .011 of those against the adjudicated labels; of
-PandaLM those of people within .005 of those against what two others agree on, the judge's within
-.023.
+Found: with 250 tables a setting (Monte Carlo error .01 to .02 each; ``people_err`` and
+``people_pass`` with equal tails, where `exact` quotes the shortest interval since) the posterior
+that lets people err covers the truth in .95 on average, .92 to .99 by setting, but .90 where 98 %
+are good, people err in 10 % and share 50 items: there it is too low in each table that it misses,
+since the share lies next to 1; the shortest interval covers .93 (and is narrower), a prior Beta(9,
+1) with equal tails .92. Labels of one person taken as right cover .41 on average, .05 to .52 at .9.
+Agreed labels cover .92 (.77 at worst), equal errors .97, adjudicated labels .95; mean widths are
+.099, .095, .115, .112 and .071. The caution is said on all tables at .9 and .98, of which those
+labels cover .48 and .04, and on none at .5, where they cover .94. Ranks of 600 simulations are
+uniform in all 7 quantities (p .39 to .93). Of 19 wrong labels 18.1 are among the first 30 with two
+people, 13.3 with one. Rates of XSTest without gold lie within .011 of those against the adjudicated
+labels; of PandaLM those of people within .005 of those against what two others agree on, the
+judge's within .023.
 """
 
 from __future__ import annotations

@@ -851,32 +851,50 @@ def test_systems_that_labels_cannot_tell_apart_have_an_interval_of_some_width():
     assert high - low > 2 / 60
 
 
-def test_rare_differences_have_the_posterior_of_their_signs():
-    """Held against draws from the Dirichlet distributions that the moments are of."""
+def two_systems(items, labelled, apart, right=0.9):
+    """Clusters of two systems, a pattern an item, and signs of both differences."""
     rng = np.random.default_rng(5)
-    a = rng.random(300) < 0.8
-    b = np.where(rng.random(300) < 0.05, ~a, a)
-    verdicts = [np.where(rng.random(300) < 0.9, x, ~x).astype(int) for x in (a, b)]
-    clusters = []
-    for truth, verdict in zip((a, b), verdicts, strict=True):
-        kind = {(1, 1): 0, (1, 0): 1, (0, 1): 2, (0, 0): 3}
-        place = [
-            kind[int(t), v] if i < 60 else 5 - v
-            for i, (t, v) in enumerate(zip(truth, verdict, strict=True))
-        ]
-        rows = np.eye(6)[place]
-        clusters.append(by_item.Clusters(rows, np.ones(300)))
+    a = rng.random(items) < 0.8
+    b = np.where(rng.random(items) < apart, ~a, a)
+    truth = np.stack([a, b]).astype(int)
+    verdict = np.where(rng.random(truth.shape) < right, truth, 1 - truth)
+    place = np.where(np.arange(items) < labelled, 3 - 2 * truth - verdict, 5 - verdict)
+    clusters = [by_item.Clusters(np.eye(6)[x], np.ones(items)) for x in place]
+    return clusters, truth[0] - truth[1], verdict[0] - verdict[1]
+
+
+@pytest.mark.parametrize(("items", "labelled", "apart"), [(300, 60, 0.05), (40, 30, 0.5)])
+def test_rare_differences_have_the_posterior_of_their_signs(items, labelled, apart):
+    """Held against draws from the Dirichlet distributions that the moments are of."""
+    clusters, d, v = two_systems(items, labelled, apart)
     mean, variance = by_item.few_posterior(*clusters)
-    v = verdicts[0] - verdicts[1]
-    d = (a.astype(int) - b)[:60]
+    rng, known = np.random.default_rng(5), slice(labelled)
     share = rng.dirichlet([(v == sign).sum() + 1 for sign in (-1, 0, 1)], 200_000)
     gap = np.zeros((200_000, 3))
     for k, sign in enumerate((-1, 0, 1)):
-        before = 0.75 * ((v == sign).sum() + 1) / 303
-        cells = [((d == x) & (v[:60] == sign)).sum() + before for x in (-1, 0, 1)]
+        before = 0.75 * ((v == sign).sum() + 1) / (items + 3)
+        cells = [((d[known] == x) & (v[known] == sign)).sum() + before for x in (-1, 0, 1)]
         gap[:, k] = rng.dirichlet(cells, 200_000) @ [-1, 0, 1]
     draws = (share * gap).sum(axis=1)
     np.testing.assert_allclose(mean, draws.mean(), atol=5 * draws.std() / 447)
     np.testing.assert_allclose(variance, draws.var(), rtol=0.02)
-    assert by_item.few_apart(*clusters)
-    assert by_item.contrast(*clusters).variance == variance
+    few = apart < 0.1
+    assert by_item.few_apart(*clusters) is few
+    assert (by_item.contrast(*clusters).variance == variance) is few
+    # items of one pattern counted together
+    rows = np.concatenate([x.rows for x in clusters], axis=1)
+    rows, count = np.unique(rows, axis=0, return_counts=True)
+    together = [by_item.Clusters(x, count.astype(float)) for x in np.split(rows, 2, axis=1)]
+    np.testing.assert_allclose(by_item.few_posterior(*together), (mean, variance))
+
+
+def test_signs_have_a_posterior_of_items_with_a_row_of_each_system_labelled_in_both_or_neither():
+    (first, second), *_ = two_systems(300, 60, 0.05)
+    twice = [by_item.Clusters(2 * x.rows, x.count) for x in (first, second)]
+    assert by_item.few_posterior(*twice) is None
+    hidden = first.rows.copy()
+    hidden[0] = [0, 0, 0, 0, 1, 0]
+    assert by_item.few_posterior(by_item.Clusters(hidden, first.count), second) is None
+    whole, *_ = two_systems(60, 60, 0.05)
+    assert by_item.few_apart(*whole)
+    assert by_item.contrast(*whole).variance != by_item.few_posterior(*whole)[1]

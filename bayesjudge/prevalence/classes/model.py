@@ -177,9 +177,9 @@ class Confusions(_ClassModel):
         return DirichletRows("confusion", self._weights(data)[1], dims, by=by)
 
     def _observe(self, data: ClassCounts, values: Mapping[str, Any]) -> None:
-        dims, labels_join = (*data.coords, "class", "verdict"), data.design.same_items
+        dims, labels_tell = (*data.coords, "class", "verdict"), data.design.same_items
         unknowns = values["prevalence"], values["confusion"]
-        observe_given_truth((data.test, data.labelled), *unknowns, dims, labels_join)
+        observe_given_truth((data.test, data.labelled), *unknowns, dims, labels_tell)
 
 
 @dataclass(frozen=True)

@@ -359,8 +359,8 @@ def by_pattern(
     for name, n in nodes.items():
         points, weight[name] = quadrature(n) if name in effects else (np.zeros(1), np.ones(1))
         at[name] = points * draws[f"{name}_spread"][:, None] if name in effects else points[None]
-    none, single = (np.zeros((1, 1)), np.ones(1)), (at["interaction"], weight["interaction"])
-    truth, verdict = (none, single) if judge else (single, none)
+    none, interaction = (np.zeros((1, 1)), np.ones(1)), (at["interaction"], weight["interaction"])
+    truth, verdict = (none, interaction) if judge else (interaction, none)
     prevalence, q1, q0 = (draws[name].reshape(size, -1) for name in RATES)
     x = _centred(prevalence, at["difficulty"], truth[0], weight["difficulty"], truth[1])
     leniency = at["leniency"], verdict[0], weight["leniency"], verdict[1]

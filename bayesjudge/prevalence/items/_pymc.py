@@ -302,13 +302,13 @@ def _add_likelihood(items: Items, answers: Answers, nodes: _Nodes) -> None:
     count = pm.Data("pattern_count", np.asarray(answers.count, float), dims="seen_pattern")
     judge = _judge_repeats(items)
     if judge:
-        logits, alone = (nodes.good[:, :, 0], nodes.hit, nodes.wrong), nodes.d
+        logits, interaction = (nodes.good[:, :, 0], nodes.hit, nodes.wrong), nodes.d
     else:
-        logits, alone = (
+        logits, interaction = (
             (nodes.good.transpose(0, 2, 1), nodes.hit[:, :, 0], nodes.wrong[:, :, 0]),
             nodes.c,
         )
-    weights = (effect[1] for effect in (nodes.a, nodes.b, alone))
+    weights = (effect[1] for effect in (nodes.a, nodes.b, interaction))
     densities = Rows(items.design.same_items, judge)(*logits, *weights, *held, count)
     pm.Potential("rows", densities[0])
 

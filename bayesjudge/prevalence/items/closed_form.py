@@ -408,18 +408,18 @@ def _effects(effects: Sequence[Effective]) -> Iterator[Caution]:
     """Tell the design effects, and where labels are on few items."""
     shared = [effect for effect in effects if np.isfinite(effect.df)]
     if shared:
-        one = max(shared, key=lambda largest: largest.design_effect)
-        n = float(one.clusters.totals.sum())
-        kinds = kind_of((each.name for each in effects), several=True)
-        where = f" of {kind_of([one.name])} {one.name!r}" if one.name != "system" else ""
+        largest = max(shared, key=lambda effect: effect.design_effect)
+        n, name = float(largest.clusters.totals.sum()), largest.name
+        kinds = kind_of((effect.name for effect in effects), several=True)
+        where = f" of {kind_of([name])} {name!r}" if name != "system" else ""
         most = f", the largest of {len(shared)} {kinds}" if len(shared) > 1 else ""
         yield Caution.of(
             "design-effect",
             place=where,
-            design_effect=one.design_effect,
+            design_effect=largest.design_effect,
             most=most,
             n=n,
-            worth=n / one.design_effect,
+            worth=n / largest.design_effect,
         )
 
 

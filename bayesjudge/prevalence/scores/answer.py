@@ -76,8 +76,8 @@ def _answer(
     if scores is None:
         compared = next((estimate for estimate in estimates if "difference" in estimate), None)
         return _of_systems(quoted, quantity, ci_prob, compared, estimates)
-    (row,), columns = quoted.rows.values(), quoted.own.get("")
-    said = "" if columns is None else _own(scores, columns)
+    (row,), judged = quoted.rows.values(), quoted.own.get("")
+    said = "" if judged is None else _own(scores, judged)
     more: tuple[str, ...] = ()
     if quoted.unknown:
         text = "These data cannot tell what people would say on average. Labels on a random sample "
@@ -88,7 +88,7 @@ def _answer(
         more = (f"The judge gives {said}.",) if said else ()
     else:
         text = f"{share_words(row, 'outputs like these', ci_prob, scores.pass_name)}."
-        more = (f"The judge's scores average {said}{_way_up(scores, columns)}.",) if said else ()
+        more = (f"The judge's scores average {said}{_way_up(scores, judged)}.",) if said else ()
     return Answer(
         text,
         basis=_basis(scores),

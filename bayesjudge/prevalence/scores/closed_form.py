@@ -203,8 +203,8 @@ class _ScoresSample(Sample):
         raw = inversion.invert(p, 1 - wrong, hit)
         rates = p, 1 - wrong, hit
         n, m0, m1 = (group.size for group in seen)
-        spread, own0, own1 = (group.f * (1 - group.f) - group.ff for group in seen)
-        between = spread, own0, own1
+        spread, spread0, spread1 = (group.f * (1 - group.f) - group.ff for group in seen)
+        between = spread, spread0, spread1
         if interval == "lang_reiczigel":
             _, *ends = inversion.lang_reiczigel(*rates, n, m0, m1, z, between=between)
         else:
@@ -220,14 +220,14 @@ class _ScoresSample(Sample):
         """
         means, name = 1, methods.UNPAIRED_PPI
         if "prevalence" in self.design.identifies:
-            errors, _ = self.difference(ci_prob, "linear", False)
+            row, _ = self.difference(ci_prob, "linear", False)
         elif "predictive_values" in self.design.identifies:
-            errors, _ = self.post_stratify(ci_prob, False)
+            row, _ = self.post_stratify(ci_prob, False)
             means, name = len(self.scores.bins), methods.UNPAIRED_BINNED
         else:
-            errors, _ = self.invert(ci_prob, "lang_reiczigel", "", False).found
+            row, _ = self.invert(ci_prob, "lang_reiczigel", "", False).found
             name = methods.UNPAIRED_ROGAN_GLADEN
-        value, low, high = self.in_units([np.clip(errors[0], 0, 1), errors[1], errors[2]])
+        value, low, high = self.in_units([np.clip(row[0], 0, 1), row[1], row[2]])
         error = (high - low) / 2 / t_quantile(self.free(means), ci_prob)
         return name, Errors(value, (low + high) / 2, error, self.free(means))
 

@@ -30,8 +30,8 @@ def steps(f: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Curve:
     cuts = np.unique(np.quantile(f, np.arange(1, BINS) / BINS, method="inverted_cdf"))
     at = np.searchsorted(cuts, f)
     size, total = (np.bincount(at, x, minlength=cuts.size + 1) for x in (weight, weight * y))
-    middle = weight.mean()
-    means = (total + middle * np.average(y, weights=weight)) / (size + middle)
+    usual = weight.mean()  # of one label
+    means = (total + usual * np.average(y, weights=weight)) / (size + usual)
     return lambda x: means[np.searchsorted(cuts, x)]
 
 

@@ -182,10 +182,10 @@ class ScoreGivenTruth(_ScoreModel):
     def _observe(self, data: Scores, values: Mapping[str, Any]) -> None:
         import pytensor.tensor as pt
 
-        good, labels_join = values["prevalence"], data.design.same_items
+        good, labels_tell = values["prevalence"], data.design.same_items
         share, seen = pt.stack([1 - good, good]), data.verdicts.counts[0, 0]
         dims = ("truth", "bin")
-        observe_given_truth((seen[-1], seen[:-1]), share, values["bin_share"], dims, labels_join)
+        observe_given_truth((seen[-1], seen[:-1]), share, values["bin_share"], dims, labels_tell)
 
 
 @dataclass(frozen=True)
@@ -568,10 +568,9 @@ def _uneven(typical: Any, guess: float, counted: np.ndarray, dims: Any) -> Any:
     import pytensor.tensor as pt
 
     inner = counted[..., 1:-1].sum(axis=-1)
-    spread_information = (
-        2 * inner * ((counted > 0).sum(axis=-1) > 1)
-    )  # of the logarithm of a spread
-    kept = pm.Data("spread_kept", 1 / (1 + UNEVEN**2 * spread_information), dims=dims)
+    # of the logarithm of a spread
+    information = 2 * inner * ((counted > 0).sum(axis=-1) > 1)
+    kept = pm.Data("spread_kept", 1 / (1 + UNEVEN**2 * information), dims=dims)
     off = pt.log(typical / guess)
     steps = pm.Normal("bin_spread_steps", (1 - kept) * off / UNEVEN, dims=dims)
     spread = guess * pt.exp(UNEVEN * steps + kept * off)
