@@ -1,4 +1,4 @@
-"""Runs of judges of a line: each says that it asks nothing in particular."""
+"""Runs of short judges: each says that it asks nothing in particular."""
 
 from bayesjudge.repeats import runner
 
@@ -12,5 +12,5 @@ def saying(judge):
 
 
 def sample_until_sync(judge, items, **settings):
-    """As the package's."""
+    """The package's, of judges that need not say what they ask."""
     return runner.sample_until_sync(saying(judge), items, **settings)

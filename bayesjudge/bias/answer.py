@@ -82,16 +82,12 @@ def answer(
     cards = [estimate for estimate in results if isinstance(estimate, Certificate)]
     rest = [estimate for estimate in results if not isinstance(estimate, Certificate)]
     estimates = as_estimates(rest, ci_prob, interval)
-    if (
-        special := next(
-            (estimate for estimate in estimates if isinstance(estimate.data, Orders)), None
-        )
-    ) is not None:
-        return _orders(special, ci_prob)
-    if (
-        special := next((estimate for estimate in estimates if "position_shift" in estimate), None)
-    ) is not None:
-        return _positions(special, ci_prob)
+    for estimate in estimates:
+        if isinstance(estimate.data, Orders):
+            return _orders(estimate, ci_prob)
+    for estimate in estimates:
+        if "position_shift" in estimate:
+            return _positions(estimate, ci_prob)
     shifts = data_of(estimates, Shifts)
     heavy = any(c.id == "heavy-tailed-shifts" for estimate in estimates for c in estimate.cautions)
 
@@ -161,11 +157,9 @@ def _positions(shifts: Estimate, ci_prob: float) -> Answer:
 def _changed(quoted: Estimate, shifts: Shifts | None) -> dict[tuple[Any, ...], Row]:
     """Rows of the perturbations, the largest shift first; no reruns."""
     reruns = () if shifts is None else shifts.reruns
-    rows_by_place = rows_of([quoted], "rms_shift").items()
-    rows = {where: row for where, row in rows_by_place if where[-1] not in reruns}
-    return dict(
-        sorted(rows.items(), key=lambda place_and_row: -np.nan_to_num(place_and_row[1].value))
-    )
+    every = rows_of([quoted], "rms_shift").items()
+    rows = [(where, row) for where, row in every if where[-1] not in reruns]
+    return dict(sorted(rows, key=lambda pair: -np.nan_to_num(pair[1].value)))
 
 
 def _told(
@@ -186,7 +180,7 @@ def _told(
     unit = "" if shifts is None else points_of(shifts.scale)
     how: dict[str, Any] = {"verdicts": verdicts, "unit": unit}
     parts = (named[:1], named[1:]) if means else ()
-    sentences = [f"{_directions(place, means, ci_prob, **how)}." for place in parts if place]
+    sentences = [f"{_directions(places, means, ci_prob, **how)}." for places in parts if places]
     if verdicts:
         sizes = [percents(Row(*np.square(rows[place]))) for place in named]
         unchanged, more = percent_of(again**2), how_many(left, "further change")
@@ -222,12 +216,9 @@ def _moved_more(moved: Estimate, order: list[tuple[Any, ...]]) -> tuple[str, ...
         f"'{place[-1]}'{_of_judge(place)}"
         for i, place in enumerate(named)
     ]
-    shares = [
-        shares[0],
-        *(place.replace(f" of scores moved by {limit}", "") for place in shares[1:]),
-    ]
+    shares[1:] = [share.replace(f" of scores moved by {limit}", "") for share in shares[1:]]
     again = [rows[place] for place in rows if place not in order]
-    most = max((place.value for place in again), default=np.nan)
+    most = max((row.value for row in again), default=np.nan)
     unchanged = f" ({percent_of(most)} if judged again unchanged)" * bool(again)
     less = limit.replace("more than ", "")
     if max(rows[place].low for place in named) > MISSED:
@@ -325,9 +316,8 @@ def _directions(
         ]
         whether = "; whether" if parts else "Whether"
         text += f"{whether} {names} {verb} {what} is not known"
-        if not any(
-            np.isnan(means[place].value) for place in rest
-        ):  # as of differences without a sign
+        # differences without a sign have none
+        if not any(np.isnan(means[place].value) for place in rest):
             text += f": {listed(sizes)}"
     return text
 

@@ -197,9 +197,9 @@ class Orders(ReadAtOnce):
         outcome = [_outcome(a, b) for a, b in zip(*pair, strict=True)]
         judge_of = list(zip(*(rows[key] for key in keys), strict=True)) or [()] * len(rows)
         judges = sorted(set(judge_of))
-        owner_of_row = [judges.index(judge) for judge in judge_of]
+        judge_at = [judges.index(judge) for judge in judge_of]
         counts = np.zeros((len(judges), LOST + 1), np.int64)
-        np.add.at(counts, (owner_of_row, outcome), n_rows)
+        np.add.at(counts, (judge_at, outcome), n_rows)
         about: dict[str, Any] = {
             "counts": counts[:, :LOST].reshape(len(judges), 3, 3),
             "judges": [", ".join(judge) or "judge" for judge in judges],
@@ -209,7 +209,7 @@ class Orders(ReadAtOnce):
         if item is None:
             return cls(**about)
         long = pd.DataFrame(
-            {"judge": owner_of_row, "pair": rows[item], "outcome": outcome, "n": n_rows}
+            {"judge": judge_at, "pair": rows[item], "outcome": outcome, "n": n_rows}
         )
         each = long.pivot_table("n", ["judge", "pair"], "outcome", aggfunc="sum", fill_value=0)
         by_pair = each.reindex(columns=range(LOST), fill_value=0).to_numpy(np.int64)

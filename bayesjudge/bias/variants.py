@@ -182,12 +182,13 @@ def make_variants(
         require(twice.empty, f"items repeat: {twice.head(3).tolist()}")
     variant, changed = free_name("variant", [item, text]), free_name("changed", [item, text])
     rewritten = [
-        {item: i, variant: "baseline", text: key, changed: False}
-        for i, key in zip(rows[item], answers, strict=True)
+        {item: i, variant: "baseline", text: answer, changed: False}
+        for i, answer in zip(rows[item], answers, strict=True)
     ]
-    for i, key in zip(rows[item], answers, strict=True):
+    for i, answer in zip(rows[item], answers, strict=True):
         for name in changes:
-            kept = name in FORMATTING and name != "heading" and _CODE.search(key)
-            new = key if kept else known[name](key, random.Random(f"{random_seed}/{i}/{name}"))
-            rewritten.append({item: i, variant: name, text: new, changed: new != key})
+            kept = name in FORMATTING and name != "heading" and _CODE.search(answer)
+            dice = random.Random(f"{random_seed}/{i}/{name}")
+            new = answer if kept else known[name](answer, dice)
+            rewritten.append({item: i, variant: name, text: new, changed: new != answer})
     return pd.DataFrame(rewritten)

@@ -332,10 +332,10 @@ def _by_fit(fit: Fit, ci_prob: float, rng: np.random.Generator) -> Consensus:
     by_draw = _by_draw(right, n)
     value = by_draw.mean(axis=0)
     # a regression on votes learns from labels how sure they may make it
-    caution = () if spec._labels_tell_chances else (BY_THE_MODEL,)
+    cautions = () if spec._labels_tell_chances else (BY_THE_MODEL,)
     accuracy = _estimate(
         *(votes, value[0], value[1:], _ends(by_draw, ci_prob), ci_prob),
-        *(fit.method, fit.source, fit.assumptions, (*caution, *fit.cautions)),
+        *(fit.method, fit.source, fit.assumptions, (*cautions, *fit.cautions)),
     )
     return Consensus(votes, probability, accuracy)
 

@@ -167,7 +167,7 @@ class Votes:
         parts = (self, other)
         # how labels were chosen does not matter where there are none
         known = [votes.calibration for votes in parts if votes.is_labelled.any()]
-        designs = sorted({str(votes): votes for votes in known})
+        designs = sorted({str(design): design for design in known})
         with checking("panel.Votes") as require:
             same = self.classes == other.classes
             require(same, f"classes must be the same, got {self.classes} and {other.classes}")

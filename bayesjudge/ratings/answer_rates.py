@@ -105,13 +105,13 @@ def _by_item(ratings: Ratings) -> dict[str, np.ndarray]:
     judged = ratings.rated.all(axis=0)
     said = np.stack([ratings.profile(judge).chosen for judge in ratings.judges], axis=1)
     chosen = ratings.chosen[0]
-    sources_of = {"matched": (said, chosen, chosen.sum(axis=1), _matched_pairs(ratings))}
+    parts_of = {"matched": (said, chosen, chosen.sum(axis=1), _matched_pairs(ratings))}
     sets = ratings.endorsed[0].sum(axis=1)
     if 2 * (judged & (sets > 0)).sum() >= judged.sum():
         accepting = ratings.endorsed[0] @ ratings.members.T
-        sources_of["accepted"] = (said, accepting, sets, _accepted_pairs(ratings, accepting, sets))
+        parts_of["accepted"] = (said, accepting, sets, _accepted_pairs(ratings, accepting, sets))
     by_rate = {}
-    for name, (answers, agreeing, n, people) in sources_of.items():
+    for name, (answers, agreeing, n, people) in parts_of.items():
         here = judged & (n > 0)
         share = agreeing[here] / n[here, None]
         judges = np.einsum("ijk,ik->ij", answers[here], share)

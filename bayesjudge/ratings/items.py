@@ -134,8 +134,8 @@ def prevalences(
         profiles = item_profiles(fit, draws=draws, random_seed=random_seed)
     for name in ratings.sources:
         for cutoff in cutoffs:
-            draws_of = _prevalence_draws(fit, name, cutoff, profiles)
-            rows[cutoff, name] = (draws_of.mean(), *summarise_interval(draws_of, ci_prob, "eti"))
+            drawn = _prevalence_draws(fit, name, cutoff, profiles)
+            rows[cutoff, name] = (drawn.mean(), *summarise_interval(drawn, ci_prob, "eti"))
     return Estimate(
         {"prevalence": Quantity.of_rows(rows, ("cutoff", "source"))},
         method=fit.method,

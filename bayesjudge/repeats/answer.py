@@ -81,10 +81,9 @@ def answer(
     An item needs 20 calls (18 to 22, 95 % interval) until its mean score is known to ± 0.5.
     """
     estimates = as_estimates(results, ci_prob, interval)
-    if (
-        needed := next((estimate for estimate in estimates if "same_twice" in estimate), None)
-    ) is not None:
-        return _same_twice(needed, ci_prob)
+    agreement = next((estimate for estimate in estimates if "same_twice" in estimate), None)
+    if agreement is not None:
+        return _same_twice(agreement, ci_prob)
     scores = data_of(estimates, Scores)
     with checking("repeats.answer") as require:
         require(scores is not None, "no result says which scores it is of; give closed_forms")

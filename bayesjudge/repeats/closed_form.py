@@ -359,7 +359,7 @@ def _scatter_df(deviations: np.ndarray, df: np.ndarray, repeat: _MeanSquare) -> 
 
 
 def _difference(first: _MeanSquare, other: _MeanSquare, size: float, ci_prob: float) -> _Component:
-    """(one - other) / size, with the modified large-sample interval of Ting, Burdick, Graybill,
+    """(first - other) / size, with the modified large-sample interval of Ting, Burdick, Graybill,
     Jeyaratnam & Lu (1990), J. Stat. Comput. Simul. 35, 135-143.
     """
     (a, n1), (b, n2) = first, other

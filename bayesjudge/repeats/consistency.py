@@ -108,10 +108,7 @@ def _counted(
     from bayesjudge.core.tables import count_rows
 
     rows, n_rows = count_rows(table, verdict, names=names)
-    said = [
-        None if said_there is None or said_there != said_there else spell(said_there)
-        for said_there in rows[verdict]
-    ]
+    said = [None if cell is None or cell != cell else spell(cell) for cell in rows[verdict]]
     known = tuple(map(str, verdicts)) or tuple(sorted({v for v in said if v}))
     strange = sorted({v for v in said if v} - set(known))
     with checking(f"column {verdict!r}") as require:

@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import functools
+import linecache
 import os
 import sqlite3
 import subprocess
@@ -25,8 +27,6 @@ from bayesjudge.repeats.runner import (
     RetryPolicy,
     read_answers,
 )
-
-HERE = Path(__file__).parent
 
 QUICK = RetryPolicy(timeout=5, retries=1, first_delay=0.001)
 PLAN = {"scale": [1, 2, 3, 4, 5], "half_width": 0.4, "retry": QUICK, "progress": False}
@@ -471,6 +471,26 @@ def test_what_cannot_be_held_against_a_later_run_is_named_at_once(tmp_path):
     assert "item 'a' cannot be held against a later run" in told
     assert "item 'b'" not in told
     assert "and 1 more like these" in told
+
+
+@pytest.mark.parametrize(
+    "parser",
+    [
+        str.strip,
+        functools.cache(eval("lambda text: text")),
+        runner.judges._ChatJudge(None, {}, "Rate {item}", None, None),
+    ],
+    ids=["a method in C", "evaluated and wrapped", "a judge of the package's"],
+)
+def test_parsers_without_a_source_of_their_own_are_refused(tmp_path, parser, monkeypatch):
+    async def judge(item):
+        return 4
+
+    # as `python -c` leaves it: the source of other evaluated text
+    monkeypatch.setitem(linecache.cache, "<string>", (9, None, ["x = len\n"], "<string>"))
+    judge.asks = {"parser": parser}
+    with pytest.raises(bj.InputError, match="parser of judge 'judge' cannot be held against a l"):
+        runner.sample_until_sync(judge, ["x"], store=tmp_path / "x", **PLAN)
 
 
 @pytest.mark.parametrize("arm", ["", " ", "a\nb", 3])

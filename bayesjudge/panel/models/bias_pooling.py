@@ -120,8 +120,8 @@ class BiasPooling(PanelModel):
         else:
             level = typical + spread_of_level * pm.Normal("level_own", dims="generator")
             prevalence = pm.Deterministic("prevalence", pm.math.sigmoid(level), dims="generator")
-            steps = pm.Normal("bias_own", dims="generator")
-            bias = pm.Deterministic("bias", centre + spread * steps, dims="generator")
+            offset = pm.Normal("bias_own", dims="generator")
+            bias = pm.Deterministic("bias", centre + spread * offset, dims="generator")
         passing = pm.Deterministic("pass_rate", pm.math.sigmoid(level + bias), dims="generator")
         return prevalence, passing
 

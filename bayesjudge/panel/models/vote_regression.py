@@ -108,8 +108,8 @@ class VoteRegression(PanelModel):
             if text:
                 return pm.Normal(name, mean, sd, dims=dim)
             # what the sampler likes better, since labels are few
-            steps = pm.Normal(f"{dim}_own", dims=dim)
-            return pm.Deterministic(name, mean + sd * steps, dims=dim)
+            offset = pm.Normal(f"{dim}_own", dims=dim)
+            return pm.Deterministic(name, mean + sd * offset, dims=dim)
 
         level = pooled("level", centre, spread, "generator")
         return level, pooled("vote_weight", typical, differ, "judge")

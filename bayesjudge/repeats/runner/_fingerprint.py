@@ -70,7 +70,7 @@ def changes(old: Mapping[str, Entry], new: Mapping[str, Entry]) -> list[str]:
     names = [n for n in {**old, **new} if n not in old or n not in new or old[n][1] != new[n][1]]
     items = [name for name in names if name.startswith(("item '", 'item "'))]
     others = [name for name in names if name not in items]
-    if "judges" in others:  # then what each is asked need not be told
+    if "judges" in others:  # then what each is asked need not be said
         others = [name for name in others if " of judge " not in name]
     texts = [f"other {name} ({_apart(old.get(name), new.get(name))})" for name in others]
     if items:
@@ -128,9 +128,11 @@ def _in_json(value: Any) -> Any:
         if hasattr(value, method):
             return [type(value).__name__, getattr(value, method)()]
     if callable(value):
-        known = (value.__module__ or "").partition(".")[0] in ("bayesjudge", "builtins")
-        if getattr(getattr(value, "__code__", None), "co_filename", "") == "<string>":
+        code = getattr(inspect.unwrap(value), "__code__", None)
+        if getattr(code, "co_filename", "") == "<string>":
             raise TypeError("it is a function of evaluated text")  # others' text has that name too
+        home = (getattr(value, "__module__", None) or "").partition(".")[0]
+        known = home in ("bayesjudge", "builtins") and hasattr(value, "__qualname__")
         return value.__qualname__ if known else inspect.getsource(value)
     if not hasattr(value, "__dict__"):
         raise TypeError(f"it holds a {type(value).__name__}")

@@ -25,7 +25,7 @@ from bayesjudge.repeats.runner._redaction import (
 )
 
 #: Asks once: takes an item, gives a score, a `Reply`, or None if it cannot say. Its attribute
-#: `asks`, a mapping, may say what it asks of whom, and `secrets` what must not be shown.
+#: `asks`, a mapping, says what it asks of whom; `secrets` may list what must not be shown.
 Judge = Callable[[Any], Awaitable[Any]]
 
 

@@ -133,12 +133,13 @@ def sample_until_sync(*args: Any, **kwargs: Any) -> Run:
     Raises
     ------
     InputError, JudgeError
-        As `sample_until` does; and in a notebook, which awaits it.
+        As `sample_until` does; also where an event loop runs, as in a notebook: there, await
+        `sample_until`.
     """
     with contextlib.suppress(RuntimeError):
         asyncio.get_running_loop()
-        remedy = "a loop is running here, as in a notebook: await sample_until(…)"
-        raise InputError("repeats run", [remedy])
+        problem = "a loop is running here, as in a notebook: await sample_until(…)"
+        raise InputError("repeats run", [problem])
     return asyncio.run(sample_until(*args, **kwargs))
 
 
