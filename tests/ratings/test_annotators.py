@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from scipy.stats import beta, ttest_1samp
+from scipy.stats import beta, t, ttest_1samp
 
 import bayesjudge as bj
 from bayesjudge.ratings import Ratings, alt_test, alt_test_posterior
@@ -187,3 +187,26 @@ def test_many_options_have_only_the_response_sets_that_occur():
     ratings = Ratings.from_frame(table, positive="o0", judges=["gpt"], response_set="all")
     assert len(ratings.sets) == 17 + 17
     assert len(Ratings(np.ones((2, 3, 17), int), options, "o0").sets) == 17
+
+
+def test_the_interval_of_the_advantage_is_wilsons_by_items():
+    rng = np.random.default_rng(4)
+    said = {name: rng.integers(2, size=40) for name in ("p0", "p1", "p2", "gpt")}
+    rows = [(i, who, "ab"[x]) for who, given in said.items() for i, x in enumerate(given)]
+    table = pd.DataFrame(rows, columns=["item", "rater", "choice"])
+    ratings = Ratings.from_frame(table, positive="a", judges=["gpt"])
+    row = alt_test(ratings, epsilon=0.1)["advantage_probability", "gpt"]
+    people = ["p0", "p1", "p2"]
+    wins = [
+        [
+            accuracy(said["gpt"][i], others) >= accuracy(said[who][i], others)
+            for who in people
+            for others in [[said[other][i] for other in people if other != who]]
+        ]
+        for i in range(40)
+    ]
+    by_item = np.mean(wins, axis=1)
+    p, variance = by_item.mean(), by_item.var(ddof=1) / 40
+    for end in (row.low, row.high):
+        share = end * (1 - end) / (p * (1 - p)) * variance
+        assert_allclose((p - end) ** 2, t(39).ppf(0.975) ** 2 * share, rtol=1e-9)

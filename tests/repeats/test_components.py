@@ -101,3 +101,13 @@ def test_without_effects_both_moments_are_those_of_the_shares():
     found = components.components(cutpoints(share), SCALE, Effects())
     assert_allclose(found["mean_score"], share @ SCALE)
     assert_allclose(found["repeat_sd"] ** 2, share @ SCALE**2 - (share @ SCALE) ** 2)
+
+
+def test_variances_add_up_to_that_of_a_score():
+    effects, cuts = Effects(0.8, 0.5, 0.4), cutpoints(np.array([0.1, 0.2, 0.3, 0.25, 0.15]))
+    found = components.components(cuts, SCALE, effects, nodes=201)
+    z, weight = grid(201)
+    eta = np.sqrt(0.8**2 + 0.5**2 + 0.4**2) * z[:, None]
+    square = weight @ expected(eta, cuts, SCALE**2, effects, np.zeros(1))[:, 0]
+    total = sum(found[f"{name}_sd"] ** 2 for name in ("item", "judge", "item_judge", "repeat"))
+    assert_allclose(total, square - found["mean_score"] ** 2, rtol=1e-7)

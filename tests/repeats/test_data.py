@@ -230,3 +230,11 @@ def test_plain_means_and_spreads_of_few_scores():
     assert found["sd"].round(2).tolist() == [0.55, 1.14, 0.55]
     one = bj.repeats.Scores.from_values([4], scale=[1, 2, 3, 4, 5]).describe()
     assert np.isnan(one["sd"][0])
+
+
+def test_each_row_without_a_score_is_counted_also_in_an_engine():
+    import polars as pl
+
+    rows = pd.DataFrame({"item": list("aaab"), "score": [None, None, 3, 1]})
+    found = Scores.from_frame(pl.from_pandas(rows).lazy(), scale=range(1, 6))
+    assert found.unparsed.tolist() == [[2], [0]]

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from scipy.stats import beta, betabinom, binom
+from scipy.stats import beta, betabinom, binom, t
 
 import bayesjudge as bj
 from bayesjudge.repeats import Scores, answer, closed_forms, self_contradiction
@@ -19,6 +19,7 @@ from bayesjudge.repeats.self_contradiction import (
     _of_judge,
     _row,
     _shapes,
+    _Share,
 )
 
 
@@ -255,3 +256,11 @@ def test_what_is_extrapolated_is_told_as_such():
     loose = str(answer(*closed_forms(torn), flips_at_most=0.3))
     assert "A majority of 3 calls (1 to 3) flips at most 30 % of the time" in loose
     assert "extrapolation" not in loose
+
+
+def test_few_items_that_tell_an_error_widen_the_interval():
+    """Wilson's interval of 80 trials, with the quantile that eight items allow."""
+    value, low, high = _row(_Share(0.2, 0.002), 8, 0.95)
+    for end in (low, high):
+        assert_allclose((0.2 - end) ** 2, t(7).ppf(0.975) ** 2 * end * (1 - end) / 80, rtol=1e-9)
+    assert low < value < high
