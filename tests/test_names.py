@@ -39,8 +39,8 @@ def misread(one, names, every):
     return found
 
 
-#: Of so many words a reading tries one, each reading others: over all of them each word has its
-#: turn, and the study tries all with each.
+#: A reading tries one of so many of its words, the next reading the next one: readings share most
+#: words, so that nearly all have their turn. The study tries every word with every reading.
 TURNS = 5
 
 

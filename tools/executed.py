@@ -10,13 +10,14 @@ has what it saw.
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 import pytest
@@ -61,13 +62,24 @@ class Recorder:
         self._written = time.monotonic()
         sys.monitoring.use_tool_id(TOOL, "executed")
         sys.monitoring.register_callback(TOOL, sys.monitoring.events.LINE, self._line)
+        for known in gc.get_objects():  # of what the package's own plugin imported before
+            if isinstance(known, FunctionType):
+                self._ask(known.__code__)
         sys.addaudithook(self._watch)
 
     def _watch(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """Ask for the lines of a module of the package, as it is about to be imported."""
-        if event == "exec" and arguments[0].co_filename.startswith(str(PACKAGE)):
-            for code in _functions(arguments[0]):
+        """See a module as it is about to be imported."""
+        if event == "exec":
+            self._ask(arguments[0])
+
+    def _ask(self, code: CodeType) -> None:
+        """Ask for the lines of functions of the package, and of those within others."""
+        if code.co_filename.startswith(str(PACKAGE)):
+            if code.co_name != "<module>":
                 sys.monitoring.set_local_events(TOOL, code, sys.monitoring.events.LINE)
+            for inner in code.co_consts:
+                if isinstance(inner, CodeType):
+                    self._ask(inner)
 
     def _line(self, code: CodeType, line: int) -> Any:
         self._now.add((code.co_filename, line))
@@ -103,14 +115,6 @@ class Recorder:
         self._written = time.monotonic()
         tests = [(n, s, FAILED if n in self._failed else tier) for n, s, tier in self.tests]
         self.path.write_text(json.dumps({"tests": tests, "lines": self.lines}))
-
-
-def _functions(code: CodeType) -> Iterator[CodeType]:
-    """Code of a module's functions, of those within others too."""
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            yield inner
-            yield from _functions(inner)
 
 
 def _seconds() -> float:

@@ -134,11 +134,11 @@ def attempts(
         require(wanted, f"--at-least must lie between 0 and 1, got {at_least}")
     level, kind = shared.ci_prob, shared.interval or "eti"
     posterior = module.exact(data, model, random_seed=shared.seed)
-    believed_posterior = posterior.estimate(ci_prob=level, interval=kind)
+    exact = posterior.estimate(ci_prob=level, interval=kind)
     closed = module.closed_forms(data, ci_prob=level)
     several = len(data.systems) > 1 and posterior.holds
     gaps = [posterior.differences(ci_prob=level)] if several else []
-    shown = [*(estimate for estimate in closed if "pass_hat_k" in estimate), believed_posterior]
+    shown = [*(estimate for estimate in closed if "pass_hat_k" in estimate), exact]
     extra = [*gaps, *(estimate for estimate in closed if "pass_hat_k" not in estimate)]
     story = Story(
         command="attempts",

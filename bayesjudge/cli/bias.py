@@ -148,7 +148,7 @@ class Promise:
         self, read: module.Shifts, cards: Mapping[str, certificates.Certificate]
     ) -> list[Section]:
         """What --basis predictive would promise, where the scale alone is all that tail has."""
-        each = {}
+        ways = {}
         for name, card in cards.items():
             if self.basis != "tail" or not card.range_only:
                 continue
@@ -157,15 +157,15 @@ class Promise:
             )
             if other.certified and (not card.certified or other.alpha > card.alpha):
                 whole = other.alpha == 1
-                each[name] = "as they are" if whole else f"shrunk to {other.alpha:.2g}"
-        if not each:
+                ways[name] = "as they are" if whole else f"shrunk to {other.alpha:.2g}"
+        if not ways:
             return []
-        which = "; ".join(f"{name}: {how}" if len(cards) > 1 else how for name, how in each.items())
+        which = "; ".join(f"{name}: {how}" if len(cards) > 1 else how for name, how in ways.items())
         line = (
             "--basis predictive promises the same of the next change only, its probability an "
             f"average over what might have been measured: of scores released {which}"
         )
-        return [Section("A weaker promise", [line], "weaker_promise", each, detail=False)]
+        return [Section("A weaker promise", [line], "weaker_promise", ways, detail=False)]
 
     def pictures(
         self, read: module.Shifts, cards: Mapping[str, certificates.Certificate]

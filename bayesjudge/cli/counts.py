@@ -209,8 +209,8 @@ def _designs(
     lines = []
     declared = posterior if shared.interval in (None, "eti_bounded") else None
     for design, estimate in designs_of(counts, model, ci_prob=shared.ci_prob, declared=declared):
-        rows = estimate.quantities["overall_prevalence" if counts.adds_up else "prevalence"]
-        widths = rows.high - rows.low
+        shares = estimate.quantities["overall_prevalence" if counts.adds_up else "prevalence"]
+        widths = shares.high - shares.low
         known = widths[widths == widths]  # without nan
         mean = known.mean() if known.size else 0.0
         width = f"{mean:.3f} wide" if mean >= 0.0005 else "less than 0.001 wide"

@@ -5,7 +5,6 @@ Each line that is proposed has been run before it is shown.
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import shlex
 import sys
@@ -475,7 +474,7 @@ def _mistakes(file: File) -> list[str]:
     if "" in names:
         notes.append(f"{how_many(names.count(''), 'column', 'have')} no name")
     ragged = []
-    with contextlib.suppress(csv.Error), file.broken(), file.text() as text:
+    with file.broken(), file.text() as text:
         lines = (line.replace("\x00", "") for line in text)
         for row in islice(reader := csv.reader(lines, delimiter=file.delimiter), 20 * MOST_ROWS):
             if row and len(row) != len(names):

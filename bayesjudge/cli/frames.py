@@ -59,8 +59,8 @@ def doctor(
     >>> import bayesjudge as bj
     >>> said = ["pass", "fail", "pass", "pass"] * 20
     >>> people = ["pass", "fail", None, "fail"] * 20
-    >>> found = bj.doctor(pd.DataFrame({"item": range(80), "judge": said, "human": people}))
-    >>> found.answers[0].line.options["--truth"]
+    >>> diagnosis = bj.doctor(pd.DataFrame({"item": range(80), "judge": said, "human": people}))
+    >>> diagnosis.answers[0].line.options["--truth"]
     ['human']
     """
     named = {"item": item, "system": generator, "judge": judge}
@@ -75,14 +75,14 @@ def _given(named: Mapping[str, Any]) -> dict[str, Any]:
 def _without(begin: str, diagnosis: Diagnosis) -> Diagnosis:
     """The diagnosis with files named as if they lay in the present folder."""
     diagnosis.path = diagnosis.path.removeprefix(begin)
-    for at, reading in enumerate(diagnosis.answers):
+    for at, proposal in enumerate(diagnosis.answers):
         line = replace(
-            reading.line,
-            path=reading.line.path.removeprefix(begin),
+            proposal.line,
+            path=proposal.line.path.removeprefix(begin),
             options={name: [value.removeprefix(begin) for value in values]
-                     for name, values in reading.line.options.items()},
+                     for name, values in proposal.line.options.items()},
         )  # fmt: skip
-        diagnosis.answers[at] = replace(reading, line=line)
+        diagnosis.answers[at] = replace(proposal, line=line)
     diagnosis.labelling = [(what, line.replace(begin, "")) for what, line in diagnosis.labelling]
     diagnosis.missing = {name: text.replace(begin, "") for name, text in diagnosis.missing.items()}
     diagnosis.questions = [q._replace(text=q.text.replace(begin, "")) for q in diagnosis.questions]
@@ -106,28 +106,28 @@ class Answers(Mapping[str, Answer]):
     """
 
     def __init__(self, answers: Mapping[str, Answer], diagnosis: Diagnosis | None = None):
-        self._found = dict(answers)
+        self._answers = dict(answers)
         self.diagnosis = diagnosis
 
     def __getitem__(self, name: str) -> Answer:
-        return self._found[name]
+        return self._answers[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._found)
+        return iter(self._answers)
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._answers)
 
     def __getattr__(self, name: str) -> Answer:
-        if name.startswith("_") or name not in self._found:
-            raise AttributeError(f"no answer {name!r}; there are {list(self._found)}")
-        return self._found[name]
+        if name.startswith("_") or name not in self._answers:
+            raise AttributeError(f"no answer {name!r}; there are {list(self._answers)}")
+        return self._answers[name]
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self._found]
+        return [*super().__dir__(), *self._answers]
 
     def __repr__(self) -> str:
-        lines = [f"{name}: {answer.text}" for name, answer in self._found.items()]
+        lines = [f"{name}: {answer.text}" for name, answer in self._answers.items()]
         return "\n".join(lines) or repr(self.diagnosis)
 
 
@@ -257,15 +257,15 @@ def ask(
     with _in_files(data, labels) as (folder, path, other):
         diagnosis = examine(path, truth, other, _given(named))
         answers: dict[str, Answer] = {}
-        for reading in diagnosis.answers:
+        for proposal in diagnosis.answers:
             pages: list[Any] = []
             token = COLLECTED.set(pages)
             try:
-                run_line([*reading.line.words, "--ci-prob", str(ci_prob)])
+                run_line([*proposal.line.words, "--ci-prob", str(ci_prob)])
             finally:
                 COLLECTED.reset(token)
-            name = reading.line.command.split()[0]
-            if pages and pages[-1].answer is not None and not reading.condition:
+            name = proposal.line.command.split()[0]
+            if pages and pages[-1].answer is not None and not proposal.condition:
                 answers.setdefault(name, pages[-1].answer)
         return Answers(answers, _without(f"{folder}/", diagnosis))
 
@@ -274,7 +274,7 @@ def _of_module(data: Any, package: str, ci_prob: float) -> Answers:
     """The answer of the module whose data these are."""
     home, name = import_module(package), package.split(".")[1]
     names = ["by_system"] if isinstance(data, dict) else ["closed_forms", "total", "quality"]
-    estimate = next((getattr(home, method) for method in names if hasattr(home, method)), None)
+    estimate = next((getattr(home, n) for n in names if hasattr(home, n)), None)
     if estimate is None or not hasattr(home, "answer"):
         kind = type(data).__name__
         raise InputError("ask", [f"expected a table or data of a module, got {kind}"])

@@ -241,9 +241,9 @@ def judge(
         )
 
     def sections(_: Results) -> list[Section]:
-        results = [*_both_said(judged, quality), *_by_others(judged, shared)]
-        results += [] if trusted is None else [_trusted(trusted, wrong, promised)]
-        return [*results, *_where(source, given[0], asked, judged, people or ())]
+        shown = [*_both_said(judged, quality), *_by_others(judged, shared)]
+        shown += [] if trusted is None else [_trusted(trusted, wrong, promised)]
+        return [*shown, *_where(source, given[0], asked, judged, people or ())]
 
     def draw(_: Results) -> dict[str, Axes]:
         drawn = {"What the judge says of what people say": bj.judge.plot_judge(quality)}
@@ -292,8 +292,8 @@ def _both_said(judged: bj.judge.Judged, quality: Estimate) -> list[Section]:
         columns = {"passed": f"judge {said}", "failed": "judge does not" if name else "judge fails"}
         lines = [
             f"{words}: " + ", ".join(
-                f"{shares} {percents(quality[f'{kind}_{verdict}'])}"
-                for verdict, shares in columns.items()
+                f"{column} {percents(quality[f'{kind}_{verdict}'])}"
+                for verdict, column in columns.items()
             )
             for kind, words in rows.items()
         ]  # fmt: skip

@@ -260,10 +260,10 @@ def _taken(monitor: bj.decide.Monitor, sheets: list[Path]) -> list[str]:
     """Take in the sheets; what was taken in before may be there again."""
     if not sheets:
         return []
-    sheet = read_sheets(*sheets, known=monitor.names)
-    monitor.add(sheet.items, sheet.truth)
-    lines = [f"{how_many(len(sheet.items), 'label')} read, {len(monitor.pending)} still to come"]
-    return [*lines, *([str(sheet.agreement)] if sheet.agreement else [])]
+    read = read_sheets(*sheets, known=monitor.names)
+    monitor.add(read.items, read.truth)
+    lines = [f"{how_many(len(read.items), 'label')} read, {len(monitor.pending)} still to come"]
+    return [*lines, *([str(read.agreement)] if read.agreement else [])]
 
 
 def _texts(

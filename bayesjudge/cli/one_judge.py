@@ -366,8 +366,8 @@ def that_hold(estimates: Sequence[Estimate]) -> list[Estimate]:
         else:
             held.append(estimate.only("prevalence", "overall_prevalence"))
     if left:
-        said = (*held[0].cautions, Caution.of("design-mismatch", "left-out", methods=listed(left)))
-        held[0] = replace(held[0], cautions=said)
+        more = (*held[0].cautions, Caution.of("design-mismatch", "left-out", methods=listed(left)))
+        held[0] = replace(held[0], cautions=more)
     return held
 
 

@@ -263,5 +263,5 @@ TRUTH = needed(
 
 def unknown_calibration(given: object) -> Problem:
     """A calibration that is none, and which there are."""
-    problem = f"--calibration {given!r} is not known: {CALIBRATION}"
-    return Problem(problem, "unknown-calibration", "calibration", given)
+    sentence = f"--calibration {given!r} is not known: {CALIBRATION}"
+    return Problem(sentence, "unknown-calibration", "calibration", given)

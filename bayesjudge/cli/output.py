@@ -109,8 +109,8 @@ def present(
     if console is not None:
         rest(console, page, story, details=shared.details, quiet=shared.quiet)
     if shared.save is not None:
-        for drawn in page.fits:
-            _done(f"fit saved in {drawn.save(shared.save)}", quiet=shared.quiet)
+        for fit in page.fits:
+            _done(f"fit saved in {fit.save(shared.save)}", quiet=shared.quiet)
     markdown, html = shared.markdown, shared.html
     deliver(page, json=shared.json, markdown=markdown, html=html, quiet=shared.quiet)
     return results
@@ -184,7 +184,7 @@ def _figures(page: Page, results: Results, story: Story, draw: Drawer | None) ->
     having = [estimate.only(story.answer) for estimate in page.made if story.answer in estimate]
     rows = side_by_side(*having, ci_prob=page.made[0].ci_prob) if having else None
     if rows is not None and 1 < len(rows) <= MOST_DRAWN:
-        briefs = {result.method.title: result.method.brief for result in having}
+        briefs = {estimate.method.title: estimate.method.brief for estimate in having}
         rows = rows.assign(method=rows["method"].map(briefs))
         rows.attrs["quoted"] = answer.quoted.method.brief
         heading = story.heading or in_words(story.answer, page.pass_name)

@@ -295,9 +295,9 @@ def _budget(votes: Votes, asked: float | None, ci_prob: float) -> Section | None
             ". This takes each share to be the judges' pass rate, which no label has checked; a "
             "share nearer one half needs more"
         )
-    inputs = {"width": width, "more": more}
+    numbers = {"width": width, "more": more}
     heading = "Labels needed for the shares of these items"
-    return Section(heading, [line], "labels_needed", inputs, detail=asked is None)
+    return Section(heading, [line], "labels_needed", numbers, detail=asked is None)
 
 
 def _named(model: str, classes: int) -> PanelModel:

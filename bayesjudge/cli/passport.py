@@ -253,17 +253,17 @@ def view_of_card(path: Path, asked: Asked, source: Source, shared: Shared) -> Vi
     card = bj.judge.Card.load(path)
     shares = card.estimate(counts, ci_prob=shared.ci_prob)
     head, labels = str(card).splitlines(), _carried(shares)
-    inputs = [*labels[:MOST_RATES], *head[:4]], [*labels[MOST_RATES:], *head[4:]]
-    said = Section("The judge's card", inputs[0], "card", labels, detail=False, further=inputs[1])
-    labelled = view(counts, bj.prevalence.ErrorRates(), shared, asked, source)
+    shown, further = [*labels[:MOST_RATES], *head[:4]], [*labels[MOST_RATES:], *head[4:]]
+    said = Section("The judge's card", shown, "card", labels, detail=False, further=further)
+    uncarded = view(counts, bj.prevalence.ErrorRates(), shared, asked, source)
     return replace(
-        labelled,
-        closed=[shares, *labelled.closed],
+        uncarded,
+        closed=[shares, *uncarded.closed],
         exact=None,
         sample=None,
         waits=False,
         if_people_err=False,
-        inputs={**labelled.inputs, "card": str(path), "model": None},
+        inputs={**uncarded.inputs, "card": str(path), "model": None},
         sections=lambda _: [said],
         draw=None,
     )

@@ -220,8 +220,8 @@ def _if_worse(
         asked |= {"labelled": labels, "calibration": "random", "random_seed": seed}
         cost = f"it is {budget.expected_width(**asked).width:.3f} wide"
     else:
-        more = budget.labels_by_design(width, **asked)["random sample"]
-        cost = f"it {_takes(more, ' labels')}"
+        needed = budget.labels_by_design(width, **asked)["random sample"]
+        cost = f"it {_takes(needed, ' labels')}"
     return (
         f" If the judge is right {100 * WORSE:g} points less often than guessed, on good outputs "
         f"and on bad ones, {cost}."
@@ -254,9 +254,9 @@ def _answer(
     text = f"An interval {width:g} wide {_takes(sample, ' labels', 'takes about ')} of a random "
     text += f"sample, and {_takes(needed['people only'], takes='')} without the judge. "
     if sample is not None:
-        most = sure["random sample"]
-        start, end = ("That", "") if most is None else ("So that", "it ")
-        text += f"{start} {tables} {end}{_takes(most)}. "
+        of_90 = sure["random sample"]
+        start, end = ("That", "") if of_90 is None else ("So that", "it ")
+        text += f"{start} {tables} {end}{_takes(of_90)}. "
     text += f"The number is {differs.strip(' ()')}. " if differs else ""
     text += f"Chosen by the judge's verdict it {_takes(needed['by verdict'])}; "
     by_truth = needed["half good, half bad"]

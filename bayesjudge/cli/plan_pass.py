@@ -123,8 +123,8 @@ def plan_pass(
         deliver(page_of_plan(inputs, answer, kept, needed), json=True)
         return
     shown = {**inputs, **(judge.inputs if judge else {})}
-    lines = {k.replace("_", " "): v for k, v in shown.items() if v is not None}
-    console = screen_of_plan(answer, "Wanted and assumed", lines)
+    assumed = {k.replace("_", " "): v for k, v in shown.items() if v is not None}
+    console = screen_of_plan(answer, "Wanted and assumed", assumed)
     if rows:
         _print(console, rows)
     _say(rows, judge, about)
@@ -152,12 +152,12 @@ def page_of_plan(
     )
 
 
-def screen_of_plan(answer: str, heading: str, lines: Mapping[str, Any]) -> Console:
+def screen_of_plan(answer: str, heading: str, inputs: Mapping[str, Any]) -> Console:
     """The screen of a plan: its answer, and what that rests on; tables follow."""
     console = open_console()
     wrapped(console, answer, "", "", style="bold")
     console.print()
-    opening(console, heading, lines)
+    opening(console, heading, inputs)
     return console
 
 
@@ -178,8 +178,8 @@ def _rows(
     # without a judge it is done at once
     with progress(None if judge else False, "planning", total=len(every)) as bar:
         rows = []
-        for name in every:
-            rows.append(_row(*name, items, about))
+        for case in every:
+            rows.append(_row(*case, items, about))
             bar.advance()
     return rows
 

@@ -77,7 +77,7 @@ def plan_shopping(
     """Read a pilot, and list what reaches the goal."""
     goal = {**goal, "difference": asked.difference}
     with checking("options") as require:
-        unused = [f"--{name}" for name, wish in guesses.items() if wish is not None]
+        unused = [f"--{name}" for name, value in guesses.items() if value is not None]
         require(not unused, f"{are(unused)} not for a pilot, which tells that")
         prices = _prices(asked.price or [], require)
     path = asked.pilot or Path()
@@ -125,7 +125,7 @@ def _pilot(source: Source, asked: OfPilot) -> tuple[bj.decide.Pilot, dict[str, A
     cells = source.table_of_names(source.columns())
     table = describe(cells, asked.truth)
     truth = asked.truth or next(iter(table.truths), None)
-    given = [parts.rpartition("=") for parts in asked.judge or []]
+    given = [text.rpartition("=") for text in asked.judge or []]
     judges = {name or value.split(",")[0]: value.split(",") for name, _, value in given}
     if not judges:
         columns = table.scores if asked.scores or not table.verdicts else table.verdicts

@@ -110,7 +110,7 @@ def _differences(
     """By how much systems differ on the items that they share."""
     if any(c.id == "same-labels" for result in results for c in result.cautions):
         return []
-    fits = [answer for answer in results if isinstance(answer, Fit)]
+    fits = [result for result in results if isinstance(result, Fit)]
     rows = differences(*paired, *fits, ci_prob=shared.ci_prob)
     name, fit = items.pass_name, fits[-1] if fits and rows else None
     where = " on the items that they share" * share_items(items)

@@ -337,8 +337,8 @@ def as_scores(
         try:
             read, spelling = read_labels({score: labels}, **{**dict.fromkeys(meant), **given})
         except InputError as error:
-            scores = [MANY if p.id == "many-labels" else p for p in error.problems]
-            raise InputError(error.subject, scores) from None
+            problems = [MANY if p.id == "many-labels" else p for p in error.problems]
+            raise InputError(error.subject, problems) from None
         numbers = read[score].tolist()
         reading = str(spelling) or "1 read as pass; 0 as fail"
     elif None in numbers:
@@ -394,7 +394,7 @@ def answer(
         fits.append(module.fit(scores, model, **shared.sampling))
         return _items_left_out(fits[0]) if many else fits[0]
 
-    decided = present(
+    shown = present(
         instant,
         sample if several and asked and not verdicts else None,
         replace(shared, save=None, nuts=asked),  # saved below, with the items
@@ -413,7 +413,7 @@ def answer(
             tell=lambda _: answered,
             waits=False,
         ),
-        draw=lambda forms: _draw(forms, scores),
+        draw=lambda results: _draw(results, scores),
     )
     if shared.save is not None and fits:
         tell(f"fit saved in {fits[0].save(shared.save)}")
@@ -423,14 +423,14 @@ def answer(
         tell(f"means of {len(scores.items)} items written to {to}")
     elif many and shared.on_screen and not shared.quiet:
         say(f"--items FILE writes the means of all {len(scores.items)} items.")
-    return decided
+    return shown
 
 
 def _about_verdicts(
     answered: Answer, instant: Sequence[Estimate], flips_at_most: float
 ) -> list[Estimate]:
     """What is said of verdicts: the answer, and the share of passes, which is their mean."""
-    means = [mean.only("mean_score") for mean in instant if "mean_score" in mean][:1]
+    means = [e.only("mean_score") for e in instant if "mean_score" in e][:1]
     means = [
         replace(mean, cautions=tuple(c for c in mean.cautions if c.id != "cut-at-the-scale"))
         for mean in means

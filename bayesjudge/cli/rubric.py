@@ -206,8 +206,8 @@ def _show(
     def sections(_: Results) -> list[Section]:
         first = [] if each is None else [_criteria_section(each, module.cannot_judge(each, reach))]
         rows = [
-            {**at, **row._asdict(), "method": count.method.title}
-            for count in compared for _, at, row in count.only("difference").rows()
+            {**at, **row._asdict(), "method": estimate.method.title}
+            for estimate in compared for _, at, row in estimate.only("difference").rows()
         ]  # fmt: skip
         return [*first, *difference_section(rows, difference_words, rubric.names, " in the total")]
 

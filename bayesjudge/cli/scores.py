@@ -172,7 +172,7 @@ def _of_systems(
         words = "systems that share items have closed forms only, without a model: leave "
         require(apart or shared.interval is None, f"{words}--interval {shared.interval} out")
     kind_of_interval(shared, "scores")
-    about = [_inputs(row, source) for row in scores.values()]
+    about = [_inputs(each, source) for each in scores.values()]
     del about[0]["bins of the score"]  # each system has its own
     summed = {name: sum(row[name] for row in about) for name in ("items", "labelled", "unscored")}
     noun = "item" if paired is None else "output"
@@ -185,7 +185,7 @@ def _of_systems(
     fits: dict[str, Fit] = {}
 
     def retold(answer: Answer, results: Results) -> Answer:
-        drawn = fits if any(scores_.method.computed == "sampled" for scores_ in results) else {}
+        drawn = fits if any(result.method.computed == "sampled" for result in results) else {}
         rows = _rows_of(compared, drawn, first, shared)
         notes = (*disagreements(rows, difference_of_scores), *answer.notes, *hint * unasked)
         basis_of = f"{basis}{answer.basis.removesuffix('.')}{refused}."

@@ -338,8 +338,8 @@ def open_source(
 ) -> Source:
     """Look at a file; a log is read. With `judges`, a metric of several judges is wanted."""
     file = File(path) if tables.is_one_file(path) else None
-    known_format = None if file is None or file.kind in DATABASES else recognise(file)
-    log = None if known_format is None or file is None else read_as(known_format, file)
+    log_format = None if file is None or file.kind in DATABASES else recognise(file)
+    log = None if log_format is None or file is None else read_as(log_format, file)
     if log is None:
         with checking("options") as require:
             given = [f"--{n}" for n, v in (("metric", metric), ("judge", judge)) if v is not None]

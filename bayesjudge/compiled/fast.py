@@ -91,13 +91,13 @@ def _read(key: str) -> dict[str, Callback] | None:
 
     for folder in (_folder(), *(place / NAME for place in left)):
         try:
-            callbacks = native.read(folder, key, _rebuilt)
+            read = native.read(folder, key, _rebuilt)
         except Exception as error:  # whatever a file made elsewhere may do when it is read
-            callbacks = f"{native.file_of(folder, key)} cannot be used ({error!r})"
-        if isinstance(callbacks, dict):
-            return callbacks
-        if callbacks:
-            tell(f"{callbacks}: compiling again")
+            read = f"{native.file_of(folder, key)} cannot be used ({error!r})"
+        if isinstance(read, dict):
+            return read
+        if read:
+            tell(f"{read}: compiling again")
     return None
 
 

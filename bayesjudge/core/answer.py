@@ -123,10 +123,10 @@ class Answer:
         """
         import pandas as pd
 
-        judges = {} if self.judge is None else entries(self.judge)
+        of_judge = {} if self.judge is None else entries(self.judge)
         rows = []
         for quantity, where, row in self.quoted.rows():
-            beside = judges.get((quantity, *where.values()))
+            beside = of_judge.get((quantity, *where.values()))
             judge = {} if beside is None else {"judge": beside.value}
             rows.append({"quantity": quantity, **where, **row._asdict(), **judge})
         return pd.DataFrame(rows)
@@ -196,8 +196,8 @@ class Answer:
             ``where``, ``value``, ``low``, ``high``, ``known`` (false of bounds without a value),
             and ``judge``, the judge's own number, or ``None``.
         """
-        judges = {} if self.judge is None else entries(self.judge)
-        beside = {key: row.value for key, row in judges.items()}
+        of_judge = {} if self.judge is None else entries(self.judge)
+        beside = {key: row.value for key, row in of_judge.items()}
         name = pass_name_in([self.quoted])
         worth = [{"where": name, **w.as_dict()} for name, w in self.worth.items() if w.known]
         return {
@@ -330,13 +330,13 @@ def quote(
     whole = preferred(estimates, quantity, rank)
     beside = next((e for e in estimates if e.method == judge), None) or judge_of()
     shares, beside = whole.only(quantity), beside and beside.only(quantity)
-    rows, judges = (
+    rows, of_judge = (
         {} if estimate is None else {named(at): row for _, at, row in estimate.rows()}
         for estimate in (shares, beside)
     )
     uncorrected = whole.method == judge
     unknown = uncorrected or all(says_little(row, span) for row in rows.values())
-    return Quoted(whole, shares, beside, rows, judges, uncorrected, unknown)
+    return Quoted(whole, shares, beside, rows, of_judge, uncorrected, unknown)
 
 
 def data_of[T](estimates: Sequence[Estimate], kind: type[T]) -> T | None:
@@ -586,9 +586,9 @@ def shares_of_two(
     return listed([first, *(percents(rows[names[1]], None, end) for end in of[1:])]), between
 
 
-def judges_share(judges: Mapping[str, Row], name: str = "") -> str:
+def judges_share(of_judge: Mapping[str, Row], name: str = "") -> str:
     """``; the judge passes 59 %``, if it is known."""
-    share = next(iter(judges.values()), None)
+    share = next(iter(of_judge.values()), None)
     return "" if share is None else f"; {judge_passes(f'{100 * share.value:.0f} %', name)}"
 
 

@@ -90,7 +90,8 @@ def wilson_by_units(
     worth : float
         Trials that would have its standard error.
     units : float
-        Independent units that told the error: Student's quantile is the normal's in its place.
+        Independent units from which that error was estimated: Student's quantile, of one degree of
+        freedom fewer, takes the place of the normal's.
     ci_prob : float
         Coverage that the interval aims at.
 

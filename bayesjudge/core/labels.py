@@ -320,7 +320,7 @@ def proposed(labels: Sequence[str], columns: Iterable[Iterable[str]] = ()) -> di
     A label that stands beside fails only in `columns` is a pass, and beside passes only a fail.
     """
     yes = [label for label in labels if label.casefold() == "y"]
-    # alone it is Inspect's no answer
+    # an "n" without a "y" is Inspect's no answer
     no = [label for label in labels if label.casefold() == "n" and yes]
     no += [label for label in labels if label in DASHES and "+" in labels]
     no += [label for label in labels if folded(label) in {f"in{folded(other)}" for other in labels}]

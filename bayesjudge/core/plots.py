@@ -198,7 +198,7 @@ def plot_answer(
     rows = list(entries(answer.quoted.only(name)).items())
     rows.sort(key=lambda pair: -pair[1].value if pair[1].value == pair[1].value else 1e300)
     rows = rows[:most]
-    judges = {} if answer.judge is None else entries(answer.judge)
+    of_judge = {} if answer.judge is None else entries(answer.judge)
     known = {k if isinstance(k, tuple) else (k,): value for k, value in (truth or {}).items()}
     ax = ax or new_axes(8.0, 0.32 * len(rows) + 1.6)
     at = range(len(rows))
@@ -206,7 +206,7 @@ def plot_answer(
     level = f", {answer.quoted.ci_prob:.0%} interval" if drawn else " (no interval)"
     columns = np.array([row for _, row in rows], float).reshape(-1, 3).T
     draw_rows(ax, at, *columns, label=f"estimate{level}")
-    beside = [(judges[key].value, i) for i, (key, _) in enumerate(rows) if key in judges]
+    beside = [(of_judge[key].value, i) for i, (key, _) in enumerate(rows) if key in of_judge]
     if beside:
         said: Any = {"mfc": "none", "color": "C1", "ms": 6, "ls": "none"}
         ax.plot(*zip(*beside, strict=True), marker="s", label="the judge's own", **said)

@@ -44,10 +44,10 @@ def require_columns(table: Any, *columns: str) -> None:
     require_among(have or [], *columns)
     with checking("table") as require:
         for column in dict.fromkeys(columns):
-            cell = _not_single(table, column)
+            odd = _not_single(table, column)
             require(
-                not cell,
-                f"column {column!r} holds {cell}, expected one text, number or time in each cell; "
+                not odd,
+                f"column {column!r} holds {odd}, expected one text, number or time in each cell; "
                 "take out the part that is meant, or make one row of each",
             )
 
@@ -157,7 +157,7 @@ def require_among(have: Sequence[str], *columns: str) -> None:
     names = [str(name) for name in have[:MOST_NAMES]]
     there = f"it has {list(have)}" if len(have) <= SHOWN_NAMES else f"it has {few(have, 10)}"
     with checking("table") as require:
-        for column in [absent for absent in columns if absent not in have]:
+        for column in [c for c in columns if c not in have]:
             near = get_close_matches(str(column), names, n=1)
             hint = f"did you mean {near[0]!r}?" if near else there
             sentence = f"no column {column!r}; {hint}"
@@ -255,7 +255,7 @@ def _counted_in_arrow(
     else:
         occupied, counts = np.unique(key, return_counts=True)
     by_column = zip(labels, np.unravel_index(occupied, sizes), strict=True)
-    cells = [[None if _is_nan(names[i]) else names[i] for i in codes] for names, codes in by_column]
+    cells = [[None if _is_nan(each[i]) else each[i] for i in codes] for each, codes in by_column]
     return dict(zip(wanted, cells, strict=True)), counts
 
 
@@ -356,7 +356,7 @@ def require_distinct(
     if optional:
         rows = rows.filter(~nw.any_horizontal(*empty.values(), ignore_nulls=False))
     counted = rows.select(
-        nw.len().alias(N_ROWS), *(total(is_.cast(nw.Int64)).alias(c) for c, is_ in empty.items())
+        nw.len().alias(N_ROWS), *(total(none.cast(nw.Int64)).alias(c) for c, none in empty.items())
     ).collect()
     if not optional:
         for column, c in zip(wanted, aliases, strict=True):

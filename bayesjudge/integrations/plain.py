@@ -90,9 +90,9 @@ def as_feedback(*results: Estimate | Fit, ci_prob: float = 0.95) -> list[dict[st
     rows = []
     for record in records(*results, ci_prob=ci_prob):
         value, low, high = (float(x) if math.isfinite(x) else None for x in record.numbers[:3])
-        note = "no answer" if value is None else f"{value:.3f}"
+        text = "no answer" if value is None else f"{value:.3f}"
         if low is not None and high is not None:
-            note += f" ({ci_prob:.0%} interval {low:.3f} to {high:.3f})".replace("%", " %")
+            text += f" ({ci_prob:.0%} interval {low:.3f} to {high:.3f})".replace("%", " %")
         metadata: dict[str, Any] = {
             "low": low,
             "high": high,
@@ -101,8 +101,8 @@ def as_feedback(*results: Estimate | Fit, ci_prob: float = 0.95) -> list[dict[st
         }
         metadata |= {"ci_prob": ci_prob, "where": dict(record.where)}
         metadata |= {"cautions": cautions.get(record.method, [])}
-        note = f"{note}, {record.method}"
-        rows.append({"key": _name(record), "score": value, "comment": note, "metadata": metadata})
+        text = f"{text}, {record.method}"
+        rows.append({"key": _name(record), "score": value, "comment": text, "metadata": metadata})
     return rows
 
 

@@ -189,12 +189,13 @@ def open_study(path: Path, header: Mapping[str, Any], resume: bool) -> dict[Task
     """Read what is done, or begin a file."""
     done: dict[Task, Any] = {}
     if resume and path.exists():
-        known, done = read_study(path)
+        stored, done = read_study(path)
         with checking(f"study in {path}") as require:
             for key in IDENTITY:
                 require(
-                    known.get(key) == header[key],
-                    f"the file was made with other {key}: {_differing(known.get(key), header[key])}"
+                    stored.get(key) == header[key],
+                    f"the file was made with other {key}: "
+                    f"{_differing(stored.get(key), header[key])}"
                     "; take another path, or resume=False to start over",
                 )
     write_study(path, header, done)

@@ -50,6 +50,13 @@ SAID = {
 DELIMITERS = ",;\t|"
 STDIN = "-"
 ZSTD, STORED, DEFLATED = 93, 0, 8
+#: What reading a broken file raises: the disk and Arrow OSError, ValueError and, of sizes past all
+#: bounds, MemoryError; text codecs ValueError; dates of Parquet OverflowError; archives of a newer
+#: version NotImplementedError, and their members zlib.error.
+OF_A_BROKEN_FILE: tuple[type[Exception], ...] = (
+    *(OSError, ValueError, MemoryError, OverflowError, NotImplementedError),
+    *(csv.Error, zipfile.BadZipFile, zlib.error),
+)
 
 
 class File:
@@ -261,10 +268,10 @@ class File:
                 yield from ({**self.folders, **row} for row in batch.to_pylist())
 
     def _listed(self) -> list[Any]:
-        rows = self.document
-        if isinstance(rows, dict):
-            rows = next((rows[k] for k in ("data", "items") if k in rows), rows)
-        return rows if isinstance(rows, list) else [rows]
+        whole = self.document
+        if isinstance(whole, dict):
+            whole = next((whole[k] for k in ("data", "items") if k in whole), whole)
+        return whole if isinstance(whole, list) else [whole]
 
     def _lines(self) -> Iterator[Mapping[str, Any]]:
         with self.broken(), self.text() as opened:
@@ -396,14 +403,12 @@ class File:
 
     @contextlib.contextmanager
     def broken(self, *more: type[Exception]) -> Iterator[None]:
-        """Errors of libraries on a broken file, and `more` of them, as errors of this file."""
-        known: list[type[Exception]] = [OSError, ValueError, EOFError, MemoryError, OverflowError]
-        known += [NotImplementedError, csv.Error, zlib.error, struct.error, zipfile.BadZipFile]
+        """Errors of a broken file, `more` of the library that reads it, as errors of this file."""
         try:
             yield
         except InputError:
             raise
-        except (*known, *more) as error:
+        except (*OF_A_BROKEN_FILE, *more) as error:
             lines = str(error).strip().splitlines() or [type(error).__name__]
             if isinstance(error, zipfile.BadZipFile):
                 lines = [f"the archive is cut short or damaged ({lines[0]})"]

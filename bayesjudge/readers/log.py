@@ -238,14 +238,14 @@ class Log:
         """
         import pyarrow as pa
 
-        rows = self._columns(self.choose(metric), judge)
-        wanted = list(rows) if columns is None else list(dict.fromkeys([*columns, *numbers]))
+        cells = self._columns(self.choose(metric), judge)
+        wanted = list(cells) if columns is None else list(dict.fromkeys([*columns, *numbers]))
         try:
-            require_among(list(rows), *wanted)
+            require_among(list(cells), *wanted)
         except InputError as error:
             raise InputError(self.path, error.problems) from None
         floats = {*numbers, "score"} if columns is None else set(numbers)
-        return pa.table({c: _array(rows[c], c in floats, c, self.path) for c in wanted})
+        return pa.table({c: _array(cells[c], c in floats, c, self.path) for c in wanted})
 
     def _columns(self, metric: str, judge: str | None) -> dict[str, list[Any]]:
         grades = [g for g in self.metrics[metric].grades if judge in (None, g.judge)]

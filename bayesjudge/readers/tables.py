@@ -18,7 +18,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from functools import partial, reduce
+from functools import reduce
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +34,9 @@ from bayesjudge.readers.files import File, cell_of, fields_of, nearest
 if TYPE_CHECKING:
     import pyarrow as pa
 
+#: What openpyxl raises of a damaged book beside: of a member or text that is not there, of XML that
+#: is cut or holds other things than a sheet does, of a member that is cut, and of an encrypted one.
+OF_A_BROKEN_BOOK = (LookupError, SyntaxError, TypeError, AttributeError, EOFError, RuntimeError)
 #: Cells of a CSV file that mean that there is nothing.
 EMPTY = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "<NA>"]
 #: A number with a decimal comma, or a whole one.
@@ -103,14 +106,14 @@ def read_table(
     for file, inner in _files(path):
         try:
             read = READERS.get(file.kind, _refuse)
-            rows = read(file, wanted, set(numbers), inner)
+            table = read(file, wanted, set(numbers), inner)
         except InputError as error:
             raise InputError(file.name, error.problems) from None
         except (OSError, ValueError) as error:  # Arrow's errors are ValueErrors
             text = str(error).strip().splitlines()[0] if str(error).strip() else ""
             problem = f"cannot be read: {text or type(error).__name__}"
             raise InputError(file.name, [problem]) from error
-        tables.append(rows.select(wanted))
+        tables.append(table.select(wanted))
     if len(tables) == 1:
         # blocks of a file have dictionaries of their own, which Arrow cannot group by
         return tables[0].unify_dictionaries()
@@ -177,15 +180,15 @@ def _scan(base: Any, files: Sequence[File], columns: Sequence[str]) -> Any:
 
     stored = files[0].schema.names
     folders = {c: [file.folders[c] for file in files] for c in columns if c not in stored}
-    place = free_name("name of file", [*folders, *(n for file in files for n in file.schema.names)])
+    key = free_name("name of file", [*folders, *(n for file in files for n in file.schema.names)])
     names = [str(file.path.resolve()) for file in files]
-    cells = {name: pa.array(c, pa.string()) for name, c in {place: names, **folders}.items()}
+    cells = {name: pa.array(c, pa.string()) for name, c in {key: names, **folders}.items()}
     base.register("folders", pa.table(cells))
     chosen = [f"{'f' if c in folders else 'r'}.{_quoted(c)}" for c in columns]
-    options = f"union_by_name=true, hive_partitioning=false, filename={_text(place)}"
+    options = f"union_by_name=true, hive_partitioning=false, filename={_text(key)}"
     return base.sql(
         f"SELECT {', '.join(chosen)} FROM read_parquet($files, {options}) r "
-        f"JOIN folders f ON r.{_quoted(place)} = f.{_quoted(place)}",
+        f"JOIN folders f ON r.{_quoted(key)} = f.{_quoted(key)}",
         params={"files": [glob.escape(name) for name in names]},
     )
 
@@ -257,7 +260,7 @@ def rows_of(path: str | Path | File) -> int:
 def _within(path: str | Path) -> tuple[Path, str]:
     """The file, folder or pattern that a path names, and the table within the file."""
     text = str(path)
-    ends = [len(text), *(starts.start() for starts in re.finditer(WITHIN, text))]
+    ends = [len(text), *(match.start() for match in re.finditer(WITHIN, text))]
     end = next((end for end in ends if Path(text[:end]).exists()), min(ends[1:], default=ends[0]))
     return Path(text[:end]), text[end + len(WITHIN) :]
 
@@ -349,8 +352,8 @@ def _with_points(cells: pa.ChunkedArray) -> pa.ChunkedArray:
     if not decimal_commas(itertools.chain(*words)):
         return cells
     chunks = [
-        pa.DictionaryArray.from_arrays(chunk.indices, [word.replace(",", ".") for word in inner])
-        for chunk, inner in zip(cells.chunks, words, strict=True)
+        pa.DictionaryArray.from_arrays(chunk.indices, [word.replace(",", ".") for word in texts])
+        for chunk, texts in zip(cells.chunks, words, strict=True)
     ]
     return pa.chunked_array(chunks)
 
@@ -512,15 +515,13 @@ def _xlsx(file: File, inner: str) -> Iterator[tuple[list[str], Iterator[tuple[An
             openpyxl = None
         words = "needs openpyxl, which is not installed: pip install 'bayesjudge[data]'"
         require(openpyxl is not None, words)
-    # openpyxl opens lazily: a damaged sheet shows as its rows are read
-    broken = partial(file.broken, LookupError, TypeError, AttributeError, SyntaxError, RuntimeError)
-    with broken(), file.raw() as raw:
+    with file.broken(*OF_A_BROKEN_BOOK), file.raw() as raw:
         content = io.BytesIO(raw.read())
         book = openpyxl.load_workbook(content, read_only=True, data_only=True)
     try:
         sheets = [sheet.title for sheet in book.worksheets]  # without sheets that are charts
         name = _inner(file, sheets, inner, "sheet", first=True)
-        head, rows = _below_titles(_filled_rows(book[name], broken))
+        head, rows = _below_titles(_filled_rows(file, book[name]))
         with checking(file.name) as require:
             require(head, f"sheet {name!r} is empty")
         yield [str(cell).strip() if cell is not None else "" for cell in head], rows
@@ -528,10 +529,9 @@ def _xlsx(file: File, inner: str) -> Iterator[tuple[list[str], Iterator[tuple[An
         book.close()
 
 
-def _filled_rows(
-    sheet: Any, broken: Callable[[], contextlib.AbstractContextManager[None]]
-) -> Iterator[tuple[Any, ...]]:
-    with broken():
+def _filled_rows(file: File, sheet: Any) -> Iterator[tuple[Any, ...]]:
+    # openpyxl reads a sheet as its rows are asked for: only then does it show to be damaged
+    with file.broken(*OF_A_BROKEN_BOOK):
         yield from (row for row in sheet.iter_rows(values_only=True) if _filled(row))
 
 

@@ -180,25 +180,25 @@ def page_of(
     estimates = as_estimates(results, ci_prob, interval, target)
     named = [(estimate.method.title, estimate) for estimate in estimates]
     fits = [result for result in results if isinstance(result, Fit)]
-    summary = answer or answer_of(estimates, ci_prob=ci_prob, interval=interval)
-    entered = records(*estimates, ci_prob=ci_prob)
-    shown = entered
-    if summary and not {record.entry for record in entered} & set(entries(summary.quoted)):
-        shown = [*records(summary.quoted, ci_prob=ci_prob), *entered]  # computed from the results
-    columns, lines = _lines(shown, digits, summary)
-    first = [line for line in lines if line.answers] if summary else lines
-    if summary and len(first) > MOST_FIRST:
+    answer = answer or answer_of(estimates, ci_prob=ci_prob, interval=interval)
+    recorded = records(*estimates, ci_prob=ci_prob)
+    shown = recorded
+    if answer and not {record.entry for record in recorded} & set(entries(answer.quoted)):
+        shown = [*records(answer.quoted, ci_prob=ci_prob), *recorded]  # computed from the results
+    columns, lines = _lines(shown, digits, answer)
+    first = [line for line in lines if line.answers] if answer else lines
+    if answer and len(first) > MOST_FIRST:
         first = [line for line in first if line.quoted]
     kept = set(map(id, first))
     others = [line for line in lines if id(line) not in kept] if first else []
     level = f"{ci_prob:.0%}" if round(ci_prob * 100, 6).is_integer() else f"{ci_prob:.1%}"
-    if summary is not None:
-        about |= {"sentence": summary.text, "notes": summary.notes}
-        about |= {"about": f"{summary.basis} {summary.why}", "paragraph": summary.paragraph()}
+    if answer is not None:
+        about |= {"sentence": answer.text, "notes": answer.notes}
+        about |= {"about": f"{answer.basis} {answer.why}", "paragraph": answer.paragraph()}
 
     def fields() -> dict[str, Any]:
-        known = {} if summary is None else summary.as_dict()
-        numbers = [as_plain(record, truth) for record in entered]
+        known = {} if answer is None else answer.as_dict()
+        numbers = [as_plain(record, truth) for record in recorded]
         return {"ci_prob": ci_prob, "answer": known, "estimates": numbers}
 
     def methods() -> dict[str, Any]:
@@ -213,7 +213,7 @@ def page_of(
         numbers=Table(columns, first or lines),
         below=f"{level} intervals.",
         others=Table(columns, others),
-        cautions=union_of_cautions(summary, estimates),
+        cautions=union_of_cautions(answer, estimates),
         # pairs, not mappings: two fits of one method may differ in their priors
         assumptions=_distinct((name, "; ".join(map(str, e.assumptions))) for name, e in named),
         targets=_distinct((name, f"about {TARGETS[e.target]}") for name, e in named),
@@ -222,7 +222,7 @@ def page_of(
         fields=fields,
         methods=methods,
         pass_name=pass_name_in(estimates),
-        answer=summary,
+        answer=answer,
         made=estimates,
         fits=fits,
         **about,

@@ -151,19 +151,19 @@ MOST_OTHERS, MOST_ROWS = 10, 20
 def quoted_lines(answer: Answer, every: Sequence[Record], style: Style, width: int) -> list[str]:
     """Lines of the table: the quoted rows first, then the other methods."""
     quoted, truth = answer.quoted, style.truth or {}
-    judges = {} if answer.judge is None else entries(answer.judge)
+    of_judge = {} if answer.judge is None else entries(answer.judge)
     kept = [
         Record(quantity, where, quoted.method, row, quoted.interval_of(quantity))
         for quantity, where, row in quoted.rows()
     ]
-    single, several = len(kept) == 1, len({single.quantity for single in kept}) > 1
+    single, several = len(kept) == 1, len({record.quantity for record in kept}) > 1
     dims = {dim for record in kept for dim in record.where}
     periods = in_time([str(r.where["system"]) for r in kept]) if dims == {"system"} else []
     if periods:
         kept.sort(key=lambda record: periods.index(str(record.where["system"])))
     elif not several and dims <= RANKED:
         kept.sort(key=lambda record: -np.nan_to_num(record.row.value, nan=-math.inf))
-    beside = judges if judges and not single else None
+    beside = of_judge if of_judge and not single else None
     # the judge's own numbers have a column of their own if there are several rows
     named = {quoted.method}
     if beside and answer.judge:  # of several judges all: their own numbers are no other method
@@ -319,10 +319,10 @@ def _turned(others: Sequence[Record], kept: Sequence[Record], style: Style) -> s
     for better, worse in pairwise(order):
         both = [(m, rows.get((m, better.entry)), rows.get((m, worse.entry))) for m in methods]
         against = [
-            m.brief + ", whose intervals overlap," * (two.low <= better_row.high)
-            for m, better_row, two in both
-            if better_row is not None and two is not None and better_row.value < two.value
-            if len(order) == 2 or two.low > better_row.high
+            m.brief + ", whose intervals overlap," * (second.low <= first.high)
+            for m, first, second in both
+            if first is not None and second is not None and first.value < second.value
+            if len(order) == 2 or second.low > first.high
         ]
         if against:
             put = "puts" if len(against) == 1 else "put"

@@ -80,7 +80,7 @@ _PAIRS = {
 }
 OTHER_NAME = _PAIRS | {b: a for a, b in _PAIRS.items()}
 
-#: Functions to which the order of two arguments is nothing.
+#: Functions of which the first two arguments may change places.
 COMMUTE = {"max", "min", "maximum", "minimum", "hypot", "logaddexp", "isclose", "intersect1d"}
 
 
@@ -241,8 +241,8 @@ def recorded(tier: str) -> Executed:
     return Executed.read(path)
 
 
-def tests_for(mutant: Mutant, known: Executed, tier: str, but: Collection[str]) -> list[str]:
-    """Tests that execute it, those of its own module and quick ones first."""
+def tests_for(mutant: Mutant, known: Executed, tier: str, skipped: Collection[str]) -> list[str]:
+    """Tests that execute it, but for those `skipped`: of its own module and quick ones first."""
     folder = mutant.file.split("/")[1].removesuffix(".py")
     tests = [known.tests[i] for i in known.running(mutant.file, mutant.line, mutant.last_line)]
     near = sorted(tests, key=lambda one: (one[0].split("/")[1] != folder, one[1]))
@@ -250,23 +250,23 @@ def tests_for(mutant: Mutant, known: Executed, tier: str, but: Collection[str]) 
     for name, seconds, _ in near:
         if spent > MOST[tier]:
             break
-        if name not in but:
+        if name not in skipped:
             names.append(name)
             spent += seconds
     return names
 
 
 def caught_by(
-    mutant: Mutant, tree: Path, maps: dict[str, Executed], but: Collection[str] = ()
+    mutant: Mutant, tree: Path, maps: dict[str, Executed], skipped: Collection[str] = ()
 ) -> str:
-    """The first test, `but` for some, that fails with the mutant, or why there is none."""
+    """The first test that fails with the mutant, of those not `skipped`, or why there is none."""
     path = tree / mutant.file
     whole = path.read_text()
     path.write_text(f"{whole[: mutant.begin]}({mutant.after}){whole[mutant.end :]}")
     executed = False
     try:
         for tier, known in maps.items():
-            names = tests_for(mutant, known, tier, but)
+            names = tests_for(mutant, known, tier, skipped)
             files = list(dict.fromkeys(name.partition("::")[0] for name in names))
             executed |= bool(names)
             if names and (
@@ -347,7 +347,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--tiers", nargs="+", choices=list(TIERS), default=list(TIERS))
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--again", action="store_true", help="ask of those that survived once more")
+    parser.add_argument("--again", action="store_true", help="run those that survived once more")
     parser.add_argument("--show", action="store_true", help="print the mutants, run nothing")
     asked = parser.parse_args()
     mutants = drawn(asked.count, asked.seed)

@@ -28,7 +28,7 @@ SCALES = ((0, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (0, 100))
 def given(**named: str | Iterable[str] | None) -> Options:
     """Options that have a value: ``pass_value=["ok"]`` is ``--pass-value ok``."""
     each = {n: [v] if isinstance(v, str) else [*(v or ())] for n, v in named.items()}
-    return {f"--{name.replace('_', '-')}": names for name, names in each.items() if any(names)}
+    return {f"--{name.replace('_', '-')}": values for name, values in each.items() if any(values)}
 
 
 @lru_cache(maxsize=4096)
@@ -40,8 +40,8 @@ def meaning(label: Any) -> bool | None:
         )
     except InputError:
         return None
-    term = read["label"][0]
-    return None if term != term else bool(term)
+    value = read["label"][0]
+    return None if value != value else bool(value)
 
 
 @lru_cache(maxsize=4096)
@@ -118,7 +118,7 @@ def ask_if_reversed(verdicts: Sequence[Any], truths: Sequence[Any], values: Opti
     """What to ask about the coding where verdicts clearly go against the labels."""
     if "--classes" in values:
         return ""
-    said = {option[2:].replace("-", "_"): names for option, names in values.items()}
+    said = {option[2:].replace("-", "_"): labels for option, labels in values.items()}
     meant: dict[str, Any] = dict.fromkeys(("pass_value", "fail_value", "missing_value"))
     cells = {"v": [c or None for c in verdicts], "t": [c or None for c in truths]}
     try:

@@ -54,7 +54,7 @@ def pairs(table: Table) -> dict[str, tuple[str, str]]:
     groups = criteria(table, len(table.truths))
     words = [WORD.findall(NEW_WORD.sub(" ", group.truths[0])) for group in groups]
     always = set.intersection(*map(set, words)) if len(words) > 1 else set()
-    names = [" ".join(w for w in name if w not in always) for name in words]
+    names = [" ".join(w for w in parts if w not in always) for parts in words]
     columns = [((group.verdicts or group.scores)[0], group.truths[0]) for group in groups]
     distinct = len({*names} - {""}) == len(names)
     return dict(zip(names if distinct else [b for _, b in columns], columns, strict=True))

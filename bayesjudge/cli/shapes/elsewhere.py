@@ -33,9 +33,8 @@ def join(table: Table, source: Source, other: Source, truth: str | None) -> Tabl
     judged = [*(table.verdicts or table.scores[:1])][:MOST_JUDGES]
     read = ["verdict"] if table.log else judged
     columns = other.table_of_names(other.columns())
-    mine = source.table_of_names(read)
-    people = people_in(columns, [Column(n, c) for n, c in mine.items()])
-    truth = truth or next(iter(people), None)
+    said = [Column(n, cells) for n, cells in source.table_of_names(read).items()]
+    truth = truth or next(iter(people_in(columns, said)), None)
     if len(table.systems) > 1:
         system = str(table.system)
     else:

@@ -65,7 +65,7 @@ def uneven(table: Table) -> Uneven | None:
     labelled = [cell != "" for cell in table.columns[table.truths[0]]]
     taken = {*table.keys, *table.truths, *table.verdicts, *table.scores, table.order}
     free = [c for c in table if c.name not in taken and c.full and 2 <= len(c.kinds) <= MOST_LABELS]
-    shares: list[tuple[float, Uneven]] = []
+    candidates: list[tuple[float, Uneven]] = []
     for column in free:
         rows, counts = column.kinds, Counter[str]()
         counts.update(c for c, known in zip(column.cells, labelled, strict=True) if known)
@@ -73,8 +73,8 @@ def uneven(table: Table) -> Uneven | None:
         if p < UNEVEN_P / len(free):
             order = sorted(rows, key=lambda kind: -counts[kind] / rows[kind])
             parts = {kind: (counts[kind], rows[kind]) for kind in order}
-            shares.append((p, Uneven(column.name, parts)))
-    return min(shares, key=lambda share: share[0])[1] if shares else None
+            candidates.append((p, Uneven(column.name, parts)))
+    return min(candidates, key=lambda pair: pair[0])[1] if candidates else None
 
 
 def chance_of_rates(rows: Mapping[str, int], labelled: Mapping[str, int]) -> float:

@@ -161,7 +161,7 @@ def _of_judge(table: Table, judge: str) -> Iterator[Match]:
     truth = table.truths[0]
     yield Noted(at + labelled(truth, table.columns[truth]))
     judged = table.but(columns=once or table.columns,
-                    about={**table.about, **given(judge=judge)})  # fmt: skip
+                       about={**table.about, **given(judge=judge)})  # fmt: skip
     yield from of_one_judge(judged)
 
 

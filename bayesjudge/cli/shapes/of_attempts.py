@@ -67,10 +67,10 @@ def matches(table: Table) -> Iterator[Match]:
 
 def _people(table: Table) -> list[str]:
     """Columns of people's labels: those of one question, if they use the same words."""
-    truth = one_question(table.truths)
+    names = one_question(table.truths)
     first = table[table.truths[0]]
-    alike = all(table[n].binary and table[n].meanings == first.meanings for n in truth)
-    return truth if len(truth) > 1 and alike else [first.name]
+    alike = all(table[n].binary and table[n].meanings == first.meanings for n in names)
+    return names if len(names) > 1 and alike else [first.name]
 
 
 def of_log(

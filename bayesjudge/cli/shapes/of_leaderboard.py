@@ -37,23 +37,23 @@ def matches(table: Table) -> Iterator[Match]:
     if not 2 <= len(systems) <= MOST_SYSTEMS:
         return
     others = (c for c in table if c.name not in (*pair, table.item, table.judge))
-    won = [answer for answer in (_won(c, systems) for c in others) if answer is not None]
-    people = [answer for answer in won if says_person(answer.column.name)]
-    judges = [answer for answer in won if answer not in people]
+    won = [winner for winner in (_won(c, systems) for c in others) if winner is not None]
+    people = [winner for winner in won if says_person(winner.column.name)]
+    judges = [winner for winner in won if winner not in people]
     if not won or (not people and len(systems) == 2 and in_both_orders(table)):
         return
-    missing, notes = dict.fromkeys(word for answer in won for word in answer.missing), list[str]()
+    missing, notes = dict.fromkeys(word for winner in won for word in winner.missing), list[str]()
     options = {} if known == PAIRS[0] else given(first=pair[0], second=pair[1])
     options |= given(
-        verdict=[answer.column.name for answer in judges],
-        people=[answer.column.name for answer in people],
+        verdict=[winner.column.name for winner in judges],
+        people=[winner.column.name for winner in people],
         item=None if table.item in pair else table.item,
         judge=table.judge if len(judges) == 1 else None,
         missing_value=missing,
     )
     if missing:
         notes.append(f"{few([*map(repr, missing)])}: read as no verdict")
-    if not people and {answer.column.name.lower() for answer in judges} & WINNER:
+    if not people and {winner.column.name.lower() for winner in judges} & WINNER:
         name = judges[0].column.name
         notes.append(f"{name} is read as a judge's; if people gave it: --people {name}")
     yield Reading(

@@ -291,7 +291,7 @@ def _clusters(table: Table, notes: list[str]) -> tuple[str | None, list[Way]]:
     if item and again == [outputs]:
         rows = f", counted by {table.part}," if table.part else ""
         notes.append(f"rows of one {item}{rows} are taken for outputs of their own "
-                    "(--repeats system)")  # fmt: skip
+                     "(--repeats system)")  # fmt: skip
     if item and not table[item].full:
         notes.append(f"rows without a name in {item} are left out of the line: it does not name it")
         return None, []

@@ -143,7 +143,7 @@ def line_of(
     positive = by_meaning.get(True, theirs[0])
     if graded:
         notes = [*notes, "ratings: items are categorised by the highest grade; by another one: "
-                "--positive GRADE"]  # fmt: skip
+                  "--positive GRADE"]  # fmt: skip
     elif True not in by_meaning:
         notes = [*notes, f"ratings: that {positive!r} is the positive option is a guess"]
     more = given(positive=None if graded else positive, recode=recoded)

@@ -69,7 +69,7 @@ def describe(
         note = f"{counter} counts from {first} within each {item}, and is read as the number of"
         order = next((n for n in twins if table[n].numeric), None)
         return seen.but(columns=table.columns, order=order, counter=counter, again=twins,
-                         guessed=[Guess((counter,), f"{note} the repeat")])  # fmt: skip
+                        guessed=[Guess((counter,), f"{note} the repeat")])  # fmt: skip
     plain = _by_names(table, truth, item, people)
     return plain.but(
         scores=[n for n in plain.scores if n != counter],

@@ -119,9 +119,9 @@ class Column:
 
     def within(self, other: Column) -> bool:
         """Whether numbers may be on the scale of another column, and use half of it or more."""
-        low_high, theirs = ([*map(float, c.scale.rsplit(":", 1))] for c in (self, other))
-        inside = theirs[0] <= low_high[0] and low_high[1] <= theirs[1]
-        return inside and 2 * (low_high[1] - low_high[0]) >= theirs[1] - theirs[0]
+        mine, theirs = ([*map(float, c.scale.rsplit(":", 1))] for c in (self, other))
+        inside = theirs[0] <= mine[0] and mine[1] <= theirs[1]
+        return inside and 2 * (mine[1] - mine[0]) >= theirs[1] - theirs[0]
 
     @property
     def constant(self) -> bool:
@@ -320,7 +320,7 @@ class Table:
         for item, label, verdict in rows:
             labels, verdicts, n = of_item.get(item, (set(), set(), 0))
             of_item[item] = (labels | {label}, verdicts | {verdict}, n + 1)
-        several = [counts for counts in of_item.values() if counts[2] > 1 and counts[0] != {""}]
+        several = [item for item in of_item.values() if item[2] > 1 and item[0] != {""}]
         alike = sum(len(labels) == 1 for labels, *_ in several)
         differ = sum(len(verdicts) > 1 for _, verdicts, _ in several)
         return alike == len(several) > 4 and differ > 4

@@ -29,14 +29,14 @@ def parts(value: Any) -> Any:
 
 def mapping(value: Any) -> Mapping[str, Any]:
     """A mapping, or an empty one in place of anything else."""
-    inner = parts(value)
-    return inner if isinstance(inner, Mapping) else {}
+    whole = parts(value)
+    return whole if isinstance(whole, Mapping) else {}
 
 
 def listed(value: Any) -> list[Any]:
     """A list, or an empty one in place of anything else."""
-    inner = parts(value)
-    return list(inner) if isinstance(inner, list | tuple) else []
+    whole = parts(value)
+    return list(whole) if isinstance(whole, list | tuple) else []
 
 
 def flat(value: Any, prefix: str = "") -> dict[str, Any]:
@@ -82,8 +82,8 @@ def verdict(value: Any) -> Any:
 
 def name_of(value: Any) -> str:
     """Name of a model: text, or what a mapping calls its model, id or name."""
-    inner = parts(value)
-    if isinstance(inner, Mapping):
-        names = (inner.get(key) for key in ("model", "id", "name", "label"))
+    whole = parts(value)
+    if isinstance(whole, Mapping):
+        names = (whole.get(key) for key in ("model", "id", "name", "label"))
         return next((name_of(name) for name in names if name), "")
-    return text(inner)
+    return text(whole)

@@ -108,8 +108,8 @@ def _grades(
         output=hash(_output(sample.get("output"))),
         about=about,
     )
-    for name, values in scores.items():
-        score = mapping(values)
+    for name, held in scores.items():
+        score = mapping(held)
         judge = _judge(score, jurors.get(name))
         yield from _values(base._replace(judge=judge), name, score, _original(score))
         edited = _edited(score)
@@ -135,8 +135,8 @@ def _output(output: Any) -> str:
 def _values(base: Grade, name: str, score: Mapping[str, Any], value: Any) -> Iterator[Grade]:
     """One grade; of a value with parts, one a part."""
     why = text(score.get("reason")) or "no value"
-    reason = text(score.get("explanation"))
-    failure = f"{why}: {reason[:200]}" if reason else why
+    explanation = text(score.get("explanation"))
+    failure = f"{why}: {explanation[:200]}" if explanation else why
     parts = {name: None if isinstance(value, list) else value}
     if isinstance(value, Mapping):
         parts = {f"{name}/{part}": inner for part, inner in value.items()}
@@ -173,7 +173,7 @@ def _judge(score: Mapping[str, Any], options: Any) -> str:
     if size:
         return f"panel of {size}"
     grading = listed(about.get("grading"))
-    models = [text(mapping(model).get("model")) for model in grading]
+    models = [text(mapping(message).get("model")) for message in grading]
     named = next((m for m in reversed(models) if m), "")
     return named or name_of(mapping(options).get("model"))
 

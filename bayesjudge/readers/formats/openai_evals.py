@@ -22,7 +22,7 @@ class OpenAIEvals:
         """All grades."""
         for row in file.records():
             sample = mapping(row.get("sample"))
-            results = [mapping(event) for event in listed(row.get("results"))]
+            results = [mapping(result) for result in listed(row.get("results"))]
             if not results:
                 notes.left_out["output items without a result"] += 1
             for result in results:

@@ -67,7 +67,7 @@ def _never_graded(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         components = listed(mapping(row.get("gradingResult")).get("componentResults"))
         graded = {text(mapping(mapping(c).get("assertion")).get("type")) for c in components}
         asked = {
-            text(mapping(c).get("type")) for c in listed(mapping(row.get("testCase")).get("assert"))
+            text(mapping(a).get("type")) for a in listed(mapping(row.get("testCase")).get("assert"))
         }
         lost.update(kind for kind in asked - graded if components and MODEL_GRADED.match(kind))
     for kind, n in lost.items():
