@@ -107,7 +107,7 @@ def _name(judged: Judged, judge: str, system: str) -> str:
 
 
 def _basis(judged: Judged) -> str:
-    labelled = judged.labelled
+    labelled = judged.labelled if judged.people is None else judged.people.labelled_n
     rest = judged.seen - (labelled if judged.design.same_items else 0)
     return f"{labelled_words(labelled, rest, judged.design)}."
 

@@ -432,6 +432,10 @@ def as_judged(data: Any) -> Judged:
     if isinstance(data, Judged):
         return data
     if isinstance(data, PeopleCounts):
+        with checking("judge") as require:
+            words = "no output has a label that two people gave alike, or that was adjudicated: "
+            words += "have two label some of the same outputs, or name one column (truth=)"
+            require(bool(np.any(data.agreed.labelled_n)), words)
         return Judged(data.agreed.verdicts, people=data)
     if isinstance(data, Scores):
         return Judged(scores={("judge", ""): data})

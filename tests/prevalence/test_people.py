@@ -343,6 +343,14 @@ def test_a_judge_is_held_against_what_is_so_behind_errors(counts):
     )
     assert "agreement_with_person" in made
     assert "agreement_with_person" not in same
+    assert f"{counts.labelled_n} of them labelled" in bj.judge.answer(made).basis
+
+
+def test_a_judge_is_not_held_against_people_of_whom_no_two_agree(table):
+    apart = table.assign(ann2=1 - table["ann1"])[["verdict", "ann1", "ann2"]]
+    counts = people.PeopleCounts.from_frame(apart, **TWO)
+    with pytest.raises(bj.InputError, match="no output has a label that two people gave alike"):
+        bj.judge.quality(counts)
 
 
 # The posterior without sampling ------------------------------------------------------------------
