@@ -120,9 +120,9 @@ def _behind_errors(judged: Judged, agreement: Estimate) -> tuple[str, ...]:
     rows = [row for _, _, row in agreement.only(WITH_PERSON).rows()]
     says = f": {percents(rows[0])} of outputs" if len(rows) == 1 else ""
     return (
-        f"These numbers are about what is so behind the errors of {listed(judged.people.people)}, "
-        "by all their labels, not about what people say.",
-        f"What they say is another question: how often the judge says what one of them says{says}.",
+        "These numbers are about the truth behind people's errors, estimated from all labels of "
+        f"{listed(judged.people.people)}, not about what they say.",
+        f"How often the judge says what one of them says is another number{says}.",
         "Worth counts labels that two gave alike, or that were adjudicated; "
         f"{how_many(out, 'labelled output')} without one left out of it.",
     )
@@ -156,8 +156,7 @@ def _errs(judged: Judged, agreement: Estimate) -> str:
         wrong = _percent(1 - agreement["specificity"].value)
         if judged.people is not None:
             passes, good = (f"says {name!r} of", "so") if name else ("passes", "good")
-            behind = "behind people's errors"
-            return f"{passes} {hits} of what is {good} {behind} and {wrong} of the rest"
+            return f"{passes} {hits} of what is truly {good} and {wrong} of the rest"
         if name:
             return f"says {name!r} of {hits} of what people call so and of {wrong} of the rest"
         return f"passes {hits} of what people pass and {wrong} of the rest"
