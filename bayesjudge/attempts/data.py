@@ -15,7 +15,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from bayesjudge.core.errors import Problem, checking
-from bayesjudge.core.label_design import LabelDesign, declared, design_of
+from bayesjudge.core.label_design import LabelDesign, design_of
 from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.names import require_names
 from bayesjudge.core.screen import few, how_many
@@ -288,7 +288,7 @@ class Attempts(View):
             with checking("attempts.Attempts") as require:
                 plain = isinstance(truth, str) and adjudicated is None
                 require(plain, "outcomes stand in one column; people's labels go with a verdict=")
-        about = {"calibration": declared(calibration), "verdict": verdict or truth, "by": by}
+        about = {"calibration": calibration, "verdict": verdict or truth, "by": by}
         ways = OF_VERDICTS if verdict is None else ("verdict", *OF_VERDICTS)
         how = Reading.of("attempts.Attempts", locals() | about, several_people=True)
         keys = [name for name in (by, task) if name is not None]

@@ -58,7 +58,10 @@ class InputError(ValueError):
     def __init__(self, subject: str, problems: Iterable[str | Problem]):
         self.subject = subject
         self.problems = [p if isinstance(p, Problem) else Problem(p) for p in problems]
-        super().__init__(f"{subject}: {self.told}")
+        super().__init__(subject, self.problems)
+
+    def __str__(self) -> str:
+        return f"{self.subject}: {self.told}"
 
     @property
     def told(self) -> str:
@@ -105,14 +108,19 @@ class ConvergenceWarning(UserWarning):
 
 @contextmanager
 def checking(subject: str) -> Iterator[Callable[[object, str | Problem], None]]:
-    """Collect problems inside the block and raise them together at its end."""
+    """Collect problems inside the block and raise them together, at its end or with its error."""
     problems: list[str | Problem] = []
 
     def require(ok: object, problem: str | Problem) -> None:
         if not ok:
             problems.append(problem)
 
-    yield require
+    try:
+        yield require
+    except InputError as error:
+        if problems:
+            error.subject, error.problems[:0] = subject, InputError(subject, problems).problems
+        raise
     if problems:
         raise InputError(subject, problems)
 

@@ -152,16 +152,23 @@ def free_name(name: str, taken: Collection[str]) -> str:
 
 def require_among(have: Sequence[str], *columns: str) -> None:
     """Raise unless `columns` are among those that a table has."""
+    if problems := missing_columns(have, *columns):
+        raise InputError("table", problems)
+
+
+def missing_columns(have: Sequence[str], *columns: str) -> list[Problem]:
+    """Say of each of `columns` that a table does not have it, and which it has."""
     from difflib import get_close_matches
 
     names = [str(name) for name in have[:MOST_NAMES]]
     there = f"it has {list(have)}" if len(have) <= SHOWN_NAMES else f"it has {few(have, 10)}"
-    with checking("table") as require:
-        for column in [c for c in columns if c not in have]:
-            near = get_close_matches(str(column), names, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else there
-            sentence = f"no column {column!r}; {hint}"
-            require(False, Problem(sentence, "no-column", value=column, known=tuple(names)))
+    problems = []
+    for column in [c for c in columns if c not in have]:
+        near = get_close_matches(str(column), names, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else there
+        sentence = f"no column {column!r}; {hint}"
+        problems.append(Problem(sentence, "no-column", value=column, known=tuple(names)))
+    return problems
 
 
 def is_counted_in_place(table: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from bayesjudge.core.errors import Problem, checking
+from bayesjudge.core.errors import InputError, Problem, checking
 from bayesjudge.core.item_keys import hash_items
 from bayesjudge.core.label_design import LabelDesign, declared, design_of
 from bayesjudge.core.labels import folded, listed, pass_name_of, says_nothing, spell
@@ -20,6 +20,7 @@ from bayesjudge.core.tables import (
     columns_of,
     is_counted_in_place,
     is_in_memory,
+    missing_columns,
     read_rows,
     require_columns,
     require_distinct,
@@ -59,6 +60,11 @@ OF_VERDICTS: tuple[str, ...] = ("fail", "drop")
 OF_CLASSES, OF_SCORES, KEPT = ("verdict", "drop"), ("drop",), "keep"
 #: What repeats where rows share an item and a system, for messages and reports.
 REPEATS = words_for("repeated_verdicts")
+#: Arguments that name columns.
+COLUMNS = (
+    *("verdict", "truth", "adjudicated", "rater", "judge", "item", "by", "stratum", "covariates"),
+    "propensity",
+)
 #: Axes of an item's cells: a row's truth (bad, good, none) and its verdict.
 BAD, GOOD, UNLABELLED = range(3)
 TRUTHS, VERDICTS = 3, 2
@@ -174,8 +180,15 @@ class Reading:
         """
         known = ({field.name for field in fields(cls)} - {"people"}) & set(given)
         values = {name: given[name] for name in known}
-        values |= {"subject": subject, "calibration": declared(given["calibration"])}
-        how = cls(**values)
+        try:
+            values |= {"subject": subject, "calibration": declared(given["calibration"])}
+            how = cls(**values)
+        except InputError as error:  # columns that are not there are told with an unknown design
+            columns = [given[name] for name in COLUMNS if given.get(name) is not None]
+            named: list[str] = [n for c in columns for n in ([c] if isinstance(c, str) else c)]
+            have = columns_of(given.get("table"))
+            error.problems += missing_columns(have, *dict.fromkeys(named)) if have else []
+            raise
         if not several_people:
             refuse_people(how, "one label an output")
         return how
