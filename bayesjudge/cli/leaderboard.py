@@ -129,8 +129,8 @@ def leaderboard(
         needs = needed("--length", "--target equal-length needs --length")
         require(lengths or target == "any-length", needs)
     source = open_source(table, metric, judges=True)
-    names = {"first": first, "second": second, "verdict": verdict, "people": people}
-    roles = _columns(source, names, judge, swapped, baseline)
+    given = {"first": first, "second": second, "verdict": verdict, "people": people}
+    roles = _columns(source, given, judge, swapped, baseline)
     said: dict[str, Any] = {
         "first_value": won[:1],
         "second_value": won[1:],
@@ -139,7 +139,9 @@ def leaderboard(
     }
     # verdicts of a log on one prompt are never independent
     about = {"item": item or (source.log and "item"), "lengths": lengths, "count": count}
-    with source.counted(_wanted(source, roles, about), quiet=shared.quiet) as rows:
+    wanted = _wanted(source, roles, about)
+    names = {*wanted} - {count, *(lengths or ())}
+    with source.counted(wanted, names=names, quiet=shared.quiet) as rows:
         battles = module.Battles.from_frame(rows, **roles, **about, **said)  # type: ignore[arg-type]
     with checking("options") as require:
         known = baseline is None or baseline in battles.systems

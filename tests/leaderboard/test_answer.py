@@ -1,7 +1,9 @@
 """Who leads: sentences, standings, pairings and the command."""
 
+import itertools
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -284,6 +286,20 @@ def test_known_columns_of_mt_bench_and_of_people_alone(tmp_path, monkeypatch, ca
     table.to_csv("arena.csv", index=False)
     assert main(["leaderboard", "arena.csv", "--people", "winner"]) == 0
     assert "600 of them with people's verdict" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.slow
+def test_systems_called_like_an_empty_cell_are_systems(tmp_path, monkeypatch, capsys):
+    """As verdicts, such words name a system where it took part, and are no verdict elsewhere."""
+    monkeypatch.chdir(tmp_path)
+    names = ["NA", "None", "null", "nan", "1.0", "1"]
+    rows = [f"{a},{b},model_{'ab'[i % 2]},{a if i % 3 else ''}"
+            for i, (a, b) in enumerate(itertools.permutations(names, 2))]  # fmt: skip
+    Path("battles.csv").write_text("\n".join(["model_a,model_b,winner,human", *rows]))
+    assert main(["leaderboard", "battles.csv", "--people", "human", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert {row["system"] for row in printed["leaderboard"]["standings"]} == {*names}
+    assert printed["inputs"] | {"battles": 30, "labelled": 20} == printed["inputs"]
 
 
 @pytest.mark.slow
