@@ -15,24 +15,15 @@ from bayesjudge.core.estimate import Estimate, of_passes
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import few
 from bayesjudge.core.words import words_for
-from bayesjudge.prevalence.people.data import SUITED
 from bayesjudge.render.page import Section
 
-READ = (
-    *("truth", "adjudicated", "rater", "item", "repeats", "by", "stratum"),
-    *("calibration", "unparsed"),
-)
-#: What to write for a label design that is not among them.
-INSTEAD = {
-    "by_truth": " (labels chosen by what one person said: --calibration separate)",
-    "known_propensity": " (within one probability labels are a sample: --stratum COLUMN, with the "
-    "probabilities, and --calibration random)",
-}
+COLUMNS = ("truth", "adjudicated", "rater", "by", "stratum", "propensity", "item")
+READ = (*COLUMNS, "repeats", "calibration", "unparsed")
 #: Labels of the list for a second look that a screen shows.
 SHOWN = 10
 #: Options that one column of labels has a use for.
 OF_ONE_LABEL = (
-    *("score", "classes", "swapped", "propensity", "external_labels"),
+    *("score", "classes", "swapped", "external_labels"),
     *("target", "all_methods"),
 )
 
@@ -43,14 +34,11 @@ def view_of_people(asked: Asked, source: Source, shared: Shared) -> View:
     with checking("options") as require:
         asked.refuse(require, "not for labels of several people: name one (--truth)", *OF_ONE_LABEL)
         require(len(verdicts) == 1, f"--verdict: labels of several people go with one, {verdicts}")
-        suits = f"labels of several people take --calibration {', '.join(SUITED)}"
-        instead = INSTEAD.get(str(asked.calibration), "")
-        require(asked.calibration in SUITED, f"{suits}, not {asked.calibration}{instead}")
         known = asked.pooling not in ("partial", "shares")
         require(known, f"--pooling {asked.pooling}: with labels of several people separate or full")
         priors = asked.priors.of(False, require)
     model = module.PeopleErrors(**priors, pooling="full" if asked.pooling == "full" else "separate")
-    columns = asked.columns("verdict", "truth", "adjudicated", "rater", "by", "stratum", "item")
+    columns = asked.columns_in(source, "verdict", *COLUMNS)
     how = {"verdict": verdicts[0], **asked.values(*READ, *vars(asked.meanings))}
     with source.counted(columns, quiet=shared.quiet) as table:
         counts = module.PeopleCounts.from_frame(table, **how)
@@ -70,7 +58,7 @@ def view_of_people(asked: Asked, source: Source, shared: Shared) -> View:
     return View(
         closed=module.closed_forms(counts, ci_prob=shared.ci_prob),
         exact=module.exact(
-            counts, model, ci_prob=shared.ci_prob, interval=shared.interval or "eti"
+            counts, model, ci_prob=shared.ci_prob, interval=shared.interval or "hdi"
         ),
         sample=None if asked.repeats else lambda: module.fit(counts, model, **shared.sampling),
         title=of_passes("Share of good outputs (prevalence), people err too", counts.pass_name),

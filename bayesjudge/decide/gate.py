@@ -51,7 +51,8 @@ def gate(
     result : Counts, Items or PeopleCounts of prevalence, Estimate, Fit or Monitor
         What was counted or estimated. Counts and items are estimated at the level that is needed;
         an `Estimate` must have been made with ``ci_prob = 2 * probability - 1`` or more (more
-        decides less often); of a `Fit`, posterior draws decide.
+        decides less often), with `probability` if it has shortest intervals; of a `Fit`, posterior
+        draws decide.
     at_least, at_most : float, optional
         The threshold; one of them, or `against`.
     probability : float, default 0.95
@@ -280,20 +281,10 @@ def _chosen(
 
 
 def _of_estimate(estimate: Estimate, probability: float, entry: Entry | None) -> Iterator[Limits]:
-    wanted = 2 * probability - 1
-    with checking("gate") as require:
-        enough = estimate.ci_prob >= wanted - 1e-9
-        require(
-            enough,
-            f"each limit of a {estimate.ci_prob:.0%} interval holds with probability "
-            f"{(1 + estimate.ci_prob) / 2:g}; make it with ci_prob={wanted:g} for "
-            f"probability={probability:g}",
-        )
     known = {q: (entries.dims, entries.labels) for q, entries in estimate.quantities.items()}
     for quantity, i, where in _chosen(known, entry):
         with checking("gate") as require:
-            tails = estimate.interval_of(quantity) != INTERVALS["hdi"]
-            require(tails, "a highest density interval has no limits of known probability: use eti")
+            _require_level(estimate, estimate.interval_of(quantity), probability, require)
         row = estimate.quantities[quantity].row(i)
         planner = partial(times_the_data, *row)
         yield Limits(
@@ -304,6 +295,19 @@ def _of_estimate(estimate: Estimate, probability: float, entry: Entry | None) ->
             planner=planner,
             cautions=tuple(estimate.cautions),
         )
+
+
+def _require_level(estimate: Estimate, kind: str, probability: float, require: Any) -> None:
+    """Note an interval whose limits hold with less than a probability, each by itself.
+
+    Beyond one end of the shortest interval there may be all that is outside it.
+    """
+    shortest, level = kind == INTERVALS["hdi"], estimate.ci_prob
+    holds = level if shortest else (1 + level) / 2
+    wanted = probability if shortest else 2 * probability - 1
+    words = f"each limit of a {level:.0%} {kind} interval holds with probability {holds:g}; "
+    words += f"make it with ci_prob={wanted:g} for probability={probability:g}"
+    require(level >= wanted - 1e-9, words)
 
 
 def _of_fit(fit: Fit, probability: float, entry: Entry | None) -> Iterator[Limits]:

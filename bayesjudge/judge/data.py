@@ -568,11 +568,11 @@ def _behind_errors(
     by_pair = {(1, 1): good * hit, (0, 1): good * (1 - hit)}
     by_pair |= {(0, 0): (1 - good) * right, (1, 0): (1 - good) * (1 - right)}
     same = np.zeros(good.shape)
-    for person in map(judges.index, people.people):
+    for person in map(judges.index, people.unchosen):
         passes = values["sensitivity"][:, [person]], 1 - values["specificity"][:, [person]]
         for (said, truth), share in by_pair.items():
             rate = passes[1 - truth]
-            same += share * (rate if said else 1 - rate) / len(people.people)
+            same += share * (rate if said else 1 - rate) / len(people.unchosen)
     # strata are one system, weighed by their shares
     weights = [people.shares] if people.adds_up else np.eye(good.shape[1])
     return {

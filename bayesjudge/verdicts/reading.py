@@ -14,7 +14,7 @@ from bayesjudge.core.item_keys import hash_items
 from bayesjudge.core.label_design import LabelDesign, declared, design_of
 from bayesjudge.core.labels import folded, listed, pass_name_of, says_nothing, spell
 from bayesjudge.core.numbers import number_of
-from bayesjudge.core.screen import how_many
+from bayesjudge.core.screen import few, how_many
 from bayesjudge.core.tables import (
     code_of,
     columns_of,
@@ -308,13 +308,16 @@ def _wide(table: Any, how: Reading) -> Read:
 def one_row_an_output(table: Any, how: Reading) -> tuple[Any, Reading]:
     """A table with a row a person as one with a column a person, who is named in `how.rater`.
 
-    Rows without a name are of outputs that nobody labelled.
+    Rows without a name are of outputs that nobody labelled. A judge may be named there too, if no
+    column has its verdicts.
     """
     import pandas as pd
 
     rater, label = str(how.rater), str(how.truth)
     names = [*([how.item] if how.item else []), *how.keys]
-    said = [*how.verdict, *([how.adjudicated] if how.adjudicated else [])]
+    have = columns_of(table)
+    judges = {name for name in how.verdict if name not in have}
+    said = [name for name in (*how.verdict, how.adjudicated) if name and name not in judges]
     with checking(how.subject) as require:
         words = "a row a person takes item= (a column), and truth= with what that person said"
         require(how.item and isinstance(how.truth, str) and not how.people, f"rater=: {words}")
@@ -324,12 +327,15 @@ def one_row_an_output(table: Any, how: Reading) -> tuple[Any, Reading]:
     labels = map(str, rows[label][rows[rater].isna()].dropna())
     nameless = sum(folded(x) not in none and not says_nothing(x) for x in labels)
     named = rows[rows[rater].notna() & rows[label].notna()]
-    people = tuple(map(str, sorted(named[rater].unique())))
+    raters = tuple(map(str, sorted(named[rater].unique())))
+    people = tuple(name for name in raters if name not in judges)
     outputs = rows.groupby(names, sort=False)[said].agg(
         lambda cells: tuple(cells.dropna().unique())
     )
     by_person = named.groupby([*names, rater], sort=False)[label].agg(lambda x: tuple(x.unique()))
     with checking(how.subject) as require:
+        absent = sorted(judges - {*raters})
+        require(not absent, f"no column {absent}, and column {rater!r} names {few(raters)}")
         for column in said:
             torn = outputs.index[outputs[column].map(len) > 1].tolist()
             require(not torn, f"column {column!r} says two things of {torn[:3]}: one an output")
@@ -451,7 +457,10 @@ class _Groups:
     @classmethod
     def by_name(cls, source: Combinations | Rows, how: Reading) -> _Groups:
         """As a column names them: of rows in memory, in the order in which they occur."""
-        groups = cls(replace(how, by=None), {"": source.count.tolist()})
+        others = replace(how, by=None)
+        read = source.cells if isinstance(source, Combinations) else source.frame
+        cells = {key: list(read[key]) for key in others.keys}
+        groups = cls(others, {"": source.count.tolist(), **cells})
         if how.by:
             groups.names, groups.of_row = source.groups(how.by)
         return groups

@@ -280,6 +280,7 @@ def test_several_people_in_every_shape_of_table(tmp_path, capsys):
         "verdicts": wide[["item", "verdict"]],
         "labels": wide[["item", *names]].dropna(),
         "rows": long[["item", "who", "label"]],
+        "raters": wide.melt("item", var_name="who", value_name="label").dropna(),
     }
     for name, table in tables.items():
         table.to_csv(tmp_path / f"{name}.csv", index=False)
@@ -290,6 +291,7 @@ def test_several_people_in_every_shape_of_table(tmp_path, capsys):
         ("long", by_row),
         ("verdicts", ["--truth", *names, "--labels", str(tmp_path / "labels.csv")]),
         ("verdicts", [*by_row, "--labels", str(tmp_path / "rows.csv")]),
+        ("raters", by_row),
     ):
         line = ["prevalence", str(tmp_path / f"{table}.csv"), "--verdict", "verdict", *options]
         line += ["--item", "item", "--calibration", "random", "--no-nuts", "--json"]
@@ -335,7 +337,7 @@ def test_what_a_second_look_says_is_read_by_the_line_that_is_shown(tmp_path, cap
 
 
 def test_several_people_label_other_items(tmp_path, capsys):
-    """Three people: what most of them would pass is on the screen; other designs say what to do."""
+    """Three people: what most of them would pass is on the screen; labels by truth, too."""
     table = bj.prevalence.people.simulate(
         items=60, labelled=60, errors=[0.05, 0.05, 0.1], random_seed=3
     )
@@ -347,9 +349,9 @@ def test_several_people_label_other_items(tmp_path, capsys):
     shown = " ".join(capsys.readouterr().out.split())
     assert "(from another data set or run)" in shown
     assert "most of them would pass" in shown
-    for design, instead in {
-        "by_truth": "--calibration separate",
-        "known_propensity": "--stratum COLUMN",
-    }.items():
-        assert main([*line, "--calibration", design]) == 2
-        assert instead in " ".join(capsys.readouterr().err.split())
+    assert main([*line, "--calibration", "by_truth", "--no-nuts", "--details"]) == 0
+    assert "what ann1 said chose" in " ".join(capsys.readouterr().out.split())
+    table.assign(p=[0.5] * 60 + [0.9] * 60).to_csv(path, index=False)
+    stated = ["--calibration", "known_propensity", "--propensity", "p"]
+    assert main([*line, *stated, "--no-nuts", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["answer"]["known"]

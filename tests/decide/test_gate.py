@@ -90,8 +90,10 @@ def test_unknown_can_be_forced():
 def test_a_narrower_interval_than_needed_is_refused():
     with pytest.raises(bj.InputError, match=r"make it with ci_prob=0.98 for probability=0.99"):
         gate(estimated(0.95, 0.91, 0.98), at_least=0.9, probability=0.99)
-    with pytest.raises(bj.InputError, match="highest density"):
-        gate(estimated(0.95, 0.91, 0.98, interval="highest density"), at_least=0.9)
+    shortest = estimated(0.95, 0.91, 0.98, interval="highest density")
+    assert gate(shortest, at_least=0.9, probability=shortest.ci_prob).outcome == "pass"
+    with pytest.raises(bj.InputError, match=r"make it with ci_prob=0.97 for probability=0.97"):
+        gate(shortest, at_least=0.9, probability=0.97)
 
 
 @pytest.mark.parametrize(

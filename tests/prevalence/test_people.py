@@ -56,6 +56,19 @@ def test_a_row_a_person_is_a_column_a_person(table, counts):
     assert long.people == ("ann1", "ann2")
 
 
+def test_a_judge_may_be_one_of_the_raters(table, counts):
+    """Its rows stand among people's; an unknown name is no judge."""
+    rows = table.reset_index(names="item").melt("item", var_name="who", value_name="label")
+    how = {"rater": "who", "item": "item", "calibration": "random", "truth": "label"}
+    long = people.PeopleCounts.from_frame(rows.dropna(), **how)
+    for name in ("response", "truth", "count"):
+        assert np.array_equal(getattr(long.verdicts, name), getattr(counts.verdicts, name))
+    first = people.doubtful(rows.dropna(), **how)["wrong"]
+    assert first.sum() == pytest.approx(people.doubtful(table, **TWO)["wrong"].sum())
+    with pytest.raises(bj.InputError, match=r"'gpt'.* names ann1, ann2, verdict"):
+        people.PeopleCounts.from_frame(rows.dropna(), **how, verdict="gpt")
+
+
 def again(table, column):
     """The first row once more, with the other label."""
     return pd.concat([table, table.head(1).assign(**{column: 1 - table[column].iloc[0]})])
@@ -95,8 +108,9 @@ def test_one_column_in_a_list_is_that_column(table):
     ("call", "message"),
     [
         (lambda t: P.Counts.from_frame(t, **TWO), "read by prevalence.people.PeopleCounts"),
-        (lambda t: read(t, calibration="by_truth"), "calibration='separate'.* BetaPrior"),
-        (lambda t: read(t.assign(p=0.2), calibration="known_propensity"), "stratum="),
+        (lambda t: read(t, truth="ann1", calibration="by_truth"), "another person's labels"),
+        (lambda t: read(t, calibration="known_propensity"), "propensity= .a column"),
+        (lambda t: read(t, calibration="by_length"), "how were the labelled items chosen"),
         (lambda t: read(t.dropna(), calibration="separate"), "no item without a label"),
         (lambda t: read(t.assign(i=t.index), calibration="separate", item="i", repeats="system"),
          "labels of these items"),
@@ -268,31 +282,62 @@ def covers(rows, truth):
     return int(((low <= truth) & (high >= truth)).sum())
 
 
-def test_what_is_refused_is_right_as_it_is_told_to_be_read():
-    """Half of the labels on the first person's fails: as of other items, and as a sample."""
+def chosen_by_label(rng, errors=(0.05, 0.05)):
+    """As many passes as fails of the first person, of items like those without a label."""
+    pool = people.simulate(
+        prevalence=0.9, errors=errors, items=1500, labelled=1200, random_seed=rng
+    )
+    chosen = [pool[pool["ann1"] == label].head(100) for label in (0, 1)]
+    return pd.concat([pool[pool["ann1"].isna()], *chosen])
+
+
+def test_labels_chosen_by_the_first_person_s_are_of_other_items():
+    """Whose rates among them are any: of ann1, who chose, labels do not tell the errors."""
     rng, own, sample = np.random.default_rng(3), [], []
-    flat = people.PeopleErrors(people={"ann1": bj.BetaPrior(), "ann2": bj.BetaPrior(20, 2)})
     for _ in range(12):
-        pool = people.simulate(prevalence=0.9, items=1500, labelled=1200, random_seed=rng)
-        chosen = [pool[pool["ann1"] == label].head(100) for label in (0, 1)]
-        table = pd.concat([pool[pool["ann1"].isna()], *chosen])
-        own.append(P.exact(read(table, calibration="separate"), flat)["prevalence"])
+        table = chosen_by_label(rng)
+        own.append(P.exact(read(table, calibration="by_truth"))["prevalence"])
         sample.append(P.exact(read(table))["prevalence"])
     assert covers(own, 0.9) >= 10
     assert covers(sample, 0.9) <= 3
+    flat = people.PeopleErrors(people={"ann1": bj.BetaPrior(), "ann2": bj.BetaPrior(20, 2)})
+    made, other = (
+        P.exact(read(table, calibration=design), model)
+        for design, model in (("by_truth", None), ("separate", flat))
+    )
+    assert made["prevalence"] == pytest.approx(other["prevalence"], abs=1e-10)
+    assert made["sensitivity", "ann2"] == pytest.approx(other["sensitivity", "ann2"], abs=1e-10)
+
+
+def test_what_people_say_is_what_those_say_whose_labels_did_not_choose():
+    counts = read(chosen_by_label(np.random.default_rng(5), (0.05, 0.15)), calibration="by_truth")
+    made = P.exact(counts)
+    good, hit, right = (
+        made[name].value
+        for name in ("prevalence", ("sensitivity", "ann2"), ("specificity", "ann2"))
+    )
+    about = good * hit + (1 - good) * (1 - right)
+    assert made["people_pass"].value == pytest.approx(about, abs=0.01)
+    assert made["people_pass"].low < 0.9 * 0.85 + 0.1 * 0.15 < made["people_pass"].high
+    assert any("ann1" in one.text for one in made.assumptions if one.id == "people-identified")
 
 
 def test_labels_of_known_propensity_are_a_sample_in_their_stratum():
     rng, strata, plain, truth = np.random.default_rng(4), [], [], (0.9 * 2000 + 0.4 * 400) / 2400
+    how = {"calibration": "known_propensity", "propensity": "p"}
     for _ in range(12):
         table = pd.concat(
             people.simulate(prevalence=p, items=n, labelled=200, random_seed=rng).assign(p=200 / n)
             for p, n in ((0.9, 1800), (0.4, 200))
         )
-        strata.append(P.exact(read(table, stratum="p"))["overall_prevalence"])
+        strata.append(P.exact(read(table, **how))["overall_prevalence"])
         plain.append(P.exact(read(table))["prevalence"])
     assert covers(strata, truth) >= 10
     assert covers(plain, truth) <= 3
+    by_name = P.exact(read(table, stratum="p"))["overall_prevalence"]
+    assert strata[-1] == pytest.approx(by_name, abs=1e-10)
+    doubts = people.doubtful(table, truth=TWO["truth"], **how)
+    assert set(doubts["stratum"]) == {f"{200 / n:g}" for n in (1800, 200)}
 
 
 # Most of the people ------------------------------------------------------------------------------
@@ -674,6 +719,17 @@ def test_a_gate_on_several_people_lets_them_err(counts):
     assert "part of the model" in str(made)
     said = bj.decide.gate(counts, at_least=0.6, entry="people_pass")
     assert said.checks[0].quantity == "people_pass"
+
+
+def test_a_gate_takes_the_shortest_interval_at_its_level(counts):
+    """Beyond each end is what lies outside it at most: less is decided than by equal tails."""
+    shortest = P.exact(counts)
+    (check,) = bj.decide.gate(shortest, at_least=0.6).checks
+    assert (check.low, check.high) == shortest["prevalence"][1:]
+    (equal,) = bj.decide.gate(counts, at_least=0.6).checks
+    assert check.low < equal.low < equal.high < check.high
+    with pytest.raises(bj.InputError, match=r"ci_prob=0.95"):
+        bj.decide.gate(P.exact(counts, ci_prob=0.9), at_least=0.6)
 
 
 def test_other_priors_leave_what_is_stated_by_person(counts):

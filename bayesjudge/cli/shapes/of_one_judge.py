@@ -11,7 +11,7 @@ from bayesjudge.cli.shapes.common import MOST_JUDGES, absent, are_attempts, ends
 from bayesjudge.cli.shapes.criteria import criteria, long_columns
 from bayesjudge.cli.shapes.labelled import ALL_LABELLED, CHOSEN, label_design, uneven
 from bayesjudge.cli.shapes.of_panel import are_no_judges
-from bayesjudge.cli.shapes.people import ask_of_unit, one_question
+from bayesjudge.cli.shapes.people import ask_of_unit, one_question, who_labelled
 from bayesjudge.cli.shapes.table import Column, Table
 from bayesjudge.core.screen import few
 
@@ -23,14 +23,15 @@ BETTER_MEAN = "Which system is better, by the mean score that people would give?
 #: Columns that may hold people's scores, of which a line each is shown.
 MOST_PERHAPS = 3
 
-#: Label designs that labels of several people go with, as prevalence.people has them.
-SUITED = ("random", "by_verdict")
-
 Way = Mapping[str, Sequence[str]]
 
 
 def matches(table: Table) -> Iterator[Match]:
     """A judge's column beside people's, or a pair of such columns a criterion."""
+    rater = who_labelled(table)
+    if rater:
+        yield from of_raters(table, rater, table.verdicts[0], table.truths[0])
+        return
     if table.verdicts and len(table.judges) > 1 and not table.log:  # a panel
         return
     if not (table.log or table.labels) and long_columns(table.columns, {}):  # rows are criteria
@@ -88,15 +89,30 @@ def _people(table: Table) -> Options:
     return {"--truth": [table.truths[0]]}
 
 
-def _several_people(table: Table, design: str, options: Collection[str]) -> list[str]:
+def _several_people(table: Table, options: Collection[str]) -> list[str]:
     """Columns of several people's passes and fails on the same outputs, if they are some."""
-    if table.log or table.labels or "--classes" in options or design not in SUITED:
+    if table.log or table.labels or "--classes" in options:
         return []
     names = one_question(table.truths)
     columns = [table[name] for name in names]
     shared = sum(all(cells) for cells in zip(*(column.cells for column in columns), strict=True))
     alike = all(column.binary and column.meanings == columns[0].meanings for column in columns)
     return names if len(names) > 1 and alike and shared else []
+
+
+def of_raters(table: Table, rater: str, judge: str, label: str) -> Iterator[Match]:
+    """The line of a table with a row a person, where verdicts are a column or rows of the judge."""
+    notes = [f"{rater} names people who label the same outputs: they err too, as the judge does"]
+    kinds = {name: table[name].kinds for name in (judge, label) if name in table.columns}
+    coded = value_options(kinds, notes)
+    if "--classes" in coded or not table[label].binary:
+        return
+    options = given(verdict=judge, truth=label, rater=rater, item=table.item) | coded
+    line = Line("prevalence", table.path, options | given(calibration="random"))
+    why = [f"{rater} names who labelled, and {judge} is the judge"]
+    ways = [{}, {"--unparsed": ["drop"]}]
+    yield Reading(line, WANTED["prevalence"], 0.6, why, [*notes, CHOSEN], ways,
+                  note_of_way={"drop": DROP}, gate=True)  # fmt: skip
 
 
 def _verdicts(table: Table, question: str, panel: bool) -> Iterator[Match]:
@@ -113,7 +129,7 @@ def _verdicts(table: Table, question: str, panel: bool) -> Iterator[Match]:
     options = {**table.about, **given(verdict=None if table.log else name)}
     options |= _people(table) | coded | given(calibration=chosen)
     item, again = _clusters(table, notes)
-    people = _several_people(table, chosen, {*options}) if not (item and again) else []
+    people = _several_people(table, {*options}) if not (item and again) else []
     if people:
         options["--truth"] = people
         notes.append(f"{few(people, 5)} label the same outputs: they err too, as the judge does")

@@ -9,6 +9,7 @@ from bayesjudge.cli.shapes.coding import given
 from bayesjudge.cli.shapes.common import values
 from bayesjudge.cli.shapes.criteria import criteria
 from bayesjudge.cli.shapes.labelled import CHOSEN
+from bayesjudge.cli.shapes.people import who_labelled
 from bayesjudge.cli.shapes.table import Table
 from bayesjudge.cli.shapes.words import CRITERIA, RELEASES, is_model, says_judge, words_of
 from bayesjudge.core.screen import few
@@ -20,6 +21,8 @@ def matches(table: Table) -> Iterator[Match]:
     """Judges of the same outputs, by their names or by a column that names them."""
     wide = len(table.verdicts) > 1
     if not (wide or (len(table.judges) > 1 and table.verdicts)) or table.log or criteria(table):
+        return
+    if who_labelled(table):
         return
     why = are_no_judges(table) if wide else ""
     if why:

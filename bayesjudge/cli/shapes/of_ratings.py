@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from bayesjudge.cli.shapes import WANTED, Lacking, Line, Match, Noted, Reading
 from bayesjudge.cli.shapes.coding import MOST_LABELS, given, kind_of, meaning
 from bayesjudge.cli.shapes.criteria import criteria
+from bayesjudge.cli.shapes.of_one_judge import of_raters
 from bayesjudge.cli.shapes.people import go_together
 from bayesjudge.cli.shapes.table import LONGEST, Column, Table
 from bayesjudge.cli.shapes.words import (
@@ -88,6 +89,8 @@ def _long(table: Table, rater: str) -> Iterator[Match]:
     labels = set().union(*(said[name] for name in people))
     why = f"{rater} names models ({few(judges, 3)}) and people ({few(people, 3)})"
     yield from line_of(table.path, options, {n: said[n] for n in judges}, labels, [], [why])
+    if len(judges) == 1 and choice and sets is None:
+        yield from of_raters(table, rater, judges[0], choice)
 
 
 def _wide(table: Table) -> Iterator[Match]:

@@ -17,12 +17,15 @@ from typing import Any
 from bayesjudge.cli.shapes.table import BY_CHANCE, Asked, Column, Guess, Table
 from bayesjudge.cli.shapes.words import (
     CRITERIA,
+    GRADERS,
     NO_SCORES,
     PEOPLE,
     REFERENCES,
     SCORES,
     is_id,
+    is_model,
     is_person,
+    named,
     names_labellers,
     says_judge,
     says_person,
@@ -310,3 +313,14 @@ def ask_of_unit(table: Table, truth: str) -> Asked | None:
         f"each with a verdict on all of it; if of each row: --truth {shlex.quote(truth)} --item "
         f"{shlex.quote(str(group))}",
     )
+
+
+def who_labelled(table: Table) -> str | None:
+    """The column that names the people of a row each, beside the one verdict on each output."""
+    rater = named(table.columns, GRADERS) or table.judge
+    if not (rater and table.item and len(table.verdicts) == 1 and table.truths):
+        return None
+    outputs = len(table[table.item].kinds)
+    once = len({*table.rows([table.item, table.verdicts[0]])}) == outputs
+    people = not any(map(is_model, table[rater].kinds)) and len(table.rows([rater])) > outputs
+    return rater if once and people else None

@@ -87,7 +87,7 @@ def _rates(counts: PeopleCounts, quoted: Estimate) -> tuple[str, ...]:
     """How each person and the judge err, of some of them."""
     by_name = entries(quoted)
     sentences = []
-    for name in (*counts.people[:MOST], counts.judge):
+    for name in (*counts.unchosen[:MOST], counts.judge):
         rows: list[Row] = [by_name.get((rate, name)) for rate in ("sensitivity", "specificity")]  # type: ignore[misc]
         if None not in rows:
             sentences.append(f"{name} {percents(rows[0])} and {percents(rows[1])}")

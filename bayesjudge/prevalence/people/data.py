@@ -20,18 +20,8 @@ from bayesjudge.verdicts.reading import KEPT, Reading, wide_in_memory
 from bayesjudge.verdicts.table import MISSING, Verdicts
 from bayesjudge.verdicts.view import View
 
-#: Designs under which what was labelled depends on no unknown: a sample, the judge's verdict, or
-#: labels of other items.
-SUITED = ("random", "by_verdict", "separate")
-#: What to do with labels that were chosen otherwise.
-INSTEAD = {
-    "by_truth": "labels chosen by a label were chosen by what one person said, who may err: read "
-    "them as calibration='separate', and let that person's rates on them be others, by a flat "
-    "prior (PeopleErrors(people={'ann1': BetaPrior(), ...})); what people say is then not told",
-    "known_propensity": "where each probability has a few items, within one of them labels are a "
-    "sample: stratum='the column with the probabilities', calibration='random'; else "
-    "prevalence.scores.Scores weighs what people say on average by its probability (propensity=)",
-}
+#: Label designs of such tables; items of one known propensity are a stratum of a random one.
+SUITED = ("random", "by_verdict", "by_truth", "separate")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,8 +39,8 @@ class PeopleCounts(View):
     Raises
     ------
     InputError
-        If there is not one judge, nobody gave a label, or labels were chosen by what people said:
-        ``"random"``, ``"by_verdict"`` and ``"separate"`` are the designs that suit.
+        If there is not one judge, nobody gave a label, or labels were chosen by those of the only
+        person.
 
     Examples
     --------
@@ -74,13 +64,17 @@ class PeopleCounts(View):
             require(table.people, "nobody is named as a person: truth=[one column a person]")
             two = len(table.classes) == len(table.responses or ()) == 2 and table.item is None
             require(two, f"expected passes and fails, got classes {list(table.classes)}")
-            design = self.design
-            _require_suited(design, require)
+            design = design_of(
+                self.calibration, "prevalence.people.PeopleCounts", "plain", known=SUITED
+            )
             require(bool(self.labelled_n) or not two, "no item has a label")
             same = design.same_items or self.design_effects is None
             require(same, "repeats=: rows that share items go with labels of these items")
             about = design.same_items or not two or bool(self.test_n)
-            require(about, "calibration='separate': no item without a label, which it is about")
+            words = f"calibration={design.name!r}: no item without a label, which it is about"
+            require(about, words)
+            words = "calibration='by_truth': what the first person said chose the labelled items; "
+            require(self.unchosen, f"{words}another person's labels tell how often people err")
 
     @property
     def calibration(self) -> str | LabelDesign:
@@ -100,7 +94,7 @@ class PeopleCounts(View):
 
     @property
     def propensity(self) -> None:
-        """None: such labels are not among the designs that suit."""
+        """None: items of one propensity are a stratum, within which labels are random."""
         return None
 
     @property
@@ -124,9 +118,17 @@ class PeopleCounts(View):
         return tuple(self.verdicts.people)
 
     @property
+    def unchosen(self) -> tuple[str, ...]:
+        """The people whose labels did not choose which items are labelled: they tell their errors.
+
+        By truth, it is the first person whose labels chose.
+        """
+        return self.people[self.design.name == "by_truth" :]
+
+    @property
     def has_most(self) -> bool:
         """Whether most of the people are another question than one of them: there are three."""
-        return len(self.people) > 2
+        return len(self.unchosen) > 2
 
     @property
     def judge(self) -> str:
@@ -297,6 +299,7 @@ class PeopleCounts(View):
         repeats: Literal["system", "judge"] | None = None,
         by: str | None = None,
         stratum: str | None = None,
+        propensity: str | None = None,
         pass_value: Any = None,
         fail_value: Any = None,
         missing_value: Any = None,
@@ -311,9 +314,9 @@ class PeopleCounts(View):
         truth : str or sequence of str
             Columns with the labels of each person, empty where there is none; one column with
             `rater`, or of a single person.
-        calibration : {"random", "by_verdict", "separate"}
+        calibration : {"random", "by_verdict", "by_truth", "separate", "known_propensity"}
             How the labelled items were chosen; separate: they are others, of which another share
-            may be good.
+            may be good; by_truth: by what the first person said, whose errors they do not tell.
         verdict : str
             Column with the judge's verdict.
         adjudicated : str, optional
@@ -327,6 +330,8 @@ class PeopleCounts(View):
             then that of as many independent rows as tell as much. Needs `item`.
         by, stratum : str, optional
             Columns of the system, or of the stratum.
+        propensity : str, optional
+            Column with the known probability of a label; each is a stratum.
         pass_value, fail_value, missing_value : scalar or list, optional
             Labels that mean pass, fail and none, as in `Counts.from_frame`.
         unparsed : {"fail", "drop"}, optional
@@ -343,10 +348,7 @@ class PeopleCounts(View):
             If a column is missing, labels are not understood, a person labelled an item twice, or
             the design does not suit.
         """
-        given = locals()
-        with checking("prevalence.people.PeopleCounts.from_frame") as require:
-            _require_suited(design_of(calibration), require)
-        how = Reading.of("prevalence.people.PeopleCounts.from_frame", given, several_people=True)
+        how = Reading.of("prevalence.people.PeopleCounts.from_frame", locals(), several_people=True)
         if repeats is None:
             return cls.of(Verdicts.read(table, how, guess_items=True), str(how.truth))
         with checking(how.subject) as require:
@@ -383,18 +385,9 @@ class PeopleCounts(View):
                 people=(person,),
                 unparsed=np.column_stack([np.asarray(verdicts.unparsed), none]),
             )
+        if verdicts.propensity is not None:
+            verdicts = replace(verdicts, calibration="random", propensity=None)
         return cls(verdicts)
-
-
-def _require_suited(design: LabelDesign, require: Any) -> None:
-    """Say what to do with labels of which people's errors cannot be told."""
-    instead = INSTEAD.get(design.name, "else read one column (truth=)")
-    require(
-        design.name in SUITED,
-        f"calibration={design.name!r}: people's errors are told by labels that were chosen at "
-        "random (random), by the judge's verdict (by_verdict) or from other items (separate); "
-        f"{instead}",
-    )
 
 
 def _design_effects(

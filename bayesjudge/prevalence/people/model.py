@@ -99,7 +99,9 @@ class PeopleErrors(LatentTruth):
     ``people_pass``, the share that one of these people, drawn at random, would pass; of three
     people or more ``most_pass``, the share that most of them would pass, with half of a tie. Labels
     of other items (``"separate"``) have a share of their own, ``labelled_prevalence``, with a flat
-    prior; rates of people and judge are the same on both.
+    prior; rates of people and judge are the same on both. Labels chosen by what the first person
+    said (``"by_truth"``) are such ones too, among which that person's rates are others, with flat
+    priors: `people_pass` is about the other people.
 
     Examples
     --------
@@ -174,6 +176,8 @@ class PeopleErrors(LatentTruth):
         if judge not in data.people:
             prior: BetaPrior = getattr(self, rate)
             return prior
+        if judge not in data.unchosen:  # among the labelled items any rates can be
+            return BetaPrior()
         return self.people[judge] if isinstance(self.people, Mapping) else self.people
 
     def _priors(self, data: PeopleCounts, rate: str) -> dict[str, BetaPrior]:
@@ -196,7 +200,7 @@ class PeopleErrors(LatentTruth):
 
     def _derived(self, data: PeopleCounts, values: Mapping[str, Any], xp: Any) -> dict[str, Any]:
         """What people would say, and of strata the weighed sums, of variables or of draws."""
-        at = [self._table(data).judges.index(name) for name in data.people]
+        at = [self._table(data).judges.index(name) for name in data.unchosen]
         good = values["prevalence"][..., None]
         hit, right = (values[name][..., at] for name in ("sensitivity", "specificity"))
         if data.systems is not None:  # one row of rates for all systems
@@ -246,8 +250,10 @@ class PeopleErrors(LatentTruth):
         assumed = [
             assumption for assumption in assumptions if others or assumption.id != "same-judge"
         ]
-        shared = () if data.design_effects is None else (EFFECTIVE,)
-        return (*assumed, *shared, INDEPENDENT, self._identified(data)), (*_few(data), *kept)
+        assumed += [EFFECTIVE] if data.design_effects is not None else []
+        if data.unchosen != data.people:
+            assumed += [Assumption.of("people-identified", "chosen", person=data.people[0])]
+        return (*assumed, INDEPENDENT, self._identified(data)), (*_few(data), *kept)
 
     def _identified(self, data: PeopleCounts) -> Assumption:
         """What tells people's errors apart from the judge's and the share."""
