@@ -242,18 +242,10 @@ def _counted_in_arrow(
 ) -> tuple[dict[str, list[Any]], np.ndarray] | None:
     """Count by the codes of the columns' dictionaries: Arrow's own grouping loads pandas."""
     require_columns(table, *wanted)
-    labels, key = [], np.zeros(len(table), np.int64)
-    for column in wanted:
-        cells = table[column]
-        encoded = cells if hasattr(cells.type, "index_type") else cells.dictionary_encode()
-        if str(encoded.type.value_type) == "null":  # Arrow unifies no dictionaries of nothing
-            labels.append([None])
-            continue
-        encoded = encoded.unify_dictionaries().combine_chunks()
-        labels.append([*encoded.dictionary.to_pylist(), None])
-        if math.prod(map(len, labels)) >= 2**62:
-            return None
-        key = key * len(labels[-1]) + _codes(encoded.indices, null=len(labels[-1]) - 1)
+    coded = [_coded(table[column]) for column in wanted]
+    labels = [[*dictionary.to_pylist(), None] for dictionary, _ in coded]
+    if (key := _key(coded)) is None:
+        return None
     sizes = tuple(map(len, labels))
     if math.prod(sizes) < 2**24:
         every = np.bincount(key)
@@ -264,6 +256,40 @@ def _counted_in_arrow(
     by_column = zip(labels, np.unravel_index(occupied, sizes), strict=True)
     cells = [[None if _is_nan(each[i]) else each[i] for i in codes] for each, codes in by_column]
     return dict(zip(wanted, cells, strict=True)), counts
+
+
+def _coded(cells: Any) -> tuple[Any, np.ndarray]:
+    """What cells of Arrow hold, and which of it each is: one code more is an empty cell's."""
+    encoded = cells if hasattr(cells.type, "index_type") else cells.dictionary_encode()
+    if str(encoded.type.value_type) == "null":  # Arrow unifies no dictionaries of nothing
+        return cells.slice(0, 0), np.zeros(len(cells), np.int64)
+    encoded = encoded.unify_dictionaries().combine_chunks()
+    return encoded.dictionary, _codes(encoded.indices, null=len(encoded.dictionary))
+
+
+def _key(coded: Sequence[tuple[Any, np.ndarray]]) -> np.ndarray | None:
+    """One number for the codes of a row; None where they are too many."""
+    sizes = [len(dictionary) + 1 for dictionary, _ in coded]
+    if math.prod(sizes) >= 2**62:
+        return None
+    return np.ravel_multi_index([codes for _, codes in coded], sizes)
+
+
+def _distinct_in_arrow(table: Any, wanted: list[str]) -> bool:
+    """Whether rows of texts and whole numbers surely differ and none is empty, without pandas."""
+    from pyarrow import compute, types
+
+    require_columns(table, *wanted)
+    coded = [_coded(table[column]) for column in wanted]
+    for dictionary, codes in coded:
+        named = len(dictionary) and (
+            types.is_integer(dictionary.type)
+            or (types.is_string(dictionary.type) and compute.min(dictionary).as_py() >= "!")
+        )
+        if not named or (codes == len(dictionary)).any():
+            return False
+    key = _key(coded)
+    return key is not None and len(np.unique(key)) == len(key)
 
 
 def _codes(indices: Any, null: int) -> np.ndarray:
@@ -354,9 +380,11 @@ def require_distinct(
     table: Any, *columns: str, remedy: str = "keep one row for each", optional: bool = False
 ) -> None:
     """Raise if two rows agree in all of `columns`; empty cells are no names, or `optional`."""
+    wanted = list(dict.fromkeys(columns))
+    if _is_arrow(table) and _distinct_in_arrow(table, wanted):
+        return
     import narwhals as nw
 
-    wanted = list(dict.fromkeys(columns))
     aliases = _own(wanted)
     rows = _selected(table, wanted, wanted)
     empty = {c: empty_name(rows, c) for c in aliases}

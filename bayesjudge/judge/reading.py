@@ -12,7 +12,7 @@ from bayesjudge.core.intervals import z_score
 from bayesjudge.core.labels import read_labels
 from bayesjudge.core.numbers import numbers_of
 from bayesjudge.core.screen import how_many
-from bayesjudge.core.tables import free_name
+from bayesjudge.core.tables import columns_of, free_name
 from bayesjudge.verdicts.reading import ITEM_COLUMNS
 
 if TYPE_CHECKING:
@@ -203,6 +203,9 @@ def where_it_errs(
     >>> [(one.column, one.value) for one in where_it_errs(log)]
     [('topic', 'art')]
     """
+    names, both = {*columns_of(table)}, {verdict, truth}
+    if columns is None and both <= names <= both | {*ITEM_COLUMNS}:
+        return []
     frame = _pandas(table)
     rows = _rows(frame, [verdict], truth, numeric, (pass_value, fail_value, missing_value))
     known = ~np.isnan(rows.said[0] - rows.truth)

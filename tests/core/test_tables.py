@@ -1,5 +1,7 @@
 """Counting by the codes of Arrow's dictionaries, held against counting by hand."""
 
+import subprocess
+import sys
 from collections import Counter
 
 import numpy as np
@@ -7,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import bayesjudge as bj
-from bayesjudge.core.tables import _codes, _counted_in_arrow, count_cells
+from bayesjudge.core.tables import _codes, _counted_in_arrow, count_cells, require_distinct
 
 COLORS = ["red", None, "blue", "red", None, "blue", "red", "green"]
 FLAGS = [1, 1, None, 0, 0, None, 1, 1]
@@ -87,3 +89,46 @@ def test_columns_that_other_libraries_cannot_convert():
     )
     votes = bj.panel.Votes.from_frame(rows, judge="judge", vote="vote", calibration="random")
     assert (votes.count.sum(), votes.labelled.sum()) == (3, 1)
+
+
+TEXTS = pa.array(["b", "a", "b"])
+NAMES = {
+    "two_columns": ([TEXTS, pa.array([1, 1, 2])], True),
+    "repeated": ([TEXTS, pa.array([1, 2, 1])], False),
+    "alone": ([pa.array([3, 1, 2])], True),
+    "dictionary": ([pa.array(["x", "y", "z"]).dictionary_encode()], True),
+    "in_parts": ([pa.chunked_array([["x", "y"], ["x"]])], False),
+    "empty": ([pa.array(["x", "y", None])], False),
+    "blank": ([pa.array(["x", "y", "  "])], False),
+    "nothing": ([pa.nulls(3)], False),
+    "other_type": ([pa.array([True, False, None])], False),
+}
+
+
+@pytest.mark.parametrize("names", NAMES)
+def test_rows_of_arrow_differ_as_those_of_pandas_do(names):
+    columns, differ = NAMES[names]
+    table = pa.table({str(i): column for i, column in enumerate(columns)})
+    for rows in (table, table.to_pandas()):
+        if differ:
+            require_distinct(rows, *table.column_names)
+        else:
+            with pytest.raises(bj.InputError):
+                require_distinct(rows, *table.column_names)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["prevalence", "judge", "doctor"])
+def test_a_table_with_items_is_read_without_pandas(command, tmp_path):
+    """It takes a third of a second to load, which is more than the answer takes."""
+    rows = [f"i{i},{i % 3 > 0:d},{i % 2 if i < 40 else ''}" for i in range(120)]
+    (tmp_path / "table.csv").write_text("\n".join(["item,verdict,truth", *rows]))
+    line = [command, "table.csv"]
+    if command != "doctor":
+        line += ["--verdict=verdict", "--truth=truth", "--calibration=random"]
+    code = "import sys; from bayesjudge.cli import main"
+    code += f"; code = main({line}); print('pandas' in sys.modules, code)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.splitlines()[-1] == "False 0", done.stderr
