@@ -7,18 +7,24 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from numpy.testing import assert_allclose
 from scipy import stats
 
 import bayesjudge as bj
 from bayesjudge.bias.certificates import bounds
 from bayesjudge.cli.shapes.table import Column, Table
+from bayesjudge.core.counting import draw_patterns
+from bayesjudge.core.distributions import log_dirichlet
 from bayesjudge.core.draws import tabulate_contrasts, tabulate_ranks
 from bayesjudge.decide import needs
 from bayesjudge.judge import selection
 from bayesjudge.leaderboard.likelihood import inverse_of
+from bayesjudge.leaderboard.model import derived
 from bayesjudge.prevalence import budget
+from bayesjudge.ratings._gibbs import profile_of
 from bayesjudge.ratings.annotators import _Duels
+from bayesjudge.readers.log import Grade, _value
 from bayesjudge.repeats import confidence_sequence, mean_interval
 from bayesjudge.truth.by_item import Clusters, best_weight, independent_weight
 
@@ -293,3 +299,132 @@ def test_priors_by_system_name_each_system_and_no_other(of):
     wrong = r"has no prior for \['b'\]" if of == "some" else r"has priors for \['c'\]"
     with pytest.raises(bj.InputError, match=wrong):
         bj.prevalence.exact(counts, bj.prevalence.ErrorRates(prevalence=mine))
+
+
+# Asked for by mutants that nobody noticed --------------------------------------------------------
+
+
+@pytest.mark.parametrize("judges", [1, 2])
+def test_what_a_judge_favours_is_its_own_strength_less_peoples(judges):
+    rng = np.random.default_rng(3)
+    strength, judge = rng.normal(size=(2, 50, 3)), rng.normal(size=(2, 50, judges, 3))
+    names = {"system": ["a", "b", "c"], "judge": ["x", "y"][:judges]}
+    draws = xr.Dataset(
+        {
+            "strength": (("chain", "draw", "system"), strength),
+            "judge_strength": (("chain", "draw", "judge", "system"), judge),
+            "sharpness": (("chain", "draw"), rng.normal(1, 0.2, (2, 50))),
+        },
+        names,
+    )
+    battles = SimpleNamespace(judges=tuple(names["judge"]))
+    found = derived(draws, battles)
+    order = np.argsort(strength.mean((0, 1)))
+    for c, d in itertools.product(range(2), range(50)):
+        here = strength[c, d]
+        slopes = [one @ here / (one @ one) for one in judge[c, d]]
+        if judges == 1:
+            slopes = [float(draws["sharpness"][c, d])]
+        for j in range(judges):
+            favour = found["judge_favour"].to_numpy()[c, d, j]
+            assert_allclose(favour, slopes[j] * judge[c, d, j] - here)
+        rival = [order[-2] if i == order[-1] else order[-1] for i in range(3)]
+        assert_allclose(found["lead"].to_numpy()[c, d], here - here[rival])
+
+
+def test_patterns_are_drawn_by_their_chance_and_the_last_is_the_rest():
+    chance = np.array([0.2, 0.3, 0.1, 1.0, 1.0])  # two patterns of group 0, one of 1, and the rests
+    group, chosen = np.array([0, 0, 1, 0, 1]), np.array([1.0, 0.5, 1.0, 1.0, 1.0])
+    count = np.array([10_000, 20_000, 40_000, 0, 0])
+    drawn = draw_patterns(np.log(chance), chosen, group, count, np.random.default_rng(1))
+    expected = np.array([0.2, 0.15, 0.1, 0.65, 0.9])
+    n = np.array([30_000, 30_000, 40_000, 30_000, 40_000])
+    assert [drawn[group == g].sum() for g in (0, 1)] == [30_000, 40_000]
+    assert (np.abs(drawn - n * expected) < 5 * np.sqrt(n * expected * (1 - expected))).all()
+
+
+@pytest.mark.parametrize("errs", [False, True])
+def test_an_expected_profile_is_a_sum_over_sets_and_what_is_rated(errs):
+    rng = np.random.default_rng(5)
+    data = SimpleNamespace(members=np.array([[1, 0, 1], [0, 1, 1]]))
+    shares = rng.dirichlet(np.ones(3), (2, 4))  # draws, items, response sets
+    error = rng.dirichlet(np.ones(3), (2, 2, 3)).swapaxes(-1, -2) if errs else None
+    choice = rng.dirichlet(np.ones(2), (2, 2, 3)).swapaxes(-1, -2)
+    for s in range(2):
+        made = profile_of(data, s, shares, choice, error)
+        for d, i, v in itertools.product(range(2), range(4), range(2)):
+            seen = [
+                sum(error[d, s, t, u] * shares[d, i, u] for u in range(3)) if errs else one
+                for t, one in enumerate(shares[d, i])
+            ]
+            expected = sum(choice[d, s, v, t] * seen[t] for t in range(3))
+            assert made[0][d, i, v] == pytest.approx(expected)
+            held = sum(shares[d, i, t] * data.members[v, t] for t in range(3))
+            assert made[1][d, i, v] == pytest.approx(held)
+
+
+def test_a_win_is_worth_one_and_a_tie_half():
+    scores = [_value(Grade("i", "m", word))[1] for word in ("win", "tie", "loss", "other")]
+    assert scores == [1.0, 0.5, 0.0, None]
+
+
+def test_groups_stay_in_order_if_they_were():
+    def of(names):
+        rows = {"verdict": [1, 0] * len(names), "truth": [1, None] * len(names)}
+        table = pd.DataFrame(rows | {"by": np.repeat(names, 2)})
+        made = bj.Verdicts.from_frame(table, calibration="random", by="by")
+        return replace(made, groups=tuple(names))
+
+    joined = [of(["a", "c"]).joined(of(["b"]), "x", True, sort=sort) for sort in (True, False)]
+    assert [one.groups for one in joined] == [("a", "b", "c"), ("a", "c", "b")]
+    assert of(["c", "a"]).joined(of(["b"]), "x", True).groups == ("c", "a", "b")
+
+
+def test_more_judges_than_are_shown_are_counted():
+    counts = np.arange(1, 10)[:, None, None] * np.eye(3, dtype=int)
+    for n, more in ((8, []), (9, ["  and 1 more judges"])):
+        orders = bj.bias.Orders(counts[:n], [f"j{i}" for i in range(n)], [0] * n)
+        lines = repr(orders).splitlines()
+        assert len(lines) == 9 + len(more)
+        assert lines[9:] == more
+
+
+def test_more_labels_than_there_can_be_are_none_that_would_do():
+    given = {"at_least": 0.5, "target": "population", "most_labels": 8, "random_seed": 1}
+    monitor = bj.decide.Monitor([f"i{i}" for i in range(100)], **given)
+    monitor.add(list(monitor.draw(4)["item"]), [1, 0, 1, 0])
+    (need,) = monitor._needs(0.5)
+    assert (need.now, need.wanted) == (4, np.inf)
+    monitor = bj.decide.Monitor([f"i{i}" for i in range(100)], **given | {"most_labels": 50})
+    monitor.add(list(monitor.draw(4)["item"]), [1, 0, 1, 0])
+    assert 8 < monitor._needs(0.5)[0].wanted <= 50
+
+
+def test_one_item_can_be_simulated():
+    assert bj.ratings.simulate(items=1, random_seed=1)["item"].nunique() == 1
+    with pytest.raises(bj.InputError):
+        bj.ratings.simulate(items=0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("weights", [[1.0, 2.0], [0.5, 1.0, 3.0], [2.0, 0.3, 1.0, 1.0, 4.0]])
+def test_shares_with_a_dirichlet_prior_sum_to_one_and_have_its_density(weights, uncompiled):
+    """The density of the coordinates is that of the shares times the volume that they take."""
+    import pymc as pm
+
+    n = len(weights)
+    with pm.Model() as model:
+        logs = log_dirichlet("x", np.array([weights]))
+    (t,) = model.free_RVs
+    outputs = model.replace_rvs_by_values([logs, *model.potentials])
+    compute = model.compile_fn(outputs, point_fn=False, inputs=[model.rvs_to_values[t]])
+    heights, rng = [], np.random.default_rng(2)
+    for point in rng.normal(0, 1, (6, *t.shape.eval())):
+        made, density = compute(point)
+        shares = np.exp(made[0])
+        assert shares.sum() == pytest.approx(1)
+        steps = 1e-6 * np.eye(point.size).reshape(-1, *point.shape)
+        moved = [np.exp(compute(point + h)[0][0]) - np.exp(compute(point - h)[0][0]) for h in steps]
+        volume = np.linalg.slogdet(np.array(moved)[:, : n - 1] / 2e-6)[1]
+        heights.append(density - volume - stats.dirichlet(weights).logpdf(shares))
+    assert_allclose(heights, heights[0], atol=1e-5)

@@ -133,6 +133,7 @@ def shown(request, tmp_path, monkeypatch, capsys):
     return out[0], json.loads(out[1]), table, counted
 
 
+@pytest.mark.slow
 def test_a_screen_names_every_caution_and_counts_what_came_in(shown):
     screen, document, table, counted = shown
     answer = document["answer"]

@@ -385,6 +385,7 @@ def test_the_options_of_a_refusal_mend_it(run, folder):
     assert "Labels: C read as pass; I, P, not sure read as fail" in out
 
 
+@pytest.mark.slow
 def test_numbers_that_are_no_verdicts_are_scores(run, folder):
     rows = "\n".join(f"{i / 37},{i % 2}" for i in range(40))
     (folder / "numbers.csv").write_text(f"verdict,truth\n{rows}\n")
@@ -490,6 +491,7 @@ def test_a_shell_completes_commands_and_options(run, shell):
         assert word in out
 
 
+@pytest.mark.slow
 def test_all_problems_are_told_at_once(run):
     columns = ["--verdict", "verdct", "--truth", "truht", "--calibration", "random"]
     code, _, err = run("prevalence", "gpt4.csv", *columns)

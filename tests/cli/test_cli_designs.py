@@ -267,6 +267,7 @@ def test_of_periods_the_date_of_a_change_is_told(tmp_path, capsys, item):
     assert "system" not in told.partition("When it changed")[0].replace("of each system", "")
 
 
+@pytest.mark.slow
 def test_several_people_in_every_shape_of_table(tmp_path, capsys):
     """A column each, a row a person, and either in a file of its own: one answer."""
     wide = bj.prevalence.people.simulate(items=60, labelled=60, random_seed=3)
@@ -318,6 +319,7 @@ def test_labels_that_look_wrong_are_handed_out_first(tmp_path, capsys):
     capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_what_a_second_look_says_is_read_by_the_line_that_is_shown(tmp_path, capsys):
     """One person's labels in the usual column, of items whose column is called otherwise."""
     table = bj.prevalence.people.simulate(items=60, labelled=60, errors=[0.1], random_seed=3)
@@ -336,6 +338,7 @@ def test_what_a_second_look_says_is_read_by_the_line_that_is_shown(tmp_path, cap
     assert f"{len(sheet)} adjudicated" in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.slow
 def test_several_people_label_other_items(tmp_path, capsys):
     """Three people: what most of them would pass is on the screen; labels by truth, too."""
     table = bj.prevalence.people.simulate(

@@ -238,6 +238,7 @@ def test_rows_of_several_generators_without_their_column_are_told_how_to_name_it
     assert "keep one, or name what made each item (--generator)" in told
 
 
+@pytest.mark.slow
 def test_errors_by_the_number_of_labelled_systems_are_written(wide, tmp_path, capsys):
     asked = ["panel", str(wide), "--truth", "human", "--judges", *JUDGES, "--no-nuts"]
     asked += ["--calibration", "by_generator"]

@@ -99,6 +99,7 @@ def test_lines_for_every_log_run(tool, tmp_path, examine):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_labels_beside_verdicts_ask_first_how_good_the_judge_is(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = {"output": [f"o{i}" for i in range(60)], "judge": ["PASS", "FAIL", "PASS"] * 20}
@@ -276,6 +277,7 @@ def _chat(seed=2):
     return table
 
 
+@pytest.mark.slow
 def test_turns_that_are_not_judged_are_no_outputs(tmp_path, examine):
     table = _chat()
     table.to_csv(tmp_path / "chat.csv", index=False)
@@ -286,6 +288,7 @@ def test_turns_that_are_not_judged_are_no_outputs(tmp_path, examine):
     assert not any("no random sample" in told for told in found["odd"])
 
 
+@pytest.mark.slow
 def test_a_judge_that_is_empty_beside_another_is_not_said_to_see_no_rows(tmp_path, examine):
     table = _chat()
     table["other"] = table["judge"]
@@ -305,6 +308,7 @@ def test_labels_of_last_turns_may_be_of_the_conversation(tmp_path, examine):
     )
 
 
+@pytest.mark.slow
 def test_rows_of_judges_need_no_name(tmp_path, examine):
     """Without a column of items each row is one, as in Python."""
     rng = np.random.default_rng(1)

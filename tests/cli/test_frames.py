@@ -46,6 +46,7 @@ def test_ask_answers_as_the_modules_functions_do(systems):
     assert found.prevalence.interval == tuple(P.exact(counts)["prevalence"])[1:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["panel", "ratings", "repeats", "bias", "attempts"])
 def test_ask_takes_data_of_every_module(module):
     home = getattr(bj, module)
@@ -63,6 +64,7 @@ def test_ask_takes_data_of_every_module(module):
     assert module in dir(found)
 
 
+@pytest.mark.slow
 def test_ask_answers_what_a_table_allows_and_says_what_is_missing(systems):
     found = bj.ask(systems.drop(columns=["type", "focus"], errors="ignore"))
     assert "prevalence" in found
@@ -87,6 +89,7 @@ def test_an_answer_is_numbers_a_table_and_a_picture(systems):
     assert len(ax.get_yticklabels()) == 5
 
 
+@pytest.mark.slow
 def test_ask_gives_the_intervals_that_were_asked_for(systems):
     one = systems[systems["system"] == "gpt4"]
     read = bj.read(one, calibration="random", unparsed="fail")
@@ -106,6 +109,7 @@ def test_ask_says_what_it_takes(systems):
         bj.ask(read, systems, truth="truth")
 
 
+@pytest.mark.slow
 def test_a_diagnosis_names_no_folder_of_ours(systems):
     for found in (bj.ask(systems.drop(columns="truth")).diagnosis, bj.ask(systems).diagnosis):
         assert "tmp" not in found.screen(100)
@@ -119,6 +123,7 @@ def test_ask_takes_what_a_judge_is_measured_by(systems):
     assert bj.ask(judged).judge.text
 
 
+@pytest.mark.slow
 def test_ask_takes_columns_by_their_names(systems):
     table = systems.rename(columns={"system": "x", "truth": "y"})
     answer = bj.ask(table, generator="x", truth="y").prevalence

@@ -60,6 +60,7 @@ def test_pass_and_fail(capsys, folder, tmp_path):
     assert rows["judge_wrong"].is_monotonic_decreasing
 
 
+@pytest.mark.slow
 def test_a_run_without_labels_takes_a_card_and_says_what_that_rests_on(capsys, folder, tmp_path):
     card, later = tmp_path / "card.json", tmp_path / "later.csv"
     one = [str(folder / "one.csv"), *LABELS]
@@ -141,6 +142,7 @@ def test_other_tables_answer_too(capsys, folder, name, more, words):
     assert found["answer"]["known"]
 
 
+@pytest.mark.slow
 def test_trust_has_thresholds_and_tuned_labels_are_left_out(capsys, folder):
     found = run(capsys, folder, "p.csv", "--score", "score", "--scale", "0:1", "--trust",
                 "--wrong", "0.15")  # fmt: skip
@@ -158,6 +160,7 @@ def test_what_is_asked_wrongly_is_refused(capsys, folder):
     assert "--trust takes --score" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_tuned_labels_are_left_out_of_shares_and_gates_too(capsys, folder):
     how = [str(folder / "prompts.csv"), *LABELS, "--verdict", "v2", "--tuned-on", "shown", "--json"]
     main(["prevalence", *how])
@@ -168,6 +171,7 @@ def test_tuned_labels_are_left_out_of_shares_and_gates_too(capsys, folder):
     assert "15 labels were left out" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_card_is_made_shown_and_decides(capsys, folder, tmp_path):
     card = tmp_path / "card.json"
     one = [str(folder / "one.csv"), *LABELS]
@@ -205,6 +209,7 @@ def test_a_card_is_made_shown_and_decides(capsys, folder, tmp_path):
     assert "--card needs --name" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_pages_of_scores_and_of_grades(capsys, folder, tmp_path):
     page, of = tmp_path / "page.html", ["--score", "score", "--scale", "0:1", "--html"]
     run(capsys, folder, "p.csv", *of, str(page), "--trust", "--wrong", "0.15")

@@ -39,6 +39,7 @@ def test_a_reviewer_s_name_is_no_label(name):
     assert {line.options["--truth"][0] for line in _lines(found)} == {"gold"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mine", "theirs"),
     [("{}_llm", "{}_human"), ("judge {}", "human {}"), ("auto.{}", "human.{}"),
@@ -62,6 +63,7 @@ def test_a_message_number_is_no_score():
         assert not bj.doctor(table).answers
 
 
+@pytest.mark.slow
 def test_the_judge_s_model_is_no_verdict():
     table = _judged().rename(columns={"judge": "judge.label"})
     table["judge.model"], table["human.label"] = RNG.choice(["gpt-4o", "claude-3"], N), _labels()
@@ -89,6 +91,7 @@ def test_a_blank_row_of_a_spreadsheet_stops_nothing(tmp_path, capsys):
     assert main([*line.words, "--no-nuts"]) == 0
 
 
+@pytest.mark.slow
 def test_metrics_are_nobody_s_labels():
     level = RNG.random(N)
     names = ["faithfulness", "answer_relevancy", "context_precision", "context_recall", "bleu"]
@@ -150,6 +153,7 @@ def test_attempts_that_a_test_passes_are_no_repeats_of_a_judge():
     assert found.answers[0].line.options == {"--task": ["task"], "--truth": ["passed"]}
 
 
+@pytest.mark.slow
 def test_a_shape_is_one_file_and_one_that_fails_leaves_the_others(tmp_path, monkeypatch):
     """A toy shape in a folder of its own: nothing else is touched."""
     (tmp_path / "of_toys.py").write_text(

@@ -359,6 +359,7 @@ def test_a_lead_is_claimed_as_surely_as_it_is_known(low, probability, told):
     assert difference_words({**found, "probability": probability}).startswith(told)
 
 
+@pytest.mark.slow
 def test_what_labels_call_correct_is_called_so(tmp_path, capsys):
     """The file's own word, if it says what an output is: not of yes and no, nor of two words."""
     rows = pd.DataFrame({"verdict": ["correct", "incorrect"] * 60, "truth": [None] * 120})

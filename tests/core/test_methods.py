@@ -3,8 +3,6 @@
 import ast
 from pathlib import Path
 
-import pytest
-
 import bayesjudge as bj
 from bayesjudge.core import methods
 
@@ -30,13 +28,14 @@ def asked(tree):
             yield from node.args
 
 
-@pytest.mark.parametrize("path", sorted(FOLDER.rglob("*.py")), ids=lambda p: p.name)
-def test_nothing_is_decided_by_the_title_of_a_method(path):
+def test_nothing_is_decided_by_the_title_of_a_method():
     titles = {one.title for one in METHODS} | {one.brief for one in METHODS} - {"Dirichlet"}
-    every = asked(ast.parse(path.read_text(encoding="utf-8")))
-    parts = [part for one in every if one is not None for part in ast.walk(one)]
-    said = {one.value for one in parts if isinstance(one, ast.Constant)}
-    assert not {one for one in said if isinstance(one, str)} & titles
+    for path in sorted(FOLDER.rglob("*.py")):
+        code = path.read_text(encoding="utf-8")
+        every = asked(ast.parse(code)) if any(title in code for title in titles) else ()
+        parts = [part for one in every if one is not None for part in ast.walk(one)]
+        said = {one.value for one in parts if isinstance(one, ast.Constant)}
+        assert not {one for one in said if isinstance(one, str)} & titles, path
 
 
 def test_a_method_of_ones_own_needs_a_name_only():

@@ -1,6 +1,7 @@
 """Sentences of cautions and assumptions: each is raised, and each that is raised formats."""
 
 import ast
+import functools
 from collections import defaultdict
 from pathlib import Path
 from string import Formatter
@@ -14,12 +15,18 @@ PACKAGE = Path(bj.__file__).parent
 KINDS = {"cautions": bj.Caution, "assumptions": bj.Assumption}
 
 
+@functools.cache
 def calls(kind):
     """Every call that makes a `kind` of the package's own: its file, id, variant and fields."""
+    return [*_calls(kind)]
+
+
+def _calls(kind):
     name = KINDS[kind].__name__
     for path in sorted(PACKAGE.rglob("*.py")):
         code = path.read_text(encoding="utf-8")
-        for call in ast.walk(ast.parse(code)) if name in code else ():
+        made = f"{name}(" in code or f"{name}.of(" in code
+        for call in ast.walk(ast.parse(code)) if made else ():
             if not isinstance(call, ast.Call):
                 continue
             called = ast.unparse(call.func)

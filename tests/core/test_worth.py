@@ -100,6 +100,7 @@ def strata(good, agree, labelled, items):
     return Counts(*whole, calibration="random", systems=[*"abcde"[: m.size]], dim="stratum")
 
 
+@pytest.mark.slow
 def test_strata_are_worth_what_simulated_estimates_of_their_whole_gain():
     """By brute force: stratified means of labels alone, and with one regression on the verdict."""
     rng, draws = np.random.default_rng(4), 4000

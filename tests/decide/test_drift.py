@@ -169,6 +169,7 @@ def test_the_command(tmp_path, capsys):
     assert main(["drift", paths[0], paths[0], "--fail"]) == 0
 
 
+@pytest.mark.slow
 def test_a_page_and_a_picture_hold_every_change():
     old, new = logs(np.random.default_rng(4), n=3000, shift=0.1, systems=2, truth=True)
     new["system"] = old["system"] = old["system"].map({"0": "a", "1": "<b|"})

@@ -157,6 +157,7 @@ def test_every_caution_that_voids_a_number_is_documented():
     assert told == list(UNDECIDABLE)
 
 
+@pytest.mark.slow
 def test_labels_chosen_by_verdict_and_declared_random_decide_nothing():
     """A judge without errors, 60 labels of each verdict: 0.81 would pass, where 0.97 is true."""
     about = (780, 756, 60, 60, 60, 60)

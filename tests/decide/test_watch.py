@@ -142,6 +142,7 @@ def test_alarms_of_all_streams_share_the_level():
     assert Watch(labelled, truth="truth").alarm_at == 80
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["pass rate", "both ways"])
 def test_a_planted_drift_is_seen_and_dated(kind):
     judge = Judge(1)
@@ -162,6 +163,7 @@ def test_a_planted_drift_is_seen_and_dated(kind):
     assert ("pass_rate" in seen(watch)) == (kind == "pass rate")
 
 
+@pytest.mark.slow
 def test_a_drift_of_errors_that_cancel_in_the_pass_rate_is_seen_by_labels():
     """As many good ones are failed as bad ones are passed."""
     judge = Judge(2, n=400)
@@ -240,6 +242,7 @@ def test_what_cannot_be_watched_is_refused():
 # A file ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_watch_goes_on_from_its_file(tmp_path):
     judge = Judge(7)
     baseline, weeks = judge.look(), [judge.look() for _ in range(4)]
@@ -319,6 +322,7 @@ def test_a_file_that_is_no_watch_s_is_refused(tmp_path, change):
         Watch(Judge(7).look()).resume(path)
 
 
+@pytest.mark.slow
 def test_the_command_has_exit_codes_and_a_state(tmp_path, capsys):
     judge = Judge(8)
     state, files = tmp_path / "state.json", []

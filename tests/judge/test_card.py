@@ -291,6 +291,7 @@ CHANGED = Counts(900, 700, 60, 55, 40, 10, calibration="random")
 KNOWN = Card("gpt-4", {"a": (200, 185, 200, 160)}, "random")
 
 
+@pytest.mark.slow
 def test_labels_of_a_judge_that_changed_are_let_go():
     own = bj.prevalence.exact(CHANGED)["prevalence"]
     made = KNOWN.estimate(CHANGED)
@@ -303,6 +304,7 @@ def test_labels_of_a_judge_that_changed_are_let_go():
     assert abs(added.value - own.value) > 0.02
 
 
+@pytest.mark.slow
 def test_labels_of_a_judge_that_did_not_change_narrow_the_interval():
     own = bj.prevalence.exact(SAME)["prevalence"]
     made = KNOWN.estimate(SAME)
@@ -354,6 +356,7 @@ def test_the_average_is_that_of_the_robust_prior(counts, carries):
     assert weight @ (share > high) == pytest.approx(0.025 if high < 1 else 0, abs=error / 6)
 
 
+@pytest.mark.slow
 def test_without_labels_of_the_run_it_cannot_be_told_and_that_is_said_first():
     later = Counts(900, 600, 0, 0, 0, 0, calibration="separate")
     made = KNOWN.estimate(later)
@@ -366,6 +369,7 @@ def test_without_labels_of_the_run_it_cannot_be_told_and_that_is_said_first():
     assert not bj.prevalence.answer(KNOWN.estimate(SAME)).text.startswith("If")
 
 
+@pytest.mark.slow
 def test_each_system_is_judged_by_its_own_labels():
     columns = zip(
         (900, 600, 0, 0, 0, 0), (900, 600, 60, 55, 40, 31), (900, 700, 60, 55, 40, 10), strict=True
@@ -401,6 +405,7 @@ def drawn_shift(card, counts, prior, draws=400_000):
     return off, weight / weight.sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("carries", [1e-9, 1 - 1e-9])
 def test_the_shift_is_what_draws_of_the_rates_make_of_it(carries):
     prior = KNOWN.external_labels() if carries > 0.5 else (0, 0, 0, 0)
@@ -416,6 +421,7 @@ def test_the_shift_is_what_draws_of_the_rates_make_of_it(carries):
     assert wide["within_margin"].value > 0.999
 
 
+@pytest.mark.slow
 def test_a_calibration_holds_or_does_not_or_takes_more_probes():
     few = KNOWN.estimate(SAME)
     assert 0.05 < few["within_margin"].value < 0.95
@@ -464,6 +470,7 @@ def test_numbers_and_dates_are_not_cut_off():
         made(valid_until="2027-06-30").check(date="soon")
 
 
+@pytest.mark.slow
 def test_weighed_draws_have_the_mean_of_the_mixture():
     """Of a run in which one of the two rates does not carry over."""
     own = bj.prevalence.Counts(400, 260, 40, 25, 30, 27, calibration="random")

@@ -126,6 +126,7 @@ def test_the_share_behind_labels_by_truth_is_that_of_quadrature(passed):
     assert np.quantile(good, [0.025, 0.975]) == pytest.approx(exact[1:], abs=3 * error)
 
 
+@pytest.mark.slow
 def test_known_propensities_reweigh():
     rng = np.random.default_rng(2)
     n = 60_000

@@ -105,6 +105,7 @@ def test_numbers_that_are_farthest_apart_come_first():
     assert found["text"].tolist() == ["x", "z"]
 
 
+@pytest.mark.slow
 def test_planted_columns_are_seen_and_others_seldom():
     seen = [judge.where_it_errs(table(seed, worse=0.3)) for seed in range(40)]
     named = [{(one.column, one.value) for one in found} for found in seen]
@@ -113,6 +114,7 @@ def test_planted_columns_are_seen_and_others_seldom():
     assert np.mean(false) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
 
 
+@pytest.mark.slow
 def test_length_counts_beyond_the_label():
     found = [judge.where_it_errs(table(seed, n=400, slope=0.25)) for seed in range(20)]
     slopes = [one for part in found for one in part if one.column == "length"]

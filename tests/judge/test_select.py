@@ -51,6 +51,7 @@ def test_two_judges_paired():
     assert found["p_best", "p0"].value > 0.99
 
 
+@pytest.mark.slow
 def test_the_best_of_many_is_not_as_good_as_it_looks():
     """Twelve prompts that are alike, 40 labels, 150 times: shrunk values are right on average."""
     looks, told = [], []

@@ -20,6 +20,7 @@ def scores(seed, labels, right, items=2000):
     return Scores(p, truth, np.ones(items, int), "random", (0, 1)), p
 
 
+@pytest.mark.slow
 def test_a_promise_is_kept():
     """A calibrated and an overconfident judge, 300 labels: broken as seldom as promised."""
     broken, accepted = [], []
@@ -40,6 +41,7 @@ def test_a_promise_is_kept():
     assert np.mean(accepted) > 0.05
 
 
+@pytest.mark.slow
 def test_thresholds_move_with_the_promise_and_mirror():
     table, _ = scores(1, 600, lambda p: p)
     strict, mild = (judge.trust(table, alpha=alpha) for alpha in (0.05, 0.15))
@@ -52,6 +54,7 @@ def test_thresholds_move_with_the_promise_and_mirror():
     assert other["wrong", "fail"].value == pytest.approx(mild["wrong", "pass"].value, abs=0.02)
 
 
+@pytest.mark.slow
 def test_calibrated_in_the_large_and_empty_in_the_small():
     """A score that knows the base rate and nothing else gains nothing."""
     table, _ = scores(2, 800, lambda p: 0.8)
@@ -62,6 +65,7 @@ def test_calibrated_in_the_large_and_empty_in_the_small():
     assert judge.trust(good)["gain"].low > 0
 
 
+@pytest.mark.slow
 def test_the_best_cut_is_the_one_of_most_agreement():
     table, _ = scores(3, 900, lambda p: np.where(p > 0.6, 0.95, 0.1))
     found = judge.trust(table)
@@ -88,6 +92,7 @@ def test_what_cannot_be_promised_is_refused():
         judge.trust(Verdicts([1, 0], [1, 0], [0, 0], [5, 5], "random"))
 
 
+@pytest.mark.slow
 def test_the_picture_reaches_as_far_as_log_odds():
     table, p = scores(1, 600, lambda p: p)
     odds = np.log(p.clip(1e-3, 1 - 1e-3) / (1 - p.clip(1e-3, 1 - 1e-3)))

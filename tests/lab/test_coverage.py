@@ -48,6 +48,7 @@ def test_study_finds_what_enumeration_finds(wilson_study, rate):
     assert (row["n"], row["unanswered"], row["truth"]) == (1000, 0, rate)
 
 
+@pytest.mark.slow
 def test_an_interval_that_is_too_narrow_is_caught(wilson_study):
     narrow = wilson_study.table.query("method == 'half'")
     assert (narrow["coverage_high"] < 0.9).all()

@@ -33,6 +33,7 @@ def posterior(table):
     return lb.approximate(battles_of(table))
 
 
+@pytest.mark.slow
 def test_standings_are_those_of_the_draws(posterior):
     found = lb.standings(posterior, baseline="s3").loc[list(posterior.data.systems)]
     draws = posterior.draws("strength")
@@ -105,12 +106,14 @@ def test_people_alone_learn_from_no_judge(table):
     assert found.why == "Quoted: Bayesian (corrected Laplace), of people's verdicts alone."
 
 
+@pytest.mark.slow
 def test_worth_stands_on_top_of_the_labels_of_the_table(table):
     """Also if battles share items, or several people are averaged."""
     twice = battles_of(pd.concat([table, table]), item="item")
     assert lb.answer(lb.approximate(twice)).worth[""].labels == twice.labelled
 
 
+@pytest.mark.slow
 def test_an_undecided_first_place_is_not_claimed(table):
     level = table.assign(human=table["human"].where(table.index < 12))
     found = lb.answer(lb.approximate(battles_of(level)))
@@ -126,6 +129,7 @@ def test_the_average_of_several_people_is_named(table):
     assert "people's verdict;" in lb.answer(*lb.closed_forms(battles_of(table))).basis
 
 
+@pytest.mark.slow
 def test_two_systems_are_named(table):
     two = table[table["model_a"].isin(["s1", "s5"]) & table["model_b"].isin(["s1", "s5"])]
     assert lb.answer(lb.approximate(battles_of(two))).text.startswith("People prefer s1 to s5")
@@ -156,6 +160,7 @@ def _wins(table, name):
     return pd.Series(np.where(table["model_a"] == name, "A", "B"), table.index)
 
 
+@pytest.mark.slow
 def test_of_a_table_labelled_throughout_no_worth_is_told(table):
     """No battle is left on which the judge could stand for people."""
     every = table.assign(human=table["human"].fillna("A"))
@@ -165,6 +170,7 @@ def test_of_a_table_labelled_throughout_no_worth_is_told(table):
     assert not any("more label" in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_the_target_is_named(table):
     battles = battles_of(table, **LENGTHS)
     equal = lb.CalibratedBattles(target="equal length")
@@ -181,6 +187,7 @@ def test_the_target_is_named(table):
         lb.approximate(battles_of(table), equal)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("stated", "statistic"),
     [
@@ -392,6 +399,7 @@ def test_doctor_reads_battles(table, tmp_path, monkeypatch, capsys):
     assert line == "bayesjudge leaderboard battles.csv --verdict winner --people human --item item"
 
 
+@pytest.mark.slow
 def test_draws_made_at_once_are_saved_and_loaded(posterior, tmp_path):
     loaded = bj.load(posterior.save(tmp_path / "fit.nc"))
     assert loaded.method == posterior.method

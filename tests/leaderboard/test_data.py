@@ -171,6 +171,7 @@ def test_a_table_appended_to_itself_is_noticed():
     assert caution.numbers["times"] == 2
 
 
+@pytest.mark.slow
 def test_few_even_counts_are_no_copies():
     """Few counts are even by chance, and a pair's last one by design."""
     rows = {"model_a": ["x"] * 3 + ["y"] * 3, "model_b": ["y"] * 3 + ["z"] * 3,

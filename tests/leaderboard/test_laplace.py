@@ -90,6 +90,7 @@ def test_derivatives(safe):
         assert np.linalg.eigvalsh(curved)[0] > 0
 
 
+@pytest.mark.slow
 def test_many_labels_leave_people_alone():
     """The judge's favourites do not move what people say often enough."""
     table = simulate(items=3000, labelled=1, favours=(0, 1.5, 0, 0, 0), random_seed=1)
@@ -124,6 +125,7 @@ def test_uncorrected_draws_are_close(monkeypatch):
     np.testing.assert_allclose(one, other, rtol=0.1)
 
 
+@pytest.mark.slow
 def test_same_seed_same_draws():
     battles = few()
     one, same, other = (approximate(battles, random_seed=s).draws("strength") for s in (1, 1, 2))

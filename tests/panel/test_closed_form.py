@@ -80,6 +80,7 @@ def test_error_rates_of_judges_are_the_published_ones(level):
         assert_allclose(found, published[key], rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_published_ensemble():
     # Jain et al. (2025), Section 4: veto of 4 has a maximum error of 2.8 %, and 95.5 % and 30.9 %
     sensitivity, specificity = bj.panel.ensemble_rates(code_feedback(), VotingRule("veto", 4))

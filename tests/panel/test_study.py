@@ -19,6 +19,7 @@ def votes():
     )
 
 
+@pytest.mark.slow
 def test_every_combination_is_scored_by_the_regression_itself(votes):
     table = bj.panel.study(votes, starts=2, random_seed=4)
     mine = table[table["method"] == "regression"]
@@ -48,6 +49,7 @@ def test_single_judges_are_ranked_in_hindsight(votes):
     assert "veto" not in none.index
 
 
+@pytest.mark.slow
 def test_a_grid_of_weights_and_several_runs(votes):
     triples = [(2.0, 1.0, 10.0), (1.0, 1.0, 1.0)]
     table = bj.panel.study(votes, weights=triples, starts=1, runs=2)

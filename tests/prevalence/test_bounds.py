@@ -286,6 +286,7 @@ def test_the_command_takes_jeffreys_prior_unless_told_otherwise(tmp_path, capsys
     assert values[None] == values["jeffreys"] != values["flat"]
 
 
+@pytest.mark.slow
 def test_strata_with_labels_of_one_verdict_have_bounds_together():
     """By the worst and the best that unlabelled fails can be worth; and they hold the truth."""
     rng = np.random.default_rng(3)

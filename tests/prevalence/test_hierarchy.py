@@ -36,6 +36,7 @@ def twelve():
     return counts, pooled(counts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dim", ["system", "stratum"])
 @pytest.mark.parametrize("calibration", ["random", "by_truth"])
 def test_groups_are_what_weighing_the_prior_makes_of_them(calibration, dim):
@@ -80,6 +81,7 @@ def test_shares_apart_lie_where_the_posteriors_of_each_do_if_the_judge_is_known(
         assert_allclose(made["prevalence", place], alone["prevalence", place], atol=0.06 * wide)
 
 
+@pytest.mark.slow
 def test_small_groups_are_drawn_to_each_other_and_their_intervals_are_shorter(twelve):
     counts, made = twelve
     alone = P.exact(counts, interval="eti").quantities["prevalence"]

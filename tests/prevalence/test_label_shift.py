@@ -192,6 +192,7 @@ def test_the_p_value_is_that_of_all_ways_in_which_labels_can_fall(sizes, passes,
     assert found == pytest.approx(wanted, abs=4 * np.sqrt(wanted * (1 - wanted) / 5000) + 1 / 5000)
 
 
+@pytest.mark.slow
 def test_the_order_of_rows_and_how_they_are_counted_do_not_matter():
     log = items.simulate(systems=0.7, items=80, repeats=4, labelled=120, label="row", random_seed=3)
     passed = log["verdict"] == 1

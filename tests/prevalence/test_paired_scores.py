@@ -199,6 +199,7 @@ def test_intervals_cover_the_difference(labelled, steps, cut, exact):
     assert not exact or covered / runs < 0.95 + error
 
 
+@pytest.mark.slow
 def test_what_is_common_to_both_systems_cancels():
     rng, ratios = np.random.default_rng(4), []
     for _ in range(5):

@@ -176,6 +176,7 @@ def test_lost_verdicts_are_a_caution_of_the_posterior(table):
 # One likelihood ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_people_and_a_judge_are_a_panel(counts):
     """`panel.DawidSkene` with people as judges has the same density, and the same graph data."""
     table, model = counts.verdicts, people.PeopleErrors()
@@ -244,6 +245,7 @@ def other_items(rng, labelled, items=0.9):
     )
 
 
+@pytest.mark.slow
 def test_labels_of_other_items_are_a_system_with_the_same_rates():
     """Its share has a flat prior: the same posterior, draw by draw."""
     table = other_items(np.random.default_rng(1), 0.5)
@@ -291,6 +293,7 @@ def chosen_by_label(rng, errors=(0.05, 0.05)):
     return pd.concat([pool[pool["ann1"].isna()], *chosen])
 
 
+@pytest.mark.slow
 def test_labels_chosen_by_the_first_person_s_are_of_other_items():
     """Whose rates among them are any: of ann1, who chose, labels do not tell the errors."""
     rng, own, sample = np.random.default_rng(3), [], []
@@ -322,6 +325,7 @@ def test_what_people_say_is_what_those_say_whose_labels_did_not_choose():
     assert any("ann1" in one.text for one in made.assumptions if one.id == "people-identified")
 
 
+@pytest.mark.slow
 def test_labels_of_known_propensity_are_a_sample_in_their_stratum():
     rng, strata, plain, truth = np.random.default_rng(4), [], [], (0.9 * 2000 + 0.4 * 400) / 2400
     how = {"calibration": "known_propensity", "propensity": "p"}
@@ -355,6 +359,7 @@ def test_most_of_some_people_by_all_that_they_can_say(n):
     assert most_of(rates, n, np) == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_what_most_of_three_people_say_is_what_most_said():
     """Where all of them labelled many items, it is the share of these that most passed."""
     names = ["ann1", "ann2", "ann3"]
@@ -452,6 +457,7 @@ def gibbs(counts, steps=6000, chains=20):
     return np.array(kept)
 
 
+@pytest.mark.slow
 def test_importance_is_gibbs():
     """Of few items, so that every part of the prior shows."""
     counts = read(people.simulate(items=15, labelled=25, shared=20, random_seed=2))
@@ -513,6 +519,7 @@ def test_strata_are_weighed_by_their_shares(table):
     assert made["overall_prevalence"].value == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_rows_that_share_items_are_worth_fewer(table, counts):
     """Each row four times is no more than once; each row its own item as many as there are."""
     again = pd.concat([table.assign(item=table.index)] * 4, ignore_index=True)
@@ -532,6 +539,7 @@ def test_rows_that_share_items_are_worth_fewer(table, counts):
     assert single.design_effects[0] == pytest.approx(1, abs=0.1)
 
 
+@pytest.mark.slow
 def test_a_judge_of_each_system_is_one_of_its_own(table):
     """With people's rates known, systems together are what each is alone."""
     sure = people.PeopleErrors(people=bj.BetaPrior.worth(0.95, 1e6))
@@ -547,6 +555,7 @@ def test_a_judge_of_each_system_is_one_of_its_own(table):
         assert both["people_pass", name].value == pytest.approx(said, abs=0.006)
 
 
+@pytest.mark.slow
 def test_equal_errors_are_found_from_disagreement():
     """In 30 tables of equal errors: no bias, and intervals as wide as the values scatter."""
     rng, rows = np.random.default_rng(6), []

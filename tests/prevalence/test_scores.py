@@ -270,6 +270,7 @@ def test_models_of_a_rising_truth_say_so_where_it_does_not_rise():
         assert "not-rising" not in {one.id for one in free._diagnosis(passes)[1]}
 
 
+@pytest.mark.slow
 def test_scores_that_rise_are_seldom_taken_for_scores_that_do_not():
     """At most 1 % and chance of 200 where nothing rises; none of 100 where truths do."""
     raised = {False: 0, True: 0}
@@ -284,6 +285,7 @@ def test_scores_that_rise_are_seldom_taken_for_scores_that_do_not():
     assert raised[False] <= 5
 
 
+@pytest.mark.slow
 def test_a_few_labels_that_fall_by_chance_are_not_taken_for_scores_that_do_not_rise():
     """Three to six passes and fails drawn by chance: at most 1 % and chance of 1,200."""
     raised = 0
@@ -763,6 +765,7 @@ def test_all_shares_of_cells_together_weigh_what_the_model_says(model):
     assert made["cell_share_prior"].get_value().sum() == pytest.approx(3.0)
 
 
+@pytest.mark.slow
 def test_increments_of_rising_means_weigh_as_two_flat_ones_do_however_many_bins():
     for edges in ((0.5,), (0.3, 0.5, 0.7)):
         scores = replace(read(numeric=True, random_seed=1), edges=edges)

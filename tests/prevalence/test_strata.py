@@ -558,6 +558,7 @@ def test_propensities_are_read_and_called_by_their_simplest_name():
         P.Counts.from_frame(table, calibration="random", propensity="p")
 
 
+@pytest.mark.slow
 def test_simulated_propensities_are_kept_to_and_leave_the_prevalence_as_it_is():
     table = P.simulate(
         prevalence=0.7, items=40_000, labelled=10_000, calibration="known_propensity", random_seed=1

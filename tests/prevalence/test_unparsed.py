@@ -25,6 +25,7 @@ def share(estimate, name="pass"):
     return estimate["prevalence", name] if "class" in estimate.dims else estimate["prevalence"]
 
 
+@pytest.mark.slow
 def test_a_third_verdict_covers_where_dropped_rows_do_not():
     held = {"verdict": 0, "drop": 0}
     for seed in range(40):
@@ -51,6 +52,7 @@ def test_the_third_verdict_is_weighed_by_hand():
     assert share(P.post_stratified(counts)).value == pytest.approx(by_hand, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_the_answer_says_what_rows_without_a_verdict_are():
     table = table_of(2, words=("unsafe", "safe"))
     how = {"pass_value": "unsafe", "fail_value": "safe"}
@@ -77,6 +79,7 @@ def test_the_answer_says_what_rows_without_a_verdict_are():
     assert "outputs like these" in P.answer(P.exact(failed)).text
 
 
+@pytest.mark.slow
 def test_other_designs_and_several_systems_have_to_say_it(tmp_path, capsys):
     table = table_of(3)
     with pytest.raises(bj.InputError, match="no verdict; say what they are"):

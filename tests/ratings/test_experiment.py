@@ -69,6 +69,7 @@ def test_finding_1_specified_tasks_need_fewer_ratings(selected):
     assert clearly_above(more, selected["symmetric"].loc[str(SOFT), 1])
 
 
+@pytest.mark.slow
 def test_finding_2_categorical_metrics_fail_under_asymmetric_selection(selected):
     symmetric, asymmetric = selected["symmetric"], selected["asymmetric"]
     assert clearly_above(symmetric.loc[str(HARD), 100], asymmetric.loc[str(HARD), 100])

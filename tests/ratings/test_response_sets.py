@@ -164,6 +164,7 @@ def test_corrected_lemma_holds_on_every_draw(drawn):
     assert np.array_equal(error_keeps_ranking(*arguments), kept)
 
 
+@pytest.mark.slow
 def test_lemma_as_printed_is_neither_necessary_nor_sufficient(drawn):
     arguments, kept = drawn
     printed = lemma_as_printed(*arguments)

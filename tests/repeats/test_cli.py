@@ -197,6 +197,7 @@ def test_counts_of_calls_are_whole_in_details(verdicts, scores, capsys):
         assert "." not in rows[0]
 
 
+@pytest.mark.slow
 def test_rows_of_several_judges_are_no_repeats_of_one(tmp_path, scores, capsys):
     """A column of judges, or systems, that is not named; harmless if items tell them apart."""
 

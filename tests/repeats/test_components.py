@@ -33,6 +33,7 @@ def assert_same(found, dense):
         assert_allclose(found[name] ** 2, dense[name] ** 2, atol=25 * ERROR, err_msg=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("item", [0.05, 1.0, 3.0, 9.0])
 def test_so_many_nodes_are_enough(item):
     rng = np.random.default_rng(1)

@@ -232,6 +232,7 @@ def test_failed_calls_are_asked_for_by_the_sign_of_the_weight():
     assert drop.notna().all()
 
 
+@pytest.mark.slow
 def test_a_total_may_be_as_low_as_what_is_left_of_its_criteria_allows():
     # of 3, 1 and -1 points the first is left out: -1 of 1 point, not of 4
     judged = [[1, 1, 1], [NAN, 0, 1], [1, 1, 0], [0, 1, 0]]
@@ -303,6 +304,7 @@ def test_points_lost_add_up_to_what_the_total_misses():
     assert 1 - lost == pytest.approx(_quoted(total(rubric)).value, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_a_judge_that_guesses_cannot_judge():
     table = _table(labelled=150)
     rng = np.random.default_rng(2)
@@ -448,6 +450,7 @@ def test_details_tell_of_nothing_that_is_not(files, capsys):
     assert "None" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_doctor_proposes_the_line(files):
     for words in files:
         found = bj.doctor(words.split()[0])
@@ -492,6 +495,7 @@ def test_what_is_proposed_for_other_labels_runs(files, capsys):
     assert json.loads(capsys.readouterr().out)["inputs"]["calibration"].startswith("by_verdict")
 
 
+@pytest.mark.slow
 def test_what_the_command_refuses(files, capsys):
     for line, words in (
         (["wide.csv"], "how were the items that people labelled chosen?"),
@@ -515,6 +519,7 @@ def test_systems_that_share_no_item_have_totals_each(tmp_path, capsys):
     assert "they share no item" in found["inputs"]["systems not compared"]
 
 
+@pytest.mark.slow
 def test_the_picture_names_the_criteria():
     axes = plot_criteria(by_criterion(_rubric()))
     assert [text.get_text() for text in axes.get_yticklabels()] == NAMES

@@ -128,6 +128,7 @@ def test_what_is_not_looked_at():
     assert caution(frame.iloc[:30]) is None
 
 
+@pytest.mark.slow
 def test_the_caution_is_that_of_the_answer_and_of_doctor(tmp_path, capsys):
     frame = table(2, wrong=0.5)
     counts = Counts.from_frame(frame, calibration="random")

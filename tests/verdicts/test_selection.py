@@ -95,6 +95,7 @@ def test_bounds_are_of_the_label_that_was_read_as_pass():
     assert text.endswith(" % of outputs like these 'harmful'.")
 
 
+@pytest.mark.slow
 def test_the_number_within_classes_is_right_where_the_declared_one_is_not():
     errors = []
     for seed in range(12):
@@ -120,6 +121,7 @@ def test_without_labels_in_each_class_the_answer_stays_as_declared():
     assert answer_of(counts).basis.startswith("600 items, 81 of them labelled (at random)")
 
 
+@pytest.mark.slow
 def test_honest_labels_and_what_was_filled_with_them_say_nothing():
     table, _ = planted("random")
     assert selection_of(Counts.from_frame(table, calibration="random")) is None
@@ -231,6 +233,7 @@ def test_large_tables_are_sampled_without_a_bias():
     assert len({*rows.tolist()}) == len(rows)
 
 
+@pytest.mark.slow
 def test_scores_classes_judges_and_panels_say_it_too():
     table, _ = planted("tokens")
     numbers = table.assign(score=np.where(table["verdict"] == "yes", 4, 2))
