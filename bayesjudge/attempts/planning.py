@@ -12,6 +12,7 @@ from bayesjudge.attempts.closed_form import unbiased
 from bayesjudge.attempts.exact import Posterior
 from bayesjudge.core.errors import checking
 from bayesjudge.core.intervals import z_score
+from bayesjudge.core.planning import Parts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,12 +69,12 @@ def tasks_needed(
         require(0 < half_width < 0.5, f"half_width must lie in (0, 0.5), got {half_width!r}")
         require(0 < k <= min(tried), f"attempts must be {k} or more, got {list(tried)}")
     values = {name: value[:DRAWS] for name, value in posterior.values.items()}
-    scale, rows = (z_score(ci_prob) / half_width) ** 2, []
+    error, rows = half_width / z_score(ci_prob), []
     power, square = np.moveaxis(chances(values, (k, 2 * k))[1], -1, 0)
-    floor = scale * (square - power**2).mean(axis=0)
+    floor = Parts((square - power**2).mean(axis=0)).labels(error)
     for n in tried:
         share, chance = unbiased(np.arange(n + 1), n, k), _passes(values, n)
-        wanted = scale * (chance @ share**2 - (chance @ share) ** 2).mean(axis=0)
+        wanted = Parts((chance @ share**2 - (chance @ share) ** 2).mean(axis=0)).labels(error)
         for s, name in enumerate(posterior.attempts.systems):
             tasks, least = (int(np.ceil(x[s])) for x in (wanted, floor))
             about = {"system": name, "attempts": n, "tasks": tasks, "runs": tasks * n}

@@ -28,6 +28,7 @@ from bayesjudge.cli.options import (
     Metric,
     Shared,
     Sure,
+    TunedOn,
     needed,
     table_option,
 )
@@ -54,6 +55,7 @@ def attempts(
     attempt: Annotated[str | None, OF_TABLE] = None,
     by: Annotated[str | None, BY, FIRST] = None,
     adjudicated: Adjudicated = None,
+    tuned_on: TunedOn = None,
     calibration: Annotated[str, OF_TABLE] = "random",
     k: Annotated[list[int] | None, SEVERAL] = None,
     cost: Annotated[str | None, OF_TABLE] = None,
@@ -124,7 +126,7 @@ def attempts(
     how = {name: value for name, value in asdict(meanings).items() if value is not None}
     how |= {"calibration": calibration, "unparsed": unparsed}
     how["k"] = () if k is None else tuple(sorted({1, *k}))
-    data = _read(source, columns | {"cost": cost}, how, (truth or [])[1:])
+    data = _read(source, columns | {"cost": cost}, how, (truth or [])[1:], tuned_on)
     with checking("options") as require:
         priors = Priors(None, {"persistence": prior_persistence}, True).of(False, require)
         believed = {name: prior for name, prior in priors.items() if name == "persistence"}
@@ -147,6 +149,7 @@ def attempts(
         inputs={**source.inputs, "attempts": repr(data), "model": model._words_for(data)},
         tell=lambda results: module.answer(*results, *extra, ci_prob=level, interval=kind),
         waits=not posterior.holds,
+        cautions=source.cautions,
     )
     decided, outcome = _gate(posterior, at_least, probability)
     sections = [*_compared(extra), *_costs(extra), *_planned(posterior, half_width, level)]
@@ -162,7 +165,11 @@ def attempts(
 
 
 def _read(
-    source: Source, columns: dict[str, str | None], how: Mapping[str, Any], others: Sequence[str]
+    source: Source,
+    columns: dict[str, str | None],
+    how: Mapping[str, Any],
+    others: Sequence[str],
+    tuned_on: str | None,
 ) -> Attempts:
     """Attempts of a table, or of a log: its items are tasks, and its repeats attempts.
 
@@ -178,6 +185,8 @@ def _read(
         require(columns["truth"] is not None, needed("--truth", LESSONS["outcome"]))
     columns["task"] = columns["task"] or "task"
     cost = columns["cost"]
+    labelled = (columns["truth"], *others, columns["adjudicated"])
+    source.leave_out(tuned_on, list(filter(None, labelled)))
     every = dict.fromkeys([*columns.values(), *others])
     named = [name for name in every if name not in (None, cost)]
     rows = source.table(list(filter(None, named)), numbers=[] if cost is None else [cost])

@@ -23,6 +23,7 @@ from bayesjudge.cli.options import (
     Meanings,
     Metric,
     NamedItem,
+    TunedOn,
     Verdict,
     check_files,
     table_option,
@@ -51,6 +52,7 @@ def drift(
     verdict: Annotated[Verdict, FIRST] = "verdict",
     truth: Annotated[str | None, OF_TABLE, FIRST] = None,
     labels: LabelFile = None,
+    tuned_on: TunedOn = None,
     by: Annotated[By, FIRST] = None,
     meanings: Meanings = Meanings(),
     metric: Metric = None,
@@ -127,6 +129,9 @@ def drift(
         named_by = [source.add_labels(labels, **about) for source in sources]
         item, by = named_by[0][0] or item, named_by[0][1]
     columns = [item, verdict, *([by] if by else [])]
+    if truth is not None:
+        for source in sources:
+            source.leave_out(tuned_on, [truth])
     tables = [_read(source, columns, truth) for source in sources]
     how: dict[str, Any] = {"item": item, "verdict": verdict, "truth": truth, "by": by}
     how |= {**asdict(meanings), "ci_prob": ci_prob}
@@ -140,6 +145,7 @@ def drift(
         return int(watched.alarm is not None)
     drifted = bj.decide.drift(*tables, **how)
     lines = [str(drifted)]
+    tuned = dict.fromkeys(caution for source in sources for caution in source.cautions)
     if change != 0.03:
         lines.append(f"a change of {change:g}: seen with probability {drifted.power(change):.2f}")
     power = Section("", (), "power", {"change": change, "power": drifted.power(change)})
@@ -149,7 +155,7 @@ def drift(
         line=called("drift"),
         sections=[power],
         pictures=lambda: _picture(drifted),
-        said=[*lines, *(f"{c.id}: {c.text}" for c in drifted.estimate.cautions)],
+        said=[*lines, *(f"{c.id}: {c.text}" for c in (*tuned, *drifted.estimate.cautions))],
     )
     deliver(page, json=json, html=html)
     return int(fail and bool(drifted.seen))

@@ -14,6 +14,7 @@ from bayesjudge.cli.options import (
     OF_TABLE,
     SEVERAL,
     Shared,
+    TunedOn,
     needed,
     table_option,
 )
@@ -54,6 +55,7 @@ def leaderboard(
     verdict: Annotated[list[str] | None, SEVERAL, FIRST] = None,
     people: Annotated[list[str] | None, SEVERAL, FIRST] = None,
     item: Annotated[str | None, OF_TABLE, FIRST] = None,
+    tuned_on: TunedOn = None,
     judge: Annotated[str | None, OF_TABLE] = None,
     swapped: Annotated[str | None, OF_TABLE] = None,
     length: Annotated[list[str] | None, SEVERAL] = None,
@@ -139,6 +141,10 @@ def leaderboard(
     }
     # verdicts of a log on one prompt are never independent
     about = {"item": item or (source.log and "item"), "lengths": lengths, "count": count}
+    with checking("--tuned-on") as require:
+        columns = tuned_on is None or {*(people or ())} <= {*source.columns()}
+        require(columns, "takes people's verdicts in columns of their own: --people COLUMN")
+    source.leave_out(tuned_on, roles["people"] or ())
     wanted = _wanted(source, roles, about)
     names = {*wanted} - {count, *(lengths or ())}
     with source.counted(wanted, names=names, quiet=shared.quiet) as rows:
@@ -190,6 +196,7 @@ def _present(
             answer="elo",
             beside="first",
             inputs={**source.inputs, "battles": battles.battles, "labelled": battles.labelled},
+            cautions=source.cautions,
             tell=tell,
             waits=False,
         ),

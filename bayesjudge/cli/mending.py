@@ -34,7 +34,7 @@ INSTEAD = (
 VALUES = {"--pass-value", "--fail-value", "--missing-value", "--classes", "--unparsed"}
 #: Bytes of a file that is looked at, and commands that `doctor` has lines for.
 MOST_BYTES = 20_000_000
-MENDED = ("prevalence", "gate", "panel", "bias", "repeats", "ratings")
+MENDED = ("judge", "prevalence", "gate", "panel", "bias", "repeats", "ratings")
 #: Options that say what only the person who made the file knows, which others do not tell.
 DECISIONS = {"calibration", "design", "units", "scale"}
 #: Problems that are mended by naming columns, and those that are by naming values.

@@ -285,7 +285,6 @@ class View(Story):
     exact: Estimate | None = None
     #: What is said after the answer, and what is made of it.
     note: str = ""
-    cautions: Sequence[Caution] = ()
     retold: Callable[[Answer, Results], Answer] = lambda answer, _: answer
     #: Whether labels are taken as right, so that it is said what if some are not.
     if_people_err: bool = True
@@ -303,9 +302,6 @@ def show(view: View, shared: Shared) -> Results:
         how: dict[str, Any] = {"ci_prob": shared.ci_prob, "interval": shared.interval}
         answer = bj.prevalence.answer(*results, *paired, **how, target=view.target)
         answer = view.retold(answer, results)
-        if view.cautions:
-            more = (*view.cautions, *answer.quoted.cautions)
-            answer = replace(answer, quoted=replace(answer.quoted, cautions=more))
         return replace(answer, notes=(*answer.notes, view.note)) if view.note else answer
 
     asked = _if_people_err(view, instant) if view.if_people_err else None

@@ -15,7 +15,7 @@ from bayesjudge.cli.options import Shared
 from bayesjudge.core.answer import Answer
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import ConvergenceWarning, checking
-from bayesjudge.core.estimate import Estimate, Target, in_words
+from bayesjudge.core.estimate import Caution, Estimate, Target, in_words
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import as_wide_as, read_no_more
 from bayesjudge.core.side_by_side import side_by_side
@@ -45,6 +45,8 @@ class Story(Style):
     inputs: Mapping[str, Any]
     #: Makes the answer of the results.
     tell: Callable[[Results], Answer]
+    #: What is told of the labels as they were read, before the quoted estimate's own cautions.
+    cautions: Sequence[Caution] = ()
     #: Whether the answer quotes the sampled model, and waits for it.
     waits: bool = True
     #: Whether `meanwhile` has been called.
@@ -59,7 +61,7 @@ class Story(Style):
             ci_prob=shared.ci_prob,
             interval=shared.interval,
             target=self.target,
-            answer=self.tell(results),
+            answer=self._answer(results),
             truth=self.truth,
             title=self.title,
             command=self.command,
@@ -67,6 +69,11 @@ class Story(Style):
             line=called(self.command),
         )
         return replace(page, pictures=lambda: _figures(page, results, self, draw))
+
+    def _answer(self, results: Results) -> Answer:
+        answer = self.tell(results)
+        cautions = dict.fromkeys((*self.cautions, *answer.quoted.cautions))
+        return replace(answer, quoted=replace(answer.quoted, cautions=tuple(cautions)))
 
 
 Drawer = Callable[[Results], Mapping[str, "Axes"]]

@@ -140,10 +140,6 @@ def panel(
         wrong = width is not None and not 0 < width < 1
         require(not wrong, f"--width={width}, expected a number inside (0, 1)")
     source = open_source(table, metric, judges=True)
-    with checking("--tuned-on") as require:
-        wide = tuned_on is None or judges is not None
-        require(wide, "of a table with a row a vote an item would keep the label of other rows: "
-                      "leave its label out, or give one row an item (--judges)")  # fmt: skip
     repeated: Literal["error", "keep"] = "error"
     if source.log is not None:
         vote = "verdict" if vote == "vote" else vote
@@ -162,7 +158,7 @@ def panel(
             labels, truth=truth, verdicts=voted, item=item, by=generator
         )
     if truth is not None:
-        source.leave_out(tuned_on, [truth])
+        source.leave_out(tuned_on, [truth], () if judges else (item, generator))
     named = [item, generator, truth, *(judges or [judge, vote])]
     columns = [column for column in named if column is not None]
     reading: dict[str, Any] = {
@@ -190,9 +186,7 @@ def panel(
 
     def tell_all(results: Sequence[Estimate | Fit]) -> Answer:
         how: dict[str, Any] = {"ci_prob": shared.ci_prob, "interval": shared.interval}
-        said = answer(*results, **how, target=target)
-        cautions = (*source.cautions, *said.quoted.cautions)
-        return replace(said, quoted=replace(said.quoted, cautions=cautions))
+        return answer(*results, **how, target=target)
 
     whose = "outputs" if votes._unnamed else "each generator's outputs"
     would = f"call {votes.pass_name!r}" if votes.pass_name else "pass"
@@ -209,6 +203,7 @@ def panel(
         own="judge" if len(votes.judges) == 1 else "judges' mean",
         target=target,
         tell=tell_all,
+        cautions=source.cautions,
     )
     consensuses: list[Consensus] = []
 

@@ -155,6 +155,7 @@ def check(
     verdict: Verdict = "verdict",
     truth: Annotated[str | None, OF_TABLE, FIRST] = None,
     labels: LabelFile = None,
+    tuned_on: TunedOn = None,
     calibration: Annotated[str, OF_TABLE, FIRST] = "separate",
     by: By = None,
     item: Item = None,
@@ -200,6 +201,7 @@ def check(
     read = {**asdict(meanings), "unparsed": unparsed}
     opened = _opened(table, metric, judge)
     truth = opened.truth(truth, labels) if labels else truth or opened.own_truth
+    opened.leave_out(tuned_on, [truth] if truth else [])
     counts = _counts(opened, truth, labels, calibration, verdict, by, item, read)
     judge = judge or opened.judge
     cautions = known.check(counts, judge=judge, prompt=text_of(prompt), rubric=text_of(rubric))
@@ -212,7 +214,7 @@ def check(
     lines += [
         f"  {n}: {row.value:.3f} ({row.low:.3f} to {row.high:.3f})" for n, row in each.items()
     ]
-    every = dict.fromkeys((*cautions, *estimate.cautions))
+    every = dict.fromkeys((*opened.cautions, *cautions, *estimate.cautions))
     lines += ["", *[f"{c.id}: {c.text}" for c in every]] if every else []
     say("\n".join(lines))
     return int(fail and bool(cautions))

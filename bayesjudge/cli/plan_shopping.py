@@ -46,6 +46,8 @@ class OfPilot:
         Columns of a judge, several if it was asked several times: NAME=COLUMN,COLUMN, or COLUMN.
     truth : str
         Column with the human label.
+    tuned_on : str
+        Column that is true where the judge was tuned on the row's label: such labels are left out.
     by : str
         Column of two systems, whose difference is planned for.
     item : str
@@ -60,6 +62,7 @@ class OfPilot:
     price: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None
     judge: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None
     truth: str | None = None
+    tuned_on: str | None = None
     by: str | None = None
     item: str | None = None
     scores: bool = False
@@ -68,7 +71,7 @@ class OfPilot:
     @property
     def given(self) -> list[str]:
         """Options that were given, as they are typed."""
-        return [f"--{name}" for name, value in vars(self).items() if value]
+        return [f"--{name.replace('_', '-')}" for name, value in vars(self).items() if value]
 
 
 def plan_shopping(
@@ -122,7 +125,8 @@ def _prices(given: Sequence[str], require: Any) -> dict[str, float]:
 
 def _pilot(source: Source, asked: OfPilot) -> tuple[bj.decide.Pilot, dict[str, Any]]:
     """The pilot, and the columns that it was read from."""
-    cells = source.table_of_names(source.columns())
+    shown = [name for name in source.columns() if name != asked.tuned_on]
+    cells = source.table_of_names(shown)
     table = describe(cells, asked.truth)
     truth = asked.truth or next(iter(table.truths), None)
     given = [text.rpartition("=") for text in asked.judge or []]
@@ -138,8 +142,10 @@ def _pilot(source: Source, asked: OfPilot) -> tuple[bj.decide.Pilot, dict[str, A
     numeric = asked.scores or (bool(table[truth].numbers) and not table[truth].binary)
     how: dict[str, Any] = {"judges": judges, "truth": truth, "by": by, "item": item}
     used = [truth, *(c for chosen in judges.values() for c in chosen), *filter(None, (by, item))]
+    source.leave_out(asked.tuned_on, [truth])
     read = bj.decide.Pilot.from_frame(source.table(used), **how, scores=numeric)
     about = {"truth": truth, "judges": few([*judges], 6), "systems": by}
+    about["labels left out, tuned on"] = source.left_out or None
     return read, {name: column for name, column in about.items() if column}
 
 
@@ -161,6 +167,8 @@ def _answer(rows: Sequence[Mapping[str, Any]], goal: Mapping[str, Any]) -> str:
     sure = percent_of(round(first["reached"], 2))
     text = f"{money(first['cost'])} buys {aim} with a chance of {sure}: "
     text += f"{how_many(first['labels'], 'label')} ({first['more']:,} more){_bought(first)}."
+    if first["sure"] is not None:
+        text += f" Decide with --probability {first['sure']:.3f}, since the pilot counts again."
     single = next((row for row in can[1:] if not row["stronger"]), None)
     people = next((row for row in can[1:] if not row["judge"]), None)
     others = [row for i, row in enumerate((single, people)) if row and (i == 0 or row != single)]

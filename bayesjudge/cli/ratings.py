@@ -19,6 +19,7 @@ from bayesjudge.cli.options import (
     Metric,
     NamedItem,
     Shared,
+    TunedOn,
     table_option,
 )
 from bayesjudge.cli.output import Story, present, tell
@@ -66,6 +67,7 @@ def ratings(
     repeated: Annotated[Literal["error", "one"], OF_TABLE] = "error",
     metric: Metric = None,
     people: Annotated[list[str] | None, OF_TABLE, FIRST] = None,
+    tuned_on: TunedOn = None,
     cutoff: Annotated[float, OF_MODEL] = 0.5,
     shift_from: Annotated[str | None, OF_MODEL] = None,
     pseudo_count: Annotated[float, OF_MODEL] = 0.5,
@@ -150,15 +152,21 @@ def ratings(
                 "--people names columns with answers: leave out --choice and --response-set",
             )
         if people:
+            source.leave_out(tuned_on, people)
             read = _one_row_an_answer(source, item, [*people, *(judge or [])])
-            item, rater, answers = "item", "rater", "answer"
-            choice, response_set = (None, answers) if separator else (answers, None)
+            item, rater, choice, response_set = "item", "rater", "answer", None
+            if separator:
+                choice, response_set = None, choice
         else:
             if response_set is None or "choice" in source.columns():
                 choice = choice or "choice"
-            columns = [c for c in (item, rater, choice, response_set) if c is not None]
+            answers = [c for c in (choice, response_set) if c is not None]
+            source.leave_out(tuned_on, answers, [item])
+            columns = [item, rater, *answers]
             read = source.table(columns)
     else:
+        with checking("--tuned-on") as require:
+            require(tuned_on is None, "is of a table: a log does not say it of each answer")
         read = source.raters(people or [])
         judge = judge or source.judges
         item, rater, choice, response_set = "item", "rater", "choice", None
@@ -251,6 +259,7 @@ def ratings(
         },
         tell=lambda r: module.answer(*r, ci_prob=shared.ci_prob, interval=shared.interval),
         waits=error is not None,
+        cautions=source.cautions,
     )
     sections = [Section("Which judge agrees with people", first, "agreement", first)]
     present(instant, sample, shared, story, draw=draw, after=after, more=lambda _: sections)

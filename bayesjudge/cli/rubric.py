@@ -20,6 +20,7 @@ from bayesjudge.cli.options import (
     Meanings,
     Shared,
     Truth,
+    TunedOn,
     needed,
     table_option,
     unknown_calibration,
@@ -54,6 +55,7 @@ def rubric(
     criterion: Annotated[str | None, OF_TABLE, FIRST] = None,
     verdict: Annotated[str | None, OF_TABLE] = None,
     truth: Truth = None,
+    tuned_on: TunedOn = None,
     weight: Annotated[list[str] | None, SEVERAL, FIRST] = None,
     item: Item = None,
     by: By = None,
@@ -122,6 +124,7 @@ def rubric(
     source = open_source(table)
     how: dict[str, Any] = {"calibration": calibration, "scale": ends[0], "failed": failed}
     how |= {"truth_scale": ends[1], "item": item, "by": by, **asdict(meanings)}
+    how |= {"tuned_on": tuned_on} if tuned_on else {}
     how |= {"not_applicable": not_applicable} if not_applicable else {}
     named = {"criterion": criterion, "verdict": verdict, "truth": truth}
     data = read_rubric(source, {k: v for k, v in named.items() if v}, weight or [], **how)
@@ -133,7 +136,9 @@ def read_rubric(source: Source, named: dict[str, str], weight: Sequence[str], **
     with checking(str(source.path)) as require:
         require(source.log is None, "is a log: export a table with a column a criterion")
     frame, nested = frame_of(source)
-    cells = {n: ["" if c is None else name_of(c).strip() for c in frame[n]] for n in frame}
+    tuned_on = how.pop("tuned_on", None)
+    shown = [name for name in frame if name != tuned_on]
+    cells = {n: ["" if c is None else name_of(c).strip() for c in frame[n]] for n in shown}
     points: dict[str, Any] = {
         name: text for name, sign, text in (w.rpartition("=") for w in weight) if sign
     }
@@ -150,6 +155,8 @@ def read_rubric(source: Source, named: dict[str, str], weight: Sequence[str], **
         read = {name: column for name, column in long.items() if name not in ("item", "weight")}
         about |= read | {"item": how.pop("item") or long["item"]}
         about["weight"] = about["weight"] or long.get("weight")
+        source.leave_out(tuned_on, [long["truth"]], (about["item"], how["by"]))
+        frame = source.without_tuned(frame)
         return bj.rubric.Rubric.from_frame(frame, **about, **how)
     table = describe(cells)
     both = pairs(table)
@@ -161,6 +168,8 @@ def read_rubric(source: Source, named: dict[str, str], weight: Sequence[str], **
         require(not columns, f"--weight {few(columns)}: of a row an output, write NAME=POINTS")
     how["by"] = how["by"] or (table.system if len(table.systems) > 1 else None)
     how["item"] = how["item"] or (table.item if how["by"] else None)
+    source.leave_out(tuned_on, [people for _, people in both.values()])
+    frame = source.without_tuned(frame)
     return bj.rubric.Rubric.from_frame(frame, criteria=both, **about, **how)
 
 
@@ -217,6 +226,7 @@ def _show(
         answer="total",
         inputs=inputs,
         tell=lambda results: module.answer(*results, *compared, ci_prob=level, reach=reach),
+        cautions=source.cautions,
     )
     draw = None if each is None else lambda _: {
         f"Criteria{f' of {name}' * bool(name)}": module.plot_criteria(each, system=name)

@@ -43,19 +43,21 @@ class Tuned:
 
     column: str
     truths: tuple[str, ...]
+    #: Columns of what a label is about, if several rows have it.
+    within: tuple[str, ...] = ()
     #: Labels that were left out, and that are left.
     labels: int = 0
     left: int = 0
 
     def left_out(self, table: Any) -> Any:
         """The table without these labels; of several people, the most that one lost is counted."""
-        from bayesjudge.judge import untuned
+        from bayesjudge.judge.data import labels_kept
 
         lost, left = [], []
-        for truth in {*self.truths} & {*table.column_names}:
-            table, n = untuned(table, truth, self.column)
+        for truth in self.truths:
+            table, n, kept = labels_kept(table, truth, self.column, self.within)
             lost.append(n)
-            left.append(sum(cell not in (None, "") for cell in table[truth].to_pylist()))
+            left.append(kept)
         self.labels, self.left = max(lost), max(left)
         return table
 
@@ -77,9 +79,16 @@ class Source:
     #: Labels on which the judge was tuned, if a column says which these are.
     tuned: Tuned | None = None
 
-    def leave_out(self, tuned_on: str | None, truths: Sequence[str]) -> None:
+    def leave_out(
+        self, tuned_on: str | None, truths: Sequence[str], within: Sequence[str | None] = ()
+    ) -> None:
         """Leave out labels on which the judge was tuned, wherever a column of labels is read."""
-        self.tuned = None if tuned_on is None else Tuned(tuned_on, tuple(truths))
+        if tuned_on is not None:
+            self.tuned = Tuned(tuned_on, tuple(truths), tuple(filter(None, within)))
+
+    def without_tuned(self, table: Any) -> Any:
+        """The table, without labels on which the judge was tuned."""
+        return table if self.tuned is None else self.tuned.left_out(table)
 
     @property
     def left_out(self) -> int:
@@ -100,8 +109,9 @@ class Source:
         tuned = self.tuned
         if tuned is None or not {*tuned.truths} & {*wanted}:
             return self._with_labels(columns, numbers)
-        read = self._with_labels(list(dict.fromkeys([*columns, tuned.column])), numbers)
-        return tuned.left_out(read).select(wanted)
+        needed = list(dict.fromkeys([*columns, tuned.column, *tuned.within, *tuned.truths]))
+        read = self._with_labels(needed, numbers)
+        return self.without_tuned(read).select(wanted)
 
     def _with_labels(self, columns: Sequence[str], numbers: Sequence[str]) -> pa.Table:
         if self.labels is None:

@@ -60,20 +60,53 @@ class Parts(NamedTuple):
         return sum(np.asarray(p) / n for p, n in zip(self.judged, sizes, strict=True))
 
 
-def fewest(enough: Callable[[int], bool], low: int, most: int, part: float = 0.0) -> int | None:
-    """The smallest number above `low` that is enough, to a `part` of it; None if `most` is not."""
-    if most <= low or not enough(most):
-        return None
-    high, step = most, max(low, 1)
-    while low + step < most:  # larger numbers cost more
-        if enough(low + step):
-            high = low + step
-            break
-        low, step = low + step, 2 * step
-    while high - low > max(1, part * high):
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+def fewest(
+    spare: Callable[[Any], Any], low: Any, most: Any, *, start: float | None = None, part: float = 0
+) -> Any:
+    """The smallest whole number above `low` that is enough, to a `part` of it: every plan's search.
+
+    Parameters
+    ----------
+    spare : callable
+        What a number has beyond what is enough, below 0 if it is too small; rises with it.
+    low, most : array_like
+        Arrays are searched together, with one call for all.
+    start : float, optional
+        A guess; without one numbers are tried from `low` upwards, since larger ones cost more.
+    part : float, default 0
+        Precision, as a part of the number.
+
+    Returns
+    -------
+    numpy.ndarray or float
+        Infinite where `most` is not enough.
+    """
+    low, most = (np.array(x, float) for x in np.broadcast_arrays(low, most))
+    high, step = most + 1, np.maximum(low if start is None else start / 4, 1)
+    under, over = np.full(low.shape, np.nan), np.full(low.shape, np.nan)
+    guess = low + step if start is None else np.full(low.shape, float(start))
+    last: Any = None
+    while True:
+        near = np.where(np.isnan(over), 1, np.maximum(1, part * low))
+        is_open = high - low > near
+        if not is_open.any():
+            return np.where(high > most, np.inf, high)[()]
+        guess = np.where(is_open, np.clip(np.ceil(guess), low + 1, high - 1), most)
+        left = np.asarray(spare(guess), float)
+        enough = left >= 0
+        high, low = np.where(is_open & enough, guess, high), np.where(is_open & ~enough, guess, low)
+        # an end that stays twice counts half (Illinois' rule), so that both close in
+        kept = np.where(enough == last, 0.5, 1.0)
+        over, under = np.where(enough, left, over * kept), np.where(enough, under * kept, left)
+        last = enough
+        with np.errstate(invalid="ignore"):
+            ends = np.sqrt(np.maximum([low, high], 0))
+            guess = (ends[0] + (ends[1] - ends[0]) * under / (under - over)) ** 2
+            # a little beyond, so that the other end comes near
+            guess = guess + np.where(enough, -0.5, 0.5) * np.maximum(part * guess, 1)
+        below = np.maximum((low + high) / 2, high - step)
+        guess = np.where(np.isnan(over), low + step, np.where(np.isfinite(guess), guess, below))
+        step = 2 * step
 
 
 def explained_by_calls(squared_correlation: Any, calls: Any, icc: Any) -> Any:

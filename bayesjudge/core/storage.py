@@ -11,7 +11,8 @@ import hashlib
 import json
 import os
 import reprlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace, UnionType
@@ -166,6 +167,17 @@ def checksum(data: Any) -> str:
 # Files -------------------------------------------------------------------------------------------
 
 
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A file beside another, whose place it takes: who stops half-way leaves what was there."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield beside
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
 def write_fit(fit: Any, path: str | Path) -> Path:
     """Write a `Fit` to one netCDF file, unless the file could not be read back."""
     kind = type(fit)
@@ -178,14 +190,9 @@ def write_fit(fit: Any, path: str | Path) -> Path:
     tree = fit.idata.copy()
     tree.attrs = {**tree.attrs, HEADER: json.dumps(header)}
     path = Path(path)
-    # beside it first: whoever stops half-way leaves what was there before
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+    with replacing(path) as beside:
         tree.to_netcdf(beside, engine="h5netcdf")
         seal(beside)
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
     return path
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.storage import replacing
 
 
 def digest_of(values: Any) -> str:
@@ -20,9 +20,8 @@ def digest_of(values: Any) -> str:
 def write_state(path: str | Path, state: Mapping[str, Any]) -> Path:
     """Write JSON beside the file and put it in the file's place."""
     path = Path(path)
-    beside = path.with_name(f"{path.name}.part")
-    beside.write_text(json.dumps(state, indent=1), encoding="utf-8")
-    os.replace(beside, path)
+    with replacing(path) as beside:
+        beside.write_text(json.dumps(state, indent=1), encoding="utf-8")
     return path
 
 

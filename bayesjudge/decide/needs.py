@@ -129,14 +129,14 @@ def _labels(counts: Counts, value: float, threshold: float, probability: float) 
             return np.inf
     at_least, share = _upward(threshold, value)
 
-    def decides(m: int) -> bool:
-        items = max(total - m, 1) if same else int(counts.test_n)
+    def spare(m: float) -> float:
+        items = max(total - int(m), 1) if same else int(counts.test_n)
         how: dict[str, Any] = {"strategy": strategy, "probability": max(probability, 0.5)}
-        chance = chance_to_pass(at_least, m, prevalence=share, items=items, **asked, **how)
-        return chance >= PLANNED
+        how |= {"prevalence": share, "items": items, **asked}
+        return chance_to_pass(at_least, int(m), **how) - PLANNED
 
     most = total - 1 if same else 100 * int(counts.labelled_n)
-    return float(fewest(decides, int(counts.labelled_n), most, PRECISION) or np.inf)
+    return float(fewest(spare, int(counts.labelled_n), most, part=PRECISION))
 
 
 def _rates(counts: Counts) -> tuple[float, float]:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import bdtrc, betainc, ndtr, ndtri
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.planning import fewest
 from bayesjudge.decide._posterior import LESS, posterior
 from bayesjudge.prevalence import Counts
 from bayesjudge.prevalence.budget.allocation import check_rates
@@ -160,7 +161,12 @@ def labels_to_pass(
             )
         elif judge is not None:
             score = partial(_score_with, strategy, items, (prevalence, *judge), at_least)
-            needed[strategy] = _fewest(score, probability, power, start, items)
+
+            def spare(m: Any, score: Callable[[int], _Score] = score) -> float:
+                return score(int(m)).spare(probability, power)
+
+            labels = fewest(spare, 0, items, start=start, part=PRECISION)
+            needed[strategy] = int(labels) if np.isfinite(labels) else None
     return needed
 
 
@@ -205,16 +211,11 @@ def _people_only(
     labelled: np.ndarray, at_least: float, good: float, probability: float
 ) -> np.ndarray:
     """Chance of a pass for each number of labels: of as many good ones as a pass takes."""
-    few, enough = np.full(labelled.shape, -1), labelled + 1  # good ones: too few, enough
-    while np.any(enough - few > 1):
-        middle = (few + enough) // 2
-        below = betainc(LESS[0] + np.maximum(middle, 0), LESS[1] + labelled - middle, at_least)
-        passes = below <= 1 - probability
-        open_ = enough - few > 1
-        few, enough = (
-            np.where(open_ & ~passes, middle, few),
-            np.where(open_ & passes, middle, enough),
-        )
+
+    def passes(good: np.ndarray) -> Any:
+        return (1 - probability) - betainc(LESS[0] + good, LESS[1] + labelled - good, at_least)
+
+    enough = np.minimum(fewest(passes, -1, labelled), labelled + 1).astype(int)
     sure = np.where(enough == 0, 1.0, bdtrc(np.maximum(enough - 1, 0), labelled, good))
     return np.where(enough > labelled, 0.0, sure)
 
@@ -259,6 +260,10 @@ class _Score(NamedTuple):
         """Chance that it is as high as a pass asks."""
         far = self.mean - ndtri(probability)
         return float(ndtr(far / self.sd)) if self.sd > 0 else float(far >= 0)
+
+    def spare(self, probability: float, power: float) -> float:
+        """How much higher it is than a chance of `power` takes."""
+        return float(self.mean - ndtri(probability) - ndtri(power) * self.sd)
 
 
 def _data(strategy: str, m: int, items: int, rates: tuple[float, float, float]) -> _Data:
@@ -334,27 +339,3 @@ def _score(counts: tuple[float, ...], calibration: str, at_least: float) -> floa
     except NotIntegrated:
         return float("nan")
     return float(-ndtri(np.clip(below, 1e-300, 1 - 1e-16)))
-
-
-def _fewest(
-    score: Callable[[int], _Score], probability: float, power: float, start: int, most: int
-) -> int | None:
-    """The smallest number that is enough, to a part of it: secants over its root."""
-    z, z_power = ndtri(probability), ndtri(power)
-    short, enough, next_one = 0, most + 1, start
-    last: tuple[float, float] | None = None  # root of a number, and what its score has to spare
-    while enough - short > max(1, PRECISION * short):
-        step = max(1, int(PRECISION * short))
-        m = min(max(next_one, short + step), enough - step)
-        reached = score(m)
-        if reached.chance(probability) >= power:
-            enough = m
-        else:
-            short = m
-        root, spare = m**0.5, reached.mean - z - z_power * reached.sd
-        # until there are two of them: the mean of the score grows as the root
-        slope = reached.mean / root if last is None else (spare - last[1]) / (root - last[0])
-        wanted = (root - spare / slope) if slope > 0 else 2 * root
-        next_one = int(np.ceil(min(max(wanted, 0.0), 2 * root) ** 2))
-        last = root, spare
-    return enough if enough <= most else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -15,7 +16,7 @@ from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.labels import read_labels
 from bayesjudge.core.numbers import numbers_of
-from bayesjudge.core.planning import Parts, explained_by_calls
+from bayesjudge.core.planning import Parts, explained_by_calls, fewest
 from bayesjudge.core.screen import few, how_many
 from bayesjudge.core.tables import read_rows
 
@@ -28,6 +29,11 @@ PEOPLE = "people only"
 DRAWS = 1000
 #: Sizes of the judged sample that are tried, and calls on one output.
 SIZES, CALLS = 40, (1, 2, 3, 5)
+#: By how much the pilot flatters the sizes that are cheapest for a width, as a normal quantile:
+#: ``python benchmarks/decide/shopping.py``.
+FLATTERED = 0.15
+#: Points of a pilot's mean and of what it leaves open, and the largest plan in hundredths of it.
+POINTS, NODES, LARGEST = 161, 20, 10**9
 #: Fewest labels of a pilot.
 LEAST_PILOT = 10
 #: Where items can be bought: most labels, and most judged items to a label of the pilot.
@@ -319,6 +325,10 @@ def shopping_list(
     items) the cheapest sizes are told with which the goal is reached with a probability of `power`.
     What the pilot has already costs nothing.
 
+    What a plan promises is kept where the pilot's labels count again: for a width the probability
+    is less by what the cheapest of many plans is flattered, and a decision is planned to be made
+    with `sure` in place of `probability` (`sure_with_pilot`).
+
     Parameters
     ----------
     pilot : Pilot
@@ -351,7 +361,8 @@ def shopping_list(
         ``cost``, ``labels`` in all and ``more`` of them than the pilot has,
         ``items`` judged, ``second`` (items that the stronger judge sees), ``calls`` on an output,
         ``reached`` (the probability) and ``width`` (median of the interval's). A way that does not
-        reach the goal has no numbers but the best probability that it can have.
+        reach the goal has no numbers but the best probability that it can have. Of decisions
+        ``sure``: how sure `gate` is to be, to be told so (``probability=``).
 
     Raises
     ------
@@ -396,12 +407,69 @@ def shopping_list(
         require(pairs, "a difference takes a pilot of two systems: by= and item=")
     drawn = pilot.moments(random_seed)
     z = z_score(ci_prob)
-    goal = _goal(drawn.mean, width, at_least, z, float(ndtri(probability)), share)
+    sure = np.nan if width is not None else sure_with_pilot(probability, power)
+    goal = _goal(drawn.mean, width, at_least, z, float(ndtri(sure)), share)
     ways = _ways(pilot, drawn, [_price_of(name, prices) for name in pilot.judges])
     rows = [_cheapest(way, pilot, prices, goal, power, most, z) for way in ways]
     import pandas as pd
 
-    return pd.DataFrame(rows).sort_values("cost", kind="stable", ignore_index=True)
+    table = pd.DataFrame(rows).assign(sure=sure)
+    return table.sort_values("cost", kind="stable", ignore_index=True)
+
+
+@lru_cache
+def sure_with_pilot(probability: float, power: float) -> float:
+    r"""How sure a decision must be if the labels of the pilot that planned it count again.
+
+    A pilot far from the threshold asks for few new labels, so that its luck stays in; one close to
+    it for many. With a normal mean at the threshold and as many items as it takes, the labels that
+    reach the power (by the pilot's posterior) and then a decision either way are computed: with a
+    power of 0.8 and 95 % the false ones are .125, where .1 are allowed.
+
+    Parameters
+    ----------
+    probability : float
+        How sure a decision is to be, in [0.5, 1): false ones are to be no more than
+        ``2 * (1 - probability)`` of pilots.
+    power : float
+        Probability that a plan is to reach a decision, in (0, 1).
+
+    Returns
+    -------
+    float
+        `probability` or more.
+
+    References
+    ----------
+    Proschan & Hunsberger (1995), Biometrics 51, 1315-1324.
+
+    Examples
+    --------
+    >>> round(sure_with_pilot(0.95, 0.8), 3)
+    0.961
+    """
+    from scipy.optimize import brentq
+
+    pilot = np.linspace(0, 8, POINTS)
+    density = np.exp(-(pilot**2) / 2) * np.where(pilot > 0, 1, 0.5)
+    density /= density.sum()
+    nodes, weight = np.polynomial.hermite_e.hermegauss(NODES)
+    far = np.abs(pilot[:, None] + nodes)  # in standard errors of the pilot
+
+    def too_many(margin: float) -> float:
+        def spare(hundredths: np.ndarray) -> np.ndarray:
+            reached = ndtr(far * np.sqrt(hundredths / 100)[:, None] - margin)
+            return reached @ weight / weight.sum() - power
+
+        times = np.minimum(fewest(spare, np.full(POINTS, 99), LARGEST), LARGEST) / 100
+        new = np.sqrt(np.maximum(times - 1, 1e-9))
+        wrong = sum(ndtr((side * pilot - margin * np.sqrt(times)) / new) for side in (-1, 1))
+        return float(density @ wrong) - 2 * (1 - probability)
+
+    margin = float(ndtri(probability))
+    if too_many(margin) <= 0:
+        return probability
+    return float(ndtr(brentq(too_many, margin, margin + 2, xtol=1e-4)))
 
 
 Goal = Callable[[np.ndarray, np.ndarray, float], np.ndarray]
@@ -425,7 +493,8 @@ def _goal(
 
         def narrow(error: np.ndarray, labels: np.ndarray, kurtosis: float) -> np.ndarray:
             spread = np.sqrt(max(kurtosis - 1, 1e-6) / (4 * labels))
-            return ndtr(np.log(wanted / (2 * z * error)) / spread).mean(axis=-1)
+            reached = ndtr(np.log(wanted / (2 * z * error)) / spread).mean(axis=-1)
+            return ndtr(ndtri(reached) - FLATTERED)
 
         return narrow
     threshold = at_least or 0.0
@@ -464,10 +533,11 @@ def _sizes(way: _Way, pilot: Pilot, top: int) -> list[np.ndarray]:
     if not way.judges:
         return []
     seen = pilot.judged_n[way.judges[0]]
-    first = np.unique(np.maximum(np.geomspace(seen, top, SIZES).astype(int), min(seen, top)))
+    tried = SIZES // len(way.judges)
+    first = np.unique(np.maximum(np.geomspace(seen, top, tried).astype(int), min(seen, top)))
     if len(way.judges) == 1:
         return [first[:, None]]
-    size, part = np.meshgrid(first, np.linspace(0.05, 0.95, 19), indexing="ij")
+    size, part = np.meshgrid(first, np.linspace(0.05, 0.95, 10), indexing="ij")
     second = np.maximum(np.rint(size * part), pilot.judged_n[way.judges[1]])
     return [size.reshape(-1, 1), np.minimum(second, size).reshape(-1, 1)]
 
@@ -495,12 +565,9 @@ def _cheapest(
     def chance(labels: np.ndarray) -> np.ndarray:
         return goal(error(labels), np.maximum(labels, 1)[:, None], way.kurtosis)
 
-    can, too_few = chance(enough), np.zeros(enough.shape)
-    while np.any(enough - too_few > 1):
-        middle = np.floor((too_few + enough) / 2)
-        reached = chance(middle) >= power
-        too_few, enough = np.where(reached, too_few, middle), np.where(reached, middle, enough)
-    enough = np.maximum(enough, labelled)
+    can = chance(enough)
+    needed = fewest(lambda labels: chance(labels) - power, np.zeros(enough.shape), enough)
+    enough = np.maximum(np.minimum(needed, enough), labelled)
     items = sizes[0][:, 0] if sizes else enough
     cost = prices.get("label", 0.0) * (enough - labelled)
     for i, (judge, size) in enumerate(zip(way.judges, sizes, strict=True)):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from html import escape
@@ -18,6 +17,7 @@ from bayesjudge.core.answer import listed, numbers, percents
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Caution, Row, in_words
 from bayesjudge.core.screen import fitted, how_many
+from bayesjudge.core.storage import replacing
 from bayesjudge.core.worth import Worth
 from bayesjudge.judge.quality import quality
 from bayesjudge.judge.worth import worth as worth_in_labels
@@ -548,9 +548,8 @@ class Card:
         """
         path = Path(path)
         text = json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"
-        beside = path.with_name(f"{path.name}.part")
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, path)
+        with replacing(path) as beside:
+            beside.write_text(text, encoding="utf-8")
         return path
 
     @classmethod

@@ -447,7 +447,9 @@ def as_judged(data: Any) -> Judged:
     return Judged(verdicts)
 
 
-def untuned(table: Any, truth: str, tuned_on: str) -> tuple[Any, int]:
+def untuned(
+    table: Any, truth: str, tuned_on: str, *, within: Sequence[str] = ()
+) -> tuple[Any, int]:
     """Leave out labels on which the judge was tuned: their rows stay, without a label.
 
     Parameters
@@ -459,6 +461,9 @@ def untuned(table: Any, truth: str, tuned_on: str) -> tuple[Any, int]:
     tuned_on : str
         Column that is true, 1 or "yes" where the judge's prompt, examples or threshold were chosen
         with the row's label in sight.
+    within : sequence of str
+        Columns of the item, and of the system, of a table in which several rows have one label: one
+        row that says so is enough, and labels are counted once.
 
     Returns
     -------
@@ -479,11 +484,18 @@ def untuned(table: Any, truth: str, tuned_on: str) -> tuple[Any, int]:
     >>> untuned(log, "truth", "shown")[1]
     1
     """
+    return labels_kept(table, truth, tuned_on, within)[:2]
+
+
+def labels_kept(
+    table: Any, truth: str, tuned_on: str, within: Sequence[str] = ()
+) -> tuple[Any, int, int]:
+    """What `untuned` gives, and how many labels are left."""
     import narwhals as nw
 
     from bayesjudge.core.tables import free_name, require_columns
 
-    require_columns(table, truth, tuned_on)
+    require_columns(table, truth, tuned_on, *within)
     frame = nw.from_native(table)
     frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     empty = {name: frame[name].is_null().to_list() for name in (truth, tuned_on)}
@@ -496,8 +508,11 @@ def untuned(table: Any, truth: str, tuned_on: str) -> tuple[Any, int]:
     labels = zip(frame[truth].to_list(), empty[truth], strict=True)
     known = [not none and label == label and label != "" for label, none in labels]
     used = [cell in TUNED for cell in cells]
-    left = sum(k and not u for k, u in zip(known, used, strict=True))
-    n = sum(k and u for k, u in zip(known, used, strict=True))
+    keys = [*frame.select(*within).iter_rows()] if within else [*range(len(cells))]
+    shown = {key for key, there in zip(keys, used, strict=True) if there}
+    used = [key in shown for key in keys]
+    labelled = {key for key, there in zip(keys, known, strict=True) if there}
+    n, left = len(labelled & shown), len(labelled - shown)
     if n and not left:
         raise InputError(
             f"column {tuned_on!r}",
@@ -509,7 +524,7 @@ def untuned(table: Any, truth: str, tuned_on: str) -> tuple[Any, int]:
     mark = free_name("tuned", frame.columns)
     column = nw.new_series(mark, used, nw.Boolean, backend=frame.implementation)
     label = nw.when(~nw.col(mark)).then(nw.col(truth)).alias(truth)
-    return frame.with_columns(column).with_columns(label).drop(mark).to_native(), n
+    return frame.with_columns(column).with_columns(label).drop(mark).to_native(), n, left
 
 
 #: What a column of labels on which a judge was tuned can say.

@@ -11,6 +11,7 @@ from bayesjudge.core import methods
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.core.intervals import z_score
+from bayesjudge.core.planning import Parts
 from bayesjudge.judge.data import DRAWS, Judged, as_judged
 from bayesjudge.verdicts.labels import MISSING
 
@@ -163,7 +164,7 @@ def _within(drawn: np.ndarray, scored: Scored, measure: Measure) -> np.ndarray:
 def _labels_needed(gap: np.ndarray, scored: Scored) -> float:
     """Labels with which most draws of the difference are told from 0."""
     small = np.quantile(np.abs(gap), 1 - CHANCE)
-    return float(np.ceil(scored.labels * 2 * scored.alone * z_score(0.95) ** 2 / small**2))
+    return float(np.ceil(Parts(2 * scored.labels * scored.alone).labels(small / z_score(0.95))))
 
 
 def _scored(judged: Judged, measure: Measure) -> tuple[Scored, int]:

@@ -43,7 +43,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from bayesjudge import datasets
 from bayesjudge.decide import Pilot, shopping_list
@@ -106,6 +106,54 @@ def pairs(battles: Path) -> dict[float, tuple[str, np.ndarray, np.ndarray]]:
     return found
 
 
+def goods(battles: Path | None) -> dict[str, tuple[str, np.ndarray, list[np.ndarray]]]:
+    """Ways that buy more than labels and one call: name of the way, truths, calls by judge."""
+    rng = np.random.default_rng(SEED)
+    scores = datasets.composo_scores("mini").dropna().groupby("item")["score"].apply(list)
+    eight = np.array([rng.permutation(each) for each in scores if len(each) == 8], float)
+    people = np.clip(np.rint(eight.mean(axis=1) + rng.normal(0, 1.0, len(eight))), 1, 10)
+    wavering = np.clip(eight[:, :3] + rng.normal(0, 2.5, (len(eight), 3)), 1, 10)
+    votes = datasets.code_feedback_votes().dropna(subset=["claude_3.5_haiku", "gemini-2.5-pro"])
+    two = [votes[[name]].to_numpy(float) for name in ("claude_3.5_haiku", "gemini-2.5-pro")]
+    second, repeats = "first, and second on a part", "first, asked 3 times"
+    found = {
+        "Composo": (repeats, people, [eight[:, :3]]),
+        "Composo, noise of 2.5": (repeats, people, [wavering]),
+        "code_feedback, haiku and gemini": (second, votes["truth"].to_numpy(float), two),
+    }
+    if battles is not None:
+        table = pd.read_csv(battles).dropna(subset=["win_probability"])
+        for system in table["model"].unique()[[5, 30]]:
+            wins = np.tile(table.loc[table["model"] == system, "win_probability"], 3)
+            people = (rng.random(len(wins)) < 0.1 + 0.8 * wins).astype(float)
+            drawn = (rng.random((len(wins), 3)) < wins[:, None]).astype(float)
+            found[f"AlpacaEval, {system}, drawn verdicts"] = repeats, people, [drawn]
+            pair = [drawn[:, :1], wins[:, None]]
+            found[f"AlpacaEval, {system}, verdict and probability"] = second, people, pair
+    return found
+
+
+def three_phase(
+    truth: np.ndarray, first: np.ndarray, second: np.ndarray, labels: int, part: int
+) -> float:
+    """Width of the regression interval where a second judge saw a part, and people some of it.
+
+    People's labels are predicted by both judges, that prediction by the first alone; each step's
+    mean is corrected by what it leaves on the items that the next one saw (Cochran 1977, 12.6).
+    """
+
+    def fitted(target: np.ndarray, *columns: np.ndarray) -> Any:
+        design = np.column_stack([np.ones(len(target)), *(c[: len(target)] for c in columns)])
+        line = np.linalg.lstsq(design, target, rcond=None)[0]
+        return lambda *wide: np.column_stack([np.ones(len(wide[0])), *wide]) @ line
+
+    both = fitted(truth[:labels], first, second)(first[:part], second[:part])
+    one = fitted(both, first)(first)
+    rest = (truth[:labels] - both[:labels]).var() * labels / (labels - 3)
+    variance = rest / labels + (both - one[:part]).var(ddof=1) / part + one.var() / len(first)
+    return float(2 * stdtrit(labels - 3, 0.975) * np.sqrt(variance))
+
+
 def interval(
     truth: np.ndarray, judged: np.ndarray, labels: int, binary: bool, ci_prob: float = 0.95
 ) -> tuple[float, float]:
@@ -120,35 +168,49 @@ def interval(
     return row.low, row.high
 
 
-def outcome(truth: np.ndarray, judged: np.ndarray, labels: int, at: float, share: bool) -> int:
+def outcome(
+    truth: np.ndarray, judged: np.ndarray, labels: int, at: float, share: bool, sure: float
+) -> int:
     """Whether the mean is called higher (1), lower (-1), or neither: as `gate` does."""
     if not share:
-        ends = interval(truth, judged, labels, False, 2 * PROBABILITY - 1)
+        ends = interval(truth, judged, labels, False, 2 * sure - 1)
         return int(ends[0] > at) - int(ends[1] < at)
     known = np.where(np.arange(len(truth)) < labels, truth, np.nan)
     counts = counted(judged == 1, known, "random")
     higher = judged.mean() + (truth - judged)[:labels].mean() > at
     below = posterior(counts, *(LESS if higher else MORE)).cdf(at)
-    return int(below <= 1 - PROBABILITY) if higher else -int(below >= PROBABILITY)
+    return int(below <= 1 - sure) if higher else -int(below >= sure)
 
 
 def split(
-    truth: np.ndarray, judged: np.ndarray, width: float, items: int, rng: Any
+    truth: np.ndarray,
+    calls: list[np.ndarray],
+    width: float,
+    items: int,
+    rng: Any,
+    way: str | None = None,
 ) -> dict[str, float]:
-    """Plan from one pilot, and make the interval of what the plan says."""
+    """Plan from one pilot, and make the interval of what the plan says: the cheapest, or a way."""
     order = rng.permutation(len(truth))
     first, rest = order[:PILOT], order[PILOT:]
-    pilot = Pilot(truth[first], judged[first][:, None], ["judge"])
-    made = shopping_list(pilot, PRICES, width=width, items=items, random_seed=rng).set_index("way")
-    best = made.iloc[0]
+    names = ["judge"] if way is None else ["first", "second"][: len(calls)]
+    once = np.column_stack([each[:, 0] for each in calls])
+    repeats = [each[first] if each.shape[1] > 1 else np.empty((0, 0)) for each in calls]
+    pilot = Pilot(truth[first], once[first], names, repeats)
+    prices = PRICES if len(calls) == 1 else {"label": 1.5, "call first": 0.002, "call second": 0.05}
+    made = shopping_list(pilot, prices, width=width, items=items, random_seed=rng).set_index("way")
+    best = made.iloc[0] if way is None else made.loc[way]
     found = {"cost": best["cost"], "people": made.loc["people only", "cost"],
-             "judge": made.loc["judge", "cost"], "labels": best["labels"]}  # fmt: skip
+             "judge": made.loc[names[0], "cost"], "labels": best["labels"]}  # fmt: skip
     if not np.isfinite(best["cost"]):
         return {**found, "ratio": np.nan, "reached": np.nan}
-    n = int(max(best["items"], best["labels"]))
+    labels, n = int(best["labels"]), int(max(best["items"], best["labels"]))
     drawn = rest[rng.permutation(len(rest))[: min(n, len(rest))]]
-    low, high = interval(truth[drawn], judged[drawn], int(best["labels"]), pilot.binary)
-    own = high - low
+    if len(calls) > 1:
+        own = three_phase(truth[drawn], *once[drawn].T, labels, int(best["second"]))
+    else:
+        mean = calls[0][drawn, : int(best["calls"])].mean(axis=1)
+        own = float(np.ptp(interval(truth[drawn], mean, labels, pilot.binary)))
     return {**found, "ratio": own / best["width"], "reached": float(own <= width)}
 
 
@@ -166,12 +228,15 @@ def decision(truth: np.ndarray, judged: np.ndarray, at: float | None, rng: Any) 
     found = {"cost": best["cost"], "people": made.loc["people only", "cost"],
              "judge": made.loc["judge", "cost"], "labels": best["labels"]}  # fmt: skip
     if not np.isfinite(best["cost"]):
-        return {**found, "kept": np.nan, "reached": np.nan}
+        return {**found, "kept": np.nan, "reached": np.nan, "unmended": np.nan}
     share = pilot.verdicts and at is not None
     n = int(max(best["items"], best["labels"] + share))  # counts need an item to judge
     rows = rng.integers(len(truth), size=n)
-    for name, drawn in (("reached", rows), ("kept", np.append(first, rows[PILOT:]))):
-        called = outcome(truth[drawn], judged[drawn], int(best["labels"]), threshold, share)
+    again = np.append(first, rows[PILOT:])
+    for name, drawn, sure in (("reached", rows, PROBABILITY), ("kept", again, best["sure"]),
+                              ("unmended", again, PROBABILITY)):  # fmt: skip
+        labels = int(best["labels"])
+        called = outcome(truth[drawn], judged[drawn], labels, threshold, share, sure)
         found[name] = abs(called) if truth.mean() == at else called == 1
     return found
 
@@ -188,20 +253,30 @@ def row_of(found: pd.DataFrame) -> dict[str, float]:
     }  # fmt: skip
 
 
-def widths(splits: int, populations: dict[str, tuple[np.ndarray, np.ndarray]]) -> pd.DataFrame:
+def widths(
+    splits: int,
+    populations: dict[str, tuple[np.ndarray, np.ndarray]],
+    bought: dict[str, tuple[str, np.ndarray, list[np.ndarray]]],
+) -> pd.DataFrame:
     """Predicted against achieved width, by panel and width."""
     rows = []
-    for place, (name, (truth, judged)) in enumerate(populations.items()):
+    every = [
+        (name, None, truth, [judged[:, None]]) for name, (truth, judged) in populations.items()
+    ]
+    every += [(name, *about) for name, about in bought.items()]
+    for place, (name, way, truth, calls) in enumerate(every):
         for labels in LABELS:
             rng = np.random.default_rng([SEED, place, labels])
             width = float(2 * 1.96 * truth.std() / np.sqrt(labels))
             items = min(len(truth) - PILOT, MOST)
-            found = pd.DataFrame([split(truth, judged, width, items, rng) for _ in range(splits)])
+            made = [split(truth, calls, width, items, rng, way) for _ in range(splits)]
+            found = pd.DataFrame(made)
             ratio = found["ratio"].dropna()
             rows.append({
-                "panel": name, "goal": "width", "asked": width,
+                "panel": name, "goal": way or "width", "asked": width,
                 "ratio": ratio.median(), "ratio_error": 1.25 * ratio.std() / np.sqrt(len(ratio)),
                 "low": ratio.quantile(0.1), "high": ratio.quantile(0.9), **row_of(found),
+                "broken": (found["reached"] == 0).mean(),
             })  # fmt: skip
             print(name, labels, flush=True)
     return pd.DataFrame(rows)
@@ -224,7 +299,8 @@ def decisions(
         goal = "difference" if at is None else "at_least" if at < truth.mean() else "at the truth"
         told = {"panel": name, "goal": goal, "asked": at, "distance": truth.mean() - (at or 0.0)}
         every = found["kept"].fillna(0).mean() if goal == "at the truth" else np.nan
-        rows.append({**told, "kept": found["kept"].mean(), "of_all": every, **row_of(found)})
+        told |= {"kept": found["kept"].mean(), "unmended": found["unmended"].mean()}
+        rows.append({**told, "of_all": every, **row_of(found)})
         print(name, goal, flush=True)
     return pd.DataFrame(rows)
 
@@ -237,7 +313,7 @@ if __name__ == "__main__":
     asked = parser.parse_args()
     populations = panels(asked.battles)
     made = {
-        "shopping": widths(asked.splits, populations),
+        "shopping": widths(asked.splits, populations, goods(asked.battles)),
         "shopping_decisions": decisions(asked.splits, populations, asked.battles),
     }
     for name, table in made.items():

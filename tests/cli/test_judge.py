@@ -8,6 +8,7 @@ import pytest
 
 from bayesjudge import judge
 from bayesjudge.cli import main
+from bayesjudge.cli.commands import COMMANDS, build_app
 from bayesjudge.datasets import keep_labels, xstest
 from bayesjudge.prevalence import Counts, classes, people, scores
 
@@ -86,25 +87,103 @@ def test_a_run_without_labels_takes_a_card_and_says_what_that_rests_on(capsys, f
     assert "do not test a card's rates" in capsys.readouterr().err
 
 
-def test_tuned_labels_are_left_out_of_passports_and_panels(capsys, folder, tmp_path):
+def test_tuned_labels_are_left_out_of_passports(capsys, folder, tmp_path):
     out, table = tmp_path / "made.json", str(folder / "prompts.csv")
-    how = [table, *LABELS, "--tuned-on", "shown"]
-    made = ["passport", "make", *how, "--verdict", "v2", "--judge", "x", "--out", str(out)]
-    assert main(made) == 0
+    made = ["passport", "make", table, *LABELS, "--tuned-on", "shown"]
+    assert main([*made, "--verdict", "v2", "--judge", "x", "--out", str(out)]) == 0
     card = judge.Card.load(out)
     assert card.tuned_labels == 15
     assert sum(card.totals[::2]) == 135
     capsys.readouterr()
-    votes = tmp_path / "votes.csv"
-    pd.read_csv(table).assign(item=range(300)).to_csv(votes, index=False)
-    how[0] = str(votes)
-    assert main(["panel", *how, "--judges", "v1", "--judges", "v2", "--json", "--no-nuts"]) == 0
+    assert main(["passport", "check", str(out), *made[2:], "--verdict", "v1"]) == 0
+    assert "tuned-labels: " in capsys.readouterr().out
+
+
+#: Commands that read labels and calibrate nothing by them: what is to be labelled (again).
+NO_CALIBRATION = {"label"}
+
+
+def commands_with_labels():
+    """Each command, or command of a command, that takes a column of people's labels."""
+    app = build_app([], every=True)
+    plain = {name: app[name] for name in COMMANDS}
+    apart = {f"{name} {part}": plain[name][part] for name in plain for part in plain[name]
+             if not part.startswith("-")}  # fmt: skip
+    for name, command in (plain | apart).items():
+        options = {option for a in command.assemble_argument_collection() for option in a.names}
+        if options & {"--truth", "--people"}:
+            yield name, options
+
+
+def test_every_command_with_labels_leaves_out_those_of_tuning():
+    named = dict(commands_with_labels())
+    assert {"judge", "prevalence", "gate", "panel", "ratings", "plan", "rubric", "attempts",
+            "leaderboard", "drift", "passport make", "passport check"} <= {*named}  # fmt: skip
+    without = {name for name, options in named.items() if "--tuned-on" not in options}
+    assert without == NO_CALIBRATION & {*named}
+
+
+@pytest.fixture(scope="module")
+def tuned_tables(folder, tmp_path_factory):
+    """Tables of other commands: 15 of 150 labels were in sight as the judge was tuned."""
+    made = tmp_path_factory.mktemp("tuned")
+    table = pd.read_csv(folder / "prompts.csv").assign(item=range(300))
+    table.to_csv(made / "wide.csv", index=False)
+    votes = table.melt(["item", "truth", "shown"], ["v1", "v2"], "judge", "vote")
+    votes.to_csv(made / "votes.csv", index=False)  # labels stand in both rows of an item
+    known = table.dropna(subset=["truth"])
+    said = known.melt(["item", "shown"], ["v1", "v2", "truth"], "rater", "choice")
+    # one row says that the item was in sight
+    said["shown"] &= said["rater"] == "v1"
+    said.astype({"choice": int}).to_csv(made / "answers.csv", index=False)
+    criteria = {"judge_clear": "v1", "judge_true": "v2", "human_clear": "truth"}
+    wide = {name: table[column] for name, column in criteria.items()}
+    pd.DataFrame({"id": range(300), **wide, "human_true": table["truth"], "shown": table["shown"]}
+                 ).to_csv(made / "rubric.csv", index=False)  # fmt: skip
+    battles = {"first": ["a", "b", "c"] * 100, "second": ["b", "c", "a"] * 100}
+    win = {c: table[c].map({1: "first", 0: "second"}) for c in ("v1", "truth")}
+    pd.DataFrame({**battles, **win, "shown": table["shown"]}).to_csv(made / "b.csv", index=False)
+    tries = table.assign(task=table["item"] // 3)
+    tries.to_csv(made / "tries.csv", index=False)
+    return made
+
+
+#: Lines by what they read: file, options, labels that are left out (of ratings items).
+TUNED = {
+    "panel wide.csv --truth truth --calibration random --judges v1 --judges v2 --no-nuts": 15,
+    "panel votes.csv --truth truth --calibration random --no-nuts": 15,
+    "ratings answers.csv --positive 1 --judge v1 --judge v2 --no-nuts": 15,
+    "ratings wide.csv --positive 1 --people truth --judge v1 --judge v2 --no-nuts": 15,
+    "rubric rubric.csv --calibration random": 15,
+    "attempts tries.csv --truth truth --verdict v2": 15,
+    "leaderboard b.csv --verdict v1 --people truth": 15,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", TUNED)
+def test_tuned_labels_are_left_out(capsys, tuned_tables, line):
+    command, file, *options = line.split()
+    how = [command, str(tuned_tables / file), *options, "--json"]
+    main([*how, "--tuned-on", "shown"])
     found = json.loads(capsys.readouterr().out)
-    assert found["inputs"]["labelled"] == 135
-    told = [c for c in found["cautions"] if c["id"] == "tuned-labels"]
-    assert told[0]["numbers"]["labels"] == 15
-    assert main(["panel", *how, "--json"]) == 2
-    assert "give one row an item (--judges)" in " ".join(capsys.readouterr().err.split())
+    said = [c["numbers"] for c in found["cautions"] if c["id"] == "tuned-labels"]
+    assert said == [{"labels": TUNED[line], "left": 135}]
+    main(how)
+    whole = json.loads(capsys.readouterr().out)
+    assert whole["answer"]["estimates"] != found["answer"]["estimates"]
+
+
+def test_a_plan_and_a_drift_leave_out_tuned_labels(capsys, tuned_tables):
+    table = str(tuned_tables / "wide.csv")
+    pilot = ["plan", "--pilot", table, "--judge", "v2", "--truth", "truth", "--price", "label=1"]
+    assert main([*pilot, "--width", "0.2", "--tuned-on", "shown", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["inputs"]["labelled"] == 135
+    assert main(["plan", "--width", "0.1", "--tuned-on", "shown"]) == 2
+    assert "--tuned-on is of a pilot" in " ".join(capsys.readouterr().err.split())
+    both = ["drift", table, table, "--item", "item", "--verdict", "v1", "--truth", "truth"]
+    assert main([*both, "--tuned-on", "shown"]) == 0
+    assert capsys.readouterr().out.count("tuned-labels: ") == 1
 
 
 def test_several_people_of_disagreements(capsys, folder, tmp_path):

@@ -21,7 +21,6 @@ from bayesjudge.cli import main
 from bayesjudge.core.answer import chance
 from bayesjudge.core.diagnosis import cautions_of
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.planning import fewest
 from bayesjudge.decide import (
     Check,
     Need,
@@ -388,13 +387,6 @@ def test_rates_of_labels_by_verdict_are_weighed_by_all_verdicts():
 def test_a_fail_is_a_pass_of_bad_outputs():
     assert needs._upward(0.8, 0.9) == (0.8, 0.9)
     assert needs._upward(0.9, 0.7) == pytest.approx((0.1, 0.3))
-
-
-def test_the_least_that_decides_is_found_to_a_twentieth_if_anything_does():
-    for least in (101, 250, 997):
-        found = fewest(lambda m, least=least: m >= least, 100, 1000, 0.05)
-        assert least <= found <= 1.05 * least + 1
-    assert fewest(lambda m: False, 100, 1000) is None
 
 
 def test_labels_of_a_judge_that_tells_nothing_are_those_without_one():

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 import re
 from pathlib import Path
 
@@ -46,6 +47,26 @@ def test_a_file_gives_the_same_passport(tmp_path):
         path.write_text(json.dumps(state | change))
         with pytest.raises(bj.InputError, match=words):
             Card.load(path)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
+@pytest.mark.parametrize("where", ["write", "replace"])
+def test_who_stops_as_a_card_is_saved_has_the_card_of_before(tmp_path, monkeypatch, where, error):
+    before, after = made(source="before"), made(source="after")
+    path = before.save(tmp_path / "card.json")
+
+    def stops(file, *_, **__):
+        if where == "write":
+            Path(file).write_bytes(b'{"judge": "gp')
+        raise error
+
+    monkeypatch.setattr(*((Path, "write_text") if where == "write" else (os, "replace")), stops)
+    with pytest.raises(error):
+        after.save(path)
+    monkeypatch.undo()
+    assert Card.load(path) == before
+    assert [*tmp_path.iterdir()] == [path]
+    assert Card.load(after.save(path)) == after
 
 
 def test_files_are_of_the_schema_and_passports_are_read(tmp_path):

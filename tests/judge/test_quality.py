@@ -211,6 +211,10 @@ def test_labels_on_which_a_judge_was_tuned_are_left_out():
     assert [c.id for c in found.cautions] == ["tuned-labels"]
     with pytest.raises(InputError, match="tuned on all 4 labels"):
         judge.untuned(frame.assign(shown=True), "truth", "shown")
+    # one row of an item is enough, whose label counts once
+    twice = pd.concat([frame.assign(item=range(4)), frame.assign(item=range(4), shown=0)])
+    kept, n = judge.untuned(twice, "truth", "shown", within=["item"])
+    assert (n, kept["truth"].notna().sum()) == (2, 4)
     with pytest.raises(InputError, match="expected true or false"):
         judge.untuned(frame.assign(shown="maybe"), "truth", "shown")
 

@@ -188,13 +188,14 @@ def labels_by_design(
         inside = chance is None or 0 < chance < 1
         require(inside, f"chance must lie in (0, 1), got {chance!r}")
 
-    def is_narrow(name: str, labels: int) -> bool:
+    def spare(name: str, labels: float) -> float:
+        m = int(labels)
         if chance is None:
-            return bool(_widths(name, labels, rates, items, ci_prob) <= width)
-        widths = _widths(name, labels, rates, items, ci_prob, _drawn())
-        return bool(np.mean(widths <= width) >= chance)
+            return width - float(_widths(name, m, rates, items, ci_prob))
+        return float(np.mean(_widths(name, m, rates, items, ci_prob, _drawn()) <= width)) - chance
 
-    return {name: fewest(partial(is_narrow, name), 1, items) for name in CALIBRATIONS}
+    needed = {name: fewest(partial(spare, name), 1, items) for name in CALIBRATIONS}
+    return {name: int(n) if np.isfinite(n) else None for name, n in needed.items()}
 
 
 def _expected(size: Any, probability: Any) -> Any:
