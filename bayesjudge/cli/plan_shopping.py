@@ -145,7 +145,7 @@ def _pilot(source: Source, asked: OfPilot) -> tuple[bj.decide.Pilot, dict[str, A
     source.leave_out(asked.tuned_on, [truth])
     read = bj.decide.Pilot.from_frame(source.table(used), **how, scores=numeric)
     about = {"truth": truth, "judges": few([*judges], 6), "systems": by}
-    about["labels left out, tuned on"] = source.left_out or None
+    about |= {caution.id: caution.text for caution in source.cautions}
     return read, {name: column for name, column in about.items() if column}
 
 

@@ -172,11 +172,16 @@ class _Named:
                 self.words |= {good: 1.0, bad: 0.0}
 
     def read_letters(self, labels: Iterable[str]) -> None:
-        """Take P and F for words if labels hold both, and no argument names one of them."""
+        """Take P and F for words if labels hold both, Y and N if they hold yes and no.
+
+        No argument may name one of them.
+        """
         letters = {label.casefold() for label in labels}
         said = {label.casefold() for label in self.passes | self.fails | self.missing}
         if set(LETTERS) <= letters and not (GRADES & letters or said & set(LETTERS)):
             self.words |= dict(zip(LETTERS, (1.0, 0.0), strict=True))
+        if {"y", "yes", "no"} <= letters and not said & {"y", "n"}:
+            self.words |= {"y": 1.0, "n": 0.0}
 
     def read(self, distinct: Sequence[str]) -> tuple[dict[str, float], list[str]]:
         """What each label of a column means, and those of which nobody knows."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -34,7 +35,7 @@ from bayesjudge.cli.shapes.words import (
     says_person,
     words_of,
 )
-from bayesjudge.core.labels import DASHES, says_nothing, spell, unread
+from bayesjudge.core.labels import DASHES, NUMBER, says_nothing, spell, unread
 from bayesjudge.verdicts.reading import ITEM_COLUMNS
 
 #: Words that stand for an empty cell where most cells say so; a dash always does.
@@ -82,7 +83,10 @@ def _stand_for_nothing(cells: Sequence[str]) -> list[str]:
     kinds = Counter(cells)
     blanks = [kind for kind in kinds if kind in DASHES and "+" not in kinds]
     most = [k for k, n in kinds.items() if 2 * n > len(cells)]
-    blanks += [k for k in most if k.casefold() in NOTHING]
+    nothing = {k for k in kinds if k.casefold() in NOTHING}
+    numbers = {k for k in kinds if re.fullmatch(NUMBER, k)}
+    # beside numbers only, and many of them, such a word is no grade
+    blanks += nothing & {*most} if {*kinds} - nothing - numbers - {"", *blanks} else nothing
     blanks += [k for k in most if k.casefold() == "none" and not unread({"": {*kinds} - {k, ""}})]
     return blanks if len({*kinds} - {*blanks, ""}) else []
 
