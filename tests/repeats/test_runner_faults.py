@@ -543,6 +543,27 @@ def test_a_link_to_a_store_that_is_not_yet_made(tmp_path):
     assert len(read_answers(tmp_path / "x")) >= 10
 
 
+def test_a_store_of_two_names_is_refused(tmp_path):
+    sample_until_sync(steady, ["x"], store=tmp_path / "x", **PLAN)
+    (tmp_path / "y").hardlink_to(tmp_path / "x")
+    for name in "xy":
+        with pytest.raises(bj.InputError, match="has other names"):
+            sample_until_sync(steady, ["x"], store=tmp_path / name, **PLAN)
+
+
+def test_what_a_judge_asks_is_no_item_by_its_name(tmp_path):
+    def judge(about):
+        async def always(item):
+            return 4
+
+        always.asks = {"item 'a' like": about}
+        return always
+
+    sample_until_sync(judge("one"), ["a"], store=tmp_path / "x", **PLAN)
+    with pytest.raises(bj.InputError, match="other item 'a' like of judge"):
+        sample_until_sync(judge("two"), ["a"], store=tmp_path / "x", **PLAN)
+
+
 def cut(path):
     os.truncate(path, path.stat().st_size // 2)
 

@@ -27,6 +27,7 @@ class Entry(NamedTuple):
 
     text: str
     digest: str
+    about: str  #: ``run``, ``judge`` or ``item``
 
 
 def describe(
@@ -36,7 +37,10 @@ def describe(
     redact: Redactor,
 ) -> dict[str, Entry]:
     """Entries of a run, by name; InputError if a later run could not be held against them."""
-    values: dict[str, Any] = {"scale": list(scale), "judges": list(judges)}
+    values: dict[str, tuple[str, Any]] = {
+        "scale": ("run", list(scale)),
+        "judges": ("run", list(judges)),
+    }
     problems = []
     for name, judge in judges.items():
         asks = getattr(judge, "asks", None)
@@ -46,12 +50,13 @@ def describe(
                 "judge.asks = {'prompt': …, 'model': …}"
             )
         of_judge = without_secrets(asks or {})
-        values |= {f"{text_of(key)} of judge {name!r}": asked for key, asked in of_judge.items()}
-    values |= {f"item {name!r}": value for name, value in items.items()}
+        for key, asked in of_judge.items():
+            values[f"{text_of(key)} of judge {name!r}"] = ("judge", asked)
+    values |= {f"item {name!r}": ("item", value) for name, value in items.items()}
     entries = {}
-    for name, value in values.items():
+    for name, (about, value) in values.items():
         try:
-            entries[name] = _entry(value, redact)
+            entries[name] = Entry(*_described(value, redact), about)
         except (TypeError, ValueError, OSError) as error:
             problems.append(
                 f"{name} cannot be held against a later run ({error}): give texts, numbers and "
@@ -67,11 +72,12 @@ def describe(
 
 def changes(old: Mapping[str, Entry], new: Mapping[str, Entry]) -> list[str]:
     """Say what is not as it was, one text a change; of items, the first few."""
-    names = [n for n in {**old, **new} if n not in old or n not in new or old[n][1] != new[n][1]]
-    items = [name for name in names if name.startswith(("item '", 'item "'))]
-    others = [name for name in names if name not in items]
+    about = {name: entry.about for name, entry in {**old, **new}.items()}
+    names = [n for n in about if n not in old or n not in new or old[n].digest != new[n].digest]
+    items = [name for name in names if about[name] == "item"]
+    others = [name for name in names if about[name] != "item"]
     if "judges" in others:  # then what each is asked need not be said
-        others = [name for name in others if " of judge " not in name]
+        others = [name for name in others if about[name] != "judge"]
     texts = [f"other {name} ({_apart(old.get(name), new.get(name))})" for name in others]
     if items:
         each = [
@@ -103,12 +109,13 @@ def _excerpt(text: str, first: int) -> str:
     return repr(f"{before}{part}{after}")
 
 
-def _entry(value: Any, redact: Redactor) -> Entry:
+def _described(value: Any, redact: Redactor) -> tuple[str, str]:
+    """Text to show of a value, and the digest of all of it."""
     # 1 and 1.0 are one number
     tree = json.loads(json.dumps(value, default=_in_json), parse_float=_number)
     shown = tree if isinstance(tree, str) else json.dumps(tree, ensure_ascii=False)
     whole = json.dumps(tree, sort_keys=True)
-    return Entry(redact(shown)[:KEPT], hashlib.sha256(whole.encode()).hexdigest()[:20])
+    return redact(shown)[:KEPT], hashlib.sha256(whole.encode()).hexdigest()[:20]
 
 
 def _number(text: str) -> float:

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: Stored in the file as SQLite's user_version; a file of another version is refused.
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 _SCHEMA = """
 CREATE TABLE asked (
-    arm TEXT NOT NULL, name TEXT NOT NULL, text TEXT NOT NULL, digest TEXT NOT NULL,
+    arm TEXT NOT NULL, name TEXT NOT NULL,
+    text TEXT NOT NULL, digest TEXT NOT NULL, about TEXT NOT NULL,
     PRIMARY KEY (arm, name)
 ) WITHOUT ROWID;
 CREATE TABLE attempts (
@@ -86,8 +87,10 @@ class Store:
 
     def _check(self, asked: Mapping[str, Entry]) -> None:
         """Hold what is asked against what was, and keep it with a new arm."""
-        rows = self._file.execute("SELECT name, text, digest FROM asked WHERE arm = ?", [self.arm])
-        before = {name: Entry(text, digest) for name, text, digest in rows}
+        rows = self._file.execute(
+            "SELECT name, text, digest, about FROM asked WHERE arm = ?", [self.arm]
+        )
+        before = {name: Entry(*entry) for name, *entry in rows}
         if not before and _answers(self._file, self.arm):
             raise sqlite3.DatabaseError(f"it does not say what arm {self.arm!r} asked")
         changed = changes(before, asked) if before else []
@@ -102,7 +105,7 @@ class Store:
         if not before:
             with self._file:
                 self._file.executemany(
-                    "INSERT INTO asked VALUES (?, ?, ?, ?)",
+                    "INSERT INTO asked VALUES (?, ?, ?, ?, ?)",
                     [(self.arm, name, *entry) for name, entry in asked.items()],
                 )
 
@@ -326,6 +329,12 @@ def _prepared(file: sqlite3.Connection, make: bool) -> tuple[int | None, str]:
 
 def _lock(real: Path, path: Path) -> sqlite3.Connection:
     """Hold a lock that the system releases however the process ends."""
+    with checking("repeats store") as require:
+        require(
+            not real.is_file() or real.stat().st_nlink == 1,
+            f"{str(path)!r} has other names (hard links), under which a run would not be seen: "
+            "copy it, or use symbolic links",
+        )
     with _explained(path):
         lock = sqlite3.connect(real.with_name(real.name + ".lock"), timeout=0)
         try:
