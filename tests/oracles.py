@@ -231,12 +231,13 @@ def pooled_oracle(counts, draws=400_000, seed=1):
     """Posterior means by importance sampling from the prior; rates pooled, shares of strata too."""
     rng = np.random.default_rng(seed)
     typical = rng.uniform(size=(3, 3 * draws))
+    typical[0] = rng.beta(0.5, 0.5, 3 * draws)
     typical = typical[:, typical[1:].sum(axis=0) > 1][:, :draws]
     spread = np.abs(rng.normal(size=(3, draws)))
     log, each = 0.0, []
     for i in range(len(counts.systems)):
         good, hit, caught = expit(logit(typical) + spread * rng.normal(size=(3, draws)))
-        good = good if counts.adds_up else rng.uniform(size=draws)
+        good = good if counts.adds_up else rng.beta(0.5, 0.5, draws)
         rate = good * hit + (1 - good) * (1 - caught)
         c = counts.system(counts.systems[i])
         for k, n, p in (

@@ -338,12 +338,13 @@ def test_a_conflict_between_prior_and_labels_is_diagnosed():
 def test_a_flat_prior_that_moves_the_answer_has_no_tick():
     """To Jeffreys': as the exact posterior under it says."""
     counts = bj.prevalence.Counts(300, 294, 24, 24, 1, 1, calibration="by_truth")
-    fit = bj.prevalence.fit(counts, random_seed=1)
+    flat = bj.prevalence.ErrorRates(bj.BetaPrior())
+    fit = bj.prevalence.fit(counts, flat, random_seed=1)
     table = bj.prior_sensitivity(fit)
     row = table.loc["prevalence"]
     means = [
         bj.prevalence.exact(counts, model)["prevalence"].value
-        for model in (bj.prevalence.ErrorRates(), bj.prevalence.ErrorRates.jeffreys())
+        for model in (flat, bj.prevalence.ErrorRates.jeffreys())
     ]
     draws = fit.idata["posterior"]["prevalence"]
     assert abs(row["to_flat"]) < 1e-9

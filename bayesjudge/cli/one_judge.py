@@ -109,7 +109,8 @@ class Asked:
         default of random labels of one system), or dropped: then the share is of the rows that the
         judge could judge.
     prior : str
-        Prior of every rate: flat, or Jeffreys', which is the default for labels by verdict.
+        Prior of every rate: flat, or Jeffreys'. By default Jeffreys' of the share of good outputs
+        and flat of the judge's rates; Jeffreys' of all for labels by verdict.
     prior_sensitivity : str
         Prior of the judge's sensitivity (share of good outputs that it passes), as rate:n.
         0.9:20 is a belief worth 20 labels.

@@ -31,8 +31,10 @@ class Priors(NamedTuple):
     @property
     def joint(self) -> dict[str, Any]:
         """Arguments of a model of error rates, without beliefs about one of them."""
-        base = BetaPrior.jeffreys() if self.base == "jeffreys" else BetaPrior()
-        same = dict.fromkeys(("prevalence", "sensitivity", "specificity"), base)
+        share, rate = BetaPrior.jeffreys(), BetaPrior()
+        if self.base:
+            share = rate = BetaPrior() if self.base == "flat" else share
+        same = {"prevalence": share, "sensitivity": rate, "specificity": rate}
         return {"better_than_chance": self.better_than_chance, **same}
 
     @property

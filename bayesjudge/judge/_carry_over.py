@@ -114,7 +114,8 @@ class Averaged:
             good, hit, bad, caught = np.array(labels) * np.repeat(kept, 2)
             hits = np.array([[1 + hit, 1 + good - hit]])
             catches = np.array([[1 + caught, 1 + bad - caught]])
-            draws = BetaPosterior(run.verdicts, np.ones((1, 2)), hits, catches).weighed()
+            share = np.full((1, 2), 0.5)  # the prior of `ErrorRates`
+            draws = BetaPosterior(run.verdicts, share, hits, catches).weighed()
             rows.append(np.column_stack([draws.values[name][:, 0] for name in RATES]))
             weights.append(weight * draws.weight)
         every = np.concatenate(weights)

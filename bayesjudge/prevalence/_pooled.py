@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -70,7 +70,8 @@ def pooled_estimate(
         by = {} if values[name].ndim == 1 else coords
         quantities[name] = Quantity.over(intervals_of(values[name], weight, ci_prob, interval), by)
     if interval == "eti_bounded" and len(weight) > 1:
-        quantities |= _reaching_ends(quantities, Weighed(values, weight), ci_prob)
+        priors = [model.of_system(name).prevalence for name in counts.systems or ()]
+        quantities |= _reaching_ends(quantities, Weighed(values, weight), ci_prob, priors)
     first = values["prevalence"].argmin(axis=1)
     chances = np.bincount(first, weight, len(counts.systems or ()))
     none = np.full(len(chances), np.nan)
@@ -91,12 +92,15 @@ RATES = ("prevalence", "sensitivity", "specificity")
 
 
 def _reaching_ends(
-    quantities: dict[str, Quantity], weighed: Weighed, ci_prob: float
+    quantities: dict[str, Quantity], weighed: Weighed, ci_prob: float, priors: list[Any]
 ) -> dict[str, Quantity]:
     """Intervals with an end at 0 or 1 where the data do not exclude it, as those of a fit."""
     draws = weighed.resampled(DRAWS, np.random.default_rng(1))["prevalence"]
-    flat, none = BetaPrior(), (-np.inf, -np.inf)
-    depths = [depths_in_draws(share, flat) if near_an_end(share) else none for share in draws.T]
+    none = (-np.inf, -np.inf)
+    depths = [
+        depths_in_draws(share, prior) if near_an_end(share) else none
+        for share, prior in zip(draws.T, priors, strict=True)
+    ]
     moved = {}
     for name, each in (("prevalence", depths), (OVERALL, [tuple(np.sum(depths, axis=0))])):
         if name in quantities:

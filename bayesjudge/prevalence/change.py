@@ -46,7 +46,7 @@ class ChangePoint:
     ...                [4, 4, 10, 10], [3, 3, 7, 8], calibration="random",
     ...                systems=["w1", "w2", "w3", "w4"])
     >>> [round(p, 2) for p in change_point(weeks).probabilities]
-    [0.05, 0.9, 0.05]
+    [0.06, 0.9, 0.05]
     """
 
     periods: tuple[str, ...]
@@ -116,7 +116,7 @@ def change_point(
     counts : Counts
         With systems that are periods (w01, 2026-09, Q3), three or more.
     model : ErrorRates, optional
-        Priors, flat by default.
+        Priors, by default those of `ErrorRates`.
     ci_prob : float, default 0.95
         Probability of the interval of the difference.
 

@@ -97,7 +97,7 @@ def compare_designs(
     --------
     >>> counts = Counts(1000, 760, 140, 126, 60, 42, calibration="random")
     >>> compare_designs(counts).set_index("calibration")["width"].round(3).to_dict()
-    {'random': 0.103, 'by_truth': 0.196, 'separate': 0.196, 'by_verdict': 0.103}
+    {'random': 0.103, 'by_truth': 0.201, 'separate': 0.201, 'by_verdict': 0.103}
     """
     import pandas as pd
 

@@ -57,8 +57,9 @@ def exact(
     data : Counts, Items or ClassCounts
         Verdicts and labels.
     model : ErrorRates, PredictiveValues or PooledErrorRates, optional
-        Priors, flat by default (Jeffreys' of labels by verdict); each system or stratum has its own
-        unknowns, unless they are pooled. Of classes `Confusions` or `PredictiveShares`.
+        Priors, by default Jeffreys' of the share and flat of the rates (Jeffreys' of all for labels
+        by verdict); each system or stratum has its own unknowns, unless they are pooled. Of classes
+        `Confusions` or `PredictiveShares`.
     ci_prob : float, default 0.95
         Probability of the intervals.
     interval : {"eti_bounded", "eti", "hdi"}
@@ -121,7 +122,7 @@ def exact(
     >>> counts = Counts(1000, 620, 100, 90, 100, 70, calibration="by_truth")
     >>> value, low, high = exact(counts)["prevalence"]
     >>> f"{value:.3f} ({low:.3f}, {high:.3f})"
-    '0.534 (0.422, 0.639)'
+    '0.535 (0.422, 0.640)'
 
     If half of the items are labelled, the others are all that is in doubt.
 

@@ -272,7 +272,9 @@ class ErrorRates(_PrevalenceModel):
     Parameters
     ----------
     prevalence, sensitivity, specificity : BetaPrior or mapping of str to BetaPrior
-        Priors; flat by default. One for all systems, or one for each by its name.
+        Priors, one for all systems, or one for each by its name; by default Jeffreys' of the
+        prevalence and flat of the rates, as ``benchmarks/prevalence/priors.py`` found best of
+        simple ones: a flat prior of a rare share pulls it to one half.
     better_than_chance : bool, default True
         Restrict to sensitivity + specificity > 1. If it is false, the posterior may hold the
         mirrored judge too, whose fails mean good; and with more than a million test items the
@@ -300,7 +302,7 @@ class ErrorRates(_PrevalenceModel):
     Beta(19, 3)
     """
 
-    prevalence: BetaPrior | Mapping[str, BetaPrior] = _one_each()
+    prevalence: BetaPrior | Mapping[str, BetaPrior] = _one_each(BetaPrior.jeffreys())
     sensitivity: BetaPrior | Mapping[str, BetaPrior] = _one_each()
     specificity: BetaPrior | Mapping[str, BetaPrior] = _one_each()
     better_than_chance: bool = True
@@ -380,7 +382,7 @@ class PooledErrorRates(_PrevalenceModel):
     Parameters
     ----------
     prevalence : BetaPrior or mapping of str to BetaPrior
-        Of each system; if these are pooled too, the typical one's.
+        Of each system; if these are pooled too, the typical one's. Jeffreys' by default.
     sensitivity, specificity : BetaPrior
         Of the typical system; flat by default.
     better_than_chance : bool, default True
@@ -408,7 +410,7 @@ class PooledErrorRates(_PrevalenceModel):
     0.5
     """
 
-    prevalence: BetaPrior | Mapping[str, BetaPrior] = _one_each()
+    prevalence: BetaPrior | Mapping[str, BetaPrior] = _one_each(BetaPrior.jeffreys())
     sensitivity: BetaPrior = BetaPrior()
     specificity: BetaPrior = BetaPrior()
     better_than_chance: bool = True
@@ -485,7 +487,7 @@ class LinearErrorRates(_PrevalenceModel):
         Of columns that `Counts.from_frame` read as ``covariates``, in the language of formulaic:
         ``"1 + C(topic) + length"``; ``stratum`` names the strata themselves.
     prevalence, sensitivity, specificity : BetaPrior
-        Of the average item; flat by default.
+        Of the average item; by default those of `ErrorRates`.
     slope : float, default 1
         :math:`\tau`, the standard deviation of the coefficients' normal prior, in logits.
 
@@ -501,7 +503,7 @@ class LinearErrorRates(_PrevalenceModel):
     """
 
     formula: str = "1"
-    prevalence: BetaPrior = BetaPrior()
+    prevalence: BetaPrior = BetaPrior.jeffreys()
     sensitivity: BetaPrior = BetaPrior()
     specificity: BetaPrior = BetaPrior()
     slope: float = 1.0
@@ -639,7 +641,7 @@ PrevalenceModel = ErrorRates | PooledErrorRates | LinearErrorRates | PredictiveV
 def default_model(counts: Counts) -> PrevalenceModel:
     """The model of the label design; strata are partially pooled.
 
-    Many thin strata with flat priors of their own would pull the overall prevalence to one half.
+    Many thin strata with priors of their own would pull the overall prevalence to one half.
     """
     if counts.predictive:
         return PredictiveValues()

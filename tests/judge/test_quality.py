@@ -113,10 +113,10 @@ def test_each_design_estimates_the_same_judge(design):
 
 @pytest.mark.parametrize("passed", [60, 93, 97])
 def test_the_share_behind_labels_by_truth_is_that_of_quadrature(passed):
-    """Of the same priors, also where the pass rate is more than the rates allow."""
+    """Of the same priors, flat of the share, also where the pass rate is more than rates allow."""
     counts = Counts(100, passed, 20, 18, 20, 14, calibration="by_truth")
     rates = {"sensitivity": bj.BetaPrior(0.5, 0.5), "specificity": bj.BetaPrior(0.5, 0.5)}
-    model = bj.prevalence.ErrorRates(**rates, better_than_chance=True)
+    model = bj.prevalence.ErrorRates(bj.BetaPrior(), **rates, better_than_chance=True)
     exact = bj.prevalence.exact(counts, model, interval="eti")["prevalence"]
     read = judge.Judged(counts.verdicts)
     pairs = read.pairs["judge", ""]

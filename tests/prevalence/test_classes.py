@@ -348,7 +348,7 @@ def test_priors_put_each_classs_weight_on_its_own_verdict():
     how = {"classes": ["win", "loss"], "responses": ["loss", "win", "unread"]}
     counts = classes.ClassCounts([6, 3, 1], [[1, 5, 0], [4, 1, 1]], calibration="random", **how)
     shares, rows = classes.Confusions(right=3, wrong=1)._weights(counts)
-    assert_allclose(shares, [1, 1])
+    assert_allclose(shares, [0.5, 0.5])
     assert_allclose(rows, [[0.5, 3, 0.5], [3, 0.5, 0.5]])
     verdicts, each = classes.PredictiveShares(class_concentration=3)._weights(counts)
     assert_allclose(verdicts, np.full(3, 1 / 3))

@@ -111,10 +111,10 @@ def by_importance(counts, model, draws=1_000_000, seed=1):
     design = design_of_strata(model.formula, counts)[1]
     drawn = [
         expit(
-            logit(rng.uniform(size=(draws, 1)))
+            logit(rng.beta(*prior, (draws, 1)))
             + rng.normal(0, model.slope, (draws, design.shape[1])) @ design.T
         )
-        for _ in RATES
+        for prior in ((0.5, 0.5), (1, 1), (1, 1))  # of the share Jeffreys'
     ]
     good, hit, caught = drawn
     rate = good * hit + (1 - good) * (1 - caught)

@@ -225,7 +225,7 @@ def test_one_good_label_excludes_zero():
     theta = np.linspace(0, 1, 201)
     for one in (counts, none):
         log = likelihood(one, theta)
-        reaches = posterior_of(one, P.ErrorRates()).reaches(Beta(1, 1), 1.96**2 / 2)
+        reaches = posterior_of(one, P.ErrorRates()).reaches(Beta(0.5, 0.5), 1.96**2 / 2)
         assert reaches == (log[0] > log.max() - 1.96**2 / 2, log[-1] > log.max() - 1.96**2 / 2)
 
 
@@ -310,7 +310,7 @@ def test_a_pooled_fit_reaches_what_its_draws_do_not_exclude(passes):
     reached = fit.spec._extended_to(fit, 0.95)["prevalence"]
     for name, k in zip("ab", passes, strict=True):
         alone = P.Counts(200, k, 60, 54, 60, 42, calibration="by_truth")
-        at_0, at_1 = posterior_of(alone, P.ErrorRates()).reaches(Beta(1, 1), 1.96**2 / 2)
+        at_0, at_1 = posterior_of(alone, P.ErrorRates()).reaches(Beta(0.5, 0.5), 1.96**2 / 2)
         assert tuple(end["ab".index(name)] for end in reached) == (at_0, at_1)
 
 
@@ -320,7 +320,7 @@ def test_strata_reach_an_end_of_their_own():
     one = ([200, 200], [80, 80], [60, 60], [54, 54], [60, 60], [42, 42])
     counts = P.Counts(*one, calibration="by_truth", systems="ab", dim="stratum")
     made = P.exact(counts)
-    depth = posterior_of(counts.system("a"), P.ErrorRates()).depths(Beta(1, 1))[0]
+    depth = posterior_of(counts.system("a"), P.ErrorRates()).depths(Beta(0.5, 0.5))[0]
     assert -1.92 < depth < -0.96
     assert made["prevalence", "a"].low == 0
     assert np.isnan(made["overall_prevalence"]).all()

@@ -247,12 +247,14 @@ def other_items(rng, labelled, items=0.9):
 
 @pytest.mark.slow
 def test_labels_of_other_items_are_a_system_with_the_same_rates():
-    """Its share has a flat prior: the same posterior, draw by draw."""
+    """Theirs has a flat prior: the same posterior, draw by draw."""
     table = other_items(np.random.default_rng(1), 0.5)
     made = P.exact(read(table, calibration="separate"))
     system = np.where(table["ann1"].isna(), "a", "labelled")
+    priors = {"a": bj.BetaPrior.jeffreys(), "labelled": bj.BetaPrior()}
     other = P.exact(
-        read(table.assign(system=system), by="system"), people.PeopleErrors(pooling="full")
+        read(table.assign(system=system), by="system"),
+        people.PeopleErrors(prevalence=priors, pooling="full"),
     )
     for ours, theirs in {
         ("prevalence",): ("prevalence", "a"),
@@ -446,7 +448,7 @@ def gibbs(counts, steps=6000, chains=20):
         ]
         good = rng.binomial(table.count, 1 / (1 + np.exp(logs[1] - logs[0])))
         bad = table.count - good
-        share = rng.beta(1 + good.sum(axis=1), 1 + bad.sum(axis=1))
+        share = rng.beta(0.5 + good.sum(axis=1), 0.5 + bad.sum(axis=1))
         rates = []
         for items, says in ((good, 1), (bad, 0)):
             yes, no = items @ given[:, :, says], items @ given[:, :, 1 - says]

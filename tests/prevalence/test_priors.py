@@ -143,7 +143,7 @@ def test_stated_accuracy_answers_without_labels_and_says_so():
     found = P.exact(counts, STATED)
     assert {"no-labels", "rests-on-priors"} <= {c.id for c in found.cautions}
     rng = np.random.default_rng(1)
-    theta, q1, q0 = rng.random(400_000), rng.beta(46, 6, 400_000), rng.beta(41, 11, 400_000)
+    theta, q1, q0 = (rng.beta(*shape, 400_000) for shape in ((0.5, 0.5), (46, 6), (41, 11)))
     weight = stats.binom.pmf(620, 1000, theta * q1 + (1 - theta) * (1 - q0)) * (q1 + q0 > 1)
     mean = np.average(theta, weights=weight)
     error = np.sqrt(np.average((theta - mean) ** 2, weights=weight**2) / 400_000)

@@ -32,13 +32,14 @@ LABELLED = P.Counts(
 def weighted_oracle(counts, spread, draws=150_000, seed=1):
     """Posterior means by importance sampling from the prior, the prevalence integrated out.
 
-    Flat priors restricted to a typical judge better than chance; `spread` is the scale of the
+    Jeffreys' of the shares, and flat of a typical judge better than chance; `spread` is the scale of the
     half-normal, or 0 for one judge who treats all systems alike.
     """
     rng = np.random.default_rng(seed)
     typical = rng.uniform(size=(2, 4 * draws))
     typical = typical[:, typical.sum(axis=0) > 1][:, :draws]
-    nodes, node_weights = unit_nodes(2, 16)
+    angles, node_weights = unit_nodes(2, 16)
+    nodes = np.sin(angles * np.pi / 2) ** 2  # of Jeffreys' prior of a share
     log, means, rates = 0.0, [], []
     spreads = np.abs(rng.normal(size=(2, draws))) * spread
     for i in range(len(counts.systems)):

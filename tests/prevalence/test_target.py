@@ -249,9 +249,9 @@ COMPLETE = P.Counts(0, 0, 60, 54, 40, 30, calibration="random")
 
 
 def test_of_a_complete_table_the_population_is_what_the_labels_say():
-    # flat priors without a restriction: the judge's verdicts leave Beta(61, 41) alone
+    # without a restriction the judge's verdicts leave Jeffreys' Beta(60.5, 40.5) alone
     made = P.exact(COMPLETE, P.ErrorRates(**UNRESTRICTED), interval="eti")
-    expected = beta(61, 41)
+    expected = beta(60.5, 40.5)
     ends = [expected.mean(), *expected.ppf([0.025, 0.975])]
     np.testing.assert_allclose(made["prevalence"], ends, atol=1e-7)
     assert made.target == "population"

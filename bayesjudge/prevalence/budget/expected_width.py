@@ -105,7 +105,7 @@ def expected_width(
     --------
     >>> found = expected_width(prevalence=0.5, sensitivity=0.9, specificity=0.7, items=1000,
     ...                        labelled=200, calibration="by_truth", random_seed=1)
-    >>> abs(found.width - 0.22) < 0.01
+    >>> abs(found.width - 0.23) < 0.01
     True
     """
     rates = {"prevalence": prevalence, "sensitivity": sensitivity, "specificity": specificity}

@@ -73,7 +73,7 @@ def plan(
     items : int
         Test items that the judge sees.
     model : ErrorRates
-        That will be fitted; flat priors by default.
+        That will be fitted.
     by_verdict : PredictiveValues
         That will be fitted to labels chosen by verdict.
     ci_prob : float, default 0.95

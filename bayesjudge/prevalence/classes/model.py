@@ -114,12 +114,12 @@ class Confusions(_ClassModel):
 
     Parameters
     ----------
-    share_concentration : float, default 2
-        Dirichlet weight of all classes' shares together, spread evenly; the number of classes makes
-        it flat.
+    share_concentration : float, default 1
+        Dirichlet weight of all classes' shares together, spread evenly; of two classes 1 is
+        Jeffreys' prior, and the number of classes makes it flat.
     right, wrong : float, default 1
-        Dirichlet weights of a class's own verdict, and of all other ones together. Two classes have
-        flat priors; ``right`` above ``wrong`` says that the judge is mostly right.
+        Dirichlet weights of a class's own verdict, and of all other ones together; at 1 those of
+        two classes are flat. ``right`` above ``wrong`` says that the judge is mostly right.
     pooling : {"separate", "full"}
         Whether each system or stratum has confusions of its own, or one judge treats all alike.
 
@@ -137,11 +137,11 @@ class Confusions(_ClassModel):
     Examples
     --------
     >>> print(Confusions(right=3))  # doctest: +NORMALIZE_WHITESPACE
-    share concentration 2; weight of the right verdict 3; weight of the wrong verdicts 1; pooling
+    share concentration 1; weight of the right verdict 3; weight of the wrong verdicts 1; pooling
     separate
     """
 
-    share_concentration: float = 2.0
+    share_concentration: float = 1.0
     right: float = 1.0
     wrong: float = 1.0
     pooling: Literal["separate", "full"] = "separate"

@@ -34,8 +34,8 @@ NORMAL_EFFECTS = Assumption.of("normal-effects", "errors")
 NODES_DIFFER = 0.1
 
 
-def _one_each() -> Any:
-    return field(default=BetaPrior(), metadata={"by": "system"})
+def _one_each(default: BetaPrior = BetaPrior()) -> Any:
+    return field(default=default, metadata={"by": "system"})
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,8 @@ class ItemEffects(BayesianModel):
     Parameters
     ----------
     prevalence, sensitivity, specificity : BetaPrior or mapping of str to BetaPrior
-        Priors of the shares in the population; flat by default. One for all systems, or one each.
+        Priors of the shares in the population, by default those of `ErrorRates`. One for all
+        systems, or one each.
     better_than_chance : bool, default True
         Restrict to sensitivity + specificity > 1.
     difficulty_spread, leniency_spread, interaction_spread : float
@@ -87,7 +88,7 @@ class ItemEffects(BayesianModel):
     0.5
     """
 
-    prevalence: BetaPrior | Mapping[str, BetaPrior] = _one_each()
+    prevalence: BetaPrior | Mapping[str, BetaPrior] = _one_each(BetaPrior.jeffreys())
     sensitivity: BetaPrior | Mapping[str, BetaPrior] = _one_each()
     specificity: BetaPrior | Mapping[str, BetaPrior] = _one_each()
     better_than_chance: bool = True

@@ -74,7 +74,7 @@ class PeopleErrors(LatentTruth):
 
     Parameters
     ----------
-    prevalence : BetaPrior or mapping of str to BetaPrior, default ``BetaPrior()``
+    prevalence : BetaPrior or mapping of str to BetaPrior, default ``BetaPrior.jeffreys()``
         Share of good outputs; one for all systems, or one for each by its name.
     people : BetaPrior or mapping of str to BetaPrior, default ``BetaPrior.worth(0.95, 20)``
         Sensitivity and specificity of each person: of all, or of each by name.
@@ -110,7 +110,7 @@ class PeopleErrors(LatentTruth):
     """
 
     prevalence: BetaPrior | Mapping[str, BetaPrior] = field(
-        default=BetaPrior(), metadata={"by": "system"}
+        default=BetaPrior.jeffreys(), metadata={"by": "system"}
     )
     people: BetaPrior | Mapping[str, BetaPrior] = field(
         default=BetaPrior.worth(0.95, 20), metadata={"by": "person"}

@@ -130,7 +130,7 @@ class ScoreGivenTruth(_ScoreModel):
     Parameters
     ----------
     prevalence : BetaPrior
-        Share of good items; flat by default.
+        Share of good items; Jeffreys' by default.
     concentration : float, default 2
         Dirichlet weight of all bins together, spread evenly; two bins are flat.
     rise : float or None, default 4
@@ -149,11 +149,12 @@ class ScoreGivenTruth(_ScoreModel):
 
     Examples
     --------
-    >>> print(ScoreGivenTruth())
-    share of good outputs flat; Dirichlet weight 2; rise of the logarithm of the likelihood ratio 4
+    >>> print(ScoreGivenTruth(rise=2))  # doctest: +NORMALIZE_WHITESPACE
+    share of good outputs Jeffreys; Dirichlet weight 2; rise of the logarithm of the likelihood
+    ratio 2
     """
 
-    prevalence: BetaPrior = BetaPrior()
+    prevalence: BetaPrior = BetaPrior.jeffreys()
     concentration: float = 2.0
     rise: float | None = 4.0
 
