@@ -162,7 +162,7 @@ def test_priors_say_what_they_are():
     told = bj.prevalence.ErrorRates(sensitivity=bj.BetaPrior.worth(0.9, 20))
     assert "sensitivity Beta(19, 3)" in str(told)
     assert "judge better than chance" in str(told)
-    assert told.describe()["prevalence"] == "flat"
+    assert told.describe()["prevalence"] == "Jeffreys"
 
 
 @pytest.mark.parametrize("values", [(0, 1), (1, -1), (float("nan"), 1), (1, float("inf"))])

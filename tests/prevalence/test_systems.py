@@ -32,8 +32,8 @@ LABELLED = P.Counts(
 def weighted_oracle(counts, spread, draws=150_000, seed=1):
     """Posterior means by importance sampling from the prior, the prevalence integrated out.
 
-    Jeffreys' of the shares, and flat of a typical judge better than chance; `spread` is the scale of the
-    half-normal, or 0 for one judge who treats all systems alike.
+    Jeffreys' of the shares, and flat of a typical judge better than chance; `spread` is the scale
+    of the half-normal, or 0 for one judge who treats all systems alike.
     """
     rng = np.random.default_rng(seed)
     typical = rng.uniform(size=(2, 4 * draws))
