@@ -36,6 +36,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +72,7 @@ def learnt(right: pd.Series, of: pd.Series, weight: pd.Series) -> tuple[float, f
     return round(float(a), 2), round(float(b), 2)
 
 
+@cache
 def rates() -> dict[str, list[tuple]]:
     """Priors of both rates: components with their weights, sensitivities' and specificities'."""
     judges = pd.read_csv(RESULTS / "published_judges.csv")

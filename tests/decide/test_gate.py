@@ -785,7 +785,7 @@ def test_the_probability_that_is_told_decides_as_the_limits_do(design, at_least)
     """One rule: 96.8 % sure by one prior, and unknown by another, is told as a range."""
     counts = Counts(400, 320, 60, 54, 20, 6, calibration=design)
     seen, astray = set(), 0
-    for threshold in np.linspace(0.6, 0.95, 29):
+    for threshold in np.linspace(0.6, 0.95, 71):
         asked = {"at_least" if at_least else "at_most": float(threshold)}
         (check,) = gate(counts, **asked).checks
         low, high = check.chance_limits

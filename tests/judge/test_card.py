@@ -201,9 +201,7 @@ def test_the_commands(tmp_path, capsys):
     check = ["passport", "check", str(out), str(later), "--fail", "--prompt", str(prompt)]
     assert main([*check, "--judge", "gpt-4"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    told = (
-        r"If the judge errs as it did elsewhere, people would pass 4\d % of outputs like these \("
-    )
+    told = r"If the judge errs as it did elsewhere, people would pass 37 % of outputs like these \("
     assert re.match(told, said)
     assert main([*check, "--judge", "gpt-5"]) == 1
     assert "stale-calibration" in capsys.readouterr().out
@@ -344,7 +342,7 @@ def averaged(counts, labels, carries, n=400_000):
         drawn = rng.beta(1 + right, 1 + total - right, n)
         rates.append((np.where(kept, drawn, rng.random(n)), kept))
     (q1, kept1), (q0, kept0) = rates
-    share = rng.random(n)
+    share = rng.beta(0.5, 0.5, n)
     p = share * q1 + (1 - share) * (1 - q0)
     log = counts.test_pass * np.log(p) + (counts.test_n - counts.test_pass) * np.log1p(-p)
     cells = counts.correct_n, counts.correct_pass, counts.incorrect_n, counts.incorrect_fail

@@ -57,7 +57,7 @@ def test_a_claim_that_the_labels_deny_is_told():
     counts = P.Counts(1000, 620, 100, 70, 100, 60, calibration="by_truth")
     found = P.exact(counts, CLAIMED)
     (text,) = [c.text for c in found.cautions if c.id == "prior-data-conflict"]
-    assert "specificity is 0.6, where the priors expect 0.96 to 1" in text
+    assert "specificity is 0.6, where the priors expect 0.97 to 1" in text
     agreeing = P.ErrorRates(sensitivity=B.worth(0.7, 50), specificity=B.worth(0.6, 50))
     for model in (None, P.ErrorRates.jeffreys(), agreeing):
         assert "prior-data-conflict" not in {c.id for c in P.exact(counts, model).cautions}
