@@ -353,6 +353,24 @@ def test_a_flat_prior_that_moves_the_answer_has_no_tick():
     assert (of_one_label["prior"], of_one_label["diagnosis"]) == (0, "another prior moves it")
 
 
+def test_priors_by_system_move_the_quantities_of_that_system():
+    counts = bj.prevalence.Counts(
+        [300, 200], [294, 120], [24, 30], [24, 25], [1, 20], [1, 15],
+        calibration="by_truth", systems=["a", "b"],
+    )  # fmt: skip
+    stated = {"a": bj.BetaPrior(), "b": bj.BetaPrior(4, 4)}
+    fit = bj.prevalence.fit(counts, bj.prevalence.ErrorRates(stated), random_seed=1)
+    moved = bj.prior_sensitivity(fit)
+    means = [
+        bj.prevalence.exact(counts, bj.prevalence.ErrorRates(prior))["prevalence"].value
+        for prior in (stated, bj.BetaPrior())
+    ]
+    sd = fit.idata["posterior"]["prevalence"].std(("chain", "draw")).to_numpy()
+    rows = ["prevalence[a]", "prevalence[b]"]
+    np.testing.assert_allclose(moved.loc[rows, "to_flat"], np.diff(means, axis=0)[0] / sd, atol=0.1)
+    assert abs(moved.loc["prevalence[b]", "to_flat"]) > 0.1 > abs(moved.loc[rows[0], "to_flat"])
+
+
 def test_large_data_have_fewer_replicates_and_no_log_likelihood(monkeypatch):
     counts = bj.prevalence.Counts(60, 40, 9, 7, 8, 5, calibration="random")
     fit = bj.prevalence.fit(counts, random_seed=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -289,9 +289,10 @@ def prior_sensitivity(fit: Any, *, random_seed: Any = None) -> pd.DataFrame:
         ``likelihood`` (how far the posterior moves when the one is raised to a power near 1; above
         0.05 it is noticeable), and ArviZ's ``diagnosis``. The prior is that of parameters and of
         populations; how judges, items or systems scatter within a population is the model. If the
-        model states Beta priors, ``to_flat`` and ``to_jeffreys`` are how far the mean moves, in
+        model has Beta priors, ``to_flat`` and ``to_jeffreys`` are how far the mean moves, in
         posterior standard deviations, if all of these are flat or Jeffreys' (draws weighed by the
-        ratio of the priors); more than `MOVED` is a diagnosis. Priors by system or by person stay.
+        ratio of the priors; of a system's rate, the priors of that system); more than `MOVED` is a
+        diagnosis, and so is nan: the weighed draws are worth fewer than `FEWEST_EFFECTIVE`.
 
     Raises
     ------
@@ -326,7 +327,7 @@ def prior_sensitivity(fit: Any, *, random_seed: Any = None) -> pd.DataFrame:
     moves = {f"to_{name}": _moves(fit, prior) for name, prior in OTHER_PRIORS.items()}
     table = table.assign(**{name: move for name, move in moves.items() if move is not None})
     unseen = table["diagnosis"] == "✓"
-    far = [table[name].abs() > MOVED for name in moves if name in table]
+    far = [~(table[name].abs() <= MOVED) for name in moves if name in table]
     table.loc[unseen & (np.any(far, axis=0) if far else False), "diagnosis"] = (
         "another prior moves it"
     )
@@ -334,24 +335,28 @@ def prior_sensitivity(fit: Any, *, random_seed: Any = None) -> pd.DataFrame:
 
 
 def _moves(fit: Any, other: BetaPrior) -> np.ndarray | None:
-    """How far means move, in standard deviations, if each stated Beta prior is another one."""
-    posterior, logs = fit.idata["posterior"].to_dataset(), None
-    for name, stated in vars(fit.spec).items():
+    """How far means move, in standard deviations, if each Beta prior is another one."""
+    posterior, ratios = fit.idata["posterior"].to_dataset(), []
+    for name, prior in fit.idata["constant_data"].to_dataset().data_vars.items():
+        stated = str(name).removesuffix("_prior")
         # of pooled rates the prior is that of the typical one
-        variable = f"typical_{name}" if f"typical_{name}" in posterior else name
-        data = fit.model.named_vars.get(f"{name}_prior")
-        several = data is not None and data.ndim > 1  # people's beside the judge's
-        if isinstance(stated, BetaPrior) and variable in posterior and not several:
+        variable = f"typical_{stated}" if f"typical_{stated}" in posterior else stated
+        if "parameter" in prior.dims and variable in posterior:
             x = posterior[variable].clip(1e-12, 1 - 1e-12)
-            ratio = (other.alpha - stated.alpha) * np.log(x)
-            ratio += (other.beta - stated.beta) * np.log1p(-x)
-            logs = ratio.sum([d for d in x.dims if d not in SAMPLE]) + (0 if logs is None else logs)
-    if logs is None:
+            alpha, beta = (prior.sel(parameter=p, drop=True) for p in ("alpha", "beta"))
+            ratios.append((other.alpha - alpha) * np.log(x) + (other.beta - beta) * np.log1p(-x))
+    if not ratios:
         return None
-    weight = np.exp(logs - logs.max())
-    each = (posterior[name] for name in fit.quantities)
-    moved = ((x.weighted(weight).mean(SAMPLE) - x.mean(SAMPLE)) / x.std(SAMPLE) for x in each)
-    return np.concatenate([np.ravel(move) for move in moved])
+    return np.concatenate([_moved(posterior[name], ratios) for name in fit.quantities])
+
+
+def _moved(x: xr.DataArray, ratios: Sequence[xr.DataArray]) -> np.ndarray:
+    """How far means move by weights with these logarithms: of a system those of its priors."""
+    log = sum(ratio.sum([d for d in ratio.dims if d not in x.dims]) for ratio in ratios)
+    weight = np.exp(log - log.max(SAMPLE))
+    effective = weight.sum(SAMPLE) ** 2 / (weight**2).sum(SAMPLE)
+    moved = (x.weighted(weight).mean(SAMPLE) - x.mean(SAMPLE)) / x.std(SAMPLE)
+    return np.ravel(moved.where(effective > FEWEST_EFFECTIVE).transpose(*x.dims[2:]))
 
 
 def _own_priors(model: pm.Model) -> list[str]:

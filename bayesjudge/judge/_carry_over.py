@@ -114,7 +114,7 @@ class Averaged:
             good, hit, bad, caught = np.array(labels) * np.repeat(kept, 2)
             hits = np.array([[1 + hit, 1 + good - hit]])
             catches = np.array([[1 + caught, 1 + bad - caught]])
-            share = np.full((1, 2), 0.5)  # the prior of `ErrorRates`
+            share = np.array([tuple(ErrorRates().prevalence)])
             draws = BetaPosterior(run.verdicts, share, hits, catches).weighed()
             rows.append(np.column_stack([draws.values[name][:, 0] for name in RATES]))
             weights.append(weight * draws.weight)

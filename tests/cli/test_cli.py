@@ -21,6 +21,7 @@ import bayesjudge as bj
 from bayesjudge.cli import main
 from bayesjudge.cli.commands import COMMANDS, build_app
 from bayesjudge.cli.options import FORMATS
+from bayesjudge.cli.priors import Priors
 from bayesjudge.datasets import keep_labels, xstest
 from bayesjudge.readers.files import SAID
 from bayesjudge.readers.tables import READERS
@@ -99,6 +100,15 @@ def test_the_demo_shows_the_truth_and_what_to_do_next(run):
 
 
 @pytest.mark.slow
+def test_a_prior_that_nobody_named_is_that_of_the_model():
+    flat, half = bj.BetaPrior(), bj.BetaPrior.jeffreys()
+    named = {None: (half, flat), "flat": (flat, flat), "jeffreys": (half, half)}
+    for base, (share, rate) in named.items():
+        model = bj.prevalence.ErrorRates(**Priors(base, {}, True).joint)
+        assert model == bj.prevalence.ErrorRates(share, rate, rate)
+    assert bj.prevalence.ErrorRates(**Priors(None, {}, True).joint) == bj.prevalence.ErrorRates()
+
+
 @pytest.mark.parametrize("options", [["--interval", "hdi"], ["--prior", "jeffreys"]])
 def test_options_of_the_posterior_reach_it(run, options):
     _, plain, _ = run("prevalence", "gpt4.csv", *KNOWN, "--no-nuts", "--json")
