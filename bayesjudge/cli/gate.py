@@ -38,6 +38,7 @@ from bayesjudge.cli.options import (
     unknown_calibration,
 )
 from bayesjudge.cli.output import deliver, tell
+from bayesjudge.cli.passport import carried, transport
 from bayesjudge.cli.source import open_source, repeating
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import InputError, checking
@@ -179,13 +180,16 @@ def gate(
     read = source.table(columns)
     baseline = open_source(Path(str(against)), metric, judge=judge) if is_file else None
     other = None if baseline is None else baseline.table(columns)
-    gates, sizes = [], {}
+    gates, sizes, of_card = [], {}, []
     if shares:
         data = _data(read, item=item, by=by, repeats=repeats, **how)
         sizes = _sizes(data)
         limit: dict[str, Any] = {"at_least": at_least, "at_most": at_most}
-        data = data if card is None else _with_card(data, card, probability)
-        limit |= {} if card is None else {"entry": "prevalence"}
+        if card is not None:
+            data = _with_card(data, card, probability)
+            limit |= {"entry": "prevalence"}
+            sizes["transport"] = transport(data)
+            of_card = carried(data)
         gates.append(bj.decide.gate(data, **limit, probability=probability))
     if against is not None:
         about = {"probability": probability, "margin": margin}
@@ -210,6 +214,7 @@ def gate(
         pictures=lambda: _picture(decision),
         said=[
             str(decision),
+            *of_card,
             *(f"{c.id}: {c.text}" for c in (*decision.cautions, *source.cautions)),
             _verdict(decision, unknown),
             *([KEEP] if shares else []),

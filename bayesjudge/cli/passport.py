@@ -206,7 +206,7 @@ def check(
     judge = judge or opened.judge
     cautions = known.check(counts, judge=judge, prompt=text_of(prompt), rubric=text_of(rubric))
     estimate = known.estimate(counts)
-    lines = [bj.prevalence.answer(estimate).text, *_carried(estimate), "", str(known)]
+    lines = [bj.prevalence.answer(estimate).text, *carried(estimate), "", str(known)]
     shares = estimate.only("prevalence")
     each = {", ".join(map(str, where.values())): row for _, where, row in shares.rows() if where}
     share = of_passes("Share of good outputs", counts.pass_name)
@@ -254,7 +254,7 @@ def view_of_card(path: Path, asked: Asked, source: Source, shared: Shared) -> Vi
     counts = _counts(source, truth, None, design, asked.verdict[0], asked.by, asked.item, how)
     card = bj.judge.Card.load(path)
     shares = card.estimate(counts, ci_prob=shared.ci_prob)
-    head, labels = str(card).splitlines(), _carried(shares)
+    head, labels = str(card).splitlines(), carried(shares)
     shown, further = [*labels[:MOST_RATES], *head[:4]], [*labels[MOST_RATES:], *head[4:]]
     said = Section("The judge's card", shown, "card", labels, detail=False, further=further)
     uncarded = view(counts, bj.prevalence.ErrorRates(), shared, asked, source)
@@ -265,13 +265,18 @@ def view_of_card(path: Path, asked: Asked, source: Source, shared: Shared) -> Vi
         sample=None,
         waits=False,
         if_people_err=False,
-        inputs={**uncarded.inputs, "card": str(path), "model": None},
+        inputs={
+            **uncarded.inputs,
+            "card": str(path),
+            "model": None,
+            "transport": transport(shares),
+        },
         sections=lambda _: [said],
         draw=None,
     )
 
 
-def _carried(estimate: Estimate) -> list[str]:
+def carried(estimate: Estimate) -> list[str]:
     """How far the run's own labels bear the passport out."""
     lines = []
     for _, where, row in estimate.only("carries_over").rows():
@@ -281,21 +286,32 @@ def _carried(estimate: Estimate) -> list[str]:
                 f"The judge's {where['rate']}{of} is what the passport says with probability "
                 f"{chance(row.value)}, and the passport's labels count as much."
             )
-    within, off = entries(estimate.only("within_margin")), entries(estimate.only("shift"))
-    for key, row in within.items():
-        place, shift = key[1:], off["shift", *key[1:]]
-        if not math.isnan(row.value):
-            holds = row.value >= SURE, row.value <= 1 - SURE
-            said = "holds" if holds[0] else "does not hold" if holds[1] else "may or may not hold"
-            more = int(estimate["more_probes", *place].value)
-            probes = f" {more} more random labels would tell."
-            lines.append(
-                f"The passport's calibration {said} within ± {100 * MARGIN:.0f} points"
-                f"{''.join(f' of {name}' for name in place)} (probability {chance(row.value)}; it "
-                f"alone is off by {100 * shift.value:+.1f} points, {100 * shift.low:+.1f} to "
-                f"{100 * shift.high:+.1f}).{probes * (not any(holds) and more > 0)}"
-            )
+    off = entries(estimate.only("shift"))
+    for name, (outcome, within) in transport(estimate).items():
+        place, named = ((name,), f" of {name}") if ("shift", name) in off else ((), "")
+        shift, more = off["shift", *place], int(estimate["more_probes", *place].value)
+        said = {"pass": "holds", "fail": "does not hold"}.get(outcome, "may or may not hold")
+        probes = f" {more} more random labels would tell."
+        lines.append(
+            f"Transport{named}: {outcome.upper()}. The passport's calibration {said} within "
+            f"± {100 * MARGIN:.0f} points (probability {chance(within)}; it alone is off by "
+            f"{100 * shift.value:+.1f} points, {100 * shift.low:+.1f} to {100 * shift.high:+.1f})."
+            f"{probes * (outcome == 'unknown' and more > 0)}"
+        )
     return lines
+
+
+def transport(estimate: Estimate) -> dict[str, tuple[str, float]]:
+    """Whether a card's calibration holds, pass, fail or unknown, and how probably: by system."""
+    known = {
+        "".join(key[1:]) or "run": row.value
+        for key, row in entries(estimate.only("within_margin")).items()
+        if not math.isnan(row.value)
+    }
+    return {
+        name: ("pass" if p >= SURE else "fail" if p <= 1 - SURE else "unknown", p)
+        for name, p in known.items()
+    }
 
 
 def _opened(table: Path, metric: str | None, judge: str | None) -> Source:

@@ -265,12 +265,19 @@ def test_a_card_is_made_shown_and_decides(capsys, folder, tmp_path):
         [*one, "--at-least", "0.33"],
         [*one, "--at-least", "0.33", "--card", str(card)],
     )
-    limits = []
+    limits, inputs = [], []
     for words in (plain, with_card):
         main(["gate", *words, "--json"])
-        (check,) = json.loads(capsys.readouterr().out)["checks"]
+        decided = json.loads(capsys.readouterr().out)
+        (check,) = decided["checks"]
         limits.append(check["high"] - check["low"])
+        inputs.append(decided["inputs"])
     assert limits[1] < limits[0]
+    assert "transport" not in inputs[0]
+    main(["gate", *with_card])
+    ((system, (outcome, chance)),) = inputs[1]["transport"].items()
+    assert (system, outcome) == ("run", "pass" if chance > 0.95 else "unknown")
+    assert f"Transport: {outcome.upper()}." in capsys.readouterr().out
     made = {}
     for name, more in (("own", []), ("card", ["--card", str(card)])):
         read = ["--verdict", "verdict", "--unparsed", "fail"]
@@ -284,6 +291,7 @@ def test_a_card_is_made_shown_and_decides(capsys, folder, tmp_path):
     own = made["own"]["answer"]["estimates"][0]
     assert first["high"] - first["low"] < own["high"] - own["low"]
     assert len(made["card"]["card"]) == 3
+    assert made["card"]["inputs"]["transport"] == inputs[1]["transport"]
     assert main(["judge", *one, "--card", str(card)]) == 2
     assert "--card needs --name" in capsys.readouterr().err
 
