@@ -180,10 +180,11 @@ def gate(
     read = source.table(columns)
     baseline = open_source(Path(str(against)), metric, judge=judge) if is_file else None
     other = None if baseline is None else baseline.table(columns)
-    gates, sizes, of_card = [], {}, []
+    gates, of_card = [], []
+    sizes: dict[str, Any] = {}
     if shares:
         data = _data(read, item=item, by=by, repeats=repeats, **how)
-        sizes = _sizes(data)
+        sizes |= _sizes(data)
         limit: dict[str, Any] = {"at_least": at_least, "at_most": at_most}
         if card is not None:
             data = _with_card(data, card, probability)

@@ -352,8 +352,8 @@ def _moves(fit: Any, other: BetaPrior) -> np.ndarray | None:
 
 def _moved(x: xr.DataArray, ratios: Sequence[xr.DataArray]) -> np.ndarray:
     """How far means move by weights with these logarithms: of a system those of its priors."""
-    log = sum(ratio.sum([d for d in ratio.dims if d not in x.dims]) for ratio in ratios)
-    weight = np.exp(log - log.max(SAMPLE))
+    log: Any = sum(ratio.sum([d for d in ratio.dims if d not in x.dims]) for ratio in ratios)
+    weight: Any = np.exp(log - log.max(SAMPLE))
     effective = weight.sum(SAMPLE) ** 2 / (weight**2).sum(SAMPLE)
     moved = (x.weighted(weight).mean(SAMPLE) - x.mean(SAMPLE)) / x.std(SAMPLE)
     return np.ravel(moved.where(effective > FEWEST_EFFECTIVE).transpose(*x.dims[2:]))
