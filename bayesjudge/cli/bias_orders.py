@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from bayesjudge import bias as module
 from bayesjudge.cli.options import FIRST, OF_TABLE, Shared, table_option
 from bayesjudge.cli.output import Story, intervals_of, present
+from bayesjudge.cli.shapes.of_orders import order_columns, winners_in
 from bayesjudge.cli.source import open_source
 from bayesjudge.core.errors import InputError, Problem, checking
 from bayesjudge.core.words import glossary
@@ -30,8 +31,8 @@ def orders(
     table: Annotated[Path, table_option("One row a pair, or one row a verdict")],
     /,
     *,
-    first: Annotated[str, OF_TABLE, FIRST] = "order1",
-    second: Annotated[str, OF_TABLE, FIRST] = "order2",
+    first: Annotated[str | None, OF_TABLE, FIRST] = None,
+    second: Annotated[str | None, OF_TABLE, FIRST] = None,
     judge: Annotated[list[str] | None, OF_TABLE, FIRST] = None,
     item: Annotated[str | None, OF_TABLE] = None,
     shown_first: Annotated[str | None, OF_TABLE] = None,
@@ -62,9 +63,10 @@ def orders(
     table : Path
         One row a pair, or one row a verdict.
     first : str
-        Column with the winner if answer 1 was shown first.
+        Column with the winner if answer 1 was shown first; if not said, such as order1 or
+        verdict_order1.
     second : str
-        Column with the winner if answer 2 was shown first.
+        Column with the winner if answer 2 was shown first; if not said, such as order2.
     judge : list[str]
         Column that names the judge, or its prompt. May be repeated.
     item : str
@@ -75,10 +77,10 @@ def orders(
     verdict : str
         Of one row a verdict: column with the place that won.
     winner : list[str]
-        Given twice: the value that means answer 1 (or the first place), then that of answer 2; 1
-        and 2 (or A and B) if not said.
+        Given twice: the value that means answer 1 (or the first place), then that of answer 2; if
+        not said, 1 and 2, or A and B.
     tie_value : list[str]
-        Value that means a tie. May be repeated.
+        Value that means a tie; if no --winner is said, such as tie. May be repeated.
     missing : str
         Leave out pairs without a verdict in both orders.
     metric : str
@@ -92,8 +94,7 @@ def orders(
     shared.check()
     source = open_source(table, metric, judges=True)
     if source.log is not None:
-        first = "verdict" if first == "order1" else first
-        second = "swapped" if second == "order2" else second
+        first, second = first or "verdict", second or "swapped"
         winner, tie_value = winner or ["win", "loss"], tie_value or ["tie"]
         judge, item = judge or ["judge"], item or "item"
     by_verdict = {
@@ -130,8 +131,15 @@ def orders(
         )
     else:
         won = None if winner is None else (names[0], names[1])
+        named = order_columns(source.columns()) or ("order1", "order2")
+        first, second = first or named[0], second or named[1]
+        table_of_pairs = _of_pairs(source, [first, second, *keys])
+        cells = {str(cell) for name in (first, second) for cell in table_of_pairs[name].unique()}
+        known = None if winner else winners_in(cells - {"None"})
+        if known is not None:
+            names, about["tie_value"] = known[0], tie_value or [*known[1]] or None
         read = module.Orders.from_frame(
-            _of_pairs(source, [first, second, *keys]),
+            table_of_pairs,
             first=first,
             second=second,
             item=item,

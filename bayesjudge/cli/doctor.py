@@ -19,8 +19,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from bayesjudge.cli.options import DATA, GENERATOR, Json
-from bayesjudge.cli.output import write
+from bayesjudge.cli.options import DATA, GENERATOR, Html, Json, check_files
+from bayesjudge.cli.output import deliver, write
 from bayesjudge.cli.shapes import (
     BRIEFLY,
     NEEDS,
@@ -47,13 +47,13 @@ from bayesjudge.cli.shapes.running import cautions_in, first_that_runs, run_line
 from bayesjudge.cli.shapes.table import Asked, Table
 from bayesjudge.cli.shapes.words import is_model
 from bayesjudge.cli.source import DATABASES, open_source
+from bayesjudge.core.calls import called
 from bayesjudge.core.errors import checking
 from bayesjudge.core.screen import continued, few, how_many, visible, width_of
 from bayesjudge.readers.files import STDIN, File, cell_of
 from bayesjudge.readers.recognition import read_as, recognise
 from bayesjudge.readers.tables import decimal_commas, is_one_file, names_in, read_table, rows_of
-from bayesjudge.render.json import to_json
-from bayesjudge.render.page import Page
+from bayesjudge.render.page import Page, Section, Shell
 
 _DATA = Parameter(group=DATA)
 #: Rows of a table that are looked at.
@@ -82,6 +82,7 @@ def doctor(
     generator: Annotated[str | None, GENERATOR] = None,
     judge: Annotated[str | None, _DATA] = None,
     why: Annotated[bool, Parameter(negative="")] = False,
+    html: Html = None,
     json: Json = False,
 ) -> None:
     """Tell what a file holds, and which questions it can answer by which command.
@@ -117,12 +118,13 @@ def doctor(
     InputError
         If the file cannot be read at all, or has no such column.
     """
+    with checking("options") as require:
+        check_files(require, html=html)
     named = {"item": item, "system": generator, "judge": judge}
     seen = examine(file, truth, labels, {role: n for role, n in named.items() if n is not None})
-    if json:
-        write(to_json(seen.page()))
-    else:
+    if not json:
         write(visible(seen.screen(width_of(sys.stdout), why=why)))
+    deliver(seen.page(), json=json, html=html)
 
 
 @dataclass(frozen=True)
@@ -165,8 +167,39 @@ class Diagnosis:
     def __repr__(self) -> str:
         return self.screen(100)
 
+    def sections(self, *, why: bool = False) -> list[Section]:
+        """What the screen and the page say below the first sentence, the reasons too if asked."""
+        lines: list[str] = []
+        for question in dict.fromkeys(answer.question for answer in self.answers):
+            lines.append(question)
+            for answer in (answer for answer in self.answers if answer.question == question):
+                lines += [
+                    Shell(answer.line),
+                    *(f"  since {text}" for text in answer.reasons if why),
+                ]
+        labels = ["If a column holds them: --truth COLUMN. If they are in another file:"]
+        labels = [*labels, _with_labels(self.path)] if self._unlabelled else []
+        drawn = [text for what, line in self.labelling for text in (what, Shell(line))]
+        need = f"What {'other ' * bool(self.answers)}questions need (in brackets the command; "
+        return [
+            Section(heading, texts)
+            for heading, texts in {
+                "Which people's labels?": labels,
+                "What is in it": list(dict.fromkeys([self.kind, *self.contents])),
+                "Look at this": list(dict.fromkeys(self.odd)),
+                "What only you know": [question.text for question in self.questions],
+                "What it can answer: paste a line": lines,
+                "How to add people's labels": drawn,
+                f"{need}bayesjudge COMMAND --help)": [
+                    f"{BRIEFLY[command]} {text} ({command})"
+                    for command, text in self.missing.items()
+                ],
+            }.items()
+            if texts
+        ]
+
     def page(self) -> Page:
-        """What ``--json`` prints."""
+        """What ``--json`` and ``--html`` write."""
         answers = [
             {"question": a.question, "command": str(a.line), "options": {**a.line.options},
              "shape": a.shape, "reasons": a.reasons,
@@ -181,57 +214,53 @@ class Diagnosis:
             "answers": answers,
             "labelling": [line for _, line in self.labelling],
         }
-        read = {"data": self.path, "kind": self.kind}
-        return Page(f"What {self.path} holds", command="doctor", inputs=read, fields=lambda: fields)
+        return Page(
+            f"bayesjudge doctor, {Path(self.path).name}",
+            self.sentence,
+            command="doctor",
+            line=called("doctor"),
+            inputs={"data": self.path, "kind": self.kind},
+            sections=self.sections(),
+            fields=lambda: fields,
+        )
 
     def screen(self, width: int, *, why: bool = False) -> str:
         """All of it as lines, the reasons too if asked."""
-        lines = textwrap.wrap(f"{self.path}: {self.kind}", width, subsequent_indent="  ")
-        if not self.answers:
-            lines += ["", *textwrap.wrap(self._nothing(), width)]
-            lines += continued(f"  {_with_labels(self.path)}", width) if self.lacks_labels else []
-        sections = {
-            "What is in it": self.contents,
-            "Look at this": self.odd,
-            "What only you know": [question.text for question in self.questions],
-        }
-        for heading, texts in sections.items():
-            body = [w for text in dict.fromkeys(texts) for w in _wrapped(text, width)]
-            lines += ["", heading, *body] if body else []
-        lines += ["", "What it can answer: paste a line"] if self.answers else []
-        for question in dict.fromkeys(answer.question for answer in self.answers):
-            lines += textwrap.wrap(question, width, initial_indent="  ", subsequent_indent="  ")
-            for answer in (answer for answer in self.answers if answer.question == question):
-                lines += continued(f"    {answer.line}", width)
-                lines += [w for text in answer.reasons if why
-                          for w in textwrap.wrap(f"since {text}", width, initial_indent="      ",
-                                                 subsequent_indent="      ")]  # fmt: skip
-        lines += ["", "How to add people's labels"] if self.labelling else []
-        for what, line in self.labelling:
-            lines += [f"  {what}", *continued(f"    {line}", width)]
-        need = f"What {'other ' * bool(self.answers)}questions need (in brackets the command; "
-        lines += ["", *textwrap.wrap(f"{need}bayesjudge COMMAND --help)", width)]
-        for command, text in self.missing.items():
-            lines += _wrapped(f"{BRIEFLY[command]} {text} ({command})", width)
+        lines = textwrap.wrap(self.sentence, width)
+        for section in self.sections(why=why):
+            lines += ["", *textwrap.wrap(section.heading, width)]
+            to_paste = any(isinstance(text, Shell) for text in section.lines)
+            for text in section.lines:
+                if isinstance(text, Shell):
+                    lines += continued(f"    {text}", width)
+                else:
+                    lines += _wrapped(text, width, "  " if to_paste else "  - ")
         return "\n".join(lines) + "\n"
 
-    def _nothing(self) -> str:
-        if self.lacks_labels:
-            how = " (how to add some, see below)" if self.labelling else ""
-            return (
-                f"No question can be answered yet: people's labels are missing{how}. If a column "
-                "holds them: --truth COLUMN. If they are in another file:"
-            )
-        return "No question can be answered with it as it is: nothing was found to paste."
+    @property
+    def _unlabelled(self) -> bool:
+        """Whether nothing can be answered because no label of people is known."""
+        return self.lacks_labels and not self.answers
+
+    @property
+    def sentence(self) -> str:
+        """How many questions can be answered."""
+        name = Path(self.path).name
+        if self._unlabelled:
+            return f"{name} answers no question yet: people's labels are missing."
+        if not self.answers:
+            return f"{name} answers no question as it is: nothing was found to paste."
+        questions = dict.fromkeys(answer.question for answer in self.answers)
+        return f"{name} can answer {how_many(len(questions), 'question')}."
 
 
-def _with_labels(path: str) -> str:
+def _with_labels(path: str) -> Shell:
     """The line that looks at a file together with people's labels."""
-    return f"bayesjudge doctor {shlex.quote(path)} LABELS"
+    return Shell(f"bayesjudge doctor {shlex.quote(path)} LABELS")
 
 
-def _wrapped(text: str, width: int) -> list[str]:
-    return textwrap.wrap(text, width, initial_indent="  - ", subsequent_indent="    ")
+def _wrapped(text: str, width: int, first: str) -> list[str]:
+    return textwrap.wrap(text, width, initial_indent=first, subsequent_indent=" " * len(first))
 
 
 def examine(
@@ -338,7 +367,8 @@ def _add_labels(labelling: Labelling, seen: Diagnosis) -> None:
     if "ratings" in seen.commands:
         seen.missing["prevalence"] = "which column has people's labels (--truth COLUMN)"
     table = "--item" in labelling.draw  # of a log the same rows can be repeats and be labelled
-    if (table and {"ratings", "repeats report", "bias"} & seen.commands) or seen.labelling:
+    unlabelled = {"ratings", "repeats report", "bias", "bias orders"}
+    if (table and unlabelled & seen.commands) or seen.labelling:
         return
     ways: list[dict[str, list[str]]] = [{}, {"--unparsed": ["fail"]}, {"--unparsed": ["drop"]}]
     lines, problem = try_labelling(labelling.draw, labelling.read, labelling.said, ways)

@@ -80,7 +80,7 @@ def _mended(app: App, tokens: Sequence[str], problems: Sequence[Problem]) -> str
             runs += _first_that_runs([_words(command, path, way) for way in ways], runs)
     if len(runs) != 1:
         return ""
-    return _told(runs[0], path, given, _options(app, command, runs[0][len(command) + 1 :]))
+    return _mended_line(runs[0], path, given, _options(app, command, runs[0][len(command) + 1 :]))
 
 
 def _first_that_runs(lines: Sequence[list[str]], known: Sequence[list[str]]) -> list[list[str]]:
@@ -95,7 +95,7 @@ def _first_that_runs(lines: Sequence[list[str]], known: Sequence[list[str]]) -> 
     return []
 
 
-def _told(line: Sequence[str], path: Path, given: Options, used: Options) -> str:
+def _mended_line(line: Sequence[str], path: Path, given: Options, used: Options) -> str:
     chosen = " ".join([] if "--calibration" in given else used.get("--calibration", []))
     lost = " and ".join(name for name in given if name not in {*used, *SHAPE})
     other = [name for name in KEPT - SHAPE if name in used and used[name] != given.get(name)]

@@ -50,7 +50,7 @@ class Story(Style):
     #: Whether the answer quotes the sampled model, and waits for it.
     waits: bool = True
     #: Whether `meanwhile` has been called.
-    told: bool = False
+    announced: bool = False
     #: Which items a fit is asked about; if not said, what suits its model.
     target: Target | None = None
 
@@ -102,7 +102,7 @@ def present(
         early = story.page(results, shared)
         show_answer(console, early, story, details=shared.details)
         write("")
-    elif story.waits and instant and not story.told:
+    elif story.waits and instant and not story.announced:
         meanwhile(story.tell(results), shared)
     if sample is not None and sampling:
         fit = _quietly(sample)
@@ -185,11 +185,13 @@ def _quietly(sample: Callable[[], Fit | Estimate]) -> Fit | Estimate:
 def _figures(page: Page, results: Results, story: Story, draw: Drawer | None) -> dict[str, Figure]:
     from bayesjudge.core.plots import new_axes, plot_answer, plot_intervals
 
-    answer = page.told
+    answer = page.quoting
     dashes = "; ticks: the truth" if story.truth else ""
     drawn = {f"What is quoted, with intervals{dashes}": plot_answer(answer, truth=story.truth)}
-    having = [estimate.only(story.answer) for estimate in page.made if story.answer in estimate]
-    rows = side_by_side(*having, ci_prob=page.made[0].ci_prob) if having else None
+    having = [
+        estimate.only(story.answer) for estimate in page.estimates if story.answer in estimate
+    ]
+    rows = side_by_side(*having, ci_prob=page.estimates[0].ci_prob) if having else None
     if rows is not None and 1 < len(rows) <= MOST_DRAWN:
         briefs = {estimate.method.title: estimate.method.brief for estimate in having}
         rows = rows.assign(method=rows["method"].map(briefs))

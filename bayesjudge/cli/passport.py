@@ -30,16 +30,16 @@ from bayesjudge.cli.options import (
     Verdict,
     check_files,
 )
-from bayesjudge.cli.output import say, tell
+from bayesjudge.cli.output import deliver, tell
 from bayesjudge.cli.source import Source, open_source
-from bayesjudge.core.answer import chance, entries
+from bayesjudge.core.answer import chance, entries, listed
+from bayesjudge.core.calls import called
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate, of_passes
 from bayesjudge.core.screen import few
 from bayesjudge.core.tables import free_name
 from bayesjudge.judge.card import MARGIN, SURE
-from bayesjudge.render.html import to_html
-from bayesjudge.render.page import Section
+from bayesjudge.render.page import Section, page_of
 
 passport = App(name="passport", help=COMMANDS["passport"])
 
@@ -64,6 +64,7 @@ def make(
     source: Annotated[str, OF_TABLE] = "",
     meanings: Meanings = Meanings(),
     unparsed: Unparsed = "fail",
+    html: Html = None,
 ) -> None:
     r"""Write down what the labels of a run say of its judge.
 
@@ -95,7 +96,7 @@ def make(
         If an option, a column or a value is not understood.
     """
     with checking("options") as require:
-        check_files(require, out=out)
+        check_files(require, html=html, out=out)
     read = {**asdict(meanings), "unparsed": unparsed}
     opened = _opened(table, metric, judge)
     judge = judge or opened.judge
@@ -108,7 +109,7 @@ def make(
     about |= {"source": source or table.name, "tuned_labels": opened.left_out}
     card = bj.judge.Card.make(counts, judge=judge, **about)
     card.save(out)
-    say(str(card))
+    deliver(replace(card.page(), line=called("passport make")), html=html)
     tell(f"passport written to {out}")
 
 
@@ -137,10 +138,7 @@ def show(
     with checking("options") as require:
         check_files(require, html=html, badge=badge)
     card = bj.judge.Card.load(path)
-    say(str(card))
-    if html is not None:
-        html.write_text(to_html(card.page()), encoding="utf-8")
-        tell(f"page written to {html}")
+    deliver(replace(card.page(), line=called("passport show")), html=html)
     if badge is not None:
         badge.write_text(card.badge(), encoding="utf-8")
         tell(f"badge written to {badge}")
@@ -165,6 +163,7 @@ def check(
     rubric: Annotated[Path | None, OF_TABLE] = None,
     meanings: Meanings = Meanings(),
     unparsed: Unparsed = "fail",
+    html: Html = None,
     fail: Annotated[bool, OF_OUTPUT] = False,
 ) -> int:
     r"""Hold a later run against a passport, and correct its pass rate with it.
@@ -197,6 +196,8 @@ def check(
     InputError
         If an option, a column or a value is not understood.
     """
+    with checking("options") as require:
+        check_files(require, html=html)
     known = bj.judge.Card.load(path)
     read = {**asdict(meanings), "unparsed": unparsed}
     opened = _opened(table, metric, judge)
@@ -206,20 +207,31 @@ def check(
     judge = judge or opened.judge
     cautions = known.check(counts, judge=judge, prompt=text_of(prompt), rubric=text_of(rubric))
     estimate = known.estimate(counts)
-    lines = [bj.prevalence.answer(estimate).text, *carried(estimate), "", str(known)]
+    answer = bj.prevalence.answer(estimate)
+    about = carried(estimate)
     shares = estimate.only("prevalence")
     each = {", ".join(map(str, where.values())): row for _, where, row in shares.rows() if where}
     share = of_passes("Share of good outputs", counts.pass_name)
-    lines += ["", share] if each else []
-    lines += [
-        f"  {n}: {row.value:.3f} ({row.low:.3f} to {row.high:.3f})" for n, row in each.items()
-    ]
-    every = dict.fromkeys((*opened.cautions, *cautions, *estimate.cautions))
+    rows = [f"  {n}: {row.value:.3f} ({row.low:.3f} to {row.high:.3f})" for n, row in each.items()]
+    every = list(dict.fromkeys((*opened.cautions, *cautions, *estimate.cautions)))
+    lines = [answer.text, *(["", share, *rows] if each else []), "", *about]
     lines += ["", *[f"{c.id}: {c.text}" for c in every]] if every else []
-    say("\n".join(lines))
+    quoted = replace(answer, quoted=replace(answer.quoted, cautions=tuple(every)))
+    page = page_of(
+        [estimate],
+        answer=quoted,
+        title=f"bayesjudge passport check, {table.name}",
+        line=called("passport check"),
+        inputs={"passport": str(path), **opened.inputs, "judge": judge},
+        sections=[Section("The judge's card", [*about, *str(known).splitlines()])],
+        said=lines,
+    )
+    deliver(page, html=html)
     return int(fail and bool(cautions))
 
 
+#: Rates that a system has.
+SIDES = ("sensitivity", "specificity")
 #: Most lines of rates that are still what a card says.
 MOST_RATES = 6
 #: Options of tables that a card does not correct.
@@ -277,19 +289,31 @@ def view_of_card(path: Path, asked: Asked, source: Source, shared: Shared) -> Vi
 
 
 def carried(estimate: Estimate) -> list[str]:
-    """How far the run's own labels bear the passport out."""
-    lines = []
-    for _, where, row in estimate.only("carries_over").rows():
-        if not math.isnan(row.value):
-            of = "".join(f" of {name}" for dim, name in where.items() if dim != "rate")
-            lines.append(
-                f"The judge's {where['rate']}{of} is what the passport says with probability "
-                f"{chance(row.value)}, and the passport's labels count as much."
-            )
+    """How far the run's own labels bear the passport out; of several systems in short."""
+    rates = [
+        (row.value, " of ".join(map(str, sorted(where.values(), key=lambda n: n not in SIDES))))
+        for _, where, row in estimate.only("carries_over").rows()
+        if not math.isnan(row.value)
+    ]
+    counted = "and the passport's labels count as much"
+    lines = [
+        f"The judge's {rate} is what the passport says with probability {chance(p)}, {counted}."
+        for p, rate in rates
+    ]
+    if len(rates) > len(SIDES):
+        (low, worst), (high, best) = min(rates), max(rates)
+        lines = [
+            f"The judge errs as the passport says with probability {chance(low)} ({worst}) to "
+            f"{chance(high)} ({best}), {counted}."
+        ]
+    held, alike = transport(estimate), dict[str, dict[str, int]]()
     off = entries(estimate.only("shift"))
-    for name, (outcome, within) in transport(estimate).items():
+    for name, (outcome, within) in held.items():
         place, named = ((name,), f" of {name}") if ("shift", name) in off else ((), "")
         shift, more = off["shift", *place], int(estimate["more_probes", *place].value)
+        if len(held) > 1 and outcome != "fail":
+            alike.setdefault(outcome, {})[name] = more
+            continue
         said = {"pass": "holds", "fail": "does not hold"}.get(outcome, "may or may not hold")
         probes = f" {more} more random labels would tell."
         lines.append(
@@ -298,6 +322,10 @@ def carried(estimate: Estimate) -> list[str]:
             f"{100 * shift.value:+.1f} points, {100 * shift.low:+.1f} to {100 * shift.high:+.1f})."
             f"{probes * (outcome == 'unknown' and more > 0)}"
         )
+    for outcome, places in alike.items():
+        most = max(places.values()) * (outcome == "unknown")
+        probes = f" {most:,} more random labels of each would tell." * (most > 0)
+        lines.append(f"Transport of {listed([*places])}: {outcome.upper()}.{probes}")
     return lines
 
 

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from cyclopts import Group, Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.options import OF_OUTPUT, are, check_files
-from bayesjudge.cli.output import deliver, say, tell
+from bayesjudge.cli.options import OF_OUTPUT, Html, are, check_files
+from bayesjudge.cli.output import tell
 from bayesjudge.cli.plan_pass import (
     Judge,
     by_split,
     judge_of,
     page_of_plan,
     plan_pass,
-    screen_of_plan,
+    show_plan,
 )
 from bayesjudge.cli.plan_shopping import OfPilot, plan_shopping
 from bayesjudge.core.errors import checking
-from bayesjudge.render.screen import columns
+from bayesjudge.render.page import Line, Table
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
-    from rich.console import Console
 
 _ASSUMED = Parameter(group=Group("What is assumed to be true", sort_key=1))
 _WANTED = Parameter(group=Group("What is wanted", sort_key=0), negative="")
@@ -52,6 +52,7 @@ def plan(
     items: Annotated[int | None, _ASSUMED] = None,
     seed: Annotated[int, OF_OUTPUT] = 1,
     picture: Annotated[Path | None, OF_OUTPUT] = None,
+    html: Html = None,
     json: Annotated[bool, OF_OUTPUT] = False,
 ) -> None:
     r"""Say how many human labels to buy, to show that a threshold is met or for an interval.
@@ -123,12 +124,12 @@ def plan(
         guesses |= {"sensitivity": sensitivity, "specificity": specificity}
         goal: dict[str, Any] = {"width": width, "at_least": at_least, "items": items}
         goal |= {"probability": sure, "power": wanted, "ci_prob": level, "random_seed": seed}
-        plan_shopping(of_pilot, goal, guesses, json=json)
+        plan_shopping(of_pilot, goal, guesses, json=json, html=html)
         return
     given = {"labelled": labelled, "width": width, "ci_prob": ci_prob, "picture": picture}
     passing = {"probability": probability, "power": power}
     with checking("options") as require:
-        check_files(require, picture=picture)
+        check_files(require, html=html, picture=picture)
         require(width is None or 0 < width < 1, f"--width must lie in (0, 1), got {width}")
         for kind in (given, passing):
             other = at_least is not None if kind is given else at_least is None
@@ -148,7 +149,7 @@ def plan(
     items = ITEMS if items is None else items
     assumed = judge_of(agreement, sensitivity, specificity)
     if at_least is not None:
-        plan_pass(at_least, prevalence, assumed, items, sure, wanted, json=json)
+        plan_pass(at_least, prevalence, assumed, items, sure, wanted, json=json, html=html)
         return
     with checking("options") as require:
         need = "--prevalence is needed: the share of items that people would pass, as you expect it"
@@ -157,9 +158,8 @@ def plan(
         require(assumed is not None, rates)
     if prevalence is not None and assumed is not None:
         how = {"items": items, "ci_prob": level}
-        _plan_widths(
-            tuple(labelled or LABELS), width, prevalence, assumed, how, seed, picture, json
-        )
+        sizes = tuple(labelled or LABELS)
+        _plan_widths(sizes, width, prevalence, assumed, how, seed, picture, json=json, html=html)
 
 
 def _plan_widths(
@@ -170,7 +170,9 @@ def _plan_widths(
     given: dict[str, Any],
     seed: int,
     picture: Path | None,
+    *,
     json: bool,
+    html: Path | None,
 ) -> None:
     sensitivity, specificity = judge.rates
     how: dict[str, Any] = {"prevalence": prevalence, "sensitivity": sensitivity}
@@ -179,21 +181,23 @@ def _plan_widths(
     budget = bj.prevalence.budget
     needed = {} if width is None else budget.labels_by_design(width, **how)
     sure = {} if width is None else budget.labels_by_design(width, **how, chance=NINE_IN_TEN)
-    answer = _answer(table, needed, sure, width, how, _if_errors_differ(width, judge, how))
+    differs = _if_errors_differ(width, judge, how)
+    answer = _answer(table, needed, sure, width, how, differs)
     answer += _if_worse(width, judge, how, max(sizes), seed)
-    most = max(sizes)
-    regime = bj.prevalence.budget.judge_regime(
-        sensitivity, specificity, labelled=most, items=how["items"]
+    inputs = {**how, "labelled": sizes, "width": width, "seed": seed}
+
+    def drawn() -> Figure:
+        return cast("Figure", bj.prevalence.plot_plan(table, width=width).get_figure())
+
+    page = replace(
+        page_of_plan(inputs, answer, table.to_dict("records"), needed, sure),
+        numbers=_table(table),
+        below=_below(judge, max(sizes), how["items"]),
+        pictures=lambda: {"Expected width of the interval, by labels": drawn()},
     )
-    if json:
-        inputs = {**how, "labelled": sizes, "width": width, "seed": seed}
-        deliver(page_of_plan(inputs, answer, table.to_dict("records"), needed, sure), json=True)
-    else:
-        _print(screen_of_plan(answer, "Assumed", {**how, **judge.inputs}), table)
-        _say(regime, most)
+    show_plan(page, "Assumed", {**how, **judge.inputs}, json=json, html=html)
     if picture is not None:
-        figure = cast("Figure", bj.prevalence.plot_plan(table, width=width).get_figure())
-        figure.savefig(picture, dpi=150)
+        drawn().savefig(picture, dpi=150)
         tell(f"picture written to {picture}")
 
 
@@ -210,11 +214,11 @@ def _if_errors_differ(width: float | None, judge: Judge, how: dict[str, Any]) ->
 
 def _if_worse(
     width: float | None, judge: Judge, how: dict[str, Any], labels: int, seed: int
-) -> str:
+) -> list[str]:
     """What it costs if the judge errs more than was guessed."""
     q1, q0 = (max(rate - WORSE, 0.0) for rate in judge.rates)
     if q1 + q0 <= 1:
-        return ""
+        return []
     budget, asked = bj.prevalence.budget, {**how, "sensitivity": q1, "specificity": q0}
     if width is None:
         asked |= {"labelled": labels, "calibration": "random", "random_seed": seed}
@@ -222,10 +226,10 @@ def _if_worse(
     else:
         needed = budget.labels_by_design(width, **asked)["random sample"]
         cost = f"it {_takes(needed, ' labels')}"
-    return (
-        f" If the judge is right {100 * WORSE:g} points less often than guessed, on good outputs "
+    return [
+        f"If the judge is right {100 * WORSE:g} points less often than guessed, on good outputs "
         f"and on bad ones, {cost}."
-    )
+    ]
 
 
 def _takes(labels: int | None, noun: str = "", takes: str = "takes ") -> str:
@@ -239,61 +243,62 @@ def _answer(
     width: float | None,
     how: dict[str, Any],
     differs: str = "",
-) -> str:
-    """The sentence that opens the screen."""
+) -> list[str]:
+    """The sentence that opens the screen, and what it rests on."""
     if width is None:
         most = table[table["labelled"] == table["labelled"].max()].set_index("strategy")
         widths = most["expected_width"]
         sample, people = widths["random sample"], widths["people only"]
-        return (
+        return [
             f"{most['labelled'].iloc[0]} labels of a random sample are expected to give an "
-            f"interval {sample:.3f} wide, and {people:.3f} if the judge is left out. 9 tables of "
-            f"10 reach {most['width_90']['random sample']:.3f}."
-        )
-    sample, tables = needed["random sample"], "9 tables of 10 are as narrow"
-    text = f"An interval {width:g} wide {_takes(sample, ' labels', 'takes about ')} of a random "
-    text += f"sample, and {_takes(needed['people only'], takes='')} without the judge. "
+            f"interval {sample:.3f} wide, and {people:.3f} if the judge is left out.",
+            f"9 tables of 10 reach {most['width_90']['random sample']:.3f}.",
+        ]
+    sample, of_90 = needed["random sample"], sure["random sample"]
+    lines = [
+        f"An interval {width:g} wide {_takes(sample, ' labels', 'takes about ')} of a random "
+        f"sample, and {_takes(needed['people only'], takes='')} without the judge."
+    ]
     if sample is not None:
-        of_90 = sure["random sample"]
         start, end = ("That", "") if of_90 is None else ("So that", "it ")
-        text += f"{start} {tables} {end}{_takes(of_90)}. "
-    text += f"The number is {differs.strip(' ()')}. " if differs else ""
-    text += f"Chosen by the judge's verdict it {_takes(needed['by verdict'])}; "
+        lines.append(f"{start} 9 tables of 10 are as narrow {end}{_takes(of_90)}.")
+    lines += [f"The number is {differs.strip(' ()')}."] if differs else []
+    text = f"Chosen by the judge's verdict it {_takes(needed['by verdict'])}; "
     by_truth = needed["half good, half bad"]
     if by_truth is not None:
-        return f"{text}with labels chosen by truth, half good and half bad, {by_truth:,}."
+        text += f"with labels chosen by truth, half good and half bad, {by_truth:,}."
+        return [*lines, text]
     text += f"with labels chosen by truth it is out of reach with {how['items']:,} items"
-    return f"{text}: judge more items."
+    return [*lines, f"{text}: judge more items."]
 
 
-def _print(console: Console, table: pd.DataFrame) -> None:
-    head = ["labels", "strategy", "--calibration", "good", "bad", "width", "expected", "± error"]
-    head.append("9 of 10")
-    rows: list[list[str]] = []
+def _table(table: pd.DataFrame) -> Table:
+    numbers = ["labels", "good", "bad", "width", "expected", "± error", "9 of 10"]
+    lines: list[Line] = []
     last = None
     for row in table.itertuples(index=False):
-        rows += [[]] * (last is not None and row.labelled != last)
         cells = [f"{row.correct_n:.0f}", f"{row.incorrect_n:.0f}", f"{row.width:.3f}"]
         cells += [f"{x:.3f}" for x in (row.expected_width, row.mc_error, row.width_90)]
         size = "" if row.labelled == last else str(row.labelled)
-        rows.append([size, row.strategy, row.calibration, *cells])
+        lines.append(Line([size, row.strategy, row.calibration, *cells]))
         last = row.labelled
-    columns(console, head, rows, left=("strategy", "--calibration"))
+    return Table(["labels", "strategy", "--calibration", *numbers[1:]], lines, numbers)
 
 
-def _say(regime: tuple[Any, Any], most: int) -> None:
-    lines = ["", "width: of the closed form's interval at the data expected; expected: of the "]
-    lines[-1] += "posterior's,\naveraged over simulated data, and 9 of 10: what nine tables of ten "
-    lines[-1] += "reach; as a share of items."
-    if regime[0] != regime[0]:
-        lines.append(
-            f"With {most} labels by truth this judge tells less than labels of a random sample "
-            "alone, whatever\nthe prevalence; a random sample takes both."
-        )
+def _below(judge: Judge, labels: int, items: int) -> str:
+    """What the columns are, and when labels by truth pay."""
+    sensitivity, specificity = judge.rates
+    low, high = bj.prevalence.budget.judge_regime(
+        sensitivity, specificity, labelled=labels, items=items
+    )
+    regime = f"With {labels} labels by truth this judge tells "
+    if low != low:
+        regime += "less than labels of a random sample alone, whatever the prevalence"
     else:
-        lines.append(
-            f"With {most} labels by truth this judge tells more than labels of a random sample "
-            f"alone if the\nprevalence is between {regime[0]:.3f} and {regime[1]:.3f}; a random "
-            "sample takes both."
-        )
-    say("\n".join(lines))
+        regime += "more than labels of a random sample alone if the prevalence is between "
+        regime += f"{low:.3f} and {high:.3f}"
+    return (
+        "width: of the closed form's interval at the data expected; expected: of the posterior's, "
+        "averaged over simulated data, and 9 of 10: what nine tables of ten reach; as a share of "
+        f"items.\n{regime}; a random sample takes both."
+    )

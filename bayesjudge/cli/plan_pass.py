@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import bayesjudge as bj
 from bayesjudge.cli.output import deliver, say
+from bayesjudge.core.calls import called
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.progress import progress
 from bayesjudge.core.screen import how_many
 from bayesjudge.decide.power import PEOPLE, STRATEGIES, items_to_pass
-from bayesjudge.render.page import Page
+from bayesjudge.render.page import Line, Page, Table
 from bayesjudge.render.screen import columns, open_console, opening, wrapped
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 SAMPLE = "random sample"
 #: Where shares are guessed if none is expected: parts of the way from the threshold to 1.
@@ -90,6 +90,7 @@ def plan_pass(
     power: float,
     *,
     json: bool,
+    html: Path | None,
 ) -> None:
     """Answer how many labels it takes until a gate is likely to pass."""
     with checking("options") as require:
@@ -116,35 +117,33 @@ def plan_pass(
     else:
         rows = _rows([prevalence], judge, items, about, list(STRATEGIES))
         answer = _answer(rows, prevalence, judge, about, items)
-    if json:
-        alone = prevalence is not None
-        needed = {row["strategy"]: row["labelled"] for row in rows if alone and row["split"] == 0}
-        kept = [{name: value for name, value in row.items() if name != "split"} for row in rows]
-        deliver(page_of_plan(inputs, answer, kept, needed), json=True)
-        return
+    alone = prevalence is not None
+    needed = {row["strategy"]: row["labelled"] for row in rows if alone and row["split"] == 0}
+    kept = [{name: value for name, value in row.items() if name != "split"} for row in rows]
+    page = page_of_plan(inputs, answer, kept, needed)
+    page = replace(page, numbers=_table(rows), below=_below(rows, judge, about))
     shown = {**inputs, **(judge.inputs if judge else {})}
-    assumed = {k.replace("_", " "): v for k, v in shown.items() if v is not None}
-    console = screen_of_plan(answer, "Wanted and assumed", assumed)
-    if rows:
-        _print(console, rows)
-    _say(rows, judge, about)
+    show_plan(page, "Wanted and assumed", shown, json=json, html=html)
 
 
 def page_of_plan(
     inputs: Mapping[str, Any],
-    answer: str,
+    answer: Sequence[str],
     rows: Sequence[Any],
     needed: Mapping[str, Any],
     sure: Mapping[str, Any] | None = None,
 ) -> Page:
     """The page of a plan; `sure` are labels with which 9 of 10 tables are narrow enough."""
+    first, *notes = answer
     return Page(
         "bayesjudge plan",
-        answer,
+        first,
+        notes,
         command="plan",
+        line=called("plan"),
         inputs=inputs,
         fields=lambda: {
-            "answer": {"text": answer},
+            "answer": {"text": " ".join(answer)},
             "rows": rows,
             "labels_needed": needed,
             **({"labels_needed_90": sure} if sure else {}),
@@ -152,13 +151,22 @@ def page_of_plan(
     )
 
 
-def screen_of_plan(answer: str, heading: str, inputs: Mapping[str, Any]) -> Console:
-    """The screen of a plan: its answer, and what that rests on; tables follow."""
-    console = open_console()
-    wrapped(console, answer, "", "", style="bold")
-    console.print()
-    opening(console, heading, inputs)
-    return console
+def show_plan(
+    page: Page, heading: str, inputs: Mapping[str, Any], *, json: bool, html: Path | None
+) -> None:
+    """Show a plan: its answer, what that rests on, its table and what the columns are."""
+    if not json:
+        console = open_console()
+        wrapped(console, " ".join([page.sentence, *page.notes]), "", "", style="bold")
+        console.print()
+        shown = {name.replace("_", " "): v for name, v in inputs.items() if v is not None}
+        opening(console, heading, shown)
+        table = page.numbers
+        if table.lines:
+            left = [name for name in table.columns if name not in table.numbers]
+            columns(console, table.columns, [line.cells for line in table.lines], left)
+        say(f"\n{page.below}")
+    deliver(page, json=json, html=html)
 
 
 def _rows(
@@ -227,14 +235,15 @@ def _counts(rows: Sequence[Mapping[str, Any]], strategy: str, prevalence: float)
     ]
 
 
-def _at_the_threshold(about: Mapping[str, Any]) -> str:
+def _at_the_threshold(about: Mapping[str, Any]) -> list[str]:
     share = _percent(about["at_least"])
     wrong = _percent(1 - about["probability"])
-    return (
-        f"If people would pass {share} exactly, no number of labels shows that it is at least "
-        f"{share}: a gate then passes {wrong} of the time at most, however many there are. Ask for "
-        "a share below what you expect, or make the outputs better."
-    )
+    return [
+        f"No number of labels shows that people would pass at least {share} if they would pass "
+        f"{share} exactly.",
+        f"A gate then passes {wrong} of the time at most, however many labels there are. Ask for a "
+        "share below what you expect, or make the outputs better.",
+    ]
 
 
 def _answer(
@@ -243,22 +252,22 @@ def _answer(
     judge: Judge | None,
     about: Mapping[str, Any],
     items: int,
-) -> str:
-    """The sentence that opens the screen."""
+) -> list[str]:
+    """The sentence that opens the screen, and what it rests on."""
     people = _counts(rows, PEOPLE, prevalence)[0]
     counts = _counts(rows, SAMPLE, prevalence) if judge else [people]
     if counts[0] is None:
         return _out_of_reach(rows, prevalence, judge, about, items)
-    text = (
-        f"About {how_many(counts[0], 'label')} of a random sample{by_split(counts)} show, "
-        f"{_percent(about['probability'])} sure, that people would pass at least "
-        f"{_percent(about['at_least'])} of outputs, with a chance of {_percent(about['power'])} if "
-        f"they would pass {_percent(prevalence)}; "
-    )
-    if judge is None:
-        return f"{text}a judge saves some of them (--agreement)."
     without = f"more than the {items:,} items" if people is None else f"{people:,}"
-    return f"{text}without the judge it takes {without}."
+    return [
+        f"About {how_many(counts[0], 'label')} of a random sample are likely to show that people "
+        f"would pass at least {_percent(about['at_least'])} of outputs.",
+        f"The chance is {_percent(about['power'])} if they would pass {_percent(prevalence)}, and "
+        f"what is shown is {_percent(about['probability'])} sure{by_split(counts)}.",
+        "A judge saves some of the labels (--agreement)."
+        if judge is None
+        else f"Without the judge it takes {without}.",
+    ]
 
 
 def _out_of_reach(
@@ -267,18 +276,20 @@ def _out_of_reach(
     judge: Judge | None,
     about: Mapping[str, Any],
     items: int,
-) -> str:
+) -> list[str]:
     which = SAMPLE if judge else PEOPLE
     chance = next(row["chance"] for row in rows if row["strategy"] == which)
     wanted = items_to_pass(about["at_least"], prevalence, about["probability"], about["power"])
     share, most = _percent(prevalence), _percent(round(chance, 2))
-    return (
-        f"With {how_many(items, 'item')} no number of labels does it: if people would pass {share} "
-        f"of outputs, even {how_many(items, 'label')} show that it is at least "
-        f"{_percent(about['at_least'])} with a chance of {most} only. About "
-        f"{float(f'{wanted:.3g}'):,.0f} items, all of them labelled, would do; or "
-        f"ask for a share further below {share}, or accept a lower chance (--power)."
-    )
+    least = _percent(about["at_least"])
+    return [
+        f"With {how_many(items, 'item')} no number of labels is likely to show a share of at least "
+        f"{least}.",
+        f"If people would pass {share} of outputs, even {how_many(items, 'label')} show it with a "
+        f"chance of {most} only.",
+        f"About {float(f'{wanted:.3g}'):,.0f} items, all of them labelled, would do; or ask for a "
+        f"share further below {share}, or accept a lower chance (--power).",
+    ]
 
 
 def _answer_of_guesses(
@@ -287,8 +298,8 @@ def _answer_of_guesses(
     judge: Judge | None,
     about: Mapping[str, Any],
     items: int,
-) -> str:
-    parts: list[str] = []
+) -> list[str]:
+    labels: list[str] = []
     for guess in guesses:
         counts = _counts(rows, SAMPLE if judge else PEOPLE, guess)
         known = sorted(n for n in counts if n is not None)
@@ -297,30 +308,30 @@ def _answer_of_guesses(
             each += " or more"
         elif len({*known}) > 1:
             each += f" to {known[-1]:,}"
-        where = "if they would pass " if not parts else "if "
-        parts.append(f"{each} {where}{_percent(guess)}")
-    share = _percent(about["at_least"])
-    return (
-        f"How many labels of a random sample show, {_percent(about['probability'])} sure, that "
-        f"people would pass at least {share} of outputs, with a chance of "
-        f"{_percent(about['power'])}, depends on how many they would pass: {', '.join(parts)}; if "
-        f"{share} exactly, no number will do."
-    )
+        labels.append(f"{each} if {_percent(guess)}")
+    share, middle = _percent(about["at_least"]), len(guesses) // 2
+    expected = labels[middle].replace(" if ", " labels of a random sample if they would pass ")
+    return [
+        f"To show that people would pass at least {share} of outputs takes {expected}.",
+        f"It depends on how many they would pass: {', '.join(labels)}; if {share} exactly, no "
+        f"number will do. What is shown is {_percent(about['probability'])} sure, with a chance of "
+        f"{_percent(about['power'])}.",
+    ]
 
 
-def _print(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
+def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
     ranged = _are_ranged(rows)
     several = len({row["prevalence"] for row in rows}) > 1
     head = ["people pass"] * several + ["strategy", "--calibration", "labels", "chance"]
-    shown = []
+    lines = []
     for row in rows:
         if row["split"]:
             continue
         every = _counts(rows, row["strategy"], row["prevalence"])
         cells = [_percent(row["prevalence"])] * several + [row["strategy"], row["calibration"]]
         cells += [_number(row["labelled"]), f"{row['chance']:.2f}"]
-        shown.append(cells + [_ends(every)] * ranged)
-    columns(console, [*head, *["range"] * ranged], shown, left=("strategy", "--calibration"))
+        lines.append(Line(cells + [_ends(every)] * ranged))
+    return Table([*head, *["range"] * ranged], lines, ("people pass", "labels", "chance", "range"))
 
 
 def _number(labels: int | None) -> str:
@@ -340,8 +351,9 @@ def _are_ranged(rows: Sequence[Mapping[str, Any]]) -> bool:
     return any(_ends(_counts(rows, row["strategy"], row["prevalence"])) for row in rows)
 
 
-def _say(rows: Sequence[Mapping[str, Any]], judge: Judge | None, about: Mapping[str, Any]) -> None:
-    lines = [""]
+def _below(rows: Sequence[Mapping[str, Any]], judge: Judge | None, about: Mapping[str, Any]) -> str:
+    """What the columns are, and what to do next."""
+    lines = []
     if rows:
         sure, gate = _percent(about["probability"]), f"--at-least {about['at_least']:g}"
         text = f"chance: that `bayesjudge gate {gate}` passes, {sure} sure, with so many labels"
@@ -357,4 +369,4 @@ def _say(rows: Sequence[Mapping[str, Any]], judge: Judge | None, about: Mapping[
         f"`bayesjudge label TABLE --gate {about['at_least']:g}` draws what to label and stops by "
         "itself as soon as it is decided."
     )
-    say("\n".join(lines))
+    return "\n".join(lines)

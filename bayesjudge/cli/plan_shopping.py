@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,14 +12,13 @@ from cyclopts import Group, Parameter
 
 import bayesjudge as bj
 from bayesjudge.cli.options import are, needed
-from bayesjudge.cli.output import deliver, say
-from bayesjudge.cli.plan_pass import page_of_plan, screen_of_plan
+from bayesjudge.cli.plan_pass import page_of_plan, show_plan
 from bayesjudge.cli.shapes.roles import describe
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.answer import chance, listed, percent_of
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.screen import few, how_many
-from bayesjudge.render.screen import columns
+from bayesjudge.render.page import Line, Table
 
 #: Saved from the next plan, in parts of it, before a sentence says so.
 WORTH_SAYING = 0.05
@@ -75,7 +74,12 @@ class OfPilot:
 
 
 def plan_shopping(
-    asked: OfPilot, goal: Mapping[str, Any], guesses: Mapping[str, Any], *, json: bool
+    asked: OfPilot,
+    goal: Mapping[str, Any],
+    guesses: Mapping[str, Any],
+    *,
+    json: bool,
+    html: Path | None,
 ) -> None:
     """Read a pilot, and list what reaches the goal."""
     goal = {**goal, "difference": asked.difference}
@@ -94,18 +98,16 @@ def plan_shopping(
     inputs = {"pilot": str(path), **about, "labelled": len(pilot.truth)}
     inputs |= {"prices": ", ".join(asked.price or [])}
     inputs |= {name: value for name, value in goal.items() if value not in (None, False)}
-    if json:
-        deliver(page_of_plan(inputs, answer, rows, {}), json=True)
-        return
-    read = {k.replace("_", " "): v for k, v in inputs.items()}
-    console = screen_of_plan(answer, "Read and wanted", read)
-    shown = [[_cell(row, name) for name in HEADS] for row in rows[:MOST_SHOWN]]
-    columns(console, [*HEADS.values()], shown, left=("way",))
-    say(
-        "\ncost: of what the pilot does not have yet; labels: in all, and how many more; judged, "
-        "stronger: items that the judge, and the stronger one, see; width: median of the "
-        "interval's; chance: that the goal is reached (–: not with so many items)."
+    lines = [Line([_cell(row, name) for name in HEADS]) for row in rows[:MOST_SHOWN]]
+    heads = [*HEADS.values()]
+    page = replace(
+        page_of_plan(inputs, answer, rows, {}),
+        numbers=Table(heads, lines, [name for name in heads if name != "way"]),
+        below="cost: of what the pilot does not have yet; labels: in all, and how many more; "
+        "judged, stronger: items that the judge, and the stronger one, see; width: median of the "
+        "interval's; chance: that the goal is reached (–: not with so many items).",
     )
+    show_plan(page, "Read and wanted", inputs, json=json, html=html)
 
 
 def _prices(given: Sequence[str], require: Any) -> dict[str, float]:
@@ -149,8 +151,8 @@ def _pilot(source: Source, asked: OfPilot) -> tuple[bj.decide.Pilot, dict[str, A
     return read, {name: column for name, column in about.items() if column}
 
 
-def _answer(rows: Sequence[Mapping[str, Any]], goal: Mapping[str, Any]) -> str:
-    """``$140: 62 labels (42 more), 900 judged items, one call each; …``."""
+def _answer(rows: Sequence[Mapping[str, Any]], goal: Mapping[str, Any]) -> list[str]:
+    """What the cheapest way costs, what it buys, and how much less that is."""
     can = [row for row in rows if row["cost"] is not None]
     aim = "a decision which system is better"
     if goal["width"] is not None:
@@ -159,16 +161,19 @@ def _answer(rows: Sequence[Mapping[str, Any]], goal: Mapping[str, Any]) -> str:
         aim = f"a decision whether the mean is at least {goal['at_least']:g}"
     if not can:
         best = max(row["reached"] for row in rows)
-        return (
+        return [
             f"With these items nothing reaches {aim} with a chance of {percent_of(goal['power'])}: "
-            f"{chance(best)} at most. More items would do (--items, or a price of an item)."
-        )
+            f"{chance(best)} at most.",
+            "More items would do (--items, or a price of an item).",
+        ]
     first = can[0]
     sure = percent_of(round(first["reached"], 2))
-    text = f"{money(first['cost'])} buys {aim} with a chance of {sure}: "
-    text += f"{how_many(first['labels'], 'label')} ({first['more']:,} more){_bought(first)}."
+    start = f"{money(first['cost'])} buys" if first["cost"] else "The pilot alone gives"
+    text = f"{start} {aim} with a chance of {sure}."
+    labels = f"{how_many(first['labels'], 'label')} ({first['more']:,} more)"
+    goods = f"It takes {labels}{_bought(first)}."
     if first["sure"] is not None:
-        text += f" Decide with --probability {first['sure']:.3f}, since the pilot counts again."
+        goods += f" Decide with --probability {first['sure']:.3f}, since the pilot counts again."
     single = next((row for row in can[1:] if not row["stronger"]), None)
     people = next((row for row in can[1:] if not row["judge"]), None)
     others = [row for i, row in enumerate((single, people)) if row and (i == 0 or row != single)]
@@ -178,7 +183,7 @@ def _answer(rows: Sequence[Mapping[str, Any]], goal: Mapping[str, Any]) -> str:
         for more, row in saved
         if more > WORTH_SAYING * row["cost"]
     ]
-    return f"{text} That is {listed(less)}." if less else text
+    return [text, goods, *([f"That is {listed(less)}."] if less else [])]
 
 
 def _bought(row: Mapping[str, Any]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -25,6 +24,7 @@ from bayesjudge.cli.options import (
     MODEL,
     OF_TABLE,
     OUTPUT,
+    Html,
     Meanings,
     Metric,
     NamedItem,
@@ -33,10 +33,11 @@ from bayesjudge.cli.options import (
     needed,
     table_option,
 )
-from bayesjudge.cli.output import Story, present, say, tell, write_csv
+from bayesjudge.cli.output import Story, deliver, present, say, tell, write_csv
 from bayesjudge.cli.shapes.words import ATTEMPTS, JUDGES, SYSTEMS, TESTED, words_of
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.answer import Answer
+from bayesjudge.core.calls import called
 from bayesjudge.core.errors import InputError, Problem, checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
@@ -44,7 +45,7 @@ from bayesjudge.core.labels import read_labels
 from bayesjudge.core.names import name_of
 from bayesjudge.core.screen import few, visible
 from bayesjudge.core.side_by_side import side_by_side
-from bayesjudge.render.page import sampling_of
+from bayesjudge.render.page import Line, Page, Table, sampling_of
 from bayesjudge.repeats.checks import OF_ORDER
 from bayesjudge.repeats.data import ITEM_COLUMNS, stack_answers
 
@@ -210,6 +211,7 @@ def run(
     *,
     arm: Annotated[str | None, OF_TABLE] = None,
     out: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
+    html: Html = None,
     quiet: Annotated[bool, Parameter(group=OUTPUT, negative="")] = False,
 ) -> None:
     """Ask chat models about items until each mean score is known well enough.
@@ -259,7 +261,7 @@ def run(
         If the file says what is not understood, or a model refuses for good.
     """
     with checking("options") as require:
-        check_files(require, out=out)
+        check_files(require, html=html, out=out)
     settings, items, judges = asked_of(config, arm)
     try:
         with warnings.catch_warnings():
@@ -278,20 +280,29 @@ def run(
     if out is not None:
         write_csv(result.answers, out)
         tell(f"answers written to {out}")
-    _show_run(result, settings["half_width"])
-
-
-def _show_run(result: Any, half_width: float) -> None:
-    settled, every = int(result.items["settled"].sum()), len(result.items)
-    unparsed, failed = int(result.items["unparsed"].sum()), int(result.items["failed"].sum())
-    sys.stdout.write(visible(result.items.round(3).to_string(index=False)) + "\n\n")
-    sys.stdout.write(
-        f"{settled} of {every} items settled to ± {half_width:.3g}; "
-        f"{result.calls} calls, cost {result.cost:.4g}; {unparsed} answers could not be read, "
-        f"{failed} calls failed for good\n"
-    )
-    if settled < every:
+    deliver(_page_of_run(result, settings), html=html)
+    if not result.items["settled"].all():
         tell("run the command again to go on, with a greater budget or most_per_item if need be")
+
+
+def _page_of_run(result: Any, settings: Mapping[str, Any]) -> Page:
+    items = result.items.round(3)
+    settled, unparsed, failed = (int(items[k].sum()) for k in ("settled", "unparsed", "failed"))
+    sentence = f"{settled} of {len(items)} items settled to ± {settings['half_width']:.3g}."
+    about = (
+        f"{result.calls} calls, cost {result.cost:.4g}; {unparsed} answers could not be read, "
+        f"{failed} calls failed for good."
+    )
+    names = list(map(str, items.columns))
+    return Page(
+        "bayesjudge repeats run",
+        sentence,
+        about=about,
+        line=called("repeats run"),
+        inputs={"answers": settings["store"]},
+        numbers=Table(names, [Line(list(map(str, row))) for row in items.to_numpy()], names[1:]),
+        said=[f"{sentence} {about}", "", *visible(items.to_string(index=False)).splitlines()],
+    )
 
 
 def read_scale(text: str) -> tuple[float, ...]:
@@ -379,7 +390,7 @@ def answer(
     wanted = {"half_width": half_width, "cost_per_call": cost_per_call}
     wanted |= {"flips_at_most": flips_at_most, "ci_prob": shared.ci_prob}
     answered = module.answer(*forms, **wanted)  # type: ignore[arg-type]
-    if order and (note := _order_told(scores, order, answered)):
+    if order and (note := _note_of_order(scores, order, answered)):
         answered = replace(answered, notes=(*answered.notes, note))
     fits: list[Fit] = []
     # the answer rests on a formula: the model tells of single items, to those who ask
@@ -446,7 +457,7 @@ def _about_verdicts(
     return [every, *means]
 
 
-def _order_told(scores: module.Scores, order: str, answered: Answer) -> str:
+def _note_of_order(scores: module.Scores, order: str, answered: Answer) -> str:
     """What tests of the order found, if no caution tells it."""
     effects = module.order_effects(scores)
     p = [test.p_value for test in effects.values() if test.p_value == test.p_value]

@@ -140,12 +140,25 @@ class Check:
 
     def __str__(self) -> str:
         if self.undecidable:
-            reasons = "; ".join(f"{UNDECIDABLE[id]} ({id})" for id in self.undecidable)
-            return f"{self.outcome.upper()}: {self._claim()}, and no number decides: {reasons}"
-        text = f"{self.outcome.upper()}: {self._claim()}: {self._numbers()}"
+            return f"{self.sentence}: {'; '.join(UNDECIDABLE[id] for id in self.undecidable)}"
+        text = ". ".join([self.sentence, *self._limits()])
         if not math.isnan(self.chance):
             text += f". It is {self._met()} with probability {self._surely()}"
         return text + f". What would decide: {self.would_decide()}" * bool(self.needs)
+
+    @property
+    def sentence(self) -> str:
+        """The outcome and the number with its limits, in a sentence."""
+        start = f"{self.outcome.upper()}: {self._claim()}"
+        if self.undecidable:
+            return f"{start}, and no number decides ({', '.join(self.undecidable)})"
+        limits = f"{self.low:.3f} to {self.high:.3f}"
+        if math.isnan(self.low):
+            return f"{start}: {'there is no label yet' if self.always_valid else 'no estimate'}"
+        if math.isnan(self.value):
+            return f"{start}: no estimate, but bounds, {limits}"
+        what = "difference" if self.quantity == "difference" else "estimate"
+        return f"{start}: {what} {self.value:.3f} ({limits})"
 
     def would_decide(self) -> str:
         """What would decide an unknown, and with which chance."""
@@ -163,18 +176,15 @@ class Check:
         needed = f"a pass takes {self.probability:g}, a fail {1 - self.probability:.3g}"
         return f"{low if low == high else f'{low} to {high}'} ({needed})"
 
-    def _numbers(self) -> str:
-        """The estimate, and what its limits are."""
-        if math.isnan(self.value) and math.isnan(self.low):
-            return "there is no label yet" if self.always_valid else "no estimate"
+    def _limits(self) -> list[str]:
+        """What the limits are, if there are any."""
+        if math.isnan(self.low):
+            return []
         how = f"each with probability {self.probability:g}"
         how += " at every look" * self.always_valid
         how += " or more (one good item less, one more: Clopper-Pearson)" * self.clopper_pearson
-        what = "difference" if self.quantity == "difference" else "estimate"
-        words = f"{what} {self.value:.3f}. One-sided limits"
-        if math.isnan(self.value):
-            words = "no estimate; bounds, whatever items without a label are worth"
-        return f"{words}: at least {self.low:.3f}, and at most {self.high:.3f}, {how}"
+        bounds = math.isnan(self.value)
+        return [f"One-sided limits{', whatever items without a label are worth' * bounds}, {how}"]
 
     def _met(self) -> str:
         return f"at {'least' if self.at_least else 'most'} {self.threshold:g}"
@@ -259,7 +269,7 @@ class Gate:
     def __str__(self) -> str:
         lines = [line for check in self.checks for line in (str(check), labels_of(check)) if line]
         if len(self.checks) > 1:
-            lines = [f"{self.outcome.upper()} ({_counted(self.checks)})", *lines]
+            lines = [finding(self), *lines]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -297,18 +307,9 @@ def named(check: Check) -> str:
 
 def finding(gate: Gate) -> str:
     """The outcome of all checks in one line, with the number if there is one."""
-    outcome = gate.outcome.capitalize()
     if len(gate.checks) > 1:
-        return f"{outcome}: {_counted(gate.checks)}"
-    (check,) = gate.checks
-    wanted = f"at {'least' if check.at_least else 'most'} {check.threshold:g} wanted"
-    if check.undecidable:
-        return f"{outcome}: no number decides ({', '.join(check.undecidable)}), {wanted}"
-    if math.isnan(check.value) and math.isnan(check.low):
-        return f"{outcome}: no estimate, {wanted}"
-    if math.isnan(check.value):
-        return f"{outcome}: {check.low:.3f} to {check.high:.3f}, {wanted}"
-    return f"{outcome}: {check.value:.3f} ({check.low:.3f} to {check.high:.3f}), {wanted}"
+        return f"{gate.outcome.upper()}: {_counted(gate.checks)}"
+    return gate.checks[0].sentence
 
 
 def _counted(checks: Sequence[Check]) -> str:

@@ -118,14 +118,9 @@ class Drift:
         return int(table.sum() - np.trace(table))
 
     def __str__(self) -> str:
-        change, name = self.estimate["pass_rate_change"], self.pass_name
-        seen = listed([change_in_words(quantity, name) for quantity in self.seen])
-        verdict = f"DRIFT in the {seen}" if self.seen else "NO DRIFT seen"
+        name = self.pass_name
         lines = [
-            f"{verdict}: {_passes(change, name, surely='pass_rate_change' in self.seen)}; "
-            f"{flips_in_words(self)}",
-            f"{rate_in_words(name)} {change.value:+.3f} ({change.low:+.3f} to {change.high:+.3f}, "
-            f"{percent_of(self.estimate.ci_prob)} interval)",
+            f"{drift_in_words(self)}; {flips_in_words(self)}",
             f"a change of 3 points would be seen with probability {self.power(0.03):.2f}; one of "
             f"{100 * self.detectable():.1f} points with probability .8",
         ]
@@ -134,7 +129,7 @@ class Drift:
                 place = "".join(f" of {name}" for name in where.values())
                 words = quantity.replace("_", " ").replace("pass rate", rate_in_words(name))
                 lines.append(f"{words}{place} {row.value:+.3f} ({row.low:+.3f} to {row.high:+.3f})")
-        return "\n".join(lines)
+        return "\n".join([*lines, f"{percent_of(self.estimate.ci_prob)} intervals"])
 
     def __repr__(self) -> str:
         return fitted(str(self).splitlines())
@@ -170,11 +165,10 @@ def rate_in_words(name: str) -> str:
 
 def drift_in_words(drift: Drift) -> str:
     """Which changes were seen, and that of the pass rate, in one line."""
-    name = drift.pass_name
-    seen = ", ".join(change_in_words(quantity, name) for quantity in drift.seen)
-    value, low, high = drift.estimate["pass_rate_change"]
-    words = f"Drift in {seen}" if seen else "No drift seen"
-    return f"{words}: the {rate_in_words(name)} changed by {value:+.3f} ({low:+.3f} to {high:+.3f})"
+    change, name = drift.estimate["pass_rate_change"], drift.pass_name
+    seen = listed([change_in_words(quantity, name) for quantity in drift.seen])
+    verdict = f"Drift in the {seen}" if drift.seen else "No drift seen"
+    return f"{verdict}: {_passes(change, name, surely='pass_rate_change' in drift.seen)}"
 
 
 def change_in_words(quantity: str, pass_name: str = "") -> str:

@@ -636,11 +636,15 @@ class Card:
                   *(f"{number[end]:.3f}" for end in Row._fields)])
             for number in self.numbers
         ]  # fmt: skip
-        head, *about = str(self).splitlines()
+        good, hit, bad, caught = self.totals
+        sentence = f"{self.judge} passed {hit:,} of {good:,} good outputs that people labelled, "
+        sentence += f"and failed {caught:,} of {bad:,} bad ones."
+        about = str(self).splitlines()
         return Page(
             f"Judge card: {self.judge}",
-            sentence=head,
+            sentence=sentence,
             notes=[line.strip() for line in about],
+            said=[sentence, "", *about],
             numbers=Table(["number", "of", *Row._fields], lines),
             below=f"{self.ci_prob:.0%} intervals.",
             inputs={"judge": self.judge, "source": self.source, "labels": self.calibration},

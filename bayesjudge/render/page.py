@@ -49,6 +49,13 @@ class Table:
     numbers: Sequence[str] = NUMBERS
 
 
+class Shell(str):
+    """A line of a section that can be pasted into a shell."""
+
+    __slots__ = ()
+    shell = True
+
+
 class Section(NamedTuple):
     """Something that a command says beside its numbers, such as a certificate."""
 
@@ -110,7 +117,7 @@ class Page:
         What a screen says line by line, if that is not its estimates.
     pictures : callable
         Draws the pictures, by caption.
-    answer, made, fits : optional
+    answer, estimates, fits : optional
         The answer, the estimates and the fits among them, if the page is of some: a screen lays
         their table out to its width.
     """
@@ -139,7 +146,7 @@ class Page:
     said: Sequence[str] = ()
     pictures: Callable[[], Mapping[str, Figure]] = dict
     answer: Answer | None = None
-    made: Sequence[Estimate] = ()
+    estimates: Sequence[Estimate] = ()
     fits: Sequence[Fit] = ()
 
     @property
@@ -149,7 +156,7 @@ class Page:
         return [(name.replace("_", " "), str(value)) for name, value in given.items()]
 
     @property
-    def told(self) -> Answer:
+    def quoting(self) -> Answer:
         """The answer, of a page that has one."""
         assert self.answer is not None
         return self.answer
@@ -160,9 +167,9 @@ class Page:
         return self.cautions if self.answer is None else self.answer.cautions
 
     @property
-    def every(self) -> list[Record]:
+    def records(self) -> list[Record]:
         """All numbers of its estimates."""
-        return records(*self.made, ci_prob=self.made[0].ci_prob)
+        return records(*self.estimates, ci_prob=self.estimates[0].ci_prob)
 
 
 def page_of(
@@ -223,7 +230,7 @@ def page_of(
         methods=methods,
         pass_name=pass_name_in(estimates),
         answer=answer,
-        made=estimates,
+        estimates=estimates,
         fits=fits,
         **about,
     )

@@ -53,7 +53,7 @@ class Style:
     #: A quantity that is told beside the quoted one, in a column of its own.
     beside: str = ""
     #: Whose uncorrected numbers stand beside the quoted ones.
-    own: str = "judge"
+    judges: str = "judge"
     #: Whether the labels alone have a column of their own, beside several quoted numbers.
     alone: bool = False
     #: Methods that answer another question: they are not counted among those that differ.
@@ -85,7 +85,7 @@ def open_console() -> Console:
 
 def show_answer(console: Console, page: Page, style: Style, *, details: bool = False) -> None:
     """Print the answer, what it rests on, and the table with the quoted row marked."""
-    answer = page.told
+    answer = page.quoting
     wrapped(console, answer.text, "", "", style="bold")
     read = page.inputs.get("labels")  # how they are spelled, if not as 1 and 0
     labels = f"Labels: {read}." if read else ""
@@ -94,7 +94,7 @@ def show_answer(console: Console, page: Page, style: Style, *, details: bool = F
     for line in (_with_source(answer.basis, page), about, labels, *answer.notes, answer.why):
         if line:
             wrapped(console, line, "", "")
-    every = page.every
+    every = page.records
     if details:
         console.print()
         opening(console, page.title, page.inputs)
@@ -108,8 +108,8 @@ def show_answer(console: Console, page: Page, style: Style, *, details: bool = F
 
 def _quoted_alone(console: Console, page: Page, style: Style) -> None:
     """Print the quoted numbers that no other method has, above the table of methods."""
-    answer = page.told
-    quantities = {q for estimate in page.made for q in estimate.quantities}
+    answer = page.quoting
+    quantities = {q for estimate in page.estimates for q in estimate.quantities}
     missing = not quantities & set(answer.quoted.quantities)
     if answer.known and (missing or style.answer not in answer.quoted.quantities):
         table(console, records(answer.quoted, ci_prob=answer.quoted.ci_prob), style, named=True)
@@ -181,7 +181,7 @@ def quoted_lines(answer: Answer, every: Sequence[Record], style: Style, width: i
     quantity = in_words(next(iter(quoted.quantities)), pass_name_in([quoted]))
     title = "" if several else style.heading or quantity
     head = ["", title, "value", "low", "high"]
-    head += [style.own] * (beside is not None) + ["truth"] * bool(truth)
+    head += [style.judges] * (beside is not None) + ["truth"] * bool(truth)
     rows = [
         _cells(">", r.method.brief if single else _name(r, kept, several), r, beside, truth)
         for r in kept[:MOST_ROWS]
@@ -190,7 +190,7 @@ def quoted_lines(answer: Answer, every: Sequence[Record], style: Style, width: i
     if also:
         head.append(in_words(style.beside))
         rows = [
-            [*row, _told_beside(style, also[r.entry[1:]]) if r.entry[1:] in also else "–"]
+            [*row, _cell_beside(style, also[r.entry[1:]]) if r.entry[1:] in also else "–"]
             for r, row in zip(kept, rows, strict=False)
         ]
     if alone:
@@ -231,7 +231,7 @@ def _cells(
 CHANCES = {"first"}
 
 
-def _told_beside(style: Style, row: Row) -> str:
+def _cell_beside(style: Style, row: Row) -> str:
     """A number in a column of its own."""
     return chance(row.value) if style.beside in CHANCES else numbers(row)
 
@@ -240,23 +240,23 @@ def show_sampled(
     console: Console, page: Page, before: Page, style: Style, *, details: bool = False
 ) -> None:
     """Go on with the table of the page `before`: the sampled model, which it did not wait for."""
-    answer, fit = page.told, page.made[len(before.made)]
+    answer, fit = page.quoting, page.estimates[len(before.estimates)]
     sampled = records(fit, ci_prob=fit.ci_prob)
     if details:
-        rest = [estimate for estimate in page.made if estimate is not fit]
+        rest = [estimate for estimate in page.estimates if estimate is not fit]
         above = _answers(records(*rest, ci_prob=fit.ci_prob), style)
         table(console, _answers(sampled, style), style, above=above)
         return
     quoted = entries(answer.quoted)
     mine = [r for r in sampled if r.entry in quoted if not is_bounded(r.row)]
     if len(quoted) == 1 and mine:
-        console.print(visible_line(quoted_lines(answer, page.every, style, console.width)[-1]))
+        console.print(visible_line(quoted_lines(answer, page.records, style, console.width)[-1]))
     elif mine:
         gap = max(abs(r.row.value - quoted[r.entry].value) for r in mine)
         words = f"{fit.method.brief}, sampled since, differs from these numbers by at most "
         wrapped(console, f"{words}{_gap(gap, mine[0].quantity)}: --details", "  ", "    ")
     for note in answer.notes:
-        if note not in before.told.notes:
+        if note not in before.quoting.notes:
             wrapped(console, note, "  ", "    ")
 
 
@@ -443,16 +443,18 @@ def rest(
     if not details:
         _brief_end(console, page, style, quiet=quiet)
         return
-    other = _by_entry(page.made, style)
+    other = _by_entry(page.estimates, style)
     table(console, other, style, named=True)
     meant = [q for q in dict.fromkeys(r.quantity for r in other) if q in style.words]
     _section(console, "", [f"{q}: {of_passes(style.words[q], page.pass_name)}" for q in meant])
     for section in page.sections:
         _section(console, section.heading, [*section.lines, *section.further])
     _section(console, "Cautions", [": ".join(pair) for pair in once(page.cautions)])
-    assumed = [(e.method.brief, "; ".join(map(str, e.assumptions))) for e in page.made]
+    assumed = [(e.method.brief, "; ".join(map(str, e.assumptions))) for e in page.estimates]
     _section(console, "Assumptions", _by_text(assumed))
-    about = [(estimate.method.brief, f"about {TARGETS[estimate.target]}") for estimate in page.made]
+    about = [
+        (estimate.method.brief, f"about {TARGETS[estimate.target]}") for estimate in page.estimates
+    ]
     _section(console, "Items", _by_text(about))
     _section(console, "Sampling", [_sampling(fit) for fit in page.fits])
 
@@ -473,7 +475,7 @@ OF_THE_JUDGE = {"errors-do-not-cancel"}
 
 def _brief_end(console: Console, page: Page, style: Style, *, quiet: bool) -> None:
     """Cautions of the quoted numbers, how many others there are, and where the rest is."""
-    answer = page.told
+    answer = page.quoting
     corrected = OF_THE_JUDGE - {n for a in answer.quoted.assumptions for n in a.contradicted_by}
     shown = page.cautions if style.every else answer.cautions
     cautions = [c for c in shown if c.id not in corrected]

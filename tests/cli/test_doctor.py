@@ -16,6 +16,7 @@ from readers import logs
 
 import bayesjudge as bj
 from bayesjudge.cli import main
+from bayesjudge.cli.doctor import examine as look_at
 from bayesjudge.cli.shapes import WANTED
 
 TESTS = Path(__file__).parents[1]
@@ -974,6 +975,32 @@ def test_verdicts_in_both_orders_are_a_line_of_bias_orders(tmp_path, examine):
     path.write_text("prompt,answer_A,answer_B,judge_says\n" + "\n".join(rows))
     (answer,) = examine(path)["answers"]
     assert answer["command"].endswith("--tie-value tie --missing drop")
+
+
+@pytest.mark.slow
+def test_a_column_of_each_order_is_a_line_of_bias_orders(tmp_path, examine, capsys):
+    rows = [f"p{i},{'ABA='[i % 4]},{'ABB='[i % 4]}" for i in range(80)]
+    for first, second in (("verdict_order1", "verdict_order2"), ("AB order", "BA order")):
+        path = tmp_path / f"{first}.csv"
+        lines = "\n".join([f"pair,{first},{second}", *rows]).replace("=", "tie")
+        path.write_text(lines)
+        (answer,) = examine(path)["answers"]
+        assert set(answer["options"]) == set()
+        assert main(["bias", "orders", str(path), "--json"]) == 0
+        document = json.loads(capsys.readouterr().out)
+        assert document["inputs"]["pairs"] == 80
+        same = next(e for e in document["estimates"] if e["quantity"] == "consistency")
+        assert same["value"] == pytest.approx(0.75, abs=0.02)
+
+
+@pytest.mark.slow
+def test_unlabelled_verdicts_of_three_classes_are_drawn_and_read_as_classes(tmp_path):
+    path = tmp_path / "three.csv"
+    rows = [f"i{i},{('A', 'B', 'tie')[i % 3]}" for i in range(60)]
+    path.write_text("\n".join(["id,verdict", *rows]))
+    (_, draw), (_, read) = look_at(path).labelling
+    assert "--classes" not in draw
+    assert "--classes" in read
 
 
 @pytest.mark.slow

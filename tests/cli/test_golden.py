@@ -3,6 +3,7 @@
 ``BAYESJUDGE_GOLDEN=write pytest tests/cli/test_golden.py`` writes them anew.
 """
 
+import html
 import itertools
 import json
 import os
@@ -16,6 +17,7 @@ import pytest
 
 import bayesjudge as bj
 from bayesjudge.cli import main, output
+from bayesjudge.cli.commands import build_app
 from bayesjudge.datasets import keep_labels, xstest
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -49,6 +51,27 @@ SCREENS = {
     "rubric": "rubric rubric.csv --calibration random",
     "verdicts": "repeats report verdicts.csv --scale 0-1",
 }
+#: Whose pages alone are looked at.
+PAGES = {
+    "categories": "repeats categories categories.csv",
+    "doctor": "doctor all.csv --truth truth",
+    "drift": "drift one.csv old.csv --item item --truth truth",
+    "gate": f"gate one.csv {LABELS} --at-least 0.9",
+    "gate_pass": f"gate one.csv {LABELS} --at-least 0.2",
+    "gate_systems": f"gate all.csv {LABELS} --by system --unparsed fail --at-least 0.5",
+    "label": "label one.csv --item item --verdict verdict --gate 0.5 --sheet sheet.csv "
+    "--state state.json --form form.html",
+    "passport_check": f"passport check card.json one.csv {LABELS}",
+    "passport_make": f"passport make one.csv {LABELS} --judge gpt-4 --out made.json",
+    "passport_show": "passport show card.json",
+    "pilot": "plan --pilot one.csv --truth truth --judge verdict --price label=1 call=0 --width .1",
+    "plan": "plan --at-least 0.8 --agreement 0.85 --prevalence 0.9",
+    "plan_guesses": "plan --at-least 0.8",
+    "plan_widths": "plan --width 0.1 --prevalence 0.7 --agreement 0.9 --labelled 50",
+    "positions": "bias positions positions.csv",
+}
+#: Commands that answer no question, or of a page that another test writes.
+NO_PAGE = {("bias", "variants"), ("completion",), ("explain",)}
 FORMS = {"txt": "", "md": "--markdown -", "json": "--json"}
 
 
@@ -64,7 +87,11 @@ def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("golden")
     table = keep_labels(xstest(), 100, 2024, by="system")
     table.to_csv(made / "all.csv", index=False)
-    table[table["system"] == "llama2new"].to_csv(made / "one.csv", index=False)
+    one = table[table["system"] == "llama2new"]
+    one.to_csv(made / "one.csv", index=False)
+    one.assign(verdict=one["verdict"].mask(one["item"] % 10 == 0, 0)).to_csv(
+        made / "old.csv", index=False
+    )
     names = [f"provider/the-model-{i}-instruct-turbo-2026-05-{i:02d}" for i in range(10, 30)]
     many = [simulated_items(20 + i).assign(system=name) for i, name in enumerate(names)]
     pd.concat(many).to_csv(made / "many.csv", index=False)
@@ -83,6 +110,15 @@ def folder(tmp_path_factory):
     calls = pd.DataFrame({"item": np.repeat(np.arange(60), 5)})
     calls["score"] = (np.arange(300) * 7 % 11 < calls["item"] % 13).astype(int)
     calls.to_csv(made / "verdicts.csv", index=False)
+    places = [(i, place, 3 + (i % 3) + (place == "a")) for i in range(40) for place in "ab"]
+    places = pd.DataFrame(places, columns=["answer", "position", "score"])
+    places.to_csv(made / "positions.csv", index=False)
+    words = calls.assign(verdict=np.where(calls["score"] == 1, "good", "bad"))
+    words.to_csv(made / "categories.csv", index=False)
+    card = str(made / "card.json")
+    main(
+        ["passport", "make", str(made / "one.csv"), *LABELS.split(), "--judge", "j", "--out", card]
+    )
     for name, module in simulated.items():
         module.simulate(random_seed=1).to_csv(made / f"{name}.csv", index=False)
     several = simulated["scores"].simulate(random_seed=1)
@@ -115,25 +151,49 @@ def test_output_is_the_one_that_is_kept(name, form, folder, monkeypatch, capsys)
     assert out == kept.read_text(encoding="utf-8")
 
 
+def leaves(app, words=()):
+    """Commands that can be called, with their words."""
+    if app.default_command is not None:
+        yield words, app
+    for name in app:
+        if not name.startswith("-"):
+            yield from leaves(app[name], (*words, name))
+
+
+def test_every_command_that_answers_writes_a_page():
+    for words, app in leaves(build_app([], every=True)):
+        options = app.assemble_argument_collection(parse_docstring=False)
+        writes = any("--html" in option.names for option in options)
+        assert writes == (words not in NO_PAGE), words
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", COMMANDS)
-def test_no_picture_names_a_method_that_is_not_quoted(name, folder, monkeypatch, tmp_path):
+@pytest.mark.parametrize("name", [*COMMANDS, *SCREENS, *PAGES])
+def test_a_page_begins_as_the_screen_and_draws_what_is_quoted(
+    name, folder, monkeypatch, tmp_path, capsys
+):
+    """The first sentence has 25 words at most; no picture names a method that is not quoted."""
     monkeypatch.chdir(folder)
     named, titles, figures = {}, [], output._figures
 
     def drawn(page, results, story, draw):
-        made = figures(page, results, story, draw)
-        quoted = page.told.quoted.method
+        pictures = figures(page, results, story, draw)
+        quoted = page.answer.quoted.method
         named[True] = {quoted.title, quoted.brief}
         methods = {name for one in results for name in (one.method.title, one.method.brief)}
         named[False] = methods - named[True]
-        for figure in made.values():
+        for figure in pictures.values():
             titles.extend(" ".join(ax.get_title(loc="left").split()) for ax in figure.axes)
-        return made
+        return pictures
 
     monkeypatch.setattr(output, "_figures", drawn)
-    assert main([*COMMANDS[name].split(), "--html", str(tmp_path / "page.html")]) == 0
-    assert titles
+    command = {**COMMANDS, **SCREENS, **PAGES}[name].split()
+    assert main([*command, "--html", str(tmp_path / "page.html")]) in {0, 1, 3}
+    heading = re.search("<h1>(.*?)</h1>", (tmp_path / "page.html").read_text(encoding="utf-8"))
+    first = " ".join(html.unescape(heading[1]).split())
+    assert " ".join(capsys.readouterr().out.split()).startswith(first)
+    assert len(first.split()) <= 25
+    assert not re.search(r"[.?!] [A-Z']", first)
     for title in titles:
         left = title
         for quoted in sorted(named[True], key=len, reverse=True):

@@ -294,3 +294,11 @@ def test_a_yes_to_what_is_wrong_is_read_as_a_fail(name, words, options):
     notes = []
     assert values(table, notes) == options
     assert len(notes) == bool(options)
+
+
+def test_items_that_count_within_each_of_a_few_systems_are_the_items():
+    """The table of ``bayesjudge demo --csv``: 5 systems, each with items 1 to 30."""
+    roles = describe(_table(150, item=lambda i: 1 + i % 30, system=lambda i: "vwxyz"[i // 30],
+                            verdict=lambda i: ("PASS", "FAIL")[i % 3 > 0],
+                            human=lambda i: ("PASS", "FAIL")[i % 2] if i % 4 else ""))  # fmt: skip
+    assert (roles.item, roles.system, roles.counter) == ("item", "system", None)

@@ -160,7 +160,7 @@ def test_the_command(tmp_path, capsys):
     change = (new["verdict"].mean() - old["verdict"].mean()) * 100
     way = "more" if change > 0 else "fewer"
     told = f"the new judge passes {way} outputs, by {abs(change):.0f} points ("
-    assert re.match(rf"DRIFT in the pass rate[a-z, ]*: {re.escape(told)}", out)
+    assert re.match(rf"Drift in the pass rate[a-z, ]*: {re.escape(told)}", out)
     assert "a change of 3 points would be seen with probability" in out
     assert main(["drift", *paths, "--fail", "--json"]) == 1
     document = json.loads(capsys.readouterr().out)
@@ -183,9 +183,9 @@ def test_a_page_and_a_picture_hold_every_change():
     ]
     drawn = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
     assert drawn == [row.value for _, _, row in rows]
-    assert ax.get_title(loc="left").startswith("Drift in pass rate, sensitivity,")
+    assert ax.get_title(loc="left").startswith("Drift in the pass rate, sensitivity")
     page = to_html(found, figures={"Changes": ax.get_figure()}, inputs={"old": "<log>"})
-    assert "<h1>Drift in pass rate, sensitivity, specificity: the pass rate" in page
+    assert "<h1>Drift in the pass rate, sensitivity and specificity: the new judge" in page
     table = page[page.index("<tbody>") : page.index("</tbody>")]
     assert re.findall(r">([+-][.\d]+)<", table) == [f"{x:+.3f}" for *_, row in rows for x in row]
     for text in ("&lt;b|", "&lt;log&gt;", "judge-drift", "<svg", f"{found.flipped:,} of 6,000"):
@@ -196,7 +196,7 @@ def test_a_page_and_a_picture_hold_every_change():
 def test_a_page_without_a_drift_says_so():
     old, _ = logs(np.random.default_rng(4))
     found = drift(old, old)
-    assert "<h1>No drift seen: the pass rate changed by +0.000 (" in to_html(found)
+    assert "<h1>No drift seen: the pass rate moved by 0" in to_html(found)
     assert plot_drift(found).get_yticklabels()[0].get_text() == "pass rate: no drift seen"
 
 
@@ -209,7 +209,7 @@ def test_the_command_writes_a_page(tmp_path, capsys):
     page = tmp_path / "p.html"
     assert main(["drift", *paths, "--html", str(page)]) == 0
     assert f"page written to {page}" in capsys.readouterr().err
-    assert "<h1>Drift in pass rate" in page.read_text()
+    assert "<h1>Drift in the pass rate" in page.read_text()
     assert f"--html {page}" in page.read_text()
     assert main(["drift", *paths, "--html", "no/where/p.html"]) == 2
     assert "--html: there is no folder" in capsys.readouterr().err

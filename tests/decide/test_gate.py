@@ -589,7 +589,7 @@ def mixed():
 def test_reports_hold_every_check():
     found = mixed()
     page = to_markdown(found)
-    assert page.startswith("# bayesjudge gate\n\n**Fail: 1 pass, 1 fail, 1 unknown**")
+    assert page.startswith("# bayesjudge gate\n\n**FAIL: 1 pass, 1 fail, 1 unknown**")
     assert "&lt;b\\|" in page
     assert "probability 0.05 at most" in page
     suite = ElementTree.fromstring(to_junit(found))
@@ -608,12 +608,12 @@ def test_a_page_and_a_picture_hold_every_check():
     ax = plot_gate(found)
     named = [tick.get_text() for tick in ax.get_yticklabels()]
     assert named == ["share of outputs, " + end for end in ("a: pass", "<b|: unknown", "a: fail")]
-    assert ax.get_title(loc="left") == "Fail: 1 pass, 1 fail, 1 unknown"
+    assert ax.get_title(loc="left") == "FAIL: 1 pass, 1 fail, 1 unknown"
     thresholds = [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == "--"]
     assert thresholds == [0.9, 0.9, 0.99]
     pictures = {"Numbers": ax.get_figure()}
     page = to_html(found, figures=pictures, inputs={"data": "<log>"}, command="bayesjudge gate")
-    assert "<h1>Fail: 1 pass, 1 fail, 1 unknown</h1>" in page
+    assert "<h1>FAIL: 1 pass, 1 fail, 1 unknown</h1>" in page
     for text in ("&lt;b|", "&lt;log&gt;", "probability 0.05 at most", "a | b", "<svg", "≥ 0.99"):
         assert text in page, text
     assert not re.search(r"None|Sources|src=|href=\"[^#]", page)
@@ -656,7 +656,7 @@ def test_the_command_writes_reports(tmp_path, capsys):
     read = pd.read_csv(log)
     sizes = {"items": len(read), "labelled": int(read["truth"].notna().sum())}
     assert document["inputs"].items() >= sizes.items()
-    assert summary.read_text().startswith("before\n# bayesjudge gate, log.csv\n\n**Pass")
+    assert summary.read_text().startswith("before\n# bayesjudge gate, log.csv\n\n**PASS")
     assert ElementTree.parse(junit).getroot().attrib["tests"] == "1"
     assert "bayesjudge gate, log.csv" in page.read_text()
     assert "--at-least 0.7" in page.read_text()
@@ -820,7 +820,7 @@ def test_checks_are_told_in_words():
     assert said("unknown").startswith("UNKNOWN: it is open whether the share of good outputs is at")
     assert said("unknown").endswith("with probability <.001 (a pass takes 0.95, a fail 0.05)")
     pair = {"first": "new", "second": "old"}
-    assert "FAIL: new is worse than old: difference 0.800. One" in said(
+    assert "FAIL: new is worse than old: difference 0.800 (0.700 to 0.900). One" in said(
         "fail", "difference", 0.0, **pair
     )
     assert "not worse than old by more than 0.02" in said("pass", "difference", -0.02, **pair)

@@ -130,7 +130,7 @@ def test_the_command_labels_until_it_is_decided(tmp_path, capsys, share, code, w
     assert main(line) == 3
     assert "25 items to label" in capsys.readouterr().out
     assert "verdict" not in pd.read_csv(sheet).columns
-    assert "<h1>Unknown: " in page.read_text()
+    assert "<h1>UNKNOWN: " in page.read_text()
     assert "<svg" not in page.read_text()
     for _ in range(12):
         fill(sheet, truth)
@@ -141,7 +141,7 @@ def test_the_command_labels_until_it_is_decided(tmp_path, capsys, share, code, w
     assert found == code
     *_, last = re.split(r"\n(?=\S)", capsys.readouterr().out)  # continued lines are indented
     assert last.startswith(word)
-    assert f"<h1>{word.capitalize()}: " in page.read_text()
+    assert f"<h1>{word.upper()}: " in page.read_text()
     assert "however often one looks" in page.read_text()
     assert "<svg" in page.read_text()
     # it stays decided, and needs no sheet

@@ -82,5 +82,5 @@ def test_another_document_is_refused(change):
 def test_a_decision_is_a_page_of_every_format():
     found = decide.gate(COUNTS, at_least=0.3)
     check(json.loads(decide.to_json(found)))
-    assert "**Pass: 0.53" in decide.to_markdown(found)
-    assert "<h1>Pass: 0.53" in decide.to_html(found)
+    assert "**PASS: the share" in decide.to_markdown(found)
+    assert "<h1>PASS: the share" in decide.to_html(found)

@@ -336,7 +336,10 @@ def test_run_goes_on_where_it_ended(asked, capsys):
     assert "run the command again" in said.err
     config.write_text(CONFIG.format(budget=500))
     out = folder / "answers_out.csv"
-    assert main(["repeats", "run", str(config), "--quiet", "--out", str(out)]) == 0
+    page = folder / "page.html"
+    written = ["--out", str(out), "--html", str(page)]
+    assert main(["repeats", "run", str(config), "--quiet", *written]) == 0
+    assert "<h1>2 of 2 items settled" in page.read_text(encoding="utf-8")
     assert "2 of 2 items settled" in capsys.readouterr().out
     assert len(calls) == len(set(calls)) == len(pd.read_csv(out))
     options = ["--scale", "1-5", "--judge", "judge", "--no-nuts"]

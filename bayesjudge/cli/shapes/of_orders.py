@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -16,6 +16,13 @@ from bayesjudge.core.labels import folded
 
 #: What is said of two answers: the place that won, in the order of the places, or a tie.
 PLACES = {("a", "b"), ("1", "2"), ("first", "second"), ("left", "right")}
+#: What names of columns say of either order.
+ORDERS = (
+    ("order1", "order2"),
+    ("ordera", "orderb"),
+    ("orderab", "orderba"),
+    ("aborder", "baorder"),
+)
 #: Names of answers from which a column is of something else.
 MOST_ANSWERS = 50
 
@@ -33,10 +40,11 @@ class Orders(NamedTuple):
 
 
 def matches(table: Table) -> Iterator[Match]:
-    """Both orders of two answers, by what the columns hold; or ``order1`` and ``order2``."""
-    if {"order1", "order2"} <= {*table.columns}:
+    """Both orders of two answers, by what the columns hold; or a column of each order."""
+    named = order_columns([*table.columns])
+    if named is not None:
         yield Reading(Line("bias orders", table.path), WANTED["bias orders"], 0.6,
-                      ["columns order1 and order2"], ways=WITH_MISSING)  # fmt: skip
+                      [f"columns {named[0]} and {named[1]}"], ways=WITH_MISSING)  # fmt: skip
     pair = pair_in(table)
     if pair is None:
         return
@@ -63,6 +71,24 @@ def matches(table: Table) -> Iterator[Match]:
          f"{seen.places[0]} in {seen.verdict} is for it"],
         ways=WITH_MISSING,
     )  # fmt: skip
+
+
+def order_columns(names: Sequence[str]) -> tuple[str, str] | None:
+    """The columns of either order, if one pair is called so: ``verdict_order1``, ``ba_order``."""
+    plain = {re.sub("[^a-z0-9]", "", name.lower()): name for name in names}
+    pairs = [
+        (plain[first], plain[second])
+        for one, other in ORDERS
+        for first in plain
+        for second in [first.replace(one, other)]
+        if one in first and second in plain
+    ]
+    return pairs[0] if len(pairs) == 1 else None
+
+
+def winners_in(cells: Collection[str]) -> tuple[tuple[str, str], tuple[str, ...]] | None:
+    """The words of answer 1 and of answer 2, and those of a tie."""
+    return _places(Column("", [*cells]))
 
 
 def pair_in(table: Table) -> tuple[str, str] | None:

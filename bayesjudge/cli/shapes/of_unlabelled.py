@@ -28,8 +28,12 @@ def matches(table: Table) -> Iterator[Match]:
         return
     about = {"--item": [item]}
     if table.verdicts:
-        options = {**about, "--verdict": [table.verdicts[0]]}
-        yield labelling(table.path, options | values(table.but(verdicts=table.verdicts[:1]), notes))
+        options = {"--verdict": [table.verdicts[0]]}
+        options |= values(table.but(verdicts=table.verdicts[:1]), notes)
+        if classes := options.get("--classes"):
+            yield labelling(table.path, about, reading=options, said=classes)
+        else:
+            yield labelling(table.path, about | options)
     else:
         yield labelling_scores(
             table.path, about, table.scores[0], ends(table, table.scores[0], notes)

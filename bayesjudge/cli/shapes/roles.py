@@ -250,6 +250,8 @@ def _repeats_in(table: Table) -> tuple[str, str] | None:
             if column is counter or not column.full or max(column.kinds.values()) != times:
                 continue
             items = len(column.kinds)
+            if times > items and name != usual:  # rather items, each seen under every value
+                continue
             pairs = len({*zip(column.cells, counter.cells, strict=True)})
             if items > 4 and pairs == len(column.cells) and pairs > (1 - MOSTLY) * items * times:
                 return name, counter.name
@@ -327,7 +329,7 @@ def jury_in(
     if not votes:
         return None
     judge = min(votes, key=lambda n: not table[n].words & JURORS)
-    makers = [c.name for c in table if c.name not in (item, judge) and _made(c, table[item])]
+    makers = [c.name for c in table if c.name not in (item, judge) and _names_maker(c, table[item])]
     generator = min(makers, key=lambda n: not table[n].words & MAKERS, default=None)
     of_items = bool(people) and not any({*c} & {*table[judge].kinds} for c in people.values())
     if not (table[judge].words & JURORS or generator or of_items):
@@ -345,7 +347,7 @@ def _once_each(items: Sequence[str], column: Column) -> bool:
     return len(pairs) > 1.5 * len({*items}) and max(pairs.values()) == 1
 
 
-def _made(column: Column, item: Column) -> bool:
+def _names_maker(column: Column, item: Column) -> bool:
     """Whether a column may say what made an item: few words, the same in all rows of one."""
     few = 2 <= len(column.kinds) <= MOST_MAKERS and column.full
     called = not column.words & TOPICS and (column.words & MAKERS or not column.numeric)
