@@ -184,12 +184,12 @@ class Diagnosis:
         return [
             Section(heading, texts)
             for heading, texts in {
-                "Which people's labels?": labels,
-                "What is in it": list(dict.fromkeys([self.kind, *self.contents])),
-                "Look at this": list(dict.fromkeys(self.odd)),
-                "What only you know": [question.text for question in self.questions],
                 "What it can answer: paste a line": lines,
+                "Which people's labels?": labels,
                 "How to add people's labels": drawn,
+                "What only you know": [question.text for question in self.questions],
+                "Look at this": list(dict.fromkeys(self.odd)),
+                "What is in it": list(dict.fromkeys([self.kind, *self.contents])),
                 f"{need}bayesjudge COMMAND --help)": [
                     f"{BRIEFLY[command]} {text} ({command})"
                     for command, text in self.missing.items()

@@ -32,7 +32,7 @@ from bayesjudge.cli.options import (
 )
 from bayesjudge.cli.output import deliver, tell
 from bayesjudge.cli.source import Source, open_source
-from bayesjudge.core.answer import chance, entries, listed
+from bayesjudge.core.answer import Answer, chance, entries, listed
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate, of_passes
@@ -225,9 +225,16 @@ def check(
         inputs={"passport": str(path), **opened.inputs, "judge": judge},
         sections=[Section("The judge's card", [*about, *str(known).splitlines()])],
         said=lines,
+        pictures=lambda: {"What is quoted, with intervals": _picture_of(quoted)},
     )
     deliver(page, html=html)
     return int(fail and bool(cautions))
+
+
+def _picture_of(answer: Answer) -> Any:
+    from bayesjudge.core.plots import plot_answer
+
+    return plot_answer(answer).get_figure()
 
 
 #: Rates that a system has.

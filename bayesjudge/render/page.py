@@ -153,7 +153,8 @@ class Page:
     def read(self) -> list[tuple[str, str]]:
         """What was read, for people."""
         given = {name: value for name, value in self.inputs.items() if value is not None}
-        return [(name.replace("_", " "), str(value)) for name, value in given.items()]
+        several = {k: ", ".join(map(str, v)) for k, v in given.items() if isinstance(v, tuple)}
+        return [(k.replace("_", " "), str(v)) for k, v in (given | several).items()]
 
     @property
     def quoting(self) -> Answer:

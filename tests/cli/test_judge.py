@@ -110,6 +110,8 @@ def commands_with_labels():
     apart = {f"{name} {part}": plain[name][part] for name in plain for part in plain[name]
              if not part.startswith("-")}  # fmt: skip
     for name, command in (plain | apart).items():
+        if command.default_command is None:  # `passport` alone is no command
+            continue
         options = {option for a in command.assemble_argument_collection() for option in a.names}
         if options & {"--truth", "--people"}:
             yield name, options
