@@ -100,7 +100,7 @@ def test_tuned_labels_are_left_out_of_passports(capsys, folder, tmp_path):
 
 
 #: Commands that read labels and calibrate nothing by them: what is to be labelled (again).
-NO_CALIBRATION = {"label"}
+NO_CALIBRATION = {"doctor", "label"}
 
 
 def commands_with_labels():
