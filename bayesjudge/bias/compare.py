@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -13,9 +13,6 @@ from bayesjudge.bias.exact import exact
 from bayesjudge.core.comparing import compare, of_closed_forms
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Caution, Estimate
-
-if TYPE_CHECKING:
-    pass
 
 #: An exact posterior of more sizes of shift takes longer than a closed form may.
 MOST_SIZES = 1000

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from bayesjudge import bias as module
 from bayesjudge.cli.options import FIRST, OF_TABLE, Shared, table_option
 from bayesjudge.cli.output import Story, intervals_of, present
 from bayesjudge.cli.source import open_source
-
-if TYPE_CHECKING:
-    pass
 
 
 def positions(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
+from inspect import signature
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -534,11 +535,7 @@ class Votes:
         ... ).votes.tolist()
         [[0, -1], [1, 1]]
         """
-        how = _reading(
-            judges, item, generator, judge, vote, truth, pass_value, fail_value, missing_value,
-            classes, repeated,
-        )  # fmt: skip
-        return cls.of(Verdicts.read(table, how), calibration=calibration)
+        return cls.of(Verdicts.read(table, _reading(locals())), calibration=calibration)
 
     @classmethod
     def of(cls, verdicts: Verdicts, calibration: str | LabelDesign | None = None) -> Self:
@@ -585,27 +582,15 @@ class Votes:
         return keep_selection(votes, verdicts)
 
 
-def _reading(
-    judges: Sequence[str] | None = None,
-    item: str | None = "item",
-    generator: str | None = "generator",
-    judge: str = "judge",
-    vote: str = "vote",
-    truth: str | None = "truth",
-    pass_value: Any = None,
-    fail_value: Any = None,
-    missing_value: Any = None,
-    classes: Iterable[Any] | None = None,
-    repeated: str = "error",
-    calibration: Any = "random",
-) -> Reading:
+def _reading(given: Mapping[str, Any]) -> Reading:
     """How `Votes.from_frame` reads a table; the label design is looked up in a panel's words."""
+    judges, long = given["judges"], given["judges"] is None
     with checking("panel.Votes.from_frame") as require:
-        require(judges is None or len(judges) > 0, "judges=[] names no column")
-    long = judges is None
-    columns = {"verdict": vote if long else judges, "judge": judge if long else None}
-    columns |= {"by": generator, "calibration": "random", "unparsed": KEPT}
-    return Reading.of("panel.Votes.from_frame", locals() | columns)
+        require(long or len(judges) > 0, "judges=[] names no column")
+    columns = {"verdict": given["vote"] if long else judges}
+    columns |= {"judge": given["judge"] if long else None, "by": given["generator"]}
+    columns |= {"calibration": "random", "unparsed": KEPT}
+    return Reading.of("panel.Votes.from_frame", {**given, **columns})
 
 
 def _in_words(verdicts: Verdicts) -> dict[str, tuple[str, ...]]:
@@ -617,7 +602,9 @@ def _in_words(verdicts: Verdicts) -> dict[str, tuple[str, ...]]:
 
 def read_items(table: Any, **reading: Any) -> tuple[dict[str, Any], np.ndarray]:
     """Fields of `Votes` with one row an item, and the items' names; as `Votes.from_frame` reads."""
-    how = _reading(**reading)
+    given = signature(Votes.from_frame).bind(table, **reading)
+    given.apply_defaults()
+    how = _reading(given.arguments)
     read = (wide_in_memory if how.judge is None else long_in_memory)(table, how)
     parsed, of_item = Verdicts(**read.fields), read.of_item
     each = {"votes": parsed.response, "truth": parsed.truth, "generator": parsed.group}

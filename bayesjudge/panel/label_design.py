@@ -42,6 +42,10 @@ DESIGNS: dict[str, LabelDesign] = {
     )
     for name, (meaning, assumption) in WORDS.items()
 }
+#: Any other design of the core means for votes what it means for verdicts; votes have no
+#: propensities.
+DESIGNS = BUILT_IN | DESIGNS
+del DESIGNS["known_propensity"]
 #: What a closed form or model needs the labels to tell, in words.
 TELLS = words_for("tells")
 

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from bayesjudge.core.comparing import compare, of_closed_forms
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.repeats.closed_form import anova, as_if_iid, exact
 from bayesjudge.repeats.data import Scores
-
-if TYPE_CHECKING:
-    pass
 
 
 def closed_forms(scores: Scores, *, ci_prob: float = 0.95) -> tuple[Estimate, ...]:

@@ -1,11 +1,15 @@
 """How labelled items were chosen: asked for, checked against the votes, and read by methods."""
 
+import runpy
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import bayesjudge as bj
 from bayesjudge.core.diagnosis import cautions_of
-from bayesjudge.panel import _em
+from bayesjudge.core.label_design import BUILT_IN
+from bayesjudge.panel import _em, label_design
 
 panel = bj.panel
 SHARES = {"g1": 0.9, "g2": 0.75, "g3": 0.6}
@@ -194,3 +198,12 @@ def test_pass_rates_are_of_the_items_in_question():
 def test_a_design_that_suits_no_panel_is_refused_by_name():
     with pytest.raises(bj.InputError, match=r"calibration='known_propensity'.*by_generator"):
         panel.Votes.from_frame(panel.simulate(random_seed=1), calibration="known_propensity")
+
+
+def test_a_design_of_the_core_is_one_of_votes(monkeypatch):
+    """One that somebody adds is in no panel's words."""
+    tenth = replace(BUILT_IN["random"], name="every_tenth", meaning="every tenth item")
+    monkeypatch.setitem(BUILT_IN, "every_tenth", tenth)
+    found = runpy.run_path(label_design.__file__)["DESIGNS"]
+    assert found["every_tenth"] is tenth
+    assert set(found) == {*label_design.DESIGNS, "every_tenth"}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.special import expit
@@ -26,9 +26,6 @@ from bayesjudge.verdicts.reading import Reading
 from bayesjudge.verdicts.scores import truths_of
 from bayesjudge.verdicts.table import Verdicts
 from bayesjudge.verdicts.view import View
-
-if TYPE_CHECKING:
-    pass
 
 #: Bins that are chosen by themselves: at most so many, of at least so many labelled items.
 MOST_BINS, LEAST_LABELS = 10, 5
