@@ -1,8 +1,8 @@
 r"""The likelihood of a task's attempts: the unknown truths summed out, term by term.
 
 An attempt's truth is unknown unless it is labelled. Attempts of one task and agent are alike but
-for their verdict and label, so that a task is counts by truth and verdict, and a *term* is one way
-to share out its unlabelled attempts: so many of the passes, and of the fails, are good. Its
+for their verdict and label, so that a task is counts by kind of label and verdict, and a *term* is
+one way to share out its unlabelled attempts: so many of the passes, and of the fails, are good. Its
 probability is a product of two factors,
 
 .. math:: \frac{B(a + g, b + n - g)}{B(a, b)} \quad\text{and}\quad
@@ -13,18 +13,24 @@ verdicts: with probability ψ the judge errs on all good attempts of the task or
 its bad ones. The first factor is mixed with that of tasks that are always or never done, which is 1
 if g = n, or if g = 0, and else 0 (`success` has their shares). If some attempts have no verdict,
 each lacks it by itself with a probability given its truth, and the second factor is of those that
-have one.
+have one. What each of several people said is no truth but a kind of label: a third factor has the
+probability of each, given the truth that the term takes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, Self
+from itertools import product
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from bayesjudge.core.counting import distinct
+from bayesjudge.verdicts.labels import MISSING
+from bayesjudge.verdicts.reading import BAD, GOOD
 
+#: Kinds of label of one truth an attempt: bad, good and none.
+PLAIN = np.array([[BAD], [GOOD], [MISSING]])
 #: Nodes of the rule over the difficulty that agents share.
 NODES = 21
 #: Logarithm of an impossible factor: its exponential is 0, and it has a gradient.
@@ -33,6 +39,8 @@ IMPOSSIBLE = -1e4
 FAIL, PASS, NO_VERDICT = range(3)
 #: Probabilities that a good and a bad attempt get no verdict, if some have none.
 UNPARSED = ("unparsed_good", "unparsed_bad")
+#: Rates of each of several people, if labels are theirs.
+OF_PEOPLE = ("person_sensitivity", "person_specificity")
 #: Numbers that are held at once.
 LARGEST = 4_000_000
 
@@ -41,7 +49,7 @@ Values = Mapping[str, np.ndarray]
 
 
 class Terms(NamedTuple):
-    """Terms of the distinct tasks of one agent, in the order of the tasks."""
+    """Terms of the distinct tasks of one agent, by task and by good attempts in it."""
 
     task: np.ndarray  #: of each term, shape (n_terms,)
     log_ways: np.ndarray  #: in how many ways the unlabelled attempts can be shared out so
@@ -54,11 +62,14 @@ class Terms(NamedTuple):
     parsed: np.ndarray
     good: np.ndarray  #: good attempts whose truth tells the success
     total: np.ndarray  #: attempts whose truth tells it
+    #: Good attempts that each person passed, and failed; bad ones failed, passed: a row a term.
+    people: np.ndarray
 
     @property
-    def starts(self) -> np.ndarray:
-        """The first term of each task."""
-        return np.flatnonzero(np.diff(self.task, prepend=-1))
+    def alike(self) -> np.ndarray:
+        """The first of terms of a task with as many good attempts, whose first factor is alike."""
+        begins = np.diff(self.task, prepend=-1) | np.diff(self.good, prepend=-1)
+        return np.flatnonzero(begins)
 
     @property
     def ends(self) -> np.ndarray:
@@ -66,25 +77,30 @@ class Terms(NamedTuple):
         return np.stack([self.good == 0, self.good == self.total]).astype(float)
 
     @classmethod
-    def of(cls, cells: np.ndarray, tells: bool) -> Self:
-        """From cells by truth (bad, good, no label) and verdict (fail, pass, none).
+    def of(cls, cells: np.ndarray, tells: bool, kinds: np.ndarray) -> Self:
+        """From cells by kind of label and verdict (fail, pass, none).
 
         Labels tell the success, or do not (`tells`).
         """
+        telling = tells | (kinds == MISSING).all(axis=1)
+        passed, failed = kinds[:, 1:] == 1, kinds[:, 1:] == 0
         rows = []
-        for task, (bad, good, unknown) in enumerate(cells):
-            shared = np.indices(unknown + 1).reshape(len(unknown), -1).T  # good ones among unknown
-            ways = sum(log_binomial(n, x) for n, x in zip(unknown, shared.T, strict=True))
-            all_good, all_bad = good + shared, bad + unknown - shared
-            known = int(tells) * np.array([good.sum(), bad.sum()])
+        for task, attempts in enumerate(cells):
+            good, ways = _shared_out(attempts, kinds[:, 0])
+            bad = attempts - good
+            all_good, all_bad, each_good, each_bad = (
+                x.sum(axis=axis) for axis in (1, 2) for x in (good, bad)
+            )
             columns = [
                 all_good[:, PASS], all_good[:, FAIL], all_bad[:, PASS], all_bad[:, FAIL],
                 all_good[:, NO_VERDICT], all_good[:, :NO_VERDICT].sum(axis=1),
                 all_bad[:, NO_VERDICT], all_bad[:, :NO_VERDICT].sum(axis=1),
-                known[0] + shared.sum(axis=1), np.full(len(shared), known.sum() + unknown.sum()),
+                good[:, telling].sum(axis=(1, 2)), np.full(len(good), attempts[telling].sum()),
+                each_good @ passed, each_good @ failed, each_bad @ failed, each_bad @ passed,
             ]  # fmt: skip
-            rows.append(np.column_stack([np.full(len(shared), task), ways, *columns]))
+            rows.append(np.column_stack([np.full(len(good), task), ways, *columns]))
         table = np.concatenate(rows)
+        table = table[np.lexsort((table[:, 10], table[:, 0]))]
         verdicts = table[:, 2:6]
         seen = verdicts > 0
         mixed = (seen[:, 0] & seen[:, 1]) | (seen[:, 2] & seen[:, 3])
@@ -97,7 +113,19 @@ class Terms(NamedTuple):
             table[:, 6:10],
             table[:, 10].astype(np.int64),
             table[:, 11].astype(np.int64),
+            table[:, 12:],
         )
+
+
+def _shared_out(attempts: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Good attempts of each kind and verdict, in each way, and the logarithm of its orders."""
+    number = attempts.ravel()
+    free = np.flatnonzero(np.where(truth[:, None] == MISSING, attempts, 0))
+    shared = np.array([*product(*(range(n + 1) for n in number[free]))], np.int64)
+    good = np.tile(np.where(truth[:, None] == GOOD, attempts, 0).ravel(), (len(shared), 1))
+    good[:, free] = shared
+    ways = log_binomial(number[free], shared).sum(axis=1)
+    return good.reshape(-1, *attempts.shape), ways
 
 
 class Tasks(NamedTuple):
@@ -106,34 +134,38 @@ class Tasks(NamedTuple):
     terms: tuple[Terms, ...]
     of: np.ndarray  #: shape (n_patterns, n_agents)
     times: np.ndarray  #: shape (n_patterns,)
-    cells: np.ndarray  #: shape (n_patterns, n_agents, 3, 3)
+    cells: np.ndarray  #: shape (n_patterns, n_agents, n_kinds, 3)
+    kinds: np.ndarray  #: of label: the truth, and what each person said; -1 for none
 
     @classmethod
-    def of_cells(cls, cells: np.ndarray, tells: bool) -> Self:
-        """From cells of shape (n_tasks, n_agents, 3, 3): `Attempts.states`."""
+    def of_cells(cls, cells: np.ndarray, tells: bool, kinds: np.ndarray = PLAIN) -> Self:
+        """From cells of shape (n_tasks, n_agents, n_kinds, 3): `Attempts.states`."""
         parts, places = [], []
         for of_agent in np.moveaxis(cells, 1, 0):
             first, place = distinct(of_agent.reshape(len(of_agent), -1))
-            parts.append(Terms.of(of_agent[first], tells))
+            parts.append(Terms.of(of_agent[first], tells, kinds))
             places.append(place)
         of = np.column_stack(places)
         first, place = distinct(of)
-        return cls(tuple(parts), of[first], np.bincount(place), cells[first])
+        return cls(tuple(parts), of[first], np.bincount(place), cells[first], kinds)
 
     def replicable(self, tells: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Group of each pattern, in how many orders its attempts can come, and its tasks.
 
         Tasks that could have had each other's attempts are a group, with one more pattern of no
-        tasks, that stands for all that none of them is.
+        tasks, that stands for all that none of them is. Who gave a label is given, what it says is
+        not; the truth is given if it does not tell the success.
         """
-        known, rest = self.cells[..., :2, :], self.cells[..., 2:, :]
-        parts = [known.reshape(*known.shape[:2], 1, -1)] if tells else [known]
+        given = (self.kinds != MISSING).astype(int)
+        if not tells:
+            given[:, 0] = self.kinds[:, 0] + 1
         orders, keys = np.ones(len(self.cells)), []
-        for counts in (*parts, rest):
+        for one in np.unique(given, axis=0):
+            counts = self.cells[:, :, (given == one).all(axis=1)].reshape(*self.cells.shape[:2], -1)
             n = counts.sum(axis=-1)
             logs = _log_factorial(n) - _log_factorial(counts).sum(axis=-1)
-            orders = orders * np.exp(logs.sum(axis=(1, 2)))
-            keys.append(n.reshape(len(n), -1))
+            orders = orders * np.exp(logs.sum(axis=1))
+            keys.append(n)
         group = distinct(np.concatenate(keys, axis=1))[1]
         none = np.zeros(int(group.max()) + 1)
         return (
@@ -143,7 +175,7 @@ class Tasks(NamedTuple):
         )
 
 
-def log_binomial(n: int, k: np.ndarray) -> np.ndarray:
+def log_binomial(n: Any, k: np.ndarray) -> np.ndarray:
     """Logarithms of binomial coefficients."""
     return np.asarray(_log_factorial(np.asarray(n)) - _log_factorial(k) - _log_factorial(n - k))
 
@@ -187,7 +219,8 @@ def log_likelihood(tasks: Tasks, values: Values) -> np.ndarray:
     ``unparsed_good`` and ``unparsed_bad`` some attempts have no verdict.
     """
     n = len(values["prevalence"])
-    size = max(len(agent.task) for agent in tasks.terms) * (NODES if len(tasks.terms) > 1 else 1)
+    nodes = NODES if len(tasks.terms) > 1 else 1
+    size = max(max(len(agent.task), len(agent.alike) * nodes) for agent in tasks.terms)
     each = max(1, LARGEST // size)
     parts = [
         {name: value[begin : begin + each] for name, value in values.items()}
@@ -213,12 +246,18 @@ def _by_pattern(tasks: Tasks, values: Values) -> np.ndarray:
         if "unparsed_good" in values:
             lost = [f(values[name][:, s]) for name in UNPARSED for f in (np.log, _log_rest)]
             verdicts = verdicts + np.column_stack(lost) @ terms.parsed.T
-        most = int(terms.total.max(initial=0))
-        rise, fall, both = (_log_rising(x[:, s], most) for x in (a, b, a + b))
-        good = rise[..., terms.good] + fall[..., terms.total - terms.good] - both[..., terms.total]
+        if OF_PEOPLE[0] in values:
+            said = [f(values[name]) for name in OF_PEOPLE for f in (np.log, _log_rest)]
+            verdicts = verdicts + np.column_stack(said) @ terms.people.T
+        first = terms.alike
+        good, total, (no, every) = terms.good[first], terms.total[first], terms.ends[:, first]
+        rise, fall, both = (_log_rising(x[:, s], int(total.max())) for x in (a, b, a + b))
+        log_good = rise[..., good] + fall[..., total - good] - both[..., total]
         done, undone = always[:, s, :, None], never[:, s, :, None]
-        chance = (1 - done - undone) * np.exp(good) + done * terms.ends[1] + undone * terms.ends[0]
-        summed = np.add.reduceat(np.exp(verdicts[:, None]) * chance, terms.starts, axis=-1)
+        chance = (1 - done - undone) * np.exp(log_good) + done * every + undone * no
+        of_verdicts = np.add.reduceat(np.exp(verdicts), first, axis=-1)[:, None]
+        tasks_at = np.flatnonzero(np.diff(terms.task[first], prepend=-1))
+        summed = np.add.reduceat(of_verdicts * chance, tasks_at, axis=-1)
         joint += np.log(np.maximum(summed, 1e-300))[..., tasks.of[:, s]]
     top = joint.max(axis=1, keepdims=True)
     return top[:, 0] + np.log(np.einsum("z,szp->sp", weights, np.exp(joint - top)))

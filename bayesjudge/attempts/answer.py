@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from bayesjudge.attempts._likelihood import OF_PEOPLE
 from bayesjudge.attempts.closed_form import CHANCES, by_judge, from_truths
 from bayesjudge.attempts.data import Attempts
 from bayesjudge.attempts.exact import Posterior
@@ -21,6 +22,7 @@ from bayesjudge.core.answer import (
     how_chosen,
     listed,
     percent_of,
+    percents,
     preferred,
     says_little,
 )
@@ -28,7 +30,7 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.names import short_names
-from bayesjudge.core.screen import how_many
+from bayesjudge.core.screen import few, how_many
 from bayesjudge.core.worth import worth_of_widths, worth_words
 from bayesjudge.verdicts.reading import UNLABELLED
 
@@ -95,6 +97,7 @@ def answer(
         notes=(
             *more,
             *(() if unknown else _better(estimates, k)),
+            *(() if unknown else _people(quoted, data)),
             *_notes(quoted, data),
             *(() if unknown else _worth(quoted, data)),
         ),
@@ -165,12 +168,30 @@ def _better(estimates: Sequence[Estimate], k: int) -> tuple[str, ...]:
 
 
 def _basis(data: Attempts) -> str:
-    labelled = f", {data.labelled_n:,} of them labelled ({how_chosen(data.design)})"
+    by = f" by {few(data.people)}, who err too," if data.people else ""
+    labelled = f", {data.labelled_n:,} of them labelled{by} ({how_chosen(data.design)})"
     several = f" of {len(data.systems)} agents" if len(data.systems) > 1 else ""
     attempts = how_many(int(data.cells.sum()), "attempt")
     outcomes = labelled if data.judged else ", each with its outcome"
     tasks = how_many(len(data.tasks), "task")
     return f"{tasks}, {attempts}{several}{outcomes}{data.without_verdict}."
+
+
+def _people(quoted: Estimate, data: Attempts) -> tuple[str, ...]:
+    """What people say, which is another question, and how each errs."""
+    if "people_pass" not in quoted:
+        return ()
+    by_name = entries(quoted)
+    said = [percents(row) for row in entries(quoted.only("people_pass")).values()]
+    rates = []
+    for name in data.people[:MOST_NAMED]:
+        key = (name,) if len(data.people) > 1 else ()
+        hit, right = (percents(by_name[rate, *key]) for rate in OF_PEOPLE)
+        rates.append(f"{name} {hit} and {right}")
+    return (
+        f"What these people say: one drawn at random would pass {listed(said)} of attempts.",
+        f"Good attempts passed and bad ones failed: {'; '.join(rates)}.",
+    )
 
 
 def _reason(quoted: Estimate, data: Attempts) -> str:

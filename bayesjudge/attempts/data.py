@@ -14,6 +14,8 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from bayesjudge.attempts._likelihood import PLAIN
+from bayesjudge.core.counting import distinct
 from bayesjudge.core.errors import Problem, checking
 from bayesjudge.core.label_design import LabelDesign, design_of
 from bayesjudge.core.labels import pass_name_of
@@ -22,7 +24,7 @@ from bayesjudge.core.screen import few, how_many
 from bayesjudge.core.tables import require_distinct
 from bayesjudge.verdicts.arrays import whole_numbers
 from bayesjudge.verdicts.by_item import Rows
-from bayesjudge.verdicts.labels import MISSING, Labels
+from bayesjudge.verdicts.labels import MISSING
 from bayesjudge.verdicts.reading import (
     BAD,
     GOOD,
@@ -62,6 +64,13 @@ class Attempts(View):
         What the attempts of an agent at a task cost together.
     judged : bool, default True
         Whether a judge gave verdicts. If not, every verdict is the attempt's truth.
+    people : sequence of str, default ()
+        Names of several people who labelled, if they may err: truths in `cells` are then those that
+        two gave alike or that were decided, and the model reads `kinds` and `states`.
+    kinds : array_like of int, shape (n_kinds, 1 + n_people), optional
+        What was decided of attempts, and what each person said; -1 for nothing.
+    states : array_like of int, shape (n_tasks, n_systems, n_kinds, 3), optional
+        Attempts by kind and verdict, none as the third; by default what `cells` says.
     unparsed : array_like of int, shape (n_tasks, n_systems, 3), optional
         How many of the fails are attempts without a verdict, by truth: a third state in the model.
         Closed forms ask what the judge passed only, for which they are fails.
@@ -96,6 +105,9 @@ class Attempts(View):
     spelling: str = ""
     pass_name: str = ""
     dropped: Any = None
+    people: Sequence[str] = ()
+    kinds: Any = None
+    states: Any = None
 
     def __post_init__(self) -> None:
         design_of(self.calibration, "Attempts", "plain", known=CALIBRATIONS)
@@ -132,6 +144,10 @@ class Attempts(View):
                 require(labels > 0 or not attempts, f"no attempt{where} has a truth; label some")
         self._set(cells=cells, tasks=tasks, systems=systems, k=tuple(map(int, k)), cost=cost)
         self._set(unparsed=unparsed, dropped=dropped)
+        if not self.people:
+            none = np.zeros_like(cells[..., 0]) if unparsed is None else unparsed
+            states = np.stack([cells[..., 0] - none, cells[..., 1], none], axis=-1)
+            self._set(kinds=PLAIN, states=states)
 
     def __repr__(self) -> str:
         several = f" of {len(self.systems)} agents" if len(self.systems) > 1 else ""
@@ -149,20 +165,16 @@ class Attempts(View):
         return lost + left * bool(self.dropped.any())
 
     @property
-    def states(self) -> np.ndarray:
-        """`cells` with a third verdict, none: shape (n_tasks, n_systems, 3, 3)."""
-        none = np.zeros_like(self.cells[..., 0]) if self.unparsed is None else self.unparsed
-        return np.stack([self.cells[..., 0] - none, self.cells[..., 1], none], axis=-1)
-
-    @property
     def labelled_n(self) -> int:
-        """Attempts with a truth."""
-        return int(self.cells[..., :UNLABELLED, :].sum())
+        """Attempts with a truth, or with a label of somebody."""
+        labelled = (self.kinds != MISSING).any(axis=1)
+        return int(self.states[:, :, labelled].sum())
 
     @property
     def known(self) -> bool:
         """Whether every attempt has a truth that tells the success."""
-        return self.design.same_items and self.labelled_n == int(self.cells.sum())
+        labels = int(self.cells[..., :UNLABELLED, :].sum())
+        return self.design.same_items and not self.people and labels == int(self.cells.sum())
 
     def _named(self, system: str) -> tuple[str, ...]:
         """An agent as results name it: not at all, if there is no other."""
@@ -181,8 +193,10 @@ class Attempts(View):
     @property
     def labelled_twice(self) -> int:
         """Tasks of an agent with two labelled verdicts of one truth: they tell the persistence."""
-        judged = self.states[..., [BAD, GOOD], :VERDICTS]
-        return int((judged.sum(axis=3) > 1).any(axis=2).sum())
+        judged = self.cells[..., [BAD, GOOD], :].sum(axis=3)
+        if self.unparsed is not None:
+            judged = judged - self.unparsed[..., [BAD, GOOD]]
+        return int((judged > 1).any(axis=2).sum())
 
     def system(self, *names: str) -> Self:
         """Take some agents out.
@@ -216,6 +230,9 @@ class Attempts(View):
             self.spelling,
             self.pass_name,
             self.dropped[at],
+            self.people,
+            self.kinds,
+            self.states[seen][:, at],
         )
 
     @classmethod
@@ -256,10 +273,9 @@ class Attempts(View):
             tests that do not err.
         truth : str or sequence of str, default "truth"
             Column with the human label or the known outcome, empty where there is none; or a column
-            for each of several people, whose labels are the truth where all who gave one agree.
+            for each of several people, who err too.
         adjudicated : str, optional
-            Column with what was decided of attempts, first of those on which people differ: it
-            takes the place of what they said.
+            Column with what was decided of attempts: it is the truth.
         cost : str, optional
             Column with what an attempt cost, in any currency.
         k : int or sequence of int, optional
@@ -279,9 +295,8 @@ class Attempts(View):
         Raises
         ------
         InputError
-            If a column is missing, labels or costs are not understood, an attempt occurs twice,
-            people differ on an attempt and nothing was decided, or `unparsed` is required and was
-            not given.
+            If a column is missing, labels or costs are not understood, an attempt occurs twice, no
+            two people agree on an attempt, or `unparsed` is required and was not given.
         """
         if verdict is None:
             calibration = calibration or "random"
@@ -298,7 +313,8 @@ class Attempts(View):
         source = Rows(table, *dict.fromkeys(how.labels), *costs, names=keys, in_order=True)
         labels = how.meanings(source)
         verdicts = source.places(labels, how.verdict[0])
-        truths = _one_truth(source, labels, how)
+        said = [source.places(labels, column) for column in (how.truth, *how.people)]
+        truths = _agreed(*said)
         lost = verdicts == MISSING
         if verdict is None:
             _require_outcomes(how, int(lost.sum()))
@@ -307,6 +323,7 @@ class Attempts(View):
         if how.unparsed in ("verdict", "fail"):
             verdicts = np.where(lost, 0, verdicts)
             truths = verdicts if verdict is None else truths
+            said = [truths] if verdict is None else said
         names, place = source.groups(task)
         nobody = np.zeros(len(place), np.int64)
         systems, system = (("agent",), nobody) if by is None else source.groups(by)
@@ -326,7 +343,13 @@ class Attempts(View):
         dropped = np.bincount(system[~kept], minlength=len(systems))
         spelling, name = str(labels.spelling), pass_name_of(how.pass_value, labels.spelling)
         judged, tries = verdict is not None, np.atleast_1d(k).tolist()
-        rest = judged, none, spelling, name, dropped
+        rest: list[Any] = [judged, none, spelling, name, dropped]
+        if how.people:
+            first, kind = distinct(np.column_stack(said) + 1)
+            states = np.zeros((*cells.shape[:2], len(first), VERDICTS + 1), np.int64)
+            state = np.where(lost, VERDICTS, verdicts) if how.unparsed == "verdict" else verdicts
+            np.add.at(states, tuple(x[kept] for x in (place, system, kind, state)), 1)
+            rest += [how.people, np.column_stack(said)[first], states]
         return cls(cells, names, systems, how.calibration, tries, spent, *rest)
 
 
@@ -341,26 +364,14 @@ def _require_outcomes(how: Reading, lost: int) -> None:
         require(not lost or how.unparsed, Problem(words, "no-verdict", "unparsed", lost))
 
 
-def _one_truth(source: Rows, labels: Labels, how: Reading) -> np.ndarray:
-    """What was decided, or what all people who labelled an attempt said of it."""
-    decided = np.full(len(source.count), MISSING)
-    if how.truth is not None:
-        decided = source.places(labels, how.truth)
-    if not how.people:
+def _agreed(decided: np.ndarray, *people: np.ndarray) -> np.ndarray:
+    """What was decided, or what two people or more said of an attempt, who all agree."""
+    if not people:
         return decided
-    said = np.stack([source.places(labels, column) for column in how.people])
-    several, most = (said != MISSING).sum(axis=0) > 1, said.max(axis=0)
-    differ = ((said != most) & (said != MISSING)).any(axis=0)
-    undecided = int((differ & (decided == MISSING)).sum())
-    with checking(how.subject) as require:
-        require(
-            not undecided,
-            f"people ({', '.join(how.people)}) differ on {int(differ.sum())} of "
-            f"{how_many(int(several.sum()), 'attempt')} that several labelled, and nothing was "
-            f"decided of {undecided}: decide them in a column of its own (adjudicated=), or name "
-            f"one person's column (truth={how.people[0]!r}), for what that person would say",
-        )
-    return np.where(decided == MISSING, most, decided)
+    said = np.stack(people)
+    passes, several = (said == 1).sum(axis=0), (said != MISSING).sum(axis=0)
+    alike = (several > 1) & ((passes == 0) | (passes == several))
+    return np.where(alike & (decided == MISSING), passes > 0, decided)
 
 
 def _numbers(cells: Any, column: str) -> np.ndarray:

@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from bayesjudge.attempts._likelihood import UNPARSED, Tasks, chances, log_likelihood, success
+from bayesjudge.attempts._likelihood import (
+    OF_PEOPLE,
+    UNPARSED,
+    Tasks,
+    chances,
+    log_likelihood,
+    success,
+)
 from bayesjudge.attempts.closed_form import CHANCES
 from bayesjudge.attempts.data import Attempts
 from bayesjudge.attempts.model import OF_SYSTEM, PersistentErrors, suited
@@ -87,6 +94,20 @@ class Posterior:
         a, b, always, never = success(self.values, points)
         return np.asarray(((1 - always - never) * betainc(a, b, SELDOM) + never) @ weights)
 
+    def said_by_people(self) -> dict[str, np.ndarray]:
+        """Draw the share of attempts that one of several people, drawn at random, would pass.
+
+        Returns
+        -------
+        dict of str to numpy.ndarray, shape (n_draws, n_systems)
+            ``people_pass``; nothing if labels are not people's who err.
+        """
+        if not self.attempts.people:
+            return {}
+        hit, right = (self.values[name].mean(axis=1, keepdims=True) for name in OF_PEOPLE)
+        good = self.values["prevalence"]
+        return {"people_pass": good * hit + (1 - good) * (1 - right)}
+
     def estimate(self, *, ci_prob: float = 0.95, interval: str = "eti") -> Estimate:
         """Summarise the draws.
 
@@ -116,12 +137,14 @@ class Posterior:
             name: (values if several else values[:, 0], {**systems, "k": data.k})
             for name, values in zip(CHANCES, chances(self.values, tuple(data.k)), strict=True)
         }
-        for name, values in {**self.values, "seldom_done": self.seldom()}.items():
+        derived = {"seldom_done": self.seldom()} | self.said_by_people()
+        for name, values in {**self.values, **derived}.items():
             judge = name in ("sensitivity", "specificity", "persistence")
             if judge and not data.judged:
                 continue
             each = values.ndim > 1 and values.shape[1] > 1
-            drawn[name] = (values if each else values.reshape(len(values)), systems if each else {})
+            dims = {"person": data.people} if name in OF_PEOPLE else systems
+            drawn[name] = (values if each else values.reshape(len(values)), dims if each else {})
         quantities = {}
         for name, (values, coords) in drawn.items():
             rows = [self._row(x, ci_prob, interval) for x in values.reshape(len(values), -1).T]
@@ -270,13 +293,15 @@ class _Density:
 
     def __init__(self, attempts: Attempts, model: PersistentErrors):
         self.model = model
-        self.tasks = Tasks.of_cells(attempts.states, attempts.design.same_items)
+        self.tasks = Tasks.of_cells(attempts.states, attempts.design.same_items, attempts.kinds)
         priors = {
             name: model._prior_of(name, attempts)
             for name in ("prevalence", "sensitivity", "specificity")
         }
         if attempts.unparsed is not None:
             priors |= dict.fromkeys(UNPARSED, model._prior_of("unparsed", attempts))
+        if attempts.people:
+            priors |= dict.fromkeys(OF_PEOPLE, model._prior_of("people", attempts))
         systems = len(attempts.systems)
         for name in OF_SYSTEM[1:]:
             priors[name] = np.array([tuple(getattr(model, name))] * systems)
@@ -337,7 +362,9 @@ def _mode(density: _Density) -> tuple[np.ndarray, np.ndarray]:
     start = np.zeros(density.size)
     begin = 0
     for name, prior in density.priors.items():
-        start[begin : begin + len(prior)] = {"sensitivity": 0.9, "specificity": 0.9}.get(name, 0)
+        start[begin : begin + len(prior)] = (
+            0.9 if name.endswith(("sensitivity", "specificity")) else 0
+        )
         begin += len(prior)
     top = minimize(slope, start, jac=True, method="BFGS", options={"maxiter": 200}).x
     wide = 1e-2

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from bayesjudge.attempts._likelihood import UNPARSED, Tasks, chances, nodes_of
+from bayesjudge.attempts._likelihood import OF_PEOPLE, UNPARSED, Tasks, chances, nodes_of
 from bayesjudge.attempts.closed_form import CHANCES, INDEPENDENT_TASKS, few_attempts, left_out
 from bayesjudge.attempts.data import Attempts
 from bayesjudge.core import methods
@@ -27,6 +27,7 @@ BETA_TASKS = Assumption.of("beta-tasks")
 PERSISTENCE = Assumption.of("persistent-errors")
 OTHER_AGENTS = Assumption.of("independent-agents")
 UNPARSED_ALONE = Assumption.of("unparsed-alone")
+OF_ERRORS = (Assumption.of("people-independent"), Assumption.of("people-identified", "people"))
 
 
 def _one_each() -> Any:
@@ -54,7 +55,8 @@ class PersistentErrors(BayesianModel):
     by itself, and with probability :math:`\psi`, the persistence, all good attempts at the task
     alike and all bad ones alike. If attempts without a verdict are one more state
     (``unparsed="verdict"``), each lacks it by itself, with a probability given its truth, and the
-    judge's rates are those of attempts that have one. Truths and tasks are summed out.
+    judge's rates are those of attempts that have one. Several people pass good attempts and fail
+    bad ones with rates of their own, each attempt by itself. Truths and tasks are summed out.
 
     Parameters
     ----------
@@ -74,6 +76,8 @@ class PersistentErrors(BayesianModel):
         Of the share of the latent difficulty that agents have in common.
     unparsed : BetaPrior, default ``BetaPrior()``
         Of the probabilities that a good, and that a bad, attempt gets no verdict.
+    people : BetaPrior or mapping of str to BetaPrior, default ``BetaPrior.worth(0.95, 20)``
+        Of the sensitivity and the specificity of each of several people, if labels are theirs.
     pooling : {"separate", "full"}, default "separate"
         Whether the judge has rates of its own for each agent, or the same for all.
 
@@ -87,7 +91,8 @@ class PersistentErrors(BayesianModel):
     Variables: ``prevalence``, ``task_correlation``, ``always`` and ``never`` (dim ``system`` of
     several agents),
     ``sensitivity``, ``specificity``, ``persistence``, ``shared_difficulty`` of agents with common
-    tasks, ``unparsed_good`` and ``unparsed_bad`` if attempts lack a verdict, and, derived,
+    tasks, ``unparsed_good`` and ``unparsed_bad`` if attempts lack a verdict, ``person_sensitivity``
+    and ``person_specificity`` (dim ``person``) of several people, and, derived,
     ``pass_at_k`` and ``pass_hat_k`` by agent and ``k``. Rates are those of a judge better than
     chance: sensitivity + specificity > 1. `bayesjudge.attempts.exact` has the same posterior
     without sampling.
@@ -107,6 +112,9 @@ class PersistentErrors(BayesianModel):
     never: BetaPrior = BetaPrior()
     shared_difficulty: BetaPrior = BetaPrior()
     unparsed: BetaPrior = BetaPrior()
+    people: BetaPrior | Mapping[str, BetaPrior] = field(
+        default=BetaPrior.worth(0.95, 20), metadata={"by": "person"}
+    )
     pooling: Literal["separate", "full"] = "separate"
 
     _method = methods.NUTS_ATTEMPTS
@@ -123,6 +131,7 @@ class PersistentErrors(BayesianModel):
             "pooling": len(data.systems) > 1,
             "shared_difficulty": data.paired,
             "unparsed": data.unparsed is not None,
+            "people": bool(data.people),
         }
         return tuple(name for name, there in read.items() if not there)
 
@@ -134,6 +143,7 @@ class PersistentErrors(BayesianModel):
         assumed += [data.design.assumption, PERSISTENCE] if data.judged else []
         assumed += [OTHER_AGENTS] if data.judged and data.paired else []
         assumed += [] if data.unparsed is None else [UNPARSED_ALONE]
+        assumed += list(OF_ERRORS) if data.people else []
         cautions = [*left_out(data)]
         if (data.tries.max(axis=0) < max(data.k)).any():
             cautions.append(few_attempts(data))
@@ -142,16 +152,17 @@ class PersistentErrors(BayesianModel):
         return tuple(assumed), tuple(cautions)
 
     def _prior_of(self, name: str, data: Attempts) -> np.ndarray:
-        """Both parameters of a prior, a row for each agent or one for all."""
+        """Both parameters of a prior, a row for each agent, or person, or one for all."""
         given = getattr(self, name)
-        shared = self.pooling == "full" and name != "prevalence"
+        names = data.people if name == "people" else data.systems
+        shared = self.pooling == "full" and name not in ("prevalence", "people")
         if not isinstance(given, Mapping):
-            return np.array([tuple(given)] * (1 if shared else len(data.systems)))
+            return np.array([tuple(given)] * (1 if shared else len(names)))
         with checking("PersistentErrors") as require:
-            missing = [s for s in data.systems if s not in given]
+            missing = [s for s in names if s not in given]
             require(not missing, f"{name} has no prior for {missing}")
             require(not shared, f"{name} is one of all agents with pooling='full': give one prior")
-        return np.array([tuple(given[s]) for s in data.systems])
+        return np.array([tuple(given[s]) for s in names])
 
     def _build(self, data: Attempts) -> pm.Model:
         import pymc as pm
@@ -162,9 +173,12 @@ class PersistentErrors(BayesianModel):
         dim = "system" if len(data.systems) > 1 else None
         rates = self.sensitivity, self.specificity, True
         tells = data.design.same_items
-        tasks = Tasks.of_cells(data.states, tells)
+        tasks = Tasks.of_cells(data.states, tells, data.kinds)
         group, orders, count = tasks.replicable(tells)
-        with pm.Model(coords={"system": data.systems} if dim else {}) as model:
+        coords = ({"system": data.systems} if dim else {}) | (
+            {"person": data.people} if data.people else {}
+        )
+        with pm.Model(coords=coords) as model:
             values = BetaShares(self.prevalence, Apart(dim)).variables(text=True)
             by = None if self.pooling == "full" else dim
             values |= RateErrors(*rates, Apart(by)).variables(text=True)
@@ -175,6 +189,9 @@ class PersistentErrors(BayesianModel):
                 values[name] = pm.Beta(name, *prior, dims=dims)
             for name in () if data.unparsed is None else UNPARSED:
                 values |= {name: pm.Beta(name, *prior_data(name, self.unparsed), dims=by)}
+            for name in OF_PEOPLE if data.people else ():
+                prior = prior_data(name, self.people, "person")
+                values |= {name: pm.Beta(name, *prior, dims="person")}
             logs = _log_likelihood(tasks, values, len(data.systems))
             model.add_coord("pattern", np.arange(len(group)))
             held = [
@@ -245,6 +262,9 @@ def _log_likelihood(tasks: Tasks, values: Mapping[str, Any], systems: int) -> An
         if "unparsed_good" in values:
             lost = [f(each(name)[s]) for name in UNPARSED for f in (pt.log, lambda x: pt.log1p(-x))]
             verdicts = verdicts + pt.dot(terms.parsed, pt.stack(lost))
+        if OF_PEOPLE[0] in values:
+            said = [f(values[name]) for name in OF_PEOPLE for f in (pt.log, lambda x: pt.log1p(-x))]
+            verdicts = verdicts + pt.dot(terms.people, pt.concatenate(said))
         bad = terms.total - terms.good
         done, undone = always[s][:, None], never[s][:, None]
         good = (1 - done - undone) * pt.exp(_log_beta_ratio(a[s], b[s], terms.good, bad))
@@ -272,6 +292,6 @@ def _log_beta_ratio(a: Any, b: Any, good: np.ndarray, bad: np.ndarray) -> Any:
 def suited(attempts: Attempts, model: PersistentErrors | None, subject: str) -> PersistentErrors:
     """The model, or the default one; an error if the priors do not suit the agents."""
     model = model or PersistentErrors()
-    for name in ("prevalence", "sensitivity", "specificity"):
+    for name in ("prevalence", "sensitivity", "specificity", "people"):
         model._prior_of(name, attempts)
     return model

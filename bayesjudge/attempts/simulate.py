@@ -26,6 +26,7 @@ def simulate(
     labels: int = 100,
     cost: float = 0.1,
     unparsed: tuple[float, float] = (0.0, 0.0),
+    errors: Sequence[float] = (),
     random_seed: Any = None,
 ) -> pd.DataFrame:
     """Draw verdicts on the attempts of agents at the same tasks.
@@ -50,6 +51,8 @@ def simulate(
         Mean cost of an attempt.
     unparsed : tuple of float, default (0.0, 0.0)
         Probabilities that a good, and that a bad, attempt gets no verdict.
+    errors : sequence of float, default ()
+        Share of good, and of bad, attempts that each of several people calls wrongly.
     random_seed : int or numpy.random.Generator, optional
         Same seed, same table.
 
@@ -57,7 +60,7 @@ def simulate(
     -------
     pandas.DataFrame
         Columns ``task``, ``attempt``, ``system``, ``verdict``, ``truth`` (missing without a label)
-        and ``cost``.
+        and ``cost``; with `errors` ``ann1``, ``ann2`` and so on.
     """
     from scipy.special import ndtr, ndtri
 
@@ -99,4 +102,7 @@ def simulate(
     if any(unparsed):
         lost = rng.random(size) < np.where(good, *unparsed)
         table["verdict"] = table["verdict"].mask(lost.ravel())
+    for person, error in enumerate(errors, start=1):
+        wrong = rng.random(good.size) < error
+        table[f"ann{person}"] = np.abs(table["truth"] - wrong)
     return table

@@ -64,6 +64,7 @@ def attempts(
     metric: Metric = None,
     judge: LogJudge = None,
     prior_persistence: Annotated[str | None, OF_MODEL] = None,
+    prior_people: Annotated[str | None, OF_MODEL] = None,
     pooling: Annotated[Literal["separate", "full"], OF_MODEL] = "separate",
     half_width: Annotated[float | None, OF_TABLE] = None,
     at_least: Annotated[float | None, Parameter(group=GATE)] = None,
@@ -85,8 +86,8 @@ def attempts(
     table : Path
         One row an attempt, or a log.
     truth : list[str]
-        Column with the human label, empty where there is none; or with the known outcome. Columns
-        of several people are taken where they agree.
+        Column with the human label, empty where there is none; or with the known outcome. People of
+        whom several are named err too.
     verdict : str
         Column with the judge's verdict; none if the outcome of every attempt is known.
     task : str
@@ -107,6 +108,8 @@ def attempts(
         judge's fail; or dropped.
     prior_persistence : str
         Prior of the probability that errors on a task are one draw, as rate:n.
+    prior_people : str
+        Prior of how often each of several people is right, as rate:n.
     pooling : {"separate", "full"}
         Whether the judge has rates of its own for each agent, or the same for all.
     half_width : float
@@ -128,8 +131,9 @@ def attempts(
     how["k"] = () if k is None else tuple(sorted({1, *k}))
     data = _read(source, columns | {"cost": cost}, how, (truth or [])[1:], tuned_on)
     with checking("options") as require:
-        priors = Priors(None, {"persistence": prior_persistence}, True).of(False, require)
-        believed = {name: prior for name, prior in priors.items() if name == "persistence"}
+        beliefs = {"persistence": prior_persistence, "people": prior_people}
+        priors = Priors(None, beliefs, True).of(False, require)
+        believed = {name: prior for name, prior in priors.items() if name in beliefs}
         model = PersistentErrors(**believed, pooling=pooling)
         require(shared.interval != "eti_bounded", "--interval must be eti or hdi")
         wanted = at_least is None or 0 < at_least < 1

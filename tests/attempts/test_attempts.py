@@ -386,19 +386,96 @@ def test_tables_are_read_with_all_problems_named():
         PersistentErrors(pooling="some")
 
 
-def test_people_are_taken_where_they_agree_and_where_it_was_decided():
+def test_closed_forms_take_what_two_people_said_alike_and_what_was_decided():
     table = pd.DataFrame({"task": list("aabb"), "verdict": [1, 0, 1, 1], "a": [1, 0, 1, None],
                           "b": [1, 1, None, None], "truth": [None, 0, None, None]})  # fmt: skip
-    with pytest.raises(bj.InputError, match=r"\(a, b\) differ on 1 of 2 attempts.*of 1: decide"):
-        Attempts.from_frame(table, calibration="random", truth=["a", "b"])
+    alike = Attempts.from_frame(table, calibration="random", truth=["a", "b"])
+    one = Attempts.from_frame(table.assign(truth=[1, None, None, None]), calibration="random")
+    assert (alike.cells == one.cells).all()
+    assert alike.labelled_n == 3
+    assert not alike.known
     decided = Attempts.from_frame(table, calibration="random", truth=["a", "b"],
                                   adjudicated="truth")  # fmt: skip
-    one = table.assign(truth=[1, 0, 1, None])
-    assert (decided.cells == Attempts.from_frame(one, calibration="random").cells).all()
-    alike = Attempts.from_frame(table.drop(index=1), calibration="random", truth=["a", "b"])
-    assert alike.labelled_n == 2
+    one = Attempts.from_frame(table.assign(truth=[1, 0, None, None]), calibration="random")
+    assert (decided.cells == one.cells).all()
+    assert sorted(decided.kinds.tolist()) == [[-1, -1, -1], [-1, 1, -1], [-1, 1, 1], [0, 0, 1]]
     with pytest.raises(bj.InputError, match="go with a verdict="):
         Attempts.from_frame(table, verdict=None, truth=["a", "b"])
+    with pytest.raises(bj.InputError, match="no attempt has a truth"):
+        Attempts.from_frame(table.iloc[1:], calibration="random", truth=["a", "b"])
+
+
+KINDS = np.array([[-1, -1, -1], [-1, 1, 0], [-1, 1, -1], [1, 0, 1]])
+PEOPLE = ("person_sensitivity", [[0.95, 0.8]]), ("person_specificity", [[0.9, 0.85]])
+
+
+@pytest.mark.parametrize("tells", [True, False])
+def test_likelihood_of_several_people_is_the_sum_over_what_they_may_have_seen(tells):
+    """Each truth of each attempt with a label, times what people say of it."""
+    cells = states(np.random.default_rng(4).integers(0, 2, (4, 4, 2)))
+    (_, (hits,)), (_, (rights,)) = PEOPLE
+    expected = 0.0
+    for task in cells:
+        labelled = [(k, v) for k in (1, 2, 3) for v in (0, 1) for _ in range(task[k, v])]
+        total = 0.0
+        for truths in product((0, 1), repeat=len(labelled)):
+            known, chance = np.zeros((3, 3), int), 1.0
+            known[2] = task[0]
+            for (kind, verdict), truth in zip(labelled, truths, strict=True):
+                known[truth, verdict] += 1
+                chance *= KINDS[kind, 0] in (-1, truth)
+                for said, hit, right in zip(KINDS[kind, 1:], hits, rights, strict=True):
+                    passes = hit if truth else 1 - right
+                    chance *= {1: passes, 0: 1 - passes, -1: 1.0}[int(said)]
+            total += chance * np.exp(by_hand(known, POINT, tells))
+        expected += np.log(total)
+    tasks = Tasks.of_cells(cells[:, None], tells, KINDS)
+    found = log_likelihood(tasks, of_rates() | {n: np.array(v) for n, v in PEOPLE})[0]
+    assert found == pytest.approx(expected, abs=1e-10)
+
+
+def test_people_who_never_err_are_the_truth():
+    table = module.simulate(prevalence=(0.5,), errors=(0, 0), tasks=12, labels=20, random_seed=3)
+    plain = Attempts.from_frame(table, calibration="random")
+    people = Attempts.from_frame(table, calibration="random", truth=["ann1", "ann2"])
+    sure = {f"person_{rate}": np.full((1, 2), 1 - 1e-13) for rate in ("sensitivity", "specificity")}
+    assert (people.cells == plain.cells).all()
+    with_labels = Tasks.of_cells(people.states, True, people.kinds)
+    without = log_likelihood(Tasks.of_cells(plain.states, True), of_rates())
+    assert log_likelihood(with_labels, of_rates() | sure) == pytest.approx(without, abs=1e-10)
+
+
+@pytest.mark.slow
+def test_one_attempt_a_task_with_people_is_prevalence_with_people():
+    """No task says anything of another attempt: the share that is good, and everybody's rates."""
+    table = bj.prevalence.people.simulate(items=200, labelled=150, random_seed=1)
+    how = {"calibration": "random", "truth": ["ann1", "ann2"]}
+    made = module.exact(Attempts.from_frame(table.assign(task=table.index), **how)).estimate()
+    flat = bj.prevalence.people.PeopleErrors(prevalence=bj.BetaPrior())
+    other = bj.prevalence.exact(bj.prevalence.people.PeopleCounts.from_frame(table, **how), flat)
+    for ours, theirs in {
+        ("prevalence",): ("prevalence",),
+        ("people_pass",): ("people_pass",),
+        ("person_sensitivity", "ann2"): ("sensitivity", "ann2"),
+        ("person_specificity", "ann1"): ("specificity", "ann1"),
+    }.items():
+        row, expected = made[ours], other[theirs]
+        sd = (expected.high - expected.low) / 4
+        assert abs(row.value - expected.value) < 4 * sd / np.sqrt(1000), ours
+
+
+@pytest.mark.slow
+def test_one_person_s_slips_are_not_the_agent_s():
+    """pass^4 of 20 tables: taken as right, 10 % of wrong labels make it too low."""
+    rng, off = np.random.default_rng(6), {"people": [], "one": []}
+    for _ in range(6):
+        table = module.simulate(prevalence=(0.85,), errors=(0.1, 0.1), tasks=60, labels=160,
+                                persistence=0.0, always=0.5, random_seed=rng)  # fmt: skip
+        for name, truth in (("people", ["ann1", "ann2"]), ("one", "ann1")):
+            data = Attempts.from_frame(table, calibration="random", truth=truth, k=(1, 4))
+            off[name].append(module.exact(data).estimate()["pass_hat_k", 1].value - 0.85)
+    assert abs(np.mean(off["people"])) < 0.03
+    assert np.mean(off["one"]) < -0.05
 
 
 @pytest.mark.slow
@@ -487,3 +564,11 @@ def _agree(data):
         assert abs(row.value - ours[quantity, at["k"]].value) < 4 * np.hypot(error, 0.0025)
     for name, one in posterior.values.items():
         assert fit.draws(name).std() == pytest.approx(one.std(), rel=0.12), name
+
+
+@pytest.mark.sampling
+def test_importance_sampling_is_nuts_with_people_who_err():
+    table = module.simulate(prevalence=(0.6,), errors=(0.05, 0.1), tasks=30, labels=60,
+                            random_seed=2)  # fmt: skip
+    how = {"calibration": "random", "truth": ["ann1", "ann2"], "k": (1, 4)}
+    _agree(Attempts.from_frame(table, **how))

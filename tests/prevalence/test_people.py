@@ -118,7 +118,6 @@ def test_one_column_in_a_list_is_that_column(table):
         (lambda t: read(t, truth=[]), "names no column"),
         (lambda t: read(t, truth="ann1", rater="ann2"), "takes item="),
         (lambda t: read(t.assign(ann1=None, ann2=None)), "no item has a label|labels"),
-        (lambda t: bj.attempts.Attempts.from_frame(t.assign(task=1), **TWO), "adjudicated="),
         (lambda t: bj.judge.Judged.from_frame(t, **TWO), "PeopleCounts"),
         (lambda t: P.items.Items.from_frame(t.assign(item=1), item="item", repeats="system", **TWO),
          "one column of labels"),

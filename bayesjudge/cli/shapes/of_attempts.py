@@ -11,7 +11,6 @@ from bayesjudge.cli.shapes.labelled import label_design
 from bayesjudge.cli.shapes.people import one_question
 from bayesjudge.cli.shapes.table import Table
 from bayesjudge.cli.shapes.words import TESTED
-from bayesjudge.core.screen import few
 from bayesjudge.readers.log import Log, Metric
 
 #: What can be done with attempts without a verdict, and with those without an outcome.
@@ -41,17 +40,10 @@ def matches(table: Table) -> Iterator[Match]:
         return
     options = given(task=table.item, by=table.system if len(table.systems) > 1 else None)
     tested = bool(table[name].words & TESTED)
-    ways, of_way = [*LOST], {**OF_WAY}
     if table.truths:
         truth, people = table.truths[0], _people(table)
         chosen = label_design(table.columns[name], table.columns[truth], [], [])
         options |= given(verdict=name, truth=people, calibration=chosen)
-        ways += [{**way, "--truth": [truth]} for way in LOST if len(people) > 1]
-        of_way["--truth"] = (
-            f"attempts: {few(people, 5)} differ on some attempts, and the line takes what {truth} "
-            "said; what was decided there goes in a column of its own (--truth "
-            f"{' '.join(people)} --adjudicated COLUMN)"
-        )
     elif tested:
         options |= {"--truth": [name]}
         notes.append(f"attempts: {name} is taken for the outcome, as a test has it; if a judge "
@@ -62,7 +54,7 @@ def matches(table: Table) -> Iterator[Match]:
     options |= coded
     yield Reading(Line("attempts", table.path, options), WANTED["attempts"], 0.75,
                   [f"rows of one {table.item} are attempts, by what columns are called"],
-                  [*notes, ONE_EACH], ways, note_of_way=of_way)  # fmt: skip
+                  [*notes, ONE_EACH], LOST, note_of_way=OF_WAY)  # fmt: skip
 
 
 def _people(table: Table) -> list[str]:
