@@ -64,13 +64,6 @@ class Attempts(View):
         What the attempts of an agent at a task cost together.
     judged : bool, default True
         Whether a judge gave verdicts. If not, every verdict is the attempt's truth.
-    people : sequence of str, default ()
-        Names of several people who labelled, if they may err: truths in `cells` are then those that
-        two gave alike or that were decided, and the model reads `kinds` and `states`.
-    kinds : array_like of int, shape (n_kinds, 1 + n_people), optional
-        What was decided of attempts, and what each person said; -1 for nothing.
-    states : array_like of int, shape (n_tasks, n_systems, n_kinds, 3), optional
-        Attempts by kind and verdict, none as the third; by default what `cells` says.
     unparsed : array_like of int, shape (n_tasks, n_systems, 3), optional
         How many of the fails are attempts without a verdict, by truth: a third state in the model.
         Closed forms ask what the judge passed only, for which they are fails.
@@ -78,6 +71,13 @@ class Attempts(View):
         How labels were read, and the label that was read as pass if it is no word for it.
     dropped : array_like of int, shape (n_systems,), optional
         Attempts without a verdict that were left out.
+    people : sequence of str, default ()
+        Names of several people who labelled, if they may err: truths in `cells` are then those that
+        two gave alike or that were decided, and the model reads `kinds` and `states`.
+    kinds : array_like of int, shape (n_kinds, 1 + n_people), optional
+        What was decided of attempts, and what each person said; -1 for nothing.
+    states : array_like of int, shape (n_tasks, n_systems, n_kinds, 3), optional
+        Attempts by kind and verdict, none as the third; by default what `cells` says.
 
     Raises
     ------
