@@ -26,6 +26,7 @@ from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import few
 from bayesjudge.render.page import Section
+from bayesjudge.verdicts.reading import ITEM_COLUMNS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,6 +41,8 @@ PAIRS = (
 )
 #: Columns of verdicts there, and those with the places exchanged.
 VERDICTS = {"winner": None, "verdict": None, "preference": None, "g1_winner": "g2_winner"}
+#: Columns of items there.
+ITEMS = (*ITEM_COLUMNS, "prompt", "instruction", "question")
 #: Most systems that a section lists.
 MOST_LINES = 12
 
@@ -95,7 +98,8 @@ def leaderboard(
     people : list[str]
         Columns with people's verdicts, empty where they were not asked; or names in --judge.
     item : str
-        Column that names the prompt: verdicts on one prompt are not independent.
+        Column that names the prompt: verdicts on one prompt are not independent. By default item,
+        question_id, prompt or the like, if there is one and the table is not large.
     judge : str
         Column that names the judge, of a table with one row a verdict.
     swapped : str
@@ -131,6 +135,8 @@ def leaderboard(
         needs = needed("--length", "--target equal-length needs --length")
         require(lengths or target == "any-length", needs)
     source = open_source(table, metric, judges=True)
+    if source.file is not None:
+        source.file.keeps_words = True  # a system may be called so
     given = {"first": first, "second": second, "verdict": verdict, "people": people}
     roles = _columns(source, given, judge, swapped, baseline)
     said: dict[str, Any] = {
@@ -139,15 +145,12 @@ def leaderboard(
         "tie_value": tie_value or (),
         "missing_value": missing_value or (),
     }
-    # verdicts of a log on one prompt are never independent
-    about = {"item": item or (source.log and "item"), "lengths": lengths, "count": count}
+    about = {"item": item or _item(source, roles, count), "lengths": lengths, "count": count}
     with checking("--tuned-on") as require:
         columns = tuned_on is None or {*(people or ())} <= {*source.columns()}
         require(columns, "takes people's verdicts in columns of their own: --people COLUMN")
     source.leave_out(tuned_on, roles["people"] or ())
-    wanted = _wanted(source, roles, about)
-    names = {*wanted} - {count, *(lengths or ())}
-    with source.counted(wanted, names=names, quiet=shared.quiet) as rows:
+    with source.counted(_wanted(source, roles, about), quiet=shared.quiet) as rows:
         battles = module.Battles.from_frame(rows, **roles, **about, **said)  # type: ignore[arg-type]
     with checking("options") as require:
         known = baseline is None or baseline in battles.systems
@@ -253,6 +256,16 @@ def _columns(
         "swapped": swapped,
         "baseline": baseline or "baseline",
     }
+
+
+def _item(source: Source, roles: dict[str, Any], count: str | None) -> str | None:
+    """A log's item, or the column that names it by custom: its verdicts are not independent."""
+    if source.log is not None:
+        return "item"
+    if count is not None or source.counts_in_place:
+        return None
+    taken = _wanted(source, roles, dict.fromkeys(("item", "count", "lengths")))
+    return next((c for c in source.columns() if c.lower() in ITEMS and c not in taken), None)
 
 
 def _wanted(source: Source, roles: dict[str, Any], about: dict[str, Any]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -119,16 +119,11 @@ class Source:
         return self.labels.added(self, list(dict.fromkeys([*columns, *numbers])), numbers)
 
     @contextmanager
-    def counted(
-        self, columns: Sequence[str], *, names: Collection[str] = (), quiet: bool = False
-    ) -> Iterator[Any]:
+    def counted(self, columns: Sequence[str], *, quiet: bool = False) -> Iterator[Any]:
         """A table to be counted, with a bar meanwhile if it is large.
 
-        Large Parquet is scanned by DuckDB, where that is installed, and never read as a whole. In
-        columns of `names` a cell of CSV such as NA is a name.
+        Large Parquet is scanned by DuckDB, where that is installed, and never read as a whole.
         """
-        if self.file is not None:
-            self.file.names = frozenset(names)
         path, plain, rows = self.file or self.path, self.log is None, self._rows
         size = self.path.stat().st_size if self.path.is_file() else 0
         many = f"{rows:,} rows" if rows else f"{size / 1e6:,.0f} MB"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -105,8 +106,8 @@ def davidson(
         ci_prob,
         method=_method_of(source, ties, target),
         source=DAVIDSON,
-        cautions=_cautions(battles, source),
-        assumptions=(ITEMS, RANDOM) if source == PEOPLE else (ITEMS, JUDGE_ONLY),
+        cautions=cautions_of(battles, [] if source == PEOPLE else [source]),
+        assumptions=(independence(battles), RANDOM if source == PEOPLE else JUDGE_ONLY),
     )
 
 
@@ -182,8 +183,8 @@ def power_tuned(
         ci_prob,
         method=_with_ties(methods.POWER_TUNED_BATTLES, ties),
         source=ANGELOPOULOS,
-        cautions=_cautions(battles, PEOPLE),
-        assumptions=(ITEMS, RANDOM),
+        cautions=cautions_of(battles, []),
+        assumptions=(independence(battles), RANDOM),
     )
 
 
@@ -306,15 +307,26 @@ def copied(battles: Battles) -> tuple[Caution, ...]:
     return (Caution.of("copied-battles", times=times, narrow=float(np.sqrt(times))),)
 
 
-def _cautions(battles: Battles, source: str) -> tuple[Caution, ...]:
-    """What the battles of a source leave open."""
-    cautions = list(copied(battles))
-    lost = dict(zip(battles.judges, battles.unparsed, strict=True)).get(source, 0)
-    if lost:
-        cautions.append(Caution.of("unparsed-battles", source=source, lost=lost))
-    if source != PEOPLE and not battles.both_orders:
-        cautions.append(Caution.of("one-order", source=source))
+def cautions_of(battles: Battles, judges: Sequence[str]) -> tuple[Caution, ...]:
+    """What the table and the verdicts of some judges leave open."""
+    cautions = [*copied(battles)]
+    again, differ = battles.repeated
+    if again:
+        cautions.append(Caution.of("repeated-battles", again=again, differ=differ))
+    lost = dict(zip(battles.judges, battles.unparsed, strict=True))
+    cautions += [
+        Caution.of("unparsed-battles", source=judge, lost=lost[judge])
+        for judge in judges
+        if lost[judge]
+    ]
+    if judges and not battles.both_orders:
+        cautions.append(Caution.of("one-order", source=", ".join(judges)))
     return tuple(cautions)
+
+
+def independence(battles: Battles) -> Assumption:
+    """What battles are independent of: items that are named, or each other."""
+    return ITEMS if battles.item is not None else Assumption.of("independent-items", "unnamed")
 
 
 def _estimate(

@@ -178,6 +178,22 @@ class Battles(ReadAtOnce):
         times, free = int(np.gcd.reduce(counts)), len(counts) - len(np.unique(shown, axis=0))
         return times if free > 0 and float(times) ** -free < RARE else 1
 
+    @cached_property
+    def repeated(self) -> tuple[int, int]:
+        """Verdicts on a battle that their source had judged before, and those of them that differ.
+
+        A battle is a pair shown in one order on an item that is named.
+        """
+        again = differ = 0
+        for source in self.sources if self.item is not None else ():
+            shares = self.shares(source)
+            at = shares.any(axis=1)
+            shown = np.column_stack([self.item, self.first, self.second])[at]
+            battle = len(np.unique(shown, axis=0))
+            again += int(self.count[at].sum()) - battle
+            differ += len(np.unique(np.column_stack([shown, shares[at]]), axis=0)) - battle
+        return again, differ
+
     def is_graded(self, source: str) -> bool:
         """Tell whether a source gives probabilities, and so no ties.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from bayesjudge.core.threads import one_blas_thread
 from bayesjudge.leaderboard.cells import Cells, Pairs, cells_of
 from bayesjudge.leaderboard.closed_form import method_at
 from bayesjudge.leaderboard.data import PEOPLE, Battles
-from bayesjudge.leaderboard.likelihood import log_chances, slopes
+from bayesjudge.leaderboard.likelihood import climb, log_chances, slopes
 from bayesjudge.leaderboard.model import (
     LIKING_DF,
     SHARPNESS_SD,
@@ -269,22 +270,13 @@ class Density:
 
     def mode(self, x: np.ndarray, scales: Scales) -> tuple[np.ndarray, np.ndarray, float]:
         """The mode given the scales, minus the second derivative and the density there."""
-        now = self.at(x, scales)
-        for _ in range(100):
-            gradient, curved = self.given(x, scales, safe=True)
-            step = np.linalg.solve(curved, gradient)
-            step *= min(1.0, 3.0 / max(float(np.abs(step).max()), 1e-12))
-            new = self.at(x + step, scales)
-            while new < now - 1e-8 and np.abs(step).max() > 1e-9:
-                step /= 2
-                new = self.at(x + step, scales)
-            x, now = x + step, new
-            if np.abs(step).max() < 1e-5:
-                break
+        x, height = climb(
+            x, partial(self.at, scales=scales), partial(self.given, scales=scales, safe=True), 1e-5
+        )
         _, curved = self.given(x, scales, safe=False)
         if np.linalg.eigvalsh(curved)[0] <= 1e-6:
             _, curved = self.given(x, scales, safe=True)
-        return x, curved, now
+        return x, curved, height
 
     def at(self, x: np.ndarray, scales: Scales) -> float:
         """Log-density of one point given the scales."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -106,12 +106,8 @@ def scores(rows: Rows, value: np.ndarray, ties: bool) -> Any:
 
     eta, log_tie = predictor(rows, value, ties)
     by_eta, by_tie, *_ = slopes(eta, log_tie, rows.shares)
-    by_parameter = diags_array(by_eta) @ rows.design
-    return (
-        csr_array(hstack([by_parameter, csr_array(by_tie[:, None])]))
-        if ties
-        else csr_array(by_parameter)
-    )
+    parts = [diags_array(by_eta) @ rows.design, csr_array(by_tie[:, None])]
+    return csr_array(hstack(parts[: 1 + ties]))
 
 
 def predictor(rows: Rows, value: np.ndarray, ties: bool) -> tuple[np.ndarray, float]:
@@ -133,7 +129,6 @@ def maximise(
         value[-1] = -1.0
     level = np.zeros((p, p))
     level[:systems, :systems] = 1 / systems
-    keep = ridge * np.eye(p)
 
     def total(at: np.ndarray) -> float:
         logs = -ridge * (at @ at) / 2
@@ -141,28 +136,44 @@ def maximise(
             logs += weight @ log_chances(*predictor(rows, at, ties), rows.shares.T)
         return float(logs)
 
-    now = total(value)
-    for _ in range(STEPS):
-        gradient, curved = -ridge * value, keep.copy()
+    def derivatives(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        gradient, curved = -ridge * at, ridge * np.eye(p)
         for rows, weight in parts:
-            slope, bend = _derivatives(rows, weight, value, ties)
+            slope, bend = _derivatives(rows, weight, at, ties)
             gradient, curved = gradient + slope, curved + bend
-        scale = max(np.trace(curved) / p, 1e-12)
-        with _finite():
-            step = np.linalg.solve(curved + scale * level, gradient)
-        step *= min(1.0, 3.0 / max(np.abs(step).max(), 1e-12))
-        new = total(value + step)
-        while new < now - 1e-9 * max(1.0, abs(now)) and np.abs(step).max() > CLOSE:
-            step /= 2
-            new = total(value + step)
-        value, now = value + step, new
-        if np.abs(step).max() < CLOSE:
-            break
+        return gradient, curved + max(np.trace(curved) / p, 1e-12) * level
+
     with _finite():
+        value, _ = climb(value, total, derivatives, CLOSE)
         if np.abs(value).max() > LARGEST:
             raise np.linalg.LinAlgError
     value[:systems] -= value[:systems].mean()
-    return value, curved
+    return value, sum((_derivatives(*part, value, ties)[1] for part in parts), ridge * np.eye(p))
+
+
+def climb(
+    value: np.ndarray,
+    height: Callable[[np.ndarray], float],
+    derivatives: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
+    close: float,
+) -> tuple[np.ndarray, float]:
+    """The maximum and its height, by Newton's steps, halved until they lead upwards.
+
+    The second derivative is given with its sign turned. It ends where a step is below `close`.
+    """
+    now = height(value)
+    for _ in range(STEPS):
+        gradient, curved = derivatives(value)
+        step = np.linalg.solve(curved, gradient)
+        step *= min(1.0, 3.0 / max(np.abs(step).max(), 1e-12))
+        new = height(value + step)
+        while new < now - 1e-9 * max(1.0, abs(now)) and np.abs(step).max() > close:
+            step /= 2
+            new = height(value + step)
+        value, now = value + step, new
+        if np.abs(step).max() < close:
+            break
+    return value, now
 
 
 @contextmanager

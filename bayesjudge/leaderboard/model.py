@@ -16,9 +16,9 @@ from bayesjudge.core.model import BayesianModel, model_of
 from bayesjudge.core.screen import few
 from bayesjudge.leaderboard.cells import Cells, cells_of
 from bayesjudge.leaderboard.closed_form import (
-    ITEMS,
     RANDOM,
-    copied,
+    cautions_of,
+    independence,
     method_at,
     require_target,
     rivals,
@@ -162,15 +162,10 @@ class CalibratedBattles(BayesianModel):
         return ("strength", "lead")
 
     def _diagnosis(self, battles: Battles) -> Diagnosis:
-        assumptions = [ITEMS, RANDOM]
+        assumptions = [independence(battles), RANDOM]
         if battles.judges:
             assumptions.append(Assumption.of("heavy-tailed-liking", df=LIKING_DF))
-        cautions = list(copied(battles))
-        for name, lost in zip(battles.judges, battles.unparsed, strict=True):
-            if lost:
-                cautions.append(Caution.of("unparsed-battles", source=name, lost=lost))
-        if battles.judges and not battles.both_orders:
-            cautions.append(Caution.of("one-order", source=", ".join(battles.judges)))
+        cautions = [*cautions_of(battles, battles.judges)]
         if not battles.labelled:
             cautions.append(Caution.of("unlabelled-battles"))
         else:

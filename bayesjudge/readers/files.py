@@ -76,8 +76,8 @@ class File:
     def __init__(self, path: str | Path):
         self.name = str(path)
         self.path = Path(path)
-        #: Columns of a CSV file in which NA, None or null is a name, and no empty cell.
-        self.names: frozenset[str] = frozenset()
+        #: Whether NA, None and null in a CSV file are words, and no empty cells.
+        self.keeps_words = False
         self._bytes = sys.stdin.buffer.read() if self.name == STDIN else None
         with checking(self.name) as require:
             there = self._bytes is not None or self.path.exists()

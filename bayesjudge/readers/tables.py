@@ -385,17 +385,13 @@ def _parse(
     convert = csv.ConvertOptions(
         include_columns=columns,
         column_types={c: pa.float64() if c in numbers else label for c in columns},
-        null_values=EMPTY,
-        strings_can_be_null=not file.names,
+        null_values=EMPTY[:1] if file.keeps_words else EMPTY,
+        strings_can_be_null=True,
         decimal_point=point,
     )
     # block by block: read at once, Arrow holds the text of all columns
     with opened(convert_options=convert) as blocks:
         table = pa.Table.from_batches(list(blocks), blocks.schema)
-    for at, name in enumerate(columns if file.names else ()):
-        if name not in numbers:
-            empty = EMPTY[:1] if name in file.names else EMPTY
-            table = table.set_column(at, name, _without(table[name], empty))
     names = head.schema.names
     if len(names) < 3 or not any(chunk.true_count for chunk in _empty_rows(table).chunks):
         return table
@@ -408,19 +404,6 @@ def _parse(
     with opened(convert_options=every) as blocks:
         empty = pa.chunked_array([_empty_rows(block) for block in blocks], pa.bool_())
     return table.filter(pc.invert(empty))
-
-
-def _without(cells: pa.ChunkedArray, empty: Sequence[str]) -> pa.ChunkedArray:
-    """A column of labels in which some words are no label."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    chunks = []
-    for chunk in cells.chunks:
-        is_empty = pc.is_in(chunk.dictionary, value_set=pa.array(empty)).take(chunk.indices)
-        indices = pc.if_else(is_empty, None, chunk.indices)
-        chunks.append(pa.DictionaryArray.from_arrays(indices, chunk.dictionary))
-    return pa.chunked_array(chunks, cells.type)
 
 
 def _empty_rows(table: pa.Table | pa.RecordBatch) -> pa.ChunkedArray:

@@ -290,6 +290,11 @@ def test_known_columns_of_mt_bench_and_of_people_alone(tmp_path, monkeypatch, ca
     games.to_csv("games.csv", index=False)
     assert main(["leaderboard", "games.csv"]) == 0
     assert "The judge g1_winner prefers" in capsys.readouterr().out
+    by_prompt = table.assign(question_id=table.index % 30).drop(columns="item")
+    by_prompt.to_csv("prompts.csv", index=False)
+    assert main(["leaderboard", "prompts.csv", "--people", "human", "--json"]) == 0
+    named = lb.answer(lb.approximate(battles_of(by_prompt, item="question_id")))
+    assert json.loads(capsys.readouterr().out)["answer"]["text"] == named.text
     table.to_csv("arena.csv", index=False)
     assert main(["leaderboard", "arena.csv", "--people", "winner"]) == 0
     assert "600 of them with people's verdict" in " ".join(capsys.readouterr().out.split())

@@ -171,6 +171,31 @@ def test_a_table_appended_to_itself_is_noticed():
     assert caution.numbers["times"] == 2
 
 
+def test_battles_in_part_twice_are_counted_and_count_together():
+    """Some again as they were, some with another verdict; the other order is no repetition."""
+    table = simulate(items=40, order_effect=0, random_seed=1).drop(columns="human")
+    turned = table.rename(columns={"model_a": "model_b", "model_b": "model_a"})
+    turned["winner"] = table["winner"].map({"A": "B", "B": "A", "tie": "tie"})
+    other = table[:60].assign(winner=table["winner"][:60].map({"A": "B", "B": "tie", "tie": "A"}))
+    once = davidson(Battles.from_frame(table, item="item"), "judge")
+    assert not {c.id for c in once.cautions}
+    both = Battles.from_frame(pd.concat([table, turned]), item="item")
+    assert both.repeated == (0, 0)
+    again = Battles.from_frame(pd.concat([table, table[:150], other]), item="item")
+    assert again.repeated == (210, 60)
+    (caution,) = davidson(again, "judge").cautions
+    assert (caution.id, caution.numbers["again"]) == ("repeated-battles", 210)
+    copies = Battles.from_frame(pd.concat([table, table[::2]]), item="item")
+    for more in (both, copies):
+        own, first = (x.quantities["strength"] for x in (davidson(more, "judge"), once))
+        ratio = (own.high - own.low) / (first.high - first.low)
+        assert ratio.min() > 0.95  # never as if they were new battles: .71 and .82
+    # without an item all are new, and the assumption says so
+    unnamed = davidson(Battles.from_frame(table), "judge")
+    assert unnamed.assumptions[0] != once.assumptions[0]
+    assert unnamed.assumptions[0].id == once.assumptions[0].id
+
+
 @pytest.mark.slow
 def test_few_even_counts_are_no_copies():
     """Few counts are even by chance, and a pair's last one by design."""
