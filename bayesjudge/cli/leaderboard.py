@@ -41,6 +41,8 @@ PAIRS = (
 )
 #: Columns of verdicts there, and those with the places exchanged.
 VERDICTS = {"winner": None, "verdict": None, "preference": None, "g1_winner": "g2_winner"}
+#: How users and people are called in the column ``judge`` of LMArena's and MT-bench's votes.
+VOTERS = ("arena_user", "human", "annotator", "author_", "expert_", "user_")
 #: Columns of items there.
 ITEMS = (*ITEM_COLUMNS, "prompt", "instruction", "question")
 #: Most systems that a section lists.
@@ -96,7 +98,8 @@ def leaderboard(
         Columns with judges' verdicts: the place or the system that won, a tie, A>>B to B>>A, or the
         probability that the first wins.
     people : list[str]
-        Columns with people's verdicts, empty where they were not asked; or names in --judge.
+        Columns with people's verdicts, empty where they were not asked; or names in --judge. By
+        default the votes of a table of LMArena, whose column judge names users.
     item : str
         Column that names the prompt: verdicts on one prompt are not independent. By default item,
         question_id, prompt or the like, if there is one and the table is not large.
@@ -237,6 +240,8 @@ def _columns(
     given = {"--first": names["first"] or first, "--second": names["second"] or other}
     known = next((name for name in VERDICTS if name in have), None)
     people, verdicts = names["people"], names["verdict"]
+    if known and not verdicts and not people and judge is None and _are_votes(source, have):
+        people = [known]
     if verdicts is None and known is not None and known not in (people or []):
         other = VERDICTS[known]
         verdicts, swapped = [known], swapped or (other if other in have else None)
@@ -256,6 +261,13 @@ def _columns(
         "swapped": swapped,
         "baseline": baseline or "baseline",
     }
+
+
+def _are_votes(source: Source, have: Sequence[str]) -> bool:
+    """Whether users of an arena gave the verdicts, as the column of judges says."""
+    if source.counts_in_place or "judge" not in have:
+        return "judge_hash" in have
+    return all(name.startswith(VOTERS) for name in source.table_of_names(["judge"])["judge"])
 
 
 def _item(source: Source, roles: dict[str, Any], count: str | None) -> str | None:

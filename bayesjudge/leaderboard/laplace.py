@@ -256,10 +256,7 @@ class Density:
                 source.design @ levels, tie, source.pairs.weight
             )
             gradient += source.design.T @ by_eta
-            if isinstance(source.design, np.ndarray):
-                curved += source.design.T @ (second[:, None] * source.design)
-            else:
-                curved += (source.design.T @ (diags_array(second) @ source.design)).toarray()
+            curved = curved + source.design.T @ (diags_array(second) @ source.design)
             if source.tie >= 0:
                 across = source.design.T @ both
                 gradient[source.tie] += by_tie.sum()

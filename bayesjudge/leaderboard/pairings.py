@@ -57,15 +57,11 @@ class Pairings:
             return f"{now}: decided."
         if self.needed is None:
             return f"{now}: {MOST:,} more battles would not decide it; the systems are too alike."
-        rows = self.pairs[self.pairs["battles"] > 0].head(3)
-        words = [f"{r.first} against {r.second} ({r.battles})" for r in rows.itertuples()]
-        words += [how_many(left, "other pair")] if (left := self._others) else []
+        rows = self.pairs[self.pairs["battles"] > 0]
+        words = [f"{r.first} against {r.second} ({r.battles})" for r in rows.head(3).itertuples()]
+        words += [how_many(len(rows) - 3, "other pair")] if len(rows) > 3 else []
         total = f"about {self.needed:,} more battles of people"
         return f"{now}: {total} decide it: {listed(words)}."
-
-    @property
-    def _others(self) -> int:
-        return max(int((self.pairs["battles"] > 0).sum()) - 3, 0)
 
 
 def next_pairings(

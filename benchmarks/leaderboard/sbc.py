@@ -31,12 +31,12 @@ QUANTITIES = ("strength", "judge_favour", "sharpness", "liking_scale", "judge_sc
               "order_effect", "people_tie", "judge_tie_judge")  # fmt: skip
 
 
-def draw_prior(rng: np.random.Generator) -> dict[str, np.ndarray]:
+def draw_prior(rng: np.random.Generator, systems: int = SYSTEMS) -> dict[str, np.ndarray]:
     """Draw every unknown."""
     spread = abs(rng.normal(0, 2))
-    judge = rng.normal(0, spread, SYSTEMS)
+    judge = rng.normal(0, spread, systems)
     sharpness, scale = np.exp(rng.normal(0, 0.5)), abs(rng.normal(0, 0.5))
-    people = sharpness * judge + scale * rng.standard_t(4, SYSTEMS)
+    people = sharpness * judge + scale * rng.standard_t(4, systems)
     centred = people - people.mean()
     return {
         "people": people,

@@ -295,9 +295,12 @@ def test_known_columns_of_mt_bench_and_of_people_alone(tmp_path, monkeypatch, ca
     assert main(["leaderboard", "prompts.csv", "--people", "human", "--json"]) == 0
     named = lb.answer(lb.approximate(battles_of(by_prompt, item="question_id")))
     assert json.loads(capsys.readouterr().out)["answer"]["text"] == named.text
-    table.to_csv("arena.csv", index=False)
-    assert main(["leaderboard", "arena.csv", "--people", "winner"]) == 0
-    assert "600 of them with people's verdict" in " ".join(capsys.readouterr().out.split())
+    users = [f"arena_user_{i % 90}" for i in range(len(table))]
+    table.drop(columns="human").assign(judge=users).to_csv("arena.csv", index=False)
+    assert main(["leaderboard", "arena.csv", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["inputs"]["labelled"] == 600
+    assert main(["doctor", "arena.csv"]) == 0
+    assert "leaderboard arena.csv --people winner" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.slow
