@@ -383,10 +383,11 @@ def _lead(judge: str, row: Row, ci_prob: float | None) -> str:
 def _parts(bias: Estimate, judge: str) -> str:
     """What becomes of a pair when its answers swap places; the parts add up to all pairs."""
     same, first, second, tie = _hundred([bias[name, judge].value for name in PARTS])
+    parts = [f"the first place both times in {first} %", f"the second place in {second} %"]
+    parts += [f"a tie in one order only in {tie} %"] * bool(tie)
     return (
         f"When the answers swap places, {_named(judge, 'the judge')} names the same winner (or a "
-        f"tie) both times in {same} % of the pairs, the first place both times in {first} %, the "
-        f"second place in {second} %, and a tie in one order only in {tie} %."
+        f"tie) both times in {same} % of the pairs, {listed(parts)}."
     )
 
 

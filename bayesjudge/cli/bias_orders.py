@@ -14,6 +14,7 @@ from bayesjudge.core.errors import InputError, Problem, checking
 from bayesjudge.core.words import glossary
 
 #: Of a log of pairs, whose answers 1 and 2 are.
+NAMELESS = {("1", "2"): ("answer 1", "answer 2")}
 SYSTEMS = ("the system", "the baseline")
 LONG = (
     "of a table with one row a verdict say --item COLUMN --shown-first COLUMN "
@@ -130,7 +131,6 @@ def orders(
             **about,
         )
     else:
-        won = None if winner is None else (names[0], names[1])
         named = order_columns(source.columns()) or ("order1", "order2")
         first, second = first or named[0], second or named[1]
         table_of_pairs = _of_pairs(source, [first, second, *keys])
@@ -144,7 +144,7 @@ def orders(
             second=second,
             item=item,
             winners=(names[0], names[1]),
-            answers=SYSTEMS if source.log is not None else won,
+            answers=SYSTEMS if source.log is not None else NAMELESS.get((names[0], names[1])),
             **about,
         )
     story = Story(

@@ -212,9 +212,10 @@ def _designs(
         shares = estimate.quantities["overall_prevalence" if counts.adds_up else "prevalence"]
         widths = shares.high - shares.low
         known = widths[widths == widths]  # without nan
-        mean = known.mean() if known.size else 0.0
+        if not known.size:  # bounds, or no label of a kind that the design rests on
+            continue
+        mean = known.mean()
         width = f"{mean:.3f} wide" if mean >= 0.0005 else "less than 0.001 wide"
-        width = width if known.size else "unknown"
         width += ", but the data contradict it" * any(
             c.id in ("contradiction", "label-shift") for c in estimate.cautions
         )
@@ -222,7 +223,7 @@ def _designs(
         mark = " (declared)" if design.name == counts.design.name else ""
         lines.append(f"{design.name}{mark}: {design.meaning}; the interval is {width}{several}")
     heading = "What each label design assumes, and the interval if that holds"
-    return [Section(heading, lines, "designs", lines)]
+    return [Section(heading, lines, "designs", lines)] if lines else []
 
 
 def _pictures(

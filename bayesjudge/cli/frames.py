@@ -14,7 +14,7 @@ from bayesjudge.cli.doctor import Diagnosis, examine
 from bayesjudge.cli.output import COLLECTED
 from bayesjudge.cli.shapes.running import run_line
 from bayesjudge.core.answer import Answer, listed
-from bayesjudge.core.errors import InputError, check_ci_prob, checking
+from bayesjudge.core.errors import InputError, Problem, check_ci_prob, checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.label_design import design_of
 from bayesjudge.verdicts.table import Verdicts
@@ -195,6 +195,9 @@ def read(
         name: column for name, column in (("item", item), ("by", by)) if column is not None
     }
     if score is not None:
+        with checking("read") as require:
+            words = "scale= is needed: the ends of the judge's scale, such as (1, 5)"
+            require("scale" in how, Problem(words, "not-given", "scale"))
         of = prevalence.scores
         return (of.read_systems if by else of.Scores.from_frame)(table, score=score, **named, **how)
     how["verdict"] = verdict

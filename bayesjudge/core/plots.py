@@ -353,7 +353,7 @@ def for_a_phone(figure: Figure, inches: float, letters: int) -> None:
         legend = ax.get_legend()
         if legend and legend._ncols > 1:  # type: ignore[attr-defined]
             handles, labels = ax.get_legend_handles_labels()
-            ax.legend(handles, labels, **below(ax))
+            ax.legend(handles, labels, frameon=False, **below(ax))
         write_title(ax, title)
 
 

@@ -320,8 +320,8 @@ def _contradicts(
     if math.isnan(needed.value):
         far = "" if at else f"{percents(contradiction['majority_flips', MOST_CALLS])}, "
         return text, (
-            f"{flip} Even one of {MOST_CALLS} calls flips {far}more than {limit}: write clearer "
-            "instructions for the judge, or let people decide the items that are not unanimous."
+            f"{flip} Even a majority of {MOST_CALLS} calls flips {far}more than {limit}: write "
+            "clearer instructions for the judge, or let people decide items that are not unanimous."
         )
     cost = f", at a cost of {needed.value * price:.4g} for all items" if price else ""
     if needed.value <= made:

@@ -151,12 +151,15 @@ def _of_order(scores: Scores) -> list[Caution]:
         "first_call": "the first call scores {:+.3f} against the mean of all calls",
         "drift": "scores change by {:+.3f} with each further call",
         "one_call": "call {call} holds {:+.1%} more of its cell's scatter than others do",
-        "repetition": "{:+.1%} more calls than by chance repeat the answer of the call before",
+        "change": "calls repeat the answer of the call before {:.1%} less often than by chance",
+        "repetition": "calls repeat the answer of the call before {:.1%} more often than by chance",
     }
     cautions = []
     for name, effect in effects.items():
         if effect.p_value < ORDER_P / len(effects):
             effect_words = words[name].format(effect.effect, call=effect.call)
+            if name == "repetition" and effect.effect < 0:
+                effect_words = words["change"].format(-effect.effect)
             alone = len(scores.items) * len(scores.judges) == 1 and name == "repetition"
             rows = "; or the rows are of several items, one after another" if alone else ""
             cautions.append(

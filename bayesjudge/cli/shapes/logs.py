@@ -141,7 +141,7 @@ def _of_metric(
                       ["pairs were judged in both orders"], ways=WITH_MISSING)  # fmt: skip
     if not table.truths and labels is None:
         others = [c for c in cells if c not in (*COLUMNS, *NAMES) and not c.startswith(INPUTS)]
-        hint = f"; the log has {few(others, 8)}: name one with --truth if it is" if others else ""
+        hint = f"; the log has {few(others, 8)}: if one holds them, --truth NAME" if others else ""
         yield Lacking("prevalence", hint, more=True)
 
 

@@ -52,7 +52,7 @@ def matches(table: Table) -> Iterator[Match]:
         yield Lacking("attempts", NEEDS["attempts"])
         return
     options |= coded
-    yield Reading(Line("attempts", table.path, options), WANTED["attempts"], 0.75,
+    yield Reading(Line("attempts", table.path, options), WANTED["attempts"], 0.82,
                   [f"rows of one {table.item} are attempts, by what columns are called"],
                   [*notes, ONE_EACH], LOST, note_of_way=OF_WAY)  # fmt: skip
 

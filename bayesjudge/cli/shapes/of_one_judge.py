@@ -47,14 +47,15 @@ def matches(table: Table) -> Iterator[Match]:
         if asked is not None:
             yield asked
             return
-        for part in criteria(table) or [table]:
-            yield from _with_labels(part)
+        for part in (parts := criteria(table)) or [table]:
+            of = f", by {part.truths[0]}" if len(parts) > 1 else ""
+            yield from _with_labels(part, of)
     elif table.perhaps:
         yield from _perhaps(table)
 
 
-def _with_labels(table: Table) -> Iterator[Match]:
-    """Lines of one column of labels."""
+def _with_labels(table: Table, of: str = "") -> Iterator[Match]:
+    """Lines of one column of labels; `of` says which, if there are several criteria."""
     if table.verdicts:
         names = table.verdicts if table.labels else table.verdicts[:1]
         several = len(table.verdicts) > 1
@@ -66,7 +67,7 @@ def _with_labels(table: Table) -> Iterator[Match]:
             return
         asked = BETTER if "--by" in _systems(table) else WANTED["prevalence"]
         for name in names[:MOST_JUDGES]:
-            question = f"{asked[:-1]}, by {name} alone?" if several else ""
+            question = f"{asked[:-1]}{f', by {name} alone' * several}{of}?" if several or of else ""
             yield from _verdicts(table.but(verdicts=[name]), question, several)
         return
     several = len(table.truths) > 1 and len(table.scores) > 1
