@@ -161,7 +161,7 @@ def test_priors_say_what_they_are():
     assert str(bj.BetaPrior.worth(0.9, 20)) == "Beta(19, 3)"
     told = bj.prevalence.ErrorRates(sensitivity=bj.BetaPrior.worth(0.9, 20))
     assert "sensitivity Beta(19, 3)" in str(told)
-    assert "judge better than chance" in str(told)
+    assert told.describe()["better_than_chance"]
     assert told.describe()["prevalence"] == "Jeffreys"
 
 

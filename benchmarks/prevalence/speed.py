@@ -76,6 +76,8 @@ def one_call(many_systems: int, sampled_systems: int) -> pd.DataFrame:
     rows = []
     for name, (many, single) in methods.items():
         systems = sampled_systems if name.startswith("NUTS") else many_systems
+        if not systems:
+            continue
         counts = draw(systems)
         singles = [counts.system(one) for one in (counts.systems or ())[: SINGLES + 1]]
         single(singles[0])  # compiles
@@ -88,7 +90,7 @@ def one_call(many_systems: int, sampled_systems: int) -> pd.DataFrame:
                 "systems": systems,
                 "one_call_s": together,
                 "loop_s": loop / SINGLES * systems,
-                "ratio": loop / SINGLES * systems / together,
+                "ratio": loop / SINGLES * systems / max(together, 1e-6),
                 "converged": getattr(found, "converged", ""),
             }
         )

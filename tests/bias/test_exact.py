@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from refusals import refused
 from scipy.special import betainc
 from scipy.stats import beta
 
@@ -46,7 +47,7 @@ def test_it_narrows_to_the_closed_form():
 
 def test_a_shift_off_the_steps_is_refused():
     shifts = bias.Shifts.from_differences([0.5, 1], scale=(1, 5))
-    with pytest.raises(bj.InputError, match="no multiple of step"):
+    with refused("prior=", subject="bias.exact"):
         bias.exact(shifts, step=1, prior="spread")
     with pytest.raises(bj.InputError, match="step must be positive"):
         bias.exact(shifts, prior="spread")
@@ -203,9 +204,9 @@ def test_one_row_a_verdict_tells_the_plain_gap_and_who_wins():
     )
     with pytest.raises(bj.InputError, match="20 pairs lack"):
         bias.Orders.from_verdicts(third, **LONG, tie_value="tie")
-    with pytest.raises(bj.InputError, match=r"values \['tie'\] are neither of"):
+    with refused("tie", subject="bias.Orders.from_verdicts"):
         bias.Orders.from_verdicts(table, **LONG)
-    with pytest.raises(bj.InputError, match="300 rows: left and right agree"):
+    with refused(300, subject="bias.Orders.from_verdicts"):
         bias.Orders.from_verdicts(table.assign(right=table["left"]), **LONG, tie_value="tie")
 
 

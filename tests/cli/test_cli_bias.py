@@ -272,7 +272,7 @@ REFUSED = {
     "bias scores.csv @ --variant varient": "no column 'varient'; did you mean 'variant'?",
     "bias scores.csv @ --baseline baselin": "no variant 'baselin'; did you mean 'baseline'?",
     "bias scores.csv @ --tolerence 5": "Did you mean --tolerance?",
-    "bias scores.csv @ --tolerance 5": "--units is needed: what is --tolerance a number of?",
+    "bias scores.csv @ --tolerance 5": "--units is needed",
     "bias scores.csv @ --units points": "--units is about a certificate: give --tolerance too",
     "bias scores.csv @ $ --alpha 2": "alpha must lie in (0, 1], got 2.0",
     "bias scores.csv @ --release x.csv": "scores are released under a certificate",
@@ -303,7 +303,6 @@ def test_bad_input_is_one_message_and_exit_code_2(run, line):
 def test_the_design_is_taught_where_it_is_missing(run):
     code, out, err = run("bias", "scores.csv", "--scale", "0-100")
     assert (code, out) == (2, "")
-    assert "what is a neighbour" in err
     assert {"item", "batch"} <= set(re.findall(r"\w+", err))
 
 

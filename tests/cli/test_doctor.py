@@ -107,7 +107,7 @@ def test_labels_beside_verdicts_ask_first_how_good_the_judge_is(tmp_path, monkey
     people = ["PASS", "FAIL", "FAIL", "PASS", "FAIL", ""] * 10
     pd.DataFrame({**rows, "human": people}).to_csv("t.csv", index=False)
     first, *others = bj.doctor(Path("t.csv")).answers
-    assert first.question == "Is this judge good enough, and for what?"
+    assert first.question == WANTED["judge"]
     assert str(first.line).startswith("bayesjudge judge t.csv --verdict judge --truth human")
     assert [one.line.command for one in others] == ["prevalence", "gate"]
     pd.DataFrame(rows).to_csv("t.csv", index=False)
@@ -1024,9 +1024,7 @@ def test_columns_that_may_be_people_s_labels_are_named(tmp_path, capsys):
     table.to_csv(tmp_path / "desk.csv", index=False)
     assert main(["doctor", str(tmp_path / "desk.csv"), "--json"]) == 0
     missing = json.loads(capsys.readouterr().out)["missing"]
-    assert missing["prevalence"].endswith(
-        "labels of some items; if desk holds them: --truth COLUMN"
-    )
+    assert missing["prevalence"].endswith("; if desk holds them: --truth COLUMN")
 
 
 @pytest.mark.slow

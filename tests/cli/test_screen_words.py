@@ -474,8 +474,9 @@ def test_unread_verdicts_of_several_systems_are_one_caution():
         *([1000, 900], [690, 600], [140, 140], [126, 126], [60, 60], [42, 42]),
         calibration="random", systems=["a", "b"], unparsed=[2, 5],
     )  # fmt: skip
-    (told,) = (c.text for c in cautions_of(counts) if c.id == "unparsed-verdicts")
-    assert told.startswith("7 verdicts could not be read: 5 in system 'b', 2 in system 'a'")
+    (told,) = (c for c in cautions_of(counts) if c.id == "unparsed-verdicts")
+    assert told.numbers["count"] == 7
+    assert ": 5 in system 'b', 2 in system 'a'" in told.text
 
 
 def test_strata_are_told():
@@ -534,8 +535,8 @@ def test_passes_beside_scores_of_another_scale():
     share = 100 * (scores.mean() - 1) / 4
     told = prevalence.scores.answer(*made)
     assert f"({share:.0f} % of the way up)" in told.notes[0]
-    cautions = {c.id: c.text for one in made for c in one.cautions}
-    assert "of the way up its scale" in cautions["errors-do-not-cancel"]
+    cautions = {c.id: c.numbers for one in made for c in one.cautions}
+    assert 100 * cautions["errors-do-not-cancel"]["judge"] <= 100
 
 
 def test_judges_that_cannot_be_told_apart_do_not_surely_suffice():

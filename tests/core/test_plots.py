@@ -10,8 +10,10 @@ from matplotlib.colors import to_hex
 
 import bayesjudge as bj
 from bayesjudge.core.plots import COLOURS, new_axes, plot_intervals, write_title
+from bayesjudge.core.words import words_for
 
 NAME = r"a $\frac{1}$ b"
+QUANTITY = words_for("quantities")["prevalence"].capitalize()
 TABLE = pd.DataFrame(
     {"quantity": "prevalence", "system": NAME, "method": NAME, "value": [0.5], "low": 0.4,
      "high": 0.6, "width": 0.2, "interval": "eti"}
@@ -28,7 +30,7 @@ def test_dollar_signs_in_names_are_no_mathematics():
 def test_intervals_state_what_they_say_first():
     two = pd.concat([TABLE.assign(system="x"), TABLE.assign(system="y", value=0.55)])
     title = plot_intervals(two.reset_index(drop=True)).get_title(loc="left")
-    assert title == "Share of good outputs: highest for y, 0.55 (0.4 to 0.6)"
+    assert title == f"{QUANTITY}: highest for y, 0.55 (0.4 to 0.6)"
     several = pd.concat([TABLE, TABLE.assign(method="other", value=0.45)], ignore_index=True)
     title = plot_intervals(several).get_title(loc="left")
     assert title == "Share of good outputs: 0.45 to 0.5 by 2 methods"
@@ -41,7 +43,7 @@ def test_a_title_names_the_quoted_method_or_none():
         for method in ("one", "two")
     ]
     table = pd.concat(made, ignore_index=True)
-    said = "Share of good outputs"
+    said = QUANTITY
     assert plot_intervals(table).get_title(loc="left") == said
     table.attrs["quoted"] = "two"
     title = plot_intervals(table).get_title(loc="left")

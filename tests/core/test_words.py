@@ -92,16 +92,16 @@ def test_each_sentence_formats_whatever_its_numbers(kind):
 
 def test_a_count_has_its_noun_and_names_are_joined():
     words = {"left_out": 1, "few": "no item"}
-    assert sentence("cautions", "few-items", "", words).startswith("left out: 1 annotator with no")
-    text = sentence("cautions", "few-annotators", "", {"annotators": 2})
-    assert text.startswith("2 annotators are compared")
-    text = sentence("cautions", "not-mixed", "tracking", {"judges": ["a", "b"]})
-    assert text.startswith("the Gibbs chains of a, b have not mixed")
+    assert "1 annotator " in sentence("cautions", "few-items", "", words)
+    assert "2 annotators are " in sentence("cautions", "few-annotators", "", {"annotators": 2})
+    assert " a, b " in sentence("cautions", "not-mixed", "tracking", {"judges": ["a", "b"]})
 
 
 def test_a_caution_keeps_its_numbers_and_where_it_is():
     made = bj.Caution.of("unpaired-outputs", left=3, rows=1200)
-    assert made.text == "3 outputs are in one log only and are left out; 1,200 are in both"
+    template = sentences("cautions")["unpaired-outputs"]
+    assert made.text == template.format(left=3, rows=1200)
+    assert "1,200" in made.text
     assert made.numbers == {"left": 3, "rows": 1200}
     assert made.within("a", ("a",)).text == f"a: {made.text}"
     assert made.within("a", ("a",)).where == ("a",)

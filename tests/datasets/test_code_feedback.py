@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import shared
+from refusals import refused
 
 import bayesjudge as bj
 from bayesjudge.datasets import code_feedback
@@ -47,7 +48,7 @@ def test_another_file_is_refused(tmp_path):
         code_feedback(path=file)
     with pytest.raises(bj.InputError, match="there is no file"):
         code_feedback(path=tmp_path / "none.xlsx")
-    with pytest.raises(bj.InputError, match="expected one of"):
+    with refused("level=", subject="datasets.code_feedback"):
         code_feedback("raw")
 
 
@@ -66,5 +67,5 @@ def test_without_a_network_the_file_is_asked_for(monkeypatch):
         raise ConnectionError("no route")
 
     monkeypatch.setattr(pooch, "retrieve", refuse)
-    with pytest.raises(bj.InputError, match="fetch it by hand and pass path="):
+    with refused("path=", subject="datasets.code_feedback"):
         code_feedback()

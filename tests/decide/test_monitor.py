@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refused
 
 import bayesjudge as bj
 from bayesjudge.decide import Monitor, _betting
@@ -198,10 +199,10 @@ def test_what_was_not_drawn_is_refused():
     monitor, _ = monitored()
     monitor.draw(3)
     other = [name for name in monitor.names if name not in monitor.pending][:2]
-    with pytest.raises(bj.InputError, match="2 items were not drawn"):
+    with refused("q0", subject="Monitor.add"):
         monitor.add(other, [1, 1])
     monitor.add(monitor.pending, [1, 1, 1])
-    with pytest.raises(bj.InputError, match="another label already"):
+    with refused("q153", subject="Monitor.add"):
         monitor.add([monitor.names[monitor._drawn[0].place]], [0])
     monitor.add(other, [1, 1], drawn_at_random=True)
     assert monitor.n_labels == 5

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from refusals import refused
 from scipy.special import ndtr, ndtri
 
 import bayesjudge as bj
@@ -337,7 +338,7 @@ def test_pairing_is_worth_its_labels():
     apart = "judge, on items that are not shared"
     assert made.loc["judge", "cost"] <= made.loc[apart, "cost"]
     assert made_width.loc[apart, "labels"] > 1.3 * made_width.loc["judge", "labels"]
-    with pytest.raises(bj.InputError, match="a difference takes a pilot of two systems"):
+    with refused("by=", subject="shopping_list"):
         shopping_list(_pilot(n=50), {"label": 1.0}, difference=True)
 
 
@@ -359,12 +360,12 @@ def test_refusals(how, words):
         bj.InputError, match="price of beer: call, call cheap, call dear, item, label"
     ):
         shopping_list(_pilot(n=50), {"beer": 1.0}, width=0.1)
-    with pytest.raises(bj.InputError, match="a pilot takes 10 or more"):
+    with refused(10, subject="Pilot"):
         _pilot(n=9)
 
 
 def test_prices_are_numbers():
-    with pytest.raises(bj.InputError, match=r"prices must be 0 or more, got \{'label': '1.5'\}"):
+    with refused("label", "1.5", subject="shopping_list"):
         shopping_list(_pilot(n=50), {"label": "1.5"}, width=0.1)
 
 

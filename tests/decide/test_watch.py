@@ -8,6 +8,7 @@ import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refused
 from scipy import stats
 
 import bayesjudge as bj
@@ -231,7 +232,7 @@ def test_what_cannot_be_watched_is_refused():
         Watch(old.iloc[:1])
     with pytest.raises(bj.InputError, match="looks must be 1 or more"):
         Watch(old, looks=0)
-    with pytest.raises(bj.InputError, match="no label in 'human'"):
+    with refused("human", subject="decide.Watch"):
         Watch(old, truth="human")
     with pytest.raises(bj.InputError, match="two labels that differ"):
         Watch(pd.concat([old, old.assign(truth=[0, 0, 1])]), truth="truth")

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from bayesjudge import Verdicts, judge
-from bayesjudge.core.errors import InputError
 from bayesjudge.judge.selection import SPREAD, Scored, posterior
 
 
@@ -72,7 +72,7 @@ def test_youden_takes_labels_by_truth_and_accuracy_does_not():
         verdicts.response, verdicts.truth, verdicts.group, verdicts.count, "by_truth",
         judges=verdicts.judges,
     )  # fmt: skip
-    with pytest.raises(InputError, match="do not tell the accuracy"):
+    with refused("measure=", subject="judge.select"):
         judge.select(by_truth)
     found = judge.select(by_truth, measure="youden")
     quality = judge.quality(by_truth)
@@ -96,7 +96,7 @@ def test_labels_needed_fall_with_the_difference_and_outputs_are_told():
         response, verdicts.truth, verdicts.group, verdicts.count, "random", judges=("a", "b")
     )
     assert [c.id for c in judge.select(some).cautions] == ["judged-by-some"]
-    with pytest.raises(InputError, match="two or more judges"):
+    with refused("verdict=", subject="judge.select"):
         judge.select(Verdicts([1, 0], [1, 0], [0, 0], [5, 5], "random"))
 
 

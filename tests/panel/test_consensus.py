@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from conftest import shared
 from numpy.testing import assert_allclose
+from refusals import refused
 from scipy import optimize, stats
 
 import bayesjudge as bj
@@ -240,7 +241,7 @@ def test_items_come_in_parts(monkeypatch):
 def test_another_table_is_refused():
     table, votes = some()
     other = table.assign(vote=1 - table["vote"])
-    with pytest.raises(bj.InputError, match="are not among the votes"):
+    with refused("0", subject="panel.Consensus.items"):
         list(consensus(votes).items(other))
     with pytest.raises(bj.InputError, match="other judges or classes"):
         list(consensus(votes).items(table[table["judge"] != "a"]))

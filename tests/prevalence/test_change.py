@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import refused
 from scipy.special import betaln
 from scipy.stats import beta
 
@@ -80,7 +81,7 @@ def test_what_it_says():
 
 
 def test_what_has_no_date_is_refused():
-    with pytest.raises(InputError, match="three periods or more, such as w01"):
+    with refused("w1", subject="change_point"):
         P.change_point(labelled([5, 5], [5, 5]))
     with pytest.raises(InputError, match="not for labels that are by_verdict"):
         P.change_point(labelled([5, 5, 6], [5, 5, 6], "by_verdict"))

@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from refusals import refused
 
 import bayesjudge as bj
 
@@ -78,7 +79,7 @@ def test_systems_come_in_the_order_of_their_names():
     assert counts.systems == ("a", "b")
     assert counts.test_n.tolist() == [1, 3]
     assert fields_of(counts.system("b")) == EXPECTED
-    with pytest.raises(bj.InputError, match=r"no system 'c'; there are \['a', 'b'\]"):
+    with refused("c", "a", "b", subject="prevalence.Counts"):
         counts.system("c")
 
 
@@ -140,7 +141,7 @@ def test_unexpected_labels_are_listed(values, message):
 
 def test_a_pass_value_that_never_occurs_is_an_error():
     words = TABLE.replace({1: "yes", 0: "no"})
-    with pytest.raises(bj.InputError, match=r"no row has the pass value \['ja'\]"):
+    with refused("ja", "no", subject="table"):
         read(words, pass_value="ja")
 
 
@@ -167,9 +168,9 @@ def test_verdicts_that_failed_to_parse_need_a_decision():
 
 def test_repeated_items_are_an_error():
     table = TABLE.assign(item=[1, 2, 3, 4, 5, 5, 6], system="a")
-    with pytest.raises(bj.InputError, match="occur more than once"):
+    with refused("system", "item", subject="table"):
         read(table, item="item")
-    with pytest.raises(bj.InputError, match="occur more than once"):
+    with refused("system", "item", subject="table"):
         read(table, item="item", by="system")
     assert read(table.assign(system=list("aaaaabb")), item="item", by="system").test_n.sum() == 3
 
@@ -195,7 +196,7 @@ def test_tables_that_allow_no_estimate(table, message):
 @pytest.mark.parametrize("table", [TABLE.assign(truth=1), TABLE.iloc[:1]])
 def test_labels_of_other_items_need_unlabelled_ones(table):
     for calibration in ("by_truth", "separate"):
-        with pytest.raises(bj.InputError, match="every item has a human label"):
+        with refused("calibration=", subject="prevalence.Counts"):
             read(table, calibration=calibration)
     assert read(table).test_n == 0
 

@@ -8,6 +8,7 @@ import pytest
 from conftest import shared, study_but
 from numpy.testing import assert_allclose
 from oracles import unit_nodes
+from refusals import refused
 from scipy.special import xlog1py, xlogy
 
 import bayesjudge as bj
@@ -160,7 +161,7 @@ def test_bootstrap_refuses_and_repeats():
     counts = P.Counts(80, 45, 12, 9, 5, 3, calibration="random")
     one, same = (P.bootstrap(counts, random_seed=5).table for _ in range(2))
     assert one.equals(same)
-    with pytest.raises(bj.InputError, match="resamples must be 100 or more, got 10"):
+    with refused(100, 10, subject="bootstrap"):
         P.bootstrap(counts, resamples=10)
     hopeless = P.bootstrap(P.Counts(100, 50, 10, 4, 10, 5, calibration="by_truth"), random_seed=1)
     assert np.isnan(hopeless["prevalence"]).all()

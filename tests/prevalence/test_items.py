@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from numpy.testing import assert_allclose
+from refusals import refused
 from scipy.integrate import nquad
 from scipy.special import expit, logit
 from scipy.stats import norm
@@ -51,7 +52,7 @@ def test_what_repeats_must_be_said():
         bj.InputError, match=r"2 items have several rows.*repeats='system'.*'judge'"
     ):
         Items.from_frame(LOG, calibration="random")
-    with pytest.raises(bj.InputError, match="how were the labelled items chosen"):
+    with refused("calibration=", "somehow", subject="label design"):
         Items.from_frame(LOG, calibration="somehow", repeats="system")
     assert Items.from_frame(LOG.iloc[[0, 2, 4]], calibration="random").repeats is None
 
@@ -88,19 +89,19 @@ def test_all_problems_of_a_log_are_told():
     with pytest.raises(bj.InputError, match=r"1 row has no verdict.*unparsed='fail'"):
         Items.from_frame(LOG.assign(verdict=[1, None, 1, 1, 0]), calibration="random")
     log = LOG.assign(verdict=["fine", 0, 1, 1, 0], truth=["maybe", None, None, None, 0])
-    with pytest.raises(bj.InputError, match=r"(?s)column 'verdict'.*fine.*column 'truth'.*maybe"):
+    with refused("verdict", "truth", "fine", subject="table"):
         Items.from_frame(log, calibration="random", repeats="system")
     both = pd.concat([LOG.assign(s="a"), LOG.assign(s="b", truth=None)])
-    with pytest.raises(bj.InputError, match="no row of system 'b' has a human label"):
+    with refused("b", subject="prevalence.items"):
         Items.from_frame(both, by="s", calibration="random", repeats="system")
-    with pytest.raises(bj.InputError, match=r"Items knows these, .*read others as"):
+    with refused("calibration=", "known_propensity", subject="label design"):
         read("known_propensity", items=30, repeats=2, labelled=9)
 
 
 @pytest.mark.parametrize("column", ["item", "ID", "sample_id"])
 def test_counts_refuse_rows_of_one_item_and_name_the_way_out(column):
     log = pd.concat([LOG.rename(columns={"item": column}).assign(system=s) for s in "ab"])
-    with pytest.raises(bj.InputError, match=r"occur more than once.*repeats='judge'.*items.Items"):
+    with refused("repeats=", "judge", subject="table"):
         prevalence.Counts.from_frame(log, calibration="random", by="system")
     with pytest.raises(bj.InputError, match="not independent"):
         prevalence.Counts.from_frame(LOG, calibration="random", item="item")
@@ -761,11 +762,11 @@ def test_effects_that_rows_do_not_tell_are_left_out():
 
 
 def test_a_model_that_does_not_suit_is_refused():
-    with pytest.raises(bj.InputError, match="nodes must be a whole number from 5"):
+    with refused(5, subject="ItemEffects"):
         ItemEffects(nodes=2)
     with pytest.raises(bj.InputError, match="leniency_spread must be positive"):
         ItemEffects(leniency_spread=0)
-    with pytest.raises(bj.InputError, match="prevalence has no prior for"):
+    with refused("b", subject="build_model"):
         module.build_model(case("several systems"), ItemEffects(prevalence={"a": bj.BetaPrior()}))
 
 
@@ -803,7 +804,7 @@ def test_contrasts_and_ranks_by_hand():
     assert_allclose(ranks.loc["a", "best"], (draws.argmax(axis=1) == 0).mean())
     assert_allclose(ranks["rank"].sum(), 6)
     assert ranks.loc["c", ["rank_low", "rank_high"]].tolist() == [3, 3]
-    with pytest.raises(bj.InputError, match="nothing to compare"):
+    with refused("a", subject="systems"):
         module.ranking(replace(fit, idata=fit.idata.isel(system=[0])))
 
 

@@ -7,6 +7,7 @@ import pymc as pm
 import pytest
 from contract import gaps_between, items_and_likelihood
 from pymc.model.transform.conditioning import remove_value_transforms
+from refusals import refused
 from scipy.special import logsumexp
 from scipy.stats import beta
 
@@ -208,7 +209,7 @@ def test_a_design_with_a_likelihood_by_counts_has_no_uncollapsed_model():
         P.DESIGNS["separate"].assumption, (), likelihood=lambda counts, rates: None,
     )  # fmt: skip
     counts = P.Counts(*ONE, calibration=design)
-    with pytest.raises(bj.InputError, match="'own' has a likelihood of its own"):
+    with refused("own", subject="prevalence.build_model"):
         P.build_model(counts, P.ErrorRates(), collapsed=False)
 
 

@@ -1,6 +1,7 @@
 """People err too: against the panel's model, today's numbers without errors, published rates."""
 
 import itertools
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,13 +11,16 @@ import xarray as xr
 from conftest import shared
 from contract import graph_of
 from numpy.testing import assert_allclose
+from refusals import refused
 
 import bayesjudge as bj
 from bayesjudge.core.predictive import _moves
+from bayesjudge.core.words import sentences
 from bayesjudge.prevalence import people
 from bayesjudge.truth import importance, likelihood
 from bayesjudge.truth.importance import BetaPosterior, interval_of
 
+LABELS_RIGHT = sentences("assumptions")["labels-right"]
 P = bj.prevalence
 TWO = {"truth": ["ann1", "ann2"], "calibration": "random"}
 
@@ -400,7 +404,7 @@ def test_a_judge_is_held_against_what_is_so_behind_errors(counts):
 def test_a_judge_is_not_held_against_people_of_whom_no_two_agree(table):
     apart = table.assign(ann2=1 - table["ann1"])[["verdict", "ann1", "ann2"]]
     counts = people.PeopleCounts.from_frame(apart, **TWO)
-    with pytest.raises(bj.InputError, match="no output has a label that two people gave alike"):
+    with refused("truth=", subject="judge"):
         bj.judge.quality(counts)
 
 
@@ -606,8 +610,7 @@ def test_one_person_and_two_systems_are_hui_and_walter():
     assert made["prevalence", "a"].low < 0.85 < made["prevalence", "a"].high
     assert made["prevalence", "a"].high - made["prevalence", "a"].low < 0.1
     assert made["sensitivity", "ann1"].low < 0.9 < made["sensitivity", "ann1"].high
-    told = next(one for one in made.assumptions if one.id == "people-identified")
-    assert "Hui & Walter" in told.text
+    assert "people-identified" in {one.id for one in made.assumptions}
 
 
 def test_xstest_without_gold_is_xstest_with_it():
@@ -698,20 +701,22 @@ def test_people_err_is_said_where_it_matters(counts, told):
 
 
 @pytest.mark.parametrize(
-    ("at_least", "outcome", "words"),
+    ("at_least", "outcome", "variant"),
     [
-        (0.8, "pass", "of bad outputs"),
-        (0.97, "fail", "of good outputs"),
-        (0.91, "unknown", "one in"),
+        (0.8, "pass", "bad"),
+        (0.97, "fail", "good"),
+        (0.91, "unknown", "unknown"),
     ],
 )
-def test_a_gate_says_what_it_takes_labels_for(at_least, outcome, words):
+def test_a_gate_says_what_it_takes_labels_for(at_least, outcome, variant):
     counts = P.Counts(1000, 850, 180, 165, 20, 14, calibration="random")
     made = bj.decide.gate(counts, at_least=at_least)
     assert made.outcome == outcome
     (check,) = made.checks
     assert check.labels.id == "labels-right"
-    assert words in check.labels.text
+    before, _, after = LABELS_RIGHT[variant].partition("{")
+    assert check.labels.text.startswith(before)
+    assert check.labels.text.endswith(after.partition("}")[2])
     assert check.labels.text in str(made)
 
 
@@ -719,14 +724,14 @@ def test_as_many_wrong_labels_as_a_gate_names_undo_it():
     """Shift the limit by them: it stands at the threshold."""
     counts = P.Counts(1000, 850, 180, 165, 20, 14, calibration="random")
     (check,) = bj.decide.gate(counts, at_least=0.8).checks
-    share = float(check.labels.text.split("more than ")[1].split("%")[0]) / 100
+    share = float(re.search(r"([\d.]+)%", check.labels.text)[1]) / 100
     assert (check.low - share) / (1 - share) == pytest.approx(0.8, abs=0.001)
 
 
 def test_a_gate_on_several_people_lets_them_err(counts):
     made = bj.decide.gate(counts, at_least=0.6)
     assert made.outcome == "pass"
-    assert "part of the model" in str(made)
+    assert LABELS_RIGHT["people"] in str(made)
     said = bj.decide.gate(counts, at_least=0.6, entry="people_pass")
     assert said.checks[0].quantity == "people_pass"
 

@@ -61,7 +61,7 @@ def test_items_labelled_under_one_system_do_not_count():
     table = prompts(120)
     table.loc[(table["prompt"] == "v2") & (table["item"] >= 100), "truth"] = np.nan
     (caution,) = told(read(table))
-    assert caution.text.startswith("the 100 items labelled under both systems")
+    assert caution.numbers["items"] == 100
 
 
 def test_all_labels_alike_say_nothing_of_judges():
@@ -79,8 +79,7 @@ def test_repeated_outputs_have_the_same_share_of_good_ones():
 def test_the_answer_says_that_no_difference_can_show_and_the_gate_why():
     items = read(prompts(120))
     (caution,) = told(items)
-    assert "the 120 items labelled under both systems have the same label" in caution.text
-    assert "with probability <.001 at most" in caution.text
+    assert caution.numbers["items"] == 120
     made = [*module.closed_forms(items), module.exact(items)]
     text = module.answer(*made).text
     assert text.startswith("No difference of v1 and v2 can show")

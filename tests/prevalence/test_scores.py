@@ -9,6 +9,7 @@ import pytest
 from arviz_stats.base import array_stats
 from numpy.testing import assert_allclose
 from oracles import SIGMAS, assert_mc_mean, assert_mc_quantile
+from refusals import refused
 from scipy.interpolate import CubicSpline
 from scipy.special import logsumexp, ndtr, xlogy
 from scipy.stats import mannwhitneyu, sem, t
@@ -361,7 +362,7 @@ def test_the_judges_bias_is_its_mean_less_the_estimate_of_the_truth():
         S.judge_bias(
             replace(scores, calibration="known_propensity", propensity=np.full(scores.n.size, 0.5))
         )
-    with pytest.raises(bj.InputError, match=r"n must be whole numbers, 0 or more, got \[1\.5\]"):
+    with refused(1.5, subject="prevalence.Scores"):
         S.Scores([0.1, 0.9, 0.5], [0, 1, np.nan], [1, 1.5, 2], "random", (0, 1))
     with pytest.raises(bj.InputError, match="score, truth and propensity have shapes"):
         S.Scores([0.1, 0.9], [0, np.nan], [1, 2], "known_propensity", (0, 1), propensity=[0.5])
@@ -433,7 +434,7 @@ def test_the_share_above_a_human_threshold():
     assert counts.test_pass == (passed & table["truth"].isna()).sum()
     assert counts.correct_pass == (passed & (table["truth"] >= 4)).sum()
     assert counts.incorrect_fail == (~passed & (table["truth"] < 4)).sum()
-    with pytest.raises(bj.InputError, match="say with truth_from="):
+    with refused("truth_from=", subject="prevalence.Scores.to_counts"):
         scores.to_counts(0.6)
 
 
@@ -549,7 +550,7 @@ def test_numbers_outside_their_scales_are_told_together_and_briefly():
     assert "150 items have truths outside truth_scale=(1.0, 5.0)" in str(error.value)
     assert len(str(error.value)) < 500
     words = table.assign(score=[f"bad{i}" for i in range(300)], truth=1)
-    with pytest.raises(bj.InputError, match=r"300 different values .* not numbers") as error:
+    with refused(300, subject="column 'score'") as error:
         S.Scores.from_frame(words, calibration="random", scale=(0, 10))
     assert len(str(error.value)) < 300
 
@@ -557,14 +558,14 @@ def test_numbers_outside_their_scales_are_told_together_and_briefly():
 def test_numeric_truths_of_labels_by_truth_are_refused_with_the_reason():
     table = S.simulate(numeric=True, random_seed=1)
     for calibration in ("by_truth", "separate"):
-        with pytest.raises(bj.InputError, match=r"not how common a truth is.*truth_from="):
+        with refused("truth_from=", subject="prevalence.Scores"):
             S.Scores.from_frame(table, calibration=calibration, scale=(0, 1), truth_scale=(1, 5))
-    with pytest.raises(bj.InputError, match="edges= are needed"):
+    with refused("edges=", subject="prevalence.Scores"):
         S.Scores.from_frame(table, calibration="by_verdict", scale=(0, 1), truth_scale=(1, 5))
     with pytest.raises(bj.InputError, match="how were the labelled items chosen"):
         S.Scores.from_frame(table, calibration="by_hand", scale=(0, 1), truth_scale=(1, 5))
     lost = table.assign(score=table["score"].where(table.index % 7 > 0))
-    with pytest.raises(bj.InputError, match="rows have no score; say unscored='drop'"):
+    with refused("unscored=", "drop", subject="column 'score'"):
         S.Scores.from_frame(lost, calibration="random", scale=(0, 1), truth_scale=(1, 5))
     kept = S.Scores.from_frame(
         lost, calibration="random", scale=(0, 1), truth_scale=(1, 5), unscored="drop"
@@ -623,8 +624,8 @@ def test_cautions_name_what_speaks_against_the_numbers():
     p_value = mannwhitneyu(coarse["score"][known], coarse["score"][~known], use_continuity=False,
                            method="asymptotic").pvalue  # fmt: skip
     tied = P.difference(S.Scores.from_frame(coarse, calibration="random", scale=(0, 2)))
-    shift = next(c.text for c in tied.cautions if c.id == "label-shift")
-    assert f"probability {p_value:.1e}" in shift
+    shift = next(c for c in tied.cautions if c.id == "label-shift")
+    assert shift.numbers["p_value"] == pytest.approx(p_value)
     worse = two(P.Counts(100, 60, 20, 8, 20, 9, calibration="by_truth"))
     with pytest.raises(UninformativeJudgeError, match="scores that are not higher"):
         P.rogan_gladen(worse)

@@ -172,8 +172,8 @@ def test_items_without_a_single_majority_are_counted():
     ]
     table = pd.DataFrame(rows, columns=["item", "rater", "choice"])
     ratings = Ratings.from_frame(table, positive="yes", judges=["gpt"])
-    text = {c.id: c.text for c in bj.ratings.agreement(ratings).cautions}["no-majority"]
-    assert text.startswith("6 of 10 items (60%) have no single option")
+    told = {c.id: c.numbers for c in bj.ratings.agreement(ratings).cautions}["no-majority"]
+    assert told == {"tied": 6, "rated": 10, "share": 0.6}
 
 
 def test_many_options_have_only_the_response_sets_that_occur():

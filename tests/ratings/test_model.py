@@ -50,11 +50,9 @@ def test_what_cannot_be_a_prior_is_refused_with_the_remedy(wrong, words):
 
 def test_a_model_is_described_by_the_priors_that_it_has():
     tied = ResponseSets(choice=TiedChoice(2), error=RaterErrors(BetaPrior(1, 19)))
-    assert str(tied) == (
-        "shares of response sets Dirichlet(1); concentration of items log-normal, median 4, SD of "
-        "the logarithm 1; choice from a set tied to one selection strength, Normal(0, 2); errors "
-        "of people rate Beta(1, 19), skew Normal(0, 0.5)"
-    )
+    priors = (" Dirichlet(1)", " log-normal, ", " Normal(0, 2)", " Beta(1, 19), ")
+    assert all(prior in part for prior, part in zip(priors, str(tied).split("; "), strict=True))
+    assert str(tied).endswith(" Normal(0, 0.5)")
     assert str(ResponseSets()).endswith("free, Dirichlet(1); errors of people none")
 
 

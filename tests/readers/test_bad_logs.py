@@ -10,6 +10,7 @@ import zipfile
 import pyarrow as pa
 import pytest
 from readers import fuzzing, logs
+from refusals import refused
 
 import bayesjudge as bj
 from bayesjudge.cli import main
@@ -132,7 +133,7 @@ def test_more_bytes_than_a_packed_table_may_hold_are_not_read(tmp_path, monkeypa
     packed.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 249))
     assert read_table(packed, ["a"]).num_rows == 249  # 1,000 bytes
     packed.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 250))
-    with pytest.raises(bj.InputError, match="unpacks to more than 1,000 bytes"):
+    with refused(1000):
         read_table(packed, ["a"])
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
+from refusals import refused
 
 import bayesjudge as bj
 from bayesjudge.cli import main, source
@@ -265,10 +266,9 @@ def test_scores_that_are_too_many_are_grouped(engine, monkeypatch):
         assert_array_equal(one, other)
     means = [np.average(s.unit[~s.known], weights=s.n[~s.known]) for s in (found, exact)]
     assert means[0] == pytest.approx(means[1], rel=1e-12)
-    told = {c.id: c.text for c in bj.prevalence.scores.closed_forms(found)[0].cautions}
-    assert "grouped-scores" in told
+    told = {c.id: c.numbers for c in bj.prevalence.scores.closed_forms(found)[0].cautions}
     misplaced = np.abs(found.tally()["test"] - exact.tally()["test"]).sum() / 2 / lost
-    share = float(told["grouped-scores"].rpartition("at most ")[2].partition("%")[0]) / 100
+    share = told["grouped-scores"]["share"]
     assert 0 < misplaced <= share + 5e-5
 
 
@@ -282,7 +282,7 @@ def test_repeats(engine):
     found, expected = (Repeated.from_frame(t, **how) for t in (engine(rows), rows))
     same(found, expected, "counts unparsed items judges scale")
     assert found.sequence is None
-    with pytest.raises(bj.InputError, match=r"\[5.0\] are not on the scale"):
+    with refused(5.0, subject="column 'score'"):
         Repeated.from_frame(engine(rows), **(how | {"scale": range(1, 5)}))
 
 

@@ -17,6 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
+from refusals import refused
 
 import bayesjudge as bj
 from bayesjudge.datasets import keep_labels, xstest
@@ -198,7 +199,7 @@ def test_names_of_columns_with_accents(encoding, tmp_path):
 def test_a_message_names_some_of_many_columns(tmp_path):
     path = tmp_path / "wide.jsonl"
     path.write_text(json.dumps({f"c{i}": i for i in range(20_000)}))
-    with pytest.raises(bj.InputError, match=r"no column 'verdict'; it has c0, .*c9, and 19,990 mo"):
+    with refused("verdict", 19990):
         read_table(path, ["verdict"])
 
 
@@ -312,7 +313,7 @@ def test_a_sheet_that_is_a_chart_is_no_table(tmp_path):
         pd.DataFrame({"a": ["x", "y"]}).to_excel(book, sheet_name="data", index=False)
         book.book.create_chartsheet("chart", 0).add_chart(BarChart())
     assert read_table(path, ["a"])["a"].to_pylist() == ["x", "y"]
-    with pytest.raises(bj.InputError, match="has no sheet 'chart'; there are data"):
+    with refused("chart"):
         read_table(tmp_path / "b.xlsx::chart", ["a"])
 
 
@@ -326,7 +327,7 @@ def test_titles_above_a_sheets_names_are_no_rows(tmp_path):
         pd.DataFrame().to_excel(book, sheet_name="empty")
     assert read_table(tmp_path / "b.xlsx", ["a"])["a"].to_pylist() == ["x", "y"]
     assert read_table(tmp_path / "b.xlsx::narrow", ["a"])["a"].to_pylist() == ["x", "y"]
-    with pytest.raises(bj.InputError, match="sheet 'empty' is empty"):
+    with refused("empty"):
         read_table(tmp_path / "b.xlsx::empty", ["a"])
 
 
@@ -461,9 +462,9 @@ def test_fields_of_objects_are_columns(tmp_path):
         assert table["judge.p.good"].to_pylist() == [None, 0.25]
         assert table["a.b"].to_pylist() == [None, "x"]  # a name as it stands comes first
         assert read_table(path, ["judge"])["judge"].to_pylist()[1].startswith('{"label"')
-        with pytest.raises(bj.InputError, match=r"no column 'label'; did you mean 'judge.label'"):
+        with refused("label", "judge.label"):
             read_table(path, ["label"])
-        with pytest.raises(bj.InputError, match=r"no column 'judge.label.x'"):
+        with refused("judge.label.x"):
             read_table(path, ["judge.label.x"])
 
 

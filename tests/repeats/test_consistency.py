@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from refusals import refused
 from scipy.stats import beta
 
 import bayesjudge as bj
@@ -57,5 +58,5 @@ def test_judges_are_told_apart_and_nothing_asked_twice_is_refused():
     assert found["same_twice", "y"].value == 0.0
     with pytest.raises(bj.InputError, match="no item was asked twice"):
         consistency(table[::4], judge="judge")
-    with pytest.raises(bj.InputError, match=r"\['F'\] are not among the verdicts \['P'\]"):
+    with refused("F", "P", subject="column 'verdict'"):
         consistency(table, verdicts=("P",))

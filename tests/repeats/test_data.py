@@ -4,6 +4,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
+from refusals import refused
 
 import bayesjudge as bj
 from bayesjudge.repeats import Scores
@@ -104,7 +105,7 @@ def test_a_sequence_of_other_scores_is_refused(sequence):
 
 def test_a_table_of_forty_items_is_not_one_item():
     table = pd.DataFrame({"doc_id": np.repeat(range(40), 4), "score": 3})
-    with pytest.raises(bj.InputError, match=r"column 'doc_id' names 40 items.*item='doc_id'"):
+    with refused("doc_id", "item=", 40, subject="table"):
         Scores.from_frame(table, scale=range(1, 6), item=None)
     one = table.assign(doc_id=7)
     assert Scores.from_frame(one, scale=range(1, 6), item=None).repeats.item() == 160
@@ -136,13 +137,13 @@ def test_words_among_scores_are_refused():
 
 
 def test_a_missing_column_is_named():
-    with pytest.raises(bj.InputError, match="no column 'scores'; did you mean 'score'"):
+    with refused("scores", "score", subject="table"):
         Scores.from_frame(TABLE, score="scores", item="id", scale=range(1, 6))
 
 
 def test_rows_without_an_item_are_refused():
     table = TABLE.assign(id=["x", None, "y", "x", "y", "x"])
-    with pytest.raises(bj.InputError, match="column 'id' has 1 empty cells"):
+    with refused("id", subject="table"):
         Scores.from_frame(table, item="id", scale=range(1, 6))
 
 
@@ -213,7 +214,7 @@ def test_a_column_of_each_answer_is_counted_like_a_row_of_each(kind):
         assert found.sequence.tolist() == expected.sequence.tolist() == [0, 1, 1, 2, 2, 0, 4, 3]
     one = Scores.from_frame(made[kind], scale=range(1, 6), score=["first"], judge="judge")
     assert one.repeats.sum() == 3
-    with pytest.raises(bj.InputError, match="stand in the order asked"):
+    with refused("order=", subject="columns of scores"):
         Scores.from_frame(wide, scale=range(1, 6), score=names, order="judge")
 
 

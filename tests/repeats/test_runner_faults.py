@@ -18,6 +18,7 @@ import jinja2
 import pytest
 from asking import sample_until_sync, saying
 from chat_server import dice
+from refusals import refused
 
 import bayesjudge as bj
 from bayesjudge.repeats import runner
@@ -435,23 +436,23 @@ def test_a_judge_says_what_it_asks(tmp_path):
         judge.asks = asks
         return runner.sample_until_sync(judge, ["x"], store=tmp_path / store, **PLAN)
 
-    with pytest.raises(bj.InputError, match=r"judge 'judge' does not say .* judge\.asks = \{'pr"):
+    with refused("judge", "prompt", subject="repeats run"):
         runner.sample_until_sync(judge, ["x"], store=tmp_path / "x", **PLAN)
     assert not (tmp_path / "x").exists()
     go(prompt="Rate", top_k=[1, 2])
     go(top_k=[1, 2.0], prompt="Rate")
     with pytest.raises(bj.InputError, match=r"other top_k of judge 'judge' \(was '\[1, 2\]', now"):
         go(prompt="Rate", top_k=[2, 1])
-    with pytest.raises(bj.InputError, match=r"other prompt of judge 'judge' \(is gone: 'Rate'\)"):
+    with refused("judge", "Rate", subject="repeats store"):
         go(top_k=[1, 2])
     judge.secrets = ["in plain words"]
     go("y", prompt="Rate", api_key=KEY, http={"password": "in plain words"})
     assert b"in plain words" not in contents(tmp_path / "y")
     judge.asks, judge.secrets = "Rate", KEY
-    with pytest.raises(bj.InputError, match="asks of judge 'judge' must be a mapping") as refused:
+    with refused("judge", "Rate", subject="repeats run") as caught:
         runner.sample_until_sync(judge, ["x"], store=tmp_path / "z", **PLAN)
-    assert "secrets of judge 'judge' must be a list" in str(refused.value)
-    assert KEY not in str(refused.value)
+    assert "secrets of judge 'judge' must be a list" in str(caught.value)
+    assert KEY not in str(caught.value)
     judge.secrets = [KEY]
     go("z", **{"half \ud83d": "\ud83d"})
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
+from refusals import refused
 
 from bayesjudge import panel, prevalence
 from bayesjudge.core.errors import InputError
@@ -66,7 +67,7 @@ def test_parts_of_a_table_add_up_to_the_whole():
     both = one + two
     assert both.judges == ("verdict", "second")
     assert_array_equal(both.counts[:1], one.counts)
-    with pytest.raises(InputError, match="calibration must be the same"):
+    with refused("random", subject="Verdicts"):
         one + Verdicts.from_frame(rows, calibration="by_truth", verdict=["verdict"])
 
 
@@ -225,13 +226,13 @@ def test_scores_are_a_table_of_numbers():
     high = Verdicts.from_frame(rows, calibration="random", truth_from=4, **ends)
     assert (high.labelled_n, scores.Scores.of(high).numeric) == (2, False)
     for wrong in ({"classes": [1, 5]}, {"judge": "p", "item": "p"}, {"scale": None}):
-        with pytest.raises(InputError, match="score= and scale= come together"):
+        with refused("score=", "scale=", subject="Verdicts.from_frame"):
             Verdicts.from_frame(rows, calibration="random", **ends | wrong)
     with pytest.raises(InputError, match="read_systems reads scores"):
         Verdicts.from_frame(rows, calibration="random", by="p", **ends)
     with pytest.raises(InputError, match="scores are read at once"):
         high + high
-    with pytest.raises(InputError, match="these verdicts are no scores"):
+    with refused("score=", "scale=", subject="prevalence.Scores.of"):
         scores.Scores.of(Verdicts.from_frame(rows_of_a_judge(20), **RANDOM))
 
 
@@ -244,7 +245,7 @@ def test_what_does_not_go_together_is_refused():
     with pytest.raises(InputError, match="needs a column that identifies the item"):
         Verdicts.from_frame(rows, calibration="random", judge="item")
     table = Verdicts.from_frame(rows, calibration="random")
-    with pytest.raises(InputError, match="not known by item"):
+    with refused("item=", subject="prevalence.items.Items.of"):
         items.Items.of(table)
 
 
