@@ -204,8 +204,10 @@ def rebuilt(kept: bytes, arrays: tuple[Array, ...]) -> Callback:
 
 # Compile only what the sampler calls -------------------------------------------------------------
 
-#: Translated operations, as PyTensor's cache on disk knows them: two of a name are equal.
+#: Translated operations, as PyTensor's cache on disk knows them: two of a name are equal. Of more
+#: than `MOST_KEPT`, a third of a megabyte each, those that were used last.
 _operations: dict[Any, CompileResult] = {}
+MOST_KEPT = 400
 #: Translated functions that have no name there, of Numba's own mostly, while they can be called.
 _functions: WeakKeyDictionary[Dispatcher, dict[Any, CompileResult]] = WeakKeyDictionary()
 
@@ -240,11 +242,15 @@ def make_callbacks(
         dispatcher.flags.no_cfunc_wrapper = dispatcher.flags.no_compile = False
 
     def save(cache: Cache, signature: Any, result: CompileResult) -> None:
-        _operations[_name_of(cache, signature, result.codegen)] = _kept(result)
+        keep(_name_of(cache, signature, result.codegen), _kept(result))
 
     def load(cache: Cache, signature: Any, context: Any) -> CompileResult | None:
-        stored = _operations.get(_name_of(cache, signature, context.codegen()))
-        return stored and stored._replace(metadata={})  # where Numba writes how long this took
+        name = _name_of(cache, signature, context.codegen())
+        stored = _operations.get(name)
+        if stored is None:
+            return None
+        keep(name, stored)
+        return stored._replace(metadata={})  # where Numba writes how long this took
 
     changed = [
         (_FunctionCompiler, "_customize_flags", without_wrappers),
@@ -271,6 +277,14 @@ def make_callbacks(
         for dispatcher, result in parts:
             del dispatcher.overloads[result.signature.args]
             dispatcher.targetctx.remove_user_function(result.entry_point)
+
+
+def keep(name: Any, result: CompileResult) -> None:
+    """Have a translated operation at hand, in the place of the one not used for longest."""
+    _operations.pop(name, None)
+    _operations[name] = result
+    if len(_operations) > MOST_KEPT:
+        del _operations[next(iter(_operations))]
 
 
 def _kept(result: CompileResult) -> CompileResult:

@@ -28,6 +28,8 @@ how wide its intervals are beside those of the named model's Laplace approximati
 ``systems_before.csv``, with its cautions, is the same of 50 draws at 5f9f7d8, where models were
 chosen by held-out labels, and error rates taken to be equal if one or two systems have labels.
 
+Quick: ``--draws 1 --panels code_feedback --how random --name quick``
+
 Found: with labels of one or two of the systems, at random or by verdict, 95 % intervals of the
 model that was named held .31 to .89 of the other systems' shares on the published panels, and now
 hold .90 to 1.00 (simulated: .95 to .97). They are wide, .5 to .8, since such labels tell little of

@@ -942,3 +942,11 @@ def test_a_folder_that_the_user_chose_is_left_alone(setting, tmp_path):
 def test_a_home_that_can_be_written_to_is_used(tmp_path):
     assert flags_after_import(HOME=str(tmp_path)) == "None"
     assert not list(tmp_path.iterdir())
+
+
+def test_operations_that_were_used_last_are_kept(monkeypatch):
+    monkeypatch.setattr(compiler, "_operations", {})
+    monkeypatch.setattr(compiler, "MOST_KEPT", 3)
+    for name in ("a", "b", "c", "a", "d"):
+        compiler.keep(name, name.upper())
+    assert compiler._operations == {"c": "C", "a": "A", "d": "D"}

@@ -166,10 +166,9 @@ def test_the_caution_names_the_most_surprising_row():
     draws = dict.fromkeys(keys, np.arange(100.0))
     table = compare_with_prior(dict.fromkeys(keys, 200.0), draws, known)
     (caution,) = prior_check.prior_data_conflict(table)
-    numbers = {k: caution.numbers[k] for k in ("named", "observed", "low", "high", "p_value")}
-    assert numbers == pytest.approx(
-        {"named": "b", "observed": 200, "low": 2.475, "high": 96.525, "p_value": 1e-6}, rel=1e-3
-    )
+    numbers = [caution.numbers[k] for k in ("observed", "low", "high", "p_value")]
+    assert caution.numbers["named"] == "b"
+    assert numbers == pytest.approx([200, 2.475, 96.525, 1e-6], rel=1e-3)
     assert caution.numbers["more"] == " (and 1 more)"
 
 

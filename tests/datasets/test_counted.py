@@ -122,7 +122,7 @@ def test_changes_of_scores_are_those_of_the_source():
 
 
 def test_what_is_not_there_is_refused():
-    with refused("change=", "reordered", subject="datasets.score_changes"):
+    with refused("prompt=", "warm", subject="datasets.composo"):
         datasets.composo("warm")
     with refused("full", "mini", subject="datasets.composo_scores"):
         datasets.composo_scores("medium")

@@ -138,8 +138,8 @@ def test_among_systems_a_hopeless_judge_leaves_the_others_alone():
     made = P.rogan_gladen(counts)
     assert made["prevalence", "fine"] == P.rogan_gladen(COUNTS)["prevalence"]
     assert np.isnan(made["prevalence", "hopeless"]).all()
-    told = {c.id: c.where for c in made.cautions}
-    assert told["no-better-than-chance"] == ("hopeless",)
+    told = {c.id: c.text for c in made.cautions}
+    assert told["no-better-than-chance"].endswith(" in system 'hopeless'")
 
 
 def test_an_empty_class_gives_no_number_and_says_why():
