@@ -11,6 +11,7 @@ import pytest
 
 import bayesjudge as bj
 from bayesjudge.cli import main
+from bayesjudge.core.words import words_for
 
 P = bj.prevalence
 COLUMNS = ["--verdict", "verdict", "--truth", "truth"]
@@ -350,7 +351,7 @@ def test_several_people_label_other_items(tmp_path, capsys):
     line += [part for name in ("ann1", "ann2", "ann3") for part in ("--truth", name)]
     assert main([*line, "--calibration", "separate", "--no-nuts"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "(from another data set or run)" in shown
+    assert f"({words_for('label_designs')['separate']})" in shown
     assert "most of them would pass" in shown
     assert main([*line, "--calibration", "by_truth", "--no-nuts", "--details"]) == 0
     assert "what ann1 said chose" in " ".join(capsys.readouterr().out.split())

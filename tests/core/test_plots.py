@@ -33,7 +33,7 @@ def test_intervals_state_what_they_say_first():
     assert title == f"{QUANTITY}: highest for y, 0.55 (0.4 to 0.6)"
     several = pd.concat([TABLE, TABLE.assign(method="other", value=0.45)], ignore_index=True)
     title = plot_intervals(several).get_title(loc="left")
-    assert title == "Share of good outputs: 0.45 to 0.5 by 2 methods"
+    assert title == f"{QUANTITY}: 0.45 to 0.5 by 2 methods"
 
 
 def test_a_title_names_the_quoted_method_or_none():

@@ -10,6 +10,7 @@ from refusals import refused
 import bayesjudge as bj
 from bayesjudge.core.diagnosis import cautions_of
 from bayesjudge.core.label_design import BUILT_IN
+from bayesjudge.core.words import words_for
 from bayesjudge.panel import _em, label_design
 
 panel = bj.panel
@@ -157,9 +158,10 @@ def test_labels_chosen_by_votes_tell_the_truth_given_votes():
         return rng.random(len(truth)) < 0.3
 
     votes = labelled("by_verdict", disputed)
-    with pytest.raises(bj.InputError, match="share of good outputs"):
+    tells = words_for("tells")
+    with pytest.raises(bj.InputError, match=tells["prevalence"]):
         panel.difference(votes)
-    with pytest.raises(bj.InputError, match="error rates"):
+    with pytest.raises(bj.InputError, match=tells["error_rates"]):
         panel.rogan_gladen(votes)
     made = panel.model_assisted(votes)
     assert [one.id for one in made.assumptions][-1] == "random-labels-by-verdict"

@@ -91,8 +91,8 @@ def test_labels_all_of_one_kind_where_the_judge_says_otherwise():
     rows["system"] = [("a", "b")[i % 2] for i in range(80)]
     rows["item"] //= 2
     items = Items.from_frame(rows.assign(human=1), by="system", calibration="random", truth="human")
-    (told,) = (c.text for c in exact(items).cautions if c.id == "empty-class")
-    assert "of system 'a', though the judge failed 20 of these 40" in told
+    (told,) = (c.numbers for c in exact(items).cautions if c.id == "empty-class")
+    assert (told["place"], told["did"], told["wrong"]) == (" of system 'a'", "failed", 20)
 
 
 def test_pass_rate_out_of_range():

@@ -108,7 +108,7 @@ def test_errors_of_labels_chosen_by_kind_are_weighed_by_how_many_there_are_of_it
 
 def test_strict_refuses_labels_that_contradict_their_design():
     counts = P.Counts(1000, 900, 50, 45, 50, 30, calibration="random")
-    with pytest.raises(bj.InputError, match="label-shift: the judge passed"):
+    with pytest.raises(bj.InputError, match="label-shift: "):
         P.fit(counts, strict=True, random_seed=1)
 
 
