@@ -169,13 +169,9 @@ def power_tuned(
     value, curved = maximise(parts, both.ties, k)
     inverse = inverse_of(curved, k)
     labelled_score, other = both.parts(value)
-    middle, _ = outer(labelled_score + weight * other, battles.count, battles.item)
-    labelled = both.labelled > 0
-    clusters = (
-        battles.count[labelled].sum()
-        if battles.item is None
-        else (len(np.unique(battles.item[labelled])))
-    )
+    count, item, labelled = battles.count, battles.item, both.labelled > 0
+    middle, _ = outer(labelled_score + weight * other, count, item)
+    clusters = count[labelled].sum() if item is None else len(np.unique(item[labelled]))
     return _estimate(
         battles,
         value,

@@ -335,10 +335,9 @@ class Battles(ReadAtOnce):
         more = [*(lengths or ()), *([count] if count else [])]
         with checking("leaderboard.Battles") as require:
             require(bool(said), "give verdict= or people=: columns that say which answer won")
-            single = judge is None or len(verdicts) == 1
-            require(single, f"with judge= expected one column of verdicts, got {list(verdicts)}")
-            single = swapped is None or len(verdicts) == 1
-            require(single, f"with swapped= expected one column of verdicts, got {list(verdicts)}")
+            for name, column in (("judge", judge), ("swapped", swapped)):
+                single = column is None or len(verdicts) == 1
+                require(single, f"with {name}= expected one column of verdicts, got {verdicts}")
             twice = few([repr(c) for c, n in times.items() if n > 1])
             once = "name a column once, as a judge's (verdict=) or as people's (people=)"
             require(not twice, f"{twice}: {once}; verdict=None if only people were asked")

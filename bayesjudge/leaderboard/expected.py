@@ -108,10 +108,8 @@ def _statistics(cells: Cells, said: Mapping[str, np.ndarray], k: int) -> dict[Ke
     judges = [source for source in said if source != PEOPLE]
     if judges and PEOPLE in said:
         both = np.all([met[source] for source in said], axis=0)
-        people, judge = (
-            gaps[PEOPLE][both],
-            np.mean([gaps[source] for source in judges], axis=0)[both],
-        )
+        people = gaps[PEOPLE][both]
+        judge = np.mean([gaps[source] for source in judges], axis=0)[both]
         noise = variance[PEOPLE][both]
         of_judge = np.sum([variance[source] for source in judges], axis=0)[both] / len(judges) ** 2
         if judge.any():

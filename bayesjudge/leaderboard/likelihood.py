@@ -238,13 +238,16 @@ def few_clusters(clusters: int, parameters: int) -> float:
     return clusters / max(clusters - parameters, 1)
 
 
-def components(battles: Battles, source: str) -> list[list[str]]:
-    """Groups of systems within which a source's wins and ties lead from each to each other."""
+def components(battles: Battles, source: str, connection: str = "strong") -> list[list[str]]:
+    """Groups of systems within which a source's wins and ties lead from each to each other.
+
+    With a weak connection, those that met, directly or by way of others.
+    """
     from scipy.sparse.csgraph import connected_components
 
     seen = battles.counted(source)
     beat = seen[..., 0] + seen[..., 1] + (seen[..., 2] + seen[..., 1]).T
-    n, group = connected_components(beat > 0, connection="strong")
+    n, group = connected_components(beat > 0, connection=connection)
     return [[battles.systems[int(i)] for i in np.flatnonzero(group == g)] for g in range(n)]
 
 

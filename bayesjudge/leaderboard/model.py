@@ -169,13 +169,11 @@ class CalibratedBattles(BayesianModel):
         if not battles.labelled:
             cautions.append(Caution.of("unlabelled-battles"))
         else:
-            groups, apart = met(battles), components(battles, PEOPLE)
-            if len(groups) > 1:
-                group = few(min(groups, key=len), 4)
-                cautions.append(Caution.of("unconnected", group=group))
-            elif len(apart) > 1:
-                group = few(min(apart, key=len), 4)
-                cautions.append(Caution.of("one-sided", group=group))
+            for name, connection in (("unconnected", "weak"), ("one-sided", "strong")):
+                groups = components(battles, PEOPLE, connection)
+                if len(groups) > 1:
+                    cautions.append(Caution.of(name, group=few(min(groups, key=len), 4)))
+                    break
         return tuple(assumptions), tuple(cautions)
 
     def _build(self, battles: Battles) -> pm.Model:
@@ -255,15 +253,6 @@ def derived(draws: xr.Dataset, battles: Battles) -> xr.Dataset:
     )
 
 
-def met(battles: Battles) -> list[list[str]]:
-    """Groups of systems that people compared with each other, directly or by way of others."""
-    from scipy.sparse.csgraph import connected_components
-
-    seen = battles.counted(PEOPLE).sum(axis=-1)
-    n, group = connected_components(seen + seen.T > 0, directed=False)
-    return [[battles.systems[int(i)] for i in np.flatnonzero(group == g)] for g in range(n)]
-
-
 def _prior(name: str, value: float) -> Any:
     import pymc as pm
 
@@ -299,13 +288,10 @@ def _observe(name: str, cells: Cells, strength: Any, model: CalibratedBattles) -
         slope = graph["people_style"] if of_people else graph["judge_style"][place]
         eta = eta + slope * shown_pairs.style
     tie = "people_tie" if of_people else f"judge_tie_{name}"
-    parts = [pt.exp(eta / 2), pt.exp(-eta / 2)]
+    ties = 0.0
     if shown_pairs.tied:
-        parts.insert(1, pm.LogNormal(tie, _prior(f"tie_of_{name}", model.tie_location), TIE_SD)
-                     * pt.ones_like(eta))  # fmt: skip
-    else:
-        parts.insert(1, pt.zeros_like(eta))
-    chance = pt.stack(parts, axis=1)
+        ties = pm.LogNormal(tie, _prior(f"tie_of_{name}", model.tie_location), TIE_SD)
+    chance = pt.stack([pt.exp(eta / 2), ties * pt.ones_like(eta), pt.exp(-eta / 2)], axis=1)
     chance = chance / chance.sum(axis=1, keepdims=True)
     dims = (f"pair_of_{name}", "verdict")
     if shown_pairs.whole:

@@ -2,6 +2,7 @@
 
     python benchmarks/leaderboard/ranks.py                   # 4 worlds of each kind, seconds
     python benchmarks/leaderboard/ranks.py --worlds 300      # five minutes
+    python benchmarks/leaderboard/ranks.py --priors 150      # other priors of the sharpness
 
 Six systems; 60 prompts, on each of which the judge sees all 15 pairs, and people a part. Strengths
 are normal with standard deviation 0.6, the judge's likings t4 times 0.4, its sharpness 0.7. With
@@ -20,7 +21,9 @@ over the best of the others, held by 95 % intervals; and, in 120 worlds, interva
 By the probability of being the best that a system is given, how often it is; the same for what the
 sentence claims ("People prefer", from .975, "People probably prefer", from .9); and the slope of
 the outcome's log-odds on the stated ones, with errors by world. Every kind has worlds of its own.
-Writes ``results/ranks.csv`` and ``results/ranks_first.csv``.
+Writes ``results/ranks.csv`` and ``results/ranks_first.csv``. With ``--priors`` the same worlds are
+fitted with other medians and standard deviations of the logarithm of the sharpness
+(``results/ranks_priors.csv``).
 
 Quick: ``--worlds 1``
 
@@ -42,12 +45,14 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pandas as pd
 from sbc import draw_prior
 
 from bayesjudge import leaderboard
+from bayesjudge.leaderboard import laplace
 from bayesjudge.leaderboard.closed_form import rivals
 from bayesjudge.leaderboard.likelihood import chances
 from bayesjudge.leaderboard.standings import simultaneous_ranks
@@ -63,6 +68,8 @@ WORLDS = {
     "truths of the priors": (0.0, 120, False),
     "two favourites": (0.0, 120, False),
 }
+#: Priors of the sharpness that are compared: median, and standard deviation of the logarithm.
+PRIORS = {"default": (1.0, 0.5), "wider": (1.0, 1.0), "lower and wider": (0.6, 0.8)}
 #: What the judge likes more than people do where it always has the same favourites.
 FAVOURS = np.array([0.0, 1.2, 0.0, 0.0, 0.8, 0.0])
 #: Worlds in which the item is left unnamed too, and bounds of stated probabilities.
@@ -119,9 +126,14 @@ def closest(people: np.ndarray, spread: float) -> np.ndarray:
     return leaderboard.davidson(every, order=False).quantities["strength"].value
 
 
-def scored(battles: leaderboard.Battles, truth: np.ndarray, seed: int) -> tuple[dict, np.ndarray]:
+def scored(
+    battles: leaderboard.Battles, truth: np.ndarray, seed: int, prior: str = "default"
+) -> tuple[dict, np.ndarray]:
     """What holds in one world, and the probability of each system to be the first."""
-    fit = leaderboard.approximate(battles, draws=1000, random_seed=seed)
+    median, spread = PRIORS[prior]
+    model = leaderboard.CalibratedBattles(sharpness=median)
+    with mock.patch.object(laplace, "SHARPNESS_SD", spread):
+        fit = leaderboard.approximate(battles, model, draws=1000, random_seed=seed)
     draws = fit.draws("strength")
     low, high = np.quantile(draws, [0.025, 0.975], axis=0)
     least, most = np.quantile(fit.draws("lead"), [0.025, 0.975], axis=0)
@@ -147,7 +159,11 @@ def main() -> None:
     """Run the study."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--worlds", type=int, default=4)
+    parser.add_argument("--priors", type=int, default=0, help="worlds for other priors, no others")
     asked = parser.parse_args()
+    if asked.priors:
+        compare_priors(asked.priors)
+        return
     rows, firsts = [], []
     for place, (kind, (spread, *_)) in enumerate(WORLDS.items()):
         for number in range(asked.worlds):
@@ -171,6 +187,32 @@ def main() -> None:
     if asked.worlds >= 50:
         table.to_csv(RESULTS / "ranks.csv")
         called.round(4).to_csv(RESULTS / "ranks_first.csv", index=False)
+
+
+def compare_priors(worlds: int) -> None:
+    """Fit the same worlds with several priors of the sharpness."""
+    rows = []
+    for place, kind in enumerate(WORLDS):
+        if kind not in ("no item effects", "two favourites"):
+            continue
+        for prior in PRIORS:
+            each, firsts = [], []
+            for seed in range(100_000 * place, 100_000 * place + worlds):
+                battles, truth = world(kind, np.random.default_rng(seed))
+                row, chance = scored(battles, truth - truth.mean(), seed, prior)
+                each.append(row)
+                firsts.extend({"chance": p, "right": i == truth.argmax()}
+                              for i, p in enumerate(chance))  # fmt: skip
+            first = pd.DataFrame(firsts)
+            slope, error = slope_of(first)
+            held = pd.DataFrame(each)[["held", "leads_held", "ranks_0.95", "width"]].astype(float)
+            leading = first[first["chance"] > 0.5]
+            rows.append({"kind": kind, "prior": prior, "worlds": worlds, **held.mean(),
+                         "slope": slope, "slope_error": error, "stated": leading["chance"].mean(),
+                         "right": leading["right"].mean(), "n": len(leading)})  # fmt: skip
+    table = pd.DataFrame(rows).round(3)
+    print(table.to_string(index=False))
+    table.to_csv(RESULTS / "ranks_priors.csv", index=False)
 
 
 def each_kind(firsts: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:

@@ -16,6 +16,7 @@ from refusals import refused
 import bayesjudge as bj
 from bayesjudge.cli import main, source
 from bayesjudge.core import tables
+from bayesjudge.leaderboard import Battles, simulate
 from bayesjudge.panel import Votes
 from bayesjudge.prevalence import Counts, classes
 from bayesjudge.prevalence.items import Items
@@ -284,6 +285,16 @@ def test_repeats(engine):
     assert found.sequence is None
     with refused(5.0, subject="column 'score'"):
         Repeated.from_frame(engine(rows), **(how | {"scale": range(1, 5)}))
+
+
+@pytest.mark.parametrize("engine", EVERY, **KIND)
+def test_battles(engine):
+    table = simulate(items=20, random_seed=4)[["model_a", "model_b", "winner", "human"]]
+    plain = Battles.from_frame(table, people="human")
+    counted = Battles.from_frame(engine(table), people="human")
+    assert counted.systems == plain.systems
+    for name in plain.sources:
+        assert_array_equal(counted.counted(name), plain.counted(name))
 
 
 @pytest.mark.parametrize("engine", EVERY, **KIND)
