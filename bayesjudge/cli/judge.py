@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import narwhals as nw
+
 import bayesjudge as bj
 from bayesjudge.cli.one_judge import Asked
 from bayesjudge.cli.options import (
@@ -211,17 +213,25 @@ def judge(
             judged = as_judged(bj.prevalence.people.PeopleCounts.from_frame(read, **how))
         else:
             judged = bj.judge.Judged.from_frame(read, **how, tuned=source.left_out)
+        once = judged
+        if card is not None and repeats == "judge":  # a card counts items, each with a first call
+            first = nw.from_native(read).unique(
+                asked.columns("item", "by"), keep="first", maintain_order=True
+            )
+            how |= {"item": None, "repeats": None}
+            once = bj.judge.Judged.from_frame(first.to_native(), **how, tuned=judged.tuned)
     quality = bj.judge.quality(judged, ci_prob=shared.ci_prob)
     how_sure = {"alpha": wrong, "promised": promised, "ci_prob": shared.ci_prob}
     trusted = bj.judge.trust(judged, **how_sure) if trust else None
     made_card = None
     if card is not None:
         made_card = bj.judge.Card.make(
-            bj.prevalence.Counts.of(one_judge_of(judged)),
+            bj.prevalence.Counts.of(one_judge_of(once)),
             judge=str(named),
             source=table.name,
             valid_until=valid_until,
             tuned_labels=judged.tuned,
+            repeat_correlation=judged.repeat_correlation,
             ci_prob=shared.ci_prob,
             prompt=text_of(prompt),
             rubric=text_of(rubric),
@@ -274,7 +284,7 @@ def one_judge_of(judged: bj.judge.Judged) -> bj.Verdicts:
         single = judged.kind == "verdicts" and len(judged.judges) == 1
         require(single, "a card is of the passes and fails of one judge: name one --verdict")
         alone = judged.verdicts is None or judged.verdicts.item is None
-        require(alone, "rows share items: give one row an item, since a card counts items")
+        require(alone, "a card counts items: give one row an item, or say --repeats judge")
     assert judged.verdicts is not None
     return judged.verdicts
 

@@ -123,6 +123,8 @@ class Card:
     error_correlation : mapping of str to float
         Of labels of several systems: correlation of the judge's errors within one, on ``good`` and
         on ``bad`` items, as `external_labels` learns it.
+    repeat_correlation : float, optional
+        Of the verdicts of two calls on one output, if the judge was asked several times.
     schema : str
         Version of the file's fields.
 
@@ -155,6 +157,7 @@ class Card:
     worth: Sequence[Mapping[str, Any]] = ()
     ci_prob: float = 0.95
     error_correlation: Mapping[str, float] = field(default_factory=dict)
+    repeat_correlation: float | None = None
     schema: str = field(default=SCHEMA)
 
     def __post_init__(self) -> None:
@@ -190,6 +193,7 @@ class Card:
         date: str | None = None,
         valid_until: str = "",
         tuned_labels: int = 0,
+        repeat_correlation: float | None = None,
         ci_prob: float = 0.95,
     ) -> Self:
         """Write down what the labels of a run say of its judge.
@@ -210,6 +214,8 @@ class Card:
             Date after which it is stale, ISO 8601.
         tuned_labels : int, default 0
             Labels that were left out, since the judge was tuned on them.
+        repeat_correlation : float, optional
+            Of two calls on one output: `Judged.repeat_correlation`.
         ci_prob : float, default 0.95
             Probability of the intervals.
 
@@ -264,6 +270,7 @@ class Card:
             tuned_labels,
             **_numbers(counts, ci_prob),
             error_correlation=together,
+            repeat_correlation=repeat_correlation,
         )
 
     @property
@@ -611,6 +618,8 @@ class Card:
         )
         each = [f"{rho:.3f} on {side} items" for side, rho in self.error_correlation.items()]
         lines += [f"  errors correlate within a system by {listed(each)}"] if each else []
+        again = self.repeat_correlation
+        lines += [] if again is None else [f"  two calls on one output correlate by {again:.3f}"]
         rows = [(number, Row(*(number[k] for k in Row._fields))) for number in self.numbers]
         for name, words in (("accuracy", percents), ("kappa", numbers)):
             each = [

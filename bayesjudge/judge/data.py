@@ -299,6 +299,22 @@ class Judged(View):
         )
 
     @property
+    def repeat_correlation(self) -> float | None:
+        """Of two calls of one judge on an output; None if it was asked once, or always agrees."""
+        verdicts = self.verdicts
+        if verdicts is None or verdicts.item is None or len(self.judges) > 1:
+            return None
+        said = verdicts.response[:, 0]
+        calls, passes = (
+            np.bincount(verdicts.item, verdicts.count * (said == k), len(verdicts.items))
+            for k in (np.clip(said, 0, 1), 1)
+        )
+        two, both = (verdicts.items @ (n * (n - 1)) for n in (calls, passes))
+        share = verdicts.items @ passes / max(verdicts.items @ calls, 1)
+        varies = two > 0 and 0 < share < 1
+        return float((both / two - share**2) / (share * (1 - share))) if varies else None
+
+    @property
     def complete(self) -> bool:
         """Whether every output has a label, so that verdicts alone are yet to come."""
         return self.design.is_sample and self.seen <= self.labelled

@@ -40,6 +40,7 @@ import argparse
 import itertools
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
@@ -264,9 +265,9 @@ def widths(
         (name, None, truth, [judged[:, None]]) for name, (truth, judged) in populations.items()
     ]
     every += [(name, *about) for name, about in bought.items()]
-    for place, (name, way, truth, calls) in enumerate(every):
+    for name, way, truth, calls in every:
         for labels in LABELS:
-            rng = np.random.default_rng([SEED, place, labels])
+            rng = np.random.default_rng([SEED, crc32(name.encode()), labels])
             width = float(2 * 1.96 * truth.std() / np.sqrt(labels))
             items = min(len(truth) - PILOT, MOST)
             made = [split(truth, calls, width, items, rng, way) for _ in range(splits)]

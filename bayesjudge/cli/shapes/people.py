@@ -263,10 +263,11 @@ def _like_a_judge(scores: Sequence[Column]) -> list[Column]:
     """
     full = [c for c in scores if not c.lacks and not names_labellers(c.name)]
     judges = [c for c in full if says_judge(c.name)]
-    some = [c for c in scores if not says_judge(c.name)
-            and (c.lacks or (judges and names_labellers(c.name)))]  # fmt: skip
-    called = judges or [c for c in full if c.words & SCORES] or full[: len(full) == 1]
-    return [c for c in some if any(c.within(judge) for judge in called)]
+    called = [c for c in scores if names_labellers(c.name)]  # such as teacher_grade
+    some = [c for c in scores if c in called or not says_judge(c.name)]
+    some = [c for c in some if c.lacks or (judges and c in called)]
+    beside = judges or [c for c in full if c.words & SCORES] or full[: len(full) == 1]
+    return [c for c in some if any(c.within(judge) for judge in beside)]
 
 
 def _graded_like(scores: Sequence[Column]) -> list[Column]:
