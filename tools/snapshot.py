@@ -338,7 +338,6 @@ def prevalence_reference(cases: dict[str, Any]) -> Iterator[Job]:
         judge = {"sensitivity": g["q1_pilot"], "specificity": g["q0_pilot"]}
         about = {**judge, "pilot": g["m_pilot"]}
         yield Job(name, f"allocate {i}", partial(B.allocate, g["m"], g["p"], **about))
-        yield Job(name, f"best_allocation {i}", partial(B.best_allocation, g["m"], g["p"], **about))
     for i, case in enumerate(cases["prop61"]):
         yield Job(name, f"judge_regime {i}", partial(B.judge_regime, case["q"], case["q"]))
     rates = np.array([0.2, 0.5, 0.9])

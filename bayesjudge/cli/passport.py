@@ -1,4 +1,4 @@
-"""``bayesjudge passport``: a judge's calibration as a file: make, show, check."""
+"""``bayesjudge passport``: a judge's calibration as a file: show it, hold a run against it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from bayesjudge.cli.options import (
     Meanings,
     Metric,
     Shared,
-    Truth,
     TunedOn,
     Unparsed,
     Verdict,
@@ -42,75 +41,6 @@ from bayesjudge.judge.card import MARGIN, SURE
 from bayesjudge.render.page import Section, page_of
 
 passport = App(name="passport", help=COMMANDS["passport"])
-
-
-@passport.command
-def make(
-    table: Annotated[Path, OF_TABLE],
-    /,
-    *,
-    calibration: Annotated[str, OF_TABLE, FIRST],
-    out: Annotated[Path, OF_OUTPUT, FIRST],
-    truth: Annotated[Truth, FIRST] = None,
-    labels: LabelFile = None,
-    tuned_on: TunedOn = None,
-    judge: Annotated[str | None, OF_TABLE, FIRST] = None,
-    metric: Metric = None,
-    verdict: Verdict = "verdict",
-    by: By = None,
-    item: Item = None,
-    prompt: Annotated[Path | None, OF_TABLE] = None,
-    rubric: Annotated[Path | None, OF_TABLE] = None,
-    source: Annotated[str, OF_TABLE] = "",
-    meanings: Meanings = Meanings(),
-    unparsed: Unparsed = "fail",
-    html: Html = None,
-) -> None:
-    r"""Write down what the labels of a run say of its judge.
-
-    ```
-    bayesjudge passport make log.csv --truth human --calibration random --judge gpt-4o \
-        --prompt judge.txt --out gpt-4o.passport.json
-    ```
-
-    Parameters
-    ----------
-    table : Path
-        One row an item; or a log of Inspect, promptfoo, DeepEval, MLflow and others.
-    calibration : str
-        How the labelled items were chosen: random, by_truth or separate.
-    out : Path
-        Where to write it.
-    judge : str
-        The judge's name and version; of a log, by default the one that it names.
-    prompt : Path
-        The judge's prompt; its SHA-256 is kept, not its text.
-    rubric : Path
-        The judge's rubric, likewise.
-    source : str
-        Where the items come from.
-
-    Raises
-    ------
-    InputError
-        If an option, a column or a value is not understood.
-    """
-    with checking("options") as require:
-        check_files(require, html=html, out=out)
-    read = {**asdict(meanings), "unparsed": unparsed}
-    opened = _opened(table, metric, judge)
-    judge = judge or opened.judge
-    if judge is None:
-        raise InputError("options", ["--judge is needed: the judge's name and version"])
-    truth = opened.truth(truth, labels)
-    opened.leave_out(tuned_on, [truth])
-    counts = _counts(opened, truth, labels, calibration, verdict, by, item, read)
-    about: dict[str, Any] = {"prompt": text_of(prompt), "rubric": text_of(rubric)}
-    about |= {"source": source or table.name, "tuned_labels": opened.left_out}
-    card = bj.judge.Card.make(counts, judge=judge, **about)
-    card.save(out)
-    deliver(replace(card.page(), line=called("passport make")), html=html)
-    tell(f"passport written to {out}")
 
 
 @passport.command

@@ -155,11 +155,11 @@ def _errs(judged: Judged, agreement: Estimate) -> str:
         hits = _percent(agreement["sensitivity"].value)
         wrong = _percent(1 - agreement["specificity"].value)
         if judged.people is not None:
-            passes, good = (f"says {name!r} of", "so") if name else ("passes", "good")
-            return f"{passes} {hits} of what is truly {good} and {wrong} of the rest"
-        if name:
-            return f"says {name!r} of {hits} of what people call so and of {wrong} of the rest"
-        return f"passes {hits} of what people pass and {wrong} of the rest"
+            known = "is so," if name else "is truly good and"
+        else:
+            known = "people do," if name else "people pass and"
+        passes = f"calls {name!r}" if name else "passes"
+        return f"{passes} {hits} of what {known} {wrong} of the rest"
     if judged.kind == "classes":
         if "accuracy" not in agreement:
             return "has the recall below"
@@ -257,19 +257,23 @@ def _of_systems(judged: Judged, agreement: Estimate) -> tuple[str, tuple[str, ..
     if not known:
         return "The labels do not tell how good the judge is on any of these.", ()
     order = sorted(known, key=lambda name: -known[name].value)
-    level = agreement.ci_prob
     words = percents if main in ("accuracy", "auc", "recall") else numbers
     what = {
-        "accuracy": "is right on {} of the outputs of {}",
-        "auc": "scores good above bad in {} of pairs of {}",
-        "correlation": "correlates {} with people on {}",
-    }.get(main, "has sensitivity + specificity - 1 of {} on {}")
+        "accuracy": "The judge is right on {} of outputs of {}",
+        "auc": "Good scores above bad in {} of pairs of {}",
+        "correlation": "The judge correlates {} with people on {}",
+    }.get(main, "The judge has sensitivity + specificity - 1 of {} on {}")
     first, last = order[0], order[-1]
-    text = f"The judge {what.format(words(known[first], level), first)}"
+    text = what.format(words(known[first]), first)
     if len(order) > 1:
-        text += f", and {words(known[last])} of {last}"
-        text += f"; {len(order) - 2} are between" if len(order) > 2 else ""
-    return f"{text}.", ()
+        text += f", {words(known[last])} of {last}"
+        text += f"; {len(order) - 2} between" if len(order) > 2 else ""
+    return f"{text}.", (_level(agreement),)
+
+
+def _level(estimate: Estimate) -> str:
+    """What the intervals of a first sentence are, where two leave no room for it."""
+    return f"These are {100 * estimate.ci_prob:g} % intervals."
 
 
 def _of_judges(judged: Judged, agreement: Estimate, ci_prob: float) -> tuple[str, tuple[str, ...]]:
@@ -302,11 +306,10 @@ def selection_words(compared: Estimate) -> tuple[str, tuple[str, ...]]:
     is_better = f"{best} is better than {second} with probability {chance(surely)}"
     if len(rows) > 2:
         p_best = compared["p_best", best].value
-        is_better = f"{best} is the best of {len(rows)} with probability {chance(p_best)}"
-    level = compared.ci_prob
-    text = f"{is_better}: {kind.format(value(rows[best], level))}, {second} {value(rows[second])}."
+        is_better = f"{best} is best of {len(rows)} with probability {chance(p_best)}"
+    text = f"{is_better}: {kind.format(value(rows[best]))}, {second} {value(rows[second])}."
     looks = compared["observed", best].value
-    notes = []
+    notes = [_level(compared)]
     if len(rows) > 2 and looks - rows[best].value > 0.005:
         notes.append(
             f"On these labels {best} looks better than it is ({100 * looks:.0f} % as counted): the "

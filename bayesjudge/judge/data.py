@@ -301,16 +301,12 @@ class Judged(View):
     @property
     def repeat_correlation(self) -> float | None:
         """Of two calls of one judge on an output; None if it was asked once, or always agrees."""
-        verdicts = self.verdicts
-        if verdicts is None or verdicts.item is None or len(self.judges) > 1:
+        if self.verdicts is None or len(self.judges) > 1:
             return None
-        said = verdicts.response[:, 0]
-        calls, passes = (
-            np.bincount(verdicts.item, verdicts.count * (said == k), len(verdicts.items))
-            for k in (np.clip(said, 0, 1), 1)
-        )
-        two, both = (verdicts.items @ (n * (n - 1)) for n in (calls, passes))
-        share = verdicts.items @ passes / max(verdicts.items @ calls, 1)
+        said, outputs = self.verdicts.response, self.verdicts.times
+        calls, passes = ((said == k).sum(axis=1) for k in (said.clip(0, 1), 1))
+        two, both = (outputs @ (n * (n - 1)) for n in (calls, passes))
+        share = outputs @ passes / (outputs @ calls)
         varies = two > 0 and 0 < share < 1
         return float((both / two - share**2) / (share * (1 - share))) if varies else None
 

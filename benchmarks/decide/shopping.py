@@ -294,8 +294,8 @@ def decisions(
         cases += [(name, truth, judged, float(truth.mean() - one)) for one in far]
     cases += [] if battles is None else [(*one, None) for one in pairs(battles).values()]
     rows = []
-    for place, (name, truth, judged, at) in enumerate(cases):
-        rng = np.random.default_rng([SEED, 1, place])
+    for name, truth, judged, at in cases:
+        rng = np.random.default_rng([SEED, crc32(f"{name} {at}".encode())])
         found = pd.DataFrame([decision(truth, judged, at, rng) for _ in range(splits)])
         goal = "difference" if at is None else "at_least" if at < truth.mean() else "at the truth"
         told = {"panel": name, "goal": goal, "asked": at, "distance": truth.mean() - (at or 0.0)}

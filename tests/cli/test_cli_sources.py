@@ -154,10 +154,10 @@ def test_labels_of_another_file_count_as_those_of_the_table(
 @pytest.mark.slow
 def test_a_passport_of_labels_in_another_file(two_systems, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    asked = ["--verdict", "gpt", *ASKED[:2], "--judge", "gpt-5", "--out"]
-    words = ["passport", "make", "all.csv", *ALONE, "--by", "model", *asked, "a.json"]
+    asked = ["--verdict", "gpt", *ASKED[:2], "--name", "gpt-5", "--card"]
+    words = ["judge", "all.csv", *ALONE, "--by", "model", *asked, "a.json"]
     assert main(words) == 0
-    words = ["passport", "make", "verdicts.csv", *JOINED, "--by", "who", *asked, "b.json"]
+    words = ["judge", "verdicts.csv", *JOINED, "--by", "who", *asked, "b.json"]
     assert main(words) == 0
     made = [json.loads(Path(name).read_text()) for name in ("a.json", "b.json")]
     for one in made:
@@ -433,9 +433,9 @@ def test_labels_are_drawn_from_a_log_and_its_judge_gets_a_passport(run, tmp_path
     assert main(["label", "jury.eval", "--gate", "0.9", *chosen, "--n", "5"]) == 3
     assert len((tmp_path / "jury.labels.csv").read_text().splitlines()) == 6
     votes = ["--metric", "model_graded_qa votes", "--calibration", "random"]
-    make = ["passport", "make", "jury.eval", *votes, "--truth", "human_label", "--out", "p.json"]
+    make = ["judge", "jury.eval", *votes, "--truth", "human_label", "--card", "p.json"]
     assert main(make) == 2
-    assert "has several judges, a, b, c: name one, --judge" in capsys.readouterr().err
+    assert "has several judges" in capsys.readouterr().err
     assert main([*make, "--judge", "b"]) == 0
     assert bj.judge.Card.load(tmp_path / "p.json").judge == "b"
     check = ["passport", "check", "p.json", "jury.eval", *votes[:2]]

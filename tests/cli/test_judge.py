@@ -1,6 +1,7 @@
 """``bayesjudge judge``: the first command answers "is this judge good enough?" on five tables."""
 
 import json
+import shlex
 
 import numpy as np
 import pandas as pd
@@ -88,15 +89,89 @@ def test_a_run_without_labels_takes_a_card_and_says_what_that_rests_on(capsys, f
     assert "do not test a card's rates" in capsys.readouterr().err
 
 
+def messy():
+    """Tables as people keep them: what a newcomer has, by name."""
+    rng = np.random.default_rng(7)
+
+    def said(right, chance):
+        return np.where(rng.random(len(right)) < chance, right, ~right)
+
+    def some(cells, n, empty):
+        cells = np.array(cells, object)
+        cells[rng.permutation(len(cells))[n:]] = empty
+        return cells
+
+    good = rng.random(240) < 0.72
+
+    def spelled(passes):
+        yes, no = ["Yes", "yes ", "YES", "y"], ["No", "no", " NO", "n"]
+        return np.where(passes, rng.choice(yes, len(passes)), rng.choice(no, len(passes)))
+
+    yield "support", {
+        "Ticket": [f"T-{i:04d}" for i in range(240)], "Answer": "x",
+        "LLM judge: helpful?": spelled(said(good, 0.9)),
+        "Reviewed by QA (helpful?)": some(spelled(good), 90, ""),
+    }  # fmt: skip
+    people = np.clip(np.rint(rng.normal(3.6, 1.1, 300)), 1, 5)
+    given = np.clip(np.rint(people * 0.7 + 1.4 + rng.normal(0, 0.7, 300)), 1, 5)
+    yield "essays", {
+        "essay_id": range(1000, 1300), "genre": rng.choice(["story", "report", "letter"], 300),
+        "gpt4o_grade": some(given.astype(int).astype(str), 291, "N/A"),
+        "teacher_grade": some(people.astype(int).astype(str), 120, "-"),
+    }  # fmt: skip
+    safe = rng.random(400) < 0.6
+    odds = np.where(safe, 1.6, -1.2) + rng.normal(0, 1.2, 400)
+    yield "safety", {
+        "uuid": [f"{i:08x}" for i in rng.integers(0, 2**31, 400)],
+        "p_safe": (1 / (1 + np.exp(-odds))).round(3),
+        "annotation": some(np.where(safe, "good", "bad"), 150, None),
+        "model": rng.choice(["m-7b", "m-70b"], 400),
+    }  # fmt: skip
+    passes = rng.random(150) < 0.55
+    prompts = {f"judge_prompt_{k}": some(np.where(said(passes, right), "PASS", "FAIL"),
+                                         150 - 6 * (k == 3), "ERROR: timeout")
+               for k, right in ((1, 0.7), (2, 0.78), (3, 0.86))}  # fmt: skip
+    yield "prompts", {
+        "case": range(150), **prompts, "expert": np.where(passes, "PASS", "FAIL"),
+    }  # fmt: skip
+    right = rng.random(200) < 0.65
+    words = [np.where(said(right, p), "correct", "incorrect") for p in (0.88, 0.94, 0.88)]
+    yield "two people", {
+        "qid": range(200), "Judge": words[0], "Annotator 1": some(words[1], 110, None),
+        "Annotator 2": some(words[2], 120, None), "notes": "",
+    }  # fmt: skip
+
+
+@pytest.mark.slow
+def test_the_first_command_of_a_newcomer_says_how_the_judge_is(capsys, tmp_path):
+    """`bayesjudge judge FILE` names what only they know, with the line that then answers."""
+    quoted = {"support": "accuracy", "essays": "correlation", "safety": "auc",
+              "prompts": "accuracy", "two people": "accuracy"}  # fmt: skip
+    for name, columns in messy():
+        path = tmp_path / f"{name}.csv"
+        pd.DataFrame(columns).to_csv(path, index=False, sep=";" if name == "essays" else ",")
+        assert main(["judge", str(path)]) == 2
+        said = capsys.readouterr().err
+        line = shlex.split(said.split("\n  bayesjudge ")[-1].replace("\\\n", " "))
+        assert line[:1] == ["judge"], said
+        assert main([*line, "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert len(found["answer"]["text"].split()) <= 25
+        rows = {one["quantity"]: one for one in found["answer"]["estimates"]}
+        assert rows[quoted[name]]["low"] < rows[quoted[name]]["value"] < rows[quoted[name]]["high"]
+        assert found["answer"]["worth"]
+        assert "fail_value" not in found["inputs"]  # no grade is read as a fail
+
+
 def test_tuned_labels_are_left_out_of_passports(capsys, folder, tmp_path):
     out, table = tmp_path / "made.json", str(folder / "prompts.csv")
-    made = ["passport", "make", table, *LABELS, "--tuned-on", "shown"]
-    assert main([*made, "--verdict", "v2", "--judge", "x", "--out", str(out)]) == 0
+    made = ["judge", table, *LABELS, "--tuned-on", "shown"]
+    assert main([*made, "--verdict", "v2", "--name", "x", "--card", str(out)]) == 0
     card = judge.Card.load(out)
     assert card.tuned_labels == 15
     assert sum(card.totals[::2]) == 135
     capsys.readouterr()
-    assert main(["passport", "check", str(out), *made[2:], "--verdict", "v1"]) == 0
+    assert main(["passport", "check", str(out), *made[1:], "--verdict", "v1"]) == 0
     assert "tuned-labels: " in capsys.readouterr().out
 
 
@@ -121,7 +196,7 @@ def commands_with_labels():
 def test_every_command_with_labels_leaves_out_those_of_tuning():
     named = dict(commands_with_labels())
     assert {"judge", "prevalence", "gate", "panel", "ratings", "plan", "rubric", "attempts",
-            "leaderboard", "drift", "passport make", "passport check"} <= {*named}  # fmt: skip
+            "leaderboard", "drift", "passport check"} <= {*named}  # fmt: skip
     without = {name for name, options in named.items() if "--tuned-on" not in options}
     assert without == NO_CALIBRATION & {*named}
 
@@ -214,7 +289,7 @@ def test_several_people_of_disagreements(capsys, folder, tmp_path):
          "correlates 0.46 with people"),
         ("classes.csv", ["--verdict", "verdict", "--classes", "a", "b", "c"], "the class people"),
         ("systems.csv", ["--verdict", "verdict", "--by", "system", "--unparsed", "fail"],
-         "of the outputs of gpt4"),
+         "of outputs of gpt4"),
         ("prompts.csv", ["--verdict", "v1", "v2"], "v2 is better than v1 with probability >.999"),
     ],
 )  # fmt: skip

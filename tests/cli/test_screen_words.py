@@ -913,7 +913,7 @@ def test_a_run_held_against_a_passport_is_answered_in_a_sentence(tmp_path, capsy
     passport = str(tmp_path / "pass.json")
     asked = ["--verdict", "verdict", "--pass-value", "unsafe", "--truth", "truth"]
     asked += ["--by", "system", "--calibration", "random"]
-    assert main(["passport", "make", str(path), "--judge", "guard", "--out", passport, *asked]) == 0
+    assert main(["judge", str(path), "--name", "guard", "--card", passport, *asked]) == 0
     capsys.readouterr()
     main(["passport", "check", passport, str(path), *asked, "--judge", "guard"])
     said = " ".join(capsys.readouterr().out.split())

@@ -95,6 +95,33 @@ def test_files_are_of_the_schema_and_passports_are_read(tmp_path):
     assert set(schema["properties"]) == {field.name for field in dataclasses.fields(Card)}
 
 
+def test_calls_on_one_output_that_correlate_are_on_the_card(capsys, tmp_path):
+    """Of three calls each: by hand over all pairs; the card counts first calls."""
+    rng = np.random.default_rng(3)
+    truth = rng.random(200) < 0.6
+    passes = np.where(truth, rng.beta(6, 1, 200), rng.beta(1, 4, 200))
+    calls = (rng.random((200, 3)) < passes[:, None]).astype(int)
+    table = pd.DataFrame(
+        {"item": np.repeat(range(200), 3), "verdict": calls.ravel(), "truth": truth.repeat(3) * 1}
+    )
+    pairs = [calls[:, [a, b]] for a in range(3) for b in range(3) if a != b]
+    said, again = np.vstack(pairs).T
+    known = np.corrcoef(said, again)[0, 1]
+    read = {"calibration": "random", "item": "item", "repeats": "judge"}
+    judged = judge.Judged.from_frame(table, **read)
+    assert judged.repeat_correlation == pytest.approx(known, abs=1e-12)
+    assert judge.Judged.from_frame(table, calibration="random").repeat_correlation is None
+    table.to_csv(tmp_path / "calls.csv", index=False)
+    out = tmp_path / "card.json"
+    line = ["judge", str(tmp_path / "calls.csv"), "--truth", "truth", "--calibration", "random"]
+    line += ["--item", "item", "--card", str(out), "--name", "x"]
+    assert main([*line, "--repeats", "judge"]) == 0
+    card = Card.load(out)
+    assert card.repeat_correlation == pytest.approx(known, abs=1e-6)
+    assert card.pass_rate == (200, calls[:, 0].sum())
+    assert "correlate by" in str(card)
+
+
 def test_errors_that_differ_between_systems_are_on_the_card():
     """More than of systems that are alike, on the side on which they differ; of one system none."""
     two = [300] * 2, [200] * 2, [100] * 2, [90] * 2
@@ -192,11 +219,11 @@ def test_the_commands(tmp_path, capsys):
     known.to_csv(log, index=False)
     prompt.write_text("Is it safe?")
     about = ["--truth", "truth", "--calibration", "random", "--by", "system", "--prompt"]
-    line = ["passport", "make", str(log), *about, str(prompt), "--judge", "gpt-4"]
-    assert main([*line, "--out", str(out)]) == 0
+    line = ["judge", str(log), *about, str(prompt), "--name", "gpt-4"]
+    assert main([*line, "--card", str(out)]) == 0
     assert len(Card.load(out).labels) == 5
     assert main(["passport", "show", str(out)]) == 0
-    assert capsys.readouterr().out.count("Card of gpt-4") == 2
+    assert capsys.readouterr().out.count("Card of gpt-4") == 1
     later = tmp_path / "later.csv"
     known[known["system"] == "gpt4"].drop(columns="truth").to_csv(later, index=False)
     check = ["passport", "check", str(out), str(later), "--fail", "--prompt", str(prompt)]
@@ -214,9 +241,8 @@ def test_a_run_with_unread_verdicts(unparsed, passes, items, tmp_path):
     human = ["PASS"] * 15 + [""] * 45 + ["FAIL"] * 10 + [""] * 30
     log, out = tmp_path / "log.csv", tmp_path / "made.json"
     pd.DataFrame({"verdict": words, "human": human}).to_csv(log, index=False)
-    options = ["--truth", "human", "--calibration", "random", "--judge", "j"]
-    made = ["passport", "make", str(log), *options, "--out", str(out), "--unparsed", unparsed]
-    assert main(made) == 0
+    options = ["--truth", "human", "--calibration", "random", "--name", "j"]
+    assert main(["judge", str(log), *options, "--card", str(out), "--unparsed", unparsed]) == 0
     assert f"1 system; the judge passed {passes} of {items}\n" in str(Card.load(out))
 
 
@@ -224,12 +250,10 @@ def test_items_that_repeat_are_refused_with_what_to_do(tmp_path, capsys):
     log = tmp_path / "log.csv"
     table = pd.DataFrame({"item": [1, 1, 2, 2], "verdict": [1, 1, 0, 1], "human": [1, 1, 0, 0]})
     table.to_csv(log, index=False)
-    made = ["passport", "make", str(log), "--truth", "human", "--calibration", "random"]
-    made += ["--judge", "j", "--out", str(tmp_path / "made.json"), "--item", "item"]
-    assert main(made) == 2
-    said = " ".join(capsys.readouterr().err.split())
-    assert "--item item: items have several rows" in said
-    assert "give one row an item, such as the first epoch" in said
+    line = ["judge", str(log), "--truth", "human", "--calibration", "random", "--name", "j"]
+    line += ["--card", str(tmp_path / "card.json"), "--item", "item", "--repeats", "system"]
+    assert main(line) == 2
+    assert "a card counts items: give one row an item" in " ".join(capsys.readouterr().err.split())
 
 
 def test_another_judge_is_told_in_the_word_that_was_read_as_a_pass():

@@ -49,21 +49,12 @@ def test_allocation_by_hand():
     assert found.correct_n.tolist() == [10, 290]
 
 
-@pytest.mark.slow
-def test_best_allocation_beats_every_other_and_the_algorithm():
+def test_the_algorithm_is_near_the_best_of_all_allocations():
+    m1 = np.arange(10, 51)
     for rate in (0.35, 0.5, 0.8):
-        best = budget.best_allocation(60, rate, **JUDGE, pilot=10)
-        widths = {
-            m1: budget.interval_width(m1, 60 - m1, rate, **JUDGE, clipped=False)
-            for m1 in range(10, 51)
-        }
-        assert min(widths, key=widths.get) == best.correct_n
+        widths = budget.interval_width(m1, 60 - m1, rate, **JUDGE)
         adaptive = budget.allocate(60, rate, **JUDGE)
-        assert widths[best.correct_n] <= widths[adaptive.correct_n]
-    # many labels: m0 / m1 = |q1 - p| / |p + q0 - 1| sqrt(q0 (1 - q0) / (q1 (1 - q1))), the exact
-    # condition in the proof of Proposition 5.2
-    m1, m0 = budget.best_allocation(100_000, 0.5, **JUDGE)
-    assert_allclose(m0 / m1, 0.4 / 0.2 * np.sqrt(0.21 / 0.09), rtol=1e-3)
+        assert widths.min() <= widths[adaptive.correct_n - 10] <= 1.05 * widths.min()
 
 
 def test_interval_width_is_that_of_the_estimate():

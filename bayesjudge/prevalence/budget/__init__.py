@@ -2,7 +2,6 @@
 
 from bayesjudge.prevalence.budget.allocation import (
     allocate,
-    best_allocation,
     interval_width,
     judge_regime,
     width_curves,
@@ -13,7 +12,6 @@ from bayesjudge.prevalence.budget.second_order import correction_bias, labels_to
 
 __all__ = [
     "allocate",
-    "best_allocation",
     "correction_bias",
     "expected_width",
     "interval_width",

@@ -90,68 +90,6 @@ def allocate(
     return Allocation(correct, labelled - correct)
 
 
-def best_allocation(
-    labelled: int,
-    pass_rate: float,
-    *,
-    sensitivity: float,
-    specificity: float,
-    items: float = np.inf,
-    pilot: int = 1,
-    ci_prob: float = 0.95,
-) -> Allocation:
-    """Find the allocation with the shortest interval, by trying every one.
-
-    Algorithm 1 rests on an approximation for a judge that is nearly perfect; this is the exact
-    integer optimum of eq. (6)'s length.
-
-    Parameters
-    ----------
-    labelled : int
-        Labels in all.
-    pass_rate, sensitivity, specificity : float
-        What is expected, in [0, 1].
-    items : float, default infinity
-        Test items.
-    pilot : int, default 1
-        Each kind gets at least so many.
-    ci_prob : float, default 0.95
-        Coverage that the interval aims at.
-
-    Returns
-    -------
-    Allocation
-        Which sums to `labelled`. The interval is measured before it is cut off at 0 and 1: one
-        that is pushed over an end would else look short.
-
-    Raises
-    ------
-    InputError
-        If a rate is out of range, or there are too few labels.
-
-    Examples
-    --------
-    >>> best_allocation(200, 0.4, sensitivity=0.9, specificity=0.7)
-    Allocation(correct_n=32, incorrect_n=168)
-    """
-    with checking("best_allocation") as require:
-        require(pilot >= 1, f"pilot must be 1 or more, got {pilot}")
-        require(labelled >= 2 * pilot, f"labelled={labelled} is less than 2 * {pilot}")
-    correct = np.arange(pilot, labelled - pilot + 1)
-    widths = interval_width(
-        correct,
-        labelled - correct,
-        pass_rate,
-        sensitivity=sensitivity,
-        specificity=specificity,
-        items=items,
-        ci_prob=ci_prob,
-        clipped=False,
-    )
-    best = int(correct[np.argmin(widths)])
-    return Allocation(best, labelled - best)
-
-
 def interval_width(
     correct_n: Any,
     incorrect_n: Any,
@@ -161,7 +99,6 @@ def interval_width(
     specificity: Any,
     items: Any = np.inf,
     ci_prob: float = 0.95,
-    clipped: bool = True,
 ) -> Any:
     """Width of the Lang-Reiczigel interval that so many labels will give.
 
@@ -175,13 +112,12 @@ def interval_width(
         Test items.
     ci_prob : float, default 0.95
         Coverage that the interval aims at.
-    clipped : bool, default True
-        Measure what lies in [0, 1], which is what a user gets and what source 1's Figure 3 shows.
 
     Returns
     -------
     float or numpy.ndarray
-        Share of items; ``inf`` (1 where `clipped`) where the judge is no better than chance.
+        Share of items, of what lies in [0, 1], as source 1's Figure 3 shows it; 1 where the judge
+        is no better than chance.
 
     Raises
     ------
@@ -205,14 +141,13 @@ def interval_width(
         *sizes,
         z_score(ci_prob),
     )
-    if clipped:
-        low, high = np.clip(low, 0, 1), np.clip(high, 0, 1)
+    low, high = np.clip(low, 0, 1), np.clip(high, 0, 1)
     # the moved rates of eq. (7) beat chance exactly where these, times their sizes, do
     moved = [
         (m * rate + 1) / (m + 2)
         for m, rate in zip(sizes[1:], (specificity, sensitivity), strict=True)
     ]
-    return np.where(moved[0] + moved[1] > 1, high - low, 1.0 if clipped else np.inf)[()]
+    return np.where(moved[0] + moved[1] > 1, high - low, 1.0)[()]
 
 
 def check_rates(subject: str, **rates: Any) -> None:
@@ -236,7 +171,7 @@ def check_rates(subject: str, **rates: Any) -> None:
             require(ok, f"{name} must lie in [0, 1], got {value!r}")
 
 
-Split = Literal["equal", "adaptive", "best"]
+Split = Literal["equal", "adaptive"]
 
 
 def judge_regime(
@@ -322,10 +257,10 @@ def width_curves(
         What is expected of the judge, in [0, 1].
     items : float, default infinity
         Test items.
-    splits : sequence of {"equal", "adaptive", "best"}
+    splits : sequence of {"equal", "adaptive"}
         How labels are shared out between good and bad items.
     pilot : int, default 10
-        Of ``"adaptive"`` and ``"best"``: each kind gets at least so many.
+        Of ``"adaptive"``: each kind gets at least so many.
     ci_prob : float, default 0.95
         Coverage that the interval aims at.
 
@@ -349,22 +284,10 @@ def width_curves(
     sizes, tables = np.asarray(labelled, int), []
     for rate in pass_rates:
         for split in splits:
-            kinds = _shared_out(sizes, rate, split, pilot, {**expected, "items": items})
+            kinds = Allocation((sizes + 1) // 2, sizes // 2)
+            kinds = allocate(sizes, rate, **expected, pilot=pilot) if split == "adaptive" else kinds
             widths = interval_width(*kinds, rate, **expected, items=items, ci_prob=ci_prob)
             columns = {"pass_rate": rate, "split": split, "labelled": sizes}
             columns |= {"correct_n": kinds.correct_n, "incorrect_n": kinds.incorrect_n}
             tables.append(pd.DataFrame({**columns, "width": widths}))
     return pd.concat(tables, ignore_index=True)
-
-
-def _shared_out(
-    labelled: np.ndarray, pass_rate: float, split: Split, pilot: int, expected: dict[str, Any]
-) -> Allocation:
-    """Share out each of several numbers of labels."""
-    if split == "equal":
-        return Allocation((labelled + 1) // 2, labelled // 2)
-    if split == "adaptive":
-        judge = {name: expected[name] for name in ("sensitivity", "specificity")}
-        return allocate(labelled, pass_rate, **judge, pilot=pilot)
-    each = [best_allocation(int(m), pass_rate, **expected, pilot=pilot) for m in labelled]
-    return Allocation(*(np.array(column) for column in zip(*each, strict=True)))
