@@ -158,12 +158,8 @@ def judge(
         require(single, "--verdict or --score: give one of them")
         require(not trust or score, "--trust takes --score: numbers or probabilities")
         require(not people or disagreements, "--people goes with --disagreements FILE")
-        kept = {
-            "--name": name,
-            "--valid-until": valid_until,
-            "--prompt": prompt,
-            "--rubric": rubric,
-        }
+        kept: dict[str, Any] = {"--name": name, "--valid-until": valid_until}
+        kept |= {"--prompt": prompt, "--rubric": rubric}
         unkept = [option for option, value in kept.items() if value]
         words = f"{are(unkept)} kept in the judge's card: name its file, --card"
         require(card is not None or not unkept, words)

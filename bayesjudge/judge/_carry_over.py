@@ -15,6 +15,7 @@ from scipy.special import betaln, expit, logit
 from bayesjudge.core import methods
 from bayesjudge.core.estimate import Estimate, Quantity, Row
 from bayesjudge.core.intervals import z_score
+from bayesjudge.core.planning import Parts
 from bayesjudge.prevalence import Counts, ErrorRates, exact
 from bayesjudge.prevalence._boundary import extended
 from bayesjudge.truth.importance import BetaPosterior, NotWeighed, interval_of
@@ -200,8 +201,8 @@ def probes_for(rates: np.ndarray, run: Counts, margin: float) -> int:
     parts = np.array([passed, 1 - passed])
     right = np.array([share * hit, (1 - share) * caught]) / parts
     # an interval of 90 % within the margin, in 80 % of runs without a shift
-    both = (z_score(0.9) + z_score(0.8)) / margin
-    wanted = (parts * right * (1 - right)).sum() * both**2
+    error = margin / (z_score(0.9) + z_score(0.8))
+    wanted = Parts((parts * right * (1 - right)).sum()).labels(error)
     return int(np.ceil(max(wanted - run.labelled_n, 0)))
 
 

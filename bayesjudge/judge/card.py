@@ -492,26 +492,15 @@ class Card:
             k = row["test_pass"]
             all_so = f"people called all {called!r}" if called else "all were good"
             none_so = f"people called none {called!r}" if called else "all were bad"
-            passed = (
-                f"calls {k} of {row['test_n']} {called!r}"
-                if called
-                else (f"passes {k} of {row['test_n']}")
-            )
+            passed = f"calls {k} of {row['test_n']} {called!r}"
+            passed = passed if called else f"passes {k} of {row['test_n']}"
             for chance, words in (
                 (most.sf(k - 1), f"more than it would if {all_so}"),
                 (least.cdf(k), f"fewer than it would if {none_so}"),
             ):
                 if row["test_n"] and chance < TRANSPORT_P:
-                    cautions.append(
-                        Caution.of(
-                            "transport",
-                            "pass-rate",
-                            passed=passed,
-                            place=where,
-                            words=words,
-                            chance=chance,
-                        )
-                    )
+                    about = {"passed": passed, "place": where, "words": words, "chance": chance}
+                    cautions.append(Caution.of("transport", "pass-rate", **about))
             right = "passed {} of {} good items", "failed {} of {} bad items"
             if called:
                 right = (
@@ -529,15 +518,8 @@ class Card:
                 known = betabinom(n, 1 + a, 1 + b)
                 chance = min(1.0, 2 * min(known.cdf(x), known.sf(x - 1)))
                 if chance < TRANSPORT_P:
-                    cautions.append(
-                        Caution.of(
-                            "transport",
-                            "labels",
-                            words=words.format(x, n),
-                            place=where,
-                            chance=chance,
-                        )
-                    )
+                    about = {"words": words.format(x, n), "place": where, "chance": chance}
+                    cautions.append(Caution.of("transport", "labels", **about))
         return cautions
 
     def save(self, path: str | Path) -> Path:

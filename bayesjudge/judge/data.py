@@ -398,27 +398,13 @@ class Judged(View):
         >>> Judged.from_frame(log, calibration="random")
         Judged: verdicts on 5 outputs, 3 labelled random
         """
-        read: dict[str, Any] = {
-            name: value
-            for name, value in {
-                "calibration": calibration,
-                "truth": truth,
-                "item": item,
-                "propensity": propensity,
-                "pass_value": pass_value,
-                "fail_value": fail_value,
-                "missing_value": missing_value,
-            }.items()
-            if value is not None
-        }
+        read: dict[str, Any] = {"calibration": calibration, "truth": truth, "item": item}
+        read |= {"pass_value": pass_value, "fail_value": fail_value}
+        read |= {"propensity": propensity, "missing_value": missing_value}
+        read = {name: value for name, value in read.items() if value is not None}
         if score is None:
-            more: dict[str, Any] = {
-                "verdict": verdict,
-                "by": by,
-                "repeats": repeats,
-                "classes": classes,
-                "unparsed": unparsed,
-            }
+            more: dict[str, Any] = {"verdict": verdict, "by": by, "repeats": repeats}
+            more |= {"classes": classes, "unparsed": unparsed}
             return cls(Verdicts.from_frame(table, **read, **more), tuned=tuned)
         with checking("judge.Judged.from_frame") as require:
             require(scale is not None, "scores need scale=, the lowest and the highest, as (1, 5)")
