@@ -62,7 +62,6 @@ PAGES = {
     "label": "label one.csv --item item --verdict verdict --gate 0.5 --sheet sheet.csv "
     "--state state.json --form form.html",
     "passport_check": f"passport check card.json one.csv {LABELS}",
-    "passport_make": f"passport make one.csv {LABELS} --judge gpt-4 --out made.json",
     "passport_show": "passport show card.json",
     "pilot": "plan --pilot one.csv --truth truth --judge verdict --price label=1 call=0 --width .1",
     "plan": "plan --at-least 0.8 --agreement 0.85 --prevalence 0.9",
@@ -116,9 +115,7 @@ def folder(tmp_path_factory):
     words = calls.assign(verdict=np.where(calls["score"] == 1, "good", "bad"))
     words.to_csv(made / "categories.csv", index=False)
     card = str(made / "card.json")
-    main(
-        ["passport", "make", str(made / "one.csv"), *LABELS.split(), "--judge", "j", "--out", card]
-    )
+    main(["judge", str(made / "one.csv"), *LABELS.split(), "--name", "j", "--card", card])
     for name, module in simulated.items():
         module.simulate(random_seed=1).to_csv(made / f"{name}.csv", index=False)
     several = simulated["scores"].simulate(random_seed=1)
