@@ -272,7 +272,7 @@ def _of_systems(judged: Judged, agreement: Estimate) -> tuple[str, tuple[str, ..
 
 
 def _level(estimate: Estimate) -> str:
-    """What the intervals of a first sentence are, where two leave no room for it."""
+    """What the intervals of a first sentence of two are: there it would be too long."""
     return f"These are {100 * estimate.ci_prob:g} % intervals."
 
 
