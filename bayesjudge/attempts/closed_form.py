@@ -183,7 +183,7 @@ def paired(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
         sums = [_sums(of_agent, both.k) for of_agent in np.moveaxis(cells, 1, 0)]
         half = _t(len(cells), ci_prob)
         for (of, name), (i, k) in product(enumerate(CHANCES), enumerate(both.k)):
-            gap = _jackknife(partial(_gap, chances, both, of, i), sums)
+            gap = _jackknife(partial(_chance, chances, both, of, i), sums)
             why.add(_lacks(gap, sums, f"passes_{k}"))
             ends = gap.value + half * gap.error * SIGNS
             ends = SIGNS if np.isfinite(gap.value) > np.isfinite(gap.error) else ends
@@ -459,7 +459,7 @@ def _estimate(
     why = set()
     for s, i, at in _entries(attempts):
         for of, name in enumerate(CHANCES):
-            share = _jackknife(partial(_entry, chances, attempts, of, i), [sums[s]])
+            share = _jackknife(partial(_chance, chances, attempts, of, i), [sums[s]])
             tried = f"{of_tasks}_{attempts.k[i]}"
             why.add(_lacks(share, [sums[s]], tried))
             rows[name][at] = _share(share, float(sums[s][tried][0].sum()), ci_prob)
@@ -478,13 +478,10 @@ def _estimate(
 # What is computed of sums over tasks: of all tasks, and of all but each ---------------------------
 
 
-def _entry(chances: Any, attempts: Attempts, of: int, i: int, parts: Parts) -> np.ndarray:
-    return np.asarray(chances(parts[0], attempts)[of][i])
-
-
-def _gap(chances: Any, attempts: Attempts, of: int, i: int, parts: Parts) -> np.ndarray:
-    first, second = (chances(part, attempts)[of][i] for part in parts)
-    return np.asarray(first - second)
+def _chance(chances: Any, attempts: Attempts, of: int, i: int, parts: Parts) -> np.ndarray:
+    """One of both chances at one k, of an agent or the first of two less the second."""
+    first, *second = (chances(part, attempts)[of][i] for part in parts)
+    return np.asarray(first - second[0] if second else first)
 
 
 def _cost(chances: Any, attempts: Attempts, k: int, parts: Parts) -> np.ndarray:

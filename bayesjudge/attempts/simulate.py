@@ -26,7 +26,7 @@ def simulate(
     labels: int = 100,
     cost: float = 0.1,
     unparsed: tuple[float, float] = (0.0, 0.0),
-    errors: Sequence[float] = (),
+    errors: Sequence[float | tuple[float, float]] = (),
     random_seed: Any = None,
 ) -> pd.DataFrame:
     """Draw verdicts on the attempts of agents at the same tasks.
@@ -51,8 +51,8 @@ def simulate(
         Mean cost of an attempt.
     unparsed : tuple of float, default (0.0, 0.0)
         Probabilities that a good, and that a bad, attempt gets no verdict.
-    errors : sequence of float, default ()
-        Share of good, and of bad, attempts that each of several people calls wrongly.
+    errors : sequence of float or of tuple, default ()
+        Share of good, and of bad, attempts that each of several people calls wrongly: one or both.
     random_seed : int or numpy.random.Generator, optional
         Same seed, same table.
 
@@ -103,6 +103,7 @@ def simulate(
         lost = rng.random(size) < np.where(good, *unparsed)
         table["verdict"] = table["verdict"].mask(lost.ravel())
     for person, error in enumerate(errors, start=1):
-        wrong = rng.random(good.size) < error
+        of_good, of_bad = np.broadcast_to(error, 2)
+        wrong = rng.random(good.size) < np.where(good.ravel(), of_good, of_bad)
         table[f"ann{person}"] = np.abs(table["truth"] - wrong)
     return table

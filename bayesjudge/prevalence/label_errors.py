@@ -90,8 +90,8 @@ def with_people_err(estimate: Estimate) -> Estimate:
         return estimate
     moves: list[tuple[float, Caution]] = []
     for _, where, row in estimate.only(name).rows():
-        moved, half = behind(row.value, ONE_IN_TWENTY), (row.high - row.low) / 2
-        widths = abs(moved - row.value) / (2 * half) if half > 0 else np.nan
+        moved, width = behind(row.value, ONE_IN_TWENTY), row.high - row.low
+        widths = abs(moved - row.value) / width if width > 0 else np.nan
         if widths > MUCH:
             names = tuple(map(str, where.values()))
             place = Place(names, f" of {', '.join(names)}" if names else "")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
+from operator import attrgetter
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -22,6 +23,11 @@ from bayesjudge.verdicts.view import View
 
 #: Label designs of such tables; items of one known propensity are a stratum of a random one.
 SUITED = ("random", "by_verdict", "by_truth", "separate")
+
+
+def _of_verdicts(name: str, meaning: str) -> Any:
+    """What the table of verdicts says."""
+    return property(attrgetter(f"verdicts.{name}"), doc=meaning)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,10 +82,11 @@ class PeopleCounts(View):
             words = "calibration='by_truth': what the first person said chose the labelled items; "
             require(self.unchosen, f"{words}another person's labels tell how often people err")
 
-    @property
-    def calibration(self) -> str | LabelDesign:
-        """How the labelled items were chosen."""
-        return self.verdicts.calibration
+    calibration = _of_verdicts("calibration", "How the labelled items were chosen.")
+    dim = _of_verdicts("dim", "What `systems` are.")
+    pass_name = _of_verdicts("pass_name", "The label that was read as pass, if no word for it.")
+    distinct = _of_verdicts("distinct", "Whether a column showed that a row is an item of its own.")
+    spelling = _of_verdicts("spelling", "How labels were read.")
 
     @property
     def systems(self) -> tuple[str, ...] | None:
@@ -88,29 +95,9 @@ class PeopleCounts(View):
         return None if names == ("",) else names
 
     @property
-    def dim(self) -> str:
-        """What `systems` are."""
-        return self.verdicts.dim
-
-    @property
     def propensity(self) -> None:
         """None: items of one propensity are a stratum, within which labels are random."""
         return None
-
-    @property
-    def pass_name(self) -> str:
-        """The label that was read as pass, if it is no word for it."""
-        return self.verdicts.pass_name
-
-    @property
-    def distinct(self) -> bool:
-        """Whether a column showed that each row is an item of its own."""
-        return self.verdicts.distinct
-
-    @property
-    def spelling(self) -> str:
-        """How labels were read."""
-        return self.verdicts.spelling
 
     @property
     def people(self) -> tuple[str, ...]:
@@ -205,7 +192,7 @@ class PeopleCounts(View):
         return np.asarray(items / items.sum())
 
     def counts(self, truth: np.ndarray) -> Counts:
-        """Take some labels for the truth.
+        """Take some labels for the truth, where nothing was adjudicated.
 
         Parameters
         ----------
@@ -223,7 +210,7 @@ class PeopleCounts(View):
             replace(
                 table,
                 response=table.response[:, column],
-                truth=truth,
+                truth=np.where(table.is_labelled, table.truth, truth),
                 judges=(self.judge,),
                 judge_of_column=None,
                 people=(),
@@ -238,17 +225,13 @@ class PeopleCounts(View):
         """Labels that two people or more gave alike, and adjudicated ones; no other label."""
         several = (self.labels != MISSING).sum(axis=1) > 1
         alike = several & np.isin(self.said, (0, 1))
-        known = self.verdicts.is_labelled
-        given = np.where(alike, self.said, MISSING).astype(np.int64)
-        return self.counts(np.where(known, self.verdicts.truth, given))
+        return self.counts(np.where(alike, self.said, MISSING).astype(np.int64))
 
     @cached_property
     def most(self) -> Counts:
         """What most of an item's people said, and what was adjudicated; of a tie, a pass."""
         with np.errstate(invalid="ignore"):
-            given = np.where(np.isnan(self.said), MISSING, self.said >= 0.5).astype(np.int64)
-        known = self.verdicts.is_labelled
-        return self.counts(np.where(known, self.verdicts.truth, given))
+            return self.counts(np.where(np.isnan(self.said), MISSING, self.said >= 0.5).astype(int))
 
     def scores(self, group: int) -> Scores:
         """Take verdicts of one system for scores, and the share of people that pass for labels.
