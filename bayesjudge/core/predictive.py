@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -341,6 +341,10 @@ def _moves(fit: Any, other: BetaPrior) -> np.ndarray | None:
         stated = str(name).removesuffix("_prior")
         # of pooled rates the prior is that of the typical one
         variable = f"typical_{stated}" if f"typical_{stated}" in posterior else stated
+        # what people's rates are is known beforehand; they may stand beside the judge's
+        by_name = isinstance(getattr(fit.spec, stated, None), Mapping)
+        if str(name).startswith("person_") or (prior.ndim > 1 and not by_name):
+            continue
         if "parameter" in prior.dims and variable in posterior:
             x = posterior[variable].clip(1e-12, 1 - 1e-12)
             alpha, beta = (prior.sel(parameter=p, drop=True) for p in ("alpha", "beta"))

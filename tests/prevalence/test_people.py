@@ -757,10 +757,22 @@ def test_other_priors_leave_what_is_stated_by_person(counts):
             "sensitivity": (("chain", "draw", "judge"), rng.beta(2, 1, (2, 500, 3))),
         }
     )
+    rates = [[1.0, 20.0, 20.0], [1.0, 2.0, 2.0]]
+    constants = xr.Dataset(
+        {
+            "prevalence_prior": ("parameter", [2.0, 1.0]),
+            "sensitivity_prior": (("parameter", "judge"), rates),
+        },
+        {"parameter": ["alpha", "beta"]},
+    )
+    groups = {"posterior": posterior, "constant_data": constants}
     fit = SimpleNamespace(
         spec=people.PeopleErrors(prevalence=bj.BetaPrior(2, 1)),
         model=people.build_model(counts),
-        idata={"posterior": SimpleNamespace(to_dataset=lambda: posterior)},
+        idata={
+            name: SimpleNamespace(to_dataset=lambda group=group: group)
+            for name, group in groups.items()
+        },
         quantities=["prevalence"],
     )
     mean = (share / share).sum() / (1 / share).sum()
