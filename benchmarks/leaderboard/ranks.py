@@ -38,7 +38,11 @@ priors the slope is 1.04 (± .10), so that the draws are not at fault; in the ot
 errs about people and no multiple of its strengths is people's, it is .82 to .89 (± .06). Over all
 kinds, what is given .7 to .9 (.80 on average) is the best in .73 (± .02), .9 to .975 (.94) in .91
 (± .02), and from .975 on (.994) in .984 (± .008): what the sentence calls probable or sure is so;
-between .5 and .9 it claims nothing, and the probability is up to .07 too high.
+between .5 and .9 it claims nothing, and the probability is up to .07 too high. Part of it is the
+prior of the sharpness, which believes such a judge too much: with a standard deviation of 1 for .5,
+in the same 150 worlds of two kinds, the slope is .90 and .86 where it is .83 and .82 (± .09). Of
+systems that are given more than .5, .77 and .74 are the best (stated .76 and .78), where with the
+default .73 and .73 are (stated .76 and .79); intervals are 2 % narrower.
 """
 
 from __future__ import annotations
