@@ -5,12 +5,16 @@
         --output benchmarks/attempts/results/intervals.csv
     python benchmarks/attempts/intervals.py --worlds other --simulations 60 \
         --output benchmarks/attempts/results/intervals_other.csv
+    python benchmarks/attempts/intervals.py --worlds tau-bench --simulations 300 \
+        --output benchmarks/attempts/results/intervals_tau.csv
 
 One agent with pass@1 of .5, 50 tasks, a judge with sensitivity .9 and specificity .8, labels at
 random; nominal 95 % intervals of the population of tasks. World ``beta``: success is Beta with a
 correlation of .4, errors of a task are one draw with the persistence as probability, as the model
 has it. World ``other``: success is .05, .5 or .95 (a third of the tasks each), and each task has
 error rates of its own, Beta with the persistence as correlation, which no model here assumes.
+World ``tau-bench``: 100 tasks drawn from the 50 of tau-bench's airline, with their four outcomes,
+and all attempts at 40 of them labelled.
 Methods: the judge's own numbers, the closed form through the judge, and the exact posterior.
 ``intervals.png`` shows the bias of pass^4 in world ``beta``.
 
@@ -25,7 +29,9 @@ average, off by .032 at most. The closed form is right without persistence up to
 -.04, .01 and .05, its pass@4 by .13, .08 and .04 with coverage .25, .69 and .91. In world
 ``other``, where neither success nor errors are as the model has them (60 data sets a setting,
 standard error .028), it covers .946 to .969 on average by quantity and k, and is off by .018 at
-most.
+most. On tasks of tau-bench (300 resamples, by the model of today) its pass^4 covers .960 (error
+.011), off by +.002, with a width of .193; its pass@4 covers .940, off by -.027; the judge's own
+pass^4 covers .930 and its pass@4 .313.
 """
 
 from __future__ import annotations
@@ -39,10 +45,15 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from bayesjudge import attempts as module
+from bayesjudge import datasets
 from bayesjudge.attempts import Attempts
+from bayesjudge.attempts.closed_form import unbiased
 
 TASKS, MEAN, CORRELATION, RATES, KS = 50, 0.5, 0.4, (0.9, 0.8), (1, 2, 4, 8)
 SPIKES = np.array([0.05, 0.5, 0.95])
+#: Of tasks resampled from tau-bench: how many, attempts, persistence, and labelled attempts.
+TAU = ("tau-bench", 4, 0.3, 160)
+DRAWN = 100
 
 
 def main() -> None:
@@ -50,18 +61,20 @@ def main() -> None:
     parser.add_argument("--simulations", type=int, default=12)
     parser.add_argument("--output", type=Path)
     parser.add_argument("--seed", type=int, default=39)
-    parser.add_argument("--worlds", nargs="+", default=["beta", "other"])
+    parser.add_argument("--worlds", nargs="+", default=["beta", "other", TAU[0]])
     arguments = parser.parse_args()
-    settings = [
+    settings: list[tuple[str, int, float, int]] = [
         (world, attempts, persistence, labels)
         for world in arguments.worlds
+        if world != TAU[0]
         for attempts in (4, 8)
         for persistence in (0.0, 0.3, 0.6)
         for labels in (40, 100)
     ]
+    settings += [TAU] * (TAU[0] in arguments.worlds)
     rows = []
     for number, setting in enumerate(settings):
-        rng = np.random.default_rng([arguments.seed, number, setting[0] == "other"])
+        rng = np.random.default_rng([arguments.seed, number, setting[0] != "beta"])
         found = [row for _ in range(arguments.simulations) for row in of_one(*setting, rng)]
         rows.append(summarised(pd.DataFrame(found), setting))
     table = pd.concat(rows, ignore_index=True)
@@ -108,7 +121,7 @@ def of_one(
     rows = []
     for name, estimate in made.items():
         for quantity in ("pass_at_k", "pass_hat_k"):
-            for k in KS:
+            for k in data.k:
                 row = estimate[quantity, k]
                 about = {"method": name, "quantity": quantity, "k": k}
                 rows.append(about | {"truth": truth_of(world, quantity, k), **row._asdict()})
@@ -119,6 +132,8 @@ def drawn(
     world: str, attempts: int, persistence: float, labels: int, rng: np.random.Generator
 ) -> Attempts:
     """Attempts of one world, as counts by task."""
+    if world == TAU[0]:
+        return resampled(attempts, persistence, labels, rng)
     size = (TASKS, attempts)
     if world == "beta":
         table = module.simulate(
@@ -137,6 +152,30 @@ def drawn(
     return Attempts(cells, [str(i) for i in range(TASKS)], ["agent"], "random", KS)
 
 
+def outcomes() -> np.ndarray:
+    """The four outcomes of each task of tau-bench's airline."""
+    tasks = datasets.tau_bench_airline().pivot(index="task", columns="trial", values="success")
+    return tasks.to_numpy(float)
+
+
+def resampled(attempts: int, persistence: float, labels: int, rng: np.random.Generator) -> Attempts:
+    """Attempts at tasks of tau-bench through a judge that is simulated; whole tasks have labels."""
+    rows = outcomes()
+    good = rows[rng.integers(len(rows), size=DRAWN)] > 0
+    once = rng.random((DRAWN, 1)) < persistence
+    hit, right = (
+        np.where(once, rng.random((DRAWN, 1)) < rate, rng.random(good.shape) < rate)
+        for rate in RATES
+    )
+    labelled = rng.permutation(DRAWN)[:, None] < labels // attempts
+    truth = np.where(labelled, good, 2)
+    cells = np.zeros((DRAWN, 1, 3, 2), int)
+    passed = np.where(good, hit, ~right).astype(int)
+    np.add.at(cells, (np.arange(DRAWN)[:, None], 0, truth, passed), 1)
+    ks = tuple(k for k in KS if k <= attempts)
+    return Attempts(cells, [str(i) for i in range(DRAWN)], ["agent"], "random", ks)
+
+
 def own_rates(rate: float, correlation: float, rng: np.random.Generator) -> np.ndarray:
     """A rate of each task, with a correlation of two errors at one task."""
     if correlation == 0:
@@ -147,7 +186,11 @@ def own_rates(rate: float, correlation: float, rng: np.random.Generator) -> np.n
 
 def truth_of(world: str, quantity: str, k: int) -> float:
     """The population's pass@k or pass^k."""
-    if world == "other":
+    if world == TAU[0]:
+        rows = outcomes()
+        count = rows.sum(axis=1) if quantity == "pass_hat_k" else (1 - rows).sum(axis=1)
+        power = float(unbiased(count, rows.shape[1], k).mean())
+    elif world == "other":
         p = SPIKES if quantity == "pass_hat_k" else 1 - SPIKES
         power = float((p**k).mean())
     else:
