@@ -27,6 +27,7 @@ from bayesjudge.ratings.annotators import _Duels
 from bayesjudge.readers.log import Grade, _value
 from bayesjudge.repeats import confidence_sequence, mean_interval
 from bayesjudge.truth.by_item import Clusters, best_weight, independent_weight
+from bayesjudge.truth.patterns import Patterns
 
 P = bj.prevalence
 
@@ -366,6 +367,17 @@ def test_an_expected_profile_is_a_sum_over_sets_and_what_is_rated(errs):
 def test_a_win_is_worth_one_and_a_tie_half():
     scores = [_value(Grade("i", "m", word))[1] for word in ("win", "tie", "loss", "other")]
     assert scores == [1.0, 0.5, 0.0, None]
+    given = [(False, "0", 0.0), (True, "1", 1.0), (0, "0", 0.0), (1, "1", 1.0), (3.5, None, 3.5)]
+    for value, verdict, score in given:
+        assert _value(Grade("i", "m", value)) == (verdict, score)
+
+
+def test_labelled_items_are_a_set_of_their_own_unless_verdicts_chose_them():
+    rows = pd.DataFrame({"verdict": [1, 0] * 20, "truth": [1, 0] * 5 + [None] * 30})
+    for design, groups in (("random", 2), ("by_verdict", 1)):
+        patterns = Patterns.of(bj.Verdicts.from_frame(rows, calibration=design))
+        assert patterns.groups == groups
+        assert patterns.count.sum() == 40
 
 
 def test_groups_stay_in_order_if_they_were():

@@ -60,10 +60,13 @@ def test_other_priors_are_of_the_typical_rates_not_of_each_group_s():
             "sensitivity": (("chain", "draw", "system"), groups),
         }
     )
+    prior = ("parameter", [3.0, 1.0])
+    stated = xr.Dataset({"sensitivity_prior": prior}, {"parameter": ["alpha", "beta"]})
     fit = SimpleNamespace(
-        spec=P.PooledErrorRates(sensitivity=bj.BetaPrior(3, 1)),
-        model=SimpleNamespace(named_vars={}),
-        idata={"posterior": SimpleNamespace(to_dataset=lambda: posterior)},
+        idata={
+            "posterior": SimpleNamespace(to_dataset=lambda: posterior),
+            "constant_data": SimpleNamespace(to_dataset=lambda: stated),
+        },
         quantities=["typical_sensitivity"],
     )
     weight = typical**-2.0
@@ -91,6 +94,7 @@ def test_small_groups_are_drawn_to_each_other_and_their_intervals_are_shorter(tw
     assert np.mean((shrunk.value - SHARES) ** 2) < np.mean((alone.value - SHARES) ** 2)
 
 
+@pytest.mark.slow
 def test_the_total_weighs_the_groups_by_their_items_and_one_of_them_is_the_lowest(twelve):
     counts, made = twelve
     each = made.quantities["prevalence"].value
@@ -101,6 +105,7 @@ def test_the_total_weighs_the_groups_by_their_items_and_one_of_them_is_the_lowes
     assert np.corrcoef(chances, each)[0, 1] < -0.5
 
 
+@pytest.mark.slow
 def test_an_answer_names_the_groups_that_may_be_the_lowest(twelve):
     counts, made = twelve
     told = P.answer(*P.closed_forms(counts), made)
@@ -109,6 +114,7 @@ def test_an_answer_names_the_groups_that_may_be_the_lowest(twelve):
     assert any(note.startswith(f"Lowest of the 12 is {lowest} (probability") for note in told.notes)
 
 
+@pytest.mark.slow
 def test_groups_are_drawn_without_a_fit(twelve):
     _, made = twelve
     ax = P.plot_strata(made)
