@@ -26,6 +26,8 @@ of its own; the server keeps count. Writes benchmarks/repeats/results/killed.csv
 ``intruders``           runs that asked something else and were not refused
 ``differing``           final answers that differ from those of the run that nothing stopped
 
+Quick: ``--clients odd --kills 1``
+
 Found: of 34,942 answers stored at 100 random kills none was lost or asked twice, and no run that
 asked something else was let in; neither was one of 585 and 550 at the single kill of the plain
 client and of litellm.
