@@ -22,7 +22,9 @@ Quick: ``--seed 3 --count 20 --show``
 
 Found: of 60 mutants of seed 45, drawn before `tests/test_numbers.py` and
 `tests/test_second_numbers.py` were written, 7 are equivalent, and fast tests alone caught 36 of the
-other 53 (.679, standard error .064): the rate before. Slow and sampling tests were not asked.
+other 53 (.679, standard error .064): the rate before. Of the first 48 of seed 9203, drawn after
+that, 2 are equivalent, and fast tests caught 33 of 46 (.717, standard error .066); two survivors
+have a test since. Slow and sampling tests were not asked.
 """
 
 from __future__ import annotations
