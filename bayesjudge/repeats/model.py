@@ -551,11 +551,23 @@ def _observe(seen: np.ndarray, eta: Any, cuts: Any, row: np.ndarray) -> None:
 
 
 def _add_density(seen: np.ndarray, eta: Any, cuts: Any, row: np.ndarray) -> None:
-    """The density of `_observe` for the sampler, but for a constant."""
-    import pymc as pm
+    """The density of `_observe` for the sampler: a logarithm for each cell and cutpoint.
 
-    counts = pm.Data("counts", seen.astype(float), dims=("cell", "value"))
-    pm.Potential("given", (counts * _log_chance(eta, cuts[row])).sum())
+    Answers on either side of a cutpoint at distance z have log s(z) or log s(-z) = log s(z) - z;
+    cells that share cutpoints share the gaps between them.
+    """
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    inner = np.zeros((row.max() + 1, seen.shape[1] - 2))
+    np.add.at(inner, row, seen[:, 1:-1])
+    beside = pm.Data("answers_beside", (seen[:, :-1] + seen[:, 1:]).astype(float))
+    above = pm.Data("answers_above", seen[:, 1:].astype(float))
+    between = pm.Data("answers_between", inner)
+    z = cuts[row] - eta[:, None]
+    gaps = pt.log1mexp(-pt.maximum(cuts[:, 1:] - cuts[:, :-1], LEAST_GAP))
+    value = (between * gaps).sum() - (beside * pt.softplus(-z) + above * z).sum()
+    pm.Potential("given", value)
 
 
 def _observe_answers(seen: np.ndarray, eta: Any, cuts: Any, row: np.ndarray) -> None:
@@ -582,7 +594,7 @@ def _log_chance(eta: Any, cuts: Any) -> Any:
 
     z = cuts - eta[..., None]
     log_below, log_above = -pt.softplus(-z), -pt.softplus(z)
-    gaps = pt.log1mexp(-pt.maximum(cuts[..., 1:] - cuts[..., :-1], LEAST_GAP))
+    gaps = pt.log1mexp(-(cuts[..., 1:] - cuts[..., :-1]))
     between = log_below[..., 1:] + log_above[..., :-1] + gaps
     return pt.concatenate([log_below[..., :1], between, log_above[..., -1:]], axis=-1)
 
