@@ -34,14 +34,15 @@ Found: over 29 settings of 200 splits each the median interval is .98 to 1.08 ti
 predicted (standard errors .002 to .04; eight of ten single splits .76 to 1.48, since 80 items tell
 a variance so well): of three calls .99 to 1.02, of a stronger judge on a part 1.01 to 1.08. One
 setting more is 1.11 (.01): there 79 of 200 pilots see a plan at all, those that flatter (XSTest's
-mistralinstruct). As narrow as was asked for are .76 to 1.00 (errors to .03), four below .8 and
-none by two errors but that one (.58); of all its pilots .17 have a plan that fails, of those of the
-other settings .24 at most. Before the chance was told for less by the flattery, .72 to 1.00. At the truth .07 to .115 (.02) of all pilots end with a false decision where the pilot counts
-again and `sure` is asked, .09 on average (.01); with 95 %, .11 to .18 of those with a plan. Of ten
-thresholds .81 to 1.00 (.06) are decided by new items, of two differences .92 and .95 (.04). The
-cheapest plan costs .02 to 1.00 times as much as people only: 2 and 51 of 140 and 395 where the
-judge's scores are good, 200 of 224 with a judge of code feedback, 342 of 342 where all items must
-be labelled anyway; three calls are cheaper than one only of the judge with noise (43 of 70).
+mistralinstruct). As narrow as was asked for are .76 to 1.00 (errors to .03), four below .8 and none
+by two errors but that one (.58); of all its pilots .17 have a plan that fails, of those of the
+other settings .24 at most. Before the chance was told for less by the flattery, .72 to 1.00. At the
+truth .07 to .115 (.02) of all pilots end with a false decision where the pilot counts again and
+`sure` is asked, .09 on average (.01); with 95 %, .11 to .18 of those with a plan. Of ten thresholds
+.81 to 1.00 (.06) are decided by new items, of two differences .92 and .95 (.04). The cheapest plan
+costs .02 to 1.00 times as much as people only: 2 and 51 of 140 and 395 where the judge's scores are
+good, 200 of 224 with a judge of code feedback, 342 of 342 where all items must be labelled anyway;
+three calls are cheaper than one only of the judge with noise (43 of 70).
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from refusals import refused
 from scipy.stats import beta
 
 import bayesjudge as bj
-from bayesjudge import Verdicts, judge
+from bayesjudge import Verdicts, judge, ratings
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.estimate import Row
 from bayesjudge.prevalence import Counts
@@ -297,3 +297,25 @@ def test_people_err_in_each_system_and_in_strata():
     assert apart["sensitivity", "b"].value == pytest.approx(0.7, abs=0.03)
     whole = bj.judge.quality(people.PeopleCounts.from_frame(table, stratum="kind", **how))
     assert whole["sensitivity"].value == pytest.approx((4 * 0.95 + 0.7) / 5, abs=0.03)
+
+
+@pytest.mark.parametrize("right", [0.6, 0.85, 1.0])
+def test_ratings_of_one_person_are_the_same_numbers(right):
+    """Hit rate and kappa there, accuracy and kappa here; intervals of two bootstraps, alike."""
+    rng = np.random.default_rng(2)
+    truth = rng.random(200) < 0.7
+    said = np.where(rng.random(200) < right, truth, ~truth)
+    wide = pd.DataFrame({"item": range(200), "verdict": said * 1, "truth": truth * 1})
+    here = judge.quality(judge.Judged.from_frame(wide, calibration="random"))
+    answers = wide.melt("item", ["verdict", "truth"], "rater", "choice")
+    read = ratings.Ratings.from_frame(answers, positive="1", judges=["verdict"])
+    of = [ratings.Definition(metric, "hard", "hard") for metric in ("hit_rate", "cohen_kappa")]
+    there = ratings.agreement(read, of=of, random_seed=1).estimate()
+    for mine, metric in (("accuracy", "hit_rate"), ("kappa", "cohen_kappa")):
+        ((_, _, row),) = there.only(metric).rows()
+        assert row.value == pytest.approx(here[mine].value, abs=1e-12)
+        if right < 1:  # that bootstrap has no interval where all agree
+            assert_allclose([row.low, row.high], [here[mine].low, here[mine].high], atol=0.02)
+        else:
+            assert np.isnan(row.low)
+            assert 0.95 < here[mine].low < here[mine].high == 1
