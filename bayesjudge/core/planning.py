@@ -82,7 +82,7 @@ def fewest(
         Infinite where `most` is not enough.
     """
     low, most = (np.array(x, float) for x in np.broadcast_arrays(low, most))
-    high, step = most + 1, np.maximum(low if start is None else start / 4, 1)
+    high, step = most + 1, np.maximum(low if start is None else start / 3, 1)
     under, over = np.full(low.shape, np.nan), np.full(low.shape, np.nan)
     guess = low + step if start is None else np.full(low.shape, float(start))
     last: Any = None
