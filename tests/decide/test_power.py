@@ -137,6 +137,11 @@ def test_fewest_labels_with_a_judge(strategy):
     assert few[strategy] is None or few[strategy] < found  # fewer items, and none enough
 
 
+def test_more_labels_than_items_are_no_number():
+    rates = {"prevalence": 0.82, "sensitivity": 0.85, "specificity": 0.85, "items": 200}
+    assert labels_to_pass(0.8, **rates, strategies=["random sample"]) == {"random sample": None}
+
+
 @pytest.mark.slow
 def test_few_numbers_are_tried(monkeypatch):
     """Of labels by truth, whose score grows slower than a root the more there are."""
