@@ -20,18 +20,18 @@ Methods: the judge's own numbers, the closed form through the judge, and the exa
 
 Quick: ``--simulations 1``
 
-Found: (by the model before tasks could be always or never done) in world ``beta`` (150 data sets a
-setting, standard error of a coverage .018) the model's pass^k covers .933 or more in each of the 48
-cells (4 and 8 attempts; persistence 0, .3, .6; 40 and 100 labels; k of 1, 2, 4 and 8), .954 to .964
-on average by k, and is off by .024 at most; its pass@k covers .920 or more, .953 to .958 on
-average, off by .032 at most. The closed form is right without persistence up to k = 4, and off by
-.12 and .22 at pass^4 with .3 and .6, where it covers .94 and .86; the judge's own pass^4 is off by
--.04, .01 and .05, its pass@4 by .13, .08 and .04 with coverage .25, .69 and .91. In world
-``other``, where neither success nor errors are as the model has them (60 data sets a setting,
-standard error .028), it covers .946 to .969 on average by quantity and k, and is off by .018 at
-most. On tasks of tau-bench (300 resamples, by the model of today) its pass^4 covers .960 (error
-.011), off by +.002, with a width of .193; its pass@4 covers .940, off by -.027; the judge's own
-pass^4 covers .930 and its pass@4 .313.
+Found: in world ``beta`` (150 data sets a setting, standard error of a coverage .018), where no task
+is always or never done, the model's room for such tasks costs: pass^4 is too high by .03 to .06, by
+.092 at most at k of 8, and covers .94 on average (.913 or more; .926 at k of 8), pass@4 is too low
+by up to .070 and covers .942, pass@8 by up to .098 and .914 (.880 or more); at k of 1 it is off by
+.010 at most and covers .964. Before there was such room the model was off by .024 at most there.
+The closed form is right without persistence up to k = 4, and off by .12 and .22 at pass^4 with .3
+and .6, where it covers .94 and .86; the judge's own pass^4 is off by -.04, .01 and .05, its pass@4
+by .13, .08 and .04 with coverage .25, .69 and .91. In world ``other`` (60 data sets a setting,
+standard error .028) it covers .957 to .964 on average by quantity and k, .900 or more by cell, and
+is off by .055 at most at k up to 4 and .078 at 8. On tasks of tau-bench (300 resamples) its pass^4
+covers .960 (error .011), off by +.002, with a width of .193; its pass@4 covers .940, off by -.027;
+the judge's own pass^4 covers .930 and its pass@4 .313.
 """
 
 from __future__ import annotations
