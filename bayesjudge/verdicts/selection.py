@@ -180,21 +180,22 @@ def how_labels_came(
 ) -> Selection | None:
     """What having a label goes with, though labels were declared to be drawn otherwise.
 
-    Of labels from elsewhere or by truth, of tables in an engine and of a row a vote nothing is
+    Of labels from elsewhere or by truth, of tables in an engine and of a row a rating nothing is
     said. `read` reads a table anew, as labels are taken instead.
     """
     design = design_of(how.calibration)
     by_verdict = design.identifies == {"predictive_values"}
     labels = [*how.people, *filter(None, (how.truth, how.adjudicated))]
     drawn = design.is_sample or by_verdict or design.name == "known_propensity"
-    if not (drawn and labels) or how.judge or how.rater or (by_verdict and how.scale):
+    if not (drawn and labels) or how.rater or (by_verdict and (how.scale or how.judge)):
         return None
     if is_counted_in_place(table) or len(table) > LARGEST:
         return None
     labelled, table = _labelled(table, how), whole_of(table, how)
     rows = _sampled(labelled)
     keys = [*how.keys, *(how.verdict if by_verdict else ())]
-    cells = {c: cells_of(table, c, rows) for c in names_of(table) if c not in labels}
+    said = labels if how.judge is None else (*labels, how.judge, *how.verdict)  # of a row a vote
+    cells = {c: cells_of(table, c, rows) for c in names_of(table) if c not in said}
     columns = [column_of(c, cells[c]) for c in cells if c not in how.keys]
     groups = ["\t".join(map(str, row)) for row in zip(*(cells[c] for c in keys), strict=True)]
     strata = np.unique(groups or np.zeros(len(rows)), return_inverse=True)[1]
@@ -202,7 +203,7 @@ def how_labels_came(
     unit = _shared(columns, inside, how.item)
     if unit is not None and keys and how.by is None:
         return None  # whether items or their rows were drawn within strata is not known
-    kept = [c for c in columns if c.place is not unit and not c.is_note(inside)]
+    kept = [c for c in columns if not (_names_items(c, unit, how) or c.is_note(inside))]
     times = [c for c in kept if c.kind == "time"]
     kept = [*times, *_in_order(rows, kept), *(c for c in kept if c.kind != "time")]
     features = [(c, value, x) for c in kept for value, x in c.features()]
@@ -211,23 +212,35 @@ def how_labels_came(
     x = np.column_stack([x for *_, x in features])
     tested = most_extreme(x, inside.astype(float), strata)
     if unit is not None:
-        tested = _by_unit(x, inside.astype(float), unit, rows_too=how.by is None)
+        names = any(_names_items(c, unit, how) for c in columns)
+        tested = _by_unit(x, inside.astype(float), unit, rows_too=how.by is None, by_size=names)
     if tested.p_value > ALARM:
         return None
     column, value, _ = features[tested.feature]
     selection = Selection(_in_words(column, value, inside, tested.p_value, len(labelled)))
-    alone = not (how.keys or how.people or how.scale or unit is not None or len(how.verdict) > 1)
+    shared = unit is not None and unit is not column.place
+    alone = not (how.keys or how.people or how.scale or shared or len(how.verdict) > 1)
     if tested.p_value > CLEAR or not alone or not design.is_sample:
         return selection
     return _instead(table, how, read, column, labelled, selection)
 
 
-def _by_unit(x: np.ndarray, flag: np.ndarray, unit: np.ndarray, *, rows_too: bool) -> Tested:
-    """Which items have labels, as many rows as each has; and which rows of these items."""
+def _names_items(column: Column, unit: np.ndarray | None, how: Reading) -> bool:
+    """Whether it names items, which a number does not because its values are labelled whole."""
+    called = column.name == how.item or column.name.lower() in ITEM_COLUMNS
+    return column.place is unit and (called or column.kind != "number")
+
+
+def _by_unit(
+    x: np.ndarray, flag: np.ndarray, unit: np.ndarray, *, rows_too: bool, by_size: bool = True
+) -> Tested:
+    """Which items have labels, of those with as many rows; and which rows of these items."""
     size = np.bincount(unit)
     means = np.zeros((len(size), x.shape[1]))
     np.add.at(means, unit, x)
-    items = most_extreme(means / size[:, None], np.bincount(unit, flag), size)
+    strata = size if by_size else np.zeros_like(size)
+    share = np.bincount(unit, flag) if by_size else np.bincount(unit, flag) / size
+    items = most_extreme(means / size[:, None], share, strata)
     if not rows_too:
         return items
     tested = min(items, most_extreme(x, flag, unit), key=lambda tested: tested.p_value)

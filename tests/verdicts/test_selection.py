@@ -255,6 +255,37 @@ def test_scores_classes_judges_and_panels_say_it_too():
     assert any("label-selection" in {c.id for c in one.cautions} for one in made)
 
 
+def test_labels_of_the_longest_rows_are_no_groups():
+    """Each length is labelled or not as a whole, as items would be; the answer is bounds."""
+    table, good, rng = rows_of()
+    words = np.ceil(table["tokens"] / 20).to_numpy()  # with ties
+    table = table.assign(tokens=words)
+    counts = Counts.from_frame(
+        labelled(table, good, np.flatnonzero(words >= np.sort(words)[-150])), calibration="random"
+    )
+    assert selection_of(counts).caution.numbers["column"] == "tokens"
+    assert np.isnan(answer_of(counts).quoted["prevalence"].value)
+    batches = np.unique(words)  # whole lengths, drawn at random
+    drawn = np.isin(words, rng.choice(batches, len(batches) // 3, replace=False))
+    honest = labelled(table, good, np.flatnonzero(drawn))
+    assert selection_of(Counts.from_frame(honest, calibration="random")) is None
+
+
+def test_items_of_a_row_a_vote_are_drawn_together():
+    blamed = {"random": 0, "longest": 0}
+    for seed in range(20):
+        table, good, rng = rows_of(n=200, seed=seed)
+        table = table.drop(columns=["model", "created"]).assign(second=table["verdict"])
+        longest = np.argsort(table["tokens"].to_numpy())[-50:]
+        for how, picked in {"random": rng.choice(200, 50, False), "longest": longest}.items():
+            wide = labelled(table, good, picked)
+            kept = ["id", "tokens", "truth", "annotator", "checked"]
+            long = wide.melt(id_vars=kept, var_name="judge", value_name="vote")
+            votes = bj.panel.Votes.from_frame(long, item="id", generator=None, calibration="random")
+            blamed[how] += selection_of(votes) is not None
+    assert blamed == {"random": 0, "longest": 20}
+
+
 @pytest.mark.parametrize("name", ["column_names", "columns", "schema", "num_rows", 7])
 def test_a_column_may_be_called_like_a_table_s_own(name):
     frame = pd.DataFrame({"verdict": [1, 0] * 20, "truth": [1, None] * 20, name: range(40)})
