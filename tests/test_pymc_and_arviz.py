@@ -362,7 +362,7 @@ def test_priors_by_system_move_the_quantities_of_that_system():
     fit = bj.prevalence.fit(counts, bj.prevalence.ErrorRates(stated), random_seed=1)
     moved = bj.prior_sensitivity(fit)
     means = [
-        bj.prevalence.exact(counts, bj.prevalence.ErrorRates(prior))["prevalence"].value
+        bj.prevalence.exact(counts, bj.prevalence.ErrorRates(prior)).quantities["prevalence"].value
         for prior in (stated, bj.BetaPrior())
     ]
     sd = fit.idata["posterior"]["prevalence"].std(("chain", "draw")).to_numpy()

@@ -33,6 +33,8 @@ FEWEST_EFFECTIVE = 50
 MOST_NUMBERS = 50_000_000
 #: A log-prior that varies by less over the draws is constant but for rounding.
 FLAT = 1e-9
+#: Sensitivity to a power that ArviZ notices.
+NOTICED = 0.05
 #: Priors that stand beside the stated ones, and the move of a mean, in posterior standard
 #: deviations, that is a diagnosis: an interval that is off by so much covers .943.
 OTHER_PRIORS, MOVED = {"flat": BetaPrior(), "jeffreys": BetaPrior.jeffreys()}, 0.25
@@ -292,7 +294,8 @@ def prior_sensitivity(fit: Any, *, random_seed: Any = None) -> pd.DataFrame:
         model has Beta priors, ``to_flat`` and ``to_jeffreys`` are how far the mean moves, in
         posterior standard deviations, if all of these are flat or Jeffreys' (draws weighed by the
         ratio of the priors; of a system's rate, the priors of that system); more than `MOVED` is a
-        diagnosis, and so is nan: the weighed draws are worth fewer than `FEWEST_EFFECTIVE`.
+        diagnosis, and so is nan: the weighed draws are worth fewer than `FEWEST_EFFECTIVE`. Priors
+        that nobody stated are in no conflict with the data: their moves tell.
 
     Raises
     ------
@@ -326,6 +329,9 @@ def prior_sensitivity(fit: Any, *, random_seed: Any = None) -> pd.DataFrame:
         table = psense_summary(idata, var_names=quantities, prior_var_names=names)
     moves = {f"to_{name}": _moves(fit, prior) for name, prior in OTHER_PRIORS.items()}
     table = table.assign(**{name: move for name, move in moves.items() if move is not None})
+    if not fit.spec._states_priors():  # what nobody stated is in no conflict with the data
+        noticed = (table[["prior", "likelihood"]] > NOTICED).all(axis=1)
+        table.loc[noticed, "diagnosis"] = "✓"
     unseen = table["diagnosis"] == "✓"
     far = [~(table[name].abs() <= MOVED) for name in moves if name in table]
     table.loc[unseen & (np.any(far, axis=0) if far else False), "diagnosis"] = (
