@@ -29,6 +29,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -313,12 +314,14 @@ def write_tables(folder: Path, tables: int, tasks: list[str]) -> dict[str, str]:
     cells = {}
     for task in tasks:
         for i, (cell, (draw, target)) in enumerate(WORLDS[task]()):
+            cells[f"{task}.{i:02d}"] = cell
+            if (folder / f"{task}.{i:02d}.npz").exists():
+                continue
             seeds = ([SEED, list(WORLDS).index(task), i, j] for j in range(tables))
             drawn = [draw(np.random.default_rng(seed)) for seed in seeds]
             stacked = {name: np.stack([one[name] for one in drawn]) for name in drawn[0]}
             targets = np.broadcast_to(target, (tables, *np.shape(target)))
             np.savez_compressed(folder / f"{task}.{i:02d}.npz", target=targets, **stacked)
-            cells[f"{task}.{i:02d}"] = cell
     return cells
 
 
@@ -402,6 +405,17 @@ def shown(rows: pd.DataFrame, task: str) -> str:
     return "\n".join(lines)
 
 
+def ask(peer: str, tables: Path, answers: Path, asked: argparse.Namespace) -> None:
+    """Run an adapter by its own interpreter; ours without a limit of time."""
+    ours = peer == "bayesjudge"
+    python = Path(sys.executable) if ours else interpreter(peer, asked.install)
+    command = [python, HERE / "adapters/run.py", HERE / f"adapters/{peer}.py", tables, answers]
+    paths = os.pathsep.join([str(HERE.parents[1])] if ours else [])
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": paths}
+    seconds = 1e6 if ours else asked.seconds
+    subprocess.run([*command, f"--seconds={seconds}"], check=True, env=environment)
+
+
 def main() -> None:
     """Write tables, ask everyone, and summarise what has been answered."""
     parser = argparse.ArgumentParser()
@@ -410,22 +424,20 @@ def main() -> None:
     parser.add_argument("--peers", nargs="*", default=[], help="all, or names of lock files")
     parser.add_argument("--install", action="store_true", help="make missing environments")
     parser.add_argument("--seconds", type=float, default=2.0, help="of a peer's method and cell")
+    parser.add_argument("--jobs", type=int, default=1, help="of adapters side by side")
+    parser.add_argument("--resume", action="store_true", help="go on with a run that was stopped")
     parser.add_argument("--work", type=Path, default=HERE / ".tables")
     parser.add_argument("--results", type=Path, default=HERE / "results")
     asked = parser.parse_args()
     tables, answers = (asked.work / f"{asked.tables}-{name}" for name in ("tables", "answers"))
     for folder in (tables, answers):
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
+        if not asked.resume:
+            shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True, exist_ok=True)
     cells = write_tables(tables, asked.tables, asked.tasks)
     peers = PEERS if asked.peers == ["all"] else asked.peers
-    for peer in ["bayesjudge", *peers]:
-        python = Path(sys.executable) if peer == "bayesjudge" else interpreter(peer, asked.install)
-        seconds = 1e6 if peer == "bayesjudge" else asked.seconds
-        command = [python, HERE / "adapters/run.py", HERE / f"adapters/{peer}.py", tables, answers]
-        paths = [str(HERE.parents[1])] if peer == "bayesjudge" else []
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(paths)}
-        subprocess.run([*command, f"--seconds={seconds}"], check=True, env=environment)
+    with ThreadPoolExecutor(asked.jobs) as pool:
+        list(pool.map(lambda peer: ask(peer, tables, answers, asked), ["bayesjudge", *peers]))
     rows = beside_ours(pd.concat(measured(tables, answers)))
     rows["cell"] = rows["cell"].map(cells)
     rows["world"] = np.where(rows["cell"].str.startswith("real"), "real", "simulated")

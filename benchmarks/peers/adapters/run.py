@@ -50,9 +50,11 @@ def main():
             tables = dict(stored)
         target = tables.pop("target")
         for name, answer in adapter.METHODS.get(path.stem.split(".")[0], {}).items():
+            file = asked.out / f"{path.stem}.{asked.adapter.stem}.{name}.npz"
+            if file.exists():  # of a run that was stopped
+                continue
             np.random.seed(1)  # noqa: NPY002 - some peers draw from the global generator
             ends, each, refusal = intervals(answer, tables, target, asked.seconds)
-            file = asked.out / f"{path.stem}.{asked.adapter.stem}.{name}.npz"
             np.savez(file, ends=ends, seconds=each, refusal=refusal)
             print(f"{file.stem}: {len(ends)} tables, {1000 * each:.1f} ms {refusal}", flush=True)
 
