@@ -10,12 +10,13 @@ refusals, processor time, and the score as a multiple of ours on the same tables
 
 Quick: ``--tables 3 --results benchmarks/peers/.quick``
 
-Found: in a short run (15 to 300 tables a cell, slow peers fewer or none) no peer's score is
-below ours for a share (GLIDE 1.06 ± .02 of ours, truescore 1.16 ± .02), kappa (statsmodels 1.56
-± .09), a leaderboard and, in simulated worlds, a panel and pass^4. Peers are better in paired
-differences of systems that rarely differ (truescore .73 ± .01 with 50 labels, .96 over all), in
-scores that bend (ppi_aipw .93 ± .01, though it covers .933), on real votes with 50 labels
-(truescore .79 ± .07) and on real attempts (.85 ± .11; ours covers .88).
+Found: with 100 tables a cell (``--tables 100 --seconds 1``; slow peers fewer) no peer's score over
+the simulated cells is below ours for a share (GLIDE 1.05 ± .02 of ours, truescore 1.17 ± .02),
+scores (ppi_aipw's spline 1.06 ± .03), a panel with labels, kappa (statsmodels 1.60 ± .11), a
+leaderboard (arena-rank 1.25 ± .04) and pass^4 (1.09 ± .03), and on real rows none for pass^4 (1.14
+± .10). Peers are better in paired differences of systems that rarely differ (truescore .79 ± .02
+with 50 labels, .98 ± .01 over all) and on real votes with 50 labels (.79 ± .07). Ours covers .945 ±
+.005 of shares, .88 ± .03 in their least cell.
 
 Writes to benchmarks/peers/results: head_to_head.csv, by cell and method; head_to_head_tasks.csv.
 """

@@ -15,10 +15,11 @@ The interval score is the width and 40 times what the truth lies outside.
 
 Quick: ``--tables 4``
 
-Found: over 60 cells of 200 tables (a cell's coverage has an error of .017) the posterior covers .962
-(least .925) and has the lowest score of the fixed methods: PPI++ 1.085 of it (up to 1.49), the labels alone 1.318. A choice by the table gains nothing: the shortest interval scores
-1.007 (worst 1.154) and covers .957, the least risk redrawn 1.025. Who knew the best method of each
-cell would score .980 of the posterior, and .849 at best.
+Found: over 60 cells of 200 tables (error of a cell's coverage .017) the posterior covers .962
+(least .925) and has the lowest score of the fixed methods: PPI++ 1.085 of it (up to 1.49), the
+labels alone 1.318. A choice by the table gains nothing: the shortest interval scores 1.007 (worst
+1.154) and covers .957, the least risk redrawn 1.025. Who knew the best method of each cell would
+score .980 of the posterior, and .849 at best.
 
 Writes to benchmarks/prevalence/results: choice.csv, by labels, J, share, judge and rule.
 """

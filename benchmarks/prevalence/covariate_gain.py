@@ -14,7 +14,7 @@ other questions (LLM-Rubric, nine questions); the panel's share of passes for th
 outputs, and the generator (code feedback). Simulated: topic and length of `covariates.py`, with
 their true effects, and with twice these.
 
-Quick: (nothing to choose)
+Quick: as it is.
 
 Found: given the system, the other systems' verdicts on an item make the interval of XSTest .858 as
 wide (2,239 rows), the system itself .948; other scores of LLM-Rubric .955 to 1.013 over its nine
