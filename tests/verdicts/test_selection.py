@@ -286,6 +286,16 @@ def test_items_of_a_row_a_vote_are_drawn_together():
     assert blamed == {"random": 0, "longest": 20}
 
 
+def test_a_judge_may_vote_on_what_is_labelled():
+    table, good, rng = rows_of(n=200)
+    data = labelled(table[["id", "verdict"]], good, rng.choice(200, 50, replace=False))
+    other = np.where(data["truth"] != "", "b", "c")  # two votes on each item
+    first, second = (data.assign(judge=name) for name in ("a", other))
+    long = pd.concat([first, second]).rename(columns={"verdict": "vote"})
+    votes = bj.panel.Votes.from_frame(long, item="id", generator=None, calibration="random")
+    assert selection_of(votes) is None
+
+
 @pytest.mark.parametrize("name", ["column_names", "columns", "schema", "num_rows", 7])
 def test_a_column_may_be_called_like_a_table_s_own(name):
     frame = pd.DataFrame({"verdict": [1, 0] * 20, "truth": [1, None] * 20, name: range(40)})
