@@ -68,6 +68,7 @@ def test_other_priors_are_of_the_typical_rates_not_of_each_group_s():
             "constant_data": SimpleNamespace(to_dataset=lambda: stated),
         },
         quantities=["typical_sensitivity"],
+        spec=P.PooledErrorRates(),
     )
     weight = typical**-2.0
     mean = (typical * weight).sum() / weight.sum()
