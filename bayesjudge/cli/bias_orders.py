@@ -134,8 +134,9 @@ def orders(
         named = order_columns(source.columns()) or ("order1", "order2")
         first, second = first or named[0], second or named[1]
         table_of_pairs = _of_pairs(source, [first, second, *keys])
-        cells = {str(cell) for name in (first, second) for cell in table_of_pairs[name].unique()}
-        known = None if winner else winners_in(cells - {"None"})
+        unique = [cell for name in (first, second) for cell in table_of_pairs[name].unique()]
+        cells = {str(cell).removesuffix(".0") for cell in unique}  # 1.0 is answer 1
+        known = None if winner else winners_in(cells - {"None", "nan", "<NA>"})
         if known is not None:
             names, about["tie_value"] = known[0], tie_value or [*known[1]] or None
         read = module.Orders.from_frame(

@@ -178,8 +178,8 @@ class Diagnosis:
                     *(f"  since {text}" for text in answer.reasons if why),
                 ]
         hint = self.missing.get("prevalence", "").removeprefix(NEEDS["prevalence"]).strip("; ")
-        labels = [f"{hint[:1].upper()}{hint[1:]}."] if hint else []
-        labels += ["If a column holds them: --truth COLUMN. If they are in another file:"]
+        in_table = f"{hint[:1].upper()}{hint[1:]}" or "If a column holds them: --truth COLUMN"
+        labels = [f"{in_table}.", "If they are in another file:"]
         labels = [*labels, _with_labels(self.path)] if self._unlabelled else []
         drawn = [text for what, line in self.labelling for text in (what, Shell(line))]
         need = f"What {'other ' * bool(self.answers)}questions need (in brackets the command; "

@@ -184,9 +184,11 @@ def santa_clara() -> pd.DataFrame:
 
     Examples
     --------
-    >>> from bayesjudge.prevalence import Counts, exact
+    >>> from bayesjudge import BetaPrior
+    >>> from bayesjudge.prevalence import Counts, ErrorRates, exact
     >>> counts = Counts.from_counts(santa_clara(), calibration="separate")
-    >>> [round(x, 4) for x in exact(counts, interval="eti")["prevalence", "pooled"]]
+    >>> flat = ErrorRates(BetaPrior())  # as published
+    >>> [round(x, 4) for x in exact(counts, flat, interval="eti")["prevalence", "pooled"]]
     [0.0104, 0.0013, 0.0189]
     """
     return pd.DataFrame(

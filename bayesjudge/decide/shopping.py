@@ -445,8 +445,8 @@ def sure_with_pilot(probability: float, power: float) -> float:
 
     Examples
     --------
-    >>> round(sure_with_pilot(0.95, 0.8), 3)
-    0.961
+    >>> round(sure_with_pilot(0.95, 0.8), 2)
+    0.96
     """
     from scipy.optimize import brentq
 

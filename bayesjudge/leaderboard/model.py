@@ -169,11 +169,13 @@ class CalibratedBattles(BayesianModel):
         if not battles.labelled:
             cautions.append(Caution.of("unlabelled-battles"))
         else:
-            for name, connection in (("unconnected", "weak"), ("one-sided", "strong")):
-                groups = components(battles, PEOPLE, connection)
-                if len(groups) > 1:
-                    cautions.append(Caution.of(name, group=few(min(groups, key=len), 4)))
-                    break
+            apart = components(battles, PEOPLE, "weak")
+            groups = apart if len(apart) > 1 else components(battles, PEOPLE, "strong")
+            group = few(min(groups, key=len), 4)
+            if len(apart) > 1:
+                cautions.append(Caution.of("unconnected", group=group))
+            elif len(groups) > 1:
+                cautions.append(Caution.of("one-sided", group=group))
         return tuple(assumptions), tuple(cautions)
 
     def _build(self, battles: Battles) -> pm.Model:

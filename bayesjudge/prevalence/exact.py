@@ -130,8 +130,8 @@ def exact(
     >>> for target in ("population", "items"):
     ...     value, low, high = exact(counts, target=target)["prevalence"]
     ...     print(f"{target}: {value:.3f} ({low:.3f}, {high:.3f})")
-    population: 0.711 (0.653, 0.766)
-    items: 0.712 (0.675, 0.745)
+    population: 0.712 (0.654, 0.767)
+    items: 0.713 (0.675, 0.748)
     """
     check_ci_prob(ci_prob)
     counted = isinstance(data, Counts)

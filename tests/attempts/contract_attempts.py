@@ -27,9 +27,12 @@ def power(share, k):
 
 
 def models():
-    """Two agents, some attempts without a verdict, few tasks: the same likelihood, few patterns."""
-    table = attempts.simulate(tasks=12, labels=24, unparsed=(0.1, 0.2), random_seed=1)
-    return [(attempts.PersistentErrors(), read(table))]
+    """Two agents, some attempts without a verdict, few tasks, two people: few patterns."""
+    table = attempts.simulate(tasks=12, labels=24, unparsed=(0.1, 0.2), errors=(0.1, 0.1),
+                              random_seed=1)  # fmt: skip
+    data = attempts.Attempts.from_frame(table, by="system", calibration="random", k=(1, 2),
+                                        unparsed="verdict", truth=["ann1", "ann2"])  # fmt: skip
+    return [(attempts.PersistentErrors(), data)]
 
 
 def sparse():

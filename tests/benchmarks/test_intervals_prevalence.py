@@ -20,9 +20,9 @@ pytestmark = pytest.mark.slow
 P = bj.prevalence
 JUDGE = (0.6, 0.9)  # specificity, sensitivity
 PACKAGE_PRIORS = {
-    "flat": P.ErrorRates(),
+    "flat": P.ErrorRates(bj.BetaPrior()),
     "jeffreys": P.ErrorRates.jeffreys(),
-    "beta21": P.ErrorRates(sensitivity=bj.BetaPrior(2, 1), specificity=bj.BetaPrior(2, 1)),
+    "beta21": P.ErrorRates(bj.BetaPrior(), bj.BetaPrior(2, 1), bj.BetaPrior(2, 1)),
 }
 
 

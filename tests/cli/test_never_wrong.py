@@ -193,7 +193,7 @@ def test_a_data_frame_is_looked_at_as_its_file_is(tmp_path):
     table.to_csv(tmp_path / "table.csv", index=False)
     frame, file = bj.doctor(table), bj.doctor(tmp_path / "table.csv")
     assert [one.line.options for one in frame.answers] == [one.line.options for one in file.answers]
-    assert repr(frame).startswith("table.csv: table")
+    assert repr(frame).startswith("table.csv ")
     assert all(isinstance(one, Asked) for one in frame.questions)
     people = table[["id", "human"]][table["human"] != ""]
     lines = _lines(bj.doctor(table.drop(columns="human"), people))

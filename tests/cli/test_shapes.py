@@ -183,11 +183,9 @@ def test_labels_that_are_missing_may_be_in_another_file(look):
     rows = [{"sample.id": f"t{i // 2}", "run.model": ("prod", "new")[i % 2],
              "score.value": "CI"[i % 3 == 0]} for i in range(80)]  # fmt: skip
     found = look(pd.DataFrame(rows))
-    first = " ".join(found["screen"].split("\n\n")[1].split())
-    assert first == (
-        "No question can be answered yet: people's labels are missing. If a column holds them: "
-        "--truth COLUMN. If they are in another file: bayesjudge doctor t.csv LABELS"
-    )
+    first = found["screen"].split("\n\n")[1]
+    assert first.count("--truth COLUMN") == 1
+    assert first.endswith("bayesjudge doctor t.csv LABELS")
     assert found["missing"]["gate"] == "people's labels of some items"
     assert (
         "add a column that numbers rows: sample.id names several" in found["missing"]["prevalence"]

@@ -201,6 +201,6 @@ def test_posteriors_without_sampling_tell_of_a_conflict():
 @pytest.mark.sampling
 def test_a_fit_tells_of_a_conflict():
     make, model, _ = CASES["classes"]
-    fit = bj.prevalence.classes.fit(make(), model, random_seed=1, draws=500, chains=2)
+    fit = bj.prevalence.classes.fit(make(), model, random_seed=1, draws=1000, chains=2)
     assert "prior-data-conflict" in {c.id for c in fit.cautions}
     assert "prior-data-conflict" in {c.id for c in fit.estimate().cautions}

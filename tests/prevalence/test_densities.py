@@ -177,7 +177,7 @@ def test_one_judge_of_several_systems():
     )
 
     def by_hand(prevalence, confusion):
-        total = dirichlets([2 / 3] * 3, prevalence)
+        total = dirichlets([1 / 3] * 3, prevalence)
         weights = np.full((3, 3), 0.5) + 0.5 * np.eye(3)
         both = KNOWN + KNOWN.T
         for weight, row, known in zip(weights, confusion, both, strict=True):
