@@ -48,6 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Exit code: that of `bayesjudge.cli.app.main`; 130 after Ctrl-C; 70 after an error that is a
         fault of this package, with its traceback.
     """
+    if arguments is None:
+        sys.unraisablehook = _unraised
     try:
         if arguments is None and signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
             signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -67,3 +69,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         traceback.print_exc()
         return FAULT
+
+
+def _unraised(unraisable: sys.UnraisableHookArgs) -> None:
+    """Print what could not be raised, but for an import in compiled code that Ctrl-C stopped."""
+    if not issubclass(unraisable.exc_type, ImportError | KeyboardInterrupt):
+        sys.__unraisablehook__(unraisable)
