@@ -27,7 +27,7 @@ Quick: ``--sizes 20 --workers 1``
 Found: in eight settings of Lee et al. eq. (6) covers .953 to .960 on average and never less than
 .9504; the flat prior's bounded interval covers .9502 or more inside and .969 to .972 at the ends,
 where the equal-tailed one covers nothing. The shortest interval goes down to .927, Jeffreys' prior
-to .755 with few labels: so flat rates and the bounded interval are the defaults.
+to .755 with few labels: so flat rates and the bounded interval are defaults.
 """
 
 from __future__ import annotations
