@@ -72,6 +72,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _unraised(unraisable: sys.UnraisableHookArgs) -> None:
-    """Print what could not be raised, but for an import in compiled code that Ctrl-C stopped."""
+    """Print an error that could not be raised, but for what Ctrl-C leaves in compiled code."""
     if not issubclass(unraisable.exc_type, ImportError | KeyboardInterrupt):
         sys.__unraisablehook__(unraisable)

@@ -86,8 +86,8 @@ def attempts(
     table : Path
         One row an attempt, or a log.
     truth : list[str]
-        Column with the human label, empty where there is none; or with the known outcome. People of
-        whom several are named err too.
+        Column with the human label, empty where there is none; or with the known outcome. If
+        several people's are named, people err too.
     verdict : str
         Column with the judge's verdict; none if the outcome of every attempt is known.
     task : str

@@ -11,11 +11,12 @@ from bayesjudge.cli.output import Story, intervals_of, present
 from bayesjudge.cli.shapes.of_orders import order_columns, winners_in
 from bayesjudge.cli.source import open_source
 from bayesjudge.core.errors import InputError, Problem, checking
+from bayesjudge.core.labels import spell
 from bayesjudge.core.words import glossary
 
-#: Of a log of pairs, whose answers 1 and 2 are.
-NAMELESS = {("1", "2"): ("answer 1", "answer 2")}
+#: Whose answers 1 and 2 are: of a log of pairs, and if cells say 1 and 2.
 SYSTEMS = ("the system", "the baseline")
+NUMBERED = ("answer 1", "answer 2")
 LONG = (
     "of a table with one row a verdict say --item COLUMN --shown-first COLUMN "
     "--shown-second COLUMN --verdict COLUMN"
@@ -64,10 +65,10 @@ def orders(
     table : Path
         One row a pair, or one row a verdict.
     first : str
-        Column with the winner if answer 1 was shown first; if not said, such as order1 or
-        verdict_order1.
+        Column with the winner if answer 1 was shown first; by default order1, verdict_order1 or
+        the like.
     second : str
-        Column with the winner if answer 2 was shown first; if not said, such as order2.
+        Column with the winner if answer 2 was shown first; by default order2 or the like.
     judge : list[str]
         Column that names the judge, or its prompt. May be repeated.
     item : str
@@ -78,10 +79,10 @@ def orders(
     verdict : str
         Of one row a verdict: column with the place that won.
     winner : list[str]
-        Given twice: the value that means answer 1 (or the first place), then that of answer 2; if
-        not said, 1 and 2, or A and B.
+        Given twice: the value that means answer 1 (or the first place), then that of answer 2; by
+        default 1 and 2, or A and B.
     tie_value : list[str]
-        Value that means a tie; if no --winner is said, such as tie. May be repeated.
+        Value that means a tie; without --winner by default tie or the like. May be repeated.
     missing : str
         Leave out pairs without a verdict in both orders.
     metric : str
@@ -133,19 +134,20 @@ def orders(
     else:
         named = order_columns(source.columns()) or ("order1", "order2")
         first, second = first or named[0], second or named[1]
-        table_of_pairs = _of_pairs(source, [first, second, *keys])
-        unique = [cell for name in (first, second) for cell in table_of_pairs[name].unique()]
-        cells = {str(cell).removesuffix(".0") for cell in unique}  # 1.0 is answer 1
-        known = None if winner else winners_in(cells - {"None", "nan", "<NA>"})
+        pairs = _of_pairs(source, [first, second, *keys])
+        cells = [c for name in (first, second) for c in pairs[name].unique().to_pylist()]
+        said = {spell(cell) for cell in cells if cell is not None and cell == cell}
+        known = None if winner else winners_in(said - {*map(spell, tie_value or ())})
         if known is not None:
-            names, about["tie_value"] = known[0], tie_value or [*known[1]] or None
+            names, about["tie_value"] = known[0], [*(tie_value or ()), *known[1]]
+        numbered = NUMBERED if names == ("1", "2") else None
         read = module.Orders.from_frame(
-            table_of_pairs,
+            pairs,
             first=first,
             second=second,
             item=item,
             winners=(names[0], names[1]),
-            answers=SYSTEMS if source.log is not None else NAMELESS.get((names[0], names[1])),
+            answers=numbered if source.log is None else SYSTEMS,
             **about,
         )
     story = Story(

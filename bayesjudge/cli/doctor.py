@@ -124,7 +124,7 @@ def doctor(
     seen = examine(file, truth, labels, {role: n for role, n in named.items() if n is not None})
     if not json:
         write(visible(seen.screen(width_of(sys.stdout), why=why)))
-    deliver(seen.page(), json=json, html=html)
+    deliver(seen.page(why=why), json=json, html=html)
 
 
 @dataclass(frozen=True)
@@ -156,13 +156,21 @@ class Diagnosis:
     answers: list[Answer] = field(default_factory=list)
     missing: dict[str, str] = field(default_factory=dict)
     labelling: list[tuple[str, str]] = field(default_factory=list)
-    #: Whether people's labels are what is missing.
+    #: Whether people's labels are what is missing, and where they may be or how to get some.
     lacks_labels: bool = False
+    hints: list[str] = field(default_factory=list)
 
     @property
     def commands(self) -> set[str]:
         """Commands that answer."""
         return {answer.line.command for answer in self.answers}
+
+    def hint(self, text: str) -> None:
+        """Say where people's labels may be, after that they are needed."""
+        if text and text not in self.hints:
+            self.hints.append(text)
+            needed = self.missing.get("prevalence", NEEDS["prevalence"])
+            self.missing["prevalence"] = f"{needed}; {text}"
 
     def __repr__(self) -> str:
         return self.screen(100)
@@ -177,9 +185,8 @@ class Diagnosis:
                     Shell(answer.line),
                     *(f"  since {text}" for text in answer.reasons if why),
                 ]
-        hint = self.missing.get("prevalence", "").removeprefix(NEEDS["prevalence"]).strip("; ")
-        in_table = f"{hint[:1].upper()}{hint[1:]}" or "If a column holds them: --truth COLUMN"
-        labels = [f"{in_table}.", "If they are in another file:"]
+        hint = "; ".join(self.hints) or "if a column holds them: --truth COLUMN"
+        labels = [f"{hint[0].upper()}{hint[1:]}.", "If they are in another file:"]
         labels = [*labels, _with_labels(self.path)] if self._unlabelled else []
         drawn = [text for what, line in self.labelling for text in (what, Shell(line))]
         need = f"What {'other ' * bool(self.answers)}questions need (in brackets the command; "
@@ -200,8 +207,8 @@ class Diagnosis:
             if texts
         ]
 
-    def page(self) -> Page:
-        """What ``--json`` and ``--html`` write."""
+    def page(self, *, why: bool = False) -> Page:
+        """What ``--json`` and ``--html`` write, the reasons on the page if asked."""
         answers = [
             {"question": a.question, "command": str(a.line), "options": {**a.line.options},
              "shape": a.shape, "reasons": a.reasons,
@@ -222,7 +229,7 @@ class Diagnosis:
             command="doctor",
             line=called("doctor"),
             inputs={"data": self.path, "kind": self.kind},
-            sections=self.sections(),
+            sections=self.sections(why=why),
             fields=lambda: fields,
         )
 
@@ -262,7 +269,8 @@ def _with_labels(path: str) -> Shell:
 
 
 def _wrapped(text: str, width: int, first: str) -> list[str]:
-    return textwrap.wrap(text, width, initial_indent=first, subsequent_indent=" " * len(first))
+    indent = " " * (len(first) + len(text) - len(text.lstrip()))
+    return textwrap.wrap(text, width, initial_indent=first, subsequent_indent=indent)
 
 
 def examine(
@@ -299,8 +307,7 @@ def examine(
         _settle(matched, diagnosis)
         diagnosis.odd += _rows_that_repeat(table, diagnosis)
     if diagnosis.lacks_labels and diagnosis.answers and "prevalence" not in diagnosis.commands:
-        elsewhere = f"with people's labels in another file: {_with_labels(str(path))}"
-        diagnosis.missing["prevalence"] = f"{diagnosis.missing['prevalence']}; {elsewhere}"
+        diagnosis.hint(f"with people's labels in another file: {_with_labels(str(path))}")
     diagnosis.missing = {
         c: diagnosis.missing.get(c, NEEDS[c]) for c in WANTED if c not in diagnosis.commands
     }
@@ -315,8 +322,10 @@ def _settle(matched: Sequence[tuple[str, Match]], diagnosis: Diagnosis) -> None:
         elif isinstance(part, Asked):
             diagnosis.questions.append(part)
         elif isinstance(part, Lacking):
-            needed = diagnosis.missing.get(part.command, NEEDS[part.command]) if part.more else ""
-            diagnosis.missing[part.command] = needed + part.why
+            if part.more:
+                diagnosis.hint(part.why)
+            else:
+                diagnosis.missing[part.command] = part.why
     readings = [(name, match) for name, match in matched if isinstance(match, Reading)]
     for name, reading in sorted(readings, key=lambda named: -named[1].score):
         _try(name, reading, diagnosis)
@@ -378,7 +387,7 @@ def _add_labels(labelling: Labelling, seen: Diagnosis) -> None:
         said = f"Fill in its column truth with {labelling.what}, then paste:"
         seen.labelling = [*zip(("Draw items at random into a sheet:", said), lines, strict=True)]
     else:
-        seen.missing["prevalence"] = f"{NEEDS['prevalence']}; drawing some failed: {problem[:300]}"
+        seen.hint(f"drawing some failed: {problem[:300]}")
 
 
 # Tables ------------------------------------------------------------------------------------------
@@ -558,8 +567,7 @@ def _describe(table: Table, diagnosis: Diagnosis) -> None:
         others = _may_be_labels(table)
         which = few(others, 5) if others else "a column"
         judged = bool(table.verdicts or table.scores)
-        hint = f"; if {which} holds them: --truth COLUMN" if others or judged else ""
-        diagnosis.missing["prevalence"] = f"{NEEDS['prevalence']}{hint}"
+        diagnosis.hint(f"if {which} holds them: --truth COLUMN" if others or judged else "")
 
 
 def _may_be_labels(table: Table) -> list[str]:

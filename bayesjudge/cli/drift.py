@@ -136,16 +136,17 @@ def drift(
     how: dict[str, Any] = {"item": item, "verdict": verdict, "truth": truth, "by": by}
     how |= {**asdict(meanings), "ci_prob": ci_prob}
     inputs = {"old": str(old), "new": str(new), "judges": ", ".join(judge or ()) or None}
+    tuned = dict.fromkeys(caution for source in sources for caution in source.cautions)
     if watch is not None:
         watched, counted = _watched(watch, tables, look, how | {"looks": looks})
-        page = decision_page(watched, inputs=inputs, line=called("drift"), said=[str(watched)])
+        said = [str(watched), *(f"{c.id}: {c.text}" for c in tuned)]
+        page = decision_page(watched, inputs=inputs, line=called("drift"), said=said)
         if not counted:
             tell(f"{COUNTED_BEFORE} (--look NAME)")
         deliver(page, json=json, html=html)
         return int(watched.alarm is not None)
     drifted = bj.decide.drift(*tables, **how)
     lines = [str(drifted)]
-    tuned = dict.fromkeys(caution for source in sources for caution in source.cautions)
     if change != 0.03:
         lines.append(f"a change of {change:g}: seen with probability {drifted.power(change):.2f}")
     power = Section("", (), "power", {"change": change, "power": drifted.power(change)})

@@ -84,6 +84,7 @@ def _without(begin: str, diagnosis: Diagnosis) -> Diagnosis:
         )  # fmt: skip
         diagnosis.answers[at] = replace(proposal, line=line)
     diagnosis.labelling = [(what, line.replace(begin, "")) for what, line in diagnosis.labelling]
+    diagnosis.hints = [text.replace(begin, "") for text in diagnosis.hints]
     diagnosis.missing = {name: text.replace(begin, "") for name, text in diagnosis.missing.items()}
     diagnosis.questions = [q._replace(text=q.text.replace(begin, "")) for q in diagnosis.questions]
     diagnosis.contents = [text.replace(begin, "") for text in diagnosis.contents]

@@ -211,11 +211,12 @@ def judge(
             judged = bj.judge.Judged.from_frame(read, **how, tuned=source.left_out)
         once = judged
         if card is not None and repeats == "judge":  # a card counts items, each with a first call
-            first = nw.from_native(read).unique(
-                asked.columns("item", "by"), keep="first", maintain_order=True
-            )
+            calls = nw.from_native(read).lazy().collect().to_pandas()
+            label, outputs = str(asked.label), asked.columns("item", "by")
+            labels = calls.groupby(outputs, observed=True)[label].transform("first")
+            first = calls.assign(**{label: labels}).drop_duplicates(outputs)
             how |= {"item": None, "repeats": None}
-            once = bj.judge.Judged.from_frame(first.to_native(), **how, tuned=judged.tuned)
+            once = bj.judge.Judged.from_frame(first, **how, tuned=judged.tuned)
     quality = bj.judge.quality(judged, ci_prob=shared.ci_prob)
     how_sure = {"alpha": wrong, "promised": promised, "ci_prob": shared.ci_prob}
     trusted = bj.judge.trust(judged, **how_sure) if trust else None

@@ -144,8 +144,8 @@ def check(
     share = of_passes("Share of good outputs", counts.pass_name)
     rows = [f"  {n}: {row.value:.3f} ({row.low:.3f} to {row.high:.3f})" for n, row in each.items()]
     every = list(dict.fromkeys((*opened.cautions, *cautions, *estimate.cautions)))
-    lines = [answer.text, *(["", share, *rows] if each else []), "", *about]
-    lines += ["", *[f"{c.id}: {c.text}" for c in every]] if every else []
+    texts = [[share, *rows] if each else [], about, [f"{c.id}: {c.text}" for c in every]]
+    lines = [answer.text, *(line for text in texts if text for line in ("", *text))]
     quoted = replace(answer, quoted=replace(answer.quoted, cautions=tuple(every)))
     page = page_of(
         [estimate],
@@ -207,6 +207,7 @@ def view_of_card(path: Path, asked: Asked, source: Source, shared: Shared) -> Vi
     shown, further = [*labels[:MOST_RATES], *head[:4]], [*labels[MOST_RATES:], *head[4:]]
     said = Section("The judge's card", shown, "card", labels, detail=False, further=further)
     uncarded = view(counts, bj.prevalence.ErrorRates(), shared, asked, source)
+    read = {name: value for name, value in uncarded.inputs.items() if name != "model"}
     return replace(
         uncarded,
         closed=[shares, *uncarded.closed],
@@ -214,12 +215,7 @@ def view_of_card(path: Path, asked: Asked, source: Source, shared: Shared) -> Vi
         sample=None,
         waits=False,
         if_people_err=False,
-        inputs={
-            **uncarded.inputs,
-            "card": str(path),
-            "model": None,
-            "transport": transport(shares),
-        },
+        inputs={**read, "card": str(path), "transport": transport(shares)},
         sections=lambda _: [said],
         draw=None,
     )

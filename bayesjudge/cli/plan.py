@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -189,10 +190,9 @@ def _plan_widths(
     def drawn() -> Figure:
         return cast("Figure", bj.prevalence.plot_plan(table, width=width).get_figure())
 
+    below = _below(judge, max(sizes), how["items"])
     page = replace(
-        page_of_plan(inputs, answer, table.to_dict("records"), needed, sure),
-        numbers=_table(table),
-        below=_below(judge, max(sizes), how["items"]),
+        page_of_plan(inputs, answer, table.to_dict("records"), _table(table), below, needed, sure),
         pictures=lambda: {"Expected width of the interval, by labels": drawn()},
     )
     show_plan(page, "Assumed", {**how, **judge.inputs}, json=json, html=html)
@@ -201,10 +201,10 @@ def _plan_widths(
         tell(f"picture written to {picture}")
 
 
-def _if_errors_differ(width: float | None, judge: Judge, how: dict[str, Any]) -> str:
+def _if_errors_differ(width: float | None, judge: Judge, how: dict[str, Any]) -> list[str]:
     """How far a number moves with the errors of a judge of whom the agreement is known."""
     if width is None or judge.agreement is None:
-        return ""
+        return []
     counts = []
     for q1, q0 in judge.splits(how["prevalence"]):
         asked = {**how, "sensitivity": q1, "specificity": q0}
@@ -242,7 +242,7 @@ def _answer(
     sure: dict[str, int | None],
     width: float | None,
     how: dict[str, Any],
-    differs: str = "",
+    differs: Sequence[str],
 ) -> list[str]:
     """The sentence that opens the screen, and what it rests on."""
     if width is None:
@@ -262,7 +262,7 @@ def _answer(
     if sample is not None:
         start, end = ("That", "") if of_90 is None else ("So that", "it ")
         lines.append(f"{start} 9 tables of 10 are as narrow {end}{_takes(of_90)}.")
-    lines += [f"The number is {differs.strip(' ()')}."] if differs else []
+    lines += differs
     text = f"Chosen by the judge's verdict it {_takes(needed['by verdict'])}; "
     by_truth = needed["half good, half bad"]
     if by_truth is not None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -120,8 +120,7 @@ def plan_pass(
     alone = prevalence is not None
     needed = {row["strategy"]: row["labelled"] for row in rows if alone and row["split"] == 0}
     kept = [{name: value for name, value in row.items() if name != "split"} for row in rows]
-    page = page_of_plan(inputs, answer, kept, needed)
-    page = replace(page, numbers=_table(rows), below=_below(rows, judge, about))
+    page = page_of_plan(inputs, answer, kept, _table(rows), _below(rows, judge, about), needed)
     shown = {**inputs, **(judge.inputs if judge else {})}
     show_plan(page, "Wanted and assumed", shown, json=json, html=html)
 
@@ -130,8 +129,10 @@ def page_of_plan(
     inputs: Mapping[str, Any],
     answer: Sequence[str],
     rows: Sequence[Any],
-    needed: Mapping[str, Any],
-    sure: Mapping[str, Any] | None = None,
+    table: Table,
+    below: str,
+    needed: Mapping[str, Any] = MappingProxyType({}),
+    sure: Mapping[str, Any] = MappingProxyType({}),
 ) -> Page:
     """The page of a plan; `sure` are labels with which 9 of 10 tables are narrow enough."""
     first, *notes = answer
@@ -142,10 +143,12 @@ def page_of_plan(
         command="plan",
         line=called("plan"),
         inputs=inputs,
+        numbers=table,
+        below=below,
         fields=lambda: {
             "answer": {"text": " ".join(answer)},
             "rows": rows,
-            "labels_needed": needed,
+            "labels_needed": {**needed},
             **({"labels_needed_90": sure} if sure else {}),
         },
     )
@@ -217,14 +220,14 @@ def _percent(share: float) -> str:
     return f"{100 * share:.4g} %"
 
 
-def by_split(counts: Sequence[int | None]) -> str:
-    """Tell how much a number depends on how the judge's errors split, in brackets."""
+def by_split(counts: Sequence[int | None]) -> list[str]:
+    """Tell how much a number depends on how the judge's errors split, if it does."""
     if len({*counts}) < 2:
-        return ""
+        return []
     known = sorted(n for n in counts if n is not None)
     high = f"{known[-1]:,}" if len(known) == len(counts) else "out of reach"
     words = "by how the judge's errors split between good and bad outputs"
-    return f" ({known[0]:,} to {high}, {words})"
+    return [f"The number may differ ({known[0]:,} to {high}, {words})."]
 
 
 def _counts(rows: Sequence[Mapping[str, Any]], strategy: str, prevalence: float) -> list[Any]:
@@ -263,7 +266,8 @@ def _answer(
         f"About {how_many(counts[0], 'label')} of a random sample are likely to show that people "
         f"would pass at least {_percent(about['at_least'])} of outputs.",
         f"The chance is {_percent(about['power'])} if they would pass {_percent(prevalence)}, and "
-        f"what is shown is {_percent(about['probability'])} sure{by_split(counts)}.",
+        f"what is shown is {_percent(about['probability'])} sure.",
+        *by_split(counts),
         "A judge saves some of the labels (--agreement)."
         if judge is None
         else f"Without the judge it takes {without}.",
@@ -299,7 +303,7 @@ def _answer_of_guesses(
     about: Mapping[str, Any],
     items: int,
 ) -> list[str]:
-    labels: list[str] = []
+    labels, nouns = list[str](), list[str]()
     for guess in guesses:
         counts = _counts(rows, SAMPLE if judge else PEOPLE, guess)
         known = sorted(n for n in counts if n is not None)
@@ -308,12 +312,15 @@ def _answer_of_guesses(
             each += " or more"
         elif len({*known}) > 1:
             each += f" to {known[-1]:,}"
-        labels.append(f"{each} if {_percent(guess)}")
+        labels.append(each)
+        nouns.append(" labels of a random sample" * bool(known))
     share, middle = _percent(about["at_least"]), len(guesses) // 2
-    expected = labels[middle].replace(" if ", " labels of a random sample if they would pass ")
+    passed = [_percent(guess) for guess in guesses]
+    each = ", ".join(f"{n} if {guess}" for n, guess in zip(labels, passed, strict=True))
     return [
-        f"To show that people would pass at least {share} of outputs takes {expected}.",
-        f"It depends on how many they would pass: {', '.join(labels)}; if {share} exactly, no "
+        f"To show that people would pass at least {share} of outputs takes "
+        f"{labels[middle]}{nouns[middle]} if they would pass {passed[middle]}.",
+        f"It depends on how many they would pass: {each}; if {share} exactly, no "
         f"number will do. What is shown is {_percent(about['probability'])} sure, with a chance of "
         f"{_percent(about['power'])}.",
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -100,10 +100,12 @@ def plan_shopping(
     inputs |= {name: value for name, value in goal.items() if value not in (None, False)}
     lines = [Line([_cell(row, name) for name in HEADS]) for row in rows[:MOST_SHOWN]]
     heads = [*HEADS.values()]
-    page = replace(
-        page_of_plan(inputs, answer, rows, {}),
-        numbers=Table(heads, lines, [name for name in heads if name != "way"]),
-        below="cost: of what the pilot does not have yet; labels: in all, and how many more; "
+    page = page_of_plan(
+        inputs,
+        answer,
+        rows,
+        Table(heads, lines, [name for name in heads if name != "way"]),
+        "cost: of what the pilot does not have yet; labels: in all, and how many more; "
         "judged, stronger: items that the judge, and the stronger one, see; width: median of the "
         "interval's; chance: that the goal is reached (–: not with so many items).",
     )

@@ -124,7 +124,7 @@ def rubric(
     source = open_source(table)
     how: dict[str, Any] = {"calibration": calibration, "scale": ends[0], "failed": failed}
     how |= {"truth_scale": ends[1], "item": item, "by": by, **asdict(meanings)}
-    how |= {"tuned_on": tuned_on} if tuned_on else {}
+    how["tuned_on"] = tuned_on
     how |= {"not_applicable": not_applicable} if not_applicable else {}
     named = {"criterion": criterion, "verdict": verdict, "truth": truth}
     data = read_rubric(source, {k: v for k, v in named.items() if v}, weight or [], **how)

@@ -36,16 +36,15 @@ WORDS = {
         RANDOM_BY_VERDICT,
     ),
 }
+#: Other designs mean for votes what they mean for verdicts; votes have no propensities.
 DESIGNS: dict[str, LabelDesign] = {
+    name: design for name, design in BUILT_IN.items() if name != "known_propensity"
+} | {
     name: replace(
         BUILT_IN.get(name, BUILT_IN["random"]), name=name, meaning=meaning, assumption=assumption
     )
     for name, (meaning, assumption) in WORDS.items()
 }
-#: Any other design of the core means for votes what it means for verdicts; votes have no
-#: propensities.
-DESIGNS = BUILT_IN | DESIGNS
-del DESIGNS["known_propensity"]
 #: What a closed form or model needs the labels to tell, in words.
 TELLS = words_for("tells")
 

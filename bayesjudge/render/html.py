@@ -26,7 +26,7 @@ def to_html(page: Page) -> str:
     text = files("bayesjudge.render").joinpath("templates/page.html").read_text()
     summary = page.sentence or page.title
     drawn = [_drawn(i, *picture, summary) for i, picture in enumerate(page.pictures().items())]
-    quoted = {caution.id for caution in page.first_cautions}
+    quoted = {(caution.id, caution.where) for caution in page.first_cautions}
     bold = any(line.quoted for line in page.numbers.lines)
     return (
         Environment(autoescape=True)
@@ -35,7 +35,7 @@ def to_html(page: Page) -> str:
             page=page,
             figures=drawn,
             cautions=once(page.first_cautions),
-            more_cautions=once(c for c in page.cautions if c.id not in quoted),
+            more_cautions=once(c for c in page.cautions if (c.id, c.where) not in quoted),
             first=_legible(page.numbers, page.pass_name),
             others=_legible(page.others, page.pass_name),
             below=page.below + " The rows in bold are quoted above." * bold,

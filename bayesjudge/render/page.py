@@ -152,9 +152,8 @@ class Page:
     @property
     def read(self) -> list[tuple[str, str]]:
         """What was read, for people."""
-        given = {name: value for name, value in self.inputs.items() if value is not None}
-        several = {k: ", ".join(map(str, v)) for k, v in given.items() if isinstance(v, tuple)}
-        return [(k.replace("_", " "), str(v)) for k, v in (given | several).items()]
+        given = {name: value for name, value in self.inputs.items() if value not in (None, {})}
+        return [(name.replace("_", " "), _shown(value)) for name, value in given.items()]
 
     @property
     def quoting(self) -> Answer:
@@ -171,6 +170,15 @@ class Page:
     def records(self) -> list[Record]:
         """All numbers of its estimates."""
         return records(*self.estimates, ci_prob=self.estimates[0].ci_prob)
+
+
+def _shown(value: Any) -> str:
+    """What was read, as a line: several values, and those of several places, one after another."""
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name}: {_shown(inner)}" for name, inner in value.items())
+    if isinstance(value, tuple):
+        return ", ".join(f"{v:.3g}" if isinstance(v, float) else str(v) for v in value)
+    return str(value)
 
 
 def page_of(

@@ -97,7 +97,7 @@ def show_answer(console: Console, page: Page, style: Style, *, details: bool = F
     every = page.records
     if details:
         console.print()
-        opening(console, page.title, page.inputs)
+        opening(console, page.title, dict(page.read))
         _quoted_alone(console, page, style)
         table(console, _answers(every, style), style)
         _section(console, "", _bounds(every, style))

@@ -392,3 +392,31 @@ def test_the_place_of_an_answer(run, folder):
     text = bj.bias.answer(bj.bias.position_shift(flat, position="place")).text
     assert "may be chance" in text
     assert found["position_shift", "judge", "1"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("words", [("first", "second"), ("left", "right")])
+def test_words_of_places_do_not_name_an_answer(run, folder, words):
+    """Who writes the place that won in both orders would be read as a judge that never changes."""
+    rows = pd.DataFrame({"order1": words * 20, "order2": words[:1] * 40})
+    rows.to_csv(folder / "places.csv", index=False)
+    code, _, error = run("bias", "orders", "places.csv")
+    assert code == 2
+    assert repr(words[0]) in error
+    assert run("bias", "orders", "places.csv", *(w for x in words for w in ("--winner", x)))[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("answers", "tie", "more"),
+    [((1.0, 2.0), None, []), (("A", "B"), "tie", []), (("a", "b"), "C", ["--tie-value", "C"])],
+)
+def test_answers_are_known_by_their_words(run, folder, answers, tie, more):
+    one, other = answers
+    rows = pd.DataFrame(
+        {"order1": [one, other, one, tie] * 10, "order2": [one, one, one, tie] * 10}
+    )
+    rows.to_parquet(folder / "known.parquet")
+    options = [*more, *(["--missing", "drop"] if tie is None else [])]
+    code, out, error = run("bias", "orders", "known.parquet", *options, "--json")
+    assert code == 0, error
+    same = next(v for k, v in named(json.loads(out)).items() if k[0] == "consistency")
+    assert same == pytest.approx(2 / 3 if tie is None else 3 / 4, abs=0.04)

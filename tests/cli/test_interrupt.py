@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -44,6 +45,16 @@ class CtrlC:
             if self.calls == self.at:
                 sys.setprofile(None)
                 signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize(
+    ("error", "shown"), [(ModuleNotFoundError, 0), (KeyboardInterrupt, 0), (ValueError, 1)]
+)
+def test_what_ctrl_c_leaves_in_compiled_code_is_not_printed(error, shown, monkeypatch):
+    printed = []
+    monkeypatch.setattr(sys, "__unraisablehook__", printed.append)
+    bayesjudge.cli._unraised(SimpleNamespace(exc_type=error))
+    assert len(printed) == shown
 
 
 @pytest.mark.slow

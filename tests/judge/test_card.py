@@ -120,6 +120,10 @@ def test_calls_on_one_output_that_correlate_are_on_the_card(capsys, tmp_path):
     assert card.repeat_correlation == pytest.approx(known, abs=1e-6)
     assert card.pass_rate == (200, calls[:, 0].sum())
     assert "correlate by" in str(card)
+    second = table["truth"].where(table.index % 3 == 1)  # the label stands beside the second call
+    table.assign(truth=second).to_csv(tmp_path / "calls.csv", index=False)
+    assert main([*line, "--repeats", "judge"]) == 0
+    assert Card.load(out).labels == card.labels
 
 
 def test_errors_that_differ_between_systems_are_on_the_card():
@@ -232,7 +236,9 @@ def test_the_commands(tmp_path, capsys):
     told = r"If the judge errs as it did elsewhere, people would pass 37 % of outputs like these \("
     assert re.match(told, said)
     assert main([*check, "--judge", "gpt-5"]) == 1
-    assert "stale-calibration" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "stale-calibration" in said
+    assert "\n\n\n" not in said
 
 
 @pytest.mark.parametrize(("unparsed", "passes", "items"), [("fail", 60, 100), ("drop", 60, 80)])

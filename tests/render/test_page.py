@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -10,8 +11,11 @@ import pytest
 import bayesjudge as bj
 from bayesjudge import decide
 from bayesjudge.cli import main
+from bayesjudge.core.estimate import Caution
 from bayesjudge.datasets import keep_labels, xstest
+from bayesjudge.render.html import to_html
 from bayesjudge.render.json import SCHEMA, schema
+from bayesjudge.render.page import Page, page_of
 
 KEPT = sorted((Path(__file__).parents[1] / "cli/golden").glob("*.json"))
 COUNTS = bj.prevalence.Counts(1000, 620, 100, 90, 100, 70, calibration="by_truth")
@@ -84,3 +88,24 @@ def test_a_decision_is_a_page_of_every_format():
     check(json.loads(decide.to_json(found)))
     assert "**PASS: the share" in decide.to_markdown(found)
     assert "<h1>PASS: the share" in decide.to_html(found)
+
+
+def test_a_page_says_a_caution_of_a_place_once():
+    """Those of numbers that are not quoted stand below, but for what is said above."""
+    first, same = (
+        Caution("weak-judge", "said above", ("a",)),
+        Caution("weak-judge", "again", ("a",)),
+    )
+    other = Caution("weak-judge", "elsewhere", ("b",))
+    result = bj.prevalence.exact(COUNTS)
+    page = page_of([result], title="t")
+    answer = replace(page.quoting, quoted=replace(result, cautions=(first,)))
+    text = to_html(replace(page, answer=answer, cautions=[first, same, other]))
+    assert "</strong>: said above" in text
+    assert "</strong>: elsewhere" in text
+    assert "</strong>: again" not in text
+
+
+def test_what_was_read_of_several_places_is_a_line():
+    page = Page("title", inputs={"a_b": {"x": ("pass", 0.98765), "y": ("fail", 0.01)}, "c": None})
+    assert page.read == [("a b", "x: pass, 0.988; y: fail, 0.01")]

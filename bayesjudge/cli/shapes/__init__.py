@@ -83,7 +83,7 @@ class Lacking:
 
     command: str
     why: str
-    #: Whether it is told after what the question needs of any table.
+    #: Whether people's labels are what it needs, and `why` says where they may be.
     more: bool = False
 
 

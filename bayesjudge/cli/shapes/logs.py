@@ -68,7 +68,7 @@ def _add_labels(log: Log, metric: Metric, path: str) -> Iterator[Match]:
     if len(log.systems) > 1 or log.repeating == "system":
         yield Lacking(
             "prevalence",
-            "; items have several outputs here: label outputs, in the tool (as a field of each, "
+            "items have several outputs here: label outputs, in the tool (as a field of each, "
             "such as human_label) or in a file with columns item, system, repeat and truth: "
             f"bayesjudge doctor {shlex.quote(path)} FILE says how it is joined (--labels FILE)",
             more=True,
@@ -141,7 +141,7 @@ def _of_metric(
                       ["pairs were judged in both orders"], ways=WITH_MISSING)  # fmt: skip
     if not table.truths and labels is None:
         others = [c for c in cells if c not in (*COLUMNS, *NAMES) and not c.startswith(INPUTS)]
-        hint = f"; the log has {few(others, 8)}: if one holds them, --truth NAME" if others else ""
+        hint = f"the log has {few(others, 8)}: if one holds them, --truth NAME" if others else ""
         yield Lacking("prevalence", hint, more=True)
 
 

@@ -47,7 +47,8 @@ def matches(table: Table) -> Iterator[Match]:
         if asked is not None:
             yield asked
             return
-        for part in (parts := criteria(table)) or [table]:
+        parts = criteria(table) or [table]
+        for part in parts:
             of = f", by {part.truths[0]}" if len(parts) > 1 else ""
             yield from _with_labels(part, of)
     elif table.perhaps:

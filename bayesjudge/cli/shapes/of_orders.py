@@ -14,8 +14,9 @@ from bayesjudge.cli.shapes.table import MOSTLY, Column, Table
 from bayesjudge.cli.shapes.words import TIES, says_judge
 from bayesjudge.core.labels import folded
 
-#: What is said of two answers: the place that won, in the order of the places, or a tie.
-PLACES = {("a", "b"), ("1", "2"), ("first", "second"), ("left", "right")}
+#: Words for two answers, and for the places where they were shown, in their order.
+ANSWERS = {("a", "b"), ("1", "2")}
+PLACES = ANSWERS | {("first", "second"), ("left", "right")}
 #: What names of columns say of either order.
 ORDERS = (
     ("order1", "order2"),
@@ -43,8 +44,10 @@ def matches(table: Table) -> Iterator[Match]:
     """Both orders of two answers, by what the columns hold; or a column of each order."""
     named = order_columns([*table.columns])
     if named is not None:
+        both = f"{named[0]} and {named[1]}"
+        note = f"bias orders: {both} are read as naming the answer that won, wherever it was shown"
         yield Reading(Line("bias orders", table.path), WANTED["bias orders"], 0.6,
-                      [f"columns {named[0]} and {named[1]}"], ways=WITH_MISSING)  # fmt: skip
+                      [f"columns {both}"], [note], ways=WITH_MISSING)  # fmt: skip
     pair = pair_in(table)
     if pair is None:
         return
@@ -87,8 +90,8 @@ def order_columns(names: Sequence[str]) -> tuple[str, str] | None:
 
 
 def winners_in(cells: Collection[str]) -> tuple[tuple[str, str], tuple[str, ...]] | None:
-    """The words of answer 1 and of answer 2, and those of a tie."""
-    return _places(Column("", [*cells]))
+    """The words of answer 1 and of answer 2, and those of a tie; not words that say a place."""
+    return _places(Column("", [*cells]), ANSWERS)
 
 
 def pair_in(table: Table) -> tuple[str, str] | None:
@@ -126,14 +129,16 @@ def in_both_orders(table: Table) -> Orders | None:
     return Orders(item.name, *pair, judged[0].name, *won)
 
 
-def _places(column: Column) -> tuple[tuple[str, str], tuple[str, ...]] | None:
+def _places(
+    column: Column, known: Collection[tuple[str, ...]] = PLACES
+) -> tuple[tuple[str, str], tuple[str, ...]] | None:
     """The words of the first place and of the second, and those of a tie."""
     if not column.labels:
         return None
     spelled = {folded(kind): kind for kind in column.kinds}
     ties = tuple(kind for word, kind in spelled.items() if word in TIES)
     places = sorted(w for w in spelled if w not in TIES)
-    if len(places) != 2 or tuple(re.sub(r"^[a-z]+[ _-]", "", w) for w in places) not in PLACES:
+    if len(places) != 2 or tuple(re.sub(r"^[a-z]+[ _-]", "", w) for w in places) not in known:
         return None
     return (spelled[places[0]], spelled[places[1]]), ties
 

@@ -24,7 +24,7 @@ def matches(table: Table) -> Iterator[Match]:
         several = f": {item} names several" if item else ""
         if item is None or table.verdicts:
             hint = f"to have some drawn (bayesjudge label), add a column that numbers rows{several}"
-            yield Lacking("prevalence", f"; {hint}", more=True)
+            yield Lacking("prevalence", hint, more=True)
         return
     about = {"--item": [item]}
     if table.verdicts:

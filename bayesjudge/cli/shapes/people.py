@@ -317,7 +317,7 @@ def ask_of_unit(table: Table, truth: str) -> Asked | None:
 
 
 def who_labelled(table: Table) -> str | None:
-    """The column that names the people of a row each, beside the one verdict on each output."""
+    """The column of who labelled, if each row is one person's and an output has one verdict."""
     rater = named(table.columns, GRADERS) or table.judge
     if not (rater and table.item and len(table.verdicts) == 1 and table.truths):
         return None

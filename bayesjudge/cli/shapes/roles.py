@@ -83,10 +83,9 @@ def _stand_for_nothing(cells: Sequence[str]) -> list[str]:
     kinds = Counter(cells)
     blanks = [kind for kind in kinds if kind in DASHES and "+" not in kinds]
     most = [k for k, n in kinds.items() if 2 * n > len(cells)]
-    nothing = {k for k in kinds if k.casefold() in NOTHING}
-    numbers = {k for k in kinds if re.fullmatch(NUMBER, k)}
-    # beside numbers only, and many of them, such a word is no grade
-    blanks += nothing & {*most} if {*kinds} - nothing - numbers - {"", *blanks} else nothing
+    nothing = [k for k in kinds if k.casefold() in NOTHING]
+    words = {k for k in kinds if not re.fullmatch(NUMBER, k)} - {"", *blanks, *nothing}
+    blanks += [k for k in nothing if k in most or not words]
     blanks += [k for k in most if k.casefold() == "none" and not unread({"": {*kinds} - {k, ""}})]
     return blanks if len({*kinds} - {*blanks, ""}) else []
 
