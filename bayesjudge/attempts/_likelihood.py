@@ -20,7 +20,6 @@ probability of each, given the truth that the term takes.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import product
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -121,7 +120,8 @@ def _shared_out(attempts: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np
     """Good attempts of each kind and verdict, in each way, and the logarithm of its orders."""
     number = attempts.ravel()
     free = np.flatnonzero(np.where(truth[:, None] == MISSING, attempts, 0))
-    shared = np.array([*product(*(range(n + 1) for n in number[free]))], np.int64)
+    # the first axis of one place is for kinds without such attempts
+    shared = np.indices((1, *number[free] + 1)).reshape(1 + len(free), -1)[1:].T
     good = np.tile(np.where(truth[:, None] == GOOD, attempts, 0).ravel(), (len(shared), 1))
     good[:, free] = shared
     ways = log_binomial(number[free], shared).sum(axis=1)

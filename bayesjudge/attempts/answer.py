@@ -182,14 +182,18 @@ def _people(quoted: Estimate, data: Attempts) -> tuple[str, ...]:
     if "people_pass" not in quoted:
         return ()
     by_name = entries(quoted)
-    said = [percents(row) for row in entries(quoted.only("people_pass")).values()]
+    said = [
+        f"{percents(by_name['people_pass', *data._named(name)])} of {who}attempts"
+        for name in data.systems[:MOST_NAMED]
+        for who in [f"{name}'s " if len(data.systems) > 1 else ""]
+    ]
     rates = []
     for name in data.people[:MOST_NAMED]:
         key = (name,) if len(data.people) > 1 else ()
         hit, right = (percents(by_name[rate, *key]) for rate in OF_PEOPLE)
         rates.append(f"{name} {hit} and {right}")
     return (
-        f"What these people say: one drawn at random would pass {listed(said)} of attempts.",
+        f"What these people say: one drawn at random would pass {listed(said)}.",
         f"Good attempts passed and bad ones failed: {'; '.join(rates)}.",
     )
 

@@ -38,8 +38,9 @@ from bayesjudge.verdicts.view import View
 
 #: Label designs that attempts can have.
 CALIBRATIONS = ("random", "by_truth", "separate", "by_verdict")
-#: Attempts of one agent at one task beyond which the truths are too many to sum over.
-MOST_ATTEMPTS = 100
+#: Attempts of one agent at one task beyond which the truths are too many to sum over, and in how
+#: many ways those of attempts that several people labelled may be shared out.
+MOST_ATTEMPTS, MOST_WAYS = 100, 50_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,8 @@ class Attempts(View):
     systems : sequence of str
         Names of the agents.
     calibration : {"random", "by_truth", "separate", "by_verdict"}
-        How the labelled attempts were chosen; see `bayesjudge.prevalence.LabelDesign`.
+        How the labelled attempts were chosen; see `bayesjudge.prevalence.LabelDesign`. Labels of
+        several people are at random or by verdict.
     k : sequence of int, optional
         Numbers of tries that are asked for, such as ``(1, 4)``; by default 1, 2, 4 … and the
         largest number of attempts at a task.
@@ -83,7 +85,8 @@ class Attempts(View):
     ------
     InputError
         If shapes differ, a count or cost is negative, `calibration` is unknown, an agent has no
-        attempt or no label, or a task has more than 100 attempts of one agent.
+        attempt or no label, a task has more than 100 attempts of one agent, or several people's
+        labels were chosen otherwise or leave too many ways to share out the truths of a task.
 
     Examples
     --------
@@ -141,7 +144,16 @@ class Attempts(View):
             for name, attempts, labels in zip(systems, n.sum(axis=0), known, strict=True):
                 where = f" of {name!r}" if len(systems) > 1 else ""
                 require(attempts > 0, f"there is no attempt{where}")
-                require(labels > 0 or not attempts, f"no attempt{where} has a truth; label some")
+                some = "no two people agree on one" if self.people else "label some"
+                require(labels > 0 or not attempts, f"no attempt{where} has a truth; {some}")
+            if self.people:
+                one = f"name one column of labels (truth={self.people[0]!r})"
+                words = f"calibration={self.design.name!r}: several people, who err, label a sample"
+                require(self.design.same_items, f"{words} of these attempts; {one}")
+                undecided = self.states[:, :, self.kinds[:, 0] == MISSING]
+                ways = np.prod(undecided + 1.0, axis=(2, 3)).max(initial=0)
+                words = f"a task's truths can be shared out in {ways:,.0f} ways; {MOST_WAYS:,}"
+                require(ways <= MOST_WAYS, f"{words} are the most; decide some, or {one}")
         self._set(cells=cells, tasks=tasks, systems=systems, k=tuple(map(int, k)), cost=cost)
         self._set(unparsed=unparsed, dropped=dropped)
         if not self.people:

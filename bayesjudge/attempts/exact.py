@@ -241,7 +241,7 @@ def exact(
     attempts : Attempts
         Verdicts and truths by task.
     model : PersistentErrors, optional
-        With its priors; by default flat ones.
+        By default `PersistentErrors` with its default priors.
     random_seed : int, default 1
         Of the Sobol points: same seed, same draws.
 
@@ -362,9 +362,8 @@ def _mode(density: _Density) -> tuple[np.ndarray, np.ndarray]:
     start = np.zeros(density.size)
     begin = 0
     for name, prior in density.priors.items():
-        start[begin : begin + len(prior)] = (
-            0.9 if name.endswith(("sensitivity", "specificity")) else 0
-        )
+        of_rates = name in ("sensitivity", "specificity", *OF_PEOPLE)
+        start[begin : begin + len(prior)] = 0.9 * of_rates
         begin += len(prior)
     top = minimize(slope, start, jac=True, method="BFGS", options={"maxiter": 200}).x
     wide = 1e-2

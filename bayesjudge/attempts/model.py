@@ -89,12 +89,11 @@ class PersistentErrors(BayesianModel):
     Notes
     -----
     Variables: ``prevalence``, ``task_correlation``, ``always`` and ``never`` (dim ``system`` of
-    several agents),
-    ``sensitivity``, ``specificity``, ``persistence``, ``shared_difficulty`` of agents with common
-    tasks, ``unparsed_good`` and ``unparsed_bad`` if attempts lack a verdict, ``person_sensitivity``
-    and ``person_specificity`` (dim ``person``) of several people, and, derived,
-    ``pass_at_k`` and ``pass_hat_k`` by agent and ``k``. Rates are those of a judge better than
-    chance: sensitivity + specificity > 1. `bayesjudge.attempts.exact` has the same posterior
+    several agents), ``sensitivity``, ``specificity``, ``persistence``, ``shared_difficulty`` of
+    agents with common tasks, ``unparsed_good`` and ``unparsed_bad`` if attempts lack a verdict,
+    ``person_sensitivity`` and ``person_specificity`` (dim ``person``) of several people, and,
+    derived, ``pass_at_k`` and ``pass_hat_k`` by agent and ``k``. Rates are those of a judge better
+    than chance: sensitivity + specificity > 1. `bayesjudge.attempts.exact` has the same posterior
     without sampling.
 
     Examples

@@ -575,7 +575,7 @@ def paired_difference(data: Any, *, ci_prob: float = 0.95, simultaneous: bool = 
     If all items of a system are labelled, items have several rows, or some are labelled for one
     system alone, four imaginary items join them instead, one for each sign of either difference
     (Bonett & Price 2012). Without such a rule intervals of systems that rarely differ cover as
-    little as .32, and with imaginary items alone they are wider
+    little as .29, and with imaginary items alone they are wider
     (``benchmarks/prevalence/paired.py``). With every row labelled and none repeated, the value is
     that of McNemar's table, and the variance too, times n / (n - 1) squared. Of scores the rule is
     that of imaginary items, for differences other than the commonest.

@@ -193,8 +193,12 @@ def most_of_three(n: int) -> pd.DataFrame:
 
 def ends(n: int) -> pd.DataFrame:
     """The setting covered least: by the interval's kind, and by the prior of the share."""
-    flat, high = people.PeopleErrors(), people.PeopleErrors(prevalence=BetaPrior(9, 1))
-    kinds = {"equal-tailed": (flat, "eti"), "shortest": (flat, "hdi"), "Beta(9, 1)": (high, "eti")}
+    usual, high = people.PeopleErrors(), people.PeopleErrors(prevalence=BetaPrior(9, 1))
+    kinds = {
+        "equal-tailed": (usual, "eti"),
+        "shortest": (usual, "hdi"),
+        "Beta(9, 1)": (high, "eti"),
+    }
     found = []
     for table, _ in tables(0.98, 0.1, 50, n):
         counts = people.PeopleCounts.from_frame(table, **TWO)

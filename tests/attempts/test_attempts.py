@@ -402,8 +402,21 @@ def test_closed_forms_take_what_two_people_said_alike_and_what_was_decided():
     assert sorted(decided.kinds.tolist()) == [[-1, -1, -1], [-1, 1, -1], [-1, 1, 1], [0, 0, 1]]
     with pytest.raises(bj.InputError, match="go with a verdict="):
         Attempts.from_frame(table, verdict=None, truth=["a", "b"])
-    with pytest.raises(bj.InputError, match="no attempt has a truth"):
+    with pytest.raises(bj.InputError, match="no attempt has a truth; no two people agree"):
         Attempts.from_frame(table.iloc[1:], calibration="random", truth=["a", "b"])
+    for design in ("by_truth", "separate"):  # of how many such attempts are good nothing is known
+        with refused("truth=", subject="attempts.Attempts"):
+            Attempts.from_frame(table, calibration=design, truth=["a", "b"])
+
+
+def test_a_task_with_more_ways_than_can_be_summed_is_refused():
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame(rng.integers(0, 2, (90, 3)), columns=["verdict", "a", "b"])
+    with pytest.raises(bj.InputError, match=r"shared out in .* 50,000 are the most"):
+        Attempts.from_frame(table.assign(task=1), calibration="random", truth=["a", "b"])
+    few = Attempts.from_frame(table.assign(task=table.index // 9), calibration="random",
+                              truth=["a", "b"])  # fmt: skip
+    assert len(few.tasks) == 10
 
 
 KINDS = np.array([[-1, -1, -1], [-1, 1, 0], [-1, 1, -1], [1, 0, 1]])

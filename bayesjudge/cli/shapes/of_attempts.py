@@ -41,8 +41,9 @@ def matches(table: Table) -> Iterator[Match]:
     options = given(task=table.item, by=table.system if len(table.systems) > 1 else None)
     tested = bool(table[name].words & TESTED)
     if table.truths:
-        truth, people = table.truths[0], _people(table)
+        truth = table.truths[0]
         chosen = label_design(table.columns[name], table.columns[truth], [], [])
+        people = [truth] if chosen == "by_truth" else _people(table)  # people's are of a sample
         options |= given(verdict=name, truth=people, calibration=chosen)
     elif tested:
         options |= {"--truth": [name]}

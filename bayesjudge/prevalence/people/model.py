@@ -134,7 +134,7 @@ class PeopleErrors(LatentTruth):
 
     def _suits(self, counts: PeopleCounts, require: Any) -> None:
         """Note why the model cannot be had from these counts."""
-        of = {"prevalence": counts.systems or (), "people": counts.people}
+        of = {"prevalence": counts.systems or (), "people": counts.unchosen}
         for name, names in of.items():
             prior = getattr(self, name)
             if isinstance(prior, Mapping):
