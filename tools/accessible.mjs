@@ -1,9 +1,10 @@
-// Check pages by axe at 1,280 and 390 px, light and dark, and for scrolling sideways.
+// Check pages by axe, 1,280 and 390 px wide, light and dark, and that none scrolls sideways.
 //
 //     npm install --no-save axe-core puppeteer-core
-//     node tools/accessible.mjs page.html ...      # chromium is installed
+//     node tools/accessible.mjs page.html ...      # CHROMIUM=PATH, if not /usr/bin/chromium
 //
-// Prints what axe objects to, and how many views were looked at; exits 1 if anything is wrong.
+// Prints what axe objects to, and how many views were looked at; exits 1 if anything is wrong, or
+// no page was named.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
@@ -37,4 +38,4 @@ for (const file of process.argv.slice(2)) {
 }
 await browser.close();
 console.log(`${views} views, ${wrong} wrong`);
-process.exit(wrong ? 1 : 0);
+process.exit(wrong || !views ? 1 : 0);

@@ -172,9 +172,9 @@ class _Named:
                 self.words |= {good: 1.0, bad: 0.0}
 
     def read_letters(self, labels: Iterable[str]) -> None:
-        """Take P and F for words if labels hold both, Y and N if they hold yes and no.
+        """Take P and F for words if labels hold both, and Y and N if Y stands beside yes and no.
 
-        No argument may name one of them.
+        Unless an argument names one of them.
         """
         letters = {label.casefold() for label in labels}
         said = {label.casefold() for label in self.passes | self.fails | self.missing}

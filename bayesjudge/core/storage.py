@@ -169,7 +169,7 @@ def checksum(data: Any) -> str:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A file beside another, whose place it takes: who stops half-way leaves what was there."""
+    """Give a file that takes the place of `path` at the end; who stops half-way leaves `path`."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         yield beside

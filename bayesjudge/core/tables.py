@@ -286,7 +286,8 @@ def _distinct_in_arrow(table: Any, wanted: list[str]) -> bool:
             types.is_integer(dictionary.type)
             or (types.is_string(dictionary.type) and compute.min(dictionary).as_py() >= "!")
         )
-        if not named or (codes == len(dictionary)).any():
+        # an empty cell has no code, or that of a null in the dictionary
+        if not named or dictionary.null_count or (codes == len(dictionary)).any():
             return False
     key = _key(coded)
     return key is not None and len(np.unique(key)) == len(key)

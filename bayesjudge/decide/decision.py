@@ -152,13 +152,15 @@ class Check:
         start = f"{self.outcome.upper()}: {self._claim()}"
         if self.undecidable:
             return f"{start}, and no number decides ({', '.join(self.undecidable)})"
-        limits = f"{self.low:.3f} to {self.high:.3f}"
-        if math.isnan(self.low):
+        what = "difference" if self.quantity == "difference" else "estimate"
+        known, limits = f"{what} {self.value:.3f}", f"{self.low:.3f} to {self.high:.3f}"
+        if math.isnan(self.low) and math.isnan(self.value):
             return f"{start}: {'there is no label yet' if self.always_valid else 'no estimate'}"
+        if math.isnan(self.low):
+            return f"{start}: {known}, without an interval"
         if math.isnan(self.value):
             return f"{start}: no estimate, but bounds, {limits}"
-        what = "difference" if self.quantity == "difference" else "estimate"
-        return f"{start}: {what} {self.value:.3f} ({limits})"
+        return f"{start}: {known} ({limits})"
 
     def would_decide(self) -> str:
         """What would decide an unknown, and with which chance."""

@@ -212,10 +212,11 @@ def _people_only(
 ) -> np.ndarray:
     """Chance of a pass for each number of labels: of as many good ones as a pass takes."""
 
-    def passes(good: np.ndarray) -> Any:
-        return (1 - probability) - betainc(LESS[0] + good, LESS[1] + labelled - good, at_least)
+    def spare(passes: np.ndarray) -> Any:
+        below = betainc(LESS[0] + passes, LESS[1] + labelled - passes, at_least)
+        return 1 - probability - below
 
-    enough = np.minimum(fewest(passes, -1, labelled), labelled + 1).astype(int)
+    enough = np.minimum(fewest(spare, -1, labelled), labelled + 1).astype(int)
     sure = np.where(enough == 0, 1.0, bdtrc(np.maximum(enough - 1, 0), labelled, good))
     return np.where(enough > labelled, 0.0, sure)
 

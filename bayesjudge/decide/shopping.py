@@ -32,7 +32,7 @@ SIZES, CALLS = 40, (1, 2, 3, 5)
 #: By how much the pilot flatters the sizes that are cheapest for a width, as a normal quantile:
 #: ``python benchmarks/decide/shopping.py``.
 FLATTERED = 0.15
-#: Points of a pilot's mean and of what it leaves open, and the largest plan in hundredths of it.
+#: Points of a pilot's mean, nodes of its posterior, and the largest plan, in hundredths of it.
 POINTS, NODES, LARGEST = 161, 20, 10**9
 #: Fewest labels of a pilot.
 LEAST_PILOT = 10
@@ -325,9 +325,9 @@ def shopping_list(
     items) the cheapest sizes are told with which the goal is reached with a probability of `power`.
     What the pilot has already costs nothing.
 
-    What a plan promises is kept where the pilot's labels count again: for a width the probability
-    is less by what the cheapest of many plans is flattered, and a decision is planned to be made
-    with `sure` in place of `probability` (`sure_with_pilot`).
+    Two promises need a margin. The cheapest of many plans looks better than it is: of a width the
+    probability is told for less. A decision in which the pilot's labels count again is false too
+    often: it is planned to be made with ``sure`` in place of `probability` (`sure_with_pilot`).
 
     Parameters
     ----------
@@ -361,8 +361,8 @@ def shopping_list(
         ``cost``, ``labels`` in all and ``more`` of them than the pilot has,
         ``items`` judged, ``second`` (items that the stronger judge sees), ``calls`` on an output,
         ``reached`` (the probability) and ``width`` (median of the interval's). A way that does not
-        reach the goal has no numbers but the best probability that it can have. Of decisions
-        ``sure``: how sure `gate` is to be, to be told so (``probability=``).
+        reach the goal has no numbers but the best probability that it can have. Of a decision
+        ``sure``: what `gate` is to be given as ``probability=``.
 
     Raises
     ------
@@ -421,10 +421,11 @@ def shopping_list(
 def sure_with_pilot(probability: float, power: float) -> float:
     r"""How sure a decision must be if the labels of the pilot that planned it count again.
 
-    A pilot far from the threshold asks for few new labels, so that its luck stays in; one close to
-    it for many. With a normal mean at the threshold and as many items as it takes, the labels that
-    reach the power (by the pilot's posterior) and then a decision either way are computed: with a
-    power of 0.8 and 95 % the false ones are .125, where .1 are allowed.
+    A pilot that lies far from the threshold by luck asks for few new labels, which do not undo its
+    luck; one close to it asks for many. Of a normal mean at the threshold, where each decision is
+    false, and of as many items as it takes, the labels are computed with which each pilot's
+    posterior reaches the power, and then how often all labels together decide: at 95 % with a power
+    of 0.8 in .131 of pilots, where .1 are allowed.
 
     Parameters
     ----------
@@ -445,8 +446,8 @@ def sure_with_pilot(probability: float, power: float) -> float:
 
     Examples
     --------
-    >>> round(sure_with_pilot(0.95, 0.8), 2)
-    0.96
+    >>> round(sure_with_pilot(0.95, 0.8), 3)
+    0.963
     """
     from scipy.optimize import brentq
 

@@ -178,6 +178,9 @@ class Card:
                 require(good, f"labels of {name!r} must be {LABELS}, got {row}")
             rate = len(self.pass_rate) == 2 and 0 <= self.pass_rate[1] <= self.pass_rate[0]
             require(rate, f"pass_rate must be items and passes, got {self.pass_rate}")
+            again = self.repeat_correlation
+            words = f"repeat_correlation must lie in [-1, 1], got {again!r}"
+            require(again is None or -1 <= again <= 1, words)
         with checking("judge.Card") as require:
             require(labels and sum(self.totals[::2]) > 0, "there are no labels")
 

@@ -300,11 +300,15 @@ class Judged(View):
 
     @property
     def repeat_correlation(self) -> float | None:
-        """Of two calls of one judge on an output; None if it was asked once, or always agrees."""
-        if self.verdicts is None or len(self.judges) > 1:
+        """Of passes in two calls of one judge on an output; None if it was not asked twice.
+
+        None too of other labels than pass and fail, and of a judge that passes all, or none.
+        """
+        verdicts = self.verdicts
+        if verdicts is None or self.kind != "verdicts" or len(self.judges) > 1:
             return None
-        said, outputs = self.verdicts.response, self.verdicts.times
-        calls, passes = ((said == k).sum(axis=1) for k in (said.clip(0, 1), 1))
+        said, outputs = verdicts.response, verdicts.times
+        calls, passes = (said >= 0).sum(axis=1), (said == 1).sum(axis=1)
         two, both = (outputs @ (n * (n - 1)) for n in (calls, passes))
         share = outputs @ passes / (outputs @ calls)
         varies = two > 0 and 0 < share < 1

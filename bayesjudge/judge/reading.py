@@ -203,6 +203,7 @@ def where_it_errs(
     >>> [(one.column, one.value) for one in where_it_errs(log)]
     [('topic', 'art')]
     """
+    # without a column that could tell where, nothing is read
     names, both = {*columns_of(table)}, {verdict, truth}
     if columns is None and both <= names <= both | {*ITEM_COLUMNS}:
         return []

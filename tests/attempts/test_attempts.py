@@ -480,7 +480,7 @@ def test_one_attempt_a_task_with_people_is_prevalence_with_people():
 
 @pytest.mark.slow
 def test_one_person_s_slips_are_not_the_agent_s():
-    """pass^4 of 20 tables: taken as right, 10 % of wrong labels make it too low."""
+    """pass^4 of six tables: taken as right, 10 % of wrong labels make it too low."""
     rng, off = np.random.default_rng(6), {"people": [], "one": []}
     for _ in range(6):
         table = module.simulate(prevalence=(0.85,), errors=(0.1, 0.1), tasks=60, labels=160,

@@ -100,7 +100,6 @@ def test_the_demo_shows_the_truth_and_what_to_do_next(run):
     assert "bayesjudge prevalence --help" in out
 
 
-@pytest.mark.slow
 def test_a_prior_that_nobody_named_is_that_of_the_model():
     flat, half = bj.BetaPrior(), bj.BetaPrior.jeffreys()
     named = {None: (half, flat), "flat": (flat, flat), "jeffreys": (half, half)}
@@ -110,6 +109,7 @@ def test_a_prior_that_nobody_named_is_that_of_the_model():
     assert bj.prevalence.ErrorRates(**Priors(None, {}, True).joint) == bj.prevalence.ErrorRates()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [["--interval", "hdi"], ["--prior", "jeffreys"]])
 def test_options_of_the_posterior_reach_it(run, options):
     _, plain, _ = run("prevalence", "gpt4.csv", *KNOWN, "--no-nuts", "--json")

@@ -191,6 +191,7 @@ def test_a_page_begins_as_the_screen_and_draws_what_is_quoted(
     assert " ".join(capsys.readouterr().out.split()).startswith(first)
     assert len(first.split()) <= 25
     assert not re.search(r"[.?!] [A-Z']", first)
+    assert titles or name not in COMMANDS
     for title in titles:
         left = title
         for quoted in sorted(named[True], key=len, reverse=True):

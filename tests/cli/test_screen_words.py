@@ -536,7 +536,8 @@ def test_passes_beside_scores_of_another_scale():
     told = prevalence.scores.answer(*made)
     assert f"({share:.0f} % of the way up)" in told.notes[0]
     cautions = {c.id: c.numbers for one in made for c in one.cautions}
-    assert 100 * cautions["errors-do-not-cancel"]["judge"] <= 100
+    labelled = scores[~np.isnan(truth)].mean()
+    assert cautions["errors-do-not-cancel"]["judge"] == pytest.approx((labelled - 1) / 4)
 
 
 def test_judges_that_cannot_be_told_apart_do_not_surely_suffice():

@@ -97,6 +97,10 @@ NAMES = {
     "repeated": ([TEXTS, pa.array([1, 2, 1])], False),
     "alone": ([pa.array([3, 1, 2])], True),
     "dictionary": ([pa.array(["x", "y", "z"]).dictionary_encode()], True),
+    "dictionary_with_nothing": (
+        [pa.DictionaryArray.from_arrays([0, 1, 2], ["x", None, "y"])],
+        False,
+    ),
     "in_parts": ([pa.chunked_array([["x", "y"], ["x"]])], False),
     "empty": ([pa.array(["x", "y", None])], False),
     "blank": ([pa.array(["x", "y", "  "])], False),

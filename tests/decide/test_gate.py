@@ -817,6 +817,8 @@ def test_checks_are_told_in_words():
         numbers = (0.8, 0.7, 0.9, threshold, True, 0.95, 0.0, "method")
         return str(Check(quantity, where, outcome, *numbers))
 
+    (bare,) = gate(estimated(0.8, np.nan, np.nan), at_least=0.7).checks
+    assert bare.sentence.endswith(": estimate 0.800, without an interval")
     good = words_for("quantities")["prevalence"]
     assert said("pass").startswith(f"PASS: the {good} is at least 0.9: ")
     assert said("fail", system="b").startswith(f"FAIL: the {good} of b is below 0.9:")

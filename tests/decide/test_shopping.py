@@ -81,6 +81,8 @@ def test_the_search_finds_the_smallest_number_that_is_enough(start, part):
     many = np.arange(1, 300)
     found = fewest(lambda m: m - many, 0, np.full(299, 200))
     assert_allclose(found, np.where(many <= 200, many, np.inf))
+    for low, most, first in ((5, 5, None), (7, 3, None), (7, 3, 90), (0, 40, 90)):
+        assert np.isinf(fewest(lambda m: m - 41, low, most, start=first, part=part))
 
 
 def _gate_with_needs(data):

@@ -111,6 +111,11 @@ def test_calls_on_one_output_that_correlate_are_on_the_card(capsys, tmp_path):
     judged = judge.Judged.from_frame(table, **read)
     assert judged.repeat_correlation == pytest.approx(known, abs=1e-12)
     assert judge.Judged.from_frame(table, calibration="random").repeat_correlation is None
+    steady = table.assign(verdict=1)
+    assert judge.Judged.from_frame(steady, **read).repeat_correlation is None
+    words = table.assign(verdict=table["verdict"].map({0: "a", 1: "b"}), truth="c")
+    three = judge.Judged.from_frame(words, **read, classes=["a", "b", "c"])
+    assert three.repeat_correlation is None
     table.to_csv(tmp_path / "calls.csv", index=False)
     out = tmp_path / "card.json"
     line = ["judge", str(tmp_path / "calls.csv"), "--truth", "truth", "--calibration", "random"]
@@ -152,6 +157,8 @@ def test_a_card_goes_stale_and_shows_what_the_judge_is_worth():
     assert len(one.page().numbers.lines) == len(one.numbers)
     with refused("soon", subject="judge.Card"):
         made(valid_until="soon")
+    with refused(1.5, subject="judge.Card"):
+        made(repeat_correlation=1.5)
 
 
 def test_the_discount_has_its_limits():
