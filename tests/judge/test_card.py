@@ -113,9 +113,9 @@ def test_calls_on_one_output_that_correlate_are_on_the_card(capsys, tmp_path):
     assert judge.Judged.from_frame(table, calibration="random").repeat_correlation is None
     steady = table.assign(verdict=1)
     assert judge.Judged.from_frame(steady, **read).repeat_correlation is None
-    words = table.assign(verdict=table["verdict"].map({0: "a", 1: "b"}), truth="c")
-    three = judge.Judged.from_frame(words, **read, classes=["a", "b", "c"])
-    assert three.repeat_correlation is None
+    three = bj.Verdicts([[2, 2], [0, 1]], [2, 0], [0, 0], [5, 5], "random", judges=["j"],
+                        classes=["a", "b", "c"], judge_of_column=[0, 0])  # fmt: skip
+    assert judge.Judged(three).repeat_correlation is None
     table.to_csv(tmp_path / "calls.csv", index=False)
     out = tmp_path / "card.json"
     line = ["judge", str(tmp_path / "calls.csv"), "--truth", "truth", "--calibration", "random"]
