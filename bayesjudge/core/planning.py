@@ -95,7 +95,7 @@ def fewest(
         left = np.asarray(spare(guess), float)
         enough = left >= 0
         high, low = np.where(is_open & enough, guess, high), np.where(is_open & ~enough, guess, low)
-        # an end that stays twice counts half (Illinois' rule), so that both close in
+        # an end that stays twice counts half (Illinois' rule): of a step, neither end creeps
         kept = np.where(enough == last, 0.5, 1.0)
         over, under = np.where(enough, left, over * kept), np.where(enough, under * kept, left)
         last = enough

@@ -93,7 +93,7 @@ def test_a_narrower_interval_than_needed_is_refused():
         gate(estimated(0.95, 0.91, 0.98), at_least=0.9, probability=0.99)
     shortest = estimated(0.95, 0.91, 0.98, interval="highest density")
     assert gate(shortest, at_least=0.9, probability=shortest.ci_prob).outcome == "pass"
-    with refused("ci_prob=", 0.97, subject="gate"):
+    with refused("ci_prob=", 0.9, 0.97, subject="gate"):
         gate(shortest, at_least=0.9, probability=0.97)
 
 
