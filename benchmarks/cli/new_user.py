@@ -213,7 +213,7 @@ def run(words: list[str]) -> tuple[str, float]:
 def tried(path: Path, command: str, said: list[str]) -> dict[str, object]:
     """Ask doctor, with what has to be `said` if it finds nothing, and paste the line."""
     tries, seconds, lines = 0, 0.0, []
-    for more in ([], said):
+    for more in ([], said) if said else ([],):
         out, cpu = run(["doctor", str(path), *more, "--json"])
         tries, seconds = tries + 1, seconds + cpu
         answers = json.loads(out)["answers"] if out else []
