@@ -1,7 +1,7 @@
 """Attempts: closed forms, likelihood and posterior, each against another road."""
 
 from dataclasses import replace
-from itertools import product
+from itertools import combinations_with_replacement, product
 from math import comb
 
 import numpy as np
@@ -14,7 +14,7 @@ import bayesjudge as bj
 from bayesjudge import attempts as module
 from bayesjudge import datasets
 from bayesjudge.attempts import Attempts, PersistentErrors
-from bayesjudge.attempts._likelihood import Tasks, chances, log_likelihood
+from bayesjudge.attempts._likelihood import PLAIN, Tasks, _by_pattern, chances, log_likelihood
 from bayesjudge.attempts.closed_form import _corrected, _rates, _sums, unbiased
 from bayesjudge.core import methods
 
@@ -100,6 +100,13 @@ def test_likelihood_is_the_sum_over_all_truths(tells):
     some = Tasks.of_cells(LOST[:, None], tells)
     expected = sum(by_hand(cells, {**POINT, **dict(UNPARSED)}, tells) for cells in LOST)
     assert log_likelihood(some, of_rates(*UNPARSED))[0] == pytest.approx(expected, abs=1e-10)
+
+
+def test_tasks_are_apart_though_as_many_of_their_attempts_are_good():
+    known = [[[1, 0], [0, 1], [0, 0]], [[0, 1], [1, 0], [0, 0]]]
+    expected = sum(by_hand(np.array(cells), POINT) for cells in known)
+    tasks = Tasks.of_cells(states(np.array(known))[:, None], True)
+    assert log_likelihood(tasks, of_rates())[0] == pytest.approx(expected, abs=1e-10)
 
 
 @pytest.mark.slow
@@ -446,6 +453,29 @@ def test_likelihood_of_several_people_is_the_sum_over_what_they_may_have_seen(te
     tasks = Tasks.of_cells(cells[:, None], tells, KINDS)
     found = log_likelihood(tasks, of_rates() | {n: np.array(v) for n, v in PEOPLE})[0]
     assert found == pytest.approx(expected, abs=1e-10)
+
+
+SAID = np.array([[-1, -1, -1], *([-1, *said] for said in product((0, 1), repeat=2))])
+
+
+@pytest.mark.parametrize(
+    ("kinds", "tells", "groups"), [(SAID, True, 1), (PLAIN, True, 1), (PLAIN, False, 3)]
+)
+def test_tasks_that_could_have_been_each_other_have_probability_one(kinds, tells, groups):
+    """Of two labelled attempts and one without; given truths that do not tell the success."""
+    known = (kinds != -1).any(axis=1)
+    cells = []
+    for pair in combinations_with_replacement(product(np.flatnonzero(known), (0, 1)), 2):
+        for verdict in (0, 1):
+            task = np.zeros((len(kinds), 3), int)
+            for kind, said in (*pair, (np.flatnonzero(~known)[0], verdict)):
+                task[kind, said] += 1
+            cells.append(task)
+    tasks = Tasks.of_cells(np.array(cells)[:, None], tells, kinds)
+    values = of_rates() | ({n: np.array(v) for n, v in PEOPLE} if kinds is SAID else {})
+    group, orders, _ = tasks.replicable(tells)
+    chance = np.exp(_by_pattern(tasks, values)[0]) * orders[: len(cells)]
+    assert np.bincount(group[: len(cells)], chance) == pytest.approx(np.ones(groups), abs=1e-10)
 
 
 def test_people_who_never_err_are_the_truth():

@@ -6,6 +6,7 @@ import pytest
 from refusals import refused
 
 import bayesjudge as bj
+from bayesjudge.core.estimate import Assumption
 from bayesjudge.leaderboard import Battles, davidson, simulate
 
 A, TIE, B, NONE = [1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]
@@ -193,8 +194,19 @@ def test_battles_in_part_twice_are_counted_and_count_together():
         assert ratio.min() > 0.95  # never as if they were new battles: .71 and .82
     # without an item all are new, and the assumption says so
     unnamed = davidson(Battles.from_frame(table), "judge")
-    assert unnamed.assumptions[0] != once.assumptions[0]
-    assert unnamed.assumptions[0].id == once.assumptions[0].id
+    expected = Assumption.of("independent-items", "unnamed")
+    assert unnamed.assumptions[0] == expected != once.assumptions[0]
+    assert once.assumptions[0].id == expected.id
+
+
+def test_people_s_numbers_have_no_cautions_of_the_judge_s_verdicts():
+    table = simulate(items=40, labelled=0.5, random_seed=1)
+    table["winner"] = table["winner"].where(table.index % 9 > 0)
+    one = Battles.from_frame(
+        table[table["model_a"] < table["model_b"]], people="human", item="item"
+    )
+    assert {c.id for c in davidson(one, "judge").cautions} >= {"unparsed-battles", "one-order"}
+    assert not {c.id for c in davidson(one).cautions} & {"unparsed-battles", "one-order"}
 
 
 @pytest.mark.slow

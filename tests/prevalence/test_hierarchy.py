@@ -75,6 +75,27 @@ def test_other_priors_are_of_the_typical_rates_not_of_each_group_s():
     assert_allclose(_moves(fit, bj.BetaPrior()), (mean - typical.mean()) / typical.std())
 
 
+def test_other_priors_of_a_system_move_that_system_if_its_draws_can_say():
+    """Each system's share by the weights of its own prior; nan from one that is far narrower."""
+    shares = np.random.default_rng(1).beta(8, 2, (2, 500, 2))
+    posterior = xr.Dataset({"prevalence": (("chain", "draw", "system"), shares)})
+    rates = (("parameter", "system"), [[3.0, 1.0], [1.0, 400.0]])
+    priors = xr.Dataset({"prevalence_prior": rates}, {"parameter": ["alpha", "beta"]})
+    stated = {"a": bj.BetaPrior(3, 1), "b": bj.BetaPrior(1, 400)}
+    fit = SimpleNamespace(
+        idata={
+            "posterior": SimpleNamespace(to_dataset=lambda: posterior),
+            "constant_data": SimpleNamespace(to_dataset=lambda: priors),
+        },
+        quantities=["prevalence"],
+        spec=P.ErrorRates(prevalence=stated),
+    )
+    of_a = shares[..., 0]
+    mean = (of_a * of_a**-2.0).sum() / (of_a**-2.0).sum()
+    expected = [(mean - of_a.mean()) / of_a.std(), np.nan]
+    assert_allclose(_moves(fit, bj.BetaPrior()), expected)
+
+
 @pytest.mark.slow
 def test_shares_apart_lie_where_the_posteriors_of_each_do_if_the_judge_is_known():
     external = np.repeat([[4000], [3600], [4000], [3200]], 3, axis=1)
