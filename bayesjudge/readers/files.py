@@ -50,9 +50,10 @@ SAID = {
 DELIMITERS = ",;\t|"
 STDIN = "-"
 ZSTD, STORED, DEFLATED = 93, 0, 8
-#: What reading a broken file raises: the disk and Arrow OSError, ValueError and, of sizes past all
-#: bounds, MemoryError; text codecs ValueError; dates of Parquet OverflowError; archives of a newer
-#: version NotImplementedError, and their members zlib.error.
+#: What a file that cannot be read raises. Disk and Arrow: OSError, ValueError, and MemoryError for
+#: a file that asks for more than there is. Codecs of text: ValueError. Times of Parquet beyond the
+#: year 9999: OverflowError. Archives of a version or method that Python lacks: NotImplementedError;
+#: damaged ones: BadZipFile and, in their members, zlib.error.
 OF_A_BROKEN_FILE: tuple[type[Exception], ...] = (
     *(OSError, ValueError, MemoryError, OverflowError, NotImplementedError),
     *(csv.Error, zipfile.BadZipFile, zlib.error),

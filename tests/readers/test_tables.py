@@ -290,6 +290,40 @@ DAMAGED = {
 }
 
 
+def _of_a_newer_version(path):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("labels.csv", "a\n1\n")
+    content = bytearray(path.read_bytes())
+    content[content.index(b"PK\x01\x02") + 6] = 99  # the version that it takes to unpack: 9.9
+    path.write_bytes(content)
+    files.File(path).member("labels.csv")
+
+
+def _of_late_times(path):
+    parquet.write_table(pa.table({"at": pa.array([2**60], pa.timestamp("us"))}), path)
+    list(files.File(path).records())
+
+
+def _of_no_memory(path):
+    path.write_text("a\n1\n")
+    with files.File(path).broken():
+        pa.allocate_buffer(2**62)
+
+
+@pytest.mark.parametrize(
+    ("name", "read", "cause"),
+    [
+        ("labels.zip", _of_a_newer_version, NotImplementedError),
+        ("labels.parquet", _of_late_times, OverflowError),
+        ("labels.csv", _of_no_memory, MemoryError),
+    ],
+)
+def test_what_a_library_raises_of_a_file_is_refused_by_its_name(tmp_path, name, read, cause):
+    with refused(subject=str(tmp_path / name)) as caught:
+        read(tmp_path / name)
+    assert isinstance(caught.value.__cause__, cause)
+
+
 @pytest.mark.parametrize("damage", [*DAMAGED, "bytes", "encrypted"])
 def test_a_damaged_book_is_refused_in_words(tmp_path, damage):
     whole, path = tmp_path / "whole.xlsx", tmp_path / "b.xlsx"
