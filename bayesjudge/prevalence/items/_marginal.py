@@ -138,18 +138,16 @@ def _opened(cells, system):
     return of, rows[:n]
 
 
-def _of_outputs(x, y1, y0, wa, wb, wc, cells, system, answer_of, count, tells):
-    """Log-likelihood of outputs judged once, and its slopes by the logits `x`, `y1` and `y0`.
+@jitable
+def _open_at_nodes(opened, rates, wc, shape):
+    """Chances of a pass and of a fail at each node (c, b, a), and of distinct unlabelled rows.
 
-    The logits are those of a good output (system, c, a), and of a pass on a good and on a bad one
-    (system, b). Nodes are those of c, for each those of b, for each those of a.
+    The latter over their largest value, whose logarithm is the fourth; the fifth is their mean over
+    the nodes of c, for answers without a label.
     """
-    n_systems, nc, na = x.shape
-    nb, nca, n_answers = y1.shape[1], na * nc, system.size
-    nba, size = nb * na, nc * nb * na
-    lp, lp1, p, p1 = _sigmoids(x.copy().reshape((n_systems, nca)))
-    (lh, lh1, h, h1), (lw, lw1, w, w1) = _sigmoids(y1), _sigmoids(y0)
-    open_of, opened = _opened(cells, system)
+    (_, _, p, p1), (_, _, h, h1), (_, _, w, w1) = rates
+    nc, nb, na = shape
+    n_systems, nba, size = p.shape[0], nb * na, nc * nb * na
     n_open = opened.shape[0]
     passed, failed = np.ones((n_systems, size)), np.ones((n_systems, size))
     for s in range(n_systems if n_open > 0 else 0):
@@ -160,15 +158,23 @@ def _of_outputs(x, y1, y0, wa, wb, wc, cells, system, answer_of, count, tells):
                     passed[s, at] = p[s, i] * h[s, b] + p1[s, i] * w[s, b] + 1e-300
                     failed[s, at] = p[s, i] * h1[s, b] + p1[s, i] * w1[s, b] + 1e-300
     open_f, open_shift = np.empty((n_open, size)), np.zeros(n_open)
-    alone = np.zeros((n_open, nba))  # answers without a label
+    alone = np.zeros((n_open, nba))
     for j in range(n_open):
         s, fails, passes = opened[j, 0], opened[j, 1], opened[j, 2]
         open_shift[j] = _scaled_powers(open_f[j], fails, failed[s], passes, passed[s])
         for c in range(nc):
             for e in range(nba):
                 alone[j, e] += wc[c] * open_f[j, c * nba + e]
+    return passed, failed, open_f, open_shift, alone
 
-    # answers at the nodes of difficulty and leniency
+
+@jitable
+def _answers_at_nodes(cells, system, open_of, open_parts, rates, wc, shape, tells):
+    """Answers at the nodes of difficulty and leniency, and their factors of (c, a) and of b."""
+    (lp, lp1, _, _), (lh, lh1, _, _), (lw, lw1, _, _) = rates
+    open_f, open_shift, alone = open_parts
+    nc, nb, na = shape
+    n_answers, nca, nba = system.size, nc * na, nb * na
     part_a, part_b = np.empty((n_answers, nca)), np.empty((n_answers, nb))
     f, shift = np.zeros((n_answers, nba)), np.zeros(n_answers)
     for k in range(n_answers):
@@ -195,15 +201,20 @@ def _of_outputs(x, y1, y0, wa, wb, wc, cells, system, answer_of, count, tells):
                 for a in range(na):
                     both = part_a[k, c * na + a] * part_b[k, b]
                     f[k, b * na + a] += both * open_f[j, c * nba + b * na + a] if j >= 0 else both
+    return f, shift, part_a, part_b
 
-    value, f_bar = _over_nodes(f, shift, wa, wb, answer_of, count)
 
-    # backwards
-    x_bar = np.zeros((n_systems, nca))
-    y1_bar, y0_bar = np.zeros((n_systems, nb)), np.zeros((n_systems, nb))
-    open_bar = np.zeros((n_open, size))
+@jitable
+def _slopes_of_labelled(
+    f_bar, cells, system, open_of, open_f, parts, rates, wc, shape, tells, bars
+):
+    """Add to the slopes `bars` what rows with a label say, and collect those of the other rows."""
+    (part_a, part_b), (x_bar, y1_bar, y0_bar, open_bar) = parts, bars
+    (_, _, p, _), (_, _, h, _), (_, _, w, _) = rates
+    nc, nb, na = shape
+    nca, nba = nc * na, nb * na
     a_bar, b_bar = np.empty(nca), np.empty(nb)
-    for k in range(n_answers):
+    for k in range(system.size):
         s, j = system[k], open_of[k]
         bad, good = cells[k, 0] + cells[k, 1], cells[k, 2] + cells[k, 3]
         if good + bad == 0:
@@ -230,6 +241,14 @@ def _of_outputs(x, y1, y0, wa, wb, wc, cells, system, answer_of, count, tells):
             grown = b_bar[b] * part_b[k, b]
             y1_bar[s, b] += grown * (cells[k, 3] - good * h[s, b])
             y0_bar[s, b] += grown * (cells[k, 1] - bad * w[s, b])
+
+
+@jitable
+def _slopes_of_open(opened, open_f, open_bar, passed, failed, rates, shape, bars):
+    """Add to the slopes `bars` what rows without a label say."""
+    (_, _, p, p1), (_, _, h, h1), (_, _, w, w1) = rates
+    (x_bar, y1_bar, y0_bar), (nc, nb, na) = bars, shape
+    n_open, n_systems, nba, size = opened.shape[0], p.shape[0], nb * na, nc * nb * na
     pass_bar, fail_bar = np.zeros((n_systems, size)), np.zeros((n_systems, size))
     for j in range(n_open):
         s, fails, passes = opened[j, 0], float(opened[j, 1]), float(opened[j, 2])
@@ -240,17 +259,43 @@ def _of_outputs(x, y1, y0, wa, wb, wc, cells, system, answer_of, count, tells):
     for s in range(n_systems if n_open > 0 else 0):
         for c in range(nc):
             for b in range(nb):
-                on_good, on_bad = 0.0, 0.0
+                of_good, of_bad = 0.0, 0.0
                 for a in range(na):
                     i, at = c * na + a, c * nba + b * na + a
                     g, e = pass_bar[s, at] / passed[s, at], fail_bar[s, at] / failed[s, at]
                     # by the probabilities of a good output, and of a pass on good and on bad
                     by_truth = g * (h[s, b] - w[s, b]) + e * (h1[s, b] - w1[s, b])
                     x_bar[s, i] += by_truth * p[s, i] * p1[s, i]
-                    on_good += (g - e) * p[s, i]
-                    on_bad += (g - e) * p1[s, i]
-                y1_bar[s, b] += on_good * h[s, b] * h1[s, b]
-                y0_bar[s, b] += on_bad * w[s, b] * w1[s, b]
+                    of_good += (g - e) * p[s, i]
+                    of_bad += (g - e) * p1[s, i]
+                y1_bar[s, b] += of_good * h[s, b] * h1[s, b]
+                y0_bar[s, b] += of_bad * w[s, b] * w1[s, b]
+
+
+def _of_outputs(x, y1, y0, wa, wb, wc, cells, system, answer_of, count, tells):
+    """Log-likelihood of outputs judged once, and its slopes by the logits `x`, `y1` and `y0`.
+
+    The logits are those of a good output (system, c, a), and of a pass on a good and on a bad one
+    (system, b). Nodes are those of c, for each those of b, for each those of a.
+    """
+    (n_systems, nc, na), nb = x.shape, y1.shape[1]
+    shape = (nc, nb, na)
+    rates = (_sigmoids(x.copy().reshape((n_systems, nc * na))), _sigmoids(y1), _sigmoids(y0))
+    open_of, opened = _opened(cells, system)
+    passed, failed, open_f, open_shift, alone = _open_at_nodes(opened, rates, wc, shape)
+    f, shift, part_a, part_b = _answers_at_nodes(
+        cells, system, open_of, (open_f, open_shift, alone), rates, wc, shape, tells
+    )
+    value, f_bar = _over_nodes(f, shift, wa, wb, answer_of, count)
+
+    x_bar = np.zeros((n_systems, nc * na))
+    y1_bar, y0_bar = np.zeros((n_systems, nb)), np.zeros((n_systems, nb))
+    open_bar = np.zeros(open_f.shape)
+    parts, bars = (part_a, part_b), (x_bar, y1_bar, y0_bar)
+    _slopes_of_labelled(
+        f_bar, cells, system, open_of, open_f, parts, rates, wc, shape, tells, (*bars, open_bar)
+    )
+    _slopes_of_open(opened, open_f, open_bar, passed, failed, rates, shape, bars)
     return value, x_bar.reshape(x.shape), y1_bar, y0_bar
 
 
