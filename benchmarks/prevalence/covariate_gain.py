@@ -28,6 +28,7 @@ Writes to benchmarks/prevalence/results: covariate_gain.csv.
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -95,15 +96,15 @@ def predicted(
     truth: np.ndarray, columns: np.ndarray, fold: np.ndarray, penalty: float
 ) -> np.ndarray:
     """What a ridge regression that learnt from the other folds says of each."""
-    made = np.empty(len(truth))
+    prediction = np.empty(len(truth))
     for k in range(FOLDS):
         train = fold != k
         centre, spread = columns[train].mean(axis=0), columns[train].std(axis=0) + 1e-9
         z = (columns - centre) / spread
         gram = z[train].T @ z[train] + penalty * np.eye(z.shape[1])
         slope = np.linalg.solve(gram, z[train].T @ (truth[train] - truth[train].mean()))
-        made[~train] = truth[train].mean() + z[~train] @ slope
-    return made
+        prediction[~train] = truth[train].mean() + z[~train] @ slope
+    return prediction
 
 
 def width(truth: np.ndarray, prediction: np.ndarray) -> float:
@@ -114,6 +115,8 @@ def width(truth: np.ndarray, prediction: np.ndarray) -> float:
 
 def main() -> None:
     """Both predictions of each case."""
+    raw = argparse.RawDescriptionHelpFormatter
+    argparse.ArgumentParser(description=__doc__, formatter_class=raw).parse_args()
     rng, rows = np.random.default_rng(SEED), []
     for name, truth, judged, x, item in (*real(), *simulated(rng)):
         _, number = np.unique(item, return_inverse=True)
