@@ -46,6 +46,7 @@ from bayesjudge.core.estimate import Estimate
 from bayesjudge.decide.decision import EXIT_CODES
 from bayesjudge.decide.pages import decision_page
 from bayesjudge.render.markdown import to_markdown
+from bayesjudge.render.page import once
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -216,7 +217,7 @@ def gate(
         said=[
             str(decision),
             *of_card,
-            *(f"{c.id}: {c.text}" for c in (*decision.cautions, *source.cautions)),
+            *map(": ".join, once([*decision.cautions, *source.cautions])),
             _verdict(decision, unknown),
             *([KEEP] if shares else []),
         ],

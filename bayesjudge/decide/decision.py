@@ -269,7 +269,8 @@ class Gate:
         return Gate((*self.checks, *other.checks), cautions)
 
     def __str__(self) -> str:
-        lines = [line for check in self.checks for line in (str(check), labels_of(check)) if line]
+        pairs = zip(map(str, self.checks), labels_of(self.checks), strict=True)
+        lines = [line for pair in pairs for line in pair if line]
         if len(self.checks) > 1:
             lines = [finding(self), *lines]
         return "\n".join(lines)
@@ -281,11 +282,15 @@ class Gate:
         return f"<pre>{escape(repr(self))}</pre>"
 
 
-def labels_of(check: Check) -> str:
-    """What a check takes for granted of people's labels, as a line."""
-    if check.labels is None:
-        return ""
-    return f"Taken for granted: {of_passes(check.labels.text, check.pass_name)}."
+def labels_of(checks: Sequence[Check]) -> list[str]:
+    """What each check takes for granted of people's labels; the last says it if all are alike."""
+    lines = [
+        ""
+        if check.labels is None
+        else f"Taken for granted: {of_passes(check.labels.text, check.pass_name)}."
+        for check in checks
+    ]
+    return lines if len(set(lines)) > 1 else [""] * (len(lines) - 1) + lines[-1:]
 
 
 def _overall(outcomes: Sequence[Outcome]) -> Outcome:

@@ -149,11 +149,11 @@ def _gate_page(gate: Gate, unknown: Outcome) -> Page:
     )
     known = any(not math.isnan(check.chance) for check in gate.checks)
     below = ["The chance is the posterior probability that the threshold is met."] * known
-    for check in gate.checks:
+    for check, granted in zip(gate.checks, labels_of(gate.checks), strict=True):
         of = f" {named(check)}" * (len(gate.checks) > 1)
         decides = check.would_decide() or ", ".join(check.undecidable)
         below += [f"What would decide{of}: {decides}."] * bool(decides)
-        below += [labels_of(check)] * (check.labels is not None)
+        below += [granted] * bool(granted)
     first = gate.checks[0]
     looks = ", however often one looks" if first.always_valid else ", at this one look"
     return Page(
