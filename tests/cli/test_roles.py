@@ -116,6 +116,16 @@ def test_a_column_named_llm_holds_systems_or_verdicts():
     assert kept.verdicts == ["claude", "gpt"]  # other words of two answers
 
 
+def test_a_word_for_nothing_beside_grades_is_an_empty_cell():
+    """However rare it is; beside other words it may be one of them."""
+    table = _table(essay=lambda i: f"e{i}", gpt_grade=lambda i: "N/A" if i % 20 == 7 else 1 + i % 5,
+                   genre=lambda i: "n/a" if i % 20 == 7 else ("ode", "tale")[i % 2])  # fmt: skip
+    roles = describe(table)
+    assert roles.scores == ["gpt_grade"]
+    assert roles.columns["gpt_grade"].count("") == 3
+    assert roles.columns["genre"].count("n/a") == 3
+
+
 def test_names():
     models = ("gpt-5", "Llama-3", "meta-llama", "claude", "o3-mini", "Qwen2")
     assert all(map(is_model, models))

@@ -318,7 +318,8 @@ def ask_of_unit(table: Table, truth: str) -> Asked | None:
 
 def who_labelled(table: Table) -> str | None:
     """The column of who labelled, if each row is one person's and an output has one verdict."""
-    rater = named(table.columns, GRADERS) or table.judge
+    said = {*table.verdicts, *table.truths}
+    rater = named([name for name in table.columns if name not in said], GRADERS) or table.judge
     if not (rater and table.item and len(table.verdicts) == 1 and table.truths):
         return None
     outputs = len(table[table.item].kinds)
