@@ -565,7 +565,7 @@ def _describe(table: Table, diagnosis: Diagnosis) -> None:
         )
     if not table.truths:
         others = _may_be_labels(table)
-        which = few(others, 5) if others else "a column"
+        which = "one of " * (len(others) > 1) + (few(others, 5) or "a column")
         judged = bool(table.verdicts or table.scores)
         diagnosis.hint(f"if {which} holds them: --truth COLUMN" if others or judged else "")
 

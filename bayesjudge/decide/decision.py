@@ -307,9 +307,14 @@ def counted(check: Check, unknown: Outcome) -> Outcome:
     return unknown
 
 
-def named(check: Check) -> str:
-    """The entry in words, for pages and pictures."""
-    return ", ".join([in_words(check.quantity, check.pass_name), *map(str, check.where.values())])
+def names_of(checks: Sequence[Check]) -> tuple[str, list[str]]:
+    """What all checks are about and the entry of each, for pages and pictures; else whole names."""
+    about = [in_words(check.quantity, check.pass_name) for check in checks]
+    entries = [", ".join(map(str, check.where.values())) for check in checks]
+    if len(set(about)) == 1 and all(entries):
+        return about[0], entries
+    whole = zip(about, entries, strict=True)
+    return "", [", ".join(filter(None, parts)) for parts in whole]
 
 
 def finding(gate: Gate) -> str:

@@ -16,7 +16,7 @@ from bayesjudge.decide.decision import (
     counted,
     finding,
     labels_of,
-    named,
+    names_of,
 )
 from bayesjudge.decide.drift import (
     Drift,
@@ -148,9 +148,11 @@ def _gate_page(gate: Gate, unknown: Outcome) -> Page:
         each.method.title + limits * each.clopper_pearson for each in gate.checks
     )
     known = any(not math.isnan(check.chance) for check in gate.checks)
-    below = ["The chance is the posterior probability that the threshold is met."] * known
-    for check, granted in zip(gate.checks, labels_of(gate.checks), strict=True):
-        of = f" {named(check)}" * (len(gate.checks) > 1)
+    about, names = names_of(gate.checks)
+    below = [f"Each number is the {about}."] * bool(about)
+    below += ["The chance is the posterior probability that the threshold is met."] * known
+    for check, name, granted in zip(gate.checks, names, labels_of(gate.checks), strict=True):
+        of = f" {name}" * (len(gate.checks) > 1)
         decides = check.would_decide() or ", ".join(check.undecidable)
         below += [f"What would decide{of}: {decides}."] * bool(decides)
         below += [granted] * bool(granted)
@@ -162,7 +164,7 @@ def _gate_page(gate: Gate, unknown: Outcome) -> Page:
         about=f"A false pass, and a false fail, has probability {1 - first.probability:.3g} at "
         f"most{looks}; what is not sure enough is unknown.",
         command="gate",
-        numbers=Table(HEADS, list(map(_line, gate.checks)), ("estimate", "chance")),
+        numbers=Table(HEADS, list(map(_line, gate.checks, names)), ("estimate", "chance")),
         below=" ".join(below),
         cautions=gate.cautions,
         paragraph=f"Method: {', '.join(methods)}.",
@@ -178,9 +180,9 @@ def _limit(check: Check) -> str:
     return f"{'≥' if check.at_least else '≤'} {check.threshold:g}"
 
 
-def _line(check: Check) -> Line:
+def _line(check: Check, name: str) -> Line:
     ends = f"{_number(check.low)} to {_number(check.high)}"
-    cells = [check.outcome, named(check), _limit(check), _number(check.value), ends]
+    cells = [check.outcome, name, _limit(check), _number(check.value), ends]
     return Line([*cells, _number(check.chance)])
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import in_words
 from bayesjudge.core.plots import below, draw_rows, name_rows, new_axes, plain_text, write_title
-from bayesjudge.decide.decision import Gate, finding, named
+from bayesjudge.decide.decision import Gate, finding, names_of
 from bayesjudge.decide.drift import TESTED, Drift, change_in_words, drift_in_words
 from bayesjudge.decide.monitor import Monitor
 
@@ -41,8 +41,9 @@ def plot_gate(gate: Gate, *, ax: Axes | None = None) -> Axes:
         colour = COLOUR_OF[check.outcome]
         draw_rows(ax, i, check.value, check.low, check.high, colour=colour)
         ax.plot([check.threshold] * 2, [i - 0.4, i + 0.4], color="k", ls="--", lw=1.2)
-    name_rows(ax, [f"{named(each)}: {each.outcome}" for each in checks])
-    ax.set_xlabel("limits; dashed: threshold")
+    about, names = names_of(checks)
+    name_rows(ax, [f"{n}: {each.outcome}" for n, each in zip(names, checks, strict=True)])
+    ax.set_xlabel(f"{about}\nlimits; dashed: threshold".strip())
     write_title(ax, finding(gate))
     return ax
 

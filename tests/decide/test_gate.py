@@ -836,3 +836,16 @@ def test_a_baseline_without_a_margin_has_no_minus():
     read = items.Items.from_frame(made, calibration="random", by="system", repeats="system")
     (check,) = gate(read, against="a").checks
     assert f"{check.threshold:g}" == "0"
+
+
+def test_what_all_checks_take_for_granted_is_said_once():
+    table = bj.prevalence.people.simulate(items=200, labelled=150, random_seed=1)
+    table["system"] = np.resize(["a", "b"], len(table))
+    data = bj.prevalence.people.PeopleCounts.from_frame(
+        table, calibration="random", truth=["ann1", "ann2"], by="system"
+    )
+    decision = gate(bj.prevalence.exact(data), at_least=0.5)
+    (granted,) = {check.labels.text for check in decision.checks}
+    assert len(decision.checks) == 2
+    assert str(decision).count(granted) == 1
+    assert to_html(decision).count(granted) == 1

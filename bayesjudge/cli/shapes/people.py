@@ -162,11 +162,13 @@ def _two_candidates(table: Table, truths: Sequence[str], labels: Sequence[str]) 
     if len(rivals) < 2 or same or graded or (len(people) == len(rivals) and first.numbers):
         return []
     which = " or ".join(f"`{n}`" for n in rivals)
-    example = shlex.join(one_question(rivals))
+    several = one_question(rivals)
     text = (
         f"is {which} what people said of the outputs? They are in the same words: name it with "
-        f"--truth, for example --truth {example}"
+        f"--truth, for example --truth {shlex.quote(rivals[0])}"
     )
+    if len(several) > 1:
+        text += f"; other commands than doctor take several people: --truth {shlex.join(several)}"
     return [Asked((*rivals,), text)]
 
 
