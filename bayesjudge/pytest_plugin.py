@@ -57,14 +57,14 @@ def gate(request: pytest.FixtureRequest) -> Callable[..., Any]:
         unknown = asked.pop("unknown", request.config.getoption("--gate-unknown"))
         if unknown not in CHOICES:
             raise pytest.UsageError(f"unknown={unknown!r}: expected one of {CHOICES}")
-        found = decide(result, **asked)
-        request.config.stash[_LINES].append((request.node.nodeid, str(found)))
-        void = any(check.undecidable for check in found.checks)
-        if void or found.outcome == "fail" or (found.outcome == "unknown" and unknown == "fail"):
-            pytest.fail(str(found), pytrace=False)
-        if found.outcome == "unknown" and unknown == "skip":
-            pytest.skip(str(found))
-        return found
+        gate = decide(result, **asked)
+        request.config.stash[_LINES].append((request.node.nodeid, str(gate)))
+        void = any(check.undecidable for check in gate.checks)
+        if void or gate.outcome == "fail" or (gate.outcome == "unknown" and unknown == "fail"):
+            pytest.fail(str(gate), pytrace=False)
+        if gate.outcome == "unknown" and unknown == "skip":
+            pytest.skip(str(gate))
+        return gate
 
     return check
 

@@ -1,7 +1,12 @@
-"""Columns may be called anything, the code's own words included."""
+"""Columns may be called anything, the code's own words included; names say what they hold."""
+
+import re
+from pathlib import Path
 
 import pytest
 from readings import files_run_by, public_readers, readings, same, words
+
+import bayesjudge as bj
 
 READINGS = readings()
 
@@ -60,3 +65,20 @@ def test_a_column_may_be_called_like_what_the_code_calls_its_own(name):
 @pytest.mark.parametrize("name", READINGS)
 def test_each_column_may_be_called_each_of_the_codes_words(name):
     assert not misread(READINGS[name], words(), every=1)
+
+
+#: Words that say how a value came to be, and not what it is.
+NO_NOUNS = re.compile("_?(told|made|found|own|one)")
+
+
+def names_in(code):
+    """Names in compiled code, of what it defines too."""
+    inner = [names_in(const) for const in code.co_consts if isinstance(const, type(code))]
+    return {code.co_name, *code.co_names, *code.co_varnames}.union(*inner)
+
+
+def test_names_say_what_they_hold():
+    files = {path: path.read_text() for path in Path(bj.__file__).parent.rglob("*.py")}
+    names = {str(path): names_in(compile(text, path, "exec")) for path, text in files.items()}
+    bad = {path: [*filter(NO_NOUNS.fullmatch, some)] for path, some in names.items()}
+    assert not {path: some for path, some in bad.items() if some}

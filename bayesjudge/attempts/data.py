@@ -147,13 +147,13 @@ class Attempts(View):
                 some = "no two people agree on one" if self.people else "label some"
                 require(labels > 0 or not attempts, f"no attempt{where} has a truth; {some}")
             if self.people:
-                one = f"name one column of labels (truth={self.people[0]!r})"
+                remedy = f"name one column of labels (truth={self.people[0]!r})"
                 words = f"calibration={self.design.name!r}: several people, who err, label a sample"
-                require(self.design.same_items, f"{words} of these attempts; {one}")
+                require(self.design.same_items, f"{words} of these attempts; {remedy}")
                 undecided = self.states[:, :, self.kinds[:, 0] == MISSING]
                 ways = np.prod(undecided + 1.0, axis=(2, 3)).max(initial=0)
                 words = f"a task's truths can be shared out in {ways:,.0f} ways; {MOST_WAYS:,}"
-                require(ways <= MOST_WAYS, f"{words} are the most; decide some, or {one}")
+                require(ways <= MOST_WAYS, f"{words} are the most; decide some, or {remedy}")
         self._set(cells=cells, tasks=tasks, systems=systems, k=tuple(map(int, k)), cost=cost)
         self._set(unparsed=unparsed, dropped=dropped)
         if not self.people:

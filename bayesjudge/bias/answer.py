@@ -102,7 +102,7 @@ def answer(
         text = "Nothing was changed, so that these scores cannot tell how far a change moves them. "
         text += "Scores of the same items after the change would tell."
     else:
-        text, *more = _told(rows, rows_of(estimates, "mean_shift"), estimates, shifts, ci_prob)
+        text, *more = _sentences(rows, rows_of(estimates, "mean_shift"), estimates, shifts, ci_prob)
     moved = next((estimate for estimate in estimates if "share_moved" in estimate), None)
     notes = () if moved is None else _moved_more(moved, order=list(rows))
     notes += tuple(card.promise for card in cards)
@@ -162,7 +162,7 @@ def _changed(quoted: Estimate, shifts: Shifts | None) -> dict[tuple[Any, ...], R
     return dict(sorted(rows, key=lambda pair: -np.nan_to_num(pair[1].value)))
 
 
-def _told(
+def _sentences(
     rows: dict[tuple[Any, ...], Row],
     means: dict[tuple[Any, ...], Row],
     estimates: list[Estimate],

@@ -149,7 +149,7 @@ def _together(shifts: Shifts) -> Iterator[Caution]:
             worst, most, effect = name, float(rest), "explains" if known else "can explain"
     if most:
         who = f" of {worst!r}" if len(shifts.judges) > 1 else ""
-        yield Caution.of("shifts-together", who=who, most=most, told=effect)
+        yield Caution.of("shifts-together", who=who, most=most, noise=effect)
 
 
 def _differences(shifts: Shifts) -> Iterator[tuple[str, np.ndarray]]:

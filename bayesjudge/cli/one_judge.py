@@ -276,7 +276,7 @@ class View(Story):
 
     command: str = "prevalence"
     answer: str = "prevalence"
-    tell: Callable[[Results], Answer] = lambda made: bj.prevalence.answer(*made)
+    tell: Callable[[Results], Answer] = lambda results: bj.prevalence.answer(*results)
     waits: bool = False
     #: What is told of: closed forms first, paired differences among them.
     closed: Sequence[Estimate]

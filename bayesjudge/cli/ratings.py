@@ -305,7 +305,7 @@ def _annotator_tests(data: module.Ratings, epsilon: float, shared: Shared) -> li
             module.alt_test_posterior(data, **how, random_seed=shared.seed),
         ]
     except InputError as error:
-        tell(f"no alternative annotator test: {error.told}")
+        tell(f"no alternative annotator test: {error.message}")
         return []
 
 

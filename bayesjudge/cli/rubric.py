@@ -196,20 +196,20 @@ def _show(
     if rubric.whole.any():
         for asked in [None, *([] if at_least is None else [at_least])]:
             estimates += module.meets(rubric, asked, ci_prob=level)
-    each = None if rubric.own else module.by_criterion(rubric, ci_prob=level)
+    each = None if rubric.own_criteria else module.by_criterion(rubric, ci_prob=level)
     estimates += [] if each is None else [each]
     compared, refused = [], None
     if len(rubric.names) > 1 and rubric.items is not None:
         try:
             compared = [module.differences(rubric, ci_prob=level)]
         except InputError as error:  # of too few shared outputs with labels each total is told
-            refused = error.told
+            refused = error.message
     outputs, without = len(rubric.judged), len(rubric.judged) - len(rubric.totals())
     counted: dict[str, Any] = {"outputs": outputs, "labelled throughout": int(rubric.whole.sum())}
     counted |= {"labelled in part": rubric.partly or None, "without a total": without or None}
     counted |= {"systems not compared": refused}
     counted = {name: count for name, count in counted.items() if count is not None}
-    weights = None if rubric.own else _weights(rubric)
+    weights = None if rubric.own_criteria else _weights(rubric)
     inputs = described(source, rubric, counted, criteria=few(rubric.criteria, 12), weights=weights)
 
     def sections(_: Results) -> list[Section]:

@@ -335,7 +335,7 @@ class Source:
         """What was read, for the screen."""
         if self.log is None:
             return {}
-        more = self.log.told[1:]
+        more = self.log.sentences[1:]
         about = {"log": f"{self.log.tool}, {self.chosen}"}
         others = [m for m in self.log.metrics if m != self.metric]
         if others:

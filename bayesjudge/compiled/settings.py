@@ -22,7 +22,7 @@ SETTINGS = {"cxx": "", "traceback__limit": 0}
 _put_aside: list[dict[str, Any]] = []
 _changing = Lock()
 #: Lines that were printed.
-_told: set[str] = set()
+_shown: set[str] = set()
 
 
 @contextmanager
@@ -139,8 +139,8 @@ def compile_function(function: Callable[..., Any], file: Path) -> Callable[..., 
 
 def tell(text: str) -> None:
     """Print one line, once a process."""
-    if text not in _told:
-        _told.add(text)
+    if text not in _shown:
+        _shown.add(text)
         print(f"bayesjudge: {text}", file=sys.stderr)
 
 

@@ -309,7 +309,7 @@ class Quoted(NamedTuple):
     judge: Estimate | None
     #: Of the quantity that answers, by the names of systems, say.
     rows: dict[str, Row]
-    own: dict[str, Row]
+    judge_rows: dict[str, Row]
     #: Whether it is the judge's own number, which no label corrects.
     uncorrected: bool
     #: Whether no row says more than next to nothing.

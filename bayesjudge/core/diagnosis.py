@@ -11,7 +11,7 @@ from bayesjudge.core.words import glossary
 
 #: Cautions that contradict an assumption, by its id.
 AGAINST: Mapping[str, frozenset[str]] = {
-    one: frozenset(cautions) for one, cautions in glossary("contradicted_by").items()
+    assumption: frozenset(cautions) for assumption, cautions in glossary("contradicted_by").items()
 }
 
 #: Where data keep how their labels came, and the caution of what changes along their rows.

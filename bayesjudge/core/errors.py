@@ -61,10 +61,10 @@ class InputError(ValueError):
         super().__init__(subject, self.problems)
 
     def __str__(self) -> str:
-        return f"{self.subject}: {self.told}"
+        return f"{self.subject}: {self.message}"
 
     @property
-    def told(self) -> str:
+    def message(self) -> str:
         """All problems in one line."""
         return "; ".join(map(str, self.problems))
 

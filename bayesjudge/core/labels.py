@@ -149,7 +149,9 @@ def read_labels(
         name: np.array([means[name][t] if t else np.nan for t in cells], float)
         for name, cells in text.items()
     }
-    return values, _told({t: value for by_text in means.values() for t, value in by_text.items()})
+    return values, _spelling(
+        {t: value for by_text in means.values() for t, value in by_text.items()}
+    )
 
 
 class _Named:
@@ -366,7 +368,7 @@ def unread(columns: Mapping[str, Iterable[Any]]) -> list[str]:
     return sorted(named.read([t for t in texts if t])[1])
 
 
-def _told(means: Mapping[str, float]) -> Spelling:
+def _spelling(means: Mapping[str, float]) -> Spelling:
     """How labels were read, but for 1 as pass and 0 as fail."""
     plain = {("1", 1.0), ("1.0", 1.0), ("0", 0.0), ("0.0", 0.0)}
     means = {label: value for label, value in means.items() if (label, value) not in plain}

@@ -298,7 +298,7 @@ def plot_intervals(
     about += [] if grouped or one_thing else [str(table["method"].iloc[0])]
     ax.set_xlabel("; ".join(about))
     if not any(ax.get_title(loc=place) for place in ("left", "center", "right")):
-        write_title(ax, _found(table, keys))
+        write_title(ax, _title(table, keys))
     return ax
 
 
@@ -309,7 +309,7 @@ def _quantity_of(table: pd.DataFrame) -> str:
     return in_words(shown, table.attrs.get("pass_name", ""))
 
 
-def _found(table: pd.DataFrame, keys: pd.Series) -> str:
+def _title(table: pd.DataFrame, keys: pd.Series) -> str:
     """What the intervals of the first quantity say, in one line."""
     first = table["quantity"] == table["quantity"].iloc[0]
     rows = table[first].dropna(subset="value")

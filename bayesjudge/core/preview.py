@@ -97,7 +97,7 @@ def preview(
     return Fit(tree, data, spec, quantities, method=PREVIEW, source="Laplace").estimate()
 
 
-def told(estimate: Estimate) -> str:
+def preview_line(estimate: Estimate) -> str:
     """The first entries in one line, named as an approximation."""
     rows = [
         (label(quantity, where), *numbers.row(i))

@@ -166,10 +166,10 @@ def _is_long(runnable: Runnable, settings: Mapping[str, Any], cores: int | None)
 
 def _first_look(runnable: Runnable, **about: Any) -> str:
     """A line that stands below the progress bar until the draws arrive."""
-    from bayesjudge.core.preview import preview, told
+    from bayesjudge.core.preview import preview, preview_line
 
     approximate = preview(runnable, **about)
-    return "" if approximate is None else f"\n{told(approximate)}"
+    return "" if approximate is None else f"\n{preview_line(approximate)}"
 
 
 def _callback(bar: Progress, what: str, look: str) -> Callable[[Any], None]:

@@ -92,7 +92,7 @@ def unpack(value: Any) -> Any:
         case {"mapping": dict(inner), **other} if not other:
             return {k: unpack(v) for k, v in inner.items()}
         case {"class": str(name), "fields": dict(fields), **other} if not other:
-            return _made(name, fields)
+            return _instance(name, fields)
     raise InputError("values", [f"{reprlib.repr(value)} is no value that Fit.save writes"])
 
 
@@ -107,7 +107,7 @@ def _array(flat: list[Any], dtype: str, shape: list[Any]) -> np.ndarray:
     return np.array(flat, dtype=str if dtype == "text" else dtype).reshape(shape)
 
 
-def _made(name: str, packed: Mapping[str, Any]) -> Any:
+def _instance(name: str, packed: Mapping[str, Any]) -> Any:
     kind = find_public(name)
     with checking(name) as require:
         require(isinstance(kind, type) and dataclasses.is_dataclass(kind), "is not a data class")

@@ -218,7 +218,7 @@ def count_cells(
     tally = _counted_in_arrow(table, wanted) if _is_arrow(table) else None
     if tally is None:
         counted = _grouped(table, wanted, names).collect()
-        cells_of = zip(wanted, _own(wanted), strict=True)
+        cells_of = zip(wanted, _aliases(wanted), strict=True)
         tally = {c: _cells(counted[name]) for c, name in cells_of}, counted[N_ROWS].to_numpy()
     cells, counts = tally
     problems: list[str | Problem] = [] if len(counts) else ["has no rows"]
@@ -386,7 +386,7 @@ def require_distinct(
         return
     import narwhals as nw
 
-    aliases = _own(wanted)
+    aliases = _aliases(wanted)
     rows = _selected(table, wanted, wanted)
     empty = {c: empty_name(rows, c) for c in aliases}
     if optional:
@@ -429,23 +429,23 @@ def _all_differ(rows: nw.LazyFrame, n: int) -> bool:
     return not (hashes[1:] == hashes[:-1]).any()
 
 
-#: Rows of each combination, in a table whose columns are `_own`.
+#: Rows of each combination, in a table whose columns are `_aliases`.
 N_ROWS = "n_rows"
 #: Repeated rows that a message shows, and the most hashes that are compared in memory.
 SHOWN_ROWS, MOST_HASHES = 3, 2**27
 
 
-def _own(wanted: Sequence[str]) -> list[str]:
+def _aliases(wanted: Sequence[str]) -> list[str]:
     """What columns are called while they are counted: a user's may be called anything."""
     return [f"c{i}" for i in range(len(wanted))]
 
 
 def _grouped(table: Any, wanted: list[str], names: Collection[str]) -> nw.LazyFrame:
-    """Count rows where they live: columns `_own`, and `N_ROWS`."""
+    """Count rows where they live: columns `_aliases`, and `N_ROWS`."""
     import narwhals as nw
 
     rows = _selected(table, wanted, names)
-    return rows.group_by(_own(wanted)).agg(nw.len().alias(N_ROWS))
+    return rows.group_by(_aliases(wanted)).agg(nw.len().alias(N_ROWS))
 
 
 def _selected(table: Any, wanted: list[str], names: Collection[str]) -> nw.LazyFrame:
@@ -453,7 +453,7 @@ def _selected(table: Any, wanted: list[str], names: Collection[str]) -> nw.LazyF
     import narwhals as nw
 
     require_columns(table, *wanted)
-    aliases = dict(zip(wanted, _own(wanted), strict=True))
+    aliases = dict(zip(wanted, _aliases(wanted), strict=True))
     if nw.dependencies.is_pandas_dataframe(table):
         import pandas as pd
 

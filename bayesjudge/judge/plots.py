@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 @plain_text
-def plot_judge(found: Estimate, *, ax: Axes | None = None) -> Axes:
+def plot_judge(estimate: Estimate, *, ax: Axes | None = None) -> Axes:
     """Draw how far a judge agrees with people: each statistic with its interval.
 
     Parameters
     ----------
-    found : Estimate
+    estimate : Estimate
         From `bayesjudge.judge.quality`.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
@@ -30,30 +30,30 @@ def plot_judge(found: Estimate, *, ax: Axes | None = None) -> Axes:
     matplotlib.axes.Axes
         A row a statistic (and judge and system); the axis ends where statistics do.
     """
-    names = [name for name in QUOTED[found.data.kind] if name in found]
+    names = [name for name in QUOTED[estimate.data.kind] if name in estimate]
     rows = [
         (", ".join([in_words(name), *map(str, at.values())]), row)
-        for name, at, row in found.only(*names).rows()
+        for name, at, row in estimate.only(*names).rows()
         if not np.isnan(row.value)
     ]
     ax = ax or new_axes(6.5, 0.32 * len(rows) + 1.2)
     draw_rows(ax, np.arange(len(rows)), *np.array([row for _, row in rows], float).reshape(-1, 3).T)
     name_rows(ax, [name for name, _ in rows])
-    ax.set_xlabel(f"value, {found.ci_prob:.0%} interval")
-    if found.data.kind != "grades":
+    ax.set_xlabel(f"value, {estimate.ci_prob:.0%} interval")
+    if estimate.data.kind != "grades":
         least = min([0.0, *(row.low for _, row in rows if not np.isnan(row.low))])
         ax.set_xlim(least - 0.02, 1.02)
-    write_title(ax, answer(found, ci_prob=found.ci_prob).text)
+    write_title(ax, answer(estimate, ci_prob=estimate.ci_prob).text)
     return ax
 
 
 @plain_text
-def plot_trust(found: Estimate, *, ax: Axes | None = None) -> Axes:
+def plot_trust(estimate: Estimate, *, ax: Axes | None = None) -> Axes:
     """Draw the calibration map, with the scores beyond which the judge can be trusted.
 
     Parameters
     ----------
-    found : Estimate
+    estimate : Estimate
         From `bayesjudge.judge.trust`.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
@@ -65,11 +65,11 @@ def plot_trust(found: Estimate, *, ax: Axes | None = None) -> Axes:
         score says, and shaded where a pass or a fail can stand.
     """
     ax = ax or new_axes(6.0, 3.6)
-    table = found.data.table
+    table = estimate.data.table
     scale = table.scale
     low, high = scale if isinstance(scale, tuple) else (table.score.min(), table.score.max())
     rows: list[tuple[float, Any]] = []
-    for _, at, row in found.only("people_mean").rows():
+    for _, at, row in estimate.only("people_mean").rows():
         ends = [float(end) for end in str(at["score"]).split(" to ")]
         rows.append((float(np.mean(ends)), row))
     x = np.array([place for place, _ in rows])
@@ -79,7 +79,7 @@ def plot_trust(found: Estimate, *, ax: Axes | None = None) -> Axes:
     ax.plot(
         table.score[says], table.unit[says], color="0.6", lw=1, ls="--", label="as the score says"
     )
-    passes, fails = found["pass_from"].value, found["fail_to"].value
+    passes, fails = estimate["pass_from"].value, estimate["fail_to"].value
     if not np.isnan(passes):
         ax.axvspan(passes, high, color="C2", alpha=0.15, label="a pass can stand")
     if not np.isnan(fails):
@@ -87,6 +87,6 @@ def plot_trust(found: Estimate, *, ax: Axes | None = None) -> Axes:
     ax.set(xlabel="score of the judge", ylabel="share that people pass", ylim=(-0.03, 1.03))
     ax.figure.legend(loc="outside lower center", ncols=4)
     # thresholds that cross leave no output to a person
-    share = min(sum(found["traffic", side].value for side in ("pass", "fail")), 1)
+    share = min(sum(estimate["traffic", side].value for side in ("pass", "fail")), 1)
     write_title(ax, f"{100 * share:.0f} % of the outputs need no person to look")
     return ax

@@ -117,12 +117,12 @@ class Battles(ReadAtOnce):
             require(any(x > 0 for x in self.verdicts.values()), "no battle has a verdict")
 
     def __repr__(self) -> str:
-        return f"leaderboard.Battles({'; '.join(self._told())})"
+        return f"leaderboard.Battles({'; '.join(self._counts_in_words())})"
 
     def _repr_html_(self) -> str:
-        return f"<small>leaderboard.Battles: {'; '.join(self._told())}</small>"
+        return f"<small>leaderboard.Battles: {'; '.join(self._counts_in_words())}</small>"
 
-    def _told(self) -> list[str]:
+    def _counts_in_words(self) -> list[str]:
         words = [how_many(len(self.systems), "system"), how_many(self.battles, "battle")]
         each = {name: n for name, n in self.verdicts.items() if n}
         return [*words, *(f"{name}: {how_many(n, 'verdict')}" for name, n in each.items())]

@@ -238,7 +238,7 @@ class _LatentTruth:
         at[g], at[g + 1 + j] = model.discrimination.mean, model.leniency.mean
         if self.shared:
             at[-2:] = np.log(TYPICAL * model.shared_effect)  # type: ignore[attr-defined]
-        known = _Told(votes)
+        known = _VoteMatrices(votes)
 
         def loss(x: np.ndarray) -> tuple[float, np.ndarray]:
             log, resp, at_node = self._expect(x, known)
@@ -267,7 +267,7 @@ class _LatentTruth:
         return _exp(discrimination) / 2, leniency, effect
 
     def _expect(
-        self, x: np.ndarray, known: _Told, truth: int | None = None
+        self, x: np.ndarray, known: _VoteMatrices, truth: int | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Log density of each pattern, the weights of (truth, node), and P(pass) there."""
         half, leniency, effect = self._parts(x)
@@ -286,7 +286,7 @@ class _LatentTruth:
         return peak + np.log(total), resp / total[:, None, None], expit(logits)
 
     def _scores(
-        self, x: np.ndarray, known: _Told, resp: np.ndarray, at_node: np.ndarray
+        self, x: np.ndarray, known: _VoteMatrices, resp: np.ndarray, at_node: np.ndarray
     ) -> np.ndarray:
         """Slope of each pattern's log density."""
         half, _, effect = self._parts(x)
@@ -329,7 +329,7 @@ class _LatentTruth:
         return float(density), slope, precision
 
     def good(self, items: Votes) -> tuple[np.ndarray, np.ndarray]:
-        known = _Told(items, labels=False)
+        known = _VoteMatrices(items, labels=False)
         chance = self._expect(self.at, known)[1].sum(axis=2)[:, 1]
         slopes = []
         for truth in (0, 1):
@@ -348,7 +348,7 @@ class _LatentTruth:
         ]
 
 
-class _Told:
+class _VoteMatrices:
     """Votes as two matrices, and what labels rule out."""
 
     def __init__(self, votes: Votes, *, labels: bool = True):

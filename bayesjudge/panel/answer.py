@@ -119,7 +119,7 @@ def answer(
         text = f"These votes cannot tell how good the {what} are. Labels on a random sample of "
         text += f"{whose} would tell."
     else:
-        text, more = _told(chosen, quantity, ci_prob, name, unnamed)
+        text, more = _sentences(chosen, quantity, ci_prob, name, unnamed)
     return Answer(
         text,
         basis=_basis(votes),
@@ -153,11 +153,11 @@ def _is_bare(estimate: Estimate, quantity: str) -> bool:
     return bool(np.isnan(shares.high - shares.low).all())
 
 
-def _told(
+def _sentences(
     chosen: Quoted, quantity: str, ci_prob: float, called: str, unnamed: bool
 ) -> tuple[str, tuple[str, ...]]:
     """The share of good outputs, of the best generator and of the worst; and what belongs to it."""
-    rows, votes_alone = chosen.rows, chosen.own
+    rows, votes_alone = chosen.rows, chosen.judge_rows
     names, between = few_of(rows)
     if quantity == "share":
         parts = [

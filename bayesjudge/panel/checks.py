@@ -29,7 +29,7 @@ ITEMS_DIFFER = Assumption.of("items-differ")
 ERRORS_CANCEL = Assumption.of("errors-cancel", "panel")
 RULE_ERRORS_CANCEL = Assumption.of("rule-errors-cancel")
 #: Assumptions by which labels on some generators say something of the others.
-CARRIES_OVER = {one.id for one in (SAME_ERRORS, EXCHANGEABLE, EXCHANGEABLE_LEVELS)}
+CARRIES_OVER = {assumption.id for assumption in (SAME_ERRORS, EXCHANGEABLE, EXCHANGEABLE_LEVELS)}
 
 #: A result rarer than this, were the assumption true, counts as a rejection.
 REJECT_P = 0.01
@@ -338,7 +338,9 @@ def against_labels(votes: Votes, shares: Quantity) -> Iterator[Caution]:
         name, counted = votes.generators[worst], f"{good[worst]} of {n[worst]}"
         low, high = shares.low[worst], shares.high[worst]
         more = f", and {contradicted_at.size - 1} more" if contradicted_at.size > 1 else ""
-        yield Caution.of("labels-contradict", name=name, own=counted, low=low, high=high, more=more)
+        yield Caution.of(
+            "labels-contradict", name=name, good=counted, low=low, high=high, more=more
+        )
 
 
 def _differing(votes: Votes) -> Iterator[Caution]:
@@ -356,7 +358,7 @@ def _differing(votes: Votes) -> Iterator[Caution]:
             continue
         shown = odd_cells if len(odd_cells) else mine[mine["judge"] == rejected.idxmin()]
         named = ", ".join(
-            f"{row.judge!r} on {row.generator!r} ({row.own:.2f}, elsewhere {row.elsewhere:.2f})"
+            f"{row.judge!r} on {row.generator!r} ({row.here:.2f}, elsewhere {row.elsewhere:.2f})"
             for row in shown.head(MOST_NAMED if len(odd_cells) else 1).itertuples()
         )
         more = f" and {len(odd_cells) - MOST_NAMED} more" if len(odd_cells) > MOST_NAMED else ""
@@ -382,7 +384,7 @@ def cell_p_values(votes: Votes) -> pd.DataFrame:
             elsewhere = (all_right[j] - right[i, j]) / (all_n[j] - n[i, j])
             rates = (right[i, j] / n[i, j], elsewhere, min(1.0, 2 * min(tails)))
             rows.append((votes.judges[j], votes.generators[i], name, *rates))
-    columns = ["judge", "generator", "rate", "own", "elsewhere", "p_value"]
+    columns = ["judge", "generator", "rate", "here", "elsewhere", "p_value"]
     return pd.DataFrame(rows, columns=columns)
 
 

@@ -303,7 +303,7 @@ def _sparse(votes: Votes, solution: _em.Solution, prior_count: float) -> Iterato
         votes=given / len(votes.judges),
         rates=votes.n_classes * (votes.n_classes - 1),
         common=common,
-        own=apart,
+        apart=apart,
         share=votes.count[lost].sum() / votes.n_items,
     )
 

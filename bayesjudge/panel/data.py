@@ -154,7 +154,7 @@ class Votes:
         try:
             find_design(self.calibration)
         except InputError as error:
-            require(False, error.told)
+            require(False, error.message)
         return self.calibration
 
     def __add__(self, other: Self) -> Self:

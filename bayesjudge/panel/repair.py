@@ -29,14 +29,14 @@ class Repaired:
     values : pandas.Series
         What to use; empty if nothing could be made of a value.
     changes : pandas.DataFrame
-        One row a distinct change: ``found``, ``made``, ``why``, ``times``.
+        One row a distinct change: ``before``, ``after``, ``why``, ``times``.
     """
 
     values: pd.Series
     changes: pd.DataFrame
 
     def __str__(self) -> str:
-        lost = int(self.changes.loc[self.changes["made"].isna(), "times"].sum())
+        lost = int(self.changes.loc[self.changes["after"].isna(), "times"].sum())
         done = int(self.changes["times"].sum()) - lost
         return f"{done} of {len(self.values)} values repaired, {lost} could not be read"
 
@@ -86,10 +86,10 @@ def repair_labels(
 
 
 def align_texts(
-    found: Sequence[Any],
+    texts: Sequence[Any],
     expected: Sequence[str],
     *,
-    found_lines: Sequence[Any] | None = None,
+    text_lines: Sequence[Any] | None = None,
     expected_lines: Sequence[Any] | None = None,
     least: float = SAME_TEXT,
 ) -> Repaired:
@@ -102,11 +102,11 @@ def align_texts(
 
     Parameters
     ----------
-    found : sequence
+    texts : sequence
         Texts that the judge wrote; empty ones match nothing.
     expected : sequence of str
         Texts that it was given.
-    found_lines, expected_lines : sequence, optional
+    text_lines, expected_lines : sequence, optional
         The line that each text is about.
     least : float, default 85
         Similarity from 0 to 100.
@@ -135,16 +135,16 @@ def align_texts(
         ) from error
     with checking("panel.align_texts") as require:
         require(0 <= least <= 100, f"least={least}, expected 0 to 100")
-        require((found_lines is None) == (expected_lines is None), "give both lines, or neither")
-        require(found_lines is None or len(found_lines) == len(found), "a line for each text found")
+        require((text_lines is None) == (expected_lines is None), "give both lines, or neither")
+        require(text_lines is None or len(text_lines) == len(texts), "a line for each text")
         require(
             expected_lines is None or len(expected_lines) == len(expected),
             "a line for each text expected",
         )
     positions: list[int | None] = []
     reasons: list[str] = []
-    for i, text in enumerate(found):
-        groups = _candidates(i, len(expected), found_lines, expected_lines)
+    for i, text in enumerate(texts):
+        groups = _candidates(i, len(expected), text_lines, expected_lines)
         match, why = None, "no similar text"
         for reason, places in groups if isinstance(text, str) and text.strip() else ():
             choices = {place: expected[place] for place in places}
@@ -155,18 +155,18 @@ def align_texts(
         positions.append(match)
         reasons.append(why)
     matches = pd.Series(positions, dtype="Int64")
-    texts = pd.Series([None if p is None else expected[p] for p in positions], dtype=object)
-    series = pd.Series(list(found), dtype=object)
-    return Repaired(matches, _changes(series, texts, pd.Series(reasons)))
+    matched = pd.Series([None if p is None else expected[p] for p in positions], dtype=object)
+    series = pd.Series(list(texts), dtype=object)
+    return Repaired(matches, _changes(series, matched, pd.Series(reasons)))
 
 
 def _candidates(
-    i: int, size: int, found_lines: Sequence[Any] | None, expected_lines: Sequence[Any] | None
+    i: int, size: int, text_lines: Sequence[Any] | None, expected_lines: Sequence[Any] | None
 ) -> list[tuple[str, list[int]]]:
     everything = list(range(size))
-    if found_lines is None or expected_lines is None:
+    if text_lines is None or expected_lines is None:
         return [("similar text", everything)]
-    line = str(found_lines[i]).strip()
+    line = str(text_lines[i]).strip()
     spelled = [str(other).strip() for other in expected_lines]
     first = _first_line(line)
     return [
@@ -187,10 +187,10 @@ def _plain(value: Any) -> str:
     return re.sub(r"^\W+|\W+$", "", str(value)).casefold()
 
 
-def _changes(found: pd.Series, made: pd.Series, why: pd.Series) -> pd.DataFrame:
-    table = pd.DataFrame({"found": found, "made": made, "why": why})
-    changed = table[found.map(str) != made.map(str)]
-    changed = changed[~(changed["found"].isna() & changed["made"].isna())]
-    counted = changed.groupby(["found", "made", "why"], dropna=False, sort=False).size()
+def _changes(before: pd.Series, after: pd.Series, why: pd.Series) -> pd.DataFrame:
+    table = pd.DataFrame({"before": before, "after": after, "why": why})
+    changed = table[before.map(str) != after.map(str)]
+    changed = changed[~(changed["before"].isna() & changed["after"].isna())]
+    counted = changed.groupby(["before", "after", "why"], dropna=False, sort=False).size()
     result = counted.rename("times").reset_index()
     return result.astype({"times": np.int64})

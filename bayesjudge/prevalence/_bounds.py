@@ -59,7 +59,7 @@ def bounded(row: Row, counts: Counts, model: Any, ci_prob: float, target: Target
     if not verdict:
         return row
     low, high = (_of_items if target == "items" else _of_population)(counts, model, ci_prob)
-    return _told(row[0], low, high, share_without_label(counts, verdict))
+    return _row(row[0], low, high, share_without_label(counts, verdict))
 
 
 def share_without_label(counts: Counts, verdict: Verdict) -> float:
@@ -69,7 +69,7 @@ def share_without_label(counts: Counts, verdict: Verdict) -> float:
     return float({"pass": passes, "fail": fails, "": 0}[verdict] / items)
 
 
-def _told(value: float, low: float, high: float, free: float) -> Row:
+def _row(value: float, low: float, high: float, free: float) -> Row:
     kept = free < (high - low) / 2
     return float(np.clip(value, low, high)) if kept else np.nan, low, high
 
@@ -100,7 +100,7 @@ def of_sum(
     ]
     off = float(shares @ free)
     low, high = np.quantile(draws, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
-    return np.array([_told(float(draws.mean()), max(low - off, 0.0), min(high + off, 1.0), off)])
+    return np.array([_row(float(draws.mean()), max(low - off, 0.0), min(high + off, 1.0), off)])
 
 
 def of_strata(

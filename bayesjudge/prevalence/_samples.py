@@ -59,7 +59,7 @@ EVERY_OF_COUNTS: tuple[tuple[str, dict[str, Any]], ...] = (
 #: Value, low and high (and the value before it was cut to its range); each of a `Sample`'s shape.
 Columns = tuple[Any, ...]
 #: Of each entry and, of strata that make up one whole, overall.
-Found = tuple[Columns, Columns | None]
+Intervals = tuple[Columns, Columns | None]
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def worded(changes: Mapping[Form, Mapping[str, Any]], words: Mapping[Form, Words
 class Inverted:
     """What an inversion of the error matrix finds."""
 
-    found: Found
+    intervals: Intervals
     rates: dict[str, Columns] = field(default_factory=dict)
     others: dict[str, Quantity] = field(default_factory=dict)
     cautions: Sequence[Caution] = ()
@@ -219,7 +219,7 @@ class Sample:
 
     def mean(
         self, of: Literal["said", "truths"], ci_prob: float, find: Any = wilson, items: bool = False
-    ) -> Found:
+    ) -> Intervals:
         """Share with its interval; of strata, with that of a sample as informative as they are."""
         successes, trials = self.said() if of == "said" else self.truths(items)
         interval = find(successes, trials, ci_prob)
@@ -228,7 +228,7 @@ class Sample:
         z = z_score(ci_prob)
         return interval, find(*influence.effective(self.shares, successes, trials, z), ci_prob)
 
-    def difference(self, ci_prob: float, g: Prediction, items: bool, **folds: Any) -> Found:
+    def difference(self, ci_prob: float, g: Prediction, items: bool, **folds: Any) -> Intervals:
         """Mean prediction plus the labelled items' mean correction."""
         weight = None if g == "linear" else 1.0
         patterns, z = self.patterns(), z_score(ci_prob)
@@ -241,7 +241,7 @@ class Sample:
         whole = influence.weighed(self.shares, *parts)
         return (*interval, interval.value), (*whole, whole.value)
 
-    def post_stratify(self, ci_prob: float, items: bool, bins: Any = None) -> Found:
+    def post_stratify(self, ci_prob: float, items: bool, bins: Any = None) -> Intervals:
         """Mean truths of the bins, weighed by all items in them."""
         each: tuple[Any, Any, Any, Any] = self.bins() if bins is None else bins
         z = self.quantile(ci_prob)

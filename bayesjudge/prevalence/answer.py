@@ -202,7 +202,7 @@ def told_of(
         whose = "these outputs" if quoted.target == "items" else "outputs like these"
         whose = JUDGED if getattr(counts, "dropped", False) else whose
         text = share_words(next(iter(rows.values())), whose, ci_prob, name)
-        judge = judges_share(chosen.own, name)
+        judge = judges_share(chosen.judge_rows, name)
         if counts is not None and not chosen.unknown and untested(counts).all():
             text = f"{IF_AS_ELSEWHERE}{text[:1].lower()}{text[1:]}"
             more = (f"{UNTESTED} {judge[2:3].upper()}{judge[3:]}{'.' * bool(judge)}".rstrip(),)
@@ -419,10 +419,10 @@ def _checked(counts: Counts, ci_prob: float, name: str) -> tuple[str, ...]:
     text = "; ".join(said)
     if not text or np.ndim(counts.test_n) or not (passed and failed):
         return (f"{text[:1].upper()}{text[1:]}.",) if text else ()
-    return f"{text[:1].upper()}{text[1:]}.", _found(counts, ci_prob, name)
+    return f"{text[:1].upper()}{text[1:]}.", _rates_in_words(counts, ci_prob, name)
 
 
-def _found(counts: Counts, ci_prob: float, name: str) -> str:
+def _rates_in_words(counts: Counts, ci_prob: float, name: str) -> str:
     """How much of what is good the judge finds, and how many of these items it got wrong."""
     rates = errors(counts, ci_prob)
     items = f"of these {int(counts.test_n + counts.labelled_n):,} items"

@@ -398,7 +398,7 @@ def _shifted(counts: Counts) -> Iterator[Caution]:
     for where, p_value, other, share in _each(counts, shift_p_value(counts), rate, labelled):
         if p_value < SHIFT_P / len(counts.places):
             yield Caution.of(
-                "label-shift", "counts", where=where, own=share, other=other, p_value=p_value
+                "label-shift", "counts", where=where, labelled=share, other=other, p_value=p_value
             )
 
 

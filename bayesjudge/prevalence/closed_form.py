@@ -29,7 +29,7 @@ from bayesjudge.prevalence._samples import (
     Columns,
     CountsSample,
     Form,
-    Found,
+    Intervals,
     Prediction,
     Sample,
     described,
@@ -394,7 +394,7 @@ def rogan_gladen(
     return _estimate(
         sample,
         "rogan_gladen",
-        lambda part: inverted.found if part is sample else part.invert(*asked).found,
+        lambda part: inverted.intervals if part is sample else part.invert(*asked).intervals,
         method=inverted.method,
         ci_prob=ci_prob,
         interval="delta method" if interval == "delta" else None,
@@ -674,7 +674,7 @@ def closed_forms(
         try:
             estimates.append(method(data, ci_prob=ci_prob, **how))
         except UninformativeJudgeError as error:
-            refused.append(Caution.of("no-better-than-chance", "refused", why=error.told))
+            refused.append(Caution.of("no-better-than-chance", "refused", why=error.message))
     refused = list(dict.fromkeys(refused))
     if not estimates:
         raise InputError("closed_forms", [problem.text for problem in refused])
@@ -702,7 +702,7 @@ def _known(successes: Any, trials: Any, ci_prob: float) -> tuple[Any, Any, Any]:
 def _estimate(
     sample: Sample,
     form: Form,
-    estimate: Callable[[Sample], Found],
+    estimate: Callable[[Sample], Intervals],
     *,
     method: Method | None = None,
     source: str = "",
@@ -820,7 +820,7 @@ def bootstrap(
         interval="bootstrap percentile",
         assumptions=(SAME_JUDGE,),
         needs="error_rates",
-        more=list(_told(counts, np.atleast_1d(bad.sum(axis=0)), resamples)),
+        more=list(_bad_resamples(counts, np.atleast_1d(bad.sum(axis=0)), resamples)),
     )
 
 
@@ -858,7 +858,7 @@ def _share(part: Any, total: Any) -> Any:
     return np.divide(part, np.maximum(total, 1))
 
 
-def _told(counts: Counts, bad: np.ndarray, resamples: int) -> Iterator[Caution]:
+def _bad_resamples(counts: Counts, bad: np.ndarray, resamples: int) -> Iterator[Caution]:
     for where, count in zip(counts.places, bad, strict=True):
         if count:
             yield Caution.of("bad-resamples", count=count, resamples=resamples, place=where)

@@ -125,19 +125,19 @@ def designs_of(
 
     `declared` is that of the declared design, if it is known already.
     """
-    estimates = {} if declared is None else {_told(counts.design): declared}
+    estimates = {} if declared is None else {_key(counts.design): declared}
     for name in PLAIN:
         design = DESIGNS[name]
         if not design.same_items and not np.all(counts.test_n):
             continue  # every item is labelled: these are the items asked about
         assumed = replace(counts, calibration=name)
-        if _told(design) not in estimates:
+        if _key(design) not in estimates:
             suits = model is not None and isinstance(model, PredictiveValues) == assumed.predictive
             estimate = exact(assumed, model if suits else None, ci_prob=ci_prob)
-            estimates[_told(design)] = estimate
-        yield design, estimates[_told(design)]
+            estimates[_key(design)] = estimate
+        yield design, estimates[_key(design)]
 
 
-def _told(design: LabelDesign) -> tuple[Any, ...]:
+def _key(design: LabelDesign) -> tuple[Any, ...]:
     """What the likelihood is made of: designs that agree in it have one posterior."""
     return design.identifies, design.same_items, design.likelihood

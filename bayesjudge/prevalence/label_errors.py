@@ -30,16 +30,16 @@ def behind(said: float, error: float) -> float:
     return min(max((said - error) / (1 - 2 * error), 0.0), 1.0)
 
 
-def if_people_err(made: Estimate, errors: Sequence[float] = ERRORS) -> pd.DataFrame:
+def if_people_err(estimate: Estimate, errors: Sequence[float] = ERRORS) -> pd.DataFrame:
     r"""Tabulate a share against how often people's labels are wrong.
 
-    What `made` estimates is the share :math:`\theta_h` that people would pass. If they err with
+    What `estimate` estimates is the share :math:`\theta_h` that people would pass. If they err with
     probability e on good and on bad outputs alike, :math:`\theta = (\theta_h - e) / (1 - 2 e)` is
-    good, and so are the ends of its interval: e = 0 is `made` itself.
+    good, and so are the ends of its interval: e = 0 is `estimate` itself.
 
     Parameters
     ----------
-    made : Estimate
+    estimate : Estimate
         With a ``prevalence``, or an ``overall_prevalence``, of labels that were taken as right.
     errors : sequence of float, default (0, 0.01, 0.02, 0.03, 0.05, 0.1)
         Shares of wrong labels, in [0, 0.5).
@@ -58,13 +58,13 @@ def if_people_err(made: Estimate, errors: Sequence[float] = ERRORS) -> pd.DataFr
     Examples
     --------
     >>> from bayesjudge.prevalence import Counts, exact
-    >>> made = exact(Counts(1000, 850, 180, 165, 20, 14, calibration="random"))
-    >>> if_people_err(made, [0, 0.05])["value"].round(3).tolist()
+    >>> estimate = exact(Counts(1000, 850, 180, 165, 20, 14, calibration="random"))
+    >>> if_people_err(estimate, [0, 0.05])["value"].round(3).tolist()
     [0.897, 0.942]
     """
     import pandas as pd
 
-    return pd.DataFrame(rows_if_people_err(made, errors))
+    return pd.DataFrame(rows_if_people_err(estimate, errors))
 
 
 def rows_if_people_err(

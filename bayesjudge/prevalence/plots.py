@@ -343,12 +343,12 @@ def plot_strata(fit: Fit | Estimate, *, ci_prob: float = 0.95, ax: Axes | None =
 
 
 @plain_text
-def plot_if_people_err(made: Estimate, *, ax: Axes | None = None) -> Axes:
+def plot_if_people_err(estimate: Estimate, *, ax: Axes | None = None) -> Axes:
     """Draw a share against how often people's labels are wrong, one band a system.
 
     Parameters
     ----------
-    made : Estimate
+    estimate : Estimate
         As for `bayesjudge.prevalence.if_people_err`.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
@@ -359,7 +359,7 @@ def plot_if_people_err(made: Estimate, *, ax: Axes | None = None) -> Axes:
         Lines of values within bands of the intervals; the share as people's labels have it is on
         the left.
     """
-    table = if_people_err(made, np.linspace(0, 0.1, 41).tolist())
+    table = if_people_err(estimate, np.linspace(0, 0.1, 41).tolist())
     ax = ax or new_axes()
     dims = [name for name in table if name not in ("error", *Row._fields)]
     names = table[dims].astype(str).agg(", ".join, axis=1) if dims else table["error"] * 0

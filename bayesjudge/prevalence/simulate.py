@@ -75,12 +75,12 @@ def simulate(
     tables = []
     for i, system in enumerate(names):
         true = (each["prevalence"][i], each["sensitivity"][i], each["specificity"][i])
-        table = _one(true, items, labelled, calibration, rng)
+        table = _table(true, items, labelled, calibration, rng)
         tables.append(table if system is None else table.assign(system=system))
     return pd.concat(tables, ignore_index=True)
 
 
-def _one(
+def _table(
     rates: tuple[float, float, float],
     items: int,
     labelled: int,

@@ -48,7 +48,7 @@ class Pairs(NamedTuple):
     xi: np.ndarray  #: the judge's own
     rho: np.ndarray  #: shape (n_chains, Q)
     unknowns: np.ndarray  #: log odds of u and of w, logarithm of kappa, shape (n_chains, 3)
-    own: np.ndarray  #: ratings of each set from the judge's own shares, shape of `theta`
+    n_own: np.ndarray  #: ratings of each set from the judge's own shares, shape of `theta`
 
 
 def side_of(certain: np.ndarray, counts: np.ndarray, seen: np.ndarray) -> Side:
@@ -128,28 +128,28 @@ def _items(rng, alpha, side, sweeps, shares):
 
 
 @jitable
-def _log_given_own(m, own, theta, rho, u, w, kappa):
+def _log_given_own(m, n_own, theta, rho, u, w, kappa):
     """Log probability of an item's ratings and of which are the judge's own."""
     log, have, mine = 0.0, 0, 0
     for v in range(m.size):
-        if own[v] > 0:
+        if n_own[v] > 0:
             size = kappa * (w * theta[v] + (1 - w) * rho[v])
-            log += math.lgamma(size + own[v]) - math.lgamma(size)
+            log += math.lgamma(size + n_own[v]) - math.lgamma(size)
         have += m[v]
-        mine += own[v]
+        mine += n_own[v]
     log += math.lgamma(kappa) - math.lgamma(kappa + mine)
     return log + mine * np.log(1 - u) + (have - mine) * np.log(u)
 
 
 @jitable
-def _log_density(m, own, theta, rho, x, centre, spread):
+def _log_density(m, n_own, theta, rho, x, centre, spread):
     """Of a judge's unknowns, given people's shares, rho, and which ratings are its own."""
     u, w, kappa = 1 / (1 + math.exp(-x[0])), 1 / (1 + math.exp(-x[1])), math.exp(x[2])
     # Beta(1/2, 3/2) of u and Beta(1/2, 1) of w, by their log odds
     value = 0.5 * np.log(u) + 1.5 * np.log(1 - u) + 0.5 * np.log(w) + np.log(1 - w)
     value -= 0.5 * ((x[2] - centre) / spread) ** 2
     for i in range(m.shape[0]):
-        value += _log_given_own(m[i], own[i], theta[i], rho, u, w, kappa)
+        value += _log_given_own(m[i], n_own[i], theta[i], rho, u, w, kappa)
     return value
 
 
@@ -171,10 +171,10 @@ def _propose(rng, unknowns, c, new):
 
 
 @jitable
-def _draw_new(rng, own, v, theta, rho, w, kappa, held, besides):
+def _draw_new(rng, n_own, v, theta, rho, w, kappa, held, besides):
     """Draw how many of a judge's own ratings of a set are new: people's, or from rho."""
     size = kappa * (w * theta[v] + (1 - w) * rho[v])
-    for j in range(own):
+    for j in range(n_own):
         if rng.random() * (size + j) < size:
             if rng.random() * size < kappa * w * theta[v]:
                 held[v] += 1
@@ -190,7 +190,7 @@ def _pairs(rng, alpha, people, judge, pairs, share, centre, spread):
     start, kind, behind_start, behind = people[:4]
     start_j, kind_j, behind_start_j, behind_j = judge[:4]
     for c in range(n_chains):
-        theta, xi, rho, own = pairs.theta[c], pairs.xi[c], pairs.rho[c], pairs.own[c]
+        theta, xi, rho, n_own = pairs.theta[c], pairs.xi[c], pairs.rho[c], pairs.n_own[c]
         x, chance, chance_j = pairs.unknowns[c], people.chance[c], judge.chance[c]
         u = 1 / (1 + math.exp(-x[0]))
         for i in range(n_items):
@@ -206,14 +206,14 @@ def _pairs(rng, alpha, people, judge, pairs, share, centre, spread):
                 added, m[i],
             )  # fmt: skip
             for v in range(q):
-                own[i, v] = rng.binomial(m[i, v], (1 - u) * xi[i, v] / shown[v])
-        now = _log_density(m, own, theta, rho, x, centre, spread)
+                n_own[i, v] = rng.binomial(m[i, v], (1 - u) * xi[i, v] / shown[v])
+        now = _log_density(m, n_own, theta, rho, x, centre, spread)
         for _ in range(STEPS):
             _propose(rng, pairs.unknowns, c, new)
             far = abs(new[2] - centre) > FARTHEST * spread
             if far or max(abs(new[0]), abs(new[1])) > MOST_LOG_ODDS:
                 continue
-            then = _log_density(m, own, theta, rho, new, centre, spread)
+            then = _log_density(m, n_own, theta, rho, new, centre, spread)
             if np.log(rng.random()) < then - now:
                 now = then
                 x[:] = new
@@ -221,13 +221,13 @@ def _pairs(rng, alpha, people, judge, pairs, share, centre, spread):
         besides = share.copy()
         for i in range(n_items):
             for v in range(q):
-                held[i, v] += m[i, v] - own[i, v]
-                _draw_new(rng, own[i, v], v, theta[i], rho, w, kappa, held[i], besides)
+                held[i, v] += m[i, v] - n_own[i, v]
+                _draw_new(rng, n_own[i, v], v, theta[i], rho, w, kappa, held[i], besides)
             _draw_dirichlet(rng, held[i], theta[i])
         _draw_dirichlet(rng, besides, rho)
         for i in range(n_items):
             for v in range(q):
-                shown[v] = kappa * (w * theta[i, v] + (1 - w) * rho[v]) + own[i, v]
+                shown[v] = kappa * (w * theta[i, v] + (1 - w) * rho[v]) + n_own[i, v]
             _draw_dirichlet(rng, shown, xi[i])
 
 

@@ -73,7 +73,7 @@ def answer(
     chances = rows_of([rates], "best").items()
     best = {str(judge): row.value for (of, judge), row in chances if of == rate}
     people = rows.pop(PEOPLE, None)
-    text, notes = _told(rate, rows, people, best, ci_prob)
+    text, notes = _sentences(rate, rows, people, best, ci_prob)
     return Answer(
         text,
         basis=_basis(ratings),
@@ -94,7 +94,7 @@ def _rates_of(estimates: list[Estimate], ratings: Ratings | None, ci_prob: float
         return []
 
 
-def _told(
+def _sentences(
     rate: str, rows: dict[str, Row], people: Row | None, best: dict[str, float], ci_prob: float
 ) -> tuple[str, tuple[str, ...]]:
     """How often people agree with the best judge, and with each other; how surely it is best."""

@@ -235,7 +235,7 @@ def _at_cutoff(
         ]
         if parts:
             yield Caution.of(
-                "ties-at-the-cutoff", option=ratings.positive, cutoff=cutoff, found=parts
+                "ties-at-the-cutoff", option=ratings.positive, cutoff=cutoff, tied=parts
             )
 
 

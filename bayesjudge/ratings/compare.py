@@ -66,7 +66,7 @@ def closed_forms(
         counted = agreement(ratings, of=of, **settings)
         answered = answer_rates(ratings, ci_prob=ci_prob, random_seed=random_seed)
     except InputError as error:
-        refused = Caution.of("no-agreement", why=error.told)
+        refused = Caution.of("no-agreement", why=error.message)
         return (replace(rates, cautions=(*rates.cautions, refused)),)
     return rates, answered, counted.estimate(ci_prob=ci_prob)
 

@@ -486,7 +486,7 @@ class ResponseSets(BayesianModel):
         from bayesjudge.core.diagnostics import gate
 
         failed = gate(fit.idata, ("set_share", "concentration")) if fit.converged else ()
-        return tuple(Caution.of("slow-mixing", told=caution.text) for caution in failed[:1])
+        return tuple(Caution.of("slow-mixing", problem=caution.text) for caution in failed[:1])
 
 
 @prior_table.register(ResponseSets)

@@ -280,7 +280,7 @@ def _begin(ratings: Ratings, alpha: np.ndarray, judge: int, rng: np.random.Gener
         xi=draw_dirichlet(rng, np.broadcast_to(alpha[:, judge : judge + 1], shape)),
         rho=alpha[:, judge] / kappa[:, None],
         unknowns=np.stack([logit(u), logit(w), np.log(kappa)], axis=1),
-        own=np.zeros(shape, np.int64),
+        n_own=np.zeros(shape, np.int64),
     )
 
 

@@ -77,12 +77,12 @@ class Notes:
     ----------
     left_out : collections.Counter
         What was left out, by reason.
-    told : list of str
-        Sentences.
+    sentences : list of str
+        What else a reader of the log has to know.
     """
 
     left_out: Counter[str] = field(default_factory=Counter)
-    told: list[str] = field(default_factory=list)
+    sentences: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,13 +152,13 @@ class Log:
         return sorted({g.system for g in self.grades if g.system})
 
     @cached_property
-    def told(self) -> list[str]:
+    def sentences(self) -> list[str]:
         """What was read, what was left out and why: one sentence each."""
         lines = [f"{self.tool} log; {'; '.join(map(str, self.metrics.values()))}"]
         if self.human:
             lines.append(f"labels of people: {'; '.join(map(str, self.human.values()))}")
         lines += [f"left out: {reason} ({n:,})" for reason, n in self.notes.left_out.items()]
-        return lines + self.notes.told
+        return lines + self.notes.sentences
 
     def choose(
         self, metric: str | None = None, *, judges: bool = False, judge: str | None = None
@@ -193,7 +193,7 @@ class Log:
         single = [m.name for m in metrics if m.name not in several]
         wanted = (several or single) if judges else (single or several)
         with checking(self.path) as require:
-            require(wanted, f"{self.tool} log without a grade; {'; '.join(self.told[1:])}")
+            require(wanted, f"{self.tool} log without a grade; {'; '.join(self.sentences[1:])}")
             require(
                 len(wanted) < 2,
                 f"the log has {len(wanted)} metrics, and one is asked for: "

@@ -100,10 +100,10 @@ def answer(
     except InputError as error:
         text = (
             "These scores cannot tell how many calls an item needs: "
-            f"{error.told}. Two or more scores of each item would tell."
+            f"{error.message}. Two or more scores of each item would tell."
         )
         return Answer(text, basis, "", quoted=estimates[0], known=False)
-    text, more = _told(needed, shown, each, len(scores.items), cost_per_call)
+    text, more = _sentences(needed, shown, each, len(scores.items), cost_per_call)
     return Answer(
         text,
         basis=basis,
@@ -152,7 +152,7 @@ def _basis(scores: Scores) -> tuple[float, str]:
     return float(each), basis
 
 
-def _told(
+def _sentences(
     needed: Estimate, wanted: str, each: float, items: int, cost_per_call: float | None
 ) -> tuple[str, str]:
     n, low, high = needed["calls_per_item"]
@@ -253,7 +253,7 @@ def _of_verdicts(
     except InputError as error:
         text = (
             "These verdicts cannot tell how often the judge contradicts itself: "
-            f"{error.told}. Two or more calls about each item would tell."
+            f"{error.message}. Two or more calls about each item would tell."
         )
         return Answer(text, basis, "", quoted=instead, known=False)
     if len(scores.judges) == 1:
@@ -298,7 +298,7 @@ def _contradicts(
     contradiction: Estimate,
     at: tuple[str, ...],
     size: int,
-    made: float,
+    n_calls: float,
     flips_at_most: float,
     price: float,
 ) -> tuple[str, ...]:
@@ -324,14 +324,14 @@ def _contradicts(
             "clearer instructions for the judge, or let people decide items that are not unanimous."
         )
     cost = f", at a cost of {needed.value * price:.4g} for all items" if price else ""
-    if needed.value <= made:
+    if needed.value <= n_calls:
         calls = "One call" if needed.value == 1 else f"A majority of {needed.value:.0f} calls"
         return text, f"{flip} {calls}{_ends(needed)} flips at most {limit} of the time{cost}."
-    far = "far " if needed.value > FAR * made else ""
+    far = "far " if needed.value > FAR * n_calls else ""
     return text, (
         f"{flip} To flip at most {limit} of the time would take a majority of "
         f"{_about(needed.value)} calls{_ends(needed)}{cost}: an extrapolation {far}beyond the "
-        f"{made:.0f} made."
+        f"{n_calls:.0f} made."
     )
 
 

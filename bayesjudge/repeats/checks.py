@@ -163,7 +163,7 @@ def _of_order(scores: Scores) -> list[Caution]:
             alone = len(scores.items) * len(scores.judges) == 1 and name == "repetition"
             rows = "; or the rows are of several items, one after another" if alone else ""
             cautions.append(
-                Caution.of("order-effect", told=effect_words, p_value=effect.p_value, rows=rows)
+                Caution.of("order-effect", effect=effect_words, p_value=effect.p_value, rows=rows)
             )
     return cautions
 

@@ -40,7 +40,9 @@ def closed_forms(scores: Scores, *, ci_prob: float = 0.95) -> tuple[Estimate, ..
     try:
         return first, anova(scores, ci_prob=ci_prob)
     except InputError as error:
-        return (replace(first, cautions=(*first.cautions, Caution.of("no-anova", why=error.told))),)
+        return (
+            replace(first, cautions=(*first.cautions, Caution.of("no-anova", why=error.message))),
+        )
 
 
 compare.register(Scores, of_closed_forms(closed_forms))

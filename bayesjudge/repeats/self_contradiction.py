@@ -119,7 +119,7 @@ def self_contradiction(
     cautions = list(raised)
     for judge, items in items_of.items():
         who = () if alone else (judge,)
-        for name, row in _told(items, calls, flips_at_most, ci_prob):
+        for name, row in _rows(items, calls, flips_at_most, ci_prob):
             rows.setdefault(name[0], {})[(*name[1:], *who)] = row
         cautions += _misfit(items, "" if alone else f" of {judge}")
     dims: tuple[str, ...] = () if alone else ("judge",)
@@ -305,7 +305,7 @@ def _log_choose(n: Any, k: Any) -> np.ndarray:
 # Intervals ---------------------------------------------------------------------------------------
 
 
-def _told(
+def _rows(
     of_judge: _Items, calls: Sequence[int], flips_at_most: float, ci_prob: float
 ) -> list[tuple[tuple[Any, ...], tuple[float, float, float]]]:
     """Rows of one judge, by quantity and coordinates."""

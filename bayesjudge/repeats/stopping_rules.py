@@ -201,12 +201,12 @@ def _asked_prob(ci_prob: float, method: Method) -> float:
     return 1 - (1 - ci_prob) * LOOKING if method == "dirichlet" else ci_prob
 
 
-def more_calls(n: Any, found: Any, wanted: float, batch: int) -> np.ndarray:
+def more_calls(n: Any, half_width: Any, wanted: float, batch: int) -> np.ndarray:
     """Count the calls until an interval, narrowing with the root of their number, is narrow."""
-    n, found = np.asarray(n), np.asarray(found, float)
+    n, half_width = np.asarray(n), np.asarray(half_width, float)
     # a share of 1e-12 is rounding: 9 z^2 K^2 delta^2 may be whole
-    needed = np.ceil(np.minimum(n * (found / wanted) ** 2 * (1 - 1e-12), 1e15))
-    return np.where(found <= wanted, 0, np.clip(needed - n, 1, batch)).astype(np.int64)
+    needed = np.ceil(np.minimum(n * (half_width / wanted) ** 2 * (1 - 1e-12), 1e15))
+    return np.where(half_width <= wanted, 0, np.clip(needed - n, 1, batch)).astype(np.int64)
 
 
 def _checked(

@@ -78,7 +78,7 @@ the judge gives 58 %.
     quoted = quote(estimates, "total", methods.JUDGE_SCORE)
     compared = next((estimate for estimate in estimates if "difference" in estimate), None)
     if len(quoted.rows) == 1:
-        (row,), judged = quoted.rows.values(), quoted.own.get("")
+        (row,), judged = quoted.rows.values(), quoted.judge_rows.get("")
         text = f"People would give outputs like these {percents(row, ci_prob, ' of the points')}"
         text += f"; the judge gives {first_percent(judged)} %." if judged else "."
         more: tuple[str, ...] = ()
@@ -109,7 +109,7 @@ the judge gives 58 %.
 
 def _basis(rubric: Rubric) -> str:
     part = f", {rubric.partly:,} in part" if rubric.partly else ""
-    kind = "criteria of its own each" if rubric.own else f"{len(rubric.criteria)} criteria"
+    kind = "criteria of its own each" if rubric.own_criteria else f"{len(rubric.criteria)} criteria"
     text = f"{how_many(len(rubric.judged), 'output')}, {kind}, {int(rubric.whole.sum()):,} "
     text += f"labelled throughout{part} ({how_chosen(rubric.design)})"
     lost = int(rubric.lost.sum())

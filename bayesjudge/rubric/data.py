@@ -60,7 +60,7 @@ class Rubric:
         What a failed call is: what costs most points (not met, if its weight is positive, and met,
         if it is negative), what costs fewest, or left out as if the criterion did not apply. Needed
         where calls failed. Labels correct a total for any of them; the judge's own total moves.
-    own : bool, default False
+    own_criteria : bool, default False
         Whether criteria were written for each item, so that only totals can be told.
     graded : bool, default False
         Whether verdicts are grades or probabilities, rather than met and not met.
@@ -89,7 +89,7 @@ class Rubric:
     applies: Any = None
     excused: Any = None
     failed: Failed | None = None
-    own: bool = False
+    own_criteria: bool = False
     graded: bool = False
 
     def __post_init__(self) -> None:
@@ -133,7 +133,7 @@ class Rubric:
         known = get_args(Failed)
         require(self.failed in (None, *known), f"failed={self.failed!r}: expected {few(known)}")
         require(self.labelled.any(), "nobody labelled a criterion: the judge's errors are unknown")
-        if not self.own:
+        if not self.own_criteria:
             never = self.applies.any(axis=0) & ~self.labelled.any(axis=0)
             named = [name for name, absent in zip(self.criteria, never, strict=True) if absent]
             words = "label some outputs on each, or leave the criterion out"
@@ -151,7 +151,7 @@ class Rubric:
 
     def __repr__(self) -> str:
         outputs, criteria = self.judged.shape
-        kind = "criteria an item, at most" if self.own else "criteria"
+        kind = "criteria an item, at most" if self.own_criteria else "criteria"
         head = f"Rubric of {outputs:,} outputs and {criteria} {kind}"
         words = f"{int(self.whole.sum()):,} outputs labelled throughout, {self.partly:,} in part"
         return fitted([head, words, few(self.criteria, 8)])
@@ -557,4 +557,10 @@ def _cells(
     each = dict(zip(keys, zip(*outputs, strict=True), strict=True))
     systems = None if by is None else [str(cell) for cell in each[by]]
     items = None if item is None else each[item]
-    return {**fields, "criteria": [*names], "own": by_output, "items": items, "systems": systems}
+    return {
+        **fields,
+        "criteria": [*names],
+        "own_criteria": by_output,
+        "items": items,
+        "systems": systems,
+    }

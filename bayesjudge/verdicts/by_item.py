@@ -27,7 +27,7 @@ class Combinations:
     def __init__(self, table: Any, *columns: str, names: Collection[str] = ()):
         self.cells, self.count = count_cells(table, *columns, names=names)
 
-    def found(self, column: str) -> dict[Any, int]:
+    def counts_of(self, column: str) -> dict[Any, int]:
         """How often each label of a column occurs."""
         seen: dict[Any, int] = {}
         for cell, n in zip(self.cells[column], self.count.tolist(), strict=True):
@@ -81,7 +81,7 @@ class Rows:
             self._coded[column] = codes, np.asarray(cells, object)
         return self._coded[column]
 
-    def found(self, column: str) -> dict[Any, int]:
+    def counts_of(self, column: str) -> dict[Any, int]:
         """How often each label of a column occurs."""
         codes, cells = self.coded(column)
         counts = np.bincount(codes[codes >= 0], minlength=len(cells))

@@ -217,7 +217,7 @@ class Reading:
 
     def meanings(self, source: Combinations | Rows) -> Labels:
         """What the labels of a table mean."""
-        cells = {column: source.found(column) for column in dict.fromkeys(self.labels)}
+        cells = {column: source.counts_of(column) for column in dict.fromkeys(self.labels)}
         meant = self.pass_value, self.fail_value, self.missing_value
         return meanings_of(cells, meant, self.classes, self.subject)
 
@@ -415,7 +415,7 @@ def _asked_fails(source: Combinations | Rows, labels: Labels, how: Reading) -> s
     asked = {folded(name): spell(name) for name in listed(how.fail_value) or ()}
     clauses: list[str] = []
     for column in how.verdict if asked and how.unparsed != KEPT else ():
-        cells = source.found(column)
+        cells = source.counts_of(column)
         fails = {cell for cell in cells if labels.places[column].get(cell) == 0}
         if any(folded(cell) not in asked for cell in fails):
             n = {

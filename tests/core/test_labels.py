@@ -55,7 +55,7 @@ def test_the_mapping_is_told():
 def test_what_could_mean_either_is_refused_with_a_line_that_mends_it(labels):
     with pytest.raises(bj.InputError) as error:
         read(labels)
-    told = error.value.told
+    told = error.value.message
     assert "neither pass nor fail" in told
     if not all(isinstance(label, int) or label.isdigit() for label in labels):
         given = dict(re.findall(r"(\w+_value)=(\[.*?\])", told))
@@ -74,7 +74,7 @@ def test_all_columns_and_problems_are_told_at_once():
         bj.prevalence.Counts.from_frame(
             table, verdict=["a", "b", "c"], truth="t", calibration="random"
         )
-    told = error.value.told
+    told = error.value.message
     assert all(label in told for label in ("'A'", "'B'", "'P'", "'safe'"))
     with pytest.raises(bj.InputError) as error:
         bj.panel.Votes.from_frame(

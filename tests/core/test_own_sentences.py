@@ -8,7 +8,7 @@ import bayesjudge as bj
 
 PACKAGE = Path(bj.__file__).parent
 #: Attributes that hold our sentences.
-SENTENCES = {"told", "spelling", "sentence", "promise", "why", "note", "text"}
+SENTENCES = {"message", "spelling", "sentence", "promise", "why", "note", "text"}
 HOLDS_ONE = re.compile(rf"\.({'|'.join(SENTENCES)})\b")
 READS = {
     *("startswith", "endswith", "split", "partition", "rpartition", "rsplit", "find", "index"),
@@ -45,7 +45,7 @@ def test_no_code_reads_a_sentence_back():
 def test_the_test_sees_such_code():
     seen = [
         "caution.text.startswith('x')",
-        "'a' in error.told",
+        "'a' in error.message",
         "re.search('a', c.text)",
         "table.spelling.split('; ')",
     ]

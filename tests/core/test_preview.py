@@ -7,7 +7,7 @@ import pytest
 
 import bayesjudge as bj
 from bayesjudge.core import preview as module
-from bayesjudge.core.preview import _around_mode, told
+from bayesjudge.core.preview import _around_mode, preview_line
 from bayesjudge.core.progress import Progress
 
 CENTRE = np.array([1.0, -2.0, 0.5])
@@ -42,7 +42,7 @@ def test_no_mode_no_preview():
 
 def test_the_line_names_an_approximation():
     made = bj.Estimate({"prevalence": (0.8, 0.7, 0.9)}, method="m", ci_prob=0.95, source="s")
-    line = told(made)
+    line = preview_line(made)
     assert "approximation, until the draws arrive: prevalence 0.8 (0.7 to 0.9)" in line
 
 

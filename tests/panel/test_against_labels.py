@@ -38,7 +38,7 @@ def test_labels_too_rare_at_the_nearest_end_contradict(generators, good, n):
         found = tuple(against_labels(votes, one))
         assert bool(found) == (tail < REJECT_P / 2 / generators)
         if found:
-            assert found[0].numbers["own"] == f"{good} of {n}"
+            assert found[0].numbers["good"] == f"{good} of {n}"
 
 
 @pytest.mark.parametrize("calibration", ["by_truth", "separate", "by_verdict"])

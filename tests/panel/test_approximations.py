@@ -11,7 +11,7 @@ import bayesjudge as bj
 from bayesjudge.panel._approximations import (
     Regression,
     _LatentTruth,
-    _Told,
+    _VoteMatrices,
     share_estimate,
 )
 from tests.panel.effect_likelihood import likelihood_of_votes
@@ -23,7 +23,7 @@ panel = bj.panel
 @pytest.mark.parametrize("model", [panel.PooledDawidSkene(), panel.Correlated()])
 def test_slope_of_the_approximate_posterior_by_differences(model):
     votes = simulated(40, shared_effect=1.0)
-    learnt, told = _LatentTruth(votes, model), _Told(votes)
+    learnt, told = _LatentTruth(votes, model), _VoteMatrices(votes)
     at = learnt.at + np.random.default_rng(1).normal(0, 0.2, learnt.at.size)
 
     def density(x):
@@ -36,7 +36,7 @@ def test_slope_of_the_approximate_posterior_by_differences(model):
 
 def test_likelihood_of_the_approximation_is_that_of_the_model():
     votes = simulated(40, shared_effect=1.0)
-    learnt, told = _LatentTruth(votes, panel.Correlated()), _Told(votes)
+    learnt, told = _LatentTruth(votes, panel.Correlated()), _VoteMatrices(votes)
     half, leniency, effect = learnt._parts(learnt.at)
     logits = np.stack([leniency - half, leniency + half], axis=1)
     share = expit(learnt.at[:3])
@@ -63,7 +63,7 @@ def test_far_starts_of_a_search_stay_numbers(calibration):
 @pytest.mark.parametrize("model", [panel.PooledDawidSkene(), panel.Correlated()])
 def test_steps_far_out_of_a_search_have_a_density_and_a_slope(model):
     votes = simulated(40)
-    learnt, told = _LatentTruth(votes, model), _Told(votes)
+    learnt, told = _LatentTruth(votes, model), _VoteMatrices(votes)
     for i in range(learnt.at.size):
         far = learnt.at.copy()
         far[i] += 1000

@@ -221,14 +221,14 @@ def test_texts_are_aligned_by_similarity():
 def test_a_range_of_lines_is_matched_by_its_first_line():
     same = ["Indent this", "Indent this"]
     repaired = bj.panel.align_texts(
-        ["Indent this", "Indent this"], same, found_lines=["4-6", 2], expected_lines=[2, 4]
+        ["Indent this", "Indent this"], same, text_lines=["4-6", 2], expected_lines=[2, 4]
     )
     assert repaired.values.tolist() == [1, 0]
 
 
 def test_a_text_of_another_line_is_not_taken():
     repaired = bj.panel.align_texts(
-        ["Indent this"], ["Indent this"], found_lines=[9], expected_lines=[2]
+        ["Indent this"], ["Indent this"], text_lines=[9], expected_lines=[2]
     )
     assert repaired.values.isna().all()
 

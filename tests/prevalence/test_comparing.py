@@ -200,7 +200,7 @@ def test_a_weak_judge_of_classes_is_named():
     for method in ("inverse", "least_squares"):
         made = P.rogan_gladen(counts, method=method)
         (caution,) = [c for c in made.cautions if c.id == "weak-judge"]
-        assert (caution.numbers["one"], caution.numbers["other"]) == ("a", "b")
+        assert (caution.numbers["first"], caution.numbers["other"]) == ("a", "b")
         table = made.table
         assert ((table["low"] >= 0) & (table["low"] <= table["value"])).all()
         assert ((table["value"] <= table["high"]) & (table["high"] <= 1)).all()

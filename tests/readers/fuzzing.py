@@ -33,7 +33,7 @@ def read_whole(path, data):
         if found is None:
             return False
         log = read_as(found, file)
-        repr(log), log.told, log.repeating
+        repr(log), log.sentences, log.repeating
         for metric in log.metrics:
             log.table(metric)
     except InputError as error:

@@ -107,12 +107,12 @@ def test_an_inspect_summary_that_hides_failed_grades_is_told(tmp_path):
     told = "the log's own summary of model_graded_qa counts 0 unscored, and 1 grade failed"
     log = read_log(path)
     assert log.metrics["model_graded_qa"].failures == 1
-    assert [one for one in log.told if one.startswith("the log's own")] == [
+    assert [one for one in log.sentences if one.startswith("the log's own")] == [
         f"{told}: do not take its shares"
     ]
     scores[0]["unscored_samples"] = 1
     path.write_text(json.dumps(document | {"results": {"scores": scores}}))
-    assert not any("summary" in one for one in read_log(path).told)
+    assert not any("summary" in one for one in read_log(path).sentences)
 
 
 @pytest.mark.skipif(SHARED is None, reason="the tools' own logs are not beside the repository")
@@ -120,7 +120,7 @@ def test_the_inspect_log_whose_summary_is_wrong():
     log = read_log(SHARED / "inspect_ai/judge_3epochs_unparsed_human_labels.eval")
     metric = log.metrics["model_graded_qa"]
     assert (len(metric.grades), metric.failures) == (90, 5)
-    assert any("counts 0 unscored, and 5 grades failed" in one for one in log.told)
+    assert any("counts 0 unscored, and 5 grades failed" in one for one in log.sentences)
 
 
 def test_inspect_epochs_are_repeats_and_panels_votes(tmp_path):
@@ -175,16 +175,16 @@ def test_score_edits_are_truth_by_epoch(tmp_path):
 def test_a_run_that_did_not_end_says_what_is_missing(tmp_path):
     samples = logs.inspect_samples(epochs=1)[:7]
     path = logs.write_inspect(tmp_path / "run.eval", samples, status="cancelled", n=12)
-    assert "the run's status is cancelled: it has 7 of 12 samples" in read_log(path).told
+    assert "the run's status is cancelled: it has 7 of 12 samples" in read_log(path).sentences
     path = logs.write_inspect(tmp_path / "run.eval", samples, n=12)
-    assert "the log has 7 of 12 samples" in read_log(path).told
+    assert "the log has 7 of 12 samples" in read_log(path).sentences
 
 
 def test_samples_without_scores_are_counted(tmp_path):
     samples = logs.inspect_samples(epochs=1)
     samples[0] |= {"scores": {}, "error": {"message": "timeout"}}
     samples[1]["scores"] = None
-    told = read_log(logs.write_inspect(tmp_path / "run.eval", samples)).told
+    told = read_log(logs.write_inspect(tmp_path / "run.eval", samples)).sentences
     assert "left out: samples that ended in an error (1)" in told
     assert "left out: samples without a score (1)" in told
 
@@ -208,14 +208,16 @@ def test_promptfoo_names_tests_and_providers_and_tells_what_was_not_graded(tmp_p
     found = cells(log, None, "test", "provider", "prompt", "vars.q", "system")
     assert found[1] == ("0", "other:large", "1", "Question 0?", "other:large [prompt 1]")
     told = "each provider was given a prompt of its own: a difference may come from either"
-    assert log.notes.told == [told]
-    assert read_log(logs.write_two_providers(path, lambda i: None, crossed=True)).notes.told == []
+    assert log.notes.sentences == [told]
+    assert (
+        read_log(logs.write_two_providers(path, lambda i: None, crossed=True)).notes.sentences == []
+    )
     document = json.loads(path.read_text())
     for row in document["results"]["results"][:5]:  # a rubric of five that is not among the results
         row["testCase"]["assert"] = [{"type": "llm-rubric"}, {"type": "g-eval"}, {"type": "equals"}]
     path.write_text(json.dumps(document))
     told = "the assertion g-eval of 5 of 160 results was never graded"
-    assert read_log(path).notes.told == [told]
+    assert read_log(path).notes.sentences == [told]
 
 
 def test_mlflow_people_are_the_truth(tmp_path):
@@ -224,7 +226,7 @@ def test_mlflow_people_are_the_truth(tmp_path):
         ("tr-0", "gpt", "no", "no"), ("tr-1", "gpt", "yes", "yes"), ("tr-2", "gpt", "yes", "yes"),
         ("tr-3", "gpt", "no", "yes"), ("tr-4", "gpt", "yes", None),
     ]  # fmt: skip
-    assert "left out: assessments that were overridden (1)" in log.told
+    assert "left out: assessments that were overridden (1)" in log.sentences
     frame = tmp_path / "frame.parquet"  # as search_traces(return_type="pandas") gives it
     import pandas as pd
 
@@ -288,7 +290,9 @@ def test_people_who_differ_give_no_truth_and_are_counted(tmp_path):
     path.write_text(path.read_text() + "\ns0,correct,HUMAN,yes,1,,")
     log = read_log(path)
     assert cells(log, "correct", "item", "truth")[:2] == [("s0", None), ("s1", "no")]
-    assert "left out: items of which people's labels in 'truth' differ: no truth (1)" in log.told
+    assert (
+        "left out: items of which people's labels in 'truth' differ: no truth (1)" in log.sentences
+    )
 
 
 def test_orders_of_a_pair_are_two_columns(tmp_path):
@@ -330,7 +334,7 @@ def test_grades_that_come_twice_are_counted(tmp_path):
     path = logs.write_inspect(tmp_path / "run.json", [*samples, samples[0]])
     log = read_log(path)
     assert len(log.metrics["match"].grades) == 12
-    assert "left out: grades that a later one of the same sample replaces (2)" in log.told
+    assert "left out: grades that a later one of the same sample replaces (2)" in log.sentences
 
 
 def test_one_of_several_metrics_is_asked_for(tmp_path):
@@ -402,7 +406,7 @@ def test_logs_that_the_tools_wrote():
     # Inspect's own accuracy of the run agrees where no grade failed
     log = read_log(SHARED / "inspect_ai/judge_3epochs_unparsed_human_labels.eval")
     assert "samples without a score (10)" in str(
-        read_log(SHARED / "inspect_ai/popularity_scored.eval").told
+        read_log(SHARED / "inspect_ai/popularity_scored.eval").sentences
     )
     scores = [g.score for g in log.metrics["match"].grades]
     assert sum(scores) / len(scores) == pytest.approx(0.5)

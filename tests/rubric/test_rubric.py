@@ -162,7 +162,7 @@ def test_a_row_an_output_and_a_row_a_criterion_are_one_rubric():
     wide = _rubric()
     long = Rubric.from_frame(_long(_table()), item="id", weight="points", calibration="random")
     assert long.criteria == wide.criteria
-    assert not long.own
+    assert not long.own_criteria
     assert long.totals()["people"].tolist() == pytest.approx(
         wide.totals()["people"].tolist(), nan_ok=True
     )
@@ -188,7 +188,7 @@ def test_criteria_that_are_written_for_the_items_have_totals_only():
     rows = _long(_table())
     rows["criterion"] = rows["criterion"] + " " + rows["id"].astype(str)
     own = Rubric.from_frame(rows, item="id", weight="points", calibration="random")
-    assert own.own
+    assert own.own_criteria
     assert _quoted(total(own)) == _quoted(total(_rubric()))
     with pytest.raises(bj.InputError, match="criteria of its own: only totals"):
         by_criterion(own)

@@ -239,7 +239,7 @@ def bound_of_shifts(
         part = best_estimation_prob(budget, fewest, len(groups))
     each = part / len(groups)
 
-    def one(x: np.ndarray) -> float:
+    def length(x: np.ndarray) -> float:
         if basis == "tail":
             about = {"largest": largest, "shift_prob": budget - part, "estimation_prob": each}
             return tail_bound(x, **about)
@@ -250,7 +250,7 @@ def bound_of_shifts(
             return predictive_bound(x, largest=largest, failure_prob=budget)
         return float(np.sqrt((x**2).mean() / budget))
 
-    lengths = [one(x) for _, x in groups]
+    lengths = [length(x) for _, x in groups]
     worst = int(np.argmax(lengths))
     return Bound(float(lengths[worst]), part, groups[worst][0])
 

@@ -56,7 +56,7 @@ def join(table: Table, source: Source, other: Source, truth: str | None) -> Tabl
         rows = source.table([*read, truth])
     except InputError as error:
         line = Line("prevalence", str(source.path), labels)
-        return Lacking("prevalence", f"tried `{line}`: {error.told[:300]}")
+        return Lacking("prevalence", f"tried `{line}`: {error.message[:300]}")
     absent = [*describe(columns, truth).absent.get(truth, ())]
     cells = {n: ["" if c is None else str(c) for c in rows[n].to_pylist()]
              for n in rows.column_names}  # fmt: skip

@@ -36,7 +36,7 @@ def matches_of_log(log: Log, path: str, truth: str | None, labels: Path | None) 
     for metric in log.metrics.values():
         by = "" if metric.judges else " (by a program, or the log names no judge)"
         yield Noted(f"metric {metric}{by}")
-    yield from map(Noted, log.told[1:])
+    yield from map(Noted, log.sentences[1:])
     if not log.metrics:
         yield Noted("there is no grade in it", odd=True)
     if log.repeating:

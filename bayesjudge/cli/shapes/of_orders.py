@@ -81,10 +81,10 @@ def order_columns(names: Sequence[str]) -> tuple[str, str] | None:
     plain = {re.sub("[^a-z0-9]", "", name.lower()): name for name in names}
     pairs = [
         (plain[first], plain[second])
-        for one, other in ORDERS
+        for word, other in ORDERS
         for first in plain
-        for second in [first.replace(one, other)]
-        if one in first and second in plain
+        for second in [first.replace(word, other)]
+        if word in first and second in plain
     ]
     return pairs[0] if len(pairs) == 1 else None
 

@@ -64,7 +64,7 @@ def _weak(counts: ClassCounts) -> Iterator[Caution]:
                 yield Caution.of(
                     "weak-judge",
                     "classes",
-                    one=counts.classes[i],
+                    first=counts.classes[i],
                     other=counts.classes[j],
                     place=place,
                 )

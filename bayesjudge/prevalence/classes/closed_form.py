@@ -15,7 +15,7 @@ from bayesjudge.core.methods import Method
 from bayesjudge.prevalence._samples import (
     Columns,
     Form,
-    Found,
+    Intervals,
     Inverted,
     Prediction,
     Sample,
@@ -113,7 +113,7 @@ class _ClassSample(Sample):
         labelled = Labelled(f.reshape(flat), y.reshape(flat), tables)
         return labelled, Others(said, self.counts.tests[:, None, :])
 
-    def difference(self, ci_prob: float, g: Prediction, items: bool, **folds: Any) -> Found:
+    def difference(self, ci_prob: float, g: Prediction, items: bool, **folds: Any) -> Intervals:
         """All classes with the weight of least summed variance, so that shares sum to 1."""
         patterns, z = self.patterns(), z_score(ci_prob)
         said = self.counts.tests + self.counts.tables.sum(axis=1)
@@ -215,7 +215,7 @@ class _CreditSample(_ClassSample):
 
     def mean(
         self, of: Literal["said", "truths"], ci_prob: float, find: Any = wilson, items: bool = False
-    ) -> Found:
+    ) -> Intervals:
         """Mean credit with a normal interval."""
         n = self.said()[0] if of == "said" else self.truths()[0]
         size, worth = n.sum(axis=1, keepdims=True), self.values[0]
@@ -226,7 +226,7 @@ class _CreditSample(_ClassSample):
         interval = mean, mean - half, mean + half
         return interval, None if self.shares is None else influence.weighed(self.shares, *interval)
 
-    def difference(self, ci_prob: float, g: Prediction, items: bool, **folds: Any) -> Found:
+    def difference(self, ci_prob: float, g: Prediction, items: bool, **folds: Any) -> Intervals:
         """With a weight of its own, and no imaginary items: credits are no passes and fails."""
         patterns, z = self.patterns(), z_score(ci_prob)
         how: dict[str, Any] = {"most": np.inf, "corners": 0.0}

@@ -405,7 +405,7 @@ class ClassCounts(View):
             some = Problem(words, "no-verdict", "unparsed", dropped)
             require(not dropped or unparsed, some)
         tie = 1
-        made = Verdicts(
+        verdicts = Verdicts(
             np.where(ours == theirs, ours, tie)[seen],
             both.truth[seen],
             both.group[seen],
@@ -417,4 +417,4 @@ class ClassCounts(View):
         )
         better = ours < theirs, ours > theirs  # shown first, and shown second
         first, second = (int(both.count[seen & where].sum()) for where in better)
-        return cls.of(made, credit=(1, 0.5, 0), leanings=(first, second))
+        return cls.of(verdicts, credit=(1, 0.5, 0), leanings=(first, second))

@@ -184,12 +184,12 @@ def draw_rows(
         spread[name] = free[f"{name}_spread"]
         each = size if name == "interaction" else (*size[:2], 1)
         drawn[name] = drawn[name] + spread[name][:, None, None] * rng.standard_normal(each)
-    own = "leniency" if _judge_repeats(items) else "difficulty"
+    at_each_item = "leniency" if _judge_repeats(items) else "difficulty"
     points, weights = quadrature(spec.nodes)
 
     def logits(name: str, share: np.ndarray) -> np.ndarray:
         sd, effect = spread[name], drawn[name]
-        if name == own:
+        if name == at_each_item:
             sd, effect = np.hypot(sd, spread["interaction"]), effect + drawn["interaction"]
         shift = (sd[:, None] * points)[:, None, :, None]
         middle = centre(share.reshape(draws, -1), shift, weights[:, None])

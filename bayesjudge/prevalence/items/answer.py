@@ -66,7 +66,7 @@ def _answer(
         text += "Labels on a random sample of these items would tell."
     else:
         gaps = [] if alike else gaps
-        text, more = _told(quoted, gaps, ci_prob, name)
+        text, more = _sentences(quoted, gaps, ci_prob, name)
         if alike:
             text, more = alike, (SAME_OUTPUTS, text, *more)
     bought = () if quoted.uncorrected else labels_to_buy(quoted.rows, items.pooled())
@@ -100,14 +100,14 @@ def _worth(items: Items, ci_prob: float) -> Mapping[str, Worth]:
     return worths
 
 
-def _told(
+def _sentences(
     quoted: Quoted, gaps: Sequence[dict[str, Any]], ci_prob: float, called: str
 ) -> tuple[str, tuple[str, ...]]:
     """The comparison of two systems, or else shares; and what is said after it."""
     rows = quoted.rows
     if len(rows) == 1:
         text = share_words(next(iter(rows.values())), "outputs like these", ci_prob, called)
-        return f"{text}{judges_share(quoted.own, called)}.", ()
+        return f"{text}{judges_share(quoted.judge_rows, called)}.", ()
     shares, between = shares_of_two(rows, ci_prob)
     if len(rows) > 2 or not gaps:
         return f"{would_pass(shares, called)}.", between

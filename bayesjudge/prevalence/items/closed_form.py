@@ -35,7 +35,7 @@ from bayesjudge.prevalence._samples import (
     Columns,
     CountsSample,
     Form,
-    Found,
+    Intervals,
     Pairs,
     Prediction,
     Sample,
@@ -206,7 +206,7 @@ class _ItemsSample(CountsSample):
 
         return of_rate(1)[0], of_rate(2)[1]
 
-    def difference(self, ci_prob: float, g: Prediction, items: bool, **folds: Any) -> Found:
+    def difference(self, ci_prob: float, g: Prediction, items: bool, **folds: Any) -> Intervals:
         columns, _ = super().difference(ci_prob, g, items)
         rows, effects = np.transpose(np.atleast_2d(np.transpose(columns))).copy(), []
         for i, system in enumerate(self.effects):

@@ -50,7 +50,7 @@ def _answer(
     elif len(quoted.rows) == 1:
         (row,), are = quoted.rows.values(), f" of outputs like these are {good}"
         text = f"Behind people's errors {percents(row, ci_prob, are)}"
-        text += f"{judges_share(quoted.own, counts.pass_name)}."
+        text += f"{judges_share(quoted.judge_rows, counts.pass_name)}."
     else:
         shares, between = shares_of_two(quoted.rows, ci_prob)
         text = f"In truth {shares} are {good}."
@@ -62,12 +62,18 @@ def _answer(
         judge=quoted.judge,
         notes=()
         if quoted.unknown
-        else (*between, *_said(estimates, quoted.whole, strata), *_rates(counts, quoted.whole)),
+        else (
+            *between,
+            *_share_of_these_people(estimates, quoted.whole, strata),
+            *_rates(counts, quoted.whole),
+        ),
         known=not quoted.unknown,
     )
 
 
-def _said(estimates: Sequence[Estimate], quoted: Estimate, strata: bool) -> tuple[str, ...]:
+def _share_of_these_people(
+    estimates: Sequence[Estimate], quoted: Estimate, strata: bool
+) -> tuple[str, ...]:
     """What these people say, which is another question."""
     sentences = []
     for name, who in zip(OVERALL_EACH if strata else EACH, WHO, strict=True):

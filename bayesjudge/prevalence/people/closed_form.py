@@ -120,19 +120,19 @@ def _forms(counts: PeopleCounts, ci_prob: float) -> Iterator[Estimate]:
     yield naive(counts.most, ci_prob=ci_prob)
     same = counts.design.same_items
     if same:
-        said = _said(counts, ci_prob)
-        yield _estimate(counts, (SAID, OVERALL_SAID), said, methods.PEOPLE_SAY, ci_prob)
+        mean_labels = _mean_labels(counts, ci_prob)
+        yield _estimate(counts, (SAID, OVERALL_SAID), mean_labels, methods.PEOPLE_SAY, ci_prob)
     if np.all(counts.agreed.labelled_n):
         alike = exact(counts.agreed, ci_prob=ci_prob, interval="eti").only("prevalence", OVERALL)
         if all(np.isfinite(quantity.value).all() for quantity in alike.quantities.values()):
             yield replace(alike, method=methods.PEOPLE_AGREE)
     pairs, agree = counts.pairs
     if same and 2 * (agree + 1) > pairs + 2:
-        rows = np.array([_symmetric(row, counts, ci_prob) for row in said])
+        rows = np.array([_symmetric(row, counts, ci_prob) for row in mean_labels])
         yield _estimate(counts, ("prevalence", OVERALL), rows, methods.PEOPLE_SYMMETRIC, ci_prob)
 
 
-def _said(counts: PeopleCounts, ci_prob: float) -> Rows:
+def _mean_labels(counts: PeopleCounts, ci_prob: float) -> Rows:
     """Mean label, low and high of each system; ``nan`` of one whose items have no label."""
     rows = []
     for group in range(len(counts.shares)):

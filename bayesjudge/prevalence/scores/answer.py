@@ -76,8 +76,8 @@ def _answer(
     if scores is None:
         compared = next((estimate for estimate in estimates if "difference" in estimate), None)
         return _of_systems(quoted, quantity, ci_prob, compared, estimates)
-    (row,), judged = quoted.rows.values(), quoted.own.get("")
-    said = "" if judged is None else _own(scores, judged)
+    (row,), judged = quoted.rows.values(), quoted.judge_rows.get("")
+    said = "" if judged is None else _judges_mean(scores, judged)
     more: tuple[str, ...] = ()
     if quoted.unknown:
         text = "These data cannot tell what people would say on average. Labels on a random sample "
@@ -196,7 +196,7 @@ def _on_scale(scale: tuple[float, float] | None) -> str:
     return "" if scale is None else f", on a scale of {scale[0]:g} to {scale[1]:g}"
 
 
-def _own(scores: Scores, row: Row) -> str:
+def _judges_mean(scores: Scores, row: Row) -> str:
     """The judge's mean on its own scale, which is named if the truths have another one."""
     least, most = scores.truth_scale or (0.0, 1.0)
     share = (row.value - least) / (most - least)

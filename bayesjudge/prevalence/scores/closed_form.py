@@ -16,7 +16,7 @@ from bayesjudge.core.methods import Method
 from bayesjudge.prevalence._samples import (
     PPI,
     Columns,
-    Found,
+    Intervals,
     Inverted,
     Prediction,
     Sample,
@@ -93,7 +93,7 @@ class _ScoresSample(Sample):
 
     def mean(
         self, of: Literal["said", "truths"], ci_prob: float, find: Any = wilson, items: bool = False
-    ) -> Found:
+    ) -> Intervals:
         scores = self.scores
         values = scores.unit if of == "said" else scores.unit_truth
         among = scores.about if of == "said" else scores.known
@@ -131,7 +131,7 @@ class _ScoresSample(Sample):
         folds: int = 5,
         random_seed: Any = 1,
         **more: Any,
-    ) -> Found:
+    ) -> Intervals:
         (labelled, others), propensity = self.patterns(), self.propensities()
         quantile, lost = self.quantile(ci_prob), self.lost
         if g not in ("linear", "identity"):
@@ -177,7 +177,7 @@ class _ScoresSample(Sample):
         cells = self.scores.tally()
         return cells["test"] + cells["labels"], cells["labels"], cells["sums"], cells["squares"]
 
-    def post_stratify(self, ci_prob: float, items: bool, bins: Any = None) -> Found:
+    def post_stratify(self, ci_prob: float, items: bool, bins: Any = None) -> Intervals:
         z = t_quantile(self.free(len(self.scores.bins)), ci_prob)
         corners = 0.0 if self.lost else 4.0
         return influence.post_stratified(*self.bins(), z, corners=corners), None
@@ -225,7 +225,7 @@ class _ScoresSample(Sample):
             row, _ = self.post_stratify(ci_prob, False)
             means, name = len(self.scores.bins), methods.UNPAIRED_BINNED
         else:
-            row, _ = self.invert(ci_prob, "lang_reiczigel", "", False).found
+            row, _ = self.invert(ci_prob, "lang_reiczigel", "", False).intervals
             name = methods.UNPAIRED_ROGAN_GLADEN
         value, low, high = self.in_units([np.clip(row[0], 0, 1), row[1], row[2]])
         error = (high - low) / 2 / t_quantile(self.free(means), ci_prob)

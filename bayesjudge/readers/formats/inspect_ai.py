@@ -40,14 +40,14 @@ class Inspect:
             for grade in _grades(sample, text(run.get("model")), jurors, notes):
                 failed[grade.metric] += grade.value is None
                 yield grade
-        notes.told += _unlike_summary(mapping(header.get("results")), failed)
+        notes.sentences += _unlike_summary(mapping(header.get("results")), failed)
         status = text(header.get("status")) or "unknown: the run did not end"
         expected = _expected(run)
         if status != "success":
             of = f" of {expected}" if expected else ""
-            notes.told.append(f"the run's status is {status}: it has {seen}{of} samples")
+            notes.sentences.append(f"the run's status is {status}: it has {seen}{of} samples")
         elif expected and seen < expected:
-            notes.told.append(f"the log has {seen} of {expected} samples")
+            notes.sentences.append(f"the log has {seen} of {expected} samples")
 
     def _opened(
         self, file: File, notes: Notes

@@ -56,6 +56,6 @@ def _model(file: File, notes: Notes) -> str:
         with (folder / named).open(encoding="utf-8") as opened:
             config: Any = mapping(json.load(opened))
     except (OSError, ValueError):
-        notes.told.append(f"the model is not named: there is no {named} beside the samples")
+        notes.sentences.append(f"the model is not named: there is no {named} beside the samples")
         return ""
     return text(config.get("model_name")) or text(mapping(config.get("config")).get("model"))

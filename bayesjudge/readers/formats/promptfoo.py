@@ -47,7 +47,7 @@ class Promptfoo:
         rows = listed(whole.get("results")) if whole else list(file.records())
         rows = [mapping(row) for row in rows]
         prompts = {row.get("promptIdx") for row in rows}
-        notes.told += [*_confounded(rows), *_never_graded(rows)]
+        notes.sentences += [*_confounded(rows), *_never_graded(rows)]
         for row in rows:
             yield from _grades(row, len(prompts) > 1, judge, notes)
 
