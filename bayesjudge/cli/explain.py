@@ -12,8 +12,10 @@ from cyclopts import Parameter
 
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.screen import width_of
-from bayesjudge.core.words import glossary
+from bayesjudge.core.words import glossary, words_for
 
+#: Words beside quantities in tables, which explain those that the glossary has not.
+QUANTITIES = ("of_bias", "of_judge", "of_counts", "of_items", "of_people")
 #: What can be explained.
 HEADINGS = {
     "terms": "Terms",
@@ -66,7 +68,10 @@ def meaning(term: str) -> str | None:
 
     Also of several (``votes``), and of a model as Python names it (``VoteRegression``).
     """
-    known = glossary("assumptions") | glossary("cautions") | glossary("terms")
+    known: dict[str, str] = {}
+    for table in QUANTITIES:
+        known |= {name: f"{text[0].upper()}{text[1:]}." for name, text in words_for(table).items()}
+    known |= glossary("assumptions") | glossary("cautions") | glossary("terms")
     by_name = {spelled(name): text for name, text in known.items()}
     apart = spelled(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", term))
     for plain in dict.fromkeys((spelled(term), apart, apart.replace(" ", "-"))):

@@ -225,15 +225,18 @@ def _if_worse(
         cost = f"it is {budget.expected_width(**asked).width:.3f} wide"
     else:
         needed = budget.labels_by_design(width, **asked)["random sample"]
-        cost = f"it {_takes(needed, ' labels')}"
+        cost = f"it {_takes(needed, how['items'], ' labels')}"
     return [
         f"If the judge is right {100 * WORSE:g} points less often than guessed, on good outputs "
         f"and on bad ones, {cost}."
     ]
 
 
-def _takes(labels: int | None, noun: str = "", takes: str = "takes ") -> str:
-    return "is out of reach" if labels is None else f"{takes}{labels:,}{noun}"
+def _takes(labels: int | None, items: int, noun: str = "", about: str = "") -> str:
+    """How many labels; none was looked for beyond as many as there are items."""
+    return (
+        f"takes more than {items:,}{noun}" if labels is None else f"takes {about}{labels:,}{noun}"
+    )
 
 
 def _answer(
@@ -254,22 +257,24 @@ def _answer(
             f"interval {sample:.3f} wide, and {people:.3f} if the judge is left out.",
             f"9 tables of 10 reach {most['width_90']['random sample']:.3f}.",
         ]
-    sample, of_90 = needed["random sample"], sure["random sample"]
+    sample, items = needed["random sample"], how["items"]
     lines = [
-        f"An interval {width:g} wide {_takes(sample, ' labels', 'takes about ')} of a random "
-        f"sample, and {_takes(needed['people only'], takes='')} without the judge."
+        f"An interval {width:g} wide {_takes(sample, items, ' labels', 'about ')} of a random "
+        f"sample; without the judge it {_takes(needed['people only'], items)}."
     ]
     if sample is not None:
-        start, end = ("That", "") if of_90 is None else ("So that", "it ")
-        lines.append(f"{start} 9 tables of 10 are as narrow {end}{_takes(of_90)}.")
+        lines.append(
+            f"For 9 tables of 10 to be as narrow, it {_takes(sure['random sample'], items)}."
+        )
     lines += differs
-    text = f"Chosen by the judge's verdict it {_takes(needed['by verdict'])}; "
     by_truth = needed["half good, half bad"]
-    if by_truth is not None:
-        text += f"with labels chosen by truth, half good and half bad, {by_truth:,}."
-        return [*lines, text]
-    text += f"with labels chosen by truth it is out of reach with {how['items']:,} items"
-    return [*lines, f"{text}: judge more items."]
+    lines.append(
+        f"Chosen by the judge's verdict it {_takes(needed['by verdict'], items)}; with labels "
+        f"chosen by truth, half good and half bad, it {_takes(by_truth, items)}."
+    )
+    if None in needed.values():
+        lines.append(f"No more labels were tried than there are items: --items {items}.")
+    return lines
 
 
 def _table(table: pd.DataFrame) -> Table:

@@ -483,7 +483,8 @@ def test_words_are_explained(run):
 
 def test_each_word_of_a_table_is_explained():
     """The first column of every kept screen: methods, and what is measured."""
-    from bayesjudge.cli.explain import meaning
+    from bayesjudge.cli.explain import QUANTITIES, meaning
+    from bayesjudge.core.words import words_for
 
     for path in sorted((Path(__file__).parent / "golden").glob("*.json")):
         document = json.loads(path.read_text())
@@ -491,6 +492,8 @@ def test_each_word_of_a_table_is_explained():
             assert meaning(method) is not None, method
         for quantity in {row["quantity"] for row in document["estimates"]}:
             assert meaning(quantity) is not None, quantity
+    for table in QUANTITIES:
+        assert all(meaning(name) for name in words_for(table))
 
 
 @pytest.mark.slow

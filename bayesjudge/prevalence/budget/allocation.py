@@ -230,8 +230,10 @@ def judge_regime(
     rest = linear**2 - 4 * square * var0 * (1 + ratio)
     with np.errstate(invalid="ignore", divide="ignore"):
         root = np.where((square > 0) & (youden > 0), np.sqrt(rest), np.nan)
-        ends = ((-linear - root) / (2 * square), (-linear + root) / (2 * square))
-    return ends[0][()], ends[1][()]
+        low, high = (-linear - root) / (2 * square), (-linear + root) / (2 * square)
+    # at prevalences of 0 and 1 the quadratic is positive: both ends are shares, or neither is
+    never = ~((low >= 0) & (high <= 1))
+    return np.where(never, np.nan, low)[()], np.where(never, np.nan, high)[()]
 
 
 def width_curves(
