@@ -12,13 +12,13 @@ is PyMC's way with nutpie for the same graph and settings: it compiles in each p
 for each fit. ``imports`` is what `import pymc, nutpie` takes at that moment: it is part of cold and
 second, and tells how busy the machine is.
 
-Found: on a quiet machine, where importing PyMC and nutpie takes 2.6 to 3.2 s, a second process
-takes 1.8 to 3.2 s in all 21 rows and a refit .2 to 1.5 s, within the bars of 4 and 1.5 s
-(``repeats_cutpoints``, measured twice: 3.50 and 1.67, 3.16 and 1.46). Cold first fits take 6 to 32
-s; draws of both processes are the same. Rows of ``ratings`` and ``repeats`` were stored before
-their likelihoods of today. Five rows run again while forty other processes ran (``ratings``,
-``ratings_tied``, ``repeats``, ``repeats_cutpoints``, ``correlated``) took 3.5 to 6.7 s in a second
-process, 1.3 to 4.7 s for a refit and 24 to 36 s cold; with them stands open whether the bars hold.
+Found: on a quiet machine, where importing PyMC and nutpie takes 2.1 to 3.2 s, a second process
+takes 1.8 to 3.7 s in 19 of 21 rows and a refit .2 to 1.4 s in 18, within the bars of 4 and 1.5 s.
+``correlated`` (5.18 and 3.67), ``repeats_cutpoints`` (5.59 and 3.05) and the refit of ``repeats``
+(2.12) are beyond: they took 1.2 to 1.5 s until their likelihoods were written once, as PyTensor
+graphs, in place of 1,200 lines of operations with slopes by hand; NUTS makes as many steps, each
+about three times as dear. Cold first fits take 6 to 26 s; draws of both processes are the same.
+Rows but ``ratings``, ``repeats`` and ``correlated`` are of 23 November.
 Stan with its program cached takes 1.88 s for ``dawid_skene``, .39 of it imports, and ours 2.18,
 most of it PyMC's import; refits take the same, .64 and .63.
 ``pm.sample`` takes 13 to 19 s in a second process and 7 to 13 s for a refit of ``prevalence``,
