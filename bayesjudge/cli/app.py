@@ -11,6 +11,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -101,9 +102,11 @@ def _mute() -> None:
 
 
 def _of_a_file(tokens: list[str]) -> list[str]:
-    """``bayesjudge FILE`` is ``bayesjudge doctor FILE``."""
-    named = bool(tokens) and tokens[0] not in COMMANDS and not tokens[0].startswith("-")
-    return ["doctor", *tokens] if named and Path(tokens[0].partition("::")[0]).exists() else tokens
+    """``bayesjudge FILE`` is ``bayesjudge doctor FILE``, which says if there is no such file."""
+    if not tokens or tokens[0] in COMMANDS or tokens[0].startswith("-"):
+        return tokens
+    path = Path(tokens[0].partition("::")[0])
+    return ["doctor", *tokens] if path.exists() or path.suffix or path.name != str(path) else tokens
 
 
 def _files_apart(tokens: Sequence[str]) -> list[str]:
@@ -155,7 +158,10 @@ def _problems(error: InputError, app: App, tokens: Sequence[str]) -> str:
     """The problems, with options spelled as the command line spells them."""
     problems = [_as_options(str(problem), app, tokens) for problem in error.problems]
     in_python = re.fullmatch(rf"({'|'.join(bayesjudge.__all__)})\.[\w.]+", error.subject)
-    subject = "table" if in_python else error.subject
+    first = [*takewhile(lambda word: not _is_option(word), tokens[1:])]
+    files = [Path(word).name for word in first or filter(_is_file, tokens) if _is_file(word)]
+    unnamed = in_python or error.subject == "table"
+    subject = (" and ".join(files) or "table") if unnamed else error.subject
     if len(problems) == 1:
         return f"{subject}: {problems[0]}"
     return "\n  - ".join([f"{subject}:", *problems])

@@ -129,8 +129,8 @@ def judge(
     disagreements : Path
         Write the labelled outputs on which judge and people differ, the likeliest errors first.
     people : list[str]
-        For the disagreements: a column with each person's label, where --truth is what was settled
-        or one person's. They tell how often people err, which else is taken to be 5 %.
+        For the disagreements: two or more columns, one of each person's labels; --truth is what was
+        settled, or one of them. They tell how often people err, which else is taken to be 5 %.
     card : Path
         Write the judge's card: a small file for later runs (`bayesjudge passport`), with all this.
     name : str
@@ -382,7 +382,7 @@ def _where(
     if source.counts_in_place or judged.kind in ("classes", "scores") or not asked.label:
         return []
     whole = source.whole([name, asked.label])
-    left_out = {*people, asked.item} & {*whole.column_names}
+    left_out = ({*people, asked.item} - {asked.label}) & {*whole.column_names}
     findings = bj.judge.where_it_errs(
         whole.drop_columns(sorted(map(str, left_out))),
         verdict=name,

@@ -137,9 +137,7 @@ def plan(
             said = [f"--{n.replace('_', '-')}" for n, v in kind.items() if v is not None]
             words = "is about widths: leave it out with" if kind is given else "goes with"
             for name in said if other else ():
-                more = "; in Python chance_to_pass(0.8, 50, prevalence=0.9) is the chance of a pass"
-                hint = f"{more} with 50 labels" if name == "--labelled" else ""
-                require(False, f"{name} {words} --at-least{hint}")
+                require(False, f"{name} {words} --at-least")
         shares = {"prevalence": prevalence, "sensitivity": sensitivity, "specificity": specificity}
         for name, share in shares.items():
             inside = share is None or 0 <= share <= 1

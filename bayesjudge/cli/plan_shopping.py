@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from cyclopts import Group, Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.options import are, needed
+from bayesjudge.cli.options import Meanings, are, needed
 from bayesjudge.cli.plan_pass import page_of_plan, show_plan
 from bayesjudge.cli.shapes.roles import describe
 from bayesjudge.cli.source import Source, open_source
@@ -48,7 +48,8 @@ class OfPilot:
     tuned_on : str
         Column that is true where the judge was tuned on the row's label: such labels are left out.
     by : str
-        Column of two systems, whose difference is planned for.
+        Column of two systems, whose difference is planned for; if not said, one called so of which
+        both have labels of the same items. --by none plans for the mean of all rows.
     item : str
         Column of the item that systems share.
     scores : bool
@@ -66,11 +67,13 @@ class OfPilot:
     item: str | None = None
     scores: bool = False
     difference: bool = False
+    meanings: Meanings = Meanings()
 
     @property
     def given(self) -> list[str]:
         """Options that were given, as they are typed."""
-        return [f"--{name.replace('_', '-')}" for name, value in vars(self).items() if value]
+        values = {**vars(self), "meanings": None, **vars(self.meanings)}
+        return [f"--{name.replace('_', '-')}" for name, value in values.items() if value]
 
 
 def plan_shopping(
@@ -141,13 +144,18 @@ def _pilot(source: Source, asked: OfPilot) -> tuple[bj.decide.Pilot, dict[str, A
     if truth is None or not judges:
         raise InputError(str(source.path), ["say which columns are people's and the judge's: "
                                             "--truth COLUMN --judge COLUMN"])  # fmt: skip
-    by = asked.by or (table.system if len(table.systems) == 2 else None)
-    item = asked.item or (table.item if by else None)
+    by, item = asked.by, asked.item or table.item
+    if by is None and item and len(table.systems) == 2:
+        by = str(table.system)
+        done = {row[:2] for row in table.rows([item, by, truth]) if row[2]}
+        by = by if len(done) > len({name for name, _ in done}) else None
+    by, item = (None, None) if by in (None, "none") else (by, item)
     numeric = asked.scores or (bool(table[truth].numbers) and not table[truth].binary)
     how: dict[str, Any] = {"judges": judges, "truth": truth, "by": by, "item": item}
     used = [truth, *(c for chosen in judges.values() for c in chosen), *filter(None, (by, item))]
     source.leave_out(asked.tuned_on, [truth])
-    read = bj.decide.Pilot.from_frame(source.table(used), **how, scores=numeric)
+    how |= {"scores": numeric, **vars(asked.meanings)}
+    read = bj.decide.Pilot.from_frame(source.table(used), **how)
     about = {"truth": truth, "judges": few([*judges], 6), "systems": by}
     about |= {caution.id: caution.text for caution in source.cautions}
     return read, {name: column for name, column in about.items() if column}

@@ -333,19 +333,35 @@ def proposed(labels: Sequence[str], columns: Iterable[Iterable[str]] = ()) -> di
     no += [label for label in labels if folded(label) in {f"in{folded(other)}" for other in labels}]
     missing = [label for label in labels if says_nothing(label) and label not in no]
     rest = {label: folded(label) for label in labels if label not in missing}
+    columns = [{folded(label) for label in column} for column in columns]
     opposite = _opposites([*rest.values()], columns)
     kinds = [kind for kind in dict.fromkeys(rest.values()) if kind not in opposite]
-    # of safe and unsafe, the longer one denies the other
-    negated = {b for a in kinds for b in kinds if a != b and b.endswith(a)}
-    passed = [kind for kind in kinds if kind not in negated]
-    passed = passed if negated else [k for k in passed if k in OFTEN_PASSES] or passed[:1]
-    if len(kinds) == 1:
-        passed = []  # one that is left over is more often no full pass
+    passed = [kind for together in _together(kinds, columns) for kind in _likely_passes(together)]
     passes = [label for label, kind in rest.items() if kind in passed or opposite.get(kind)]
     passes = yes or passes
     fails = [label for label in rest if label not in passes]
     given = {"pass_value": passes, "fail_value": fails, "missing_value": missing}
     return {name: values for name, values in given.items() if values}
+
+
+def _together(kinds: Sequence[str], columns: Iterable[set[str]]) -> list[list[str]]:
+    """Labels by the columns that share some of them; those of no column are together."""
+    groups: list[set[str]] = []
+    for column in columns:
+        sharing = [group for group in groups if group & column & {*kinds}]
+        groups = [group for group in groups if group not in sharing]
+        groups.append(column.union(*sharing))
+    each = [[kind for kind in kinds if kind in group] for group in groups]
+    return [*each, [kind for kind in kinds if not any(kind in group for group in groups)]]
+
+
+def _likely_passes(kinds: Sequence[str]) -> list[str]:
+    """A guess which of some labels are passes: of safe and unsafe, the longer denies the other."""
+    negated = {b for a in kinds for b in kinds if a != b and b.endswith(a)}
+    passed = [kind for kind in kinds if kind not in negated]
+    if negated or len(kinds) < 2:  # one that is left over is more often no full pass
+        return passed if negated else []
+    return [kind for kind in passed if kind in OFTEN_PASSES] or passed[:1]
 
 
 def _opposites(kinds: Iterable[str], columns: Iterable[Iterable[str]]) -> dict[str, bool]:

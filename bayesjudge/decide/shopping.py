@@ -84,7 +84,7 @@ class Pilot:
 
     def __post_init__(self) -> None:
         truth, judged = np.asarray(self.truth, float), np.asarray(self.judged, float)
-        with checking("Pilot") as require:
+        with checking("decide.Pilot") as require:
             shape = (truth.size, len(self.judges))
             require(judged.shape == shape, f"judged: expected shape {shape}, got {judged.shape}")
             known = np.isfinite(truth).all() and np.isfinite(judged).all()
@@ -249,11 +249,15 @@ class Pilot:
             given["judged_n"] = read[first].notna().sum().tolist()
             return cls(known[seen[0]], known[first], **given)
         names = sorted(read[by].dropna().unique())
-        with checking("Pilot.from_frame") as require:
+        with checking("decide.Pilot.from_frame") as require:
             require(len(names) == 2, f"by={by!r}: expected two systems, got {few(names, 5)}")
             require(item is not None, "item= names the items that two systems share")
         pair = [read[read[by] == name].groupby(item)[seen].mean() for name in names]
         gap = pair[0] - pair[1]
+        with checking("decide.Pilot.from_frame") as require:
+            both = f"{item!r} has a label and every verdict under both {names[0]} and {names[1]}"
+            words = f"by={by!r}: no item of {both}, and their difference is planned on such items"
+            require(len(gap.dropna()), f"{words}; without by= it is the mean of all rows")
         given["judged_n"] = gap[first].notna().sum().tolist()
         alone = [
             cls(known_of[seen[0]], known_of[first], [*columns]).moments().parts(0)
@@ -387,7 +391,7 @@ def shopping_list(
     check_ci_prob(ci_prob)
     most = max([len(pilot.truth), *pilot.judged_n]) if items is None else items
     share = pilot.verdicts and pilot.outputs == 1
-    with checking("shopping_list") as require:
+    with checking("decide.shopping_list") as require:
         goals = [width is not None, at_least is not None, difference]
         require(sum(goals) == 1, "one goal: width=, at_least= or difference=")
         require(width is None or width > 0, f"width must be above 0, got {width}")

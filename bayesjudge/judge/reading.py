@@ -293,7 +293,8 @@ def _good_by_people(
     from bayesjudge.prevalence.people import doubtful
 
     with checking("judge.disagreements") as require:
-        require(len(people) > 1, f"people needs a column of each of several, got {[*people]}")
+        words = f"people= takes a column of each of two people or more, got {[*people]}"
+        require(len(people) > 1, f"{words}: name the other person's too, which truth= may be")
         missing = [c for c in people if c not in frame.columns]
         require(not missing, f"no columns {missing}; there are {list(map(str, frame.columns))}")
     row, names = free_name("row", frame.columns), ("pass_value", "fail_value", "missing_value")

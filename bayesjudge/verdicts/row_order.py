@@ -72,7 +72,7 @@ def changes_midway(table: Any, how: Reading) -> Caution | None:
     if is_counted_in_place(table) or not 2 * FEWEST_ROWS <= len(table) <= LARGEST:
         return None
     names = [how.verdict[0], *([how.truth] if how.truth else [])]
-    cells = {name: cells_of(table, name) for name in names}
+    cells = {name: cells_of(table, name) for name in how.labels}  # a value may be of one of them
     labels = labels_in(cells, how)
     places = [labels.of(name, cells[name]) for name in names]
     verdict, truth = (*places, np.full(len(table), MISSING))[:2]

@@ -341,7 +341,7 @@ def test_pairing_is_worth_its_labels():
     apart = "judge, on items that are not shared"
     assert made.loc["judge", "cost"] <= made.loc[apart, "cost"]
     assert made_width.loc[apart, "labels"] > 1.3 * made_width.loc["judge", "labels"]
-    with refused("by=", subject="shopping_list"):
+    with refused("by=", subject="decide.shopping_list"):
         shopping_list(_pilot(n=50), {"label": 1.0}, difference=True)
 
 
@@ -363,12 +363,12 @@ def test_refusals(how, words):
         bj.InputError, match="price of beer: call, call cheap, call dear, item, label"
     ):
         shopping_list(_pilot(n=50), {"beer": 1.0}, width=0.1)
-    with refused(10, subject="Pilot"):
+    with refused(10, subject="decide.Pilot"):
         _pilot(n=9)
 
 
 def test_prices_are_numbers():
-    with refused("label", "1.5", subject="shopping_list"):
+    with refused("label", "1.5", subject="decide.shopping_list"):
         shopping_list(_pilot(n=50), {"label": "1.5"}, width=0.1)
 
 
