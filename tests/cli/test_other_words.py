@@ -75,13 +75,15 @@ def test_a_person_whose_labels_are_the_truth_is_one_of_several(tmp_path, capsys)
     assert len(pd.read_csv(listed)) > 5
     code, _, message = run(capsys, *line, "b")
     assert code == 2
-    assert "['b']" in message and "--truth" in message
+    assert "['b']" in message
+    assert "--truth" in message
 
 
 def test_a_file_that_is_not_there_is_no_unknown_command(tmp_path, capsys):
     for name in ("nosuch.csv", "nosuch.db::table", str(tmp_path / "nosuch"), "nosuch.eval"):
         code, _, message = run(capsys, name)
-        assert code == 2 and name.partition("::")[0] in message
+        assert code == 2
+        assert name.partition("::")[0] in message
         assert "command" not in message
     rows(("ja", "nein")).to_csv(tmp_path / "t.csv", index=False)
     line = ["judge", str(tmp_path / "t.csv"), "--verdict", "Urteil", "--truth", "Mensch1"]
@@ -99,7 +101,9 @@ def test_a_pilot_of_systems_that_share_no_item(tmp_path, capsys, system, item):
     line = ["plan", "--pilot", path, "--judge", "Urteil", "--truth", "Mensch1", "--width", "0.1"]
     line += ["--price", "label=1", "call=0.01", "--json"]
     code, _, message = run(capsys, *line)
-    assert code == 2 and "--missing-value n/a" in message and "=[" not in message
+    assert code == 2
+    assert "--missing-value n/a" in message
+    assert "=[" not in message
     line += ["--missing-value", "n/a"]
     code, out, message = run(capsys, *line)
     assert code == 0, message
