@@ -119,6 +119,8 @@ def checking(subject: str) -> Iterator[Callable[[object, str | Problem], None]]:
         yield require
     except InputError as error:
         if problems:
+            if error.subject != subject:
+                error.problems = [problem.of(error.subject) for problem in error.problems]
             error.subject, error.problems[:0] = subject, InputError(subject, problems).problems
         raise
     if problems:

@@ -311,6 +311,11 @@ def of_passes(text: str, pass_name: str) -> str:
     return text.replace("good outputs", f"{pass_name!r} outputs").replace("bad outputs", "others")
 
 
+def coordinate(dim: str, value: Hashable) -> str:
+    """Name one coordinate for people to read: a bare number would say nothing."""
+    return f"{value} calls" if dim == "calls" else f"k = {value}" if dim == "k" else str(value)
+
+
 def label(quantity: str, where: Sequence[Hashable]) -> str:
     """Name one entry as ArviZ names it, for people to read; nothing reads it back."""
     return f"{quantity}[{', '.join(map(str, where))}]" if where else quantity

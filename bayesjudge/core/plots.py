@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.answer import Answer, entries
-from bayesjudge.core.estimate import entries_of, in_words, label, pass_name_in
+from bayesjudge.core.estimate import coordinate, entries_of, in_words, label, pass_name_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -214,8 +214,10 @@ def plot_answer(
     if true:
         ax.plot(*zip(*true, strict=True), "k|", ms=14, mew=1.5, label="truth")
     differ = [len(set(each)) > 1 for each in zip(*(key[1:] for key, _ in rows), strict=True)]
-    name_rows(ax, [", ".join(map(str, compress(key[1:], differ))) for key, _ in rows])
-    classes = name == "prevalence" and "class" in answer.quoted.quantities[name].dims
+    dims = answer.quoted.quantities[name].dims
+    places = [map(coordinate, dims, key[1:]) for key, _ in rows]
+    name_rows(ax, [", ".join(compress(place, differ)) for place in places])
+    classes = name == "prevalence" and "class" in dims
     ax.set_xlabel(in_words("share" if classes else name, pass_name_in([answer.quoted])))
     ax.legend(ncols=3, **below(ax))
     write_title(ax, answer.text)

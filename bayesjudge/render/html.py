@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -27,21 +28,28 @@ def to_html(page: Page) -> str:
     summary = page.sentence or page.title
     drawn = [_drawn(i, *picture, summary) for i, picture in enumerate(page.pictures().items())]
     quoted = {(caution.id, caution.where) for caution in page.first_cautions}
-    bold = any(line.quoted for line in page.numbers.lines)
-    return (
-        Environment(autoescape=True)
-        .from_string(text)
-        .render(
-            page=page,
-            figures=drawn,
-            cautions=once(page.first_cautions),
-            more_cautions=once(c for c in page.cautions if (c.id, c.where) not in quoted),
-            first=_legible(page.numbers, page.pass_name),
-            others=_legible(page.others, page.pass_name),
-            below=page.below + " The rows in bold are quoted above." * bold,
-            version=__version__,
-        )
+    bold = len({line.quoted for line in page.numbers.lines}) > 1
+    environment = Environment(autoescape=True)
+    environment.filters["prose"] = _prose
+    return environment.from_string(text).render(
+        page=page,
+        bold=bold,
+        figures=drawn,
+        cautions=once(page.first_cautions),
+        more_cautions=once(c for c in page.cautions if (c.id, c.where) not in quoted),
+        first=_legible(page.numbers, page.pass_name),
+        others=_legible(page.others, page.pass_name),
+        below=page.below + " Rows in bold are quoted above." * bold,
+        version=__version__,
     )
+
+
+def _prose(text: str) -> str:
+    """A sentence in which numbers keep their unit and a command stands out."""
+    from markupsafe import Markup, escape
+
+    whole = str(escape(text)).replace(" %", "\N{NO-BREAK SPACE}%")
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", whole))
 
 
 def _legible(table: Table, pass_name: str) -> dict[str, Any] | None:

@@ -19,6 +19,7 @@ from bayesjudge.core.estimate import (
     pass_name_in,
 )
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.periods import in_time
 from bayesjudge.core.screen import few
 from bayesjudge.core.side_by_side import NUMBERS, Record, records, union_of_cautions
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Most rows of all methods before the other numbers; of more, the quoted ones only.
 MOST_FIRST = 16
+#: What stands in the order of its numbers, as in the sentence.
+RANKED = {"system", "generator", "judge", "stratum", "perturbation"}
 #: Most systems, strata or periods that a caution names after the first one.
 MOST_PLACES = 8
 
@@ -309,10 +312,24 @@ def _lines(
         answers = record.entry in entered
         quoted = answers and answer is not None and record.method == answer.method
         lines.append(Line(cells, answers, quoted))
-    # the quoted line of an entry before the others; entries as they come
-    place = {entry: i for i, entry in enumerate(dict.fromkeys(record.entry for record in recorded))}
+    # the quoted line of an entry before the others
+    first = (
+        [] if answer is None else in_order(records(answer.quoted, ci_prob=answer.quoted.ci_prob))
+    )
+    place = {e: i for i, e in enumerate(dict.fromkeys(r.entry for r in [*first, *recorded]))}
     order = sorted(range(len(lines)), key=lambda i: (place[recorded[i].entry], not lines[i].quoted))
     return ["quantity", *dims, "method", *NUMBERS, "interval"], [lines[i] for i in order]
+
+
+def in_order(kept: Sequence[Record]) -> list[Record]:
+    """Numbers of one quantity by time, or else the highest first; others as they come."""
+    dims = {dim for record in kept for dim in record.where}
+    periods = in_time([str(r.where["system"]) for r in kept]) if dims == {"system"} else []
+    if periods:
+        return sorted(kept, key=lambda record: periods.index(str(record.where["system"])))
+    if len({record.quantity for record in kept}) > 1 or not dims <= RANKED:
+        return list(kept)
+    return sorted(kept, key=lambda record: -np.nan_to_num(record.row.value, nan=-np.inf))
 
 
 def _settings(fit: Fit) -> str:

@@ -13,14 +13,13 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from bayesjudge.core.answer import Answer, chance, entries, is_bounded, listed, numbers
 from bayesjudge.core.estimate import (
     COUNTS,
     TARGETS,
     Estimate,
     Row,
+    coordinate,
     in_words,
     label,
     of_passes,
@@ -28,10 +27,9 @@ from bayesjudge.core.estimate import (
 )
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import HUMAN_ONLY, Method
-from bayesjudge.core.periods import in_time
 from bayesjudge.core.screen import how_many, read_no_more, visible_line, width_of
 from bayesjudge.core.side_by_side import Record, records
-from bayesjudge.render.page import Page, once, sampling_of
+from bayesjudge.render.page import Page, in_order, once, sampling_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -140,8 +138,6 @@ def _bounds(recorded: Sequence[Record], style: Style) -> list[str]:
     ]
 
 
-#: What is told in the order of its numbers, as the sentence does.
-RANKED = {"system", "generator", "judge", "stratum", "perturbation"}
 #: The method that leaves the judge out.
 ALONE = HUMAN_ONLY
 #: Most rows of other methods, and of one method, on a screen without --details.
@@ -152,17 +148,8 @@ def quoted_lines(answer: Answer, every: Sequence[Record], style: Style, width: i
     """Lines of the table: the quoted rows first, then the other methods."""
     quoted, truth = answer.quoted, style.truth or {}
     of_judge = {} if answer.judge is None else entries(answer.judge)
-    kept = [
-        Record(quantity, where, quoted.method, row, quoted.interval_of(quantity))
-        for quantity, where, row in quoted.rows()
-    ]
+    kept = in_order(records(quoted, ci_prob=quoted.ci_prob))
     single, several = len(kept) == 1, len({record.quantity for record in kept}) > 1
-    dims = {dim for record in kept for dim in record.where}
-    periods = in_time([str(r.where["system"]) for r in kept]) if dims == {"system"} else []
-    if periods:
-        kept.sort(key=lambda record: periods.index(str(record.where["system"])))
-    elif not several and dims <= RANKED:
-        kept.sort(key=lambda record: -np.nan_to_num(record.row.value, nan=-math.inf))
     beside = of_judge if of_judge and not single else None
     # the judge's own numbers have a column of their own if there are several rows
     named = {quoted.method}
@@ -263,7 +250,7 @@ def show_sampled(
 def _name(record: Record, every: Sequence[Record], several: bool) -> str:
     """Coordinates that differ from row to row, after the quantity if there are several."""
     dims = [d for d in record.where if len({r.where.get(d) for r in every}) > 1]
-    where = ", ".join(f"{record.where[d]}{' calls' * (d == 'calls')}" for d in dims)
+    where = ", ".join(coordinate(d, record.where[d]) for d in dims)
     name = in_words(record.quantity)
     return (f"{name}, {where}" if where else name) if several else where
 
@@ -430,7 +417,7 @@ def table(
 
 
 def _where(record: Record) -> str:
-    return ", ".join(map(str, record.where.values()))
+    return ", ".join(coordinate(*pair) for pair in record.where.items())
 
 
 def rest(
@@ -483,8 +470,7 @@ def _brief_end(console: Console, page: Page, style: Style, *, quiet: bool) -> No
     names = {c.id for c in page.cautions} - corrected - {c.id for c in cautions}
     if names:
         which = [n for n in dict.fromkeys(c.id for c in page.cautions) if n in names]
-        words = f"{len(names)} more, of numbers that are not quoted"
-        lines.append(f"{words} ({listed(which)}): --details")
+        lines.append(f"of numbers that are not quoted: {listed(which)} (--details)")
     _section(console, "Cautions" if lines else "", lines)
     stuck = [fit for fit in page.fits if not fit.converged and fit.method != answer.method]
     _section(console, "", [f"{fit.method} did not converge: --details" for fit in stuck])

@@ -49,8 +49,8 @@ def test_what_was_wrong_before_an_error_is_raised_with_it():
 
     with pytest.raises(bj.UninformativeJudgeError) as refused:
         refuse(before=False)
-    assert (refused.value.subject, refused.value.problems[1]) == ("a", inner)
-    assert str(refused.value) == "a: b; c"
+    assert (refused.value.subject, refused.value.problems[1]) == ("a", inner.of("x"))
+    assert str(refused.value) == "a: b; x: c"
     with pytest.raises(bj.UninformativeJudgeError) as refused:
         refuse(before=True)
     assert str(refused.value) == "x: c"

@@ -109,3 +109,20 @@ def test_a_page_says_a_caution_of_a_place_once():
 def test_what_was_read_of_several_places_is_a_line():
     page = Page("title", inputs={"a_b": {"x": ("pass", 0.98765), "y": ("fail", 0.01)}, "c": None})
     assert page.read == [("a b", "x: pass, 0.988; y: fail, 0.01")]
+
+
+def test_rows_stand_in_the_order_of_the_picture():
+    """The highest first, as on a screen; bold only beside rows that are not quoted."""
+    counts = bj.prevalence.Counts(
+        [900, 900], [300, 800], [50, 50], [40, 40], [50, 50], [40, 40], "by_truth", systems="ab"
+    )
+    exact = bj.prevalence.exact(counts)
+    page = page_of([exact], title="t")
+    at = page.numbers.columns.index("system")
+    assert [line.cells[at] for line in page.numbers.lines] == ["b", "a"]
+    assert 'class="quoted"' not in to_html(page)
+    text = to_html(page_of([exact, bj.prevalence.naive(counts)], title="t"))
+    assert text.count('class="quoted"') == 2
+    assert "<code>bayesjudge plan</code> of 5\N{NO-BREAK SPACE}%" in to_html(
+        replace(page, notes=["`bayesjudge plan` of 5 %"])
+    )
