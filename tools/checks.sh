@@ -33,9 +33,9 @@ unset PYTHONDONTWRITEBYTECODE
 
 # Tests (slow ones too), notebooks and README live in tests/; the doctests are those of the package.
 # Two processes share them, and what either compiles the other finds on disk.
-# Branches are counted where that costs no more than lines, from Python 3.14 on.
-"$bin/python" -c 'import sys; sys.exit(sys.version_info < (3, 14))' && set -- --cov-branch "$@"
+# Files come in their order: those of doctests last, so that no process waits for a long one.
+# Lines are not counted: half as much time again for what fails no run. PYTEST=--cov counts them.
 # pytest comes last and prints its own time, so that its closing line closes the run.
-set -- -m pytest -m "not study" --numprocesses 2 --dist loadfile --doctest-modules --cov --cov-report=term --durations=40 "$@" tests bayesjudge
+set -- -m pytest -m "not study" --numprocesses 2 --dist loadfile --no-loadscope-reorder --doctest-modules --durations=100 "$@" tests bayesjudge
 printf '\n== tests: python %s\n' "$*"
 exec "$bin/python" "$@"

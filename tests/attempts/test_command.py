@@ -1,6 +1,7 @@
 """The command, the reader of tau-bench results, and what `repeats` no longer says."""
 
 import json
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import bayesjudge as bj
 from bayesjudge import attempts, datasets
 from bayesjudge.cli import main
+from bayesjudge.cli.attempts import _draw
 from bayesjudge.readers import read_log
 
 pytestmark = pytest.mark.slow
@@ -130,3 +132,19 @@ def test_doctor_takes_two_people_whether_they_agree_or_not(differ):
         table["ann2"] = table["ann2"].mask(table["task"] == "task 2", 1 - table["ann1"])
     (found,) = [one for one in bj.doctor(table).answers if one.line.command == "attempts"]
     assert found.line.options["--truth"] == ["ann1", "ann2"]
+
+
+def test_curves_are_drawn_of_estimates_alone(monkeypatch):
+    shown = {}
+    monkeypatch.setattr(
+        "bayesjudge.cli.attempts.module.plot_tries",
+        lambda *estimates, quantity: shown.setdefault(quantity, estimates),
+    )
+    estimates = attempts.closed_forms(
+        attempts.Attempts.from_frame(attempts.simulate(random_seed=1), calibration="random")
+    )
+    fit = SimpleNamespace(method=estimates[0].method)
+    assert len(_draw([fit, *estimates])) == 2
+    drawn = tuple(e for e in estimates if "pass_hat_k" in e and e.method.rank in (10, 100))
+    assert drawn
+    assert shown == {"pass_hat_k": drawn, "pass_at_k": drawn}

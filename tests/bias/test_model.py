@@ -133,7 +133,7 @@ def grid_posterior(shifts, model):
     """Quadrature: the mean shift is normal given the two spreads, which lie on a grid."""
     unit, n = shifts.span, len(shifts.items)
     difference = shifts.means[0, :, 1] - shifts.means[0, :, 0]
-    z = np.linspace(-6, 6, 601)
+    z = np.linspace(-6, 6, 201)
     spread = (unit * model.item_spread * np.exp(model.log_sd * z))[:, None]
     noise = (unit * model.noise * np.exp(model.log_sd * z))[None, :]
     variance = spread**2 + noise**2 * (1 + 1 / 2)  # after once, before twice
@@ -296,3 +296,29 @@ def test_an_open_scale_needs_a_unit():
     with pytest.raises(bj.InputError, match="must be positive") as error:
         bias.NormalShifts(noise=0, log_sd="wide")
     assert len(error.value.problems) == 2
+
+
+@pytest.mark.slow
+def test_the_text_of_scores_is_that_of_each_items_mean(uncompiled):
+    """Scores of baselines that were asked a different number of times, and of what changed."""
+    table = bias.simulate(items=4, random_seed=1)
+    table = table.drop(table.index[table["variant"].eq("rerun")][:2])
+    shifts = bias.Shifts.from_frame(table, **READ)
+    model = bias.NormalShifts()._uncollapsed(shifts)
+    rng = np.random.default_rng(2)
+    point = {k: v + rng.normal(0, 0.3, np.shape(v)) for k, v in model.initial_point().items()}
+    names = ["baseline_score", "changed_score"]
+    logs = model.compile_logp([model[name] for name in names], sum=False)(point)
+    wanted = [model[name] for name in ("noise", "mean_shift", "level", "item_shift")]
+    values = model.compile_fn(
+        model.replace_rvs_by_values(wanted), inputs=model.value_vars, on_unused_input="ignore"
+    )
+    noise, mean, level, item_shift = values(point)
+    before = shifts.counts[0, :, 0]
+    assert len(set(before)) > 1
+    seen = shifts.means[0]
+    expected = norm(level, noise / np.sqrt(before)).logpdf(seen[:, 0])
+    assert_allclose(logs[0], expected)
+    changed = level[:, None] + mean + item_shift
+    expected = norm(changed, noise / np.sqrt(shifts.counts[0, :, 1:])).logpdf(seen[:, 1:])
+    assert_allclose(logs[1], expected.ravel())

@@ -6,6 +6,7 @@ import json
 import sys
 import types
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -13,7 +14,9 @@ from readers import logs
 
 import bayesjudge as bj
 from bayesjudge.cli import app, main
+from bayesjudge.cli.label_file import Labels
 from bayesjudge.cli.source import open_source
+from bayesjudge.core.errors import InputError
 from bayesjudge.datasets import keep_labels, xstest
 
 ASKED = ["--calibration", "random", "--no-nuts", "--json"]
@@ -494,3 +497,13 @@ def test_two_files_written_last_are_in_their_order(run, tmp_path):
     _, first = run("drift", *files, *columns)
     _, last = run("drift", *columns, *files)
     assert last["estimates"] == first["estimates"]
+
+
+def test_a_label_that_both_files_have_is_refused(tmp_path):
+    def source(*columns):
+        return SimpleNamespace(path=tmp_path / "labels.csv", columns=lambda: list(columns))
+
+    labels = Labels(source("id", "human"), ("human",), item="id", by=None, verdicts=("verdict",))
+    with pytest.raises(InputError) as refused:
+        labels.find_keys(source("id", "verdict", "human"))
+    assert len(refused.value.problems) == 1

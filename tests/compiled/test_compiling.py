@@ -950,3 +950,21 @@ def test_operations_that_were_used_last_are_kept(monkeypatch):
     for name in ("a", "b", "c", "a", "d"):
         compiler.keep(name, name.upper())
     assert compiler._operations == {"c": "C", "a": "A", "d": "D"}
+
+
+@pytest.mark.slow
+def test_labels_of_a_dimension_that_has_a_length_only_are_numbers():
+    import pymc as pm
+
+    from bayesjudge.compiled.fast import _runnable
+
+    with pm.Model(coords={"named": ["a", "b"]}) as model:
+        model.add_coord("counted", length=3)
+        x = pm.Normal("x", dims=("named", "counted"))
+    callbacks = dict.fromkeys(("density", "expand"))
+    made = _runnable(model, callbacks, [x], lambda seed: model.initial_point(seed))
+    assert {name: list(values) for name, values in made.coords.items()} == {
+        "named": ["a", "b"],
+        "counted": [0, 1, 2],
+    }
+    assert made.shapes == {"x": (2, 3)}

@@ -132,7 +132,7 @@ def test_any_part_may_fail(name, part, plain, monkeypatch, capfd):
     assert not capfd.readouterr().err  # once a process
 
 
-@pytest.mark.parametrize("name", ["prevalence", "panel"])
+@pytest.mark.parametrize("name", study_but(["prevalence", "panel"], "prevalence"))
 def test_code_that_cannot_be_kept_is_no_reason_to_leave_the_fast_road(
     name, plain, monkeypatch, capfd
 ):

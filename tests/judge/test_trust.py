@@ -5,7 +5,7 @@ import pytest
 
 from bayesjudge import Verdicts, judge
 from bayesjudge.core.errors import InputError
-from bayesjudge.judge.trust import Labelled, threshold
+from bayesjudge.judge.trust import Labelled, Posterior, _best_cut, threshold
 from bayesjudge.prevalence.scores import Scores
 
 P = np.linspace(0.005, 0.995, 200)
@@ -102,3 +102,32 @@ def test_the_picture_reaches_as_far_as_log_odds():
     assert ax.get_xlim()[1] > odds.max()
     (curve,) = [line for line in ax.lines if line.get_label() == "as the score says"]
     assert curve.get_ydata() == pytest.approx(1 / (1 + np.exp(-curve.get_xdata())))
+
+
+@pytest.mark.parametrize("ci_prob", [0.5, 0.9])
+def test_the_interval_of_the_best_cut_is_that_of_the_cuts_of_its_draws(ci_prob):
+    table, _ = scores(4, 60, lambda p: p, items=300)
+    pairs = judge.Judged(scores={("j", ""): table}).pairs["j", ""]
+    drawn = np.random.default_rng(1).dirichlet(pairs.n + 0.5, 100)
+    cuts = sorted(set(pairs.said.tolist()))
+
+    def best(shares):
+        passes = [(pairs.said >= cut) == (pairs.truth == 1) for cut in cuts]
+        return cuts[int(np.argmax([shares[right].sum() for right in passes]))]
+
+    value, low, high = _best_cut(pairs, Posterior(drawn[:1], drawn, ci_prob))["best_cut"]
+    ends = np.quantile([best(one) for one in drawn], [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
+    assert value == best(pairs.n)
+    assert (low, high) == (min(ends[0], value), max(ends[1], value))
+    assert low < high
+
+
+def test_of_many_scores_sixty_quantiles_are_tried_as_cuts():
+    table, _ = scores(5, 400, lambda p: p)
+    pairs = judge.Judged(scores={("j", ""): table}).pairs["j", ""]
+    drawn = np.random.default_rng(1).dirichlet(pairs.n + 0.5, 20)
+    value = _best_cut(pairs, Posterior(drawn[:1], drawn, 0.9))["best_cut"][0]
+    tried = np.quantile(pairs.said, np.arange(60) / 59, method="inverted_cdf")
+    right = [pairs.n @ ((pairs.said >= cut) == (pairs.truth == 1)) for cut in tried]
+    assert len(set(pairs.said.tolist())) > 60
+    assert value == tried[int(np.argmax(right))]

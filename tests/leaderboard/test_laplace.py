@@ -156,3 +156,33 @@ def test_item_effects_count_fewer_battles():
     )
     assert alone == 1
     assert pair == pytest.approx(2, rel=0.1)
+
+
+@pytest.mark.slow
+def test_the_text_counts_longer_responses_as_the_battles_do(uncompiled):
+    """The density of the verdicts by a loop over battles, but for what no unknown changes."""
+    battles = few(lengths=("length_a", "length_b"))
+    model = CalibratedBattles(target="equal length")._build(battles)
+    density = model.compile_logp([*model.observed_RVs, *model.potentials])
+    names = ["strength", "judge_level", "people_style", "judge_style", "order_effect"]
+    names += ["people_tie", *(f"judge_tie_{name}" for name in battles.judges)]
+    wanted = model.replace_rvs_by_values([model[n] for n in names])
+    values = model.compile_fn(wanted, inputs=model.value_vars, on_unused_input="ignore")
+    rng, gaps = np.random.default_rng(1), []
+    for _ in range(3):
+        point = {k: v + rng.normal(0, 0.4, np.shape(v)) for k, v in model.initial_point().items()}
+        people, (judge,), slope, (of_judge,), (order,), *ties = values(point)
+        expected = 0.0
+        for source, level, by_length, shift, tie in (
+            ("people", people, slope, 0.0, ties[0]),
+            ("judge", judge, of_judge, order, ties[1]),
+        ):
+            for i, n in enumerate(battles.count):
+                a, b = battles.first[i], battles.second[i]
+                eta = level[a] - level[b] + shift + by_length * battles.style[i]
+                worth = np.array([np.exp(eta / 2), tie, np.exp(-eta / 2)])
+                logs = np.log(worth / worth.sum())
+                expected += n * battles.shares(source)[i] @ logs / dispersion(battles, source)
+        gaps.append(density(point) - expected)
+    assert np.ptp(battles.style) > 0.5
+    np.testing.assert_allclose(gaps, gaps[0], atol=1e-9)

@@ -3,17 +3,19 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.optimize import approx_fprime
+from scipy.optimize import approx_fprime, minimize
 from scipy.special import expit, logit
 from scipy.stats import beta
 
 import bayesjudge as bj
 from bayesjudge.panel._approximations import (
     Regression,
+    _Bias,
     _LatentTruth,
     _VoteMatrices,
     share_estimate,
 )
+from bayesjudge.panel._summaries import Summary
 from tests.panel.effect_likelihood import likelihood_of_votes
 from tests.panel.test_recommend import FULL, simulated, some_labelled
 
@@ -188,3 +190,53 @@ def test_a_spread_says_how_far_a_generator_without_labels_may_be(factor):
     other = panel.VoteRegression(generator_spread=prior.generator_spread * factor)
     one, two = (np.subtract(*share_estimate(votes, m, 0.95)[:0:-1]) for m in (prior, other))
     assert ((two[1:] > one[1:]) == (factor > 1)).all()
+
+
+def test_pooled_biases_are_a_mixture_of_normals_at_modes_that_a_search_finds():
+    """By SciPy's search for each spread and slopes by differences."""
+    votes = some_labelled(FULL, 60, 3, only=["g1", "g2", "g4"])
+    model = panel.BiasPooling()
+    s, size = Summary.of(votes), len(votes.generators)
+    known, other = s.labelled_n > 0, s.other_n > 0
+    sd = np.ones(2 + 2 * size)
+    sd[:2] = model.level.sd, model.bias.sd
+    centre = np.zeros(2 + 2 * size)
+    centre[:2] = model.level.mean, model.bias.mean
+
+    def level(x):
+        return x[0] + model.level_spread * x[2 : 2 + size]
+
+    evidence, levels, variances = [], [], []
+    for ratio in (0.05, 0.2, 0.4, 0.7, 1.1, 1.7, 2.5):
+
+        def standardised(x, ratio=ratio):
+            good = expit(level(x))
+            passing = expit(level(x) + x[1] + ratio * model.bias_spread * x[2 + size :])
+            seen = s.labelled_rate - s.slope * s.labelled_good / np.maximum(s.labelled_n, 1)
+            first = (seen - passing + s.slope * good) / s.residual * np.sqrt(s.labelled_n)
+            second = (s.other_rate - passing) / s.spread * np.sqrt(s.other_n)
+            return np.concatenate([first[known], second[other], (x - centre) / sd])
+
+        def height(x):
+            good = s.labelled_good @ level(x) - s.labelled_n @ np.logaddexp(0, level(x))
+            return good - 0.5 * (standardised(x) ** 2).sum()
+
+        mode = minimize(lambda x: -height(x), centre, method="BFGS", options={"gtol": 1e-6}).x
+        steps = 1e-5 * np.eye(mode.size)
+        slopes = np.array([standardised(mode + h) - standardised(mode - h) for h in steps]) / 2e-5
+        g = expit(level(mode))
+        to_level = np.zeros((size, mode.size))
+        to_level[:, 0], to_level[:, 2 : 2 + size] = 1, model.level_spread * np.eye(size)
+        of_labels = (to_level.T * (s.labelled_n * g * (1 - g))) @ to_level
+        curvature = slopes @ slopes.T + of_labels
+        prior = np.log(ratio) - 0.5 * ratio**2  # of a spread on its grid, which is nearly geometric
+        evidence.append(height(mode) + prior - 0.5 * np.linalg.slogdet(curvature)[1])
+        levels.append(level(mode))
+        variances.append(np.diag(to_level @ np.linalg.inv(curvature) @ to_level.T))
+    weight = np.exp(np.array(evidence) - max(evidence))
+    weight /= weight.sum()
+    mean = weight @ np.array(levels)
+    variance = weight @ (np.array(variances) + (np.array(levels) - mean) ** 2)
+    learnt = _Bias(votes, model)
+    assert_allclose(learnt.level, mean, rtol=1e-4, atol=1e-4)
+    assert_allclose(learnt.level_variance, variance, rtol=1e-3)

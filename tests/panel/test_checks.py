@@ -10,10 +10,12 @@ import bayesjudge as bj
 from bayesjudge.core.diagnosis import cautions_of
 from bayesjudge.panel.checks import (
     PAIRED_DRAWS,
+    REJECT_P,
     cell_p_values,
     correlate,
     dependence,
     less_error,
+    shift_p_values,
 )
 from tests.panel.conftest import code_feedback
 
@@ -254,3 +256,19 @@ def test_the_real_panel_is_what_it_is_known_to_be():
     }
     assert names(votes) == fired
     assert bj.panel.effective_judges(votes)[0] < 3
+
+
+def test_of_many_generators_one_that_differs_can_be_named(monkeypatch):
+    """Samples are so many that the least p-value is below the threshold of one of them."""
+    monkeypatch.setattr("bayesjudge.core.randomization.SAMPLES", 1)
+    rows = [
+        {"item": f"{g}-{i}", "generator": g, "a": i < passes, "b": i < passes, "truth": label}
+        for g, passes in (("g1", 60), ("g2", 30))
+        for i, label in enumerate([1] * 30 + [None] * 30)
+    ]
+    table = pd.DataFrame(rows).astype({"a": int, "b": int})
+    votes = Votes.from_frame(table, judges=["a", "b"], calibration="random")
+    _, each = shift_p_values(votes)
+    assert each["g1"] == 1
+    assert each["g2"] < REJECT_P / 2 / 2
+    assert 4 * each["g2"] > REJECT_P / 2 / 2

@@ -95,3 +95,35 @@ def test_ratings_are_listed_with_the_sets_that_may_be_behind_them():
     behind = [side.behind[a:b].tolist() for a, b in itertools.pairwise(side.behind_start)]
     assert behind == [[0, 2], [0, 1, 2], [0], [1], [2]]
     assert side.chance.tolist() == [[0.9, 0.4, 0.1, 1.0, 0.6, 1.0, 1.0, 1.0]]
+
+
+@pytest.mark.parametrize("rates", [False, True])
+def test_without_ratings_of_a_judge_a_sweep_draws_from_priors(rates):
+    """Shares of each item given its people's ratings, rho by its weights, kappa within reach."""
+    chains, share, spread = 400, np.array([3.0, 1.0, 4.0]), 1e-3
+    rng, none = np.random.default_rng(9), np.zeros((2, 3), int)
+    counts = np.array([[4, 0, 1], [0, 2, 0]])
+    seen = np.zeros((chains, 0, 3))
+    people = _sweeps.side_of(counts, np.zeros((2, 0), int), seen)
+    judge = _sweeps.side_of(counts * rates, np.zeros((2, 0), int), seen)
+    alpha = np.tile([1.0, 2.0, 0.5], (chains, 1))
+    start = rng.dirichlet(np.ones(3), (chains, 2))
+    unknowns = np.tile([30.0 * rates, 0.0, CENTRE], (chains, 1))  # u of 1: all ratings are copies
+    pairs = _sweeps.Pairs(start, start.copy(), start[:, 0].copy(), unknowns,
+                          np.zeros((chains, *none.shape), int))  # fmt: skip
+    if rates:
+        unknowns[:, 0] = _sweeps.MOST_LOG_ODDS
+    _sweeps._pairs(rng, alpha, people, judge, pairs, share, CENTRE, spread)
+
+    def mean_and_spread(drawn, weights):
+        mean = weights / weights.sum()
+        variance = mean * (1 - mean) / (weights.sum() + 1)
+        assert np.all(np.abs(drawn.mean(axis=0) - mean) < 4 * np.sqrt(variance / chains))
+        assert_allclose(drawn.var(axis=0), variance, rtol=0.35)
+
+    mean_and_spread(pairs.rho, share)
+    for item, seen_here in enumerate(counts):
+        mean_and_spread(pairs.theta[:, item], alpha[0] + (1 + rates) * seen_here)
+    assert np.all(np.abs(unknowns[:, 2] - CENTRE) <= _sweeps.FARTHEST * spread)
+    if not rates:
+        assert np.unique(unknowns[:, 0]).size > chains / 5

@@ -126,3 +126,11 @@ def test_rows_stand_in_the_order_of_the_picture():
     assert "<code>bayesjudge plan</code> of 5\N{NO-BREAK SPACE}%" in to_html(
         replace(page, notes=["`bayesjudge plan` of 5 %"])
     )
+
+
+def test_each_number_is_beside_the_answer_or_below_it_once():
+    estimates = bj.prevalence.closed_forms(COUNTS)
+    page = page_of(estimates, title="Judge", inputs={})
+    shown = [*page.numbers.lines, *page.others.lines]
+    assert page.others.lines
+    assert len({id(line) for line in shown}) == len(shown) == len(page.records)

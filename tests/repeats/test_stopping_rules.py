@@ -12,7 +12,7 @@ from bayesjudge.repeats import (
     simulate_rule,
     third_of_a_bin,
 )
-from bayesjudge.repeats.stopping_rules import METHODS
+from bayesjudge.repeats.stopping_rules import METHODS, _by_order
 
 SCALE = [1, 2, 3, 4, 5]
 LIKERT = [0.0, 0.001, 0.1772, 0.6429, 0.1789]
@@ -156,3 +156,23 @@ def test_arguments_out_of_range(arguments, words):
     given = {"scores": [4, 5], "half_width": HALF, "scale": SCALE} | arguments
     with pytest.raises(bj.InputError, match=words):
         next_batch(given.pop("scores"), given.pop("half_width"), **given)
+
+
+def test_a_rule_by_order_looks_after_each_batch_until_it_is_narrow():
+    share, points, most, wanted = [0.2, 0.3, 0.5], np.array([1.0, 2.0, 3.0]), 60, 0.45
+    rule = wanted, 4, 3, most
+    counts, low, high = _by_order(
+        share, (points, 0.9, None), rule, (12, np.random.default_rng(3))
+    )  # fmt: skip
+    scores = points[np.random.default_rng(3).choice(3, p=share, size=(12, most))]
+    for run, seen in enumerate(scores):
+        n, ends, more = 4, [1.0, 3.0], 1
+        while more:
+            one = confidence_sequence(seen[:n], points, ci_prob=0.9, looks=[n])
+            ends = [max(ends[0], one[0][0]), min(ends[1], one[1][0])]
+            half = (ends[1] - ends[0]) / 2
+            needed = np.ceil(n * (half / wanted) ** 2 * (1 - 1e-12)) - n
+            more = 0 if half <= wanted else int(min(max(needed, 1), 3, most - n))
+            n += more
+        assert counts[run].tolist() == [(seen[:n] == point).sum() for point in points]
+        assert (low[run], high[run]) == tuple(ends)
