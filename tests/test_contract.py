@@ -9,7 +9,7 @@ import re
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import MODULES
+from conftest import MODULES, study_but
 from contract import gaps_between, graph_of, items_and_likelihood, moved, some_draws
 from refusals import refused
 
@@ -261,8 +261,8 @@ def test_report_opens_with_the_answer(one):
 
 @each_module
 @pytest.mark.slow
-def test_closed_form_covers_what_was_simulated(one):
-    runs = 100
+@pytest.mark.parametrize("runs", study_but([40, 100], 40))
+def test_closed_form_covers_what_was_simulated(one, runs):
     made = [one.closed_form(one.simulated(seed)) for seed in range(runs)]
     noise = 4 * np.sqrt(one.coverage * (1 - one.coverage) / runs)  # the simulation's own error
     for entry, value in one.truth.items():

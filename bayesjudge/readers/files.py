@@ -338,7 +338,7 @@ class File:
         best: tuple[float, ...] = (0, 0, 0)
         chosen = "\t" if ".tsv" in self.path.suffixes else ","
         for mark in DELIMITERS:
-            rows = list(self._split(mark))[:200]
+            rows = self._first_rows[mark]
             wide = len(rows[0]) if rows else 0
             alike = sum(len(row) == wide for row in rows) / max(len(rows), 1)
             there = sum(c in rows[0] for c in columns) if rows else 0
@@ -346,6 +346,11 @@ class File:
             if score > best:
                 best, chosen = score, mark
         return chosen
+
+    @cached_property
+    def _first_rows(self) -> dict[str, list[list[str]]]:
+        """The first 200 rows by each separator."""
+        return {mark: list(islice(self._split(mark), 200)) for mark in DELIMITERS}
 
     def _split(self, delimiter: str) -> Iterator[list[str]]:
         """The head as rows of cells; the last row may be cut."""

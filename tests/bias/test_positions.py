@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import study_but
 from refusals import refused
 from scipy import stats
 
@@ -57,12 +58,13 @@ def test_intervals_cover_though_repeats_of_an_answer_err_together():
 
 
 @pytest.mark.slow
-def test_a_shift_is_named_and_none_is_rarely_named():
+@pytest.mark.parametrize("runs", study_but([100, 300], 100))
+def test_a_shift_is_named_and_none_is_rarely_named(runs):
     (told,) = position_shift(table([0.6, 0, 0])).cautions
     assert told.id == "position-bias"
     assert "higher at position 1 than at" in told.text
-    alarms = sum(bool(position_shift(table([0, 0, 0], seed=s)).cautions) for s in range(300))
-    assert alarms <= stats.binom.ppf(0.999, 300, 0.01)
+    alarms = sum(bool(position_shift(table([0, 0, 0], seed=s)).cautions) for s in range(runs))
+    assert alarms <= stats.binom.ppf(0.999, runs, 0.01)
 
 
 def test_each_judge_has_its_own_and_what_cannot_be_told_is_refused():

@@ -220,7 +220,7 @@ def test_rows_labelled_one_by_one_are_seldom_taken_for_whole_groups():
         }
         return {name: [str(cell) for cell in cells] for name, cells in columns.items()}, n
 
-    runs, alarms, seen = 400, 0, 0
+    runs, alarms, seen = 150, 0, 0
     for _ in range(runs):
         columns, n = table()
         drawn = rng.choice(n, max(int(rng.uniform(0.01, 0.6) * n), 2), replace=False)

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import study_but
 from refusals import refused
 from scipy import stats
 
@@ -28,18 +29,18 @@ def logs(rng, n=400, flip=0.1, shift=0.0, systems=1, truth=False):
 
 
 @pytest.mark.slow
-def test_none_is_invented():
+@pytest.mark.parametrize("runs", study_but([60, 150], 60))
+def test_none_is_invented(runs):
     rng = np.random.default_rng(1)
-    runs = 150
     seen = sum(bool(drift(*logs(rng, truth=True), truth="truth").seen) for _ in range(runs))
     assert seen / runs <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / runs)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shift", [0.03, 0.06])
-def test_planted_drifts_are_found_at_the_stated_power(shift):
-    rng = np.random.default_rng(2)
-    runs, found, stated = 80, 0, []
+@pytest.mark.parametrize("runs", study_but([40, 80], 40))
+def test_planted_drifts_are_found_at_the_stated_power(shift, runs):
+    rng, found, stated = np.random.default_rng(2), 0, []
     for _ in range(runs):
         made = drift(*logs(rng, shift=shift))
         found += bool(made.seen)

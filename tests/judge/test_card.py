@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import study_but
 from refusals import refused
 from scipy.stats import beta
 
@@ -329,9 +330,10 @@ def test_the_correlation_learnt_is_the_posterior_mean_of_a_beta_binomial():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rho", [0.01, 0.05])
-def test_the_discount_is_as_wide_as_rates_scatter(rho):
+@pytest.mark.parametrize("runs", study_but([600, 2000], 600))
+def test_the_discount_is_as_wide_as_rates_scatter(rho, runs):
     """Of a judge whose rates differ between data sets by as much, 95 % intervals hold .95."""
-    rng, held, runs, ends = np.random.default_rng(3), 0, 2000, []
+    rng, held, ends = np.random.default_rng(3), 0, []
     for _ in range(runs):
         first, second = rng.beta(0.8 * (1 / rho - 1), 0.2 * (1 / rho - 1), 2)
         labels = (300, rng.binomial(300, first), 0, 0)

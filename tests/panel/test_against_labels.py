@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from conftest import study_but
 from scipy.stats import binom
 
 import bayesjudge as bj
@@ -58,16 +59,17 @@ def test_what_has_no_interval_or_no_label_is_not_contradicted():
 
 
 @pytest.mark.slow
-def test_honest_numbers_are_rarely_contradicted():
-    """Of what is named and of labels alone, on 150 panels: in 1 % at most."""
+@pytest.mark.parametrize("runs", study_but([50, 150], 50))
+def test_honest_numbers_are_rarely_contradicted(runs):
+    """Of what is named and of labels alone: in 1 % at most."""
     alarms = {"named": 0, "alone": 0}
-    for seed in range(150):
+    for seed in range(runs):
         votes = simulated(60, seed=seed, shared_effect=1.0)
         made = panel.closed_forms(votes)
         alarms["named"] += "labels-contradict" in names(panel.answer(*made).quoted)
         alone = next(one for one in made if one.method.id == "human-only")
         alarms["alone"] += "labels-contradict" in names(alone)
-    assert max(alarms.values()) <= binom.ppf(0.999, 150, REJECT_P)
+    assert max(alarms.values()) <= binom.ppf(0.999, runs, REJECT_P)
 
 
 def test_numbers_that_labels_contradict_are_not_quoted():

@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from conftest import shared
+from conftest import shared, study_but
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import binomtest
 
@@ -433,13 +433,14 @@ def test_difference_and_model_cover_what_was_simulated(n_labelled):
 
 
 @pytest.mark.slow
-def test_dawid_skene_covers_shares_and_rates_of_independent_judges():
+@pytest.mark.parametrize("runs", study_but([40, 100], 40))
+def test_dawid_skene_covers_shares_and_rates_of_independent_judges(runs):
     truth = {
         **{("prevalence", f"g{i}"): share for i, share in ((1, 0.9), (2, 0.75), (3, 0.6))},
         **{("sensitivity", j): x for j, x in zip("abcd", (0.95, 0.9, 0.85, 0.8), strict=True)},
         **{("specificity", j): x for j, x in zip("abcd", (0.6, 0.7, 0.8, 0.9), strict=True)},
     }
-    runs, held = 100, dict.fromkeys(truth, 0)
+    held = dict.fromkeys(truth, 0)
     for seed in range(runs):
         table = bj.panel.simulate(random_seed=seed)
         made = bj.panel.dawid_skene_em(Votes.from_frame(table, calibration="random"))

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import study_but
 from scipy.stats import betabinom
 
 import bayesjudge as bj
@@ -59,9 +60,10 @@ def test_of_these_items_the_labelled_ones_are_known(counts, words):
 @pytest.mark.slow
 @pytest.mark.parametrize("worth", [0.0, 1.0])
 @pytest.mark.parametrize("labelled", ["passes", "fails"])
-def test_bounds_hold_in_the_worst_case(labelled, worth):
+@pytest.mark.parametrize("runs", study_but([100, 300], 100))
+def test_bounds_hold_in_the_worst_case(labelled, worth, runs):
     """Whatever items without a label are worth, all good or all bad."""
-    rng, runs, held = np.random.default_rng(5), 300, 0
+    rng, held = np.random.default_rng(5), 0
     for _ in range(runs):
         k = rng.binomial(400, 0.7)
         size = k if labelled == "passes" else 400 - k

@@ -574,8 +574,9 @@ def test_few_labels_of_five_classes_do_better_than_alone():
 
 
 @pytest.mark.slow
-def test_five_classes_are_covered():
-    runs, methods = 150, (P.difference, P.post_stratified, P.human_only)
+@pytest.mark.parametrize("runs", study_but([60, 150], 60))
+def test_five_classes_are_covered(runs):
+    methods = (P.difference, P.post_stratified, P.human_only)
     inside = np.zeros((len(methods), 5))
     for seed in range(runs):
         counts = classes.ClassCounts.from_frame(

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from conftest import study_but
 from numpy.testing import assert_allclose
 from refusals import refused
 from scipy.integrate import nquad
@@ -393,9 +394,10 @@ def test_few_labelled_items_tell_more_with_the_judge_than_alone():
 
 
 @pytest.mark.slow
-def test_pooled_rows_do_not_cover_and_items_do():
+@pytest.mark.parametrize("runs", study_but([60, 150], 60))
+def test_pooled_rows_do_not_cover_and_items_do(runs):
     covered = {"pooled": [], "items": [], "difference": []}
-    for seed in range(150):
+    for seed in range(runs):
         items = read(items=100, repeats=10, labelled=20, random_seed=seed)
         pooled = prevalence.difference(items.pooled())["prevalence"]
         found = (
@@ -404,7 +406,7 @@ def test_pooled_rows_do_not_cover_and_items_do():
         )
         for name, (_, low, high) in zip(covered, (pooled, *found), strict=True):
             covered[name].append(low <= 0.7 <= high)
-    noise = 4 * np.sqrt(0.05 * 0.95 / 150)
+    noise = 4 * np.sqrt(0.05 * 0.95 / runs)
     assert np.mean(covered["pooled"]) < 0.8
     assert np.mean(covered["items"]) > 0.95 - noise
     assert np.mean(covered["difference"]) > 0.95 - noise

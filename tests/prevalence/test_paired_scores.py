@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import study_but
 from refusals import refused
 from scipy.stats import sem, t, ttest_rel
 
@@ -182,7 +183,8 @@ def gaps_of(table, cut=None):
         (50, 0.1, 20, False),  # passes and fails, which rarely differ: imaginary items join
     ],
 )
-def test_intervals_cover_the_difference(labelled, steps, cut, exact):
+@pytest.mark.parametrize("runs", study_but([200, 600], 200))
+def test_intervals_cover_the_difference(labelled, steps, cut, exact, runs):
     """Of the process: its difference of means, by a large table of it."""
     rng = np.random.default_rng(int(labelled + 10 * steps + (cut or 0)))
     many = simulated(rng, n=400_000, labelled=400_000, steps=steps)
@@ -190,7 +192,7 @@ def test_intervals_cover_the_difference(labelled, steps, cut, exact):
     truth = (
         many[many["system"] == "x"]["truth"].mean() - many[many["system"] == "y"]["truth"].mean()
     )
-    runs, covered = 600, 0
+    covered = 0
     for _ in range(runs):
         made = P.paired_difference(gaps_of(simulated(rng, labelled=labelled, steps=steps), cut))
         _, low, high = made["difference", "x", "y"]

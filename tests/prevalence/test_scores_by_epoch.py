@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from conftest import study_but
 from refusals import refused
 
 import bayesjudge as bj
@@ -100,9 +101,10 @@ def test_what_items_with_several_rows_cannot_be():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["difference", "human_only", "post_stratified"])
-def test_intervals_by_item_hold_and_those_by_row_do_not(method):
+@pytest.mark.parametrize("draws", study_but([60, 200], 60))
+def test_intervals_by_item_hold_and_those_by_row_do_not(method, draws):
     truth = epochs(np.random.default_rng(0), items=400_000, labelled=400_000)["truth"].mean()
-    draws, held, width = 200, [], []
+    held, width = [], []
     for seed in range(draws):
         table = epochs(np.random.default_rng(100 + seed))
         rows = [

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import study_but
 from numpy.testing import assert_allclose
 from oracles import (
     assert_mc_mean,
@@ -340,9 +341,10 @@ def test_strata_with_one_label_each_still_have_an_honest_interval():
 
 
 @pytest.mark.slow
-def test_strata_cover_where_leaving_them_out_does_not():
+@pytest.mark.parametrize("runs", study_but([150, 400], 150))
+def test_strata_cover_where_leaving_them_out_does_not(runs):
     """Labels are many in one stratum and few in the other: a sample in each, not of all."""
-    rng, runs, covered, blind = np.random.default_rng(5), 400, 0, 0
+    rng, covered, blind = np.random.default_rng(5), 0, 0
     theta, q1, q0 = np.array([0.9, 0.4]), np.array([0.95, 0.8]), np.array([0.6, 0.8])
     items, labels = np.array([500, 500]), np.array([150, 30])
     for _ in range(runs):
@@ -469,8 +471,9 @@ def test_classes_of_propensity_share_the_imaginary_items_by_their_numbers():
 
 
 @pytest.mark.slow
-def test_propensities_are_corrected_for():
-    rng, runs, n = np.random.default_rng(6), 500, 1500
+@pytest.mark.parametrize("runs", study_but([200, 500], 200))
+def test_propensities_are_corrected_for(runs):
+    rng, n = np.random.default_rng(6), 1500
     errors, covered, naive = [], 0, []
     for _ in range(runs):
         hard = rng.random(n) < 0.4

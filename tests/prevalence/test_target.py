@@ -324,7 +324,7 @@ def test_closed_forms_that_answer_for_the_population_alone_say_so():
 
 # The same items, verdicts and labels drawn again: every table of a study is one system -----------
 
-RUNS, ITEMS, GOOD = 1500, 300, 210
+RUNS, ITEMS, GOOD = 600, 300, 210
 
 
 def labelled(design, rng):

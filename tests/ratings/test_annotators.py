@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import study_but
 from numpy.testing import assert_allclose
 from scipy.stats import beta, t, ttest_1samp
 
@@ -128,10 +129,11 @@ def test_annotators_who_share_items_are_dependent():
 
 
 @pytest.mark.slow
-def test_intervals_of_the_advantage_cover():
+@pytest.mark.parametrize("runs", study_but([25, 60], 25))
+def test_intervals_of_the_advantage_cover(runs):
     """Both forms, against the share in a sample of many items."""
     large = alt_test(read(answers(99, items=20_000)), epsilon=0.1)
-    runs, held = 60, {"published": 0, "posterior": 0}
+    held = {"published": 0, "posterior": 0}
     for seed in range(runs):
         ratings = read(answers(seed, items=80))
         made = {

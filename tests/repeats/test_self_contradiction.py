@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import study_but
 from numpy.testing import assert_allclose
 from refusals import refused
 from scipy.stats import beta, betabinom, binom, t
@@ -151,9 +152,9 @@ def test_the_fewest_calls_are_the_first_that_suffice():
 @pytest.mark.parametrize(
     ("items", "n", "a", "b"), [(120, 5, 0.6, 0.5), (30, 3, 0.6, 0.5), (40, 5, 0.15, 0.05)]
 )
-def test_intervals_cover_and_pairs_are_unbiased(items, n, a, b):
-    rng = np.random.default_rng(1)
-    runs, calls = 300, (1, 5, 25)
+@pytest.mark.parametrize("runs", study_but([100, 300], 100))
+def test_intervals_cover_and_pairs_are_unbiased(items, n, a, b, runs):
+    rng, calls = np.random.default_rng(1), (1, 5, 25)
     shape = np.array([a]), np.array([b])
     truth = {k: _flips_of_beta(k, *shape)[0] for k in calls}
     truth |= {-k: _atypical_of_beta(k, *shape)[0] for k in calls}
