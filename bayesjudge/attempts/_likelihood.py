@@ -40,6 +40,8 @@ FAIL, PASS, NO_VERDICT = range(3)
 UNPARSED = ("unparsed_good", "unparsed_bad")
 #: Rates of each of several people, if labels are theirs.
 OF_PEOPLE = ("person_sensitivity", "person_specificity")
+#: What one of them, drawn at random, would pass.
+SAID = "people_pass"
 #: Numbers that are held at once.
 LARGEST = 4_000_000
 
@@ -273,6 +275,13 @@ def _log_rising(x: np.ndarray, most: int) -> np.ndarray:
     """Logarithms of x (x + 1) … (x + n - 1), n from 0 to `most` on a last axis."""
     steps = np.log(x[..., None] + np.arange(most))
     return np.concatenate([np.zeros((*x.shape, 1)), np.cumsum(steps, axis=-1)], axis=-1)
+
+
+def said_by_people(values: Values) -> np.ndarray:
+    """Share of attempts that one of several people, drawn at random, would pass, as `success`."""
+    hit, right = (values[name].mean(axis=-1)[..., None] for name in OF_PEOPLE)
+    good = values["prevalence"]
+    return np.asarray(good * hit + (1 - good) * (1 - right))
 
 
 def chances(values: Values, ks: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:

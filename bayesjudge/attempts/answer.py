@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bayesjudge.attempts._likelihood import OF_PEOPLE
+from bayesjudge.attempts._likelihood import OF_PEOPLE, SAID
 from bayesjudge.attempts.closed_form import CHANCES, by_judge, from_truths
 from bayesjudge.attempts.data import Attempts
 from bayesjudge.attempts.exact import Posterior
@@ -181,11 +181,11 @@ def _basis(data: Attempts) -> str:
 
 def _people(quoted: Estimate, data: Attempts) -> tuple[str, ...]:
     """What people say, which is another question, and how each errs."""
-    if "people_pass" not in quoted:
+    if SAID not in quoted:
         return ()
     by_name = entries(quoted)
     said = [
-        f"{percents(by_name['people_pass', *data._named(name)])} of {who}attempts"
+        f"{percents(by_name[SAID, *data._named(name)])} of {who}attempts"
         for name in data.systems[:MOST_NAMED]
         for who in [f"{name}'s " if len(data.systems) > 1 else ""]
     ]

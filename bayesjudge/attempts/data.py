@@ -131,6 +131,8 @@ class Attempts(View):
                 unparsed = unparsed if unparsed.any() else None
             dropped = np.zeros(len(systems), int) if self.dropped is None else self.dropped
             dropped = whole_numbers("dropped", dropped, (len(systems),), require)
+        with checking("attempts.Attempts") as require:
+            kinds, states = self._kinds_and_states(cells, unparsed, require)
         n = cells.sum(axis=(2, 3))
         largest = int(n.max(initial=0))
         k = tuple(self.k) or (*(2**i for i in range(8) if 2**i < largest), max(largest, 1))
@@ -150,16 +152,35 @@ class Attempts(View):
                 remedy = f"name one column of labels (truth={self.people[0]!r})"
                 words = f"calibration={self.design.name!r}: several people, who err, label a sample"
                 require(self.design.same_items, f"{words} of these attempts; {remedy}")
-                undecided = self.states[:, :, self.kinds[:, 0] == MISSING]
+                undecided = states[:, :, kinds[:, 0] == MISSING]
                 ways = np.prod(undecided + 1.0, axis=(2, 3)).max(initial=0)
                 words = f"a task's truths can be shared out in {ways:,.0f} ways; {MOST_WAYS:,}"
                 require(ways <= MOST_WAYS, f"{words} are the most; decide some, or {remedy}")
         self._set(cells=cells, tasks=tasks, systems=systems, k=tuple(map(int, k)), cost=cost)
-        self._set(unparsed=unparsed, dropped=dropped)
+        self._set(unparsed=unparsed, dropped=dropped, kinds=kinds, states=states)
+
+    def _kinds_and_states(
+        self, cells: np.ndarray, unparsed: np.ndarray | None, require: Any
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """What is known of attempts, and how many there are of each by verdict, or none."""
+        none = np.zeros_like(cells[..., 0]) if unparsed is None else unparsed
+        states = np.stack([cells[..., 0] - none, cells[..., 1], none], axis=-1)
         if not self.people:
-            none = np.zeros_like(cells[..., 0]) if unparsed is None else unparsed
-            states = np.stack([cells[..., 0] - none, cells[..., 1], none], axis=-1)
-            self._set(kinds=PLAIN, states=states)
+            return PLAIN, states
+        there = self.kinds is not None and self.states is not None
+        require(there, "people= needs kinds= and states=, what each said: from_frame reads them")
+        if not there:
+            return PLAIN, states
+        kinds = np.asarray(self.kinds)
+        labels = kinds.ndim == 2 and bool(np.isin(kinds, (MISSING, BAD, GOOD)).all())
+        width = 1 + len(self.people)
+        words = f"kinds must be rows of {width} labels (1, 0, -1): decided, and of each person"
+        require(labels and kinds.shape[1] == width, f"{words}; got shape {kinds.shape}")
+        by_kind = (*cells.shape[:2], len(kinds), states.shape[-1])
+        given = whole_numbers("states", self.states, by_kind, require)
+        same = given.shape == by_kind and (given.sum(axis=2) == states.sum(axis=2)).all()
+        require(same, "states has other attempts than cells")
+        return kinds, given
 
     def __repr__(self) -> str:
         several = f" of {len(self.systems)} agents" if len(self.systems) > 1 else ""

@@ -11,10 +11,12 @@ import numpy as np
 
 from bayesjudge.attempts._likelihood import (
     OF_PEOPLE,
+    SAID,
     UNPARSED,
     Tasks,
     chances,
     log_likelihood,
+    said_by_people,
     success,
 )
 from bayesjudge.attempts.closed_form import CHANCES
@@ -94,20 +96,6 @@ class Posterior:
         a, b, always, never = success(self.values, points)
         return np.asarray(((1 - always - never) * betainc(a, b, SELDOM) + never) @ weights)
 
-    def said_by_people(self) -> dict[str, np.ndarray]:
-        """Draw the share of attempts that one of several people, drawn at random, would pass.
-
-        Returns
-        -------
-        dict of str to numpy.ndarray, shape (n_draws, n_systems)
-            ``people_pass``; nothing if labels are not people's who err.
-        """
-        if not self.attempts.people:
-            return {}
-        hit, right = (self.values[name].mean(axis=1, keepdims=True) for name in OF_PEOPLE)
-        good = self.values["prevalence"]
-        return {"people_pass": good * hit + (1 - good) * (1 - right)}
-
     def estimate(self, *, ci_prob: float = 0.95, interval: str = "eti") -> Estimate:
         """Summarise the draws.
 
@@ -137,7 +125,8 @@ class Posterior:
             name: (values if several else values[:, 0], {**systems, "k": data.k})
             for name, values in zip(CHANCES, chances(self.values, tuple(data.k)), strict=True)
         }
-        derived = {"seldom_done": self.seldom()} | self.said_by_people()
+        derived = {"seldom_done": self.seldom()}
+        derived |= {SAID: said_by_people(self.values)} if data.people else {}
         for name, values in {**self.values, **derived}.items():
             judge = name in ("sensitivity", "specificity", "persistence")
             if judge and not data.judged:

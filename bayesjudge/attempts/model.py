@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from bayesjudge.attempts._likelihood import OF_PEOPLE, UNPARSED, Tasks, chances, nodes_of
+from bayesjudge.attempts._likelihood import (
+    OF_PEOPLE,
+    SAID,
+    UNPARSED,
+    Tasks,
+    chances,
+    nodes_of,
+    said_by_people,
+)
 from bayesjudge.attempts.closed_form import CHANCES, INDEPENDENT_TASKS, few_attempts, left_out
 from bayesjudge.attempts.data import Attempts
 from bayesjudge.core import methods
@@ -92,9 +100,10 @@ class PersistentErrors(BayesianModel):
     several agents), ``sensitivity``, ``specificity``, ``persistence``, ``shared_difficulty`` of
     agents with common tasks, ``unparsed_good`` and ``unparsed_bad`` if attempts lack a verdict,
     ``person_sensitivity`` and ``person_specificity`` (dim ``person``) of several people, and,
-    derived, ``pass_at_k`` and ``pass_hat_k`` by agent and ``k``. Rates are those of a judge better
-    than chance: sensitivity + specificity > 1. `bayesjudge.attempts.exact` has the same posterior
-    without sampling.
+    derived, ``pass_at_k`` and ``pass_hat_k`` by agent and ``k``, and ``people_pass``, the share of
+    attempts that one of several people, drawn at random, would pass. Rates are those of a judge
+    better than chance: sensitivity + specificity > 1. `bayesjudge.attempts.exact` has the same
+    posterior without sampling.
 
     Examples
     --------
@@ -135,7 +144,7 @@ class PersistentErrors(BayesianModel):
         return tuple(name for name, there in read.items() if not there)
 
     def _quantities(self, data: Attempts) -> tuple[str, ...]:
-        return CHANCES
+        return (*CHANCES, *((SAID, *OF_PEOPLE) if data.people else ()))
 
     def _diagnosis(self, data: Attempts) -> Diagnosis:
         assumed = [INDEPENDENT_TASKS, BETA_TASKS]
@@ -211,7 +220,7 @@ class PersistentErrors(BayesianModel):
 
     def _with_derived(self, data: Attempts, draws: xr.Dataset) -> xr.Dataset:
         several = len(data.systems) > 1
-        names = [n for n in draws.data_vars if n in (*OF_SYSTEM, "shared_difficulty")]
+        names = [n for n in draws.data_vars if n in (*OF_SYSTEM, "shared_difficulty", *OF_PEOPLE)]
         flat = {}
         for name in names:
             values = draws[name].transpose("chain", "draw", ...).to_numpy()
@@ -219,11 +228,16 @@ class PersistentErrors(BayesianModel):
             if name in OF_SYSTEM and not several:
                 flat[str(name)] = flat[str(name)][:, None]
         shape = draws.sizes["chain"], draws.sizes["draw"]
-        dims = ("chain", "draw", *(("system",) if several else ()), "k")
+        dims = ("chain", "draw", *(("system",) if several else ()))
+        shares = {
+            name: ((*dims, "k"), share)
+            for name, share in zip(CHANCES, chances(flat, tuple(data.k)), strict=True)
+        }
+        shares |= {SAID: (dims, said_by_people(flat))} if data.people else {}
         derived = {}
-        for name, shares in zip(CHANCES, chances(flat, tuple(data.k)), strict=True):
-            kept = shares if several else shares[:, 0]
-            derived[name] = (dims, kept.reshape(*shape, *kept.shape[1:]))
+        for name, (axes, share) in shares.items():
+            kept = share if several else share[:, 0]
+            derived[name] = (axes, kept.reshape(*shape, *kept.shape[1:]))
         return draws.assign_coords(k=list(data.k)).assign(derived)
 
 

@@ -175,8 +175,8 @@ def gate(
         how |= {"truth": truths[0], "rater": rater} if rater else {}
     else:
         how["truth"] = truths[0]
-    in_rows = rater is not None and verdict not in source.columns()
-    columns = [*([] if in_rows else [verdict]), *said, *(c for c in (item, by) if c is not None)]
+    keys = [column for column in (item, by) if column is not None]
+    columns = [*source.verdicts([verdict], rater), *said, *keys]
     source.leave_out(tuned_on, [name for name in said if name != rater])
     read = source.table(columns)
     baseline = open_source(Path(str(against)), metric, judge=judge) if is_file else None

@@ -17,10 +17,12 @@ from bayesjudge.cli.options import (
     OF_OUTPUT,
     OF_TABLE,
     SEVERAL,
+    Adjudicated,
     LabelFile,
     LogJudge,
     Meanings,
     Metric,
+    Rater,
     Shared,
     Truths,
     TunedOn,
@@ -66,6 +68,8 @@ def judge(
     repeats: Annotated[Literal["system", "judge"] | None, OF_TABLE] = None,
     propensity: Annotated[str | None, OF_TABLE] = None,
     labels: LabelFile = None,
+    adjudicated: Adjudicated = None,
+    rater: Rater = None,
     tuned_on: TunedOn = None,
     meanings: Meanings = Meanings(),
     unparsed: Annotated[Literal["fail", "drop"] | None, OF_TABLE] = None,
@@ -178,15 +182,18 @@ def judge(
         propensity=propensity,
         classes=classes,
         labels=labels,
+        adjudicated=adjudicated,
+        rater=rater,
         tuned_on=tuned_on,
         meanings=meanings,
     ).completed(source)
     given = score or asked.verdict or []
-    how: dict[str, Any] = asked.values("truth", "by", "propensity", "classes", "calibration")
+    read_of_people = ("truth", "adjudicated", "rater", "by", "propensity")
+    how: dict[str, Any] = asked.values(*read_of_people, "classes", "calibration")
     how |= {**vars(meanings), "unparsed": unparsed, "truth_from": truth_from}
     repeats = asked.repeats if score is None else None
     how |= {"item": asked.item, "repeats": repeats} if asked.item else {}
-    if not score and asked.item and not repeats:
+    if not score and asked.item and not repeats and not rater:
         how.pop("item")
     with checking("options") as require:
         how |= {"scale": read_scale("--scale", scale, require)} if score else {}
@@ -194,8 +201,8 @@ def judge(
     column = given[0] if len(given) == 1 else given
     how |= {"score": column} if score else {"verdict": column}
     columns = [
-        *given,
-        *asked.columns("truth", "by", "propensity"),
+        *source.verdicts(given, rater),
+        *asked.columns(*read_of_people),
         *([how["item"]] if "item" in how else []),
     ]
     if asked.several_people:
@@ -379,7 +386,8 @@ def _where(
     source: Source, name: str, asked: Asked, judged: bj.judge.Judged, people: Sequence[str]
 ) -> list[Section]:
     """Column values in which the judge errs more; what single people said is none."""
-    if source.counts_in_place or judged.kind in ("classes", "scores") or not asked.label:
+    several = asked.rater or not asked.label
+    if source.counts_in_place or judged.kind in ("classes", "scores") or several:
         return []
     whole = source.whole([name, asked.label])
     left_out = ({*people, asked.item} - {asked.label}) & {*whole.column_names}

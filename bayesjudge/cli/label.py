@@ -151,9 +151,13 @@ def label(
         check_files(require, html=html, picture=picture, **paths)
         there = verdict is not None or not show_verdict
         require(there, "--show-verdict needs --verdict")
+        require(truth or rater is None, "--rater goes with --truth: what that person said")
     _require_read(paths["sheet"], read or [])
-    columns = list(dict.fromkeys([item, *([verdict] if verdict else []), *(show or ())]))
+    judged = source.verdicts([verdict] if verdict else [], rater)
+    columns = list(dict.fromkeys([item, *judged, *(show or ())]))
     rows = source.table(columns)
+    if truth and rater and verdict and not judged:  # the judge is one of the raters
+        rows = _rows_of(source.table([*columns, rater, truth[0]]), rater, truth[0], verdict)
     looked = table.with_name(f"{table.name.split('.')[0]}.second-look.csv")
     if truth and not looked.exists():
         with checking("options") as require:
@@ -228,6 +232,17 @@ def label(
         page = decision_page(decided, **about, pictures=lambda: _picture(monitor))
         deliver(page, html=html)
     return decided.exit_code()
+
+
+def _rows_of(table: Any, rater: str, label: str, judge: str) -> Any:
+    """Rows of a judge that is one of the raters, with its verdicts in a column of its name."""
+    import narwhals as nw
+
+    rows = nw.from_native(table).filter(nw.col(rater).cast(nw.String) == judge)
+    with checking("options") as require:
+        words = f"no column {judge!r}, and no row of it in column {rater!r}"
+        require(len(rows), f"--verdict {judge}: {words}")
+    return rows.rename({label: judge}).to_native()
 
 
 def _doubtful(labels: Any, most: int) -> list[str]:

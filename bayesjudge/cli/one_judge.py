@@ -176,11 +176,6 @@ class Asked:
         values = self.values(*names).values()
         return [name for value in values for name in ([value] if isinstance(value, str) else value)]
 
-    def columns_in(self, source: Source, *names: str) -> list[str]:
-        """Those of them that are read: the judge may be one of the raters, with rows of its own."""
-        in_rows = {*(self.verdict or ())} - {*source.columns()} if self.rater else set()
-        return [name for name in self.columns(*names) if name not in in_rows]
-
     def refuse(self, require: Any, why: str, *names: str) -> None:
         """Refuse options that a table has no use for."""
         given = self.given(*names)

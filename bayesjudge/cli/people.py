@@ -38,11 +38,16 @@ def view_of_people(asked: Asked, source: Source, shared: Shared) -> View:
         require(known, f"--pooling {asked.pooling}: with labels of several people separate or full")
         priors = asked.priors.of(False, require)
     model = module.PeopleErrors(**priors, pooling="full" if asked.pooling == "full" else "separate")
-    columns = asked.columns_in(source, "verdict", *COLUMNS)
+    columns = [*source.verdicts(verdicts, asked.rater), *asked.columns(*COLUMNS)]
     how = {"verdict": verdicts[0], **asked.values(*READ, *vars(asked.meanings))}
     with source.counted(columns, quiet=shared.quiet) as table:
         counts = module.PeopleCounts.from_frame(table, **how)
-        looked = None if source.counts_in_place else module.doubtful(table, model, **how)
+        exact = module.exact(
+            counts, model, ci_prob=shared.ci_prob, interval=shared.interval or "hdi"
+        )
+        covered = not any(caution.id == "no-quadrature" for caution in exact.cautions)
+        lists = covered and not source.counts_in_place
+        looked = module.doubtful(table, model, **how) if lists else None
     strata = counts.adds_up
 
     def sections(results: Sequence[Estimate | Fit]) -> list[Section]:
@@ -57,9 +62,8 @@ def view_of_people(asked: Asked, source: Source, shared: Shared) -> View:
     }
     return View(
         closed=module.closed_forms(counts, ci_prob=shared.ci_prob),
-        exact=module.exact(
-            counts, model, ci_prob=shared.ci_prob, interval=shared.interval or "hdi"
-        ),
+        exact=exact,
+        waits=not covered,
         sample=None if asked.repeats else lambda: module.fit(counts, model, **shared.sampling),
         title=of_passes("Share of good outputs (prevalence), people err too", counts.pass_name),
         answer="overall_prevalence" if strata else "prevalence",

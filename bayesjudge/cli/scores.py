@@ -50,13 +50,14 @@ def as_verdicts(
     """The same rows with a verdict in place of each score, and of each label that is a number."""
     from bayesjudge.prevalence.scores.data import require_threshold
 
-    plain = replace(asked, by=None, item=None)
+    plain = replace(asked, by=None, item=None, truth=(asked.truth or [])[:1], adjudicated=None)
     require_threshold(_read(plain, source, shared)[0][""], pass_from)
-    score, truth, missing = asked.score or "", asked.label, asked.meanings.missing_value
+    score, missing = asked.score or "", asked.meanings.missing_value
     passes, fails = asked.meanings.pass_value or (), asked.meanings.fail_value or ()
     passed = next(iter(passes), "1" if "1" not in fails else "0")
     failed = next(iter(fails), "0" if passed != "0" else "1")
-    cuts = {score: pass_from, truth: asked.truth_from}
+    labels = asked.columns("truth", "adjudicated")
+    cuts = {score: pass_from, **dict.fromkeys(labels, asked.truth_from)}
     cuts = {name: cut for name, cut in cuts.items() if cut is not None}
 
     def with_verdicts(table: Any) -> Any:

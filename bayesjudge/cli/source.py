@@ -163,6 +163,10 @@ class Source:
             return self.file.fields
         return tables.names_in(self.path)
 
+    def verdicts(self, named: Sequence[str], rater: str | None) -> list[str]:
+        """Columns of verdicts: a judge that is one of the raters has rows of its own instead."""
+        return [name for name in named if rater is None or name in self.columns()]
+
     def absent(self, columns: Sequence[str]) -> list[Problem]:
         """What is wrong with the names of some columns."""
         try:

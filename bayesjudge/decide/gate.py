@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 #: What labels are taken for: none are, the truth, or what people who err said.
 LabelsAre = Literal["", "right", "people"]
 Entry = str | tuple[Hashable, ...]
+#: Weight of the prior of a share that people judge at the end next to a limit; Jeffreys' is 0.5.
+END = 0.05
 #: Quantities of ratings that forced choices alone do not identify.
 ENDORSED = ("endorsement", "mean_endorsement", "prevalence")
 
@@ -419,9 +421,40 @@ def _bounds_with_one_item_more(counts: Counts, level: float) -> tuple[float, flo
 def _of_people(counts: PeopleCounts, probability: float, entry: Entry | None) -> Iterator[Limits]:
     """The exact posterior, of what is so; `entry` ``"people_pass"`` asks what people say."""
     from bayesjudge.prevalence import exact
+    from bayesjudge.prevalence.people import PeopleErrors
 
     estimate = exact(counts, ci_prob=max(2 * probability - 1, 0.01), interval="eti")
-    yield from _of_estimate(estimate, probability, entry or next(iter(estimate.quantities)))
+    for limits in _of_estimate(estimate, probability, entry or next(iter(estimate.quantities))):
+        known = np.isfinite(limits.value) and not counts.adds_up
+        if limits.quantity == "prevalence" and known:
+            drawn = PeopleErrors()._posterior(counts).weighed()
+            at = (counts.systems or (None,)).index(limits.where.get(counts.dim))
+            share = drawn.values["prevalence"][:, at]
+            low, high, chance, chances = _next_to_an_end(share, drawn.weight, probability)
+            limits = limits._replace(low=low, high=high, chance=chance, chances=chances)
+        yield limits
+
+
+def _next_to_an_end(
+    share: np.ndarray, weight: np.ndarray, probability: float
+) -> tuple[float, float, Any, Any]:
+    """What `_with_one_item_more` has, of draws under Jeffreys' prior: more weight at each end.
+
+    Next to 1 people's slips explain all fails, and the prior decides where the posterior ends:
+    under Jeffreys' a gate at the share fails in .08, where .05 are promised
+    (benchmarks/prevalence/people.py ``--only gate``).
+    """
+    from bayesjudge.truth.importance import interval_of
+
+    share, level = np.clip(share, 1e-15, 1 - 1e-15), max(2 * probability - 1, 0.01)
+    moved = (weight * near ** (END - 0.5) for near in (share, 1 - share))
+    less, more = (draws / draws.sum() for draws in moved)
+    low, high = (interval_of(share, by, level, "eti")[i] for i, by in ((1, less), (2, more)))
+
+    def met(by: np.ndarray, threshold: float) -> float:
+        return float(by @ (share >= threshold))
+
+    return float(low), float(high), partial(met, weight), lambda t: (met(less, t), met(more, t))
 
 
 def _of_items(items: Items, probability: float, entry: Entry | None) -> Iterator[Limits]:

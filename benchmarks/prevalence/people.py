@@ -6,6 +6,7 @@
     python benchmarks/prevalence/people.py --only sbc --simulations 150
     python benchmarks/prevalence/people.py --only ends most --tables 120
     python benchmarks/prevalence/people.py --only planted --tables 250
+    python benchmarks/prevalence/people.py --only gate --tables 200
     python benchmarks/prevalence/people.py --published xstest.csv battles.csv   # published labels
 
 Quick: ``--tables 1 --simulations 4``
@@ -22,10 +23,11 @@ parameters from the priors (people_sbc.csv). 19 of 400 labels are made wrong, an
 are among the first 30 of `people.doubtful` (people_planted.csv). What explains the setting that is
 covered least (98 % good, 10 % errors, 50 shared items): `exact` with either interval, and with a
 prior Beta(9, 1) of the share (people_ends.csv). Of ``people_err`` the shortest interval is held
-against equal tails (``people_tails``) and the limits of a `gate`, each right with .95; other
-methods have a third of the tables. Labels of other items, by the first person's label, and with
-known probabilities (people_designs.csv); the share that most of three people would pass
-(people_most.csv).
+against equal tails (``people_tails``); other methods have a third of the tables. The limits of a
+`gate` are each right with .95: how often it passes, and fails, at the true share, at a threshold
+.06 below it, and at one half as far from 1 (people_gate.csv). Labels of other items, by the first
+person's label, and with known probabilities (people_designs.csv); the share that most of three
+people would pass (people_most.csv).
 
 ``--published`` takes paul-rottger/exaggerated-safety's labels (two annotators, an adjudicated label
 that is left out, GPT-4) and WeOpenML/PandaLM's battles (three people, GPT-3.5; which answer wins,
@@ -63,6 +65,7 @@ import pandas as pd
 from scipy.stats import kstest
 
 from bayesjudge import BetaPrior, prevalence
+from bayesjudge.decide import gate
 from bayesjudge.prevalence import people
 from bayesjudge.prevalence.people.exact import _with_derived
 from bayesjudge.truth.importance import NotWeighed, interval_of
@@ -92,7 +95,6 @@ def weighed_rows(counts: people.PeopleCounts) -> Iterator[tuple[str, str, Mappin
     for name, quantity, level, kind in (
         ("people_err", "prevalence", 0.95, "hdi"),
         ("people_tails", "prevalence", 0.95, "eti"),
-        ("gate", "prevalence", 0.9, "eti"),
         ("people_pass", "people_pass", 0.95, "hdi"),
     ):
         yield name, quantity, {quantity: interval_of(values[quantity], draws.weight, level, kind)}
@@ -189,6 +191,32 @@ def most_of_three(n: int) -> pd.DataFrame:
             covered = {"covers": low <= truth <= high, "width": high - low}
             found.append({"share": share, "error": error, **covered, "bias": value - truth})
     return summary(found, ["share", "error"])
+
+
+def gates(n: int) -> pd.DataFrame:
+    """How often a gate at the true share passes, or fails, by `gate` and by Jeffreys' prior alone.
+
+    Of shares next to 0 the figures are those next to 1 with pass and fail exchanged: all priors
+    are, and the judge and people err alike on good and on bad items.
+    """
+    found = []
+    for share, error, shared in itertools.product((0.9, 0.98), ERRORS, (100, 50)):
+        for table, _ in tables(share, error, shared, n):
+            counts = people.PeopleCounts.from_frame(table, **TWO)
+            (check,) = gate(counts, at_least=share).checks
+            tails = prevalence.exact(counts, ci_prob=0.9, interval="eti")["prevalence"]
+            for name, (low, high) in (("gate", (check.low, check.high)), ("Jeffreys", tails[1:])):
+                about = {"share": share, "error": error, "shared": shared, "limits": name}
+                about |= {"false_pass": low >= share, "false_fail": high < share}
+                above = share + (1 - share) / 2
+                found.append(
+                    about | {"passes_below": low >= share - 0.06, "fails_at": high < above}
+                )
+    table = pd.DataFrame(found)
+    by = table.groupby(["share", "error", "shared", "limits"], sort=False)
+    made = by.mean().assign(tables=by.size())
+    made["mc_error"] = np.sqrt(made["false_fail"] * (1 - made["false_fail"]) / made["tables"])
+    return made.reset_index().round(4)
 
 
 def ends(n: int) -> pd.DataFrame:
@@ -323,7 +351,7 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=8)
     parser.add_argument("--simulations", type=int, default=60)
     parser.add_argument("--published", type=Path, nargs=2)
-    names = ["people", "ends", "designs", "most", "sbc", "planted"]
+    names = ["people", "gate", "ends", "designs", "most", "sbc", "planted"]
     parser.add_argument("--only", nargs="+", choices=names)
     asked = parser.parse_args()
     if asked.published:
@@ -333,6 +361,7 @@ def main() -> None:
         return
     makers: dict[str, Callable[[], list[pd.DataFrame]]] = {
         "people": lambda: [*coverage(asked.tables)],
+        "people_gate": lambda: [gates(asked.tables)],
         "people_ends": lambda: [ends(asked.tables)],
         "people_designs": lambda: [designs(asked.tables)],
         "people_most": lambda: [most_of_three(max(asked.tables // 2, 1))],

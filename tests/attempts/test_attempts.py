@@ -416,6 +416,23 @@ def test_closed_forms_take_what_two_people_said_alike_and_what_was_decided():
             Attempts.from_frame(table, calibration=design, truth=["a", "b"])
 
 
+def test_what_people_said_is_asked_for_where_a_table_is_made_by_hand():
+    table = pd.DataFrame({"task": list("ab"), "verdict": [1, 0], "a": [1, 0], "b": [1, 1]})
+    right = Attempts.from_frame(table, calibration="random", truth=["a", "b"])
+    about = (right.cells, right.tasks, right.systems, "random")
+    by_hand = {"people": right.people, "kinds": right.kinds, "states": right.states}
+    assert Attempts(*about, **by_hand).labelled_n == right.labelled_n
+    for wrong, match in (
+        ({"kinds": None, "states": None}, "needs kinds= and states="),
+        ({"kinds": right.kinds[:, :2]}, "kinds must be rows of 3 labels"),
+        ({"kinds": right.kinds + 1}, "kinds must be rows of 3 labels"),
+        ({"states": 2 * right.states}, "other attempts than cells"),
+        ({"states": right.states[:1]}, "states has shape"),
+    ):
+        with pytest.raises(bj.InputError, match=match):
+            Attempts(*about, **by_hand | wrong)
+
+
 def test_a_task_with_more_ways_than_can_be_summed_is_refused():
     rng = np.random.default_rng(1)
     table = pd.DataFrame(rng.integers(0, 2, (90, 3)), columns=["verdict", "a", "b"])
@@ -604,10 +621,12 @@ def _agree(data):
     assert posterior.effective > 3000
     ours, mcse = posterior.estimate(), fit.diagnostics()["mcse_mean"]
     for quantity, at, row in fit.estimate().rows():
-        error = mcse[f"{quantity}[{at['k']}]"]
-        assert abs(row.value - ours[quantity, at["k"]].value) < 4 * np.hypot(error, 0.0025)
+        entry = f"[{', '.join(map(str, at.values()))}]" if at else ""
+        error = mcse[quantity + entry]
+        assert abs(row.value - ours[quantity, *at.values()].value) < 4 * np.hypot(error, 0.0025)
     for name, one in posterior.values.items():
         assert fit.draws(name).std() == pytest.approx(one.std(), rel=0.12), name
+    return fit
 
 
 @pytest.mark.sampling
@@ -615,4 +634,8 @@ def test_importance_sampling_is_nuts_with_people_who_err():
     table = module.simulate(prevalence=(0.6,), errors=(0.05, 0.1), tasks=30, labels=60,
                             random_seed=2)  # fmt: skip
     how = {"calibration": "random", "truth": ["ann1", "ann2"], "k": (1, 4)}
-    _agree(Attempts.from_frame(table, **how))
+    data = Attempts.from_frame(table, **how)
+    fit = _agree(data)
+    assert {"people_pass", "person_sensitivity"} <= {*fit.quantities}
+    notes = module.answer(fit).notes  # what these people say, as of the exact answer
+    assert len(notes) == len(module.answer(module.exact(data)).notes) - 1  # seldom_done

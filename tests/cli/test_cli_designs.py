@@ -295,13 +295,54 @@ def test_several_people_in_every_shape_of_table(tmp_path, capsys):
         ("verdicts", [*by_row, "--labels", str(tmp_path / "rows.csv")]),
         ("raters", by_row),
     ):
-        line = ["prevalence", str(tmp_path / f"{table}.csv"), "--verdict", "verdict", *options]
+        line = [str(tmp_path / f"{table}.csv"), "--verdict", "verdict", *options]
         line += ["--item", "item", "--calibration", "random", "--no-nuts", "--json"]
-        assert main(line) == 0
+        assert main(["prevalence", *line]) == 0
         found = json.loads(capsys.readouterr().out)
-        said.append((found["answer"]["text"], found["second_look"]["expected"]))
+        assert main(["judge", *line]) in (0, None)
+        of_judge = json.loads(capsys.readouterr().out)["answer"]["text"]
+        said.append((found["answer"]["text"], found["second_look"]["expected"], of_judge))
     assert len(set(said)) == 1
     assert "Behind people's errors" in said[0][0]
+
+
+@pytest.mark.slow
+def test_several_people_beside_scores(tmp_path, capsys):
+    """With a threshold people err too; without, the mean label is what they say on average."""
+    table = bj.prevalence.people.simulate(items=60, labelled=60, random_seed=3)
+    table["score"] = np.where(table["verdict"] == 1, 0.75, 0.25)
+    table.to_csv(tmp_path / "log.csv", index=False)
+    line = ["prevalence", str(tmp_path / "log.csv"), "--truth", "ann1", "ann2", "--json"]
+    line += ["--calibration", "random", "--no-nuts"]
+    scores = ["--score", "score", "--scale", "0:1"]
+    assert main([*line, "--verdict", "verdict"]) == 0
+    plain = json.loads(capsys.readouterr().out)["answer"]["estimates"]
+    assert main([*line, *scores, "--pass-from", "0.5", "--truth-from", "0.5"]) == 0
+    cut = json.loads(capsys.readouterr().out)["answer"]["estimates"]
+    assert [row["value"] for row in cut] == [row["value"] for row in plain]
+    assert main([*line, *scores, "--truth-scale", "0:1"]) == 0
+    (mean,) = json.loads(capsys.readouterr().out)["answer"]["estimates"]
+    assert mean["quantity"] == "mean_score"
+
+
+@pytest.mark.slow
+def test_a_judge_among_the_raters_spares_labels_too(tmp_path, capsys):
+    table = bj.prevalence.people.simulate(items=60, labelled=60, random_seed=3)
+    table.insert(0, "item", [f"q{i}" for i in range(len(table))])
+    long = table.melt("item", var_name="who", value_name="label").dropna()
+    about = ["--gate", "0.9", "--item", "item", "--n", "5", "--seed", "1", "--verdict"]
+    sheets = []
+    for name, rows, options in (
+        ("wide", table, ["verdict", "--truth", "ann1", "ann2"]),
+        ("long", long, ["verdict", "--truth", "label", "--rater", "who"]),
+    ):
+        rows.to_csv(tmp_path / f"{name}.csv", index=False)
+        line = ["label", str(tmp_path / f"{name}.csv"), *about, *options]
+        assert main(line) == main(line) == 3  # a second look first, then new items
+        sheets += [pd.read_csv(tmp_path / f"{name}.labels.csv")["item"].tolist()]
+    assert sheets[0] == sheets[1]
+    assert main([*line[:-5], "nobody", *line[-4:]]) == 2
+    assert "no column 'nobody'" in capsys.readouterr().err
 
 
 def test_labels_that_look_wrong_are_handed_out_first(tmp_path, capsys):

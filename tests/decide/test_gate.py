@@ -839,6 +839,28 @@ def test_a_baseline_without_a_margin_has_no_minus():
     assert f"{check.threshold:g}" == "0"
 
 
+def test_a_limit_next_to_an_end_is_that_of_a_prior_with_more_weight_there():
+    """As a fit with that prior has it; the chance is that of the estimate."""
+    from bayesjudge.prevalence import people
+
+    table = people.simulate(prevalence=0.93, items=200, labelled=150, random_seed=1)
+    data = people.PeopleCounts.from_frame(table, calibration="random", truth=["ann1", "ann2"])
+    (check,) = gate(data, at_least=0.9).checks
+    usual = bj.prevalence.exact(data, ci_prob=0.9, interval="eti")["prevalence"]
+    for end, prior in (("low", (0.05, 0.5)), ("high", (0.5, 0.05))):
+        model = people.PeopleErrors(prevalence=bj.BetaPrior(*prior))
+        row = bj.prevalence.exact(data, model, ci_prob=0.9, interval="eti")["prevalence"]
+        assert getattr(check, end) == pytest.approx(getattr(row, end), abs=0.004)
+    assert check.low < usual.low
+    assert check.high > usual.high + 0.001
+    assert check.value == usual.value
+    less, more = check.chance_limits
+    assert less < check.chance < more
+    (said,) = gate(data, at_least=0.9, entry="people_pass").checks
+    assert said.quantity == "people_pass"
+    assert said.chance_limits is None
+
+
 def test_what_all_checks_take_for_granted_is_said_once():
     table = bj.prevalence.people.simulate(items=200, labelled=150, random_seed=1)
     table["system"] = np.resize(["a", "b"], len(table))

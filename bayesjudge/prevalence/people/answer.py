@@ -57,7 +57,7 @@ def _answer(
     return Answer(
         text,
         basis=_basis(counts),
-        why=f"Quoted: {quoted.whole.method}, the posterior that lets people err too.",
+        why=f"Quoted: {quoted.whole.method}{_reason(quoted.whole)}.",
         quoted=quoted.shares,
         judge=quoted.judge,
         notes=()
@@ -69,6 +69,11 @@ def _answer(
         ),
         known=not quoted.unknown,
     )
+
+
+def _reason(quoted: Estimate) -> str:
+    posterior = quoted.method in (methods.EXACT_PEOPLE, methods.NUTS_PEOPLE)
+    return ", the posterior that lets people err too" * posterior
 
 
 def _share_of_these_people(
