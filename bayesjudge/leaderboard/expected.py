@@ -11,13 +11,7 @@ from bayesjudge.core.prior_check import Key, count_in_draws, prior_table
 from bayesjudge.leaderboard.cells import Cells, cells_of
 from bayesjudge.leaderboard.data import PEOPLE, Battles
 from bayesjudge.leaderboard.likelihood import chances
-from bayesjudge.leaderboard.model import (
-    LIKING_DF,
-    SHARPNESS_SD,
-    STYLE_SD,
-    TIE_SD,
-    CalibratedBattles,
-)
+from bayesjudge.leaderboard.model import LIKING_DF, STYLE_SD, TIE_SD, CalibratedBattles
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,7 +57,7 @@ def _verdicts(
     levels = spread * rng.normal(size=(max(judges, 1), k))
     people = levels[0]
     if judges:
-        times = model.sharpness / judges * np.exp(rng.normal(0, SHARPNESS_SD, (judges, 1)))
+        times = model.sharpness / judges * np.abs(rng.normal(size=(judges, 1)))
         liking = np.abs(rng.normal(0, model.liking_scale)) * rng.standard_t(LIKING_DF, k)
         people = (times * levels).sum(axis=0) + liking
     verdicts = {}

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 SOURCE = "Davidson (1970) with people's strengths regressed on the judges'"
 #: Degrees of freedom of people's own likings.
 LIKING_DF = 4.0
-#: Standard deviations of the logarithms of sharpness and of the tie parameter, and of effects of
-#: the logarithm of the length.
-SHARPNESS_SD, TIE_SD, STYLE_SD = 0.5, 1.0, 0.5
+#: Standard deviations of the logarithm of the tie parameter, and of effects of the logarithm of the
+#: length.
+TIE_SD, STYLE_SD = 1.0, 0.5
 
 
 @dataclass(frozen=True)
@@ -56,18 +56,19 @@ class CalibratedBattles(BayesianModel):
 
     and people's given the judges'
 
-    .. math:: t_{people} = \sum_j c_j t_j + b, \quad \log c_j \sim N(\log(\text{sharpness} / J),
-              0.5), \quad b_a = \tau \epsilon_a, \quad \epsilon_a \sim t_4, \quad
+    .. math:: t_{people} = \sum_j c_j t_j + b, \quad c_j \sim N^+(0, \text{sharpness} / J), \quad
+              b_a = \tau \epsilon_a, \quad \epsilon_a \sim t_4, \quad
               \tau \sim N^+(0, \text{liking scale}).
 
-    Sharpness c is people's gap between two systems for one unit of the judge's; b what people like
-    in a system beyond what the judge sees, with heavy tails, so that one favourite does not set the
-    scale of all. Without a judge, people's strengths are normal as a judge's are.
+    Sharpness c is people's gap between two systems for one unit of the judge's, near 0 for a judge
+    of no use; b what people like in a system beyond what the judge sees, with heavy tails, so that
+    one favourite does not set the scale of all. Without a judge, people's strengths are normal as a
+    judge's are.
 
     Parameters
     ----------
     sharpness : float, default 1
-        Median of the sharpness, shared out over the judges.
+        Scale of the half-normal prior of the sharpness, shared out over the judges.
     liking_scale : float, default 0.5
         Scale of the half-normal prior of the scale of people's own likings, in log-odds.
     judge_scale : float, default 2
@@ -135,7 +136,7 @@ class CalibratedBattles(BayesianModel):
     def describe(self) -> dict[str, str]:
         """Put priors in words."""
         words = {
-            "sharpness": f"log-normal(log {self.sharpness:g}, {SHARPNESS_SD:g})",
+            "sharpness": f"half-normal({self.sharpness:g})",
             "liking_scale": f"half-normal({self.liking_scale:g})",
             "judge_scale": f"half-normal({self.judge_scale:g})",
             "tie_location": f"Normal({self.tie_location:g}, {TIE_SD:g})",
@@ -215,8 +216,8 @@ class CalibratedBattles(BayesianModel):
             level = pm.Normal("people_level", 0, scale, dims="system")
         else:
             model = pm.modelcontext(None)
-            centre = _prior("sharpness", np.log(self.sharpness / len(battles.judges)))
-            sharpness = pm.LogNormal("sharpness", centre, SHARPNESS_SD, dims="judge")
+            share = _prior("sharpness", self.sharpness / len(battles.judges))
+            sharpness = pm.HalfNormal("sharpness", share, dims="judge")
             scale = pm.HalfNormal("liking_scale", _prior("liking_scale", self.liking_scale))
             liking = pm.StudentT("own_liking", nu=LIKING_DF, mu=0, sigma=1, dims="system")
             level = (sharpness[:, None] * model["judge_level"]).sum(axis=0) + scale * liking

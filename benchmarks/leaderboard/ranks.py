@@ -2,7 +2,7 @@
 
     python benchmarks/leaderboard/ranks.py                   # 4 worlds of each kind, seconds
     python benchmarks/leaderboard/ranks.py --worlds 300      # five minutes
-    python benchmarks/leaderboard/ranks.py --priors 150      # other priors of the sharpness
+    python benchmarks/leaderboard/ranks.py --priors 200      # other priors of the sharpness
 
 Six systems; 60 prompts, on each of which the judge sees all 15 pairs, and people a part. Strengths
 are normal with standard deviation 0.6, the judge's likings t4 times 0.4, its sharpness 0.7. With
@@ -21,9 +21,9 @@ over the best of the others, held by 95 % intervals; and, in 120 worlds, interva
 By the probability of being the best that a system is given, how often it is; the same for what the
 sentence claims ("People prefer", from .975, "People probably prefer", from .9); and the slope of
 the outcome's log-odds on the stated ones, with errors by world. Every kind has worlds of its own.
-Writes ``results/ranks.csv`` and ``results/ranks_first.csv``. With ``--priors`` the same worlds are
-fitted with other medians and standard deviations of the logarithm of the sharpness
-(``results/ranks_priors.csv``).
+Writes ``results/ranks.csv`` and ``results/ranks_first.csv``. With ``--priors`` fresh
+worlds of every kind are fitted with other priors of the sharpness
+(``results/ranks_priors.csv``): draws of one fit with a wide prior, weighted by each of the others.
 
 Quick: ``--worlds 1``
 
@@ -49,14 +49,12 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from unittest import mock
 
 import numpy as np
 import pandas as pd
 from sbc import draw_prior
 
 from bayesjudge import leaderboard
-from bayesjudge.leaderboard import laplace
 from bayesjudge.leaderboard.closed_form import rivals
 from bayesjudge.leaderboard.likelihood import chances
 from bayesjudge.leaderboard.standings import simultaneous_ranks
@@ -72,8 +70,15 @@ WORLDS = {
     "truths of the priors": (0.0, 120, False),
     "two favourites": (0.0, 120, False),
 }
-#: Priors of the sharpness that are compared: median, and standard deviation of the logarithm.
-PRIORS = {"default": (1.0, 0.5), "wider": (1.0, 1.0), "lower and wider": (0.6, 0.8)}
+#: Logarithms of densities of the sharpness that are compared, and the scale of the half-normal
+#: prior of the draws that are weighted.
+PRIORS = {
+    "log-normal(log 1, 0.5)": lambda c: -np.log(c) - 0.5 * (np.log(c) / 0.5) ** 2,
+    "log-normal(log 1, 1)": lambda c: -np.log(c) - 0.5 * np.log(c) ** 2,
+    "log-normal(log 0.7, 1)": lambda c: -np.log(c) - 0.5 * np.log(c / 0.7) ** 2,
+    "half-normal(1)": lambda c: -0.5 * c**2,
+}
+WIDE = 3.0
 #: What the judge likes more than people do where it always has the same favourites.
 FAVOURS = np.array([0.0, 1.2, 0.0, 0.0, 0.8, 0.0])
 #: Worlds in which the item is left unnamed too, and bounds of stated probabilities.
@@ -130,27 +135,27 @@ def closest(people: np.ndarray, spread: float) -> np.ndarray:
     return leaderboard.davidson(every, order=False).quantities["strength"].value
 
 
-def scored(
-    battles: leaderboard.Battles, truth: np.ndarray, seed: int, prior: str = "default"
-) -> tuple[dict, np.ndarray]:
+def scored(draws: np.ndarray, truth: np.ndarray) -> tuple[dict, np.ndarray]:
     """What holds in one world, and the probability of each system to be the first."""
-    median, spread = PRIORS[prior]
-    model = leaderboard.CalibratedBattles(sharpness=median)
-    with mock.patch.object(laplace, "SHARPNESS_SD", spread):
-        fit = leaderboard.approximate(battles, model, draws=1000, random_seed=seed)
-    draws = fit.draws("strength")
     low, high = np.quantile(draws, [0.025, 0.975], axis=0)
-    least, most = np.quantile(fit.draws("lead"), [0.025, 0.975], axis=0)
-    leads = truth - truth[rivals(draws.mean(axis=0))]
+    rival = rivals(draws.mean(axis=0))
+    least, most = np.quantile(draws - draws[:, rival], [0.025, 0.975], axis=0)
+    leads = truth - truth[rival]
     rank = 1 + np.argsort(np.argsort(-truth))
     row = {"held": ((low <= truth) & (truth <= high)).mean(), "width": (high - low).mean(),
-           "leads_held": ((least <= leads) & (leads <= most)).mean()}  # fmt: skip
+           "leads_held": ((least <= leads) & (leads <= most)).mean(),
+           "rmse": np.sqrt(((draws.mean(axis=0) - truth) ** 2).mean())}  # fmt: skip
     for level in (0.95, 0.8):
         best, worst = simultaneous_ranks(draws, level)
         row[f"ranks_{level:g}"] = ((best <= rank) & (rank <= worst)).all()
         row[f"best_in_{level:g}"] = best[truth.argmax()] == 1
         row[f"tied_{level:g}"] = (best == 1).sum()
     return row, np.bincount(draws.argmax(axis=1), minlength=K) / len(draws)
+
+
+def drawn(battles: leaderboard.Battles, seed: int) -> np.ndarray:
+    """Draws of people's strengths."""
+    return leaderboard.approximate(battles, draws=1000, random_seed=seed).draws("strength")
 
 
 def without_item(battles: leaderboard.Battles) -> leaderboard.Battles:
@@ -174,12 +179,12 @@ def main() -> None:
             seed = 100_000 * place + number
             battles, truth = world(kind, np.random.default_rng(seed))
             truth = truth - truth.mean()
-            row, chance = scored(battles, truth, seed)
+            row, chance = scored(drawn(battles, seed), truth)
             rows.append({"world": kind, **row})
             firsts.extend({"kind": kind, "world": seed, "chance": p, "right": i == truth.argmax()}
                           for i, p in enumerate(chance))  # fmt: skip
             if spread and number < UNNAMED:
-                row, _ = scored(without_item(battles), truth, seed)
+                row, _ = scored(drawn(without_item(battles), seed), truth)
                 rows.append({"world": f"{kind}; item not named", **row})
     by = pd.DataFrame(rows).astype({"world": str}).groupby("world", sort=False)
     means = by.mean(numeric_only=False).astype(float)
@@ -194,29 +199,43 @@ def main() -> None:
 
 
 def compare_priors(worlds: int) -> None:
-    """Fit the same worlds with several priors of the sharpness."""
-    rows = []
+    """Score fresh worlds with several priors of the sharpness, by weighted draws."""
+    wide, rng = leaderboard.CalibratedBattles(sharpness=WIDE), np.random.default_rng(0)
+    each, firsts = [], []
     for place, kind in enumerate(WORLDS):
-        if kind not in ("no item effects", "two favourites"):
-            continue
-        for prior in PRIORS:
-            each, firsts = [], []
-            for seed in range(100_000 * place, 100_000 * place + worlds):
-                battles, truth = world(kind, np.random.default_rng(seed))
-                row, chance = scored(battles, truth - truth.mean(), seed, prior)
-                each.append(row)
-                firsts.extend({"chance": p, "right": i == truth.argmax()}
+        begin = 8_000_000 + 100_000 * place
+        for seed in range(begin, begin + worlds):
+            battles, truth = world(kind, np.random.default_rng(seed))
+            truth = truth - truth.mean()
+            fit = leaderboard.approximate(battles, wide, draws=4000, random_seed=seed)
+            sharpness = fit.draws("sharpness")[:, 0]
+            for prior, log_density in PRIORS.items():
+                about = {"kind": kind, "prior": prior}
+                weight = np.exp(log_density(sharpness) + 0.5 * (sharpness / WIDE) ** 2)
+                at = (rng.random() + np.arange(2000)) / 2000 * weight.sum()
+                chosen = np.searchsorted(weight.cumsum(), at).clip(max=len(weight) - 1)
+                row, chance = scored(fit.draws("strength")[chosen], truth)
+                worth = weight.sum() ** 2 / (weight**2).sum()
+                each.append({**about, **row, "worth_of_draws": worth})
+                firsts.extend({**about, "chance": p, "right": i == truth.argmax()}
                               for i, p in enumerate(chance))  # fmt: skip
-            first = pd.DataFrame(firsts)
+    columns = ["held", "leads_held", "ranks_0.95", "width", "rmse", "worth_of_draws"]
+    scores = pd.DataFrame(each).astype(dict.fromkeys(columns, float))
+    rows = []
+    for prior, of_prior in pd.DataFrame(firsts).groupby("prior", sort=False):
+        for kind, first in each_kind(of_prior):
+            score = scores[(scores["prior"] == prior) & scores["kind"].isin([*first["kind"]])]
             slope, error = slope_of(first)
-            held = pd.DataFrame(each)[["held", "leads_held", "ranks_0.95", "width"]].astype(float)
             leading = first[first["chance"] > 0.5]
-            rows.append({"kind": kind, "prior": prior, "worlds": worlds, **held.mean(),
-                         "slope": slope, "slope_error": error, "stated": leading["chance"].mean(),
+            rows.append({"kind": kind, "prior": prior, "worlds": len(score),
+                         **score[columns].mean(), "held_error": score["held"].sem(),
+                         "ranks_error": score["ranks_0.95"].sem(), "slope": slope,
+                         "slope_error": error, "stated": leading["chance"].mean(),
                          "right": leading["right"].mean(), "n": len(leading)})  # fmt: skip
-    table = pd.DataFrame(rows).round(3)
+    table = pd.DataFrame(rows).sort_values("kind", kind="stable").round(3)
     print(table.to_string(index=False))
-    table.to_csv(RESULTS / "ranks_priors.csv", index=False)
+    if worlds >= 50:
+        table.to_csv(RESULTS / "ranks_priors.csv", index=False)
 
 
 def each_kind(firsts: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:

@@ -35,7 +35,7 @@ def draw_prior(rng: np.random.Generator, systems: int = SYSTEMS) -> dict[str, np
     """Draw every unknown."""
     spread = abs(rng.normal(0, 2))
     judge = rng.normal(0, spread, systems)
-    sharpness, scale = np.exp(rng.normal(0, 0.5)), abs(rng.normal(0, 0.5))
+    sharpness, scale = abs(rng.normal()), abs(rng.normal(0, 0.5))
     people = sharpness * judge + scale * rng.standard_t(4, systems)
     centred = people - people.mean()
     return {
