@@ -143,7 +143,7 @@ def test_a_file_makes_no_loaded_class_but_models(saved, monkeypatch):
     monkeypatch.setitem(sys.modules, Recorder.__module__, sys.modules[__name__])
     call = {"class": f"{Recorder.__module__}:Recorder", "fields": {"name": "attacker"}}
     edit(saved, lambda header: header.update(data=call))
-    refused(saved, "no model")
+    refused(saved, "not a bayesjudge model")
     assert not MADE
 
 

@@ -101,7 +101,7 @@ def _categories(group: Shifts, step: float | None) -> tuple[np.ndarray, np.ndarr
         off = ~np.isclose(place * step, group.lengths)
         require(
             not off.any(),
-            f"{off.sum()} shifts are no multiple of step={step:g}, for example "
+            f"{off.sum()} shifts are not multiples of step={step:g}, for example "
             f"{group.lengths[off][:3].tolist()}; give the scale's step, or prior='worst'",
         )
     return sizes, np.bincount(place, minlength=sizes.size) + 1 / sizes.size

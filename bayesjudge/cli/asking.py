@@ -33,7 +33,7 @@ def asked_of(
             require(False, f"{name!r} is not known; {hint}")
         for name in ("store", "scale", "items", "models", "prompts"):
             require(name in said, f"{name} is needed")
-        require(("bins" in said) != ("half_width" in said), "give one of bins and half_width")
+        require(("bins" in said) != ("half_width" in said), "give either bins or half_width")
         _check_kinds(said, require)
     with checking(f"{config} [items]") as require:
         parts = said["items"]

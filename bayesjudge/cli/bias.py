@@ -16,7 +16,10 @@ from bayesjudge import bias as module
 from bayesjudge import decide
 from bayesjudge.bias import certificates
 from bayesjudge.bias.answer import points_of
+from bayesjudge.cli.bias_orders import orders
+from bayesjudge.cli.bias_positions import positions
 from bayesjudge.cli.bias_shape import Shape, open_table
+from bayesjudge.cli.bias_variants import variants
 from bayesjudge.cli.options import (
     FIRST,
     LESSONS,
@@ -43,9 +46,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 bias = App(name="bias")
-# imported when they are called
-for _command in ("orders", "positions", "variants"):
-    bias.command(f"bayesjudge.cli.bias_{_command}:{_command}", name=_command)
+for _command in (orders, positions, variants):
+    bias.command(_command)
 
 
 WORDS = words_for("of_bias")
@@ -75,7 +77,7 @@ class Promise:
         What scores are shrunk towards: a number fixed beforehand, the mean of other items, or
         their own mean.
     noise_prob : float
-        Part of the failure probability that noise on the released scores may use.
+        Part of the failure probability reserved for noise on the released scores.
     basis : {"tail", "rms", "predictive", "source"}
         What bounds the shifts: tail and rms hold for any distribution on the scale, and with these
         measurements; predictive promises of the next change only, on average over measurements,
@@ -337,18 +339,18 @@ def shifts(
     design : str
         What a neighbour is: one item changed (item), or all of them together (batch).
     item : str
-        Column that names the item: `item` if not said.
+        Column that names the item (default: `item`).
     variant : str
-        Column that names the variant, of a long table: `variant` if not said.
+        Column that names the variant, in a long table (default: `variant`).
     score : list[str]
-        Column of the score, `score` if not said; several of a long table are a vector of scores.
-        Of a wide table (no `--variant`, and no column of that name) the columns of the score, one
-        a variant.
+        Column of the score (default: `score`); several columns of a long table are a vector of
+        scores. Of a wide table (no `--variant`, and no column of that name) the columns of the
+        score, one a variant.
     judge : str
         Column that names the judge.
     baseline : str
-        Variant whose scores are released: `baseline` if not said; of a wide table its column, the
-        first of `--score` if not said.
+        Variant whose scores are released (default: `baseline`); in a wide table its column
+        (default: the first of `--score`).
     rerun : list[str]
         Variant in which nothing was changed: the baseline judged again. May be repeated.
     repeats : str
@@ -467,7 +469,7 @@ shifts.lessons = {"--design": LESSONS["design"]}  # type: ignore[attr-defined]
 def _fittable(read: module.Shifts, unit: float | None) -> bool:
     """Tell whether there is a model of these shifts, and say why not."""
     if len(read.scores) > 1:
-        tell("nothing is sampled: the model is of one score; the other estimates are of all")
+        tell("nothing is sampled: the model takes one score; the other estimates take all")
         return False
     if set(read.perturbations) <= set(read.reruns):
         tell("nothing is sampled: only reruns were measured, in which nothing was changed")

@@ -46,12 +46,12 @@ def orders(
     metric: Annotated[str | None, OF_TABLE] = None,
     shared: Shared = Shared(),
 ) -> None:
-    r"""Tell position bias: does the winner change when two answers swap places?
+    r"""Measure position bias: does the winner change when two answers swap places?
 
     One row a verdict, with the systems whose answers were shown first and second, and the place
     that won; or one row a pair (and judge), with the winner by content in each presentation order.
     The same winner twice is consistent, the first place twice is primacy, the second twice recency.
-    The posteriors are exact, so that nothing is sampled.
+    The posteriors are exact; nothing is sampled.
 
     ```
     bayesjudge bias orders duels.csv --item prompt --shown-first answer_A --shown-second answer_B \

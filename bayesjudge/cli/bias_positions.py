@@ -24,7 +24,7 @@ def positions(
     """Measure how far the place of an answer in the prompt moves its score.
 
     Of two or more places: each answer is scored in several of them. Shifts come from least squares
-    within answers, so that an answer may lack some places; nothing is sampled.
+    within answers, so an answer may lack some places; nothing is sampled.
 
     ```
     bayesjudge bias positions scores.csv --score score --position place --answer answer_id

@@ -74,7 +74,7 @@ class Shape:
         table = source.own_table(columns, [*self.scores, *factors])
         if not self.numbered:
             return table
-        tell("no column names the items: each row is read as an item of its own (--item COLUMN)")
+        tell("no column names the items: each row counts as an item (--item COLUMN)")
         return table.append_column(self.item, pa.array([str(i + 1) for i in range(len(table))]))
 
     @contextmanager

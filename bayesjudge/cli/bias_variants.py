@@ -27,7 +27,7 @@ def variants(
     out: Annotated[Path, Parameter(group=OUTPUT)] = Path("variants.csv"),
     seed: Annotated[int, Parameter(group=OUTPUT)] = 0,
 ) -> None:
-    """Write each answer in several ways: what a judge should not mind, or should not overlook.
+    """Write each answer in several ways: what a judge should ignore, or should notice.
 
     Formatting: bullets, numbered, heading, bold, plain, one_line. Errors: number, negation,
     dropped. Score the file with your judge, then `bayesjudge bias` says how far scores moved.
@@ -45,7 +45,7 @@ def variants(
     item : str
         Column that names the item.
     change : list[str]
-        Which changes; all the formatting if not said.
+        Which changes; by default all changes of format.
     out : Path
         File to write.
     seed : int

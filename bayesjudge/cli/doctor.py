@@ -87,7 +87,7 @@ def doctor(
 ) -> None:
     """Tell what a file holds, and which questions it can answer by which command.
 
-    Each command has been run on the file, and can be pasted. What is odd is told: labels that say
+    Each command has been run on the file and can be pasted. Oddities are listed: labels that say
     neither pass nor fail, verdicts that failed to parse, rows that repeat, codings that seem
     reversed. What only you know is asked.
 
@@ -111,7 +111,7 @@ def doctor(
     judge : str
         Of a table with one row a vote, the column that names the judge.
     why : bool
-        Say below each line why it is proposed.
+        Show below each command why it is proposed.
 
     Raises
     ------
@@ -292,7 +292,10 @@ def examine(
     matched: list[tuple[str, Match]]
     if log_format is not None and file is not None:
         with checking("options") as require:
-            require(not named, "--item, --generator and --judge are of tables, and this is a log")
+            require(
+                not named,
+                "--item, --generator and --judge name columns, and this is a log",
+            )
         log = read_as(log_format, file)
         diagnosis.kind = f"{log.tool} log"
         matched = [("logs", match) for match in matches_of_log(log, str(path), truth, labels)]

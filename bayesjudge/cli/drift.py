@@ -89,7 +89,7 @@ def drift(
     judge : list[str]
         Of logs, the judge who is meant, if several gave verdicts; or the old and the new one.
     change : float
-        A change of the pass rate for which the power is told.
+        A change of the pass rate for which the power is shown.
     ci_prob : float
         Probability of every interval, and of calling nothing a drift if there is none.
     fail : bool
@@ -114,7 +114,7 @@ def drift(
         require(len(judge or []) < 3, words)
         check_files(require, html=html, watch=watch)
         alone = watch is not None or (look is None and looks is None)
-        require(alone, "--look and --looks go with --watch FILE")
+        require(alone, "--look and --looks need --watch FILE")
     named: list[str | None] = list(judge) if judge else [None]
     judges = (named[0], named[-1])
     sources = [

@@ -157,7 +157,7 @@ def gate(
         require(shares or against is not None, needed("--at-least", words))
         require(len(shares) < 2, "--at-least and --at-most: give one of them")
         require(calibration != "known_propensity", "known_propensity: use bayesjudge.decide.gate")
-        require(margin == 0 or against is not None, "--margin goes with --against")
+        require(margin == 0 or against is not None, "--margin needs --against")
         check_files(require, html=html, summary=summary, junit=junit)
         named = against is None or is_file or by is not None
         require(named, f"--against {against}: there is no such file (and no --by to name a system)")
@@ -237,7 +237,7 @@ def _with_card(data: Any, card: Path, probability: float) -> Estimate:
     """What a judge's card makes of a run's counts, at the level that the gate needs."""
     with checking("--card") as require:
         counted = isinstance(data, bj.prevalence.Counts)
-        require(counted, "a card corrects counts of one row an item: leave --item and --repeats")
+        require(counted, "a card needs one row per item: leave out --item and --repeats")
     return bj.judge.Card.load(card).estimate(data, ci_prob=2 * probability - 1)
 
 

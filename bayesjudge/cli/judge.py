@@ -161,7 +161,7 @@ def judge(
         single = not (verdict and score)
         require(single, "--verdict or --score: give one of them")
         require(not trust or score, "--trust takes --score: numbers or probabilities")
-        require(not people or disagreements, "--people goes with --disagreements FILE")
+        require(not people or disagreements, "--people needs --disagreements FILE")
         kept: dict[str, Any] = {"--name": name, "--valid-until": valid_until}
         kept |= {"--prompt": prompt, "--rubric": rubric}
         unkept = [option for option, value in kept.items() if value]
@@ -169,7 +169,7 @@ def judge(
         require(card is not None or not unkept, words)
         require(
             trust or (wrong, promised) == (ALPHA, PROMISED),
-            "--wrong and --promised go with --trust",
+            "--wrong and --promised need --trust",
         )
     asked = Asked(
         truth=truth,
@@ -286,7 +286,7 @@ def one_judge_of(judged: bj.judge.Judged) -> bj.Verdicts:
     """The passes and fails of one judge, of which a card is made."""
     with checking("--card") as require:
         single = judged.kind == "verdicts" and len(judged.judges) == 1
-        require(single, "a card is of the passes and fails of one judge: name one --verdict")
+        require(single, "a card holds passes and fails of one judge: name one --verdict")
         alone = judged.verdicts is None or judged.verdicts.item is None
         require(alone, "a card counts items: give one row an item, or say --repeats judge")
     assert judged.verdicts is not None

@@ -77,8 +77,8 @@ def label(
 ) -> int:
     r"""Choose which outputs a person labels next, and stop as soon as a threshold is decided.
 
-    Each call reads the sheets that were filled in, tells where the gate stands (valid at every
-    look), and draws the next batch while it is unknown. Exit code 0 pass, 1 fail, 3 unknown.
+    Each call reads the sheets that were filled in, reports the gate (valid at every look), and
+    draws the next batch while it is undecided. Exit code 0 pass, 1 fail, 3 unknown.
 
     ```
     bayesjudge label log.csv --verdict judge --show prompt --show answer --gate 0.9 --n 20
@@ -161,7 +161,10 @@ def label(
     looked = table.with_name(f"{table.name.split('.')[0]}.second-look.csv")
     if truth and not looked.exists():
         with checking("options") as require:
-            require(verdict, "--truth: which labels look wrong is told by --verdict")
+            require(
+                verdict,
+                "--truth needs --verdict, which shows what labels look wrong",
+            )
         named = [*columns, *truth, *([rater] if rater else [])]
         how: dict[str, Any] = {"truth": truth[0] if rater else truth, "rater": rater, "item": item}
         labels = bj.prevalence.people.doubtful(

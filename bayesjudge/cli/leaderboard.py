@@ -151,7 +151,7 @@ def leaderboard(
     about = {"item": item or _item(source, roles, count), "lengths": lengths, "count": count}
     with checking("--tuned-on") as require:
         columns = tuned_on is None or {*(people or ())} <= {*source.columns()}
-        require(columns, "takes people's verdicts in columns of their own: --people COLUMN")
+        require(columns, "needs people's verdicts in separate columns: --people COLUMN")
     source.leave_out(tuned_on, roles["people"] or ())
     with source.counted(_wanted(source, roles, about), quiet=shared.quiet) as rows:
         battles = module.Battles.from_frame(rows, **roles, **about, **said)  # type: ignore[arg-type]

@@ -39,37 +39,37 @@ def helped(text: str, group: Group = DATA, **more: Any) -> Parameter:
     return Parameter(group=group, negative="", help=text, **more)
 
 
-Truth = Annotated[str | None, helped("Column with the human label, empty where there is none.")]
+Truth = Annotated[str | None, helped("Column with the human label, empty if there is none.")]
 Truths = Annotated[
     list[str] | None,
     Parameter(
         group=DATA,
         negative="",
         consume_multiple=True,
-        help="Column with the human label, empty where there is none; of several people a column "
-        "each: then they err too, as the judge does.",
+        help="Column with the human label, empty if there is none. Several columns, one for each "
+        "person: then people may err too.",
     ),
 ]
 Adjudicated = Annotated[
     str | None,
-    helped("Of several people: column with the label that was settled in the end, where one was."),
+    helped("With several people: column with the label they settled on, if they did."),
 ]
 Rater = Annotated[
     str | None,
-    helped("Of a table with a row a person: column that names who gave the label. Needs --item."),
+    helped("With one row per label: column that names who gave it. Needs --item."),
 ]
 LabelFile = Annotated[
     Path | None,
     helped(
-        "Table with the human labels, if they are in another file: of these items (--item and --by "
-        "name its columns, or the log's), or labelled rows with a verdict each."
+        "Table with the human labels, if they are in another file: either of these items (--item "
+        "and --by name the columns that match), or labelled rows that have a verdict each."
     ),
 ]
 TunedOn = Annotated[
     str | None,
     helped(
-        "Column that is true where the judge was tuned on the row's label (an example in its "
-        "prompt, a choice of prompt or threshold): such labels are left out."
+        "Column that is true if the judge was tuned on the row's label (as an example in its "
+        "prompt, or to choose prompt or threshold): such labels are left out."
     ),
 ]
 Verdict = Annotated[str, helped("Column with the judge's verdict.")]
@@ -78,28 +78,26 @@ NamedItem = Annotated[str, helped("Column that identifies the item of a row.")]
 By = Annotated[str | None, BY, helped("Column that names the system of each row.")]
 Metric = Annotated[
     str | None,
-    helped("Of a log, the scorer or assertion whose verdicts are meant, if it has several."),
+    helped("The scorer or assertion to use, if a log has several."),
 ]
-LogJudge = Annotated[
-    str | None, helped("Of a log, the judge who is meant, if several gave verdicts.")
-]
+LogJudge = Annotated[str | None, helped("The judge to use, if a log has verdicts of several.")]
 Unparsed = Annotated[
     Literal["fail", "drop"] | None,
-    helped("What a row without a verdict is: the judge's fail, or dropped."),
+    helped("How a row without a verdict counts: as the judge's fail, or not at all."),
 ]
 WhichItems = Annotated[
     Literal["population", "items"],
     helped(
         "What the answer is about: population (the process that the items come from), or items "
-        "(these very items, of which the labelled ones are known).",
+        "(these very items, some of which are labelled).",
         MODEL,
     ),
 ]
 GATE = Group("The gate", sort_key=2)
-Sure = Annotated[float, helped("How sure a pass, or a fail, must be.", GATE)]
+Sure = Annotated[float, helped("Probability that a pass, or a fail, must reach.", GATE)]
 Html = Annotated[
     Path | None,
-    helped("Write one page with answer, pictures and tables; it needs no other file.", OUTPUT),
+    helped("Write one page with answer, pictures and tables, in a single file.", OUTPUT),
 ]
 Json = Annotated[
     bool, helped("Print one JSON document instead of text (schema bayesjudge/3).", OUTPUT)
@@ -118,7 +116,7 @@ class Meanings:
     fail_value : list[str]
         Labels that mean fail, such as I P.
     missing_value : list[str]
-        Labels that mean that there is none, such as INVALID.
+        Labels that mean there is no label, such as INVALID.
     """
 
     pass_value: Annotated[list[str] | None, SEVERAL] = None
@@ -143,25 +141,25 @@ class Shared:
         Probability of every interval: 0.95 is 95 %.
     interval : {"eti", "hdi", "eti_bounded"}
         Bayesian intervals: equal-tailed, highest density (the shortest), or boundary-extended:
-        equal-tailed, and reaching 0 or 1 if the data do not exclude it; if not said, what suits
-        the command.
+        equal-tailed, and reaching 0 or 1 if the data do not exclude it. Default: what suits the
+        command.
     seed : int
-        Same seed, same draws.
+        Seed of the random draws.
     nuts : bool
-        Sample the model by NUTS beside the formulas and quadrature; if not said, only where they
-        have no answer, which then waits for it (--no-nuts: not even there).
+        Also sample the model by NUTS. By default it is sampled only if nothing else gives an
+        answer; --no-nuts: never.
     strict : bool
         Fail (exit code 1) if the sampler did not converge, rather than warn.
     html : Path
-        Write one page with answer, pictures and tables; it needs no other file.
+        Write one page with answer, pictures and tables, in a single file.
     markdown : str
-        Write the same as Markdown, for a pull request or a job summary; `-` is the screen.
+        Write the same as Markdown, for a pull request or a job summary; `-` writes to the screen.
     save : Path
         Keep the sampled fit as netCDF, for `bayesjudge.load`.
     details : bool
-        Show everything: every method and quantity, what each assumes, how it was sampled.
+        Show every method and quantity, with assumptions, cautions and sampling.
     quiet : bool
-        Show no progress, and say nothing but the answer, its table and its cautions.
+        Show only the answer, its table and its cautions; no progress bar.
     json : bool
         Print one JSON document instead of text (schema bayesjudge/3): `answer`; `estimates` by
         quantity and `where`, with `cautions`, and `assumptions`, `targets`, `sources`, `sampling`

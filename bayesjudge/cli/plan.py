@@ -82,11 +82,11 @@ def plan(
     labelled : list[int]
         Number of labels whose width is told. May be repeated; by default 50, 100, 200 and 400.
     probability : float
-        With --at-least: how sure a pass must be, as in `bayesjudge gate`; 0.95 if not said.
+        With --at-least: probability that a pass must reach, as in `bayesjudge gate` (default 0.95).
     power : float
-        With --at-least: chance of a pass that is wanted; 0.8 if not said.
+        With --at-least: the chance of a pass that is wanted (default 0.8).
     ci_prob : float
-        Of widths: probability of every interval; 0.95 if not said.
+        With widths: probability of every interval (default 0.95).
     prevalence : float
         Share of items that people would pass, in [0, 1]. With --at-least it may be left out: three
         guesses are tried.

@@ -28,8 +28,8 @@ def prevalence(
 ) -> None:
     r"""Estimate what share of outputs people would pass, from verdicts and a few human labels.
 
-    Rows with a human label tell how the judge errs (calibration); the judge's verdicts on the other
-    rows are corrected for it. An exact posterior and closed forms answer at once.
+    Rows with a human label show how the judge errs (calibration); the verdicts on the other rows
+    are corrected for it. An exact posterior and closed forms answer at once.
 
     ```
     bayesjudge prevalence labels.csv --verdict gpt4_label --truth final_label \

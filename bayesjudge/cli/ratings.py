@@ -93,19 +93,19 @@ def ratings(
     table : Path
         One row an answer, or a log.
     positive : str
-        Option that items are categorised by: of grades the highest if not said. Needed where there
-        are two options; of more names, what is told of a positive one is left out without it.
+        Option that items are categorised by; with grades the default is the highest. Needed if
+        there are two options; with more, numbers about a positive option are left out without it.
     judge : list[str]
         Name of a judge in the column of raters; all other raters are people. May be repeated. With
         --people, column with a judge's answers. Of a log, all its judges if none is named.
     rater : str
         Column with who rated it.
     choice : str
-        Column with a forced choice, `choice` if not said.
+        Column with a forced choice (default: `choice`).
     response_set : str
         Column with all options that a rater would accept.
     separator : str
-        What stands between the options of a response set, `|` if not said; with --people it says
+        What separates the options of a response set (default: `|`); with --people it says
         that their answers are response sets.
     option : list[str]
         All options in their order, where not all occur. May be repeated.
@@ -126,13 +126,13 @@ def ratings(
         Option whose choosers may also accept the positive one, for the sensitivity analysis; not
         needed where there are two options.
     pseudo_count : float
-        Added to each count, so that divergences are finite.
+        Added to each count, which keeps divergences finite.
     ties : {"share", "first"}
         An item of which no single option was chosen most counts for each of those, or for the
         first in the order of the options, as the article's code has it.
     epsilon : float
-        Alternative annotator test: what a judge's lower cost is worth, as a difference of shares
-        of items won. 0.2 for experts, 0.15 for skilled annotators, 0.1 for crowd workers.
+        Alternative annotator test: what a judge's lower cost is worth, as a difference of shares of
+        items won. 0.2 for experts, 0.15 for skilled annotators, 0.1 for crowd workers.
     error : str
         Prior of people's error rate, as rate:n. 0.05:20 is a belief worth 20 answers. Without it
         raters make no errors.
@@ -166,7 +166,7 @@ def ratings(
             read = source.table(columns)
     else:
         with checking("--tuned-on") as require:
-            require(tuned_on is None, "is of a table: a log does not say it of each answer")
+            require(tuned_on is None, "needs a table: a log does not hold it for each answer")
         read = source.raters(people or [])
         judge = judge or source.judges
         item, rater, choice, response_set = "item", "rater", "choice", None

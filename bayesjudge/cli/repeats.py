@@ -34,6 +34,7 @@ from bayesjudge.cli.options import (
     table_option,
 )
 from bayesjudge.cli.output import Story, deliver, present, say, tell, write_csv
+from bayesjudge.cli.repeats_categories import categories
 from bayesjudge.cli.shapes.words import ATTEMPTS, JUDGES, SYSTEMS, TESTED, words_of
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.answer import Answer
@@ -53,9 +54,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 repeats = App(name="repeats", help=COMMANDS["repeats"])
-
-# imported when it is called
-repeats.command("bayesjudge.cli.repeats_categories:categories", name="categories")
+repeats.command(categories)
 
 _SCORE = Parameter(name=["--score", "--verdict"], group=DATA, consume_multiple=True, negative="")
 Cutpoints = Literal["shared", "by_judge"]
@@ -94,7 +93,7 @@ def report(
     metric: Metric = None,
     shared: Shared = Shared(),
 ) -> None:
-    """Tell how many calls an item needs, from repeated scores or verdicts.
+    """Estimate how many calls an item needs, from repeated scores or verdicts.
 
     The table is long (one row an answer), or wide (one row an item, and a column of each of its
     answers by one judge, named by `--score`).

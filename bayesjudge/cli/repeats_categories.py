@@ -25,7 +25,7 @@ def categories(
     verdicts: Annotated[list[str] | None, _VERDICTS] = None,
     shared: Shared = Shared(),
 ) -> None:
-    """Tell how often a judge that names a category gives the same one when asked again.
+    """Measure how often a judge that names a category gives the same one when asked again.
 
     Categories have no order (A, B or tie; safe, unsafe, unclear). Of numbers, and of pass and fail,
     `bayesjudge repeats report` says more.
@@ -45,7 +45,7 @@ def categories(
     judge : str
         Column that names the judge.
     verdicts : list[str]
-        All categories that a judge can name; those that occur if not said.
+        All categories that a judge can name; by default those that occur.
 
     Raises
     ------

@@ -86,14 +86,15 @@ def rubric(
     calibration : str
         How the outputs, or criteria of outputs, that people labelled were chosen: random.
     criterion : str
-        Column that names the criterion, of a row a criterion; by its name if not said.
+        Column that names the criterion, if there is one row per criterion; by default recognised by
+        its name.
     verdict : str
         Of a row a criterion, the column with the judge's verdict.
     weight : list[str]
-        Points of a criterion, as NAME=POINTS, 1 if not said, below 0 if meeting it is bad; or the
+        Points of a criterion, as NAME=POINTS (default 1; below 0 if meeting it is bad); or the
         column with the points.
     scale : str
-        Lowest and highest grade that the judge can give, such as 1:5; met and not met if not said.
+        Lowest and highest grade that the judge can give, such as 1:5. Default: met or not met.
     truth_scale : str
         The same of people's grades.
     failed : str
@@ -134,7 +135,7 @@ def rubric(
 def read_rubric(source: Source, named: dict[str, str], weight: Sequence[str], **how: Any) -> Rubric:
     """A rubric, of columns that are named or called so."""
     with checking(str(source.path)) as require:
-        require(source.log is None, "is a log: export a table with a column a criterion")
+        require(source.log is None, "is a log; export a table with one column per criterion")
     frame, nested = frame_of(source)
     tuned_on = how.pop("tuned_on", None)
     shown = [name for name in frame if name != tuned_on]

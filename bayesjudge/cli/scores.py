@@ -169,7 +169,7 @@ def _of_systems(
     module, first, level = bj.prevalence.scores, next(iter(scores.values())), shared.ci_prob
     apart = paired is None or not any(paired.shared.values())
     with checking("options") as require:
-        require(shared.save is None, "--save keeps the fit of one system: take one system's rows")
+        require(shared.save is None, "--save keeps the fit of one system; give its rows alone")
         words = "systems that share items have closed forms only, without a model: leave "
         require(apart or shared.interval is None, f"{words}--interval {shared.interval} out")
     kind_of_interval(shared, "scores")

@@ -312,7 +312,7 @@ def prior_sensitivity(fit: Any, *, random_seed: Any = None) -> pd.DataFrame:
     whole = fit if wanted <= set(fit.idata.children) else fit.extended(random_seed=random_seed)
     missing = sorted(wanted - set(whole.idata.children))
     with checking("prior_sensitivity") as require:
-        require(not missing, f"{missing} of {type(fit.spec).__name__} are not known draw by draw")
+        require(not missing, f"{type(fit.spec).__name__} has no draws of {missing}")
     idata = whole.idata
     if fit.spec._by_item is not None and len(fit.model.observed_RVs) > 1:
         idata = idata.copy()  # what is observed beside single items belongs to the likelihood

@@ -93,7 +93,7 @@ def unpack(value: Any) -> Any:
             return {k: unpack(v) for k, v in inner.items()}
         case {"class": str(name), "fields": dict(fields), **other} if not other:
             return _instance(name, fields)
-    raise InputError("values", [f"{reprlib.repr(value)} is no value that Fit.save writes"])
+    raise InputError("values", [f"{reprlib.repr(value)} is not a value that Fit.save writes"])
 
 
 def _array(flat: list[Any], dtype: str, shape: list[Any]) -> np.ndarray:
@@ -112,13 +112,13 @@ def _instance(name: str, packed: Mapping[str, Any]) -> Any:
     with checking(name) as require:
         require(isinstance(kind, type) and dataclasses.is_dataclass(kind), "is not a data class")
         foreign = ":" in name and isinstance(kind, type)
-        require(not foreign or issubclass(kind, BayesianModel), "is no model of bayesjudge's kind")
+        require(not foreign or issubclass(kind, BayesianModel), "is not a bayesjudge model")
     wanted = [f.name for f in dataclasses.fields(kind)]
     missing = [field for field in wanted if field not in packed]
     unknown = [field for field in packed if field not in wanted]
     with checking(name) as require:
         require(not missing, f"the fields {missing} are missing")
-        require(not unknown, f"there are no fields {reprlib.repr(unknown)}")
+        require(not unknown, f"unknown fields {reprlib.repr(unknown)}")
     values = {field: unpack(value) for field, value in packed.items()}
     _check_types(name, values, get_type_hints(kind))
     return kind(**values)
@@ -270,7 +270,7 @@ def _read(path: Path, kind: type) -> Any:
         header = json.loads(file.attrs[HEADER])
         writer = f"the file was written by bayesjudge {file.attrs.get('bayesjudge_version')}"
         with checking("fit") as require:
-            require(isinstance(header, dict), "the file's header is no mapping")
+            require(isinstance(header, dict), "the file's header is not a mapping")
         with checking("fit") as require:
             stored = header.get("format")
             require(

@@ -97,7 +97,7 @@ def gate(
         given = [x for x in (at_least, at_most) if x is not None]
         if against is None:
             require(len(given) == 1, "give one threshold: at_least= or at_most=")
-            require(margin == 0, "margin= goes with against=")
+            require(margin == 0, "margin= needs against=")
         else:
             require(not given, "against= compares with a baseline: leave at_least=, at_most= out")
             require(margin >= 0, f"margin must be 0 or more, got {margin}")

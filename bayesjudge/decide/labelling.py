@@ -220,7 +220,7 @@ def read_sheets(
         shown = ", ".join(map(repr, problems[:3]))
         require(
             not problems,
-            f"{how_many(len(problems), 'item', 'are')} not of this list, such as {shown}",
+            f"{how_many(len(problems), 'item', 'are')} not in this list, for example {shown}",
         )
     truth = np.array([np.mean(list(labels.values())) for labels in by_person.values()])
     return Labels(list(by_person), truth, _agreement(by_person))

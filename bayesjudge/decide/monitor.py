@@ -359,7 +359,7 @@ class Monitor:
             allowed = self.settings.strategy == "random" and self.settings.target == "items"
             require(
                 allowed or not drawn_at_random,
-                "drawn_at_random= goes with strategy='random' and target='items'",
+                "drawn_at_random= needs strategy='random' and target='items'",
             )
         places = [self._places[n] for n in names]
         with checking("Monitor.add") as require:
@@ -610,8 +610,8 @@ class Monitor:
             require(not self._drawn, "this monitor has drawn items already; make a new one")
             require(
                 digest == self._digest(),
-                "was made of other items or verdicts: draws from one list are no draws from "
-                "another; start a new file",
+                "was made from other items or verdicts, which its draws do not represent; "
+                "start a new file",
             )
             for name, value in asdict(settings).items():
                 mine = getattr(self.settings, name)

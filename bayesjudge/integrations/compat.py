@@ -150,7 +150,7 @@ def confidence_interval(
     with checking("confidence_interval") as require:
         for name, (rate, size) in shares.items():
             near = abs(rate * size - round(rate * size)) < 1e-6 * max(size, 1)
-            require(near, f"{name}={rate} is no share of {size} items")
+            require(near, f"{name}={rate} is not a share of {size} items")
     passed, caught, hits = (round(rate * size) for rate, size in shares.values())
     counts = Counts(n, passed, m1, hits, m0, caught, calibration="by_truth")
     _, low, high = rogan_gladen(counts, ci_prob=1 - alpha)["prevalence"]

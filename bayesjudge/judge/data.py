@@ -413,7 +413,7 @@ class Judged(View):
         with checking("judge.Judged.from_frame") as require:
             require(scale is not None, "scores need scale=, the lowest and the highest, as (1, 5)")
             require(unparsed != "fail", "rows without a score can be dropped: unparsed='drop'")
-            require(classes is repeats is None, "classes= and repeats= are of verdicts")
+            require(classes is repeats is None, "classes= and repeats= need verdicts")
         read |= {"scale": scale, "truth_scale": truth_scale, "truth_from": truth_from}
         read |= {"unscored": unparsed}
         scores: dict[tuple[str, str], Scores] = {}
@@ -519,8 +519,8 @@ def labels_kept(
         raise InputError(
             f"column {tuned_on!r}",
             [
-                f"the judge was tuned on all {n:,} labels: how it errs on other outputs cannot be "
-                "told. Label a random sample that no prompt, example or threshold has seen"
+                f"the judge was tuned on all {n:,} labels: how it errs on other outputs is not "
+                "known. Label a random sample that no prompt, example or threshold has seen"
             ],
         )
     mark = free_name("tuned", frame.columns)

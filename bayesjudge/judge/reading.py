@@ -122,7 +122,7 @@ def disagreements(
     with checking("judge.disagreements") as require:
         inside = 0 < people_err < 0.5
         require(inside, f"people_err must lie in (0, 0.5), got {people_err!r}")
-        require(not (people and numeric), "people= goes with verdicts of pass and fail")
+        require(not (people and numeric), "people= needs verdicts of pass and fail")
     frame, names = _pandas(table), [verdict] if isinstance(verdict, str) else list(verdict)
     meanings = pass_value, fail_value, missing_value
     rows = _rows(frame, names, truth, numeric, meanings)

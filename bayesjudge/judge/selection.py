@@ -186,7 +186,7 @@ def _scored(judged: Judged, measure: Measure) -> tuple[Scored, int]:
             "several judges: label a random sample (by truth: measure='youden')",
         )
         two = verdicts is None or len(verdicts.classes) == 2 or measure == "accuracy"
-        require(two, "measure='youden' is of pass and fail")
+        require(two, "measure='youden' needs verdicts of pass and fail")
     assert verdicts is not None
     given = (verdicts.response != MISSING).all(axis=1) & verdicts.is_labelled
     right = (verdicts.response == verdicts.truth[:, None])[given].astype(float)

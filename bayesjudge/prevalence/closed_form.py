@@ -145,7 +145,7 @@ def human_only(
         suits = not items or interval == "wilson"
         require(suits, f"interval={interval!r} answers for the population; use interval='wilson'")
         suits = interval == "wilson" or isinstance(data, Counts)
-        require(suits, f"interval={interval!r} is of Counts alone; use interval='wilson'")
+        require(suits, f"interval={interval!r} needs Counts; use interval='wilson'")
 
     find = _known if items and np.all(sample.complete()) else kinds[interval]
     return _estimate(

@@ -36,7 +36,7 @@ def read_answers(
     choice, response_set = columns[2:]
     with checking("ratings.from_frame") as require:
         require(choice or response_set, "choice= or response_set= must name a column")
-        require(repeated in ("error", "one"), f"repeated={repeated!r}: error or one")
+        require(repeated in ("error", "one"), f"repeated={repeated!r}: expected error or one")
     answers, n_rows = count_rows(table, *(c for c in columns[2:] if c), names=columns[:2])
     rows = _tidy(answers, n_rows, columns, missing, separator)
     rows = _recoded(rows, recode)

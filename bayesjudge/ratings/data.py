@@ -132,7 +132,7 @@ class Ratings(ReadAtOnce):
         require(all(self.sets), "a response set must hold at least one option")
         require(len(set(self.sets)) == len(self.sets), "response sets repeat")
         absent = [o for o in self.options if (o,) not in (self.sets)]
-        require(not absent, f"{absent} are options but not response sets of their own; add them")
+        require(not absent, f"{absent} are options but not response sets; add them")
         both = np.array_equal(self.paired_chosen.sum(axis=1), self.paired.sum(axis=2))
         require(both, "paired and paired_chosen count different answers")
         held = (self.paired_chosen <= self.chosen).all()

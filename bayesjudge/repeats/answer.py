@@ -86,7 +86,7 @@ def answer(
         return _same_twice(agreement, ci_prob)
     scores = data_of(estimates, Scores)
     with checking("repeats.answer") as require:
-        require(scores is not None, "no result says which scores it is of; give closed_forms")
+        require(scores is not None, "no result carries its scores; pass those of closed_forms")
     assert scores is not None
     if len(scores.scale) == 2:
         return _of_verdicts(scores, estimates[0], half_width, cost_per_call, flips_at_most, ci_prob)

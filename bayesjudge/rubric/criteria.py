@@ -75,7 +75,7 @@ def by_criterion(rubric: Rubric, *, ci_prob: float = 0.95) -> Estimate:
     check_ci_prob(ci_prob)
     with checking("rubric.by_criterion") as require:
         require(
-            not rubric.own_criteria, "each item has criteria of its own: only totals can be told"
+            not rubric.own_criteria, "each item has its own criteria: only totals have an estimate"
         )
     several = len(rubric.names) > 1
     dims = ("criterion", "system") if several else ("criterion",)

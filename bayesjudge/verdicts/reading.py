@@ -136,7 +136,7 @@ class Reading:
             if self.scale is not None:
                 require(len(self.labels) > len(self.verdict), "scores need human labels (truth=)")
                 alone = self.kind in ("", "propensity")
-                require(alone, "of several systems, prevalence.scores.read_systems reads scores")
+                require(alone, "for several systems use prevalence.scores.read_systems")
             if self.unparsed != KEPT:
                 several_of = [*grouped, *(["several verdict columns"] if several else [])]
                 words = "one at a time, so take a part of the table first"
@@ -472,7 +472,7 @@ def _chances(names: Sequence[str]) -> np.ndarray:
     with checking("column of propensities") as require:
         inside = (numbers > 0) & (numbers <= 1)
         wrong = list(dict.fromkeys(np.array(names, object)[~inside]))
-        require(not wrong, f"{wrong[:3]} are no probabilities in (0, 1]")
+        require(not wrong, f"{wrong[:3]} are not probabilities in (0, 1]")
         distinct = np.unique(numbers).size
         require(distinct <= MOST_PROPENSITIES, _too_many(distinct))
     return numbers

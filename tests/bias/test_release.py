@@ -77,7 +77,7 @@ def test_released_scores_move_as_little_as_promised():
     [
         ({"center": None}, "give center="),
         ({"noise": 9.0}, "must lie between 0 and"),
-        ({"scores": [1, 2]}, "the certificate is of 300"),
+        ({"scores": [1, 2]}, "the certificate is for 300"),
         ({"scores": [np.nan] * 300}, "must be finite"),
     ],
 )

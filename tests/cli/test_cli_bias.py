@@ -278,7 +278,7 @@ REFUSED = {
     "bias scores.csv @ --release x.csv": "scores are released under a certificate",
     "bias scores.csv @ $ --release x.csv": "--release needs --center-at",
     "bias scores.csv @ $ --release no/x.csv": "--release: there is no folder 'no'",
-    "bias scores.csv @ --step 7": "are no multiple of --step 7",
+    "bias scores.csv @ --step 7": "are not multiples of --step 7",
     "bias scores.csv @ --score score --score other --step 1": "step needs one score",
     "bias scores.csv @ --factor tune": "no column 'tune'; did you mean 'tone'?",
     "bias scores.csv @ --html no/x.html": "--html: there is no folder 'no'",

@@ -289,7 +289,7 @@ def test_turns_that_are_not_judged_are_no_outputs(tmp_path, examine):
     (line,) = [one["command"] for one in found["answers"] if "prevalence" in one["command"]]
     assert "--item chat --repeats system --unparsed drop" in line
     assert "judge is empty in all rows where role is user, and in no other" in found["odd"]
-    assert not any("no random sample" in told for told in found["odd"])
+    assert not any("not a random sample" in told for told in found["odd"])
 
 
 @pytest.mark.slow
@@ -736,7 +736,7 @@ def test_labels_that_chance_may_have_drawn_are_a_random_sample(tmp_path, examine
     rows.assign(reviewer=truth.where(drawn, "")).to_csv(tmp_path / "drawn.csv", index=False)
     found = examine(tmp_path / "drawn.csv", labelling=False)
     assert "--calibration random" in found["answers"][0]["command"]
-    assert not [text for text in found["odd"] if "no random sample" in text]
+    assert not [text for text in found["odd"] if "not a random sample" in text]
 
 
 @pytest.mark.slow

@@ -279,7 +279,7 @@ def test_several_people_of_disagreements(capsys, folder, tmp_path):
     assert (found["label_wrong"][alike & ~against] < 0.1).all()
     plain = [str(tmp_path / "people.csv"), *LABELS, "--verdict", "v1", "--people", "ann", "bob"]
     assert main(["judge", *plain]) == 2
-    assert "--people goes with --disagreements" in capsys.readouterr().err
+    assert "--people needs --disagreements" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -388,7 +388,7 @@ def test_pages_of_scores_and_of_grades(capsys, folder, tmp_path):
     [
         ("p.csv", ["--score", "score", "--scale", "0:1", "--disagreements", "o.csv"],
          "judge and people must both give passes and fails, or numbers"),
-        ("one.csv", ["--wrong", "0.1"], "--wrong and --promised go with --trust"),
+        ("one.csv", ["--wrong", "0.1"], "--wrong and --promised need --trust"),
         ("one.csv", ["--prompt", "judge.txt", "--valid-until", "2027-06-30"],
          "--valid-until and --prompt are kept in the judge's card: name its file, --card"),
         ("one.csv", ["--card", "c.json", "--name", "x", "--valid-until", "soon"],

@@ -102,7 +102,7 @@ def test_a_narrower_interval_than_needed_is_refused():
     [
         ({}, "one threshold"),
         ({"at_least": 0.9, "at_most": 0.1}, "one threshold"),
-        ({"at_least": 0.9, "margin": 0.1}, "goes with against"),
+        ({"at_least": 0.9, "margin": 0.1}, "needs against"),
         ({"at_least": 0.9, "probability": 1.0}, "probability must lie"),
         ({"at_least": 0.9, "entry": "sensitivity"}, "no entry"),
         ({"against": "old"}, "does not hold which items"),
@@ -692,7 +692,7 @@ def test_the_command_compares_with_a_baseline(tmp_path, capsys):
     ("options", "words"),
     [
         ([], "--at-least"),
-        (["--at-least", "0.9", "--margin", "0.1"], "--margin goes with --against"),
+        (["--at-least", "0.9", "--margin", "0.1"], "--margin needs --against"),
         (["--against", "nowhere.csv"], "there is no such file"),
         (["--at-least", "0.9", "--junit", "no/where/x.xml"], "there is no folder"),
         (["--at-least", "0.9", "--repeats", "judge"], "--repeats needs --item"),

@@ -359,7 +359,7 @@ def test_the_command_has_exit_codes_and_a_state(tmp_path, capsys):
     assert "Drift of the judge, seen at look W8" in page.read_text()
     assert run(files[9], "--ci-prob", "0.9")[0] == 2
     assert main(["drift", *files[:2], "--look", "a"]) == 2
-    assert "--look and --looks go with --watch" in capsys.readouterr().err
+    assert "--look and --looks need --watch" in capsys.readouterr().err
 
 
 def test_flips_before_the_first_look_are_not_known():

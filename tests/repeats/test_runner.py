@@ -326,7 +326,7 @@ def test_a_store_belongs_to_one_run(tmp_path):
 
 def test_other_files_and_versions_are_refused(tmp_path):
     (tmp_path / "text").write_text("not a database, but long enough to be read as one" * 50)
-    with pytest.raises(bj.InputError, match="is no store"):
+    with pytest.raises(bj.InputError, match="is not a store"):
         read_answers(tmp_path / "text")
     with sqlite3.connect(tmp_path / "new") as file:
         file.execute("PRAGMA user_version = 99")

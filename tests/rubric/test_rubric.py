@@ -190,7 +190,7 @@ def test_criteria_that_are_written_for_the_items_have_totals_only():
     own = Rubric.from_frame(rows, item="id", weight="points", calibration="random")
     assert own.own_criteria
     assert _quoted(total(own)) == _quoted(total(_rubric()))
-    with pytest.raises(bj.InputError, match="criteria of its own: only totals"):
+    with pytest.raises(bj.InputError, match="its own criteria: only totals"):
         by_criterion(own)
 
 

@@ -143,7 +143,7 @@ def _shifts_of(source: Shifts | Fit) -> Shifts:
     with checking("certify") as require:
         require(
             len(shifts.judges) == 1 or isinstance(source, Fit),
-            f"a certificate is of one judge; there are {list(shifts.judges)}: take one with "
+            f"a certificate is for one judge; there are {list(shifts.judges)}: take one with "
             "shifts.only(judge=...)",
         )
     return shifts

@@ -455,7 +455,7 @@ def combine(
         require(bool(np.all(values >= 0)), f"RMS shifts must be 0 or more, got {dict(components)}")
         require(rule in ("conservative", "rms"), f"unknown rule {rule!r}; conservative or rms")
         require(floor >= 0, f"floor must be 0 or more, got {floor!r}")
-        require(weights is None or rule == "rms", "weights= are of the rule rms")
+        require(weights is None or rule == "rms", "weights= need the rule rms")
         require(
             weights is None or set(weights) == set(components),
             f"weights= must name {list(components)}, got {list(weights or ())}",

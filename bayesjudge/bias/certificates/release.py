@@ -126,7 +126,7 @@ def release(
         require(certificate.certified, f"nothing is certified: {certificate.reason}")
         require(
             x.size == certificate.dim,
-            f"there are {x.size} scores, the certificate is of {certificate.dim}",
+            f"there are {x.size} scores, the certificate is for {certificate.dim}",
         )
         require(np.isfinite(x).all(), "scores must be finite; a missing one cannot be released")
         shrinks = certificate.alpha < 1
@@ -143,7 +143,7 @@ def release(
         )
         if robust is not None and x.size:
             same = bool(np.isclose(robust.of(x.ravel()), robust.value))
-            require(same, "the certificate's centre is of other scores: certify these")
+            require(same, "the certificate's centre comes from other scores: certify these")
         require(radius is None or radius > 0, f"radius must be positive, got {radius!r}")
         require(radius is None or not by_scores, "radius= needs a centre that was fixed beforehand")
         require(

@@ -75,7 +75,7 @@ class PeopleCounts(View):
             )
             require(bool(self.labelled_n) or not two, "no item has a label")
             same = design.same_items or self.design_effects is None
-            require(same, "repeats=: rows that share items go with labels of these items")
+            require(same, "repeats= needs labels of these items")
             about = design.same_items or not two or bool(self.test_n)
             words = f"calibration={design.name!r}: no item without a label, which it is about"
             require(about, words)

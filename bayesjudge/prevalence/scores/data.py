@@ -460,7 +460,7 @@ class Scores(View):
             If verdicts are no scores, or they allow no estimate.
         """
         with checking("prevalence.Scores.of") as require:
-            require(verdicts.scale is not None, "these verdicts are no scores: name score=, scale=")
+            require(verdicts.scale is not None, "verdicts are not scores: give score= and scale=")
         assert verdicts.scale is not None
         numeric = verdicts.truth_scale is not None
         truths = np.array([*(verdicts.classes if numeric else (0, 1)), np.nan], float)

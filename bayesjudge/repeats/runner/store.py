@@ -297,7 +297,7 @@ def _connect(real: Path, path: Path, make: bool = True) -> sqlite3.Connection:
         with _explained(path):
             version, problem = _prepared(file, make)
         with checking("repeats store") as require:
-            require(version == SCHEMA_VERSION, f"{str(path)!r} is no store of repeats ({problem})")
+            require(version == SCHEMA_VERSION, f"{str(path)!r} is not a store ({problem})")
     except BaseException:
         file.close()
         raise
