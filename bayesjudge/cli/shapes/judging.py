@@ -10,6 +10,7 @@ SAME = {
     for name in (
         *("--verdict", "--score", "--scale", "--truth", "--truth-scale", "--truth-from", "--by"),
         *("--calibration", "--propensity", "--classes", "--labels", "--item", "--repeats"),
+        *("--rater", "--adjudicated"),
         *("--pass-value", "--fail-value", "--missing-value", "--unparsed", "--metric", "--judge"),
     )
 }
