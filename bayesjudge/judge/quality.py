@@ -171,7 +171,7 @@ def _by_class(judged: Judged, pairs: Pairs, shares: np.ndarray, known: bool) -> 
         precision[(name,)] = agreement.among(shares, truth == k, said == k)
         for j, other in enumerate(judged.table.classes):
             table[name, other] = agreement.among(shares, said == j, truth == k)
-    by_name: Statistics = {"recall": (("class",), recall)}
+    by_name: dict[str, Any] = {"recall": (("class",), recall)}
     by_name |= {"precision": (("class",), precision)} if known else {}
     return {**by_name, "confusion": (("truth", "verdict"), table)}
 

@@ -72,11 +72,9 @@ class Pairs(NamedTuple):
         kinds, items = np.unique(tables, axis=0, return_counts=True)
         k = round(tables.shape[1] ** 0.5)
         truth, said = np.indices((k, k)).reshape(2, -1)
-        alone = bool((kinds.max(axis=1) == 1).all())
-        prior = np.full(k * k, 1 / k)
-        if alone:
-            return cls.of(said, truth, items @ kinds, prior=prior)
-        return cls.of(said, truth, items @ kinds, prior=prior)._replace(cells=kinds, items=items)
+        pairs = cls.of(said, truth, items @ kinds, prior=np.full(k * k, 1 / k))
+        alone = (kinds.max(axis=1) == 1).all()
+        return pairs if alone else pairs._replace(cells=kinds, items=items)
 
     def knows_share(self, design: LabelDesign) -> bool:
         """Whether labels, or the judge's pass rate with them, tell how common each truth is."""
