@@ -182,7 +182,7 @@ def worth_of_pairs(
     Examples
     --------
     >>> print(worth_of_pairs([1, 0, 1, 0], [1, 1, 0, 0], [40, 2, 20, 38], items=450, prior=1))
-    37 more labels (18 to 66)
+    37 more labels (18 to 65)
     """
     f, y, n = (np.asarray(x, float) for x in (predicted, truth, count))
     with checking("worth_of_pairs") as require:

@@ -159,7 +159,7 @@ def trust(
         at: with_ends(float(value[at][0]), draws, ci_prob, "people_mean")
         for at, draws in drawn.items()
     }
-    quantities[name] = Quantity.of_rows(rows, ("score",))
+    quantities["people_mean"] = Quantity.of_rows(rows, ("score",))
     return Estimate(
         quantities,
         method=methods.TRUST,

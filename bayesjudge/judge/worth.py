@@ -59,7 +59,7 @@ def worth(data: Any, *, ci_prob: float = 0.95) -> Mapping[tuple[str, str], Worth
     >>> from bayesjudge import Verdicts
     >>> table = Verdicts.from_counts([[38, 20], [2, 40], [144, 206]], calibration="random")
     >>> print(worth(table)["judge", ""])
-    37 more labels (18 to 64)
+    37 more labels (18 to 65)
     """
     judged = as_judged(data)
     return {at: _of_pairs(judged, pairs, ci_prob) for at, pairs in judged.pairs.items()}
