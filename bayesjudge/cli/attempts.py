@@ -146,25 +146,22 @@ def attempts(
     gaps = [posterior.differences(ci_prob=level)] if several else []
     shown = [*(estimate for estimate in closed if "pass_hat_k" in estimate), exact]
     extra = [*gaps, *(estimate for estimate in closed if "pass_hat_k" not in estimate)]
+    decided, outcome = _gate(posterior, at_least, probability)
+    sections = [*_compared(extra), *_costs(extra), *_planned(posterior, half_width, level)]
     story = Story(
         command="attempts",
         title="Agents: pass@k and pass^k",
         answer="pass_hat_k",
-        inputs={**source.inputs, "attempts": repr(data), "model": model._words_for(data)},
+        instant=shown,
+        sample=lambda: module.fit(data, model, **shared.sampling),
         tell=lambda results: module.answer(*results, *extra, ci_prob=level, interval=kind),
-        waits=not posterior.holds,
-        cautions=source.cautions,
-    )
-    decided, outcome = _gate(posterior, at_least, probability)
-    sections = [*_compared(extra), *_costs(extra), *_planned(posterior, half_width, level)]
-    present(
-        shown,
-        lambda: module.fit(data, model, **shared.sampling),
-        shared,
-        story,
-        draw=_draw,
         more=lambda _: [*sections, *decided],
+        draw=_draw,
+        source=source,
+        inputs={"attempts": repr(data), "model": model._words_for(data)},
+        waits=not posterior.holds,
     )
+    present(story, shared)
     return EXIT_CODES[outcome]
 
 

@@ -117,13 +117,8 @@ class Promise:
 
     @property
     def _about(self) -> dict[str, Any]:
-        return {
-            "tolerance": self.tolerance,
-            "units": self.units,
-            "failure_prob": self.failure_prob,
-            "center": self.center,
-            "noise_prob": self.noise_prob,
-        }
+        names = ("tolerance", "units", "failure_prob", "center", "noise_prob")
+        return {name: getattr(self, name) for name in names}
 
     def sections(
         self, cards: Mapping[str, certificates.Certificate], fits: Sequence[Fit]
@@ -389,18 +384,9 @@ def shifts(
     names = [c for c in (shape.item, shape.variant, judge) if c is not None]
     rows = shape.rows(source, names, factor or ())
     how: dict[str, Any] = {"scale": (min(ends), max(ends)), "design": design, "judge": judge}
+    how |= {"rerun": rerun or (), "repeats": repeats, "missing": missing}
     with shape.explained():
-        read = module.Shifts.from_frame(
-            rows,
-            baseline=shape.baseline,
-            rerun=rerun or (),
-            item=shape.item,
-            variant=shape.variant,
-            score=shape.scores,
-            repeats=repeats,
-            missing=missing,
-            **how,
-        )
+        read = module.Shifts.from_frame(rows, **shape.reading, **how)
     item, scores = shape.item, shape.released
     before = read_rows(rows, *scores, *(factor or ()), names=names)
     if shape.variant is not None:
@@ -428,6 +414,7 @@ def shifts(
     def draw(results: Sequence[Estimate | Fit]) -> dict[str, Axes]:
         return _shifts_drawn(results) | promise.pictures(read, cards) | released.pictures(out)
 
+    fittable = _fittable(read, unit)
     story = Story(
         command="bias",
         title="Bias: how far irrelevant changes move scores",
@@ -436,13 +423,16 @@ def shifts(
         beside="mean_shift",
         inputs={"data": str(table), **shape.inputs, **_inputs(read), "certificate": promise.asked},
         words=WORDS,
+        instant=instant,
+        sample=sample if fittable else None,
         tell=lambda results: module.answer(
             *results, *cards.values(), ci_prob=shared.ci_prob, interval=shared.interval
         ),
+        more=more,
+        draw=draw,
         waits=False,
     )
-    fittable = _fittable(read, unit)
-    present(instant, sample if fittable else None, shared, story, draw=draw, more=more)
+    present(story, shared)
     released.write(out)
     return None if decided is None else decided.exit_code()
 

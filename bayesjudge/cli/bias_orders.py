@@ -99,63 +99,47 @@ def orders(
         first, second = first or "verdict", second or "swapped"
         winner, tie_value = winner or ["win", "loss"], tie_value or ["tie"]
         judge, item = judge or ["judge"], item or "item"
-    by_verdict = {
-        "--shown-first": shown_first,
-        "--shown-second": shown_second,
-        "--verdict": verdict,
+    one_a_verdict: dict[str, Any] = {
+        "shown_first": shown_first,
+        "shown_second": shown_second,
+        "verdict": verdict,
     }
-    names = tuple(winner or (("A", "B") if any(by_verdict.values()) else ("1", "2")))
+    alone = any(one_a_verdict.values())
+    names: Any = tuple(winner or (("A", "B") if alone else ("1", "2")))
+    about: dict[str, Any] = {"item": item, "judge": judge, "tie_value": tie_value}
+    about["missing"] = missing
     with checking("options") as require:
-        require(
-            len(names) == 2,
-            f"--winner must be given twice, for answer 1 and for answer 2; got {list(names)}",
-        )
-        if any(by_verdict.values()):
-            lacking = [
-                name for name, column in {**by_verdict, "--item": item}.items() if not column
-            ]
-            words = " ".join(
-                ["one row a verdict:", *(f"{name} COLUMN" for name in lacking), "needed too"]
-            )
-            require(not lacking, Problem(words, "not-given", value=lacking))
+        words = "--winner must be given twice, for answer 1 and for answer 2"
+        require(len(names) == 2, f"{words}; got {list(names)}")
+        columns = {**one_a_verdict, "item": item}
+        lacking = [f"--{n.replace('_', '-')}" for n, column in columns.items() if not column]
+        words = " ".join(["one row a verdict:", *(f"{n} COLUMN" for n in lacking), "needed too"])
+        require(not (alone and lacking), Problem(words, "not-given", value=lacking))
         require(shared.save is None, "--save keeps a sampled fit; this posterior is exact")
-    about: dict[str, Any] = {"judge": judge, "tie_value": tie_value, "missing": missing}
     keys = [*(judge or ()), *([item] if item else ())]
-    if shown_first and shown_second and verdict and item:
-        read = module.Orders.from_verdicts(
-            source.table([verdict, shown_first, shown_second, *keys]),
-            item=item,
-            shown_first=shown_first,
-            shown_second=shown_second,
-            verdict=verdict,
-            places=(names[0], names[1]),
-            **about,
-        )
+    if alone:
+        rows = source.table([*filter(None, one_a_verdict.values()), *keys])
+        read = module.Orders.from_verdicts(rows, **one_a_verdict, places=names, **about)
     else:
-        named = order_columns(source.columns()) or ("order1", "order2")
-        first, second = first or named[0], second or named[1]
-        pairs = _of_pairs(source, [first, second, *keys])
-        cells = [c for name in (first, second) for c in pairs[name].unique().to_pylist()]
+        usual = order_columns(source.columns()) or ("order1", "order2")
+        both: dict[str, Any] = {"first": first or usual[0], "second": second or usual[1]}
+        pairs = _of_pairs(source, [*both.values(), *keys])
+        cells = [cell for name in both.values() for cell in pairs[name].unique().to_pylist()]
         said = {spell(cell) for cell in cells if cell is not None and cell == cell}
         known = None if winner else winners_in(said - {*map(spell, tie_value or ())})
         if known is not None:
             names, about["tie_value"] = known[0], [*(tie_value or ()), *known[1]]
-        numbered = NUMBERED if names == ("1", "2") else None
-        read = module.Orders.from_frame(
-            pairs,
-            first=first,
-            second=second,
-            item=item,
-            winners=(names[0], names[1]),
-            answers=numbered if source.log is None else SYSTEMS,
-            **about,
-        )
+        answers = NUMBERED if names == ("1", "2") else None
+        answers = answers if source.log is None else SYSTEMS
+        read = module.Orders.from_frame(pairs, **both, winners=names, answers=answers, **about)
     story = Story(
         command="bias orders",
         title="Position bias: the same pairs in both orders",
         answer=ANSWER,
+        instant=[module.position_bias(read, ci_prob=shared.ci_prob)],
+        draw=lambda r: {caption: intervals_of(r, q) for q, caption in _PICTURES.items()},
+        source=source,
         inputs={
-            **source.inputs,
             "judges": len(read.judges),
             "pairs": int(read.pairs.sum()),
             "left out": int(read.missing.sum()),
@@ -163,13 +147,7 @@ def orders(
         words={name: glossary("terms")[name.replace("_", " ")] for name in (ANSWER, *_PICTURES)},
         tell=lambda results: module.answer(*results, ci_prob=shared.ci_prob),
     )
-    present(
-        [module.position_bias(read, ci_prob=shared.ci_prob)],
-        None,
-        shared,
-        story,
-        draw=lambda r: {caption: intervals_of(r, q) for q, caption in _PICTURES.items()},
-    )
+    present(story, shared)
 
 
 def _of_pairs(source: Any, columns: list[str]) -> Any:

@@ -59,18 +59,14 @@ def positions(
         judge=judge,
         ci_prob=shared.ci_prob,
     )
+    caption = "Shift of the score by place, in score points"
     story = Story(
         command="bias positions",
         title="Position shift: how far the place of an answer moves its score",
         answer="position_shift",
-        inputs=source.inputs,
+        instant=[shift],
+        draw=lambda results: {caption: intervals_of(results, "position_shift")},
+        source=source,
         tell=lambda results: module.answer(*results, ci_prob=shared.ci_prob),
     )
-    caption = "Shift of the score by place, in score points"
-    present(
-        [shift],
-        None,
-        shared,
-        story,
-        draw=lambda results: {caption: intervals_of(results, "position_shift")},
-    )
+    present(story, shared)

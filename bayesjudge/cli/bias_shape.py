@@ -62,6 +62,12 @@ class Shape:
         return [*self.scores] if self.variant is not None else [self.baseline]
 
     @property
+    def reading(self) -> dict[str, Any]:
+        """Arguments by which these columns are read."""
+        named = {"item": self.item, "variant": self.variant, "score": self.scores}
+        return {**named, "baseline": self.baseline}
+
+    @property
     def inputs(self) -> dict[str, str]:
         """What was read, for the screen."""
         return {} if self.variant is not None else {"baseline": self.baseline}

@@ -56,7 +56,7 @@ def view_of_classes(asked: Asked, source: Source, shared: Shared) -> View:
         title="Win rate: wins, and half the ties" if paired else "Share of each class",
         answer="win_rate" if paired else answer,
         heading="win rate" if paired else "share of outputs",
-        inputs=_inputs(counts, source),
+        inputs=_inputs(counts),
     )
 
 
@@ -77,7 +77,7 @@ def _model(counts: ClassCounts, pooling: str | None) -> Any:
     return module.Confusions(pooling="full") if pooling == "full" else None
 
 
-def _inputs(counts: ClassCounts, source: Source) -> dict[str, Any]:
+def _inputs(counts: ClassCounts) -> dict[str, Any]:
     labelled = int(counts.labelled.sum())
     more = {"classes": ", ".join(counts.classes), "labels": counts.spelling}
     if counts.systems is not None:
@@ -86,4 +86,4 @@ def _inputs(counts: ClassCounts, source: Source) -> dict[str, Any]:
         first, second = counts.leanings
         more["orders"] = f"better when shown first: {first}, when shown second: {second}"
     counted = {"items": int(counts.test.sum()) + labelled, "labelled": labelled}
-    return described(source, counts, counted, **more)
+    return described(counts, counted, **more)

@@ -68,16 +68,10 @@ def view_of_counts(asked: Asked, source: Source, shared: Shared) -> View:
         raise
     model = _model(counts, asked)
     shared.check_sampled(*(["--pooling full"] if asked.pooling == "full" else []))
-    return view(counts, model, shared, asked, source)
+    return view(counts, model, shared, asked)
 
 
-def view(
-    counts: Counts,
-    model: PrevalenceModel,
-    shared: Shared,
-    asked: Asked,
-    source: Source | str,
-) -> View:
+def view(counts: Counts, model: PrevalenceModel, shared: Shared, asked: Asked) -> View:
     """What is shown of counts: what ``prevalence`` and ``demo`` share."""
     module, separate = bj.prevalence, _separate(model)
     how: dict[str, Any] = {"ci_prob": shared.ci_prob, "target": asked.target}
@@ -106,12 +100,12 @@ def view(
         sample=lambda: module.fit(counts, model, **shared.sampling),
         title=of_passes("Share of good outputs (prevalence)", counts.pass_name),
         answer="overall_prevalence" if counts.adds_up else "prevalence",
-        inputs=_inputs(counts, model, source),
+        inputs=_inputs(counts, model),
         waits=not at_once,
         words=WORDS,
         target=asked.target,
         every=asked.all_methods,
-        sections=sections,
+        more=sections,
         draw=lambda results: _pictures(results, posterior, shared),
     )
 
@@ -153,7 +147,7 @@ def _separate(model: PrevalenceModel) -> ErrorRates | PredictiveValues:
     return bj.prevalence.ErrorRates(**{name: getattr(model, name) for name in names})
 
 
-def _inputs(counts: Counts, model: PrevalenceModel, source: Source | str) -> dict[str, Any]:
+def _inputs(counts: Counts, model: PrevalenceModel) -> dict[str, Any]:
     def total(values: Any) -> int:
         return int(values if isinstance(values, int) else values.sum())
 
@@ -171,7 +165,7 @@ def _inputs(counts: Counts, model: PrevalenceModel, source: Source | str) -> dic
     named = {plural(counts.kind): ", ".join(counts.systems)} if counts.systems else {}
     words = f"{type(model).__name__}: {of_passes(str(model), counts.pass_name)}"
     more = {"labels": counts.spelling, "external_labels": external, "model": words}
-    return described(source, counts, counted, **named, **more)
+    return described(counts, counted, **named, **more)
 
 
 def _unlabelled(counts: Counts) -> dict[str, str]:

@@ -78,8 +78,9 @@ def demo(
     truth = {("prevalence", str(name)): float(share) for name, share in shares.items()}
     source = "XSTest, GPT-4 as the judge of five systems; Röttger et al. (2024), CC-BY-4.0"
     both = replace(shared, nuts=shared.samples(True))
-    shown = view(counts, bj.prevalence.ErrorRates(), both, Asked(), source)
-    estimates = show(replace(shown, command="demo", truth=truth), both)
+    shown = view(counts, bj.prevalence.ErrorRates(), both, Asked())
+    inputs = {"data": source, **shown.inputs}
+    estimates = show(replace(shown, command="demo", truth=truth, inputs=inputs), both)
     if not shared.json:
         rows = records(*estimates, ci_prob=shared.ci_prob, interval=shared.interval)
         say("\n".join(_score(rows, truth)) + "\n" + NEXT.removesuffix("\n"))

@@ -11,7 +11,7 @@ import sys
 import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -19,7 +19,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from bayesjudge.cli.options import DATA, GENERATOR, Html, Json, check_files
+from bayesjudge.cli.options import DATA, GENERATOR, SEVERAL, Html, Json, check_files
 from bayesjudge.cli.output import deliver, write
 from bayesjudge.cli.shapes import (
     BRIEFLY,
@@ -32,6 +32,7 @@ from bayesjudge.cli.shapes import (
     Noted,
     Reading,
     matches,
+    of_shape,
 )
 from bayesjudge.cli.shapes.common import labelled
 from bayesjudge.cli.shapes.elsewhere import join
@@ -77,7 +78,7 @@ def doctor(
     /,
     labels: Annotated[Path | None, _DATA] = None,
     *,
-    truth: Annotated[str | None, _DATA] = None,
+    truth: Annotated[list[str] | None, SEVERAL] = None,
     item: Annotated[str | None, _DATA] = None,
     generator: Annotated[str | None, GENERATOR] = None,
     judge: Annotated[str | None, _DATA] = None,
@@ -102,8 +103,8 @@ def doctor(
         Langfuse, OpenAI Evals, alpaca_eval, arena-hard or MT-bench.
     labels : Path
         Table with the human labels, if they are in another file.
-    truth : str
-        Column with the human label, if its name does not tell.
+    truth : list[str]
+        Column with the human label, if its name does not tell; of several people a column each.
     item : str
         Of a table, the column that names the item, if its name does not tell.
     generator : str
@@ -127,23 +128,6 @@ def doctor(
     deliver(seen.page(why=why), json=json, html=html)
 
 
-@dataclass(frozen=True)
-class Answer:
-    """A question that a table answers, and the line that does, which has been run."""
-
-    question: str
-    line: Line
-    #: Name of the shape that proposes it, how sure it is, and why.
-    shape: str
-    score: float
-    reasons: Sequence[str] = ()
-    #: What must be so for the line to be right, if only who made the table knows.
-    condition: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.question}\n  {self.line}"
-
-
 @dataclass
 class Diagnosis:
     """What a file holds, what is odd, what it can answer, what it cannot, and how to add labels."""
@@ -153,7 +137,8 @@ class Diagnosis:
     contents: list[str] = field(default_factory=list)
     odd: list[str] = field(default_factory=list)
     questions: list[Asked] = field(default_factory=list)
-    answers: list[Answer] = field(default_factory=list)
+    #: Readings whose line has been run, with the question that it answers.
+    answers: list[Reading] = field(default_factory=list)
     missing: dict[str, str] = field(default_factory=dict)
     labelling: list[tuple[str, str]] = field(default_factory=list)
     #: Whether people's labels are what is missing, and where they may be or how to get some.
@@ -275,7 +260,7 @@ def _wrapped(text: str, width: int, first: str) -> list[str]:
 
 def examine(
     path: Path,
-    truth: str | None = None,
+    truth: str | Sequence[str] | None = None,
     labels: Path | None = None,
     named: Mapping[str, str] = MappingProxyType({}),
 ) -> Diagnosis:
@@ -283,13 +268,14 @@ def examine(
 
     Of a table the columns of some roles may be `named`.
     """
+    truths = [truth] if isinstance(truth, str) else [*(truth or ())]
     for name in (path, labels):
         with checking(str(name)) as require:
             require(str(name) != STDIN, "is read more than once here: save it to a file first")
     file = File(path) if is_one_file(path) else None
     log_format = None if file is None or file.kind in DATABASES else recognise(file)
     diagnosis = Diagnosis(str(path), "")
-    matched: list[tuple[str, Match]]
+    matched: list[Match]
     if log_format is not None and file is not None:
         with checking("options") as require:
             require(
@@ -298,15 +284,15 @@ def examine(
             )
         log = read_as(log_format, file)
         diagnosis.kind = f"{log.tool} log"
-        matched = [("logs", match) for match in matches_of_log(log, str(path), truth, labels)]
-        needs = [match for _, match in matched if isinstance(match, Lacking)]
-        lines = [match.line for _, match in matched if isinstance(match, Reading)]
+        matched = [of_shape(m, "logs") for m in matches_of_log(log, str(path), truths, labels)]
+        needs = [match for match in matched if isinstance(match, Lacking)]
+        lines = [match.line for match in matched if isinstance(match, Reading)]
         diagnosis.lacks_labels = not any("--truth" in line for line in lines) and any(
             need.command == "prevalence" and need.more for need in needs
         )
         _settle(matched, diagnosis)
     else:
-        table, matched = _of_table(_read(path, file, diagnosis), truth, labels, named, diagnosis)
+        table, matched = _of_table(_read(path, file, diagnosis), truths, labels, named, diagnosis)
         _settle(matched, diagnosis)
         diagnosis.odd += _rows_that_repeat(table, diagnosis)
     if diagnosis.lacks_labels and diagnosis.answers and "prevalence" not in diagnosis.commands:
@@ -317,9 +303,9 @@ def examine(
     return diagnosis
 
 
-def _settle(matched: Sequence[tuple[str, Match]], diagnosis: Diagnosis) -> None:
+def _settle(matched: Sequence[Match], diagnosis: Diagnosis) -> None:
     """Run the readings, the surest first, and keep what the shapes tell."""
-    for _, part in matched:
+    for part in matched:
         if isinstance(part, Noted):
             (diagnosis.odd if part.odd else diagnosis.contents).append(part.text)
         elif isinstance(part, Asked):
@@ -329,15 +315,15 @@ def _settle(matched: Sequence[tuple[str, Match]], diagnosis: Diagnosis) -> None:
                 diagnosis.hint(part.why)
             else:
                 diagnosis.missing[part.command] = part.why
-    readings = [(name, match) for name, match in matched if isinstance(match, Reading)]
-    for name, reading in sorted(readings, key=lambda named: -named[1].score):
-        _try(name, reading, diagnosis)
-    for _, part in matched:
+    readings = [match for match in matched if isinstance(match, Reading)]
+    for reading in sorted(readings, key=lambda reading: -reading.score):
+        _try(reading, diagnosis)
+    for part in matched:
         if isinstance(part, Labelling):
             _add_labels(part, diagnosis)
 
 
-def _try(name: str, reading: Reading, diagnosis: Diagnosis) -> None:
+def _try(reading: Reading, diagnosis: Diagnosis) -> None:
     """Keep a line that runs, with what it rests on, or why it does not."""
     line, way, text = first_that_runs(reading)
     command = reading.line.command
@@ -350,14 +336,11 @@ def _try(name: str, reading: Reading, diagnosis: Diagnosis) -> None:
     beside = None if "judge" in diagnosis.commands or reading.condition else of_the_judge(line)
     beside = beside and _that_runs(beside)
     if beside is not None:
-        judged = Answer(WANTED["judge"], beside, name, reading.score, reading.reasons)
-        diagnosis.answers.insert(0, judged)
+        diagnosis.answers.insert(0, replace(reading, line=beside, question=WANTED["judge"]))
     question = reading.question
     if reading.condition:
         question = f"{reading.condition}: {question[0].lower()}{question[1:]}"
-    diagnosis.answers.append(
-        Answer(question, line, name, reading.score, reading.reasons, reading.condition)
-    )
+    diagnosis.answers.append(replace(reading, line=line, question=question))
     diagnosis.odd += reading.notes
     for key in (*way, *(value for values in way.values() for value in values)):
         diagnosis.odd += [reading.note_of_way[key]] if key in reading.note_of_way else []
@@ -367,7 +350,7 @@ def _try(name: str, reading: Reading, diagnosis: Diagnosis) -> None:
         runs = _that_runs(gate)
         if runs is not None:
             gate, question = runs, EACH if "--by" in gate else WANTED["gate"]
-            diagnosis.answers.append(Answer(question, gate, name, reading.score, reading.reasons))
+            diagnosis.answers.append(replace(reading, line=gate, question=question))
 
 
 def _that_runs(line: Line) -> Line | None:
@@ -428,11 +411,11 @@ def _read(path: Path, file: File | None, diagnosis: Diagnosis) -> Table:
 
 def _of_table(
     table: Table,
-    truth: str | None,
+    truths: Sequence[str],
     labels: Path | None,
     named: Mapping[str, str],
     diagnosis: Diagnosis,
-) -> tuple[Table, list[tuple[str, Match]]]:
+) -> tuple[Table, list[Match]]:
     """What a table's columns are for, and what the shapes find in it."""
     other = None if labels is None else open_source(labels)
     people = {} if other is None else other.table_of_names(other.columns())
@@ -442,10 +425,10 @@ def _of_table(
         empty = rows - len(filled)
         diagnosis.odd.append(f"{how_many(empty, 'row', 'are')} blank, and not looked at")
         table = Table({n: [c[i] for i in filled] for n, c in table.columns.items()})
-    table = _as_named(describe(table.columns, None if labels else truth, people), named)
+    table = _as_named(describe(table.columns, () if labels else truths, people), named)
     sets = [n for n in table.verdicts if separator_in(table[n])]
     table = table.but(path=path, verdicts=[n for n in table.verdicts if n not in sets])
-    if not truth and table.truths and len(table.verdicts) == 1:
+    if not truths and table.truths and len(table.verdicts) == 1:
         diagnosis.odd += filter(None, [tell_if_whole(table, table.truths[0])])
     table = _judges_of_one(table, diagnosis)
     again = [name for names in asked_again(table) for name in names[1:]]
@@ -464,10 +447,10 @@ def _of_table(
         return table, [*matches(table)]
     if not judged:
         why = "a column with the judge's verdicts (--verdict) or scores"
-        return table, [("elsewhere", Lacking("prevalence", why))]
-    joined = join(table, open_source(Path(path)), other, truth)
+        return table, [Lacking("prevalence", why)]
+    joined = join(table, open_source(Path(path)), other, truths)
     if isinstance(joined, Lacking):
-        return table, [("elsewhere", joined), *matches(table)]
+        return table, [joined, *matches(table)]
     outputs = table.rows(table.keys[: 1 + bool(table.system)]) if table.judge else []
     note = labelled(joined.truths[0], joined.columns[joined.truths[0]], outputs)
     by = joined.labels["--item"][0], *joined.labels.get("--by", ())
@@ -557,7 +540,7 @@ def _describe(table: Table, diagnosis: Diagnosis) -> None:
         numbers, lost = [float(c) for c in table[name].kinds], table.columns[name].count("")
         empty = f"; {lost} empty" if lost else ""
         diagnosis.contents.append(f"scores in {name}: {min(numbers):g} to {max(numbers):g}{empty}")
-    for name in table.truths[:1]:
+    for name in table.truths if table.named else table.truths[:1]:
         diagnosis.contents.append(labelled(name, table.columns[name]))
     diagnosis.odd += [guess.text for guess in table.guessed]
     if table.truths and table.order and not table.counter:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import is_dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ def doctor(
     data: Any,
     labels: Any = None,
     *,
-    truth: str | None = None,
+    truth: str | Sequence[str] | None = None,
     item: str | None = None,
     generator: str | None = None,
     judge: str | None = None,
@@ -37,9 +37,11 @@ def doctor(
         Verdicts or scores of judges, in whatever shape; or a file, such as a log.
     labels : pandas.DataFrame, polars.DataFrame, pyarrow.Table or path, optional
         People's labels, if they are in another table.
-    truth, item, generator, judge : str, optional
-        Columns that their names do not tell: people's labels, the item, what made the outputs, and
-        who judged, in a table with one row a vote.
+    truth : str or sequence of str, optional
+        Column of people's labels, if its name does not tell; of several people a column each.
+    item, generator, judge : str, optional
+        Columns that their names do not tell: the item, what made the outputs, and who judged, in a
+        table with one row a vote.
 
     Returns
     -------
@@ -72,23 +74,18 @@ def _given(named: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in named.items() if value is not None}
 
 
-def _without(begin: str, diagnosis: Diagnosis) -> Diagnosis:
-    """The diagnosis with files named as if they lay in the present folder."""
-    diagnosis.path = diagnosis.path.removeprefix(begin)
-    for at, proposal in enumerate(diagnosis.answers):
-        line = replace(
-            proposal.line,
-            path=proposal.line.path.removeprefix(begin),
-            options={name: [value.removeprefix(begin) for value in values]
-                     for name, values in proposal.line.options.items()},
-        )  # fmt: skip
-        diagnosis.answers[at] = replace(proposal, line=line)
-    diagnosis.labelling = [(what, line.replace(begin, "")) for what, line in diagnosis.labelling]
-    diagnosis.hints = [text.replace(begin, "") for text in diagnosis.hints]
-    diagnosis.missing = {name: text.replace(begin, "") for name, text in diagnosis.missing.items()}
-    diagnosis.questions = [q._replace(text=q.text.replace(begin, "")) for q in diagnosis.questions]
-    diagnosis.contents = [text.replace(begin, "") for text in diagnosis.contents]
-    return diagnosis
+def _without(begin: str, value: Any) -> Any:
+    """A value in whose texts files are named as if they lay in the present folder."""
+    if isinstance(value, str):
+        return value.replace(begin, "")
+    if isinstance(value, Mapping):
+        return {key: _without(begin, each) for key, each in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **_without(begin, dict(vars(value))))
+    if isinstance(value, list | tuple):
+        each = [_without(begin, part) for part in value]
+        return type(value)(*each) if hasattr(value, "_fields") else type(value)(each)
+    return value
 
 
 #: Modules with a posterior that needs no sampling, and the function that gives it.
@@ -219,7 +216,7 @@ def ask(
     labels: Any = None,
     *,
     ci_prob: float = 0.95,
-    truth: str | None = None,
+    truth: str | Sequence[str] | None = None,
     item: str | None = None,
     generator: str | None = None,
     judge: str | None = None,
@@ -234,7 +231,9 @@ def ask(
         Of a table: people's labels, if they are in another one.
     ci_prob : float, default 0.95
         Probability of the intervals.
-    truth, item, generator, judge : str, optional
+    truth : str or sequence of str, optional
+        Of a table: columns of people's labels, as `doctor` takes them.
+    item, generator, judge : str, optional
         Of a table: columns that their names do not tell, as `doctor` takes them.
 
     Returns

@@ -268,13 +268,14 @@ def judge(
         title="Is the judge good enough, and for what?",
         answer="accuracy",
         words=words_for("of_judge"),
-        inputs={**source.inputs, "outputs": judged.seen, "labelled": judged.labelled,
+        instant=[quality], more=sections, draw=draw, source=source,
+        inputs={"outputs": judged.seen, "labelled": judged.labelled,
                 "calibration": f"{judged.design.name}: {judged.design.meaning}",
                 "labels": judged.table.spelling or None},
         tell=lambda results: bj.judge.answer(*results, ci_prob=shared.ci_prob),
         waits=False,
     )  # fmt: skip
-    present([quality], None, shared, story, draw=draw, more=sections)
+    present(story, shared)
     if card is not None and made_card is not None:
         tell(f"card written to {made_card.save(card)}")
     if disagreements is not None and listed is not None:

@@ -5,21 +5,18 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesjudge.cli.rows import Rows
 from bayesjudge.core.errors import checking
 from bayesjudge.core.names import name_of
 from bayesjudge.core.screen import few, how_many
 from bayesjudge.readers.log import COLUMNS
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pyarrow as pa
-
-    from bayesjudge.readers.log import Log
 
 #: Columns of a log that name nothing.
 NO_NAMES = ("judge", "verdict", "swapped", "score", "truth", "failure")
@@ -27,34 +24,6 @@ NO_NAMES = ("judge", "verdict", "swapped", "score", "truth", "failure")
 MOST = 0.5
 #: Names from which a column of a table may be that of items.
 FEWEST = 10
-
-
-class Rows(Protocol):
-    """A table or a log of which columns are read."""
-
-    path: Path
-    log: Log | None
-
-    def columns(self) -> list[str]:
-        """Columns that there are."""
-        ...
-
-    def table(self, columns: Sequence[str], *, numbers: Sequence[str] = ()) -> pa.Table:
-        """Some columns."""
-        ...
-
-    def own_table(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> pa.Table:
-        """Some columns, without labels of another file."""
-        ...
-
-    def table_of_names(self, columns: Sequence[str]) -> dict[str, list[str]]:
-        """Some columns as names."""
-        ...
-
-    @property
-    def outputs(self) -> list[str]:
-        """Columns that tell an item's outputs apart."""
-        ...
 
 
 @dataclass
@@ -96,7 +65,7 @@ class Labels:
             rows = to.own_table(without, [n for n in numbers if n in without])
             return self._joined(rows, keys).select(columns)
         rows = to.own_table(without, [n for n in numbers if n in without])
-        more = self.source.table(columns, numbers=numbers)
+        more = self.source.own_table(columns, numbers)
         for truth in (name for name in self.truths if name not in without):
             rows = rows.append_column(truth, pa.nulls(len(rows), more[truth].type))
         rows = rows.select(columns).unify_dictionaries()
@@ -210,7 +179,7 @@ class Labels:
     def _joined(self, rows: pa.Table, keys: Mapping[str, str]) -> pa.Table:
         import pyarrow as pa
 
-        table = self.source.table([*keys.values(), *self.truths])
+        table = self.source.own_table([*keys.values(), *self.truths])
         of_rows = _names(rows, list(keys))
         there = set(of_rows)
         labels_of: dict[tuple[str, ...], dict[str, tuple[str, ...]]] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
@@ -42,8 +41,8 @@ PAIRS = (
 )
 #: Columns of verdicts there, and those with the places exchanged.
 VERDICTS = {"winner": None, "verdict": None, "preference": None, "g1_winner": "g2_winner"}
-#: People in the column ``judge`` of LMArena's and MT-bench's votes: what they are, and a number.
-VOTER = re.compile(r"(arena_user|human|annotator|author|expert|user)[_ ]?\d*")
+#: How users and people are called in the column ``judge`` of LMArena's and MT-bench's votes.
+VOTERS = ("arena_user", "human", "annotator", "author_", "expert_", "user_")
 #: Columns of items there.
 ITEMS = (*ITEM_COLUMNS, "prompt", "instruction", "question")
 #: Most systems that a section lists.
@@ -193,24 +192,22 @@ def _present(
         fits = drawn(results)
         return module.answer(*fits, *formulas, ci_prob=level, interval=shared.interval)
 
-    present(
-        [*(e for fit in at_once for e in shown(fit)), *map(module.elo_points, formulas)],
-        lambda: module.fit(battles, model, **shared.sampling),
-        shared,
-        Story(
-            command="leaderboard",
-            title="Who leads for people",
-            answer="elo",
-            beside="first",
-            inputs={**source.inputs, "battles": battles.battles, "labelled": battles.labelled},
-            cautions=source.cautions,
-            tell=tell,
-            waits=False,
-        ),
-        draw=lambda results: _draw(drawn(results), level, baseline),
-        more=lambda results: _sections(drawn(results), level, baseline),
+    story = Story(
+        command="leaderboard",
+        title="Who leads for people",
+        answer="elo",
+        beside="first",
+        instant=[*(e for fit in at_once for e in shown(fit)), *map(module.elo_points, formulas)],
+        sample=lambda: module.fit(battles, model, **shared.sampling),
         after=shown,
+        tell=tell,
+        more=lambda results: _sections(drawn(results), level, baseline),
+        draw=lambda results: _draw(drawn(results), level, baseline),
+        source=source,
+        inputs={"battles": battles.battles, "labelled": battles.labelled},
+        waits=False,
     )
+    present(story, shared)
 
 
 def _columns(
@@ -268,7 +265,7 @@ def _are_votes(source: Source, have: Sequence[str]) -> bool:
     """Whether users of an arena gave the verdicts, as the column of judges says."""
     if source.counts_in_place or "judge" not in have:
         return "judge_hash" in have
-    return all(map(VOTER.fullmatch, source.table_of_names(["judge"])["judge"]))
+    return all(name.startswith(VOTERS) for name in source.table_of_names(["judge"])["judge"])
 
 
 def _item(source: Source, roles: dict[str, Any], count: str | None) -> str | None:

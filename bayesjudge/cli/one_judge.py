@@ -33,13 +33,12 @@ from bayesjudge.cli.options import (
     needed,
     unknown_calibration,
 )
-from bayesjudge.cli.output import Drawer, Results, Story, present
+from bayesjudge.cli.output import Results, Story, present
 from bayesjudge.cli.priors import Priors
-from bayesjudge.cli.source import PAIRS, Source, inputs_of, repeating
+from bayesjudge.cli.source import PAIRS, Source, repeating
 from bayesjudge.core.answer import Answer, listed, percent_of, percents
 from bayesjudge.core.errors import InputError, Problem, checking
 from bayesjudge.core.estimate import Caution, Estimate, Interval, Row
-from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import JUDGE
 from bayesjudge.prevalence.label_errors import rows_if_people_err, with_people_err
 from bayesjudge.render.page import Section
@@ -275,8 +274,6 @@ class View(Story):
     waits: bool = False
     #: What is told of: closed forms first, paired differences among them.
     closed: Sequence[Estimate]
-    #: Fits a model, if there is one.
-    sample: Callable[[], Fit | Estimate] | None
     #: The posterior without sampling, if it has one.
     exact: Estimate | None = None
     #: What is said after the answer, and what is made of it.
@@ -284,8 +281,6 @@ class View(Story):
     retold: Callable[[Answer, Results], Answer] = lambda answer, _: answer
     #: Whether labels are taken as right, so that it is said what if some are not.
     if_people_err: bool = True
-    sections: Callable[[Results], Sequence[Section]] | None = None
-    draw: Drawer | None = None
 
 
 def show(view: View, shared: Shared) -> Results:
@@ -305,18 +300,16 @@ def show(view: View, shared: Shared) -> Results:
         with_caution = with_people_err(asked)
         instant = [with_caution if estimate is asked else estimate for estimate in instant]
 
-    def sections(results: Results) -> list[Section]:
-        more = list(view.sections(results)) if view.sections else []
-        return [*more, *([] if asked is None else [_table_of(asked)])]
+    def more(results: Results) -> list[Section]:
+        return [*view.more(results), *([] if asked is None else [_table_of(asked)])]
 
     def draw(results: Results) -> Mapping[str, Axes]:
-        pictures = dict(view.draw(results)) if view.draw else {}
-        if asked is not None:
-            pictures[IF_PEOPLE_ERR] = bj.prevalence.plot_if_people_err(asked)
-        return pictures
+        pictures = view.draw(results)
+        if asked is None:
+            return pictures
+        return {**pictures, IF_PEOPLE_ERR: bj.prevalence.plot_if_people_err(asked)}
 
-    story = replace(view, tell=tell)
-    return present(instant, view.sample, shared, story, draw=draw, more=sections)
+    return present(replace(view, instant=instant, tell=tell, more=more, draw=draw), shared)
 
 
 #: Heading of the table of what if labels are wrong, and caption of its picture.
@@ -368,13 +361,10 @@ def that_hold(estimates: Sequence[Estimate]) -> list[Estimate]:
     return held
 
 
-def described(
-    source: Source | str, data: Any, counted: Mapping[str, Any], **more: Any
-) -> dict[str, Any]:
+def described(data: Any, counted: Mapping[str, Any], **more: Any) -> dict[str, Any]:
     """What was read: how many rows, how labels were chosen, and what else there is to say."""
     more = {name.replace("_", " "): value for name, value in more.items() if value}
-    chosen = f"{data.design.name}: {data.design.meaning}"
-    return {**inputs_of(source), **counted, "calibration": chosen, **more}
+    return {**counted, "calibration": f"{data.design.name}: {data.design.meaning}", **more}
 
 
 def kind_of_interval(shared: Shared, of: str) -> Interval:

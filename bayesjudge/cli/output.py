@@ -9,13 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from bayesjudge.cli.options import Shared
 from bayesjudge.core.answer import Answer
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import ConvergenceWarning, checking
-from bayesjudge.core.estimate import Caution, Estimate, Target, in_words
+from bayesjudge.core.estimate import Estimate, Target, in_words
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import as_wide_as, read_no_more
 from bayesjudge.core.side_by_side import side_by_side
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from bayesjudge.cli.source import Source
+
 Results = Sequence[Estimate | Fit]
 #: Where pages of the commands that are run are kept, if `bayesjudge.ask` runs them.
 COLLECTED: ContextVar[list[Page] | None] = ContextVar("COLLECTED", default=None)
@@ -38,15 +41,22 @@ COLLECTED: ContextVar[list[Page] | None] = ContextVar("COLLECTED", default=None)
 
 @dataclass(frozen=True, kw_only=True)
 class Story(Style):
-    """What a command knows of its results that the results do not say themselves."""
+    """What a command shows: what it estimates, and what it knows that estimates do not say."""
 
     command: str
     title: str
-    inputs: Mapping[str, Any]
+    #: What is known at once, by formulas and exact posteriors.
+    instant: Sequence[Estimate] = ()
+    #: Fits the model, if there is one, and what follows from the fit.
+    sample: Callable[[], Fit | Estimate] | None = None
+    after: Callable[[Any], Sequence[Estimate]] = lambda _: ()
     #: Makes the answer of the results.
     tell: Callable[[Results], Answer]
-    #: What is told of the labels as they were read, before the quoted estimate's own cautions.
-    cautions: Sequence[Caution] = ()
+    more: Callable[[Results], Sequence[Section]] = lambda _: ()
+    draw: Callable[[Results], Mapping[str, Axes]] = lambda _: {}
+    #: What was read, whose cautions come before the quoted estimate's own, and what is in it.
+    source: Source | None = None
+    inputs: Mapping[str, Any] = MappingProxyType({})
     #: Whether the answer quotes the sampled model, and waits for it.
     waits: bool = True
     #: Whether `meanwhile` has been called.
@@ -54,8 +64,9 @@ class Story(Style):
     #: Which items a fit is asked about; if not said, what suits its model.
     target: Target | None = None
 
-    def page(self, results: Results, shared: Shared, draw: Drawer | None = None) -> Page:
+    def page(self, results: Results, shared: Shared) -> Page:
         """The page of results."""
+        read = self.source.inputs if self.source else {}
         page = page_of(
             results,
             ci_prob=shared.ci_prob,
@@ -65,31 +76,21 @@ class Story(Style):
             truth=self.truth,
             title=self.title,
             command=self.command,
-            inputs=self.inputs,
+            inputs={**read, **self.inputs},
             line=called(self.command),
         )
-        return replace(page, pictures=lambda: _figures(page, results, self, draw))
+        return replace(page, pictures=lambda: _figures(page, results, self))
 
     def _answer(self, results: Results) -> Answer:
         answer = self.tell(results)
-        cautions = dict.fromkeys((*self.cautions, *answer.quoted.cautions))
+        of_labels = self.source.cautions if self.source else ()
+        cautions = dict.fromkeys((*of_labels, *answer.quoted.cautions))
         return replace(answer, quoted=replace(answer.quoted, cautions=tuple(cautions)))
 
 
-Drawer = Callable[[Results], Mapping[str, "Axes"]]
-
-
-def present(
-    instant: Sequence[Estimate],
-    sample: Callable[[], Fit | Estimate] | None,
-    shared: Shared,
-    story: Story,
-    *,
-    draw: Drawer | None = None,
-    more: Callable[[Results], Sequence[Section]] | None = None,
-    after: Callable[[Any], Sequence[Estimate]] | None = None,
-) -> list[Estimate | Fit]:
+def present(story: Story, shared: Shared) -> list[Estimate | Fit]:
     """Show the answer as soon as it is known, then what was asked for."""
+    instant, sample = story.instant, story.sample
     with checking("options") as require:
         words = "--save keeps a sampled fit, and nothing is sampled here: leave it out"
         require(sample is not None or shared.save is None, words)
@@ -106,13 +107,13 @@ def present(
         meanwhile(story.tell(results), shared)
     if sample is not None and sampling:
         fit = _quietly(sample)
-        results += [fit, *(after(fit) if after else ())]
-    page = story.page(results, shared, draw)
+        results += [fit, *story.after(fit)]
+    page = story.page(results, shared)
     if console is not None and early is None:
         show_answer(console, page, story, details=shared.details)
     elif console is not None and early is not None and sampling:
         show_sampled(console, page, early, story, details=shared.details)
-    page = replace(page, sections=more(results) if more else ())
+    page = replace(page, sections=story.more(results))
     if console is not None:
         rest(console, page, story, details=shared.details, quiet=shared.quiet)
     if shared.save is not None:
@@ -182,7 +183,7 @@ def _quietly(sample: Callable[[], Fit | Estimate]) -> Fit | Estimate:
         return sample()
 
 
-def _figures(page: Page, results: Results, story: Story, draw: Drawer | None) -> dict[str, Figure]:
+def _figures(page: Page, results: Results, story: Story) -> dict[str, Figure]:
     from bayesjudge.core.plots import new_axes, plot_answer, plot_intervals
 
     answer = page.quoting
@@ -201,7 +202,7 @@ def _figures(page: Page, results: Results, story: Story, draw: Drawer | None) ->
         caption += "; dashed: the truth" if story.truth else ""
         axes = new_axes(8.0, 0.28 * len(rows) + 1.1)
         drawn[caption] = plot_intervals(rows, truth=story.truth, ax=axes)
-    drawn |= draw(results) if draw else {}
+    drawn |= story.draw(results)
     return {caption: cast("Figure", ax.get_figure()) for caption, ax in drawn.items()}
 
 

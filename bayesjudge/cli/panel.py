@@ -28,7 +28,7 @@ from bayesjudge.cli.options import (
     table_option,
 )
 from bayesjudge.cli.output import Story, meanwhile, present, tell, write_csv
-from bayesjudge.cli.source import Source, open_source, repeating
+from bayesjudge.cli.source import open_source, repeating
 from bayesjudge.core.answer import Answer
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate
@@ -190,21 +190,6 @@ def panel(
 
     whose = "outputs" if votes._unnamed else "each generator's outputs"
     would = f"call {votes.pass_name!r}" if votes.pass_name else "pass"
-    story = Story(
-        command="panel",
-        title=f"Panel: the share of {whose} "
-        + ("in each class" if classes else f"that people would {would} (prevalence)"),
-        answer="share" if classes else "prevalence",
-        inputs=_inputs(votes, source, f"{type(chosen).__name__}{why}", truth),
-        alone=True,
-        aside=(LOGIT_SHIFT,) if votes.labelled.sum(axis=1).all() else (),
-        announced=True,
-        waits=not at_once or shared.samples(needed=False),
-        judges="judge" if len(votes.judges) == 1 else "judges' mean",
-        target=target,
-        tell=tell_all,
-        cautions=source.cautions,
-    )
     consensuses: list[Consensus] = []
 
     def more(results: Sequence[Estimate | Fit]) -> list[Section]:
@@ -217,7 +202,26 @@ def panel(
         ]
         return [each for each in sections if each is not None]
 
-    present(instant, sample, shared, story, draw=lambda results: _draw(results, votes), more=more)
+    story = Story(
+        command="panel",
+        title=f"Panel: the share of {whose} "
+        + ("in each class" if classes else f"that people would {would} (prevalence)"),
+        answer="share" if classes else "prevalence",
+        inputs=_inputs(votes, f"{type(chosen).__name__}{why}", truth),
+        alone=True,
+        aside=(LOGIT_SHIFT,) if votes.labelled.sum(axis=1).all() else (),
+        announced=True,
+        waits=not at_once or shared.samples(needed=False),
+        judges="judge" if len(votes.judges) == 1 else "judges' mean",
+        target=target,
+        tell=tell_all,
+        source=source,
+        instant=instant,
+        sample=sample,
+        more=more,
+        draw=lambda results: _draw(results, votes),
+    )
+    present(story, shared)
     for each in consensuses:
         assert items is not None
         for i, part in enumerate(each.items(read, **reading)):
@@ -322,10 +326,9 @@ def _with_responses(model: PanelModel) -> PanelModel:
     return replace(model, **change)
 
 
-def _inputs(votes: Votes, source: Source, model: str, truth: str | None) -> dict[str, Any]:
+def _inputs(votes: Votes, model: str, truth: str | None) -> dict[str, Any]:
     assumed = "taken as one; if there are several, --generator NAME"
     return {
-        **source.inputs,
         "items": votes.n_items,
         "distinct patterns": len(votes.count),
         "labelled": int(votes.labelled.sum()),

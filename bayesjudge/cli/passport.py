@@ -206,7 +206,7 @@ def view_of_card(path: Path, asked: Asked, source: Source, shared: Shared) -> Vi
     head, labels = str(card).splitlines(), carried(shares)
     shown, further = [*labels[:MOST_RATES], *head[:4]], [*labels[MOST_RATES:], *head[4:]]
     said = Section("The judge's card", shown, "card", labels, detail=False, further=further)
-    uncarded = view(counts, bj.prevalence.ErrorRates(), shared, asked, source)
+    uncarded = view(counts, bj.prevalence.ErrorRates(), shared, asked)
     read = {name: value for name, value in uncarded.inputs.items() if name != "model"}
     return replace(
         uncarded,
@@ -216,8 +216,8 @@ def view_of_card(path: Path, asked: Asked, source: Source, shared: Shared) -> Vi
         waits=False,
         if_people_err=False,
         inputs={**read, "card": str(path), "transport": transport(shares)},
-        sections=lambda _: [said],
-        draw=None,
+        more=lambda _: [said],
+        draw=lambda _: {},
     )
 
 

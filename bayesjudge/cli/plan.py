@@ -14,6 +14,7 @@ from bayesjudge.cli.options import OF_OUTPUT, Html, are, check_files
 from bayesjudge.cli.output import tell
 from bayesjudge.cli.plan_pass import (
     Judge,
+    Plan,
     by_split,
     judge_of,
     page_of_plan,
@@ -125,7 +126,7 @@ def plan(
         guesses |= {"sensitivity": sensitivity, "specificity": specificity}
         goal: dict[str, Any] = {"width": width, "at_least": at_least, "items": items}
         goal |= {"probability": sure, "power": wanted, "ci_prob": level, "random_seed": seed}
-        plan_shopping(of_pilot, goal, guesses, json=json, html=html)
+        show_plan(plan_shopping(of_pilot, goal, guesses), json=json, html=html)
         return
     given = {"labelled": labelled, "width": width, "ci_prob": ci_prob, "picture": picture}
     passing = {"probability": probability, "power": power}
@@ -148,7 +149,8 @@ def plan(
     items = ITEMS if items is None else items
     assumed = judge_of(agreement, sensitivity, specificity)
     if at_least is not None:
-        plan_pass(at_least, prevalence, assumed, items, sure, wanted, json=json, html=html)
+        shown = plan_pass(at_least, prevalence, assumed, items, sure, wanted)
+        show_plan(shown, json=json, html=html)
         return
     with checking("options") as require:
         need = "--prevalence is needed: the share of items that people would pass, as you expect it"
@@ -158,7 +160,12 @@ def plan(
     if prevalence is not None and assumed is not None:
         how = {"items": items, "ci_prob": level}
         sizes = tuple(labelled or LABELS)
-        _plan_widths(sizes, width, prevalence, assumed, how, seed, picture, json=json, html=html)
+        shown = _plan_widths(sizes, width, prevalence, assumed, how, seed)
+        show_plan(shown, json=json, html=html)
+        if picture is not None:
+            (drawn,) = shown.page.pictures().values()
+            drawn.savefig(picture, dpi=150)
+            tell(f"picture written to {picture}")
 
 
 def _plan_widths(
@@ -168,11 +175,7 @@ def _plan_widths(
     judge: Judge,
     given: dict[str, Any],
     seed: int,
-    picture: Path | None,
-    *,
-    json: bool,
-    html: Path | None,
-) -> None:
+) -> Plan:
     sensitivity, specificity = judge.rates
     how: dict[str, Any] = {"prevalence": prevalence, "sensitivity": sensitivity}
     how |= {"specificity": specificity, **given}
@@ -193,10 +196,7 @@ def _plan_widths(
         page_of_plan(inputs, answer, table.to_dict("records"), _table(table), below, needed, sure),
         pictures=lambda: {"Expected width of the interval, by labels": drawn()},
     )
-    show_plan(page, "Assumed", {**how, **judge.inputs}, json=json, html=html)
-    if picture is not None:
-        drawn().savefig(picture, dpi=150)
-        tell(f"picture written to {picture}")
+    return Plan(page, "Assumed", {**how, **judge.inputs})
 
 
 def _if_errors_differ(width: float | None, judge: Judge, how: dict[str, Any]) -> list[str]:

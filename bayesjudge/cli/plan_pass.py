@@ -28,6 +28,14 @@ SPLITS = 201
 RANGED = (SAMPLE, "by verdict")
 
 
+class Plan(NamedTuple):
+    """The page of a plan, and what its screen lists first under a heading."""
+
+    page: Page
+    heading: str
+    inputs: Mapping[str, Any]
+
+
 class Judge(NamedTuple):
     """What is assumed of the judge: how often it is right on good and on bad outputs."""
 
@@ -88,10 +96,7 @@ def plan_pass(
     items: int,
     probability: float,
     power: float,
-    *,
-    json: bool,
-    html: Path | None,
-) -> None:
+) -> Plan:
     """Answer how many labels it takes until a gate is likely to pass."""
     with checking("options") as require:
         inside = 0 < at_least < 1
@@ -121,8 +126,7 @@ def plan_pass(
     needed = {row["strategy"]: row["labelled"] for row in rows if alone and row["split"] == 0}
     kept = [{name: value for name, value in row.items() if name != "split"} for row in rows]
     page = page_of_plan(inputs, answer, kept, _table(rows), _below(rows, judge, about), needed)
-    shown = {**inputs, **(judge.inputs if judge else {})}
-    show_plan(page, "Wanted and assumed", shown, json=json, html=html)
+    return Plan(page, "Wanted and assumed", {**inputs, **(judge.inputs if judge else {})})
 
 
 def page_of_plan(
@@ -154,16 +158,15 @@ def page_of_plan(
     )
 
 
-def show_plan(
-    page: Page, heading: str, inputs: Mapping[str, Any], *, json: bool, html: Path | None
-) -> None:
+def show_plan(plan: Plan, *, json: bool, html: Path | None) -> None:
     """Show a plan: its answer, what that rests on, its table and what the columns are."""
+    page = plan.page
     if not json:
         console = open_console()
         wrapped(console, " ".join([page.sentence, *page.notes]), "", "", style="bold")
         console.print()
-        shown = {name.replace("_", " "): v for name, v in inputs.items() if v is not None}
-        opening(console, heading, shown)
+        shown = {name.replace("_", " "): v for name, v in plan.inputs.items() if v is not None}
+        opening(console, plan.heading, shown)
         table = page.numbers
         if table.lines:
             left = [name for name in table.columns if name not in table.numbers]

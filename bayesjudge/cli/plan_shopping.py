@@ -12,7 +12,7 @@ from cyclopts import Group, Parameter
 
 import bayesjudge as bj
 from bayesjudge.cli.options import Meanings, are, needed
-from bayesjudge.cli.plan_pass import page_of_plan, show_plan
+from bayesjudge.cli.plan_pass import Plan, page_of_plan
 from bayesjudge.cli.shapes.roles import describe
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.answer import chance, listed, percent_of
@@ -76,14 +76,7 @@ class OfPilot:
         return [f"--{name.replace('_', '-')}" for name, value in values.items() if value]
 
 
-def plan_shopping(
-    asked: OfPilot,
-    goal: Mapping[str, Any],
-    guesses: Mapping[str, Any],
-    *,
-    json: bool,
-    html: Path | None,
-) -> None:
+def plan_shopping(asked: OfPilot, goal: Mapping[str, Any], guesses: Mapping[str, Any]) -> Plan:
     """Read a pilot, and list what reaches the goal."""
     goal = {**goal, "difference": asked.difference}
     with checking("options") as require:
@@ -112,7 +105,7 @@ def plan_shopping(
         "judged, stronger: items that the judge, and the stronger one, see; width: median of the "
         "interval's; chance: that the goal is reached (–: not with so many items).",
     )
-    show_plan(page, "Read and wanted", inputs, json=json, html=html)
+    return Plan(page, "Read and wanted", inputs)
 
 
 def _prices(given: Sequence[str], require: Any) -> dict[str, float]:
@@ -134,7 +127,7 @@ def _pilot(source: Source, asked: OfPilot) -> tuple[bj.decide.Pilot, dict[str, A
     """The pilot, and the columns that it was read from."""
     shown = [name for name in source.columns() if name != asked.tuned_on]
     cells = source.table_of_names(shown)
-    table = describe(cells, asked.truth)
+    table = describe(cells, [asked.truth] if asked.truth else [])
     truth = asked.truth or next(iter(table.truths), None)
     given = [text.rpartition("=") for text in asked.judge or []]
     judges = {name or value.split(",")[0]: value.split(",") for name, _, value in given}

@@ -58,7 +58,7 @@ def prevalence(
         from bayesjudge.cli.passport import view_of_card
 
         view = view_of_card(card, asked, source, shared)
-    show(replace(view, cautions=source.cautions), shared)
+    show(replace(view, source=source), shared)
 
 
 def read(asked: Asked, source: Source, shared: Shared) -> View:
@@ -108,7 +108,7 @@ def _whole_groups(asked: Asked, source: Source) -> str:
     more = "" if asked.verdict is None else " --repeats system"
     cells = source.table_of_names([*source.columns(), truth])
     cells[truth] = ["" if cell in missing else cell for cell in cells[truth]]
-    table = describe(cells, truth).but(verdicts=verdicts)
+    table = describe(cells, [truth]).but(verdicts=verdicts)
     together = table.labelled_together(truth)
     if together is None:
         return ""

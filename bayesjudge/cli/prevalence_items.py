@@ -56,11 +56,11 @@ def view_of_items(asked: Asked, source: Source, shared: Shared) -> View:
         "title": of_passes(
             "Share of good outputs (prevalence), rows that share items", items.pass_name
         ),
-        "inputs": _inputs(items, source, read, model),
+        "inputs": _inputs(items, read, model),
         "words": WORDS,
     }
     if len(read) > 1:
-        return View(closed=[module.by_judge(read, ci_prob=level)], sample=None, **about)
+        return View(closed=[module.by_judge(read, ci_prob=level)], **about)
     closed = module.closed_forms(items, ci_prob=level, mismatched=asked.all_methods)
     paired = [estimate for estimate in closed if "difference" in estimate]
     kind = shared.interval or "eti_bounded"
@@ -68,7 +68,7 @@ def view_of_items(asked: Asked, source: Source, shared: Shared) -> View:
         closed=closed,
         exact=module.exact(items, separate, ci_prob=level, interval=kind),
         sample=lambda: module.fit(items, model, **shared.sampling),
-        sections=lambda results: [
+        more=lambda results: [
             *_changed(items, separate, shared),
             *_differences(items, results, paired, shared),
         ],
@@ -76,16 +76,14 @@ def view_of_items(asked: Asked, source: Source, shared: Shared) -> View:
     )
 
 
-def _inputs(
-    items: Items, source: Source, read: Mapping[str, Items], model: ItemEffects
-) -> dict[str, Any]:
+def _inputs(items: Items, read: Mapping[str, Items], model: ItemEffects) -> dict[str, Any]:
     repeats = items.repeats and f"{items.repeats}: {bj.prevalence.items.REPEATS[items.repeats]}"
     more = {"repeats": repeats, "labels": items.spelling}
     if len(items.systems) > 1:
         more[kind_of(items.systems, several=True)] = ", ".join(items.systems)
     words = f"ItemEffects: {of_passes(str(model), items.pass_name)}"
     last = {"judges": ", ".join(read)} if len(read) > 1 else {"model": words}
-    return described(source, items, {"rows": repr(items)}, **more, **last)
+    return described(items, {"rows": repr(items)}, **more, **last)
 
 
 def _changed(items: Items, separate: Any, shared: Shared) -> list[Section]:

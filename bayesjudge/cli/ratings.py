@@ -144,35 +144,27 @@ def ratings(
     """
     shared.check()
     source = open_source(table, metric, judges=True)
+    named: dict[str, Any] = {
+        "item": item,
+        "rater": rater,
+        "choice": choice,
+        "response_set": response_set,
+    }
     if source.log is None:
         with checking("options") as require:
             require(judge, options.needed("--judge", "--judge is needed: which raters are judges"))
-            require(
-                not (people and (choice or response_set)),
-                "--people names columns with answers: leave out --choice and --response-set",
-            )
-        if people:
-            source.leave_out(tuned_on, people)
-            read = _one_row_an_answer(source, item, [*people, *(judge or [])])
-            item, rater, choice, response_set = "item", "rater", "answer", None
-            if separator:
-                choice, response_set = None, choice
-        else:
-            if response_set is None or "choice" in source.columns():
-                choice = choice or "choice"
-            answers = [c for c in (choice, response_set) if c is not None]
-            source.leave_out(tuned_on, answers, [item])
-            columns = [item, rater, *answers]
-            read = source.table(columns)
+            alone = not (people and (choice or response_set))
+            words = "--people names columns with answers: leave out --choice and --response-set"
+            require(alone, words)
+        read, named = _read_table(source, named, people, judge or [], separator, tuned_on)
     else:
         with checking("--tuned-on") as require:
             require(tuned_on is None, "needs a table: a log does not hold it for each answer")
-        read = source.raters(people or [])
-        judge = judge or source.judges
-        item, rater, choice, response_set = "item", "rater", "choice", None
+        read, judge = source.raters(people or []), judge or source.judges
+        named = {"item": "item", "rater": "rater", "choice": "choice", "response_set": None}
     needed = error is not None or shift_from is not None
-    said = option or _choices(read, choice, missing_value or [])
-    if positive is None and response_set is None and graded(said):
+    said = option or _choices(read, named["choice"], missing_value or [])
+    if positive is None and named["response_set"] is None and graded(said):
         positive = max(said, key=float)
     if positive is None:
         _require_positive(said, needed)
@@ -180,10 +172,7 @@ def ratings(
         read,
         positive=positive or said[0],  # on the screen no figure rests on it
         judges=judge or [],
-        item=item,
-        rater=rater,
-        choice=choice,
-        response_set=response_set,
+        **named,
         separator=separator or "|",
         options=option,
         missing_value=missing_value or (),
@@ -210,15 +199,12 @@ def ratings(
         counted.estimate(ci_prob=shared.ci_prob),
         counted.best_estimate(ci_prob=shared.ci_prob),
     ]
-    first = _first(counted, shared.ci_prob)
+    first = _first(counted, instant, shared.ci_prob)
     shifted = (
         module.shift_sensitivity(data, chosen=chosen, added=data.positive, of=of)
         if positive
         else None
     )
-
-    def sample() -> Fit:
-        return module.fit(data, model, **shared.sampling)
 
     posterior: list[module.Performance] = []
 
@@ -248,7 +234,6 @@ def ratings(
         title="Ratings: which judge agrees with people",
         answer="endorsement",
         inputs={
-            **source.inputs,
             "items": len(data.items or ()),
             "options": ", ".join(data.options)
             + (f" (positive: {data.positive})" if positive else ""),
@@ -259,14 +244,40 @@ def ratings(
         },
         tell=lambda r: module.answer(*r, ci_prob=shared.ci_prob, interval=shared.interval),
         waits=error is not None,
-        cautions=source.cautions,
+        source=source,
+        instant=instant,
+        sample=lambda: module.fit(data, model, **shared.sampling),
+        after=after,
+        more=lambda _: [Section("Which judge agrees with people", first, "agreement", first)],
+        draw=draw,
     )
-    sections = [Section("Which judge agrees with people", first, "agreement", first)]
-    present(instant, sample, shared, story, draw=draw, after=after, more=lambda _: sections)
+    present(story, shared)
 
 
 # what `bayesjudge.cli.app` says where this option is missing
 ratings.lessons = {"--positive": LESSON}  # type: ignore[attr-defined]
+
+
+def _read_table(
+    source: Source,
+    named: dict[str, Any],
+    people: Sequence[str] | None,
+    judges: Sequence[str],
+    separator: str | None,
+    tuned_on: str | None,
+) -> tuple[pa.Table, dict[str, Any]]:
+    """One row an answer, and what columns are then called."""
+    if people:
+        source.leave_out(tuned_on, people)
+        said: dict[str, Any] = {"choice": None, "response_set": None}
+        said["response_set" if separator else "choice"] = "answer"
+        rows = _one_row_an_answer(source, named["item"], [*people, *judges])
+        return rows, {"item": "item", "rater": "rater", **said}
+    if named["response_set"] is None or "choice" in source.columns():
+        named = {**named, "choice": named["choice"] or "choice"}
+    answers = [c for c in (named["choice"], named["response_set"]) if c is not None]
+    source.leave_out(tuned_on, answers, [named["item"]])
+    return source.table([named["item"], named["rater"], *answers]), named
 
 
 def _one_row_an_answer(source: Source, item: str, raters: Sequence[str]) -> pa.Table:
@@ -309,7 +320,7 @@ def _annotator_tests(data: module.Ratings, epsilon: float, shared: Shared) -> li
         return []
 
 
-def _first(counted: module.Performance, ci_prob: float) -> list[str]:
+def _first(counted: module.Performance, instant: Sequence[Estimate], ci_prob: float) -> list[str]:
     """Say how well each judge agrees with people, and which does best, how surely."""
     main = [d for d in counted.definitions if d.metric in ("hit_rate", "cohen_kappa")]
     shown = counted.under(*main).estimate(ci_prob=ci_prob)
@@ -323,8 +334,8 @@ def _first(counted: module.Performance, ci_prob: float) -> list[str]:
         lines.append(f"{judge} against the people's majority: {', '.join(parts)}.")
     if len(counted.judges) > 1:
         best = counted.under(main[0]).best().iloc[0]
-        lines.append(f"Best by hit rate: {best.idxmax()}, in {best.max():.0%} of the draws.")
-    return lines
+        lines.append(f"Best by hit rate: {best.idxmax()}, in {best.max():.0%} of the resamples.")
+    return lines + _instead_of_people(instant, counted.judges)
 
 
 def _in_digits(row: Row) -> str:
@@ -333,6 +344,26 @@ def _in_digits(row: Row) -> str:
         return "not defined"
     ends = "no interval" if np.isnan(row.high) else f"{row.low:.2f} to {row.high:.2f}"
     return f"{row.value:.2f} ({ends})"
+
+
+def _instead_of_people(instant: Sequence[Estimate], judges: Sequence[str]) -> list[str]:
+    """The published test beside its posterior, and why the two may differ."""
+    posterior = next((estimate for estimate in instant if "passes" in estimate), None)
+    tested = next((estimate for estimate in instant if "winning_rate" in estimate), None)
+    if posterior is None or tested is None:
+        return []
+    lines = [
+        f"{judge} stands in for half of the annotators with probability "
+        f"{posterior['passes', judge].value:.2f}; the published test, which wants proof against "
+        f"each annotator, finds that for {100 * tested['winning_rate', judge].value:.0f} % of them."
+        for judge in judges
+    ]
+    lines.append(
+        "The test calls an annotator won only if chance is excluded (false discovery rate 0.05); "
+        "the probability weighs what the items leave open, so that one may be 0 beside the other."
+    )
+    few = next((c for c in posterior.cautions if c.id == "few-annotators"), None)
+    return [*lines, f"{few.text[0].upper()}{few.text[1:]}."] if few else lines
 
 
 def follow_up(

@@ -35,7 +35,7 @@ from bayesjudge.cli.options import (
 )
 from bayesjudge.cli.output import Story, deliver, present, say, tell, write_csv
 from bayesjudge.cli.repeats_categories import categories
-from bayesjudge.cli.shapes.words import ATTEMPTS, JUDGES, SYSTEMS, TESTED, words_of
+from bayesjudge.cli.shapes.words import is_called, is_named
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.answer import Answer
 from bayesjudge.core.calls import called
@@ -188,16 +188,15 @@ def report(
         check_files(require, items=items)
         wide = half_width is None or half_width > 0
         require(wide, f"--half-width must be positive, got {half_width}")
+    wanted = {"half_width": half_width, "cost_per_call": cost_per_call}
     answer(
         scores,
         shared,
         source=source,
         model=kind(noise=noise),
-        half_width=half_width,
-        cost_per_call=cost_per_call,
+        wanted={**wanted, "flips_at_most": flips_at_most},
         to=items,
         labels=labels,
-        flips_at_most=flips_at_most,
         order=order or ("the columns" if in_columns else ""),
         modelled=half_width is not None or any(of_model.values()),
     )
@@ -373,22 +372,18 @@ def answer(
     shared: Shared,
     *,
     source: Source,
-    model: module.CumulativeLogit = module.CumulativeLogit(),
-    half_width: float | None = None,
-    cost_per_call: float | None = None,
-    to: Path | None = None,
-    labels: str = "",
-    flips_at_most: float = 0.05,
-    order: str = "",
-    modelled: bool = False,
+    model: module.CumulativeLogit,
+    wanted: Mapping[str, Any],
+    to: Path | None,
+    labels: str,
+    order: str,
+    modelled: bool,
 ) -> list[Estimate | Fit]:
     """Estimate from scores, and present; of verdicts a mean is `modelled` only if asked for."""
     many = len(scores.items) > MOST_ITEMS
     several = len(scores.items) + len(scores.judges) > 2
     forms = module.closed_forms(scores, ci_prob=shared.ci_prob)
-    wanted = {"half_width": half_width, "cost_per_call": cost_per_call}
-    wanted |= {"flips_at_most": flips_at_most, "ci_prob": shared.ci_prob}
-    answered = module.answer(*forms, **wanted)  # type: ignore[arg-type]
+    answered = module.answer(*forms, **wanted, ci_prob=shared.ci_prob)
     if order and (note := _note_of_order(scores, order, answered)):
         answered = replace(answered, notes=(*answered.notes, note))
     fits: list[Fit] = []
@@ -398,33 +393,30 @@ def answer(
     asked = shared.samples(any(files) or model != module.CumulativeLogit())
     instant = [estimate for each in forms for estimate in _shown(each, many)]
     if verdicts:
-        instant = _about_verdicts(answered, instant, flips_at_most)
+        instant = _about_verdicts(answered, instant, wanted["flips_at_most"])
 
     def sample() -> Fit:
         fits.append(module.fit(scores, model, **shared.sampling))
         return _items_left_out(fits[0]) if many else fits[0]
 
-    shown = present(
-        instant,
-        sample if several and asked and not verdicts else None,
-        replace(shared, save=None, nuts=asked),  # saved below, with the items
-        Story(
-            command="repeats report",
-            title="Repeated verdicts: how often the judge contradicts itself"
-            if verdicts
-            else "Repeated scores: how often to ask, and what scores vary with",
-            answer=next(iter(answered.quoted.quantities))
-            if verdicts
-            else "mean_score"
-            if many
-            else "item_score",
-            inputs={**_inputs(scores, source), **({"labels": labels} if labels else {})},
-            words={"mean_score": "share of the judge's answers that pass"} if verdicts else {},
-            tell=lambda _: answered,
-            waits=False,
-        ),
+    title, quantity = "Repeated scores: how often to ask, and what scores vary with", "item_score"
+    if verdicts:
+        title = "Repeated verdicts: how often the judge contradicts itself"
+        quantity = next(iter(answered.quoted.quantities))
+    story = Story(
+        command="repeats report",
+        title=title,
+        answer="mean_score" if many and not verdicts else quantity,
+        instant=instant,
+        sample=sample if several and asked and not verdicts else None,
+        tell=lambda _: answered,
         draw=lambda results: _draw(results, scores),
+        source=source,
+        inputs={**_inputs(scores), **({"labels": labels} if labels else {})},
+        words={"mean_score": "share of the judge's answers that pass"} if verdicts else {},
+        waits=False,
     )
+    shown = present(story, replace(shared, save=None, nuts=asked))  # saved below, with the items
     if shared.save is not None and fits:
         tell(f"fit saved in {fits[0].save(shared.save)}")
     if to is not None:
@@ -486,8 +478,8 @@ def _shown(estimate: Estimate, many: bool) -> list[Estimate]:
 def _refuse_attempts(source: Source, score: str, order: str | None) -> None:
     """Refuse verdicts on outputs that differ: no judge contradicts itself there."""
     log, counters = source.log, list[str]()
-    if log is None and {*words_of(score)} & TESTED:
-        counters = [n for n in source.columns() if {*words_of(n)} & ATTEMPTS and n != order]
+    if log is None and is_called(score, "tested"):
+        counters = [n for n in source.columns() if is_called(n, "attempts") and n != order]
     with checking("options") as require:
         after = "so that verdicts may differ without a contradiction: bayesjudge attempts"
         differ = log is not None and log.repeating == "system"
@@ -506,7 +498,7 @@ def _refuse_pooled(
     if source.log is not None:
         return
     taken = {*score, item, judge, order}
-    others = [n for n in source.columns() if n.lower() in (*JUDGES, *SYSTEMS) and n not in taken]
+    others = [n for n in source.columns() if is_named(n, "judges", "systems") and n not in taken]
     keys = [n for n in (item, judge) if n is not None]
     for name in others:
         rows = source.table([*keys, name]).to_pandas().drop_duplicates([*keys, name])
@@ -516,7 +508,7 @@ def _refuse_pooled(
         says = f"{name!r} has {few(kinds)}, whose rows would count as repeats of one"
         remedy = "keep the rows of one of them"
         if judge is None:
-            judges = "" if name.lower() in JUDGES else "if these are the judges, "
+            judges = "" if is_named(name, "judges") else "if these are the judges, "
             remedy = f"{judges}say --judge {name}; else {remedy}"
         raise InputError("options", [f"column {says}: {remedy}"])
 
@@ -582,9 +574,8 @@ def _of_items(source: Source, item: str | None) -> list[str]:
     return [] if item else [name for name in ITEM_COLUMNS if name in source.columns()]
 
 
-def _inputs(scores: module.Scores, source: Source) -> Mapping[str, Any]:
+def _inputs(scores: module.Scores) -> Mapping[str, Any]:
     return {
-        **source.inputs,
         "items": len(scores.items),
         "judges": len(scores.judges),
         "answers": int(scores.repeats.sum()),

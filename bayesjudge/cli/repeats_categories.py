@@ -67,7 +67,8 @@ def categories(
         command="repeats categories",
         title="Consistency: the same category twice",
         answer="same_twice",
-        inputs=source.inputs,
+        instant=[consistency],
+        source=source,
         tell=lambda results: module.answer(*results, ci_prob=shared.ci_prob),
     )
-    present([consistency], None, shared, story)
+    present(story, shared)

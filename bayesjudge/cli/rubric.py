@@ -42,6 +42,7 @@ SHORT = {"youden": "J", "correlation": "r", "auc": "AUC"}
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
     from bayesjudge.core.estimate import Estimate
     from bayesjudge.rubric import Rubric
@@ -211,7 +212,7 @@ def _show(
     counted |= {"systems not compared": refused}
     counted = {name: count for name, count in counted.items() if count is not None}
     weights = None if rubric.own_criteria else _weights(rubric)
-    inputs = described(source, rubric, counted, criteria=few(rubric.criteria, 12), weights=weights)
+    inputs = described(rubric, counted, criteria=few(rubric.criteria, 12), weights=weights)
 
     def sections(_: Results) -> list[Section]:
         first = [] if each is None else [_criteria_section(each, module.cannot_judge(each, reach))]
@@ -221,19 +222,26 @@ def _show(
         ]  # fmt: skip
         return [*first, *difference_section(rows, difference_words, rubric.names, " in the total")]
 
+    def draw(_: Results) -> dict[str, Axes]:
+        if each is None:
+            return {}
+        return {
+            f"Criteria{f' of {name}' * bool(name)}": module.plot_criteria(each, system=name)
+            for name in rubric.names
+        }
+
     story = Story(
         command="rubric",
         title="Total of a rubric",
         answer="total",
+        instant=estimates,
+        source=source,
         inputs=inputs,
         tell=lambda results: module.answer(*results, *compared, ci_prob=level, reach=reach),
-        cautions=source.cautions,
+        more=sections,
+        draw=draw,
     )
-    draw = None if each is None else lambda _: {
-        f"Criteria{f' of {name}' * bool(name)}": module.plot_criteria(each, system=name)
-        for name in rubric.names
-    }  # fmt: skip
-    present(estimates, None, shared, story, draw=draw, more=sections)
+    present(story, shared)
 
 
 def _weights(rubric: Rubric) -> str | None:

@@ -40,8 +40,8 @@ def view_of_scores(asked: Asked, source: Source, shared: Shared) -> View:
     """Read scores, of one system or of several."""
     scores, paired = _read(asked, source, shared)
     if asked.by is None:
-        return _of_one(scores[""], source, shared)
-    return _of_systems(scores, paired, source, shared)
+        return _of_one(scores[""], shared)
+    return _of_systems(scores, paired, shared)
 
 
 def as_verdicts(
@@ -132,7 +132,7 @@ def _read(
         return systems, module.PairedScores.from_frame(table, by=by, **how)
 
 
-def _of_one(scores: Scores, source: Source, shared: Shared) -> View:
+def _of_one(scores: Scores, shared: Shared) -> View:
     from bayesjudge.prevalence.scores.answer import knows_bias
 
     module, level = bj.prevalence.scores, shared.ci_prob
@@ -150,15 +150,13 @@ def _of_one(scores: Scores, source: Source, shared: Shared) -> View:
     return View(
         closed=[*module.closed_forms(scores, ci_prob=level), *bias],
         sample=lambda: module.fit(scores, **shared.sampling),
-        inputs=_inputs(scores, source),
+        inputs=_inputs(scores),
         draw=draw,
         **_named(scores),
     )
 
 
-def _of_systems(
-    scores: dict[str, Scores], paired: PairedScores | None, source: Source, shared: Shared
-) -> View:
+def _of_systems(scores: dict[str, Scores], paired: PairedScores | None, shared: Shared) -> View:
     """The mean truth of each system, and their differences.
 
     Systems that share no item, or of which nothing else is known, are independent samples, and are
@@ -173,7 +171,7 @@ def _of_systems(
         words = "systems that share items have closed forms only, without a model: leave "
         require(apart or shared.interval is None, f"{words}--interval {shared.interval} out")
     kind_of_interval(shared, "scores")
-    about = [_inputs(each, source) for each in scores.values()]
+    about = [_inputs(each) for each in scores.values()]
     del about[0]["bins of the score"]  # each system has its own
     summed = {name: sum(row[name] for row in about) for name in ("items", "labelled", "unscored")}
     noun = "item" if paired is None else "output"
@@ -215,7 +213,7 @@ def _of_systems(
         sample=sampled if apart else None,
         inputs={**about[0], **summed, **systems},
         retold=retold,
-        sections=sections,
+        more=sections,
         **_named(first),
     )
 
@@ -272,8 +270,8 @@ def read_scale(option: str, text: str | None, require: Any) -> Any:
         return None
 
 
-def _inputs(scores: Scores, source: Source) -> dict[str, Any]:
+def _inputs(scores: Scores) -> dict[str, Any]:
     counted = {"items": int(scores.n.sum()), "labelled": int(scores.n[scores.known].sum())}
     counted |= {"unscored": scores.unscored, **({"rows": scores.rows} if scores.rows else {})}
     bins = ", ".join(scores.bins)
-    return described(source, scores, counted, bins_of_the_score=bins, labels=scores.spelling)
+    return described(scores, counted, bins_of_the_score=bins, labels=scores.spelling)

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from bayesjudge.cli.label_file import Labels
 from bayesjudge.cli.options import TRUTH
+from bayesjudge.cli.rows import DATABASES, Rows
 from bayesjudge.core.errors import InputError, Problem, checking
 from bayesjudge.core.estimate import Caution
-from bayesjudge.core.names import name_of
 from bayesjudge.core.progress import progress
 from bayesjudge.core.screen import few
-from bayesjudge.readers import read_table, tables
+from bayesjudge.readers import tables
 from bayesjudge.readers.files import File
-from bayesjudge.readers.log import Log, Metric, label_of
+from bayesjudge.readers.log import Metric, label_of
 from bayesjudge.readers.recognition import read_as, recognise
 from bayesjudge.verdicts.selection import WHOLE
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 #: Fields of a log that say what people think, by the words in their names.
 HUMAN = ("human", "label", "gold", "truth", "annotat", "expert", "review", "correct_answer")
-DATABASES = ("xlsx", "sqlite", "duckdb")
 PAIRS = ["win", "tie", "loss"]
 #: How a log calls what a test puts in, which people do not say.
 INPUTS = "vars."
@@ -63,14 +62,9 @@ class Tuned:
 
 
 @dataclass
-class Source:
-    """A file, and the log that it is, if it is one."""
+class Source(Rows):
+    """A file that a command reads, with people's labels of another one if there are some."""
 
-    path: Path
-    file: File | None = None
-    log: Log | None = None
-    metric: str = ""
-    judge: str | None = None
     labels: Labels | None = None
     #: Columns of people's labels, if they may be in a file of their own.
     people: tuple[str, ...] = ()
@@ -155,14 +149,6 @@ class Source:
     def _rows(self) -> int:
         return 0 if self.log is not None else tables.rows_of(self.file or self.path)
 
-    def columns(self) -> list[str]:
-        """Columns that there are."""
-        if self.log is not None:
-            return list(self.log.table(self.metric, judge=self.judge).column_names)
-        if self.file is not None and self.file.kind not in DATABASES:
-            return self.file.fields
-        return tables.names_in(self.path)
-
     def verdicts(self, named: Sequence[str], rater: str | None) -> list[str]:
         """Columns of verdicts: a judge that is one of the raters has rows of its own instead."""
         return [name for name in named if rater is None or name in self.columns()]
@@ -174,14 +160,6 @@ class Source:
         except InputError as error:
             return error.problems
         return []
-
-    @property
-    def outputs(self) -> list[str]:
-        """Columns of a log that tell an item's outputs apart, if there are several."""
-        if self.log is None:
-            return []
-        several = {"system": len(self.log.systems) > 1, "repeat": self.log.repeating == "system"}
-        return [name for name, there in several.items() if there]
 
     def add_labels(
         self,
@@ -205,20 +183,10 @@ class Source:
         keys = self.labels.item_and_system(self)
         return item and keys[0], by and keys[1]
 
-    def table_of_names(self, columns: Sequence[str]) -> dict[str, list[str]]:
-        """Some columns as names, empty where there is none."""
-        table = self.own_table(list(dict.fromkeys(columns)))
-        return {
-            c: ["" if cell is None else name_of(cell).strip() for cell in table[c].to_pylist()]
-            for c in table.column_names
-        }
-
     def own_table(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> pa.Table:
         """Read some columns, without labels of another file."""
-        if self.log is None:
-            with self._labels_elsewhere():
-                return read_table(self.file or self.path, columns, numbers=numbers)
-        return self.log.table(self.metric, columns, judge=self.judge, numbers=numbers)
+        with self._labels_elsewhere():
+            return super().own_table(columns, numbers)
 
     @contextmanager
     def _labels_elsewhere(self) -> Iterator[None]:
@@ -273,11 +241,8 @@ class Source:
     @property
     def paired(self) -> bool:
         """Whether verdicts compare two answers."""
-        return (
-            self.log is not None
-            and bool(self.chosen.labels)
-            and set(self.chosen.labels) <= set(PAIRS)
-        )
+        labels = {*self.chosen.labels} if self.log is not None else set()
+        return bool(labels) and labels <= {*PAIRS}
 
     @property
     def graded_pairs(self) -> bool:
@@ -304,10 +269,7 @@ class Source:
     @property
     def own_truth(self) -> str | None:
         """``"truth"``, if people graded by the metric's name."""
-        if self.log is None:
-            return None
-        columns = self.log.table(self.metric, judge=self.judge).column_names
-        return "truth" if "truth" in columns else None
+        return "truth" if self.log is not None and "truth" in self.columns() else None
 
     def truth(self, given: str | None, labels: Path | None = None) -> str:
         """The column of people's labels: the one named, the log's own, or ``truth`` of `labels`."""
@@ -317,7 +279,7 @@ class Source:
             raise InputError("options", [TRUTH])
         if self.own_truth:
             return self.own_truth
-        columns = self.log.table(self.metric, judge=self.judge).column_names
+        columns = self.columns()
         near = of_people(columns)
         hint = f"for example {' or '.join(f'--truth {c}' for c in near)}" if near else "label some"
         raise InputError("options", [f"{TRUTH}; the log has {few(columns)}; {hint}"])
@@ -378,11 +340,6 @@ def of_people(columns: Sequence[str]) -> list[str]:
     return [
         c for c in columns if any(word in c.lower() for word in HUMAN) and not c.startswith(INPUTS)
     ]
-
-
-def inputs_of(source: Source | str) -> dict[str, str]:
-    """What was read: of a source, or a name that stands for data without a file."""
-    return {"data": source} if isinstance(source, str) else source.inputs
 
 
 def repeating(source: Source) -> Any:

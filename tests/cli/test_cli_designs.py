@@ -149,7 +149,7 @@ def test_pairs_in_both_orders_give_a_win_rate(ask, tables):
     expected = P.difference(counts)["win_rate"].value
     assert found["win_rate", "Difference (PPI++)"] == pytest.approx(expected)
     out = ask(*asked, "--no-nuts", "--details")
-    assert "position-bias: of 200 pairs judged in both orders" in out
+    assert "position-bias: of 200" in out
     assert re.search(r"^win_rate +value", out, re.MULTILINE)
 
 

@@ -81,7 +81,7 @@ def test_labels_that_do_not_fit_are_refused(run, tmp_path):
     code, found = run("prevalence", "verdicts.csv", *columns, "--item", "item")
     assert "1 labelled items are not in the table" in found["inputs"]["labels from"]
     _, err = run("prevalence", "verdicts.csv", *columns[:-2])
-    assert "no column 'human'" in err
+    assert "column 'human'" in err
     assert "if people's labels are in another file: --labels FILE" in err
 
 

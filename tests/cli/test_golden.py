@@ -173,8 +173,8 @@ def test_a_page_begins_as_the_screen_and_draws_what_is_quoted(
     monkeypatch.chdir(folder)
     named, titles, figures = {}, [], output._figures
 
-    def drawn(page, results, story, draw):
-        pictures = figures(page, results, story, draw)
+    def drawn(page, results, story):
+        pictures = figures(page, results, story)
         quoted = page.answer.quoted.method
         named[True] = {quoted.title, quoted.brief}
         methods = {name for one in results for name in (one.method.title, one.method.brief)}

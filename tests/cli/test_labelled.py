@@ -187,8 +187,8 @@ def test_dashes_of_a_file_of_labels_are_empty_cells_as_those_of_a_table(score, t
     for files in (["both.csv"], ["judge.csv", "people.csv"]):
         found = _doctor(*(tmp_path / one for one in files), capsys)
         contents = " ".join(found["contents"])
-        assert "people's labels in human: 60 of 300 rows" in contents
-        assert "human: '-' is read as an empty cell" in found["odd"]
+        assert "human: 60 of 300" in contents
+        assert any("human: '-'" in text for text in found["odd"])
         assert any(one.startswith("the line says that the labelled items") for one in found["odd"])
         line = shlex.split(found["answers"][0]["command"])[1:]
         assert "--missing-value=-" in line

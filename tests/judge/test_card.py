@@ -440,7 +440,7 @@ def test_each_system_is_judged_by_its_own_labels():
         assert made["prevalence", name] == pytest.approx(alone["prevalence"], abs=1e-9)
     assert made["carries_over", "changed", "specificity"].value < 0.02
     (caution,) = [c for c in made.cautions if c.id == "untested-rates"]
-    assert "in system 'new'" in caution.text
+    assert "system 'new'" in caution.text
     assert bj.prevalence.answer(made).text.startswith("People would pass")
 
 

@@ -226,7 +226,7 @@ def test_more_judges_than_intervals_can_be_made_for_are_named_in_a_caution():
         found = bj.panel.dawid_skene_em(votes)
         cautions = [one.text for one in found.cautions if one.id == "no-interval"]
         assert found.table["low"].isna().all() == bool(cautions) == (judges > 10)
-    assert "the 1,500 judges have more than 3,000 free rates" in cautions[0]
+    assert "the 1,500 judges" in cautions[0]
 
 
 def test_half_a_vote_keeps_a_rater_of_few_items_from_being_taken_for_perfect():

@@ -152,7 +152,7 @@ def test_a_caution_names_the_system():
     )
     (found,) = cautions_of(counts)
     assert found.id == "weak-judge"
-    assert "in system 'weak'" in found.text
+    assert "system 'weak'" in found.text
 
 
 def test_above_chance_covers():

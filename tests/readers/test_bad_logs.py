@@ -179,7 +179,7 @@ def test_nul_bytes_and_a_first_line_without_end(tmp_path, capsys):
     for command in (["doctor", str(wide)], ["prevalence", str(wide), "--truth", "c1",
                     "--verdict", "c0", "--calibration", "random"]):  # fmt: skip
         assert main(command) == 2
-        assert "has a first line of more than 65,536 bytes" in capsys.readouterr().err
+        assert "more than 65,536" in capsys.readouterr().err
 
 
 def test_logs_of_nothing(tmp_path):

@@ -142,10 +142,10 @@ def test_verdicts_in_words_are_read(verdicts, words, kind, capsys):
 def test_verdicts_that_nobody_knows_name_the_options(verdicts, capsys):
     assert main(["repeats", "report", verdicts("ok", "meh"), "--no-nuts"]) == 2
     said = capsys.readouterr().err
-    assert "'meh', 'ok' are neither pass nor fail" in said
+    assert "'meh', 'ok'" in said
     assert "--pass-value ok --fail-value meh" in " ".join(said.split())
     assert main(["repeats", "report", verdicts("3", "five"), "--scale", "1-5", "--no-nuts"]) == 2
-    assert "['five'] are not numbers" in capsys.readouterr().err
+    assert "['five'] are" in capsys.readouterr().err
     options = ["--scale", "1-5", "--pass-value", "P"]
     assert main(["repeats", "report", verdicts("P", "F"), *options, "--no-nuts"]) == 2
     assert "--pass-value: --scale is then 0-1" in capsys.readouterr().err
@@ -216,7 +216,7 @@ def test_rows_of_several_judges_are_no_repeats_of_one(tmp_path, scores, capsys):
     assert f"column 'model' has {words}if these are the judges, say --judge model; else keep" in err
     told(lambda t: t.rename(columns={"judge": "model"}), "--judge", "model", code=0)
     err = told(lambda t: t.assign(system=["a", "b"] * (len(t) // 2)), "--judge", "judge")
-    assert "column 'system' has a, b, whose rows would count as repeats of one: keep" in err
+    assert "'system' has a, b" in err
     told(lambda t: t.assign(item=t["item"] + t["judge"]), code=0)
     told(lambda t: t.assign(judge="one"), code=0)
 
@@ -276,7 +276,7 @@ def test_five_hundred_items_make_one_screen_and_a_file(tmp_path, capsys):
     lines = capsys.readouterr().out.strip().splitlines()
     assert len(lines) < 45
     assert lines[0].startswith("An item needs 14 calls")
-    assert "at a cost of 70 for 500 items" in " ".join(lines[:3])
+    assert "of 70 for 500" in " ".join(lines[:3])
     assert set(pd.read_csv(out).groupby("method").size()) == {500}
     assert page.read_text().count("<tr") < 30
 
@@ -284,7 +284,7 @@ def test_five_hundred_items_make_one_screen_and_a_file(tmp_path, capsys):
 def test_a_file_of_several_items_is_not_one_item(scores, capsys):
     report = ["repeats", "report", str(scores), "--scale", "1-5", "--no-nuts", "--one-item"]
     assert main(report) == 2
-    assert "column 'item' names 4 items" in capsys.readouterr().err
+    assert "'item' names 4" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -398,7 +398,7 @@ def test_an_echoed_key_is_not_printed(asked, capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("bins = 3", "", "give either bins or half_width"),
+        ("bins = 3", "", "give one of bins and half_width"),
         ("bins = 3", "bin = 3", "'bin' is not known; did you mean 'bins'?"),
         ("bins = 3", 'bins = "three"', "bins must be a number, got 'three'"),
         ("bins = 3", "bins = true", "bins must be a number, got True"),

@@ -75,6 +75,11 @@ class Reading:
     note_of_way: Mapping[str, str] = field(default_factory=dict)
     #: Whether the line of the gate follows.
     gate: bool = False
+    #: Name of the shape that proposes it.
+    shape: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.question}\n  {self.line}"
 
 
 @dataclass(frozen=True)
@@ -114,27 +119,32 @@ def shapes() -> list[str]:
     return [m.name for m in pkgutil.iter_modules(__path__) if m.name.startswith("of_")]
 
 
-def matches(table: Table) -> Iterator[tuple[str, Match]]:
+def matches(table: Table) -> Iterator[Match]:
     """What each shape finds in a table; one that fails says so, and the others go on.
 
     Verdicts that say which of two answers won are no verdicts on one output.
     """
-    pairs = [*_matches(table)]
-    battles = any(isinstance(m, Reading) and m.line.command == OF_PAIRS for _, m in pairs)
-    for name, match in pairs:
+    every = [*_matches(table)]
+    battles = any(isinstance(m, Reading) and m.line.command == OF_PAIRS for m in every)
+    for match in every:
         single = isinstance(match, Reading) and match.line.command not in (OF_PAIRS, "bias orders")
         if not (battles and (single or isinstance(match, Labelling))):
-            yield name, match
+            yield match
+
+
+def of_shape(match: Match, name: str) -> Match:
+    """The match, which knows what proposes it."""
+    return replace(match, shape=name) if isinstance(match, Reading) else match
 
 
 #: The command whose verdicts are on two answers.
 OF_PAIRS = "leaderboard"
 
 
-def _matches(table: Table) -> Iterator[tuple[str, Match]]:
+def _matches(table: Table) -> Iterator[Match]:
     for name in shapes():
         try:
             for match in import_module(f"{__name__}.{name}").matches(table):
-                yield name, match
+                yield of_shape(match, name)
         except Exception as error:  # a fault of ours: other shapes may answer
-            yield name, Noted(f"{name} could not look: {type(error).__name__}: {error}", odd=True)
+            yield Noted(f"{name} could not look: {type(error).__name__}: {error}", odd=True)

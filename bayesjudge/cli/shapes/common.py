@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bayesjudge.cli.shapes.coding import Options, given, usual_scale, value_options
+from bayesjudge.cli.shapes.coding import Options, given, value_options
 from bayesjudge.cli.shapes.table import Table
-from bayesjudge.cli.shapes.words import ATTEMPTS, DENIED, TESTED, WRONG
 from bayesjudge.core.labels import folded
 from bayesjudge.core.screen import few
 
@@ -27,11 +26,6 @@ def ends(table: Table, name: str, notes: list[str]) -> str:
     scale = table[name].scale
     notes.append(f"{name}: the scale {scale} is a guess from the numbers seen")
     return scale
-
-
-def ends_of(numbers: Sequence[float]) -> str:
-    """Ends of the scale of numbers, with a dash."""
-    return usual_scale(numbers).replace(":", "-")
 
 
 def absent(table: Table, names: Sequence[str], notes: list[str]) -> list[str]:
@@ -54,8 +48,8 @@ def values(table: Table, notes: list[str]) -> Options:
 
 def _says_what_is_wrong(table: Table, names: Sequence[str], notes: list[str]) -> Options:
     """Options of yes and no, or 1 and 0, where a column's name says that yes is bad."""
-    bad_words = {n: table[n].words & WRONG for n in names if not table[n].words & DENIED}
-    called = next((n for n, words in bad_words.items() if words), None)
+    wrong = (n for n in names if table[n].called("wrong") and not table[n].called("denied"))
+    called = next(wrong, None)
     spelled = {folded(cell): cell for n in names for cell in table[n].kinds}
     pair = next((pair for pair in (("1", "0"), ("yes", "no")) if {*spelled} == {*pair}), None)
     if called is None or pair is None:
@@ -72,8 +66,8 @@ def are_attempts(table: Table) -> bool:
     """Whether rows of one item are attempts of an agent, by what columns are called."""
     if not table.repeats or table.judge or table.variant:
         return False
-    counted = any(c.words & ATTEMPTS for c in table if c.counts_to)
-    tested = any(table[name].words & TESTED for name in table.verdicts)
+    counted = any(c.called("attempts") for c in table if c.counts_to)
+    tested = any(table[name].called("tested") for name in table.verdicts)
     agent = table.system is not None and bool(table[table.system].words & {"agent"})
     return agent or (counted and (tested or bool(table.truths)))
 

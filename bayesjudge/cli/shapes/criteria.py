@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from bayesjudge.cli.shapes.roles import describe
 from bayesjudge.cli.shapes.table import Table
-from bayesjudge.cli.shapes.words import CRITERIA, SCORES, is_model, words_of
+from bayesjudge.cli.shapes.words import is_called, is_model, vocabulary, words_of
 
 #: Of how many criteria a line each is shown.
 MOST_CRITERIA = 5
@@ -35,14 +35,18 @@ def criteria(table: Table, most: int = MOST_CRITERIA) -> list[Table]:
     alone = len({(group.verdicts or group.scores)[0] for group in groups}) == len(groups)
     # of one judge, which all columns name and people's do not, or of several criteria
     single = bool(of_judges - set().union(*(about[n] for n in table.truths)))
-    called = not table.verdicts or all({*words_of(n)} & CRITERIA for n in judged)
+    called = not table.verdicts or all(is_called(n, "criteria") for n in judged)
     several = len(groups) > 1 or single or (called and not any(map(is_model, judged)))
     return groups if alone and several and len(groups) == len(table.truths[:most]) else []
 
 
 def _about(name: str) -> set[str]:
     """What a name may share with another one: words, and letters with a number such as ``q3``."""
-    words = {word for word in words_of(name) if len(word) > 1} - SCORES - {"label", "labels"}
+    words = (
+        {word for word in words_of(name) if len(word) > 1}
+        - vocabulary("scores")
+        - {"label", "labels"}
+    )
     return words | {*re.findall(r"(?<![^\W\d_])[a-z]\d+", NEW_WORD.sub(" ", name).lower())}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from bayesjudge.cli.label_file import keys_of
@@ -28,45 +29,45 @@ def people_in(columns: dict[str, list[str]], judged: list[Column]) -> list[str]:
     return candidates or [c.name for c in table if c.labels and c.binary and not c.constant]
 
 
-def join(table: Table, source: Source, other: Source, truth: str | None) -> Table | Lacking:
+def join(table: Table, source: Source, other: Source, truths: Sequence[str]) -> Table | Lacking:
     """The table with people's labels of another file beside the verdicts or scores."""
     judged = [*(table.verdicts or table.scores[:1])][:MOST_JUDGES]
     read = ["verdict"] if table.log else judged
     columns = other.table_of_names(other.columns())
     said = [Column(n, cells) for n, cells in source.table_of_names(read).items()]
-    truth = truth or next(iter(people_in(columns, said)), None)
+    truths = [*truths] or people_in(columns, said)[:1]
     if len(table.systems) > 1:
         system = str(table.system)
     else:
         system = "system" if table.log and "system" in source.outputs else ""
-    keys = keys_of(source, other, truth, system) if truth else None
-    if keys is None or truth is None:
-        words = "names of these items" if truth else "people's labels (--truth COLUMN)"
+    keys = keys_of(source, other, truths[0], system) if truths else None
+    if keys is None:
+        words = "names of these items" if truths else "people's labels (--truth COLUMN)"
         shown = ""
-        if truth and table.log:
+        if truths and table.log:
             shown = f"; here an item is called {source.table_of_names(['item'])['item'][0]!r}"
         return Lacking(
             "prevalence", f"{words} in {other.path}, which has columns {few([*columns], 8)}{shown}"
         )
     item, by = keys[0], keys[1] or ("" if table.log else system)
-    labels = {"--labels": [str(other.path)], "--truth": [truth], "--item": [item]}
+    labels = {"--labels": [str(other.path)], "--truth": truths, "--item": [item]}
     labels |= {"--by": [by]} if by else {}
     try:
-        source.add_labels(Path(other.path), truth=truth, verdicts=read, item=item, by=by or None)
-        rows = source.table([*read, truth])
+        source.add_labels(Path(other.path), truth=truths, verdicts=read, item=item, by=by or None)
+        rows = source.table([*read, *truths])
     except InputError as error:
         line = Line("prevalence", str(source.path), labels)
         return Lacking("prevalence", f"tried `{line}`: {error.message[:300]}")
-    absent = [*describe(columns, truth).absent.get(truth, ())]
+    absent = {n: c for n, c in describe(columns, truths).absent.items() if n in truths}
     cells = {n: ["" if c is None else str(c) for c in rows[n].to_pylist()]
              for n in rows.column_names}  # fmt: skip
-    cells[truth] = ["" if c in absent else c for c in cells[truth]]
+    cells |= {n: ["" if c in words else c for c in cells[n]] for n, words in absent.items()}
     if table.log:
         cells = {judged[0]: cells.pop("verdict"), **cells}
-    same = len(cells[truth]) == len(next(iter(table.columns.values())))
+    same = len(rows) == len(next(iter(table.columns.values())))
     return table.but(
         columns={**table.columns, **cells} if same else cells,
-        truths=[truth],
+        truths=truths,
         labels=labels,
-        absent={**table.absent, **({truth: absent} if absent else {})},
+        absent={**table.absent, **absent},
     )

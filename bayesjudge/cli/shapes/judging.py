@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from bayesjudge.cli.shapes import Line
 
-#: Options of `prevalence` and `panel` that `judge` has too, by their names there.
+#: Options of labels and of their design.
+OF_LABELS = ("--truth", "--calibration", "--labels", "--pass-value", "--fail-value")
+#: Options that `judge` has too, by command, with what it calls them.
 SAME = {
-    name: name
-    for name in (
-        *("--verdict", "--score", "--scale", "--truth", "--truth-scale", "--truth-from", "--by"),
-        *("--calibration", "--propensity", "--classes", "--labels", "--item", "--repeats"),
-        *("--rater", "--adjudicated"),
-        *("--pass-value", "--fail-value", "--missing-value", "--unparsed", "--metric", "--judge"),
-    )
-}
-OF_PANEL = {
-    "--judges": "--verdict",
-    "--generator": "--by",
-    **{name: name for name in ("--truth", "--calibration", "--labels")},
-    **{name: name for name in ("--pass-value", "--fail-value", "--missing-value")},
+    "prevalence": {
+        name: name
+        for name in (
+            *(*OF_LABELS, "--missing-value", "--unparsed", "--propensity", "--metric", "--judge"),
+            *("--verdict", "--score", "--scale", "--truth-scale", "--truth-from", "--by"),
+            *("--classes", "--item", "--repeats"),
+        )
+    },
+    "panel": {
+        "--judges": "--verdict",
+        "--generator": "--by",
+        **{name: name for name in (*OF_LABELS, "--missing-value")},
+    },
 }
 #: What an answer can do without.
 LEFT_OUT = ("--item",)
@@ -26,7 +28,7 @@ LEFT_OUT = ("--item",)
 
 def of_the_judge(line: Line) -> Line | None:
     """The line of `judge` of a line that corrects a judge; None if that rests on more."""
-    names = {"prevalence": SAME, "panel": OF_PANEL}.get(line.command)
+    names = SAME.get(line.command)
     people = {"--truth", "--labels"} & {*line.options} or "--metric" in line
     if names is None or not people:
         return None

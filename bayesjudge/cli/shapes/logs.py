@@ -28,7 +28,9 @@ from bayesjudge.readers.log import COLUMNS, Log, Metric
 NAMES = ("test", "description", "provider", "prompt")
 
 
-def matches_of_log(log: Log, path: str, truth: str | None, labels: Path | None) -> Iterator[Match]:
+def matches_of_log(
+    log: Log, path: str, truths: Sequence[str], labels: Path | None
+) -> Iterator[Match]:
     """What the log holds, and what each metric that a judge graded can answer."""
     items = len({g.item for g in log.grades})
     systems = f", by {few(log.systems, 5)}" if log.systems else ""
@@ -51,7 +53,7 @@ def matches_of_log(log: Log, path: str, truth: str | None, labels: Path | None) 
             yield Noted(f"{metric.name}: {what}", odd=True)
     known = False
     for metric in readable:
-        of_metric = [*_of_metric(log, metric, path, truth, labels)]
+        of_metric = [*_of_metric(log, metric, path, truths, labels)]
         known |= any(isinstance(match, Reading) and "--truth" in match.line for match in of_metric)
         yield from of_metric
     if not readable:
@@ -97,7 +99,7 @@ def _scale(metric: Metric) -> str:
 
 
 def _of_metric(
-    log: Log, metric: Metric, path: str, truth: str | None, labels: Path | None
+    log: Log, metric: Metric, path: str, truths: Sequence[str], labels: Path | None
 ) -> Iterator[Match]:
     """What the grades of one metric can answer."""
     rows = log.table(metric.name)
@@ -109,16 +111,16 @@ def _of_metric(
     cells[said] = ["" if c is None else str(c) for c in rows["verdict"].to_pylist()]
     table = Table(cells, item="item", path=path, log=True, where=metric.name, about=named)
     table = table.but(**{"scores" if metric.numeric else "verdicts": [said]})
-    people = [truth] if truth and not labels else _truths(table, metric.name)
-    yield from (Noted(note, odd=True) for n in people if n != "truth" and not truth
+    people = [*truths] if truths and not labels else _truths(table, metric.name)
+    yield from (Noted(note, odd=True) for n in people if n != "truth" and not truths
                 if (note := all_alike(n, cells[n])))  # fmt: skip
-    people = [n for n in people if truth or n == "truth" or not all_alike(n, cells[n])]
-    if people and not truth and people[0] != "truth":
+    people = [n for n in people if truths or n == "truth" or not all_alike(n, cells[n])]
+    if people and not truths and people[0] != "truth":
         yield from _if_whole(table, people[0])
-    table = table.but(truths=people[:1])
+    table = table.but(truths=people[: len(truths) or 1], named=bool(truths))
     if labels is not None:
         joined = join(table.but(truths=()), open_source(Path(path), metric.name, judges=True),
-                      open_source(labels), truth)  # fmt: skip
+                      open_source(labels), truths)  # fmt: skip
         if isinstance(joined, Lacking):
             yield joined
         table = table.but(truths=()) if isinstance(joined, Lacking) else joined

@@ -10,7 +10,6 @@ from bayesjudge.cli.shapes.common import are_attempts, values
 from bayesjudge.cli.shapes.labelled import label_design
 from bayesjudge.cli.shapes.people import one_question
 from bayesjudge.cli.shapes.table import Table
-from bayesjudge.cli.shapes.words import TESTED
 from bayesjudge.readers.log import Log, Metric
 
 #: What can be done with attempts without a verdict, and with those without an outcome.
@@ -39,7 +38,7 @@ def matches(table: Table) -> Iterator[Match]:
     if not table[name].binary and "--classes" in coded:
         return
     options = given(task=table.item, by=table.system if len(table.systems) > 1 else None)
-    tested = bool(table[name].words & TESTED)
+    tested = table[name].called("tested")
     if table.truths:
         truth = table.truths[0]
         chosen = label_design(table.columns[name], table.columns[truth], [], [])
@@ -60,10 +59,10 @@ def matches(table: Table) -> Iterator[Match]:
 
 def _people(table: Table) -> list[str]:
     """Columns of people's labels: those of one question, if they use the same words."""
-    names = one_question(table.truths)
+    names = table.truths if table.named else one_question(table.truths)
     first = table[table.truths[0]]
     alike = all(table[n].binary and table[n].meanings == first.meanings for n in names)
-    return names if len(names) > 1 and alike else [first.name]
+    return [*names] if len(names) > 1 and alike else [first.name]
 
 
 def of_log(

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from bayesjudge.cli.shapes import WANTED, Asked, Lacking, Line, Match, Noted, Reading
-from bayesjudge.cli.shapes.coding import given
-from bayesjudge.cli.shapes.common import DROPPED, WITH_MISSING, ends, ends_of
+from bayesjudge.cli.shapes.coding import given, usual_scale
+from bayesjudge.cli.shapes.common import DROPPED, WITH_MISSING, ends
 from bayesjudge.cli.shapes.table import Table
-from bayesjudge.cli.shapes.words import CHANGED, PERHAPS, UNCHANGED, is_model, words_of
+from bayesjudge.cli.shapes.words import is_called, is_model, vocabulary, words_of
 from bayesjudge.core.screen import few
 
 #: What goes with such a name, and nothing else does.
@@ -53,7 +53,7 @@ def matches(table: Table) -> Iterator[Match]:
 
 
 def _side_by_side(table: Table, seen: Versions) -> Iterator[Match]:
-    scale = ends_of([float(c) for n in seen.columns for c in table[n].kinds])
+    scale = usual_scale([float(c) for n in seen.columns for c in table[n].kinds]).replace(":", "-")
     options = given(item=table.item, score=seen.columns, judge=table.judge)
     options |= given(scale=scale, design="item")
     names, line = few(seen.columns, 5), Line("bias", table.path, options)
@@ -91,20 +91,21 @@ def versions_in(names: Sequence[str]) -> Versions | None:
     >>> versions_in(["helpfulness", "clarity"])
     """
     words = {name: words_of(name) for name in names}
+    unchanged, perhaps = vocabulary("unchanged"), vocabulary("perhaps")
     for first, own_words in words.items():
-        said = next((word for word in own_words if word in UNCHANGED | PERHAPS), None)
+        said = next((word for word in own_words if word in unchanged | perhaps), None)
         if said is None:
             continue
         alike = {*own_words} - {said}
         others = [n for n in names if n != first and alike < {*words[n]}]
         partner = PARTNERS.get(said)
         paired = [n for n in others if partner in words[n]]
-        changed = [n for n in others if {*words[n]} & CHANGED]
-        if said in PERHAPS and partner:
+        changed = [n for n in others if is_called(n, "changed")]
+        if said in perhaps and partner:
             others = paired
         elif not alike or paired:
             others = paired or changed
         if others:
-            sure = said in UNCHANGED or len(changed) == len(others)
+            sure = said in unchanged or len(changed) == len(others)
             return Versions([first, *others], sure)
     return None

@@ -93,13 +93,13 @@ def _people(table: Table) -> Options:
 
 def _several_people(table: Table, options: Collection[str]) -> list[str]:
     """Columns of several people's passes and fails on the same outputs, if they are some."""
-    if table.log or table.labels or "--classes" in options:
+    if (table.log and not table.named) or table.labels or "--classes" in options:
         return []
-    names = one_question(table.truths)
+    names = table.truths if table.named else one_question(table.truths)
     columns = [table[name] for name in names]
     shared = sum(all(cells) for cells in zip(*(column.cells for column in columns), strict=True))
     alike = all(column.binary and column.meanings == columns[0].meanings for column in columns)
-    return names if len(names) > 1 and alike and shared else []
+    return [*names] if len(names) > 1 and alike and shared else []
 
 
 def of_raters(table: Table, rater: str, judge: str, label: str) -> Iterator[Match]:

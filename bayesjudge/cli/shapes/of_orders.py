@@ -11,7 +11,7 @@ from bayesjudge.cli.shapes import WANTED, Lacking, Line, Match, Reading
 from bayesjudge.cli.shapes.coding import given
 from bayesjudge.cli.shapes.common import WITH_MISSING
 from bayesjudge.cli.shapes.table import MOSTLY, Column, Table
-from bayesjudge.cli.shapes.words import TIES, says_judge
+from bayesjudge.cli.shapes.words import says_judge, vocabulary
 from bayesjudge.core.labels import folded
 
 #: Words for two answers, and for the places where they were shown, in their order.
@@ -136,8 +136,8 @@ def _places(
     if not column.labels:
         return None
     spelled = {folded(kind): kind for kind in column.kinds}
-    ties = tuple(kind for word, kind in spelled.items() if word in TIES)
-    places = sorted(w for w in spelled if w not in TIES)
+    ties = tuple(kind for word, kind in spelled.items() if word in vocabulary("ties"))
+    places = sorted(w for w in spelled if w not in vocabulary("ties"))
     if len(places) != 2 or tuple(re.sub(r"^[a-z]+[ _-]", "", w) for w in places) not in known:
         return None
     return (spelled[places[0]], spelled[places[1]]), ties

@@ -11,7 +11,7 @@ from bayesjudge.cli.shapes.criteria import criteria
 from bayesjudge.cli.shapes.labelled import CHOSEN
 from bayesjudge.cli.shapes.people import who_labelled
 from bayesjudge.cli.shapes.table import Table
-from bayesjudge.cli.shapes.words import CRITERIA, RELEASES, is_model, says_judge, words_of
+from bayesjudge.cli.shapes.words import is_called, is_model, says_judge
 from bayesjudge.core.screen import few
 
 ONE_SYSTEM = "How reliable is each judge, and what share of outputs is good?"
@@ -66,12 +66,11 @@ def matches(table: Table) -> Iterator[Match]:
 def are_no_judges(table: Table) -> str:
     """Why columns of verdicts are not those of several judges; empty if they may be."""
     names = table.verdicts
-    words = {n: {*words_of(n)} for n in names}
     if any(map(is_model, names)):
         return ""
-    if all(parts & CRITERIA for parts in words.values()):
+    if all(is_called(n, "criteria") for n in names):
         return f"votes of several judges: {few(names, 4)} are called criteria of one"
-    released = [n for n, parts in words.items() if parts & RELEASES]
+    released = [n for n in names if is_called(n, "releases", "variants")]
     if len(released) == len(names) == 2:
         return f"votes on one output: is it one judge on two releases in {few(names, 4)}?"
     if not any(map(says_judge, names)):

@@ -11,12 +11,9 @@ from bayesjudge.cli.shapes.of_one_judge import of_raters
 from bayesjudge.cli.shapes.people import go_together
 from bayesjudge.cli.shapes.table import LONGEST, Column, Table
 from bayesjudge.cli.shapes.words import (
-    CHOICES,
-    GRADERS,
-    MAKERS,
-    OF_JUDGES,
-    PEOPLE,
+    has_part,
     is_model,
+    is_named,
     named,
     says_judge,
     says_person,
@@ -36,7 +33,7 @@ def matches(table: Table) -> Iterator[Match]:
         if column.labels and (between := separator_in(column)):
             parts = {part for cell in column.kinds for part in parts_of(cell, between)}
             yield Noted(f"response sets in {column.name}, of {few(sorted(parts), 10)}")
-    rater = named(table.columns, GRADERS) or raters_in(table)
+    rater = named(table.columns, "judges", "graders") or raters_in(table)
     if table.item and rater:
         readings = [*_long(table, rater)]
         yield from readings
@@ -49,7 +46,7 @@ def raters_in(table: Table) -> str | None:
     """A column of few names, some of which are models', that each item has once."""
     several = [c for c in table if table.item and c.name != table.item
                and 2 < len(c.kinds) <= MOST_LABELS and c.full and c.models
-               and not all(map(is_model, c.kinds)) and not c.words & MAKERS]  # fmt: skip
+               and not all(map(is_model, c.kinds)) and not c.called("makers")]  # fmt: skip
     for column in several:
         rows = table.rows([str(table.item), column.name])
         if len({*rows}) == len(rows) > 1.5 * len(table[str(table.item)].kinds):
@@ -59,7 +56,7 @@ def raters_in(table: Table) -> str | None:
 
 def _long(table: Table, rater: str) -> Iterator[Match]:
     """One row an answer: judges are told by their names."""
-    choice = named(table.columns, CHOICES)
+    choice = named(table.columns, "choices")
     choice = choice if choice and table[choice].labels and choice != rater else None
     free = [c for c in table if c.name not in (*table.keys, rater)]
     sets = next((c.name for c in free if separator_in(c)), None)
@@ -75,8 +72,8 @@ def _long(table: Table, rater: str) -> Iterator[Match]:
     judges = [name for name in said if says_judge(name)]
     people = [name for name in said if name not in judges]
     # beside a column of truths, or under the name of judges, raters are judges unless called people
-    if {*table.truths} - {choice} or rater.lower() in OF_JUDGES:
-        people = [name for name in people if any(word in name.lower() for word in PEOPLE)]
+    if {*table.truths} - {choice} or is_named(rater, "of_judges"):
+        people = [name for name in people if has_part(name, "people")]
         if not people:
             why = f"labels of single people: {rater} names judges only; the line of the panel says"
             yield Lacking("ratings", f"{why} how often each of them is right")

@@ -12,7 +12,7 @@ from bayesjudge.cli.shapes.coding import MOST_LABELS, given, scale_seen, value_o
 from bayesjudge.cli.shapes.common import are_attempts, values
 from bayesjudge.cli.shapes.of_ratings import raters_in
 from bayesjudge.cli.shapes.table import Asked, Table, is_number
-from bayesjudge.cli.shapes.words import JURORS, REPEATS, words_of
+from bayesjudge.cli.shapes.words import is_called, vocabulary, words_of
 from bayesjudge.core.labels import folded, says_nothing
 from bayesjudge.core.screen import few
 
@@ -100,7 +100,8 @@ def _side_by_side(table: Table, names: Sequence[str]) -> Iterator[Match]:
 def _ask_if_repeats(table: Table) -> Iterator[Match]:
     """Ask about columns that several judges may have filled, or one that was asked again."""
     for alike, names in numbered([*table.verdicts, *table.scores]).items():
-        if {*words_of(alike)} & (JURORS | {"q", "question"}) or not said_in(table, names):
+        other = is_called(alike, "jurors") or {*words_of(alike)} & {"q", "question"}
+        if other or not said_in(table, names):
             continue
         item = f" --item {shlex.quote(table.item)}" if table.item else ""
         text = (f"{few(names, 5)}: of several judges, or of one that was asked {len(names)} times? "
@@ -148,4 +149,4 @@ def numbered(names: Iterable[str]) -> dict[str, list[str]]:
 
 def are_repeats(alike: str) -> bool:
     """Whether what is alike in columns' names says that one judge was asked again."""
-    return bool({*words_of(alike)} & (REPEATS | {f"{word}s" for word in REPEATS}))
+    return any(word.removesuffix("s") in vocabulary("repeats") for word in words_of(alike))

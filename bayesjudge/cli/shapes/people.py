@@ -16,12 +16,7 @@ from typing import Any
 
 from bayesjudge.cli.shapes.table import BY_CHANCE, Asked, Column, Guess, Table
 from bayesjudge.cli.shapes.words import (
-    CRITERIA,
-    GRADERS,
-    NO_SCORES,
-    PEOPLE,
-    REFERENCES,
-    SCORES,
+    has_part,
     is_id,
     is_model,
     is_person,
@@ -48,15 +43,15 @@ class Seen:
 
 def find_labels(
     table: Table,
-    truth: str | None,
+    named: Sequence[str],
     labels: Sequence[str],
     scores: Sequence[str],
     numbers: Sequence[str],
 ) -> Seen:
-    """Find people's labels among columns of a few words and columns of numbers."""
+    """Find people's labels among columns of a few words and of numbers, or take those `named`."""
     people = [n for n in (*labels, *numbers) if says_person(n)]
-    if truth:
-        return Seen([truth], people=[truth, *people])
+    if named:
+        return Seen([*named], people=[*named, *people])
     people = _the_same_for_judges(table, people)
     judged = [table[n] for n in (*labels, *numbers) if n not in people]
     truths = labels_first([table[n] for n in people], judged)
@@ -68,7 +63,7 @@ def find_labels(
         return Seen([] if asked else kept, [], [*people, *more], guessed, asked)
     rest = [table[n] for n in labels if n not in people]
     like = _like_a_judge([table[n] for n in scores])
-    perhaps = [c.name for c in like if c.lacks and not c.words & CRITERIA]
+    perhaps = [c.name for c in like if c.lacks and not c.called("criteria")]
     ways = (
         ("read as people's scores, by its name",
          [c for c in like if names_labellers(c.name) and not c.constant]),
@@ -102,7 +97,7 @@ def labels_first(
     called a person.
     """
     free = [c for c in candidates if not (c.constant or is_id(c.name) or c.dates)]
-    free = [c for c in free if not (c.numbers and c.words & NO_SCORES)]
+    free = [c for c in free if not (c.numbers and c.called("no_scores"))]
     sure = [c.name for c in free if _says(c, judged)]
     beside = beside and bool(judged)
     return [*sure, *(c.name for c in free if c.name not in sure and _may_say(c, judged, beside))]
@@ -152,7 +147,7 @@ def _two_candidates(table: Table, truths: Sequence[str], labels: Sequence[str]) 
     rivals = [n for n in truths if n == first.name or table[n].meanings & first.meanings]
     # what was expected of an output is in the same words, and nobody said it of one
     rivals += [n for n in labels if n not in truths and not says_judge(n) and not first.lacks
-               and table[n].words & REFERENCES and table[n].meanings == first.meanings
+               and table[n].called("references") and table[n].meanings == first.meanings
                and not table[n].constant]  # fmt: skip
     called = [table[n].words - {"label", "labels"} for n in rivals]
     same = set.intersection(*called) if called else set()
@@ -168,7 +163,7 @@ def _two_candidates(table: Table, truths: Sequence[str], labels: Sequence[str]) 
         f"--truth, for example --truth {shlex.quote(rivals[0])}"
     )
     if len(several) > 1:
-        text += f"; other commands than doctor take several people: --truth {shlex.join(several)}"
+        text += f"; if each is of one of several people: --truth {shlex.join(several)}"
     return [Asked((*rivals,), text)]
 
 
@@ -268,7 +263,7 @@ def _like_a_judge(scores: Sequence[Column]) -> list[Column]:
     called = [c for c in scores if names_labellers(c.name)]  # such as teacher_grade
     some = [c for c in scores if c in called or not says_judge(c.name)]
     some = [c for c in some if c.lacks or (judges and c in called)]
-    beside = judges or [c for c in full if c.words & SCORES] or full[: len(full) == 1]
+    beside = judges or [c for c in full if c.called("scores")] or full[: len(full) == 1]
     return [c for c in some if any(c.within(judge) for judge in beside)]
 
 
@@ -278,14 +273,14 @@ def _graded_like(scores: Sequence[Column]) -> list[Column]:
     grades: set[float] = set().union(*(c.grades for c in judges))
     if len(judges) < 2 or not all(c.grades for c in judges):
         return []
-    others = [c for c in scores if c not in judges and not c.words & (SCORES | CRITERIA)]
+    others = [c for c in scores if c not in judges and not c.called("scores", "criteria")]
     others = [c for c in others if len(c.grades) > 2 and c.grades <= grades]
     return [c for c in others if _rise_together(c, judges[0])]
 
 
 def tell_if_whole(table: Table, truth: str) -> str:
     """What to tell of a column that labels every row, unless its name says that people did."""
-    if not table[truth].full or any(word in truth.lower() for word in PEOPLE):
+    if not table[truth].full or has_part(truth, "people"):
         return ""
     return (
         f"{truth} has a label for every row: right if people judged the outputs; an expected "
@@ -319,20 +314,12 @@ def ask_of_unit(table: Table, truth: str) -> Asked | None:
 
 
 def who_labelled(table: Table) -> str | None:
-    """The column of who labelled, if each row is one person's and an output has one verdict.
-
-    A column that could name systems names people where no verdict differs between its values, and
-    labels do.
-    """
+    """The column of who labelled, if each row is one person's and an output has one verdict."""
     said = {*table.verdicts, *table.truths}
-    rater = named([name for name in table.columns if name not in said], GRADERS) or table.judge
-    named_so, rater = bool(rater), rater or table.system
+    rater = named([n for n in table.columns if n not in said], "judges", "graders") or table.judge
     if not (rater and table.item and len(table.verdicts) == 1 and table.truths):
         return None
     outputs = len(table[table.item].kinds)
-    verdicts, labels = (
-        {*table.rows([table.item, name])} for name in (table.verdicts[0], table.truths[0])
-    )
+    once = len({*table.rows([table.item, table.verdicts[0]])}) == outputs
     people = not any(map(is_model, table[rater].kinds)) and len(table.rows([rater])) > outputs
-    differ = len(labels) > outputs and len(table[table.verdicts[0]].kinds) > 1
-    return rater if len(verdicts) == outputs and people and (named_so or differ) else None
+    return rater if once and people else None

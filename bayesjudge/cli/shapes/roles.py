@@ -12,27 +12,12 @@ from bayesjudge.cli.shapes.coding import MOST_LABELS, kind_of
 from bayesjudge.cli.shapes.people import find_labels, go_together
 from bayesjudge.cli.shapes.table import MOST_MAKERS, MOSTLY, Column, Guess, Table, number_in
 from bayesjudge.cli.shapes.words import (
-    ATTEMPTS,
-    BASELINES,
-    CHANGES,
-    CHOICES,
-    ITEMS,
-    JUDGES,
-    JURORS,
-    LLMS,
-    MAKERS,
-    NUMBERED,
-    OTHER_COUNTS,
-    RATERS,
-    REPEATS,
-    SCORES,
-    SYSTEMS,
-    TOPICS,
-    VARIANTS,
     is_id,
+    is_named,
     named,
     says_judge,
     says_person,
+    vocabulary,
     words_of,
 )
 from bayesjudge.core.labels import DASHES, NUMBER, says_nothing, spell, unread
@@ -46,12 +31,13 @@ MOST_JUDGES = 12
 
 def describe(
     columns: Mapping[str, list[str]],
-    truth: str | None = None,
+    truths: Sequence[str] = (),
     people: Mapping[str, list[str]] = MappingProxyType({}),
 ) -> Table:
     """Say what each column is for.
 
-    `truth` names the column with people's labels; `people` are the columns of a file with them.
+    `truths` are columns that somebody named as people's labels, of several people a column each;
+    `people` are the columns of a file with them.
     """
     absent = {name: _stand_for_nothing(cells) for name, cells in columns.items()}
     absent = {name: words for name, words in absent.items() if words}
@@ -59,11 +45,11 @@ def describe(
     table = Table({**columns, **full}, absent=absent)
     counted = _repeats_in(table)
     if counted is None:
-        return _by_names(table, truth, None, people)
+        return _by_names(table, truths, None, people)
     item, counter = counted
     twins = [n for n in columns if _one_to_one(table[n], table[counter])]
     rest = Table({n: c for n, c in table.columns.items() if n not in twins}, absent=absent)
-    seen = _by_names(rest, truth, item, people)
+    seen = _by_names(rest, truths, item, people)
     judged = bool(seen.scores) != bool(seen.verdicts)
     if judged and not (seen.truths or seen.system or seen.variant or seen.asked):
         first = min(map(number_in, table[counter].kinds))
@@ -71,10 +57,10 @@ def describe(
         order = next((n for n in twins if table[n].numeric), None)
         return seen.but(columns=table.columns, order=order, counter=counter, again=twins,
                         guessed=[Guess((counter,), f"{note} the repeat")])  # fmt: skip
-    plain = _by_names(table, truth, item, people)
+    plain = _by_names(table, truths, item, people)
     return plain.but(
         scores=[n for n in plain.scores if n != counter],
-        counter=counter if table[counter].words & REPEATS else None,
+        counter=counter if table[counter].called("repeats") else None,
     )
 
 
@@ -91,12 +77,12 @@ def _stand_for_nothing(cells: Sequence[str]) -> list[str]:
 
 
 def _by_names(
-    table: Table, truth: str | None, counted: str | None, people: Mapping[str, list[str]]
+    table: Table, truths: Sequence[str], counted: str | None, people: Mapping[str, list[str]]
 ) -> Table:
     """Say what each column is for; `counted` is the item, if its rows are counted."""
     labels = _labels(table)
     numbers = [c for c in table if c.name not in labels and c.numbers]
-    system = named(table.columns, SYSTEMS)
+    system = named(table.columns, "systems")
     if system in labels and _are_verdicts(table, str(system), labels):
         system = None
     table = table.but(
@@ -105,26 +91,27 @@ def _by_names(
         judge=_judge_of(table, labels, numbers),
         order=next((c.name for c in table if c.times), None),
     )
-    taken = {*table.keys, table.order, *(c.name for c in numbers if c.name.lower() in RATERS)}
+    names_of_raters = [c.name for c in numbers if is_named(c.name, "raters")]
+    taken = {*table.keys, table.order, *names_of_raters}
     few = [n for n in labels if n not in taken]
-    said, rest = _what_was_said(table, truth, few, [c for c in numbers if c.name not in taken])
+    said, rest = _what_was_said(table, truths, few, [c for c in numbers if c.name not in taken])
     return _who_made_what(said, rest, people)
 
 
 def _what_was_said(
-    table: Table, truth: str | None, labels: Sequence[str], numbers: Sequence[Column]
+    table: Table, truths: Sequence[str], labels: Sequence[str], numbers: Sequence[Column]
 ) -> tuple[Table, list[str]]:
     """Find scores, people's labels and verdicts; the columns of labels that are not people's."""
     scores = [c.name for c in numbers if not c.index and not says_person(c.name)]
-    scores.sort(key=lambda n: not (table[n].words & SCORES or says_judge(n)))
-    seen = find_labels(table, truth, labels, scores, [c.name for c in numbers])
+    scores.sort(key=lambda n: not (table[n].called("scores") or says_judge(n)))
+    seen = find_labels(table, truths, labels, scores, [c.name for c in numbers])
     scores = [n for n in scores if n not in seen.truths]
     scores.sort(key=seen.perhaps.__contains__)
     rest = [n for n in labels if n not in {*seen.truths, *seen.people}]
     verdicts = _verdicts(table, seen.truths, [table[n] for n in rest])
-    said = table.but(truths=seen.truths, verdicts=verdicts, scores=scores, perhaps=seen.perhaps,
-                     guessed=seen.guessed, asked=seen.asked)  # fmt: skip
-    return said, rest
+    of_people = {"truths": seen.truths, "perhaps": seen.perhaps, "guessed": seen.guessed}
+    of_people |= {"asked": seen.asked, "named": bool(truths)}
+    return table.but(verdicts=verdicts, scores=scores, **of_people), rest
 
 
 def _verdicts(table: Table, truths: Sequence[str], among: Sequence[Column]) -> list[str]:
@@ -146,9 +133,9 @@ def _who_made_what(table: Table, rest: Sequence[str], people: Mapping[str, list[
     names = _names_among(table, table.verdicts, truths)
     names = [n for n in names if len(table[n].kinds) != 2 or _arm(table, item, [n])]
     verdicts = [n for n in table.verdicts if n not in names]
-    system = system or named([n for n in rest if n in names], LLMS)
-    counts = OTHER_COUNTS | REPEATS | ATTEMPTS
-    counting = {c.name for c in table if c.numeric and c.words & counts}
+    system = system or named([n for n in rest if n in names], "llms")
+    counts = ("other_counts", "repeats", "attempts")
+    counting = {c.name for c in table if c.numeric and c.called(*counts)}
     free = [n for n in rest if n not in verdicts and n not in counting]
     jury = None
     if item and judge is None and len(verdicts) == 1 and _one_label_each(table, item, truths):
@@ -177,7 +164,7 @@ def _labels(table: Table) -> list[str]:
     called = any(says_person(c.name) for c in table)  # then a judge's few grades are classes
     graded = [c for c in table if len(c.grades) > 2]
     judges = [c for c in graded if not c.lacks and (
-        c.words & SCORES or (says_judge(c.name) and not called))]  # fmt: skip
+        c.called("scores") or (says_judge(c.name) and not called))]  # fmt: skip
     some = [c for c in graded if c not in judges and c in columns and c.lacks and not c.index
             and any(c.grades <= judge.grades for judge in judges)]  # fmt: skip
     numbers = {c.name for c in (*some, *(judges if some else ()))}
@@ -186,9 +173,9 @@ def _labels(table: Table) -> list[str]:
 
 def _judge_of(table: Table, labels: Sequence[str], numbers: Sequence[Column]) -> str | None:
     """The column that names who judged, which does not hold the verdicts."""
-    called = [c for c in table if c.name.lower() in JUDGES and c not in numbers]
+    called = [c for c in table if is_named(c.name, "judges") and c not in numbers]
     called = [c for c in called if c.name not in labels or not _are_verdicts(table, c.name, labels)]
-    called += [c for c in table if c.models and c.words & JURORS]  # such as judge.model
+    called += [c for c in table if c.models and c.called("jurors")]  # such as judge.model
     return next((c.name for c in sorted(called, key=lambda c: c.constant)), None)
 
 
@@ -203,10 +190,10 @@ def _are_verdicts(table: Table, name: str, labels: Sequence[str]) -> bool:
         return not column.models
     if any(len(column.said) > 1 and column.said <= c.said for c in others):
         return not column.models
-    called = any(says_judge(c.name) or c.name.lower() in CHOICES for c in others)
-    scored = any(c.words & SCORES for c in table if c.name not in labels and c.numbers)
+    called = any(says_judge(c.name) or is_named(c.name, "choices") for c in others)
+    scored = any(c.called("scores") for c in table if c.name not in labels and c.numbers)
     said = any(c.binary and not c.lacks for c in others)
-    alone = not (called or scored or said) and name.lower() in JUDGES
+    alone = not (called or scored or said) and is_named(name, "judges")
     return alone and len(column.said) == 2 and not column.models
 
 
@@ -214,10 +201,11 @@ def _item_of(table: Table) -> str | None:
     """A column by a usual name, or the first one called some id, or some word for an item."""
     usual = [n for n in table.columns if n.lower() in ITEM_COLUMNS]
     ids = [c.name for c in table if is_id(c.name) and not (says_person(c.name) and c.labels)
-           and c.name.lower() not in (*SYSTEMS, *JUDGES)]  # fmt: skip
+           and not is_named(c.name, "systems", "judges")]  # fmt: skip
     ids = [n for n in ids if not table[n].words & {"annotator", "reviewer", "user", "rater", "run"}]
-    called = [c.name for c in table if c.words & ITEMS and c.words <= ITEMS | NUMBERED
-              and len(c.kinds) > 4 and not (c.numeric and c.words & OTHER_COUNTS)]  # fmt: skip
+    items = vocabulary("items", "numbered")
+    called = [c.name for c in table if c.called("items") and c.words <= items
+              and len(c.kinds) > 4 and not (c.numeric and c.called("other_counts"))]  # fmt: skip
     coming = [n for n in [*usual, *ids, *called] if not table[n].counts_to]
     return next(iter([*coming, *usual, *ids, *called]), None)
 
@@ -283,9 +271,9 @@ def _changed(table: Table, arm: str, scores: Sequence[str], verdicts: Sequence[s
     """Whether the values of a column are versions of an item, of which scores are compared."""
     values = {word for kind in table[arm].kinds for word in words_of(kind)}
     if scores and not verdicts:
-        return bool(values & BASELINES or table[arm].words & VARIANTS)
+        return bool(values & vocabulary("baselines") or table[arm].called("variants"))
     zero_one = len(verdicts) == 1 and {spell(c) for c in table[verdicts[0]].kinds} == {"0", "1"}
-    return zero_one and bool(values & BASELINES)
+    return zero_one and bool(values & vocabulary("baselines"))
 
 
 def _names_among(table: Table, verdicts: Sequence[str], truths: Sequence[str]) -> list[str]:
@@ -321,17 +309,17 @@ def jury_in(
     is called a system is none of judges.
     """
     outputs = [" ".join(name) for name in table.rows([n for n in (item, system) if n])]
-    no_judges = MAKERS | TOPICS | CHANGES | REPEATS
+    no_judges = ("makers", "topics", "changes", "repeats")
     votes = [n for n in among if n not in (item, system)
              and 2 <= len(table[n].kinds) <= MOST_JUDGES and table[n].full
-             and not table[n].words & no_judges and _once_each(outputs, table[n])]  # fmt: skip
+             and not table[n].called(*no_judges) and _once_each(outputs, table[n])]  # fmt: skip
     if not votes:
         return None
-    judge = min(votes, key=lambda n: not table[n].words & JURORS)
+    judge = min(votes, key=lambda n: not table[n].called("jurors"))
     makers = [c.name for c in table if c.name not in (item, judge) and _names_maker(c, table[item])]
-    generator = min(makers, key=lambda n: not table[n].words & MAKERS, default=None)
+    generator = min(makers, key=lambda n: not table[n].called("makers"), default=None)
     of_items = bool(people) and not any({*c} & {*table[judge].kinds} for c in people.values())
-    if not (table[judge].words & JURORS or generator or of_items):
+    if not (table[judge].called("jurors") or generator or of_items):
         return None
     text = f"{judge} is read as the judge: each {item} has one row of each"
     if generator and generator != system:
@@ -349,7 +337,7 @@ def _once_each(items: Sequence[str], column: Column) -> bool:
 def _names_maker(column: Column, item: Column) -> bool:
     """Whether a column may say what made an item: few words, the same in all rows of one."""
     few = 2 <= len(column.kinds) <= MOST_MAKERS and column.full
-    called = not column.words & TOPICS and (column.words & MAKERS or not column.numeric)
+    called = not column.called("topics") and (column.called("makers") or not column.numeric)
     if not (few and called and 2 * len(column.kinds) < len(item.kinds)):
         return False
     return len({*zip(item.cells, column.cells, strict=True)}) == len(item.kinds)

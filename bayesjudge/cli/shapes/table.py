@@ -13,19 +13,12 @@ from typing import Any, NamedTuple
 
 from bayesjudge.cli.shapes.coding import MOST_LABELS, kind_of, usual_scale
 from bayesjudge.cli.shapes.words import (
-    BASELINES,
-    JUDGES,
-    NO_SCORES,
-    OTHER_COUNTS,
-    PEOPLE,
-    REPEATS,
-    SCORES,
-    SYSTEMS,
-    VARIANTS,
+    is_called,
     is_id,
     is_model,
     says_judge,
     says_person,
+    vocabulary,
     words_of,
 )
 from bayesjudge.core.labels import folded, says_nothing, spell, unread
@@ -62,6 +55,10 @@ class Column:
     def words(self) -> set[str]:
         """Words of the name."""
         return {*words_of(self.name)}
+
+    def called(self, *kinds: str) -> bool:
+        """Whether a word of the name is of some kinds."""
+        return not self.words.isdisjoint(vocabulary(*kinds))
 
     @cached_property
     def said(self) -> set[str]:
@@ -148,7 +145,7 @@ class Column:
     @property
     def index(self) -> bool:
         """Whether numbers only tell rows apart, or measure something else than quality."""
-        if self.words & NO_SCORES or is_id(self.name):
+        if self.called("no_scores") or is_id(self.name):
             return True
         whole = all(float(c).is_integer() for c in self.kinds)
         return whole and len(self.kinds) > MOST_LABELS and max(self.kinds.values()) == 1
@@ -156,20 +153,21 @@ class Column:
     @cached_property
     def counts_to(self) -> int:
         """How many whole numbers a column counts, each about as often; 0 if it is no counter."""
-        other = {*OTHER_COUNTS, *SCORES, *VARIANTS, *SYSTEMS, *JUDGES, *PEOPLE}
-        if self.words & other or says_person(self.name) or says_judge(self.name):
+        other = ("other_counts", "scores", "variants", "systems", "judges", "people")
+        if self.called(*other) or says_person(self.name) or says_judge(self.name):
             return 0
         begin = re.match(r"\D*", next(iter(self.kinds), ""))
         called = begin[0] if begin else ""
         said = self.words | {*words_of(called)}
         pattern = re.compile(rf"{re.escape(called)}\d{{1,3}}(\.0)?")
-        if (called and not said & REPEATS) or not all(map(pattern.fullmatch, self.kinds)):
+        repeats = bool(said & vocabulary("repeats"))
+        if (called and not repeats) or not all(map(pattern.fullmatch, self.kinds)):
             return 0
         numbers = sorted(map(number_in, self.kinds))
         in_turn = bool(numbers) and numbers == [*range(numbers[0], numbers[0] + len(numbers))]
         if not in_turn:
             return 0
-        repeats, first = bool(said & REPEATS), numbers[0]
+        first = numbers[0]
         enough = len(numbers) >= 2 and first <= 1 if repeats else len(numbers) >= 3 and first == 1
         even = min(self.kinds.values()) > (1 - 2 * MOSTLY) * max(self.kinds.values())
         return len(numbers) if enough and even else 0
@@ -200,6 +198,8 @@ class Table:
     variant: str | None = None
     order: str | None = None
     truths: Sequence[str] = ()
+    #: Whether somebody named the columns of people's labels, of several people a column each.
+    named: bool = False
     verdicts: Sequence[str] = ()
     scores: Sequence[str] = ()
     counter: str | None = None
@@ -260,15 +260,15 @@ class Table:
     def baseline(self) -> str | None:
         """The value of the variant in which nothing was changed: by its name, or the first."""
         kinds = [*self[self.variant].kinds] if self.variant else []
-        called = [kind for kind in kinds if {*words_of(kind)} & BASELINES]
+        called = [kind for kind in kinds if is_called(kind, "baselines")]
         return next(iter([*called, *kinds]), None)
 
     @property
     def row_name(self) -> str | None:
         """The column of the item, or the first one that names each row by a number of its own."""
-        names = (c.name for c in self if c.full and len(c.kinds) == len(c.cells) > 4
-                 and not c.words & NO_SCORES and all(map(ROW_NAME.fullmatch, c.kinds)))  # fmt: skip
-        return self.item or next(names, None)
+        distinct = (c for c in self if c.full and len(c.kinds) == len(c.cells) > 4)
+        named = (c for c in distinct if all(map(ROW_NAME.fullmatch, c.kinds)))
+        return self.item or next((c.name for c in named if not c.called("no_scores")), None)
 
     def rows(self, names: Iterable[str]) -> list[tuple[str, ...]]:
         """The cells of some columns, row by row."""
@@ -290,7 +290,7 @@ class Table:
         if not self.several:
             return None
         rows = self.rows(self.keys)
-        others = (c for c in self if c.words & OTHER_COUNTS)
+        others = (c for c in self if c.called("other_counts"))
         apart = (c.name for c in others if len({*zip(rows, c.cells, strict=True)}) == len(rows))
         return next(apart, None)
 

@@ -3,48 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from functools import cache
 
 from bayesjudge.cli.source import HUMAN
 from bayesjudge.core.words import words_in
 
-#: By what they are about, as the comments in ``words.toml`` say.
-_SAID: dict[str, list[str]] = words_in("bayesjudge.cli")["vocabulary"]
-PEOPLE = (*_SAID["people"],)
-LABELLERS = {*_SAID["labellers"]}
-REFERENCES = {*_SAID["references"]}
-SYSTEMS = (*_SAID["systems"],)
-LLMS = (*_SAID["llms"],)
-JUDGES = (*_SAID["judges"],)
-OF_JUDGES = (*_SAID["of_judges"],)
-GRADERS = (*JUDGES, *_SAID["graders"])
-RATERS = (*_SAID["raters"], *OF_JUDGES[1:])
-VERDICTS = (*_SAID["verdicts"],)
-MACHINES = {*_SAID["machines"]}
-FAMOUS = (*_SAID["famous"],)
-MODELS = (*_SAID["models"],)
-CHOICES = (*_SAID["choices"],)
-ITEMS = {*_SAID["items"]}
-NUMBERED = {*_SAID["numbered"]}
-SCORES = {*_SAID["scores"]}
-NO_SCORES = {*_SAID["no_scores"]}
-VARIANTS = {*_SAID["variants"]}
-BASELINES = {*_SAID["baselines"]}
-REPEATS = {*_SAID["repeats"]}
-ATTEMPTS = {*_SAID["attempts"]}
-TESTED = {*_SAID["tested"]}
-OTHER_COUNTS = {*_SAID["other_counts"]}
-WRONG = {*_SAID["wrong"]}
-DENIED = {*_SAID["denied"]}
-CRITERIA = {*_SAID["criteria"]}
-JURORS = {*_SAID["jurors"]}
-MAKERS = {*_SAID["makers"]}
-TOPICS = {*_SAID["topics"]}
-CHANGES = {*_SAID["changes"]}
-UNCHANGED, PERHAPS = {*_SAID["unchanged"]}, {*_SAID["perhaps"]}
-CHANGED = {*_SAID["changed"]}
-RELEASES = {*_SAID["releases"]} | VARIANTS
-TIES = {*_SAID["ties"]}
+
+@cache
+def vocabulary(*kinds: str) -> frozenset[str]:
+    """The words of some kinds, as the comments in ``words.toml`` say what these are."""
+    kept = words_in("bayesjudge.cli")["vocabulary"]
+    return frozenset(word for kind in kinds for word in kept[kind])
 
 
 def words_of(name: str) -> list[str]:
@@ -54,36 +24,35 @@ def words_of(name: str) -> list[str]:
 
 def says_person(name: str) -> bool:
     """Whether a column is called one of what people say."""
-    called = any(word in name.lower() for word in (*HUMAN, *PEOPLE))
+    called = any(word in name.lower() for word in HUMAN) or has_part(name, "people")
     return called and not says_judge(name)
 
 
 def says_judge(name: str) -> bool:
     """Whether a column is called a judge's; reviewers give verdicts too, but for models."""
     lower, machine = name.lower(), is_model(name)
-    if any(word in lower for word in PEOPLE):
+    if has_part(name, "people"):
         return machine
     if any(word in lower for word in ("review", "gold", "truth")):
         return machine or bool({*words_of(name)} & {"judge", "auto", "autorater"})
-    words = {*words_of(name)}
-    called = any(word in lower for word in VERDICTS) or bool(len(words) > 1 and words & MACHINES)
-    return machine or called
+    called = has_part(name, "verdicts")
+    return machine or called or (len({*words_of(name)}) > 1 and is_called(name, "machines"))
 
 
 def is_model(name: str) -> bool:
     """Whether a name is that of a language model."""
-    begins = "|".join(map(re.escape, MODELS))
-    return bool(re.search(rf"{'|'.join(FAMOUS)}|(^|[^a-z])({begins})", name.lower()))
+    begins = "|".join(map(re.escape, vocabulary("models")))
+    return bool(re.search(rf"{'|'.join(vocabulary('famous'))}|(^|[^a-z])({begins})", name.lower()))
 
 
 def is_person(name: str) -> bool:
     """Whether a name is that of one who labels, and of nothing that is said."""
-    return {*words_of(name)} <= LABELLERS | {*PEOPLE[1:], "annotator"}
+    return {*words_of(name)} <= vocabulary("labellers", "people") - {"human"} | {"annotator"}
 
 
 def names_labellers(name: str) -> bool:
     """Whether a word of a name is one of those for people who label."""
-    return bool({*words_of(name)} & LABELLERS) and not is_model(name)
+    return is_called(name, "labellers") and not is_model(name)
 
 
 def is_id(name: str) -> bool:
@@ -91,6 +60,21 @@ def is_id(name: str) -> bool:
     return bool(re.search(r"(^|[\s_.-])id$", name.lower()))
 
 
-def named(columns: Iterable[str], names: Sequence[str]) -> str | None:
-    """The first column with one of these names."""
-    return next((n for n in columns if n.lower() in names), None)
+def has_part(name: str, *kinds: str) -> bool:
+    """Whether a name has a word of some kinds in it, be it a part of a longer one."""
+    return any(word in name.lower() for word in vocabulary(*kinds))
+
+
+def is_called(name: str, *kinds: str) -> bool:
+    """Whether a word of a name is of some kinds."""
+    return not vocabulary(*kinds).isdisjoint(words_of(name))
+
+
+def is_named(name: str, *kinds: str) -> bool:
+    """Whether a name is, as a whole, of some kinds."""
+    return name.lower() in vocabulary(*kinds)
+
+
+def named(columns: Iterable[str], *kinds: str) -> str | None:
+    """The first column whose name is, as a whole, of some kinds."""
+    return next((name for name in columns if is_named(name, *kinds)), None)
