@@ -572,11 +572,13 @@ def test_agreement_that_no_resample_changes_has_no_interval():
     """A judge that always errs, or never, was said to be known exactly."""
     ratings = ratings_of(["no"])
     made = bj.ratings.agreement(ratings, replicates=50).estimate()
-    value, low, high = made["hit_rate", "h/h", "gpt"]
-    assert value == 1
-    assert np.isnan([low, high]).all()
+    value, low, high = made["hit_rate", "h/h", "gpt"]  # a posterior, with a prior
+    assert (value, high) == (1, 1)
+    assert 0.8 < low < 0.95
+    assert np.isnan(made["mse", "h/h", "gpt"][1:]).all()
     told = [c.numbers.get("metrics", ()) for c in made.cautions if c.id == "no-interval"]
-    assert any("hit_rate" in metrics for metrics in told)
+    assert any("mse" in metrics for metrics in told)
+    assert not any("hit_rate" in metrics for metrics in told)
     row = bj.ratings.answer(made).quoted["matched", "gpt"]
     assert row.low < row.value < row.high
     varied = bj.ratings.agreement(ratings_of(["no", "no", "no", "yes"]), replicates=50).estimate()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
@@ -41,8 +42,8 @@ PAIRS = (
 )
 #: Columns of verdicts there, and those with the places exchanged.
 VERDICTS = {"winner": None, "verdict": None, "preference": None, "g1_winner": "g2_winner"}
-#: How users and people are called in the column ``judge`` of LMArena's and MT-bench's votes.
-VOTERS = ("arena_user", "human", "annotator", "author_", "expert_", "user_")
+#: People in the column ``judge`` of LMArena's and MT-bench's votes: what they are, and a number.
+VOTER = re.compile(r"(arena_user|human|annotator|author|expert|user)[_ ]?\d*")
 #: Columns of items there.
 ITEMS = (*ITEM_COLUMNS, "prompt", "instruction", "question")
 #: Most systems that a section lists.
@@ -265,7 +266,7 @@ def _are_votes(source: Source, have: Sequence[str]) -> bool:
     """Whether users of an arena gave the verdicts, as the column of judges says."""
     if source.counts_in_place or "judge" not in have:
         return "judge_hash" in have
-    return all(name.startswith(VOTERS) for name in source.table_of_names(["judge"])["judge"])
+    return all(map(VOTER.fullmatch, source.table_of_names(["judge"])["judge"]))
 
 
 def _item(source: Source, roles: dict[str, Any], count: str | None) -> str | None:

@@ -199,7 +199,7 @@ def ratings(
         counted.estimate(ci_prob=shared.ci_prob),
         counted.best_estimate(ci_prob=shared.ci_prob),
     ]
-    first = _first(counted, instant, shared.ci_prob)
+    first = _first(counted, shared.ci_prob)
     shifted = (
         module.shift_sensitivity(data, chosen=chosen, added=data.positive, of=of)
         if positive
@@ -320,7 +320,7 @@ def _annotator_tests(data: module.Ratings, epsilon: float, shared: Shared) -> li
         return []
 
 
-def _first(counted: module.Performance, instant: Sequence[Estimate], ci_prob: float) -> list[str]:
+def _first(counted: module.Performance, ci_prob: float) -> list[str]:
     """Say how well each judge agrees with people, and which does best, how surely."""
     main = [d for d in counted.definitions if d.metric in ("hit_rate", "cohen_kappa")]
     shown = counted.under(*main).estimate(ci_prob=ci_prob)
@@ -334,8 +334,8 @@ def _first(counted: module.Performance, instant: Sequence[Estimate], ci_prob: fl
         lines.append(f"{judge} against the people's majority: {', '.join(parts)}.")
     if len(counted.judges) > 1:
         best = counted.under(main[0]).best().iloc[0]
-        lines.append(f"Best by hit rate: {best.idxmax()}, in {best.max():.0%} of the resamples.")
-    return lines + _instead_of_people(instant, counted.judges)
+        lines.append(f"Best by hit rate: {best.idxmax()}, in {best.max():.0%} of the draws.")
+    return lines
 
 
 def _in_digits(row: Row) -> str:
@@ -344,26 +344,6 @@ def _in_digits(row: Row) -> str:
         return "not defined"
     ends = "no interval" if np.isnan(row.high) else f"{row.low:.2f} to {row.high:.2f}"
     return f"{row.value:.2f} ({ends})"
-
-
-def _instead_of_people(instant: Sequence[Estimate], judges: Sequence[str]) -> list[str]:
-    """The published test beside its posterior, and why the two may differ."""
-    posterior = next((estimate for estimate in instant if "passes" in estimate), None)
-    tested = next((estimate for estimate in instant if "winning_rate" in estimate), None)
-    if posterior is None or tested is None:
-        return []
-    lines = [
-        f"{judge} stands in for half of the annotators with probability "
-        f"{posterior['passes', judge].value:.2f}; the published test, which wants proof against "
-        f"each annotator, finds that for {100 * tested['winning_rate', judge].value:.0f} % of them."
-        for judge in judges
-    ]
-    lines.append(
-        "The test calls an annotator won only if chance is excluded (false discovery rate 0.05); "
-        "the probability weighs what the items leave open, so that one may be 0 beside the other."
-    )
-    few = next((c for c in posterior.cautions if c.id == "few-annotators"), None)
-    return [*lines, f"{few.text[0].upper()}{few.text[1:]}."] if few else lines
 
 
 def follow_up(

@@ -11,8 +11,9 @@ from bayesjudge.core import methods
 from bayesjudge.core.diagnosis import contradicted, selection_of
 from bayesjudge.core.errors import check_ci_prob
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
-from bayesjudge.judge.data import Judged, Pairs, as_judged
+from bayesjudge.judge.data import Judged, as_judged
 from bayesjudge.truth import agreement
+from bayesjudge.truth.pairs import Pairs, with_ends
 
 #: Of a judge's rates, what labels by truth tell without the share of good outputs.
 RATES = ("sensitivity", "specificity", "youden")
@@ -70,9 +71,11 @@ def quality(data: Any, *, ci_prob: float = 0.95) -> Estimate:
 
     Notes
     -----
-    Intervals are equal-tailed, of the posterior of the shares of pairs (Dirichlet, Jeffreys'
-    prior; of numbers the Bayesian bootstrap), and an end lies at the end of a statistic's range if
-    its value does. Coverage by label design: ``python benchmarks/judge/intervals.py``.
+    Intervals are equal-tailed, of the posterior of the shares of pairs (Dirichlet; of numbers the
+    Bayesian bootstrap), and an end lies at the end of a statistic's range if its value does. The
+    prior is one output in all, spread evenly over the pairs; of rates among good outputs, passes or
+    a class, one output within each. `bayesjudge.ratings` has the same intervals. Coverage by label
+    design and number of classes: ``python benchmarks/judge/intervals.py``.
 
     References
     ----------
@@ -96,7 +99,8 @@ def quality(data: Any, *, ci_prob: float = 0.95) -> Estimate:
     dims = tuple(d for d, many in zip(("judge", "system"), several, strict=True) if many)
     for (judge, system), pairs in judged.pairs.items():
         at = tuple(n for n, many in zip((judge, system), several, strict=True) if many)
-        drawn = statistics(judged, pairs, pairs.draws(judged.design))
+        overall = pairs.draws(judged.design, overall=True) if judged.verdicts else None
+        drawn = statistics(judged, pairs, pairs.draws(judged.design), overall)
         value = statistics(judged, pairs, pairs.shares(judged.design)[None])
         for name, (more_dims, values) in drawn.items():
             own_dims[name] = more_dims
@@ -128,61 +132,48 @@ def quality(data: Any, *, ci_prob: float = 0.95) -> Estimate:
     )
 
 
-def with_ends(
-    value: float, draws: np.ndarray, ci_prob: float, name: str
-) -> tuple[float, float, float]:
-    """A value and its equal-tailed interval, with an end at that of the range if the value is.
-
-    No interval of draws that do not vary: the Bayesian bootstrap of labels that are all alike.
-    """
-    known = draws[~np.isnan(draws)]
-    if known.size < 0.5 * draws.size or np.isnan(value) or np.ptp(known) < 1e-12:
-        return value, np.nan, np.nan
-    tail = (1 - ci_prob) / 2
-    low, high = np.quantile(known, [tail, 1 - tail])
-    least, most = agreement.RANGES.get(name, (0.0, 1.0))
-    low = least if np.isclose(value, least) else min(low, value)
-    high = most if np.isclose(value, most) else max(high, value)
-    return value, float(low), float(high)
-
-
 Statistics = Mapping[str, tuple[tuple[str, ...], Mapping[tuple[Any, ...], np.ndarray]]]
 
 
-def statistics(judged: Judged, pairs: Pairs, shares: np.ndarray) -> Statistics:
-    """Of draws of the shares: each statistic with its own dimensions and its draws by entry."""
+def statistics(
+    judged: Judged, pairs: Pairs, shares: np.ndarray, overall: np.ndarray | None = None
+) -> Statistics:
+    """Of draws of the shares: each statistic with its own dimensions and its draws by entry.
+
+    Draws for numbers `overall` have another prior than those for rates among some outputs.
+    """
     said, truth, known = pairs.said, pairs.truth, pairs.knows_share(judged.design)
+    overall = shares if overall is None else overall
     values_of: dict[str, Any] = {}
     if judged.kind == "verdicts":
-        values_of = agreement.of_verdicts(said, truth, shares)
-        values_of = values_of if known else {name: values_of[name] for name in RATES}
+        rates = agreement.rates(said, truth, shares)
+        values_of = agreement.of_verdicts(said, truth, overall) | rates
+        values_of = values_of if known else {name: rates[name] for name in RATES}
     elif judged.kind == "grades":
         values_of = agreement.of_scores(said, truth, shares)
     elif judged.kind == "scores":
         values_of = {"auc": _auc(said, truth, shares)}
+    elif known:
+        values_of = agreement.of_classes(said, truth, overall, len(judged.table.classes))
     by_name: Statistics = {name: ((), {(): values}) for name, values in values_of.items()}
     if judged.kind == "classes":
-        return {**by_name, **_of_classes(judged, pairs, shares, known)}
+        return {**by_name, **_by_class(judged, pairs, shares, known)}
     if judged.kind == "verdicts" or not known:
         return by_name
     return {**by_name, "people_mean": (("score",), _people_mean(judged.kind, pairs, shares))}
 
 
-def _of_classes(judged: Judged, pairs: Pairs, shares: np.ndarray, known: bool) -> Statistics:
-    assert judged.verdicts is not None
-    classes, said, truth = judged.verdicts.classes, pairs.said, pairs.truth
+def _by_class(judged: Judged, pairs: Pairs, shares: np.ndarray, known: bool) -> Statistics:
+    said, truth = pairs.said, pairs.truth
     recall, precision, table = {}, {}, {}
-    for k, name in enumerate(classes):
+    for k, name in enumerate(judged.table.classes):
         recall[(name,)] = agreement.among(shares, said == k, truth == k)
         precision[(name,)] = agreement.among(shares, truth == k, said == k)
-        for j, other in enumerate(classes):
+        for j, other in enumerate(judged.table.classes):
             table[name, other] = agreement.among(shares, said == j, truth == k)
     by_name: dict[str, Any] = {"recall": (("class",), recall)}
-    if known:
-        values_of = agreement.of_classes(said, truth, shares, len(classes))
-        by_name = {name: ((), {(): values}) for name, values in values_of.items()} | by_name
-        by_name["precision"] = (("class",), precision)
-    return by_name | {"confusion": (("truth", "verdict"), table)}
+    by_name |= {"precision": (("class",), precision)} if known else {}
+    return {**by_name, "confusion": (("truth", "verdict"), table)}
 
 
 def _people_mean(kind: str, pairs: Pairs, shares: np.ndarray) -> dict[tuple[Any, ...], np.ndarray]:

@@ -12,7 +12,8 @@ from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.planning import Parts
-from bayesjudge.judge.data import DRAWS, Judged, as_judged
+from bayesjudge.judge.data import Judged, as_judged
+from bayesjudge.truth.pairs import DRAWS
 from bayesjudge.verdicts.labels import MISSING
 
 Measure = Literal["accuracy", "youden"]

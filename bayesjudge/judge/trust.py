@@ -10,9 +10,10 @@ import numpy as np
 from bayesjudge.core import methods
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Estimate, Quantity
-from bayesjudge.judge.data import Pairs, as_judged
-from bayesjudge.judge.quality import statistics, with_ends
+from bayesjudge.judge.data import as_judged
+from bayesjudge.judge.quality import statistics
 from bayesjudge.truth import agreement
+from bayesjudge.truth.pairs import Pairs, with_ends
 
 #: Share of the verdicts that may be wrong, and how sure it is that no more are.
 ALPHA, PROMISED = 0.05, 0.9
@@ -154,7 +155,10 @@ def trust(
         pairs, scores, judged.table.unit[judged.table.known], shares
     )
     drawn, value = (statistics(judged, pairs, x)["people_mean"][1] for x in (shares[1], shares[0]))
-    rows = {at: with_ends(float(value[at][0]), draws, ci_prob, "") for at, draws in drawn.items()}
+    rows = {
+        at: with_ends(float(value[at][0]), draws, ci_prob, "people_mean")
+        for at, draws in drawn.items()
+    }
     quantities["people_mean"] = Quantity.of_rows(rows, ("score",))
     return Estimate(
         quantities,

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core.worth import Worth, more_labels, worth_of_draws, worth_of_pairs
-from bayesjudge.judge.data import Judged, Pairs, as_judged
+from bayesjudge.judge.data import Judged, as_judged
 from bayesjudge.truth import agreement
+from bayesjudge.truth.pairs import Pairs
 
 
 def worth(data: Any, *, ci_prob: float = 0.95) -> Mapping[tuple[str, str], Worth]:
@@ -58,7 +59,7 @@ def worth(data: Any, *, ci_prob: float = 0.95) -> Mapping[tuple[str, str], Worth
     >>> from bayesjudge import Verdicts
     >>> table = Verdicts.from_counts([[38, 20], [2, 40], [144, 206]], calibration="random")
     >>> print(worth(table)["judge", ""])
-    37 more labels (18 to 64)
+    37 more labels (18 to 65)
     """
     judged = as_judged(data)
     return {at: _of_pairs(judged, pairs, ci_prob) for at, pairs in judged.pairs.items()}
@@ -73,7 +74,7 @@ def _of_pairs(judged: Judged, pairs: Pairs, ci_prob: float) -> Worth:
         prior = 0.0 if judged.scores else 1.0
         how: dict[str, Any] = {"items": items, "prior": prior, "ci_prob": ci_prob}
         return worth_of_pairs(pairs.said, pairs.truth, pairs.n, **how)
-    shares = pairs.draws(judged.design)
+    shares = pairs.draws(judged.design, overall=judged.kind == "classes")
     if "prevalence" in judged.design.identifies:
         explained = _explained(pairs, shares)
         return worth_of_draws(more_labels(explained, labels, items), labels, ci_prob)
@@ -114,7 +115,7 @@ def _of_verdicts(pairs: Pairs, shares: np.ndarray, items: float) -> np.ndarray:
 
 def _of_errors(pairs: Pairs, shares: np.ndarray, items: float) -> np.ndarray:
     """Variance of the share of good outputs from labels by truth (Rogan & Gladen's)."""
-    rates = agreement.of_verdicts(pairs.said, pairs.truth, shares)
+    rates = agreement.rates(pairs.said, pairs.truth, shares)
     good, rate = shares @ pairs.truth, shares @ pairs.said
     se, sp = rates["sensitivity"], rates["specificity"]
     n_good, n_bad = pairs.n @ pairs.truth, pairs.n @ (1 - pairs.truth)

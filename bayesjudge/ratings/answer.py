@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from bayesjudge.core.answer import (
     SURE,
     Answer,
@@ -155,24 +157,22 @@ def _instead_of_people(estimates: list[Estimate]) -> tuple[str, ...]:
     few = next((c for c in tested.cautions if c.id == "few-annotators"), None)
     if few is not None:
         return (f"Whether a judge could replace a person is not known: {few.text}.",)
-    passes = rows_of([tested], "passes").items()
-    parts = [f"{judge} {chance(row.value)}" for (judge,), row in passes]
-    return (
-        "Probability that a judge stands in for half of the annotators or more: "
-        f"{listed(parts)}.{_published_test(estimates)}",
-    )
+    passes = {str(judge): row.value for (judge,), row in rows_of([tested], "passes").items()}
+    parts = [f"{judge} {chance(value)}" for judge, value in passes.items()]
+    text = "Probability that a judge agrees with people as well as half of the annotators do, or "
+    return (f"{text}more: {listed(parts)}.{_published_test(estimates, passes)}",)
 
 
-def _published_test(estimates: list[Estimate]) -> str:
-    """What the test finds beside the probability: an annotator won only if chance is excluded."""
-    rates = rows_of(
-        (estimate for estimate in estimates if "passes" not in estimate), "winning_rate"
-    ).items()
-    won = [
-        f"{judge}{' wins' * (not i)} against {100 * row.value:.0f} %{' of annotators' * (not i)}"
-        for i, ((judge,), row) in enumerate(rates)
-    ]
-    return f" Alternative annotator test: {listed(won)}." if won else ""
+def _published_test(estimates: list[Estimate], passes: Mapping[str, float]) -> str:
+    """Of how many annotators the published test has proof, and why that can be few."""
+    tested = (estimate for estimate in estimates if "passes" not in estimate)
+    proved = {str(judge): row.value for (judge,), row in rows_of(tested, "winning_rate").items()}
+    if not proved:
+        return ""
+    shares = listed([f"{judge} {100 * share:.0f} %" for judge, share in proved.items()])
+    few = any(passes.get(judge, 0) > 0.5 > share for judge, share in proved.items())
+    why = ", which takes more items than these, since it must exclude chance for each" * few
+    return f" The published test wants proof against each annotator{why}: {shares} of them so far."
 
 
 def _basis(ratings: Ratings | None) -> str:

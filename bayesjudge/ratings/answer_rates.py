@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from bayesjudge.core import methods
 from bayesjudge.core.diagnosis import cautions_of, contradicted
-from bayesjudge.core.draws import around, chances_of_best
+from bayesjudge.core.draws import chances_of_best
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Estimate, Quantity
 from bayesjudge.core.screen import how_many
 from bayesjudge.ratings.cautions import RANDOM_ITEMS, SAME_QUESTION
 from bayesjudge.ratings.data import PEOPLE, Ratings
+from bayesjudge.ratings.metrics import posterior_of_pairs
+from bayesjudge.truth.pairs import with_ends
 
 SOURCE = "Guerdan et al. (2025), soft ratings; Rubin (1981), Ann. Stat. 9, 130-134"
 #: Draws of weights that are held at a time, times items.
@@ -81,7 +84,8 @@ def answer_rates(
     best: dict[tuple[str, str], float] = {}
     for name, values in by_rate.items():
         drawn = _bootstrap(values, draws, np.random.default_rng(seed))
-        rates[name] = _rows(ratings, values, drawn, ci_prob)
+        apart = [*drawn.T] if name == "accepted" else [drawn[:, 0], *_agreeing(ratings)]
+        rates[name] = _rows(ratings, values, apart, ci_prob)
         best |= {
             (name, judge): chance
             for judge, chance in zip(ratings.judges, chances_of_best(drawn[:, 1:]), strict=True)
@@ -117,6 +121,15 @@ def _by_item(ratings: Ratings) -> dict[str, np.ndarray]:
         judges = np.einsum("ijk,ik->ij", answers[here], share)
         by_rate[name] = np.column_stack([people[here], judges])
     return by_rate
+
+
+def _agreeing(ratings: Ratings) -> Iterator[np.ndarray]:
+    """Draws of how often a person chooses what each judge chose, as a judge's accuracy is drawn."""
+    here = ratings.rated.all(axis=0) & (ratings.chosen[0].sum(axis=1) > 0)
+    people = ratings.chosen[0][here] / ratings.chosen[0][here].sum(axis=1, keepdims=True)
+    for judge in ratings.judges:
+        said = ratings.profile(judge).chosen[here]
+        yield posterior_of_pairs(said, people, ratings.positive_index)["accuracy"]
 
 
 def _matched_pairs(ratings: Ratings) -> np.ndarray:
@@ -158,12 +171,11 @@ def _bootstrap(values: np.ndarray, draws: int, rng: np.random.Generator) -> np.n
 
 
 def _rows(
-    ratings: Ratings, values: np.ndarray, drawn: np.ndarray, ci_prob: float
+    ratings: Ratings, values: np.ndarray, draws: Sequence[np.ndarray], ci_prob: float
 ) -> dict[str, tuple[float, float, float]]:
-    """Mean and interval of each source that has any."""
+    """Mean and interval of each source that has any; values and draws have people's first."""
     rows = {}
-    for s, name in enumerate((*ratings.judges, PEOPLE), start=1):
-        at = s % len(ratings.sources)
-        if np.isfinite(values[:, at]).any():
-            rows[name] = around(float(np.nanmean(values[:, at])), drawn[:, at], ci_prob)
-    return rows
+    for name, value, drawn in zip(ratings.sources, values.T, draws, strict=True):
+        if np.isfinite(value).any():
+            rows[name] = with_ends(float(np.nanmean(value)), drawn, ci_prob, name)
+    return {name: rows[name] for name in (*ratings.judges, PEOPLE) if name in rows}

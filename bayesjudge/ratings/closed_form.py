@@ -1,8 +1,9 @@
-"""Closed forms: endorsement rates, and agreement with intervals from a bootstrap over items."""
+"""Closed forms: endorsement rates, and agreement with intervals from weighing items."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from bayesjudge.ratings.cautions import (
 from bayesjudge.ratings.data import PEOPLE, Ratings
 from bayesjudge.ratings.metrics import SOURCE, Definition, Profile, definitions
 from bayesjudge.ratings.performance import Performance
+from bayesjudge.truth.pairs import DRAWS, MOST_NUMBERS
 
 
 def endorsement_rates(ratings: Ratings, *, ci_prob: float = 0.95) -> Estimate:
@@ -127,7 +129,7 @@ def agreement(
     ratings: Ratings,
     *,
     of: Sequence[Definition] | None = None,
-    replicates: int = 1000,
+    replicates: int = DRAWS,
     pseudo_count: float = 0.0,
     ties: str = "share",
     random_seed: Any = 0,
@@ -140,9 +142,9 @@ def agreement(
         Of people and at least one judge.
     of : sequence of Definition, optional
         Definitions to evaluate; `definitions` by default.
-    replicates : int, default 1000
-        Bootstrap samples of items. Pairs of ratings are never resampled: those of one item are not
-        independent, and such intervals would be far too short.
+    replicates : int, default 4000
+        Draws of weights of items (the Bayesian bootstrap). Pairs of ratings are never weighed
+        alone: those of one item are not independent, and intervals would be far too short.
     pseudo_count : float, default 0
         Added to each option's choices of an item. At 0, an option that people gave and the judge
         never did makes a divergence infinite.
@@ -164,6 +166,10 @@ def agreement(
 
     Notes
     -----
+    Definitions that only ask which option people chose and which the judge did, such as Cohen's
+    kappa, have the intervals of `bayesjudge.judge.quality`: of one person's labels they are the
+    same numbers. Others weigh items, and have no interval where all items are alike.
+
     A judge that copies people's shares is not perfect by every definition. Where people tie between
     two options, hard aggregation shares the item between them, and the hit rate there is that of
     two draws, 1/2, whoever is compared; alpha and the kappas are made of it and stay below 1 too.
@@ -176,31 +182,33 @@ def agreement(
         require(replicates >= 1, f"replicates must be 1 or more, got {replicates}")
         require(pseudo_count >= 0, f"pseudo_count must be 0 or more, got {pseudo_count!r}")
     chosen = tuple(of or definitions())
-    profiles = {name: ratings.profile(name, pseudo_count=pseudo_count) for name in ratings.sources}
+    how: dict[str, Any] = {"positive": ratings.positive_index, "ties": ties}
     common = ratings.rated.all(axis=0)
-    with checking("agreement") as require:
-        require(
-            common.sum() >= 2,
-            f"{how_many(int(common.sum()), 'item', 'were')} rated by all sources; need two",
-        )
-    profiles = {name: p.items(common) for name, p in profiles.items()}
-    rng = np.random.default_rng(random_seed)
     n = int(common.sum())
-    index = rng.integers(n, size=(replicates, n))
-
-    def evaluate(rows: Any) -> np.ndarray:
-        taken = {name: p.items(rows) for name, p in profiles.items()}
-        values = [
-            [
-                d.value(taken[j], taken[PEOPLE], positive=ratings.positive_index, ties=ties)
-                for j in ratings.judges
-            ]
-            for d in chosen
-        ]
-        return np.moveaxis(np.asarray(values, float), -1, 0) if rows.ndim > 1 else np.array(values)
-
-    size = max(1, int(2e6 / (n * len(ratings.options))))
-    draws = [evaluate(index[start : start + size]) for start in range(0, replicates, size)]
+    with checking("agreement") as require:
+        require(n >= 2, f"{how_many(n, 'item', 'were')} rated by all sources; need two")
+    profiles = {
+        name: ratings.profile(name, pseudo_count=pseudo_count).items(common)
+        for name in ratings.sources
+    }
+    # items that all sources answer alike share a weight
+    answers = np.concatenate([part for profile in profiles.values() for part in profile], axis=1)
+    _, first, count = np.unique(answers, axis=0, return_index=True, return_counts=True)
+    distinct = {name: profile.items(first) for name, profile in profiles.items()}
+    rng, size = np.random.default_rng(random_seed), max(1, MOST_NUMBERS // count.size)
+    draws = np.empty((replicates, len(chosen), len(ratings.judges)))
+    values = np.empty(draws.shape[1:])
+    for begin in range(0, replicates, size):
+        weights = rng.standard_gamma(count, (min(size, replicates - begin), count.size))
+        weights /= weights.sum(axis=1, keepdims=True)
+        for (i, d), (j, judge) in product(enumerate(chosen), enumerate(ratings.judges)):
+            pair = distinct[judge], distinct[PEOPLE]
+            draws[begin : begin + size, i, j] = d.value(*pair, **how, weights=weights)
+    for (i, d), (j, judge) in product(enumerate(chosen), enumerate(ratings.judges)):
+        values[i, j] = d.value(profiles[judge], profiles[PEOPLE], **how)
+        posterior = d.posterior(profiles[judge], profiles[PEOPLE], **how)
+        if posterior is not None:
+            draws[:, i, j] = _in_order(posterior, draws[:, i, j])
     at_cutoff = _at_cutoff(ratings, profiles, chosen)
     cautions = (*cautions_of(ratings), *_stand_ins(ratings), *at_cutoff)
     assumed = [RANDOM_ITEMS, SAME_QUESTION]
@@ -209,16 +217,22 @@ def agreement(
     return Performance(
         definitions=chosen,
         judges=ratings.judges,
-        values=evaluate(np.arange(n)),
-        draws=np.concatenate(draws),
+        values=values,
+        draws=draws,
         method=methods.AS_COUNTED,
         source=f"{SOURCE}, Table 1",
-        interval="bootstrap over items",
+        interval="equal-tailed",
         assumptions=contradicted(assumed, cautions),
         cautions=cautions,
         target="population",
         data=ratings,
     )
+
+
+def _in_order(draws: np.ndarray, joint: np.ndarray) -> np.ndarray:
+    """The distribution of draws in the order of others, which tell how judges vary together."""
+    depth = (np.argsort(np.argsort(joint, kind="stable")) + 0.5) / joint.size
+    return np.quantile(draws, depth, method="inverted_cdf")
 
 
 def _at_cutoff(

@@ -14,6 +14,7 @@ from bayesjudge.ratings.closed_form import agreement, endorsement_rates
 from bayesjudge.ratings.data import Ratings
 from bayesjudge.ratings.metrics import Definition
 from bayesjudge.ratings.performance import performance
+from bayesjudge.truth.pairs import DRAWS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +27,7 @@ def closed_forms(
     *,
     ci_prob: float = 0.95,
     of: Sequence[Definition] | None = None,
-    replicates: int = 1000,
+    replicates: int = DRAWS,
     pseudo_count: float = 0.0,
     random_seed: Any = 0,
 ) -> tuple[Estimate, ...]:
@@ -40,8 +41,8 @@ def closed_forms(
         Coverage that the intervals aim at.
     of : sequence of Definition, optional
         Definitions of performance to evaluate; `definitions` by default.
-    replicates : int, default 1000
-        Bootstrap samples of items.
+    replicates : int, default 4000
+        Draws of weights of items.
     pseudo_count : float, default 0
         Added to each option's choices of an item; see `agreement`.
     random_seed : int or numpy.random.Generator, default 0

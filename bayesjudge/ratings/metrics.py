@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import rel_entr, xlogy
 
 from bayesjudge.core.errors import checking
-from bayesjudge.truth.agreement import chance_corrected
+from bayesjudge.core.label_design import DESIGNS
+from bayesjudge.truth import agreement
+from bayesjudge.truth.pairs import Pairs
 
 __all__ = [
     "Definition",
@@ -36,89 +40,100 @@ HARD, SETS, ALL = ("hard",), ("hard", "hrs"), ("hard", "soft", "hrs", "srs")
 SOFT = ("soft",)
 
 
-class _Metric(NamedTuple):
-    """A metric, its direction, and the aggregations that it takes on either side (none: unused)."""
+#: Mean over items, which are the last axis or another.
+Mean = Callable[..., Any]
 
-    function: Callable[[Any, Any], Any]
+
+class _Metric(NamedTuple):
+    """A metric, its direction, and the aggregations that it takes on either side (none: unused).
+
+    The function takes vectors of judge and people and a `Mean`; of a metric that is an agreement
+    statistic of pairs of options those of `_of_pairs`.
+    """
+
+    function: Callable[..., Any]
     higher_is_better: bool
     judge: tuple[str, ...]
     human: tuple[str, ...]
+    statistic: str = "number"
+
+    @property
+    def paired(self) -> bool:
+        """Whether it asks only which option people chose and which the judge did."""
+        return self.statistic != "number"
 
 
-def _hit_rate(judge: Any, human: Any) -> Any:
-    return (judge * human).sum(axis=-1).mean(axis=-1)
-
-
-def _cohen(judge: Any, human: Any) -> Any:
-    expected = (judge.mean(axis=-2) * human.mean(axis=-2)).sum(axis=-1)
-    return chance_corrected(_hit_rate(judge, human), expected)
-
-
-def _scott(judge: Any, human: Any) -> Any:
-    pooled = (judge + human).mean(axis=-2) / 2
-    return chance_corrected(_hit_rate(judge, human), (pooled**2).sum(axis=-1))
-
-
-def _krippendorff(judge: Any, human: Any) -> Any:
-    n = 2 * judge.shape[-2]
-    total = (judge + human).sum(axis=-2)
+def _of_pairs(shares: np.ndarray, items: int) -> dict[str, Any]:
+    """Agreement statistics of shares of pairs of options (..., K * K), people's by the judge's."""
+    k = round(shares.shape[-1] ** 0.5)
+    truth, said = np.indices((k, k)).reshape(2, -1)
+    statistics = agreement.of_classes(said, truth, shares, k)
+    table = shares.reshape(*shares.shape[:-1], k, k)
+    pooled = (table.sum(axis=-1) + table.sum(axis=-2)) / 2
+    pi = agreement.chance_corrected(statistics["accuracy"], (pooled**2).sum(axis=-1))
     # ratings are paired without replacement, which is all that sets alpha apart from Scott's pi
-    expected = ((total**2).sum(axis=-1) - n) / (n * (n - 1))
-    return chance_corrected(_hit_rate(judge, human), expected)
+    alpha = pi + (1 - pi) / (2 * items)
+    return statistics | {"pi": pi, "alpha": alpha, "judge_less_people": shares @ (said - truth)}
 
 
-def _kl(first: Any, second: Any) -> Any:
-    return rel_entr(first, second).sum(axis=-1).mean(axis=-1)
+def _agreeing(name: str) -> _Metric:
+    return _Metric(itemgetter(name), True, HARD, HARD, statistic=name)
 
 
-def _cross_entropy(first: Any, second: Any) -> Any:
-    return -xlogy(first, second).sum(axis=-1).mean(axis=-1)
+def _kl(first: Any, second: Any, mean: Mean) -> Any:
+    return mean(rel_entr(first, second).sum(axis=-1))
 
 
-def _js(judge: Any, human: Any) -> Any:
+def _cross_entropy(first: Any, second: Any, mean: Mean) -> Any:
+    return -mean(xlogy(first, second).sum(axis=-1))
+
+
+def _js(judge: Any, human: Any, mean: Mean) -> Any:
     # the divergence, not its root
     middle = (judge + human) / 2
-    return (_kl(judge, middle) + _kl(human, middle)) / 2
+    return (_kl(judge, middle, mean) + _kl(human, middle, mean)) / 2
 
 
-def _coverage(judge: Any, human: Any) -> Any:
+def _coverage(judge: Any, human: Any, mean: Mean) -> Any:
     # two sets meet or not; if one side is a single option (or shared by a tie), the sum is <= 1
-    return np.minimum((judge * human).sum(axis=-1), 1.0).mean(axis=-1)
+    return mean(np.minimum((judge * human).sum(axis=-1), 1.0))
 
 
-def _share_of(part: Any, whole: Any) -> Any:
+def _share_of(part: Any, whole: Any, mean: Mean) -> Any:
     each, total = np.broadcast_arrays(part.sum(axis=-1), whole.sum(axis=-1))
     held = total > 0
     share = np.divide(each, total, out=np.zeros(total.shape), where=held)
     with np.errstate(invalid="ignore"):
-        return share.sum(axis=-1) / held.sum(axis=-1)
+        return mean(share) / mean(held.astype(float))
 
 
-def _binary_cross_entropy(judge: Any, human: Any) -> Any:
+def _binary_cross_entropy(judge: Any, human: Any, mean: Mean) -> Any:
     loss = xlogy(human, judge) + xlogy(1 - human, 1 - judge)
-    return -loss.sum(axis=-1).mean(axis=-1)
+    return -mean(loss.sum(axis=-1))
 
 
-def _mse(judge: Any, human: Any) -> Any:
-    return ((judge - human) ** 2).sum(axis=-1).mean(axis=-1)
+def _mse(judge: Any, human: Any, mean: Mean) -> Any:
+    return mean(((judge - human) ** 2).sum(axis=-1))
 
 
 #: By name: the fourteen rows of the source's Table 1, the two asymmetric ones in both directions.
 METRICS: dict[str, _Metric] = {
-    "hit_rate": _Metric(_hit_rate, True, HARD, HARD),
-    "krippendorff_alpha": _Metric(_krippendorff, True, HARD, HARD),
-    "fleiss_kappa": _Metric(_scott, True, HARD, HARD),  # for two raters it is Scott's pi
-    "cohen_kappa": _Metric(_cohen, True, HARD, HARD),
-    "scott_pi": _Metric(_scott, True, HARD, HARD),
-    "kl_human_judge": _Metric(lambda j, h: _kl(h, j), False, SOFT, SOFT),
+    "hit_rate": _agreeing("accuracy"),
+    "krippendorff_alpha": _agreeing("alpha"),
+    "fleiss_kappa": _agreeing("pi"),  # for two raters it is Scott's pi
+    "cohen_kappa": _agreeing("kappa"),
+    "scott_pi": _agreeing("pi"),
+    "kl_human_judge": _Metric(lambda j, h, mean: _kl(h, j, mean), False, SOFT, SOFT),
     "kl_judge_human": _Metric(_kl, False, SOFT, SOFT),
-    "cross_entropy_human_judge": _Metric(lambda j, h: _cross_entropy(h, j), False, SOFT, SOFT),
+    "cross_entropy_human_judge": _Metric(
+        lambda j, h, mean: _cross_entropy(h, j, mean), False, SOFT, SOFT
+    ),
     "cross_entropy_judge_human": _Metric(_cross_entropy, False, SOFT, SOFT),
     "js_divergence": _Metric(_js, False, SOFT, SOFT),
     "coverage": _Metric(_coverage, True, SETS, SETS),
-    "predictive_efficiency": _Metric(lambda j, h: j.sum(axis=-1).mean(axis=-1), False, SETS, ()),
-    "recall": _Metric(lambda j, h: _share_of(j * h, h), True, SETS, SETS),
-    "precision": _Metric(lambda j, h: _share_of(j * h, j), True, SETS, SETS),
+    "predictive_efficiency": _Metric(lambda j, h, mean: mean(j.sum(axis=-1)), False, SETS, ()),
+    "recall": _Metric(lambda j, h, mean: _share_of(j * h, h, mean), True, SETS, SETS),
+    "precision": _Metric(lambda j, h, mean: _share_of(j * h, j, mean), True, SETS, SETS),
     "binary_cross_entropy": _Metric(_binary_cross_entropy, False, ALL, SETS),
     "mse": _Metric(_mse, False, ALL, ALL),
 }
@@ -182,7 +197,7 @@ def fleiss_kappa(counts: Any) -> float:
     n = per_item[0]
     observed = ((counts**2).sum(axis=1) - n).mean() / (n * (n - 1))
     expected = ((counts.sum(axis=0) / counts.sum()) ** 2).sum()
-    return float(chance_corrected(observed, expected))
+    return float(agreement.chance_corrected(observed, expected))
 
 
 #: Aggregations, with the letters of the source's tables.
@@ -277,9 +292,9 @@ def _at_least(shares: np.ndarray, cutoff: float) -> np.ndarray:
 
 #: Downstream figures, of which items are positive by the judge and by people: the share of items
 #: that both categorise alike (the source's C), and by how much the judge has more (its B).
-DOWNSTREAM: dict[str, Callable[[Any, Any], Any]] = {
-    "decision_consistency": lambda judge, human: (judge == human).mean(axis=-1),
-    "prevalence_bias": lambda judge, human: judge.mean(axis=-1) - human.mean(axis=-1),
+DOWNSTREAM: dict[str, _Metric] = {
+    "decision_consistency": _agreeing("accuracy"),
+    "prevalence_bias": _agreeing("judge_less_people"),
 }
 
 
@@ -323,23 +338,28 @@ class Definition:
             require(0 < self.cutoff <= 1, f"cutoff must lie in (0, 1], got {self.cutoff!r}")
         if self.downstream:
             return
-        _, _, *takes = METRICS[self.metric]
+        takes = (
+            ("judge", self._metric.judge, self.judge),
+            ("people", self._metric.human, self.human),
+        )
         with checking("Definition") as require:
-            for side, ways, got in zip(
-                ("judge", "people"), takes, (self.judge, self.human), strict=True
-            ):
+            for side, ways, got in takes:
                 words = f"{self.metric} takes {'/'.join(ways)} of {side}, got {got!r}"
                 require(not ways or got in ways, words)
 
     @property
     def higher_is_better(self) -> bool:
         """Direction; a prevalence bias is best near 0, whatever its sign."""
-        if self.downstream:
-            return self.metric == "decision_consistency"
-        return METRICS[self.metric].higher_is_better
+        return self._metric.higher_is_better and self.metric != "prevalence_bias"
 
     def value(
-        self, judge: Profile, human: Profile, *, positive: int = 0, ties: str = "share"
+        self,
+        judge: Profile,
+        human: Profile,
+        *,
+        positive: int = 0,
+        ties: str = "share",
+        weights: np.ndarray | None = None,
     ) -> Any:
         """Evaluate on two profiles.
 
@@ -351,21 +371,58 @@ class Definition:
             Position of the positive option.
         ties : {"share", "first"}
             See `aggregate`.
+        weights : numpy.ndarray, shape (n_draws, n_items), optional
+            Of each item, summing to 1, of profiles without leading axes; all the same by default.
 
         Returns
         -------
         float or numpy.ndarray
-            One value for each leading index.
+            One value for each leading index, or for each draw of the weights.
         """
+        said, truth = self._vectors(judge, human, positive, ties)
+        if self._metric.paired:
+            shares = _shares_of_pairs(said, truth, weights)
+            return self._metric.function(_of_pairs(shares, said.shape[-2]))
+        mean = partial(np.mean, axis=-1) if weights is None else partial(np.matmul, weights)
+        return self._metric.function(said, truth, mean)
+
+    def posterior(
+        self, judge: Profile, human: Profile, *, positive: int = 0, ties: str = "share"
+    ) -> np.ndarray | None:
+        """Draw the value from the posterior of the shares of pairs, if it is of these.
+
+        Parameters
+        ----------
+        judge, human : Profile
+            Of the same items, without leading axes.
+        positive : int, default 0
+            Position of the positive option.
+        ties : {"share", "first"}
+            See `aggregate`.
+
+        Returns
+        -------
+        numpy.ndarray or None
+            Draws, those from which `bayesjudge.judge.quality` takes its intervals; None of a
+            definition that is no function of which option people chose and which the judge did.
+        """
+        if not self._metric.paired:
+            return None
+        said, truth = self._vectors(judge, human, positive, ties)
+        statistics = posterior_of_pairs(said, truth, positive or self.downstream)
+        return np.asarray(self._metric.function(statistics))
+
+    def _vectors(
+        self, judge: Profile, human: Profile, positive: int, ties: str
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Rating vectors of judge and people; downstream, of negative and positive items."""
         if self.downstream:
             sides = (_at_least(p.endorsed[..., positive], self.cutoff) for p in (judge, human))
-            return DOWNSTREAM[self.metric](*sides)
-        metric = METRICS[self.metric]
-        vectors = (
-            aggregate(judge, self.judge, self.cutoff, ties),
-            aggregate(human, self.human if metric.human else "srs", self.cutoff, ties),
-        )
-        return metric.function(*vectors)
+            said, truth = (np.eye(2)[at.astype(int)] for at in sides)
+            return said, truth
+        people = self.human if self._metric.human else "srs"
+        said = aggregate(judge, self.judge, self.cutoff, ties)
+        return said, aggregate(human, people, self.cutoff, ties)
 
     def loss(self, value: Any) -> Any:
         """Turn values into losses: less is better.
@@ -386,6 +443,10 @@ class Definition:
         return -value if self.higher_is_better else value
 
     @property
+    def _metric(self) -> _Metric:
+        return {**METRICS, **DOWNSTREAM}[self.metric]
+
+    @property
     def downstream(self) -> bool:
         """Whether it is a figure of what a judge is used for, rather than a metric of agreement."""
         return self.metric in DOWNSTREAM
@@ -395,7 +456,7 @@ class Definition:
         """Aggregations of judge and people in the source's letters, such as ``"h/hrs"``."""
         if self.downstream:
             return ""
-        human = AGGREGATIONS[self.human] if METRICS[self.metric].human else "–"
+        human = AGGREGATIONS[self.human] if self._metric.human else "–"
         return f"{AGGREGATIONS[self.judge]}/{human}"
 
     @property
@@ -406,6 +467,27 @@ class Definition:
     def __str__(self) -> str:
         at = f"at {self.cutoff:g}" if self.uses_cutoff else ""
         return f"{self.metric} ({', '.join(filter(None, (self.aggregation, at)))})"
+
+
+def posterior_of_pairs(judge: np.ndarray, human: np.ndarray, positive: int) -> dict[str, Any]:
+    """Draws of agreement statistics of rating vectors that sum to 1, shape (n_items, K).
+
+    Pairs are numbered as a judge's are, so that the draws are the same: of two the positive last.
+    """
+    if judge.shape[-1] == 2 and not positive:
+        judge, human = judge[:, ::-1], human[:, ::-1]
+    pairs = Pairs.of_items(np.einsum("ik,il->ikl", human, judge).reshape(len(judge), -1))
+    return _of_pairs(pairs.draws(DESIGNS["random"], overall=True), len(judge))
+
+
+def _shares_of_pairs(
+    judge: np.ndarray, human: np.ndarray, weights: np.ndarray | None
+) -> np.ndarray:
+    """Shares of pairs of options, people's by the judge's, shape (..., K * K)."""
+    if weights is not None:
+        return weights @ np.einsum("ik,il->ikl", human, judge).reshape(len(judge), -1)
+    shares = np.swapaxes(human, -1, -2) @ judge / judge.shape[-2]
+    return shares.reshape(*shares.shape[:-2], -1)
 
 
 def prevalence_at(profile: Profile, *, positive: int = 0, cutoff: float = 0.5) -> Any:

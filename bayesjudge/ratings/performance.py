@@ -20,6 +20,7 @@ from bayesjudge.ratings.items import item_profiles
 from bayesjudge.ratings.metrics import Definition, Profile, definitions
 from bayesjudge.ratings.model import _ratings_of
 from bayesjudge.ratings.tracking import TrackingPrior, _draw_pairs, _not_mixed
+from bayesjudge.truth.pairs import with_ends
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +44,7 @@ class Performance:
     values : numpy.ndarray, shape (n_definitions, n_judges)
         Estimates.
     draws : numpy.ndarray, shape (n_draws, n_definitions, n_judges)
-        Bootstrap replicates or posterior draws; the same draw for all judges and definitions, so
+        Draws by weighing items, or of a posterior; the same draw for all judges and definitions, so
         that they can be compared within a draw.
     method, source, interval : str
         For reports.
@@ -91,7 +92,7 @@ class Performance:
         Estimate
             A quantity for each metric, by aggregation (such as ``"h/hrs"``), cutoff and judge, as
             far as its definitions have them. An interval is ``nan`` if a definition is undefined or
-            infinite in some draws, or is the same in all resamples of the items.
+            infinite, or is the same however the items are weighed.
 
         Raises
         ------
@@ -132,21 +133,21 @@ class Performance:
 
     @cached_property
     def _finite(self) -> np.ndarray:
-        return np.isfinite(self.draws).all(axis=0)
+        return np.isfinite(self.draws).all(axis=0) & np.isfinite(self.values)
 
     @cached_property
     def _alike(self) -> np.ndarray:
-        """Where resamples, unlike draws of these items' own shares, show no variation."""
+        """Where weighed items, unlike draws of these items' own shares, show no variation."""
         if self.target == "items":
             return np.zeros_like(self._finite)
         ranges = np.ptp(np.where(self._finite, self.draws, 0.0), axis=0)
         return self._finite & (ranges <= 1e-12)
 
     def _row(self, i: int, j: int, ci_prob: float) -> tuple[float, float, float]:
-        value = float(self.values[i, j])
-        if self._alike[i, j] or not self._finite[i, j]:
-            return value, np.nan, np.nan
-        return around(value, self.draws[:, i, j], ci_prob)
+        value, draws = float(self.values[i, j]), self.draws[:, i, j]
+        if self.target == "items" and self._finite[i, j]:
+            return around(value, draws, ci_prob)
+        return with_ends(value, draws, ci_prob, self.definitions[i]._metric.statistic)
 
     def best(self, weight: np.ndarray | None = None) -> pd.DataFrame:
         """Compute the probability that each judge is the best, under each definition.

@@ -14,8 +14,9 @@ import numpy as np
 #: Ends of what a statistic can be, if they are not 0 and 1.
 RANGES: Mapping[str, tuple[float, float]] = {
     **dict.fromkeys(("kappa", "ac1", "weighted_kappa", "correlation", "youden"), (-1.0, 1.0)),
-    "judge_less_people": (-np.inf, np.inf),
-    **dict.fromkeys(("mean_error", "mean_absolute_error"), (-np.inf, np.inf)),
+    **dict.fromkeys(("pi", "alpha"), (-1.0, 1.0)),
+    **dict.fromkeys(("judge_less_people", "mean_error", "mean_absolute_error"), (-np.inf, np.inf)),
+    "number": (-np.inf, np.inf),
 }
 
 
@@ -52,18 +53,25 @@ def of_classes(said: Any, truth: Any, shares: Any, n_classes: int) -> dict[str, 
 
 
 def of_verdicts(said: Any, truth: Any, shares: Any) -> dict[str, Any]:
-    """Rates of a judge of pass (1) and fail (0): what `of_classes` has, and its errors."""
+    """What `of_classes` has of a judge of pass (1) and fail (0), and its confusion table."""
     statistics = of_classes(said, truth, shares, 2)
-    statistics["sensitivity"] = among(shares, said, truth)
-    statistics["specificity"] = among(shares, 1 - said, 1 - truth)
-    statistics["youden"] = statistics["sensitivity"] + statistics["specificity"] - 1
     statistics["judge_less_people"] = shares @ np.asarray(said - truth, float)
-    statistics["ppv"] = among(shares, truth, said)
-    statistics["npv"] = among(shares, 1 - truth, 1 - said)
     kinds = {"good_passed": (1, 1), "good_failed": (1, 0), "bad_passed": (0, 1)}
     kinds["bad_failed"] = (0, 0)
     for name, (good, passed) in kinds.items():
         statistics[name] = shares @ ((truth == good) & (said == passed)).astype(float)
+    return statistics
+
+
+def rates(said: Any, truth: Any, shares: Any) -> dict[str, Any]:
+    """Shares of what is so among good or bad outputs, and among passes or fails."""
+    statistics = {
+        "sensitivity": among(shares, said, truth),
+        "specificity": among(shares, 1 - said, 1 - truth),
+    }
+    statistics["youden"] = statistics["sensitivity"] + statistics["specificity"] - 1
+    statistics["ppv"] = among(shares, truth, said)
+    statistics["npv"] = among(shares, 1 - truth, 1 - said)
     return statistics
 
 

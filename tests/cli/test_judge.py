@@ -64,6 +64,42 @@ def test_pass_and_fail(capsys, folder, tmp_path):
 
 
 @pytest.mark.slow
+def test_every_command_has_the_same_ends_of_the_same_table(capsys, tmp_path):
+    """A row an output or an answer, in `judge` and in `ratings`; worth in `prevalence` too."""
+    rng = np.random.default_rng(3)
+    truth = rng.choice(["bad", "good"], 120)
+    said = np.where(rng.random(120) < 0.85, truth, "good")
+    wide = pd.DataFrame({"task": range(120), "gpt": said, "ann": truth})
+    long = wide.melt("task", var_name="who", value_name="label")
+    wide["ann"] = wide["ann"].where(wide.index < 80)
+    long = long[(long["who"] == "gpt") | (long["task"] < 80)]
+    for name, table in {"wide": wide, "long": long}.items():
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    one = "--verdict gpt --calibration random --pass-value good --fail-value bad --item task"
+    lines = [
+        f"judge wide.csv --truth ann {one}",
+        f"judge long.csv --truth label --rater who {one}",
+        f"prevalence wide.csv --truth ann {one}",
+        "ratings long.csv --item task --rater who --choice label --judge gpt --positive good",
+    ]
+    read = []
+    for line in lines:
+        command, name, *more = shlex.split(line)
+        assert main([command, str(tmp_path / name), *more, "--json"]) == 0
+        read.append(json.loads(capsys.readouterr().out))
+    first, second, share, rated = read
+
+    def row(said, quantity):
+        rows = [one for one in said["estimates"] if one["quantity"] == quantity]
+        return [rows[0][end] for end in ("value", "low", "high")]
+
+    for name, metric in {"accuracy": "hit_rate", "kappa": "cohen_kappa"}.items():
+        assert row(first, name) == row(second, name) == row(rated, metric)
+    assert row(first, "accuracy") == row(rated["answer"], "matched")
+    assert first["answer"]["worth"] == share["answer"]["worth"] == second["answer"]["worth"]
+
+
+@pytest.mark.slow
 def test_a_run_without_labels_takes_a_card_and_says_what_that_rests_on(capsys, folder, tmp_path):
     card, later = tmp_path / "card.json", tmp_path / "later.csv"
     one = [str(folder / "one.csv"), *LABELS]

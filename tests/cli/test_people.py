@@ -207,18 +207,19 @@ def test_decimal_commas_are_read_where_semicolons_separate(tmp_path, monkeypatch
 
 
 @pytest.mark.slow
-def test_a_row_a_person_is_read_with_the_people_s_names(look):
+@pytest.mark.parametrize("who", ["annotator", "who"])
+def test_a_row_a_person_is_read_with_the_people_s_names(look, who):
     rng = np.random.default_rng(4)
     good = rng.random(120) < 0.7
     table = pd.DataFrame(
         {"item": range(120), "judge": np.where(good ^ (rng.random(120) < 0.1), 1, 0)}
     )
-    table = table.merge(pd.DataFrame({"annotator": ["ann", "bob", "eve"]}), how="cross")
+    table = table.merge(pd.DataFrame({who: ["ann", "bob", "eve"]}), how="cross")
     wrong = rng.random(len(table)) < 0.08
     table["label"] = np.where(good[table["item"]] ^ wrong, 1, 0)
     table.loc[table["item"] >= 50, "label"] = np.nan
     lines = [answer["options"] for answer in look(table)["answers"]]
-    assert any(line.get("--rater") == ["annotator"] for line in lines)
+    assert any(line.get("--rater") == [who] for line in lines)
 
 
 N = 240

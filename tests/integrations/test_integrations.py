@@ -141,7 +141,7 @@ def test_the_sources_signature():
     for call, message in (
         (lambda: compat.point_estimator(0.5, 0.4, 0.5), "expected more than 1"),
         (lambda: compat.point_estimator(1.2, 0.9, 0.9), "p=1.2 must lie between 0 and 1"),
-        (lambda: compat.confidence_interval(0.623, 0.7, 0.9, 10, 10, 10), "is no share of 10"),
+        (lambda: compat.confidence_interval(0.623, 0.7, 0.9, 10, 10, 10), "is not a share of 10"),
     ):
         with pytest.raises(bj.InputError, match=message):
             call()

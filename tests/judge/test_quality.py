@@ -299,23 +299,32 @@ def test_people_err_in_each_system_and_in_strata():
     assert whole["sensitivity"].value == pytest.approx((4 * 0.95 + 0.7) / 5, abs=0.03)
 
 
-@pytest.mark.parametrize("right", [0.6, 0.85, 1.0])
-def test_ratings_of_one_person_are_the_same_numbers(right):
-    """Hit rate and kappa there, accuracy and kappa here; intervals of two bootstraps, alike."""
+def one_person(right, classes=2, items=200):
+    """A judge beside one person, a row an output, and a row an answer."""
     rng = np.random.default_rng(2)
-    truth = rng.random(200) < 0.7
-    said = np.where(rng.random(200) < right, truth, ~truth)
-    wide = pd.DataFrame({"item": range(200), "verdict": said * 1, "truth": truth * 1})
-    here = judge.quality(judge.Judged.from_frame(wide, calibration="random"))
-    answers = wide.melt("item", ["verdict", "truth"], "rater", "choice")
-    read = ratings.Ratings.from_frame(answers, positive="1", judges=["verdict"])
-    of = [ratings.Definition(metric, "hard", "hard") for metric in ("hit_rate", "cohen_kappa")]
-    there = ratings.agreement(read, of=of, random_seed=1).estimate()
-    for mine, metric in (("accuracy", "hit_rate"), ("kappa", "cohen_kappa")):
+    truth = rng.integers(classes, size=items)
+    wrong = (truth + rng.integers(1, classes, size=items)) % classes
+    said = np.where(rng.random(items) < right, truth, wrong)
+    wide = pd.DataFrame({"item": range(items), "verdict": said, "truth": truth})
+    return wide, wide.melt("item", ["verdict", "truth"], "rater", "choice")
+
+
+@pytest.mark.parametrize("right", [0.6, 0.85, 1.0])
+@pytest.mark.parametrize("classes", [2, 4])
+def test_ratings_of_one_person_are_the_same_numbers(right, classes):
+    """Hit rate and kappa there, accuracy and kappa here: one function, and the same draws."""
+    wide, answers = one_person(right, classes)
+    named = {"classes": [*range(classes)]} if classes > 2 else {}
+    here = judge.quality(judge.Judged.from_frame(wide, calibration="random", **named))
+    how = {"judges": ["verdict"], "options": [*map(str, range(classes))]}
+    read = ratings.Ratings.from_frame(answers, positive="1", **how)
+    there = ratings.agreement(read).estimate()
+    matched = ratings.answer_rates(read)["matched", "verdict"]
+    same = {"hit_rate": "accuracy", "cohen_kappa": "kappa"}
+    if classes == 2:
+        same |= {"decision_consistency": "accuracy", "prevalence_bias": "judge_less_people"}
+    assert_allclose(matched, here["accuracy"], atol=1e-12)
+    for metric, mine in same.items():
         ((_, _, row),) = there.only(metric).rows()
-        assert row.value == pytest.approx(here[mine].value, abs=1e-12)
-        if right < 1:  # that bootstrap has no interval where all agree
-            assert_allclose([row.low, row.high], [here[mine].low, here[mine].high], atol=0.02)
-        else:
-            assert np.isnan(row.low)
-            assert 0.95 < here[mine].low < here[mine].high == 1
+        assert_allclose(row, here[mine], atol=1e-12, err_msg=metric)
+    assert (here["accuracy"].high == 1) == (right == 1)

@@ -250,7 +250,7 @@ def test_three_annotators_are_a_consensus_and_names_need_no_positive_one(tmp_pat
     grades(("Anna", "Ben", "Cleo")).to_csv(path, index=False)
     assert main(["ratings", str(path), *ASKED]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "Probability that a judge stands in for half of the annotators or more: good " in said
+    assert "as well as half of the annotators do, or more: good " in said
     names = grades().assign(choice=lambda t: t["choice"].map(lambda x: "fbdca"[x - 1]))
     names.to_csv(path, index=False)
     assert main(["ratings", str(path), *ASKED, "--error", "0.05:20"]) == 2

@@ -398,7 +398,7 @@ def test_an_echoed_key_is_not_printed(asked, capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("bins = 3", "", "give one of bins and half_width"),
+        ("bins = 3", "", "give either bins or half_width"),
         ("bins = 3", "bin = 3", "'bin' is not known; did you mean 'bins'?"),
         ("bins = 3", 'bins = "three"', "bins must be a number, got 'three'"),
         ("bins = 3", "bins = true", "bins must be a number, got True"),

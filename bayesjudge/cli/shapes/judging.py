@@ -13,7 +13,7 @@ SAME = {
         for name in (
             *(*OF_LABELS, "--missing-value", "--unparsed", "--propensity", "--metric", "--judge"),
             *("--verdict", "--score", "--scale", "--truth-scale", "--truth-from", "--by"),
-            *("--classes", "--item", "--repeats"),
+            *("--classes", "--item", "--repeats", "--rater", "--adjudicated"),
         )
     },
     "panel": {

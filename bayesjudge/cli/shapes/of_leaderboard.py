@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from bayesjudge.cli.leaderboard import PAIRS, VOTERS
+from bayesjudge.cli.leaderboard import PAIRS, VOTER
 from bayesjudge.cli.shapes import WANTED, Line, Match, Reading
 from bayesjudge.cli.shapes.coding import given
 from bayesjudge.cli.shapes.of_orders import MOST_ANSWERS, in_both_orders, pair_in
@@ -38,7 +38,7 @@ def matches(table: Table) -> Iterator[Match]:
         return
     others = (c for c in table if c.name not in (*pair, table.item, table.judge))
     won = [winner for winner in (_won(c, systems) for c in others) if winner is not None]
-    voters = table.judge is not None and all(x.startswith(VOTERS) for x in table[table.judge].kinds)
+    voters = table.judge is not None and all(map(VOTER.fullmatch, table[table.judge].kinds))
     people = [winner for winner in won if voters or says_person(winner.column.name)]
     judges = [winner for winner in won if winner not in people]
     if not won or (not people and len(systems) == 2 and in_both_orders(table)):

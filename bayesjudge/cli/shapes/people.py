@@ -314,12 +314,20 @@ def ask_of_unit(table: Table, truth: str) -> Asked | None:
 
 
 def who_labelled(table: Table) -> str | None:
-    """The column of who labelled, if each row is one person's and an output has one verdict."""
+    """The column of who labelled, if each row is one person's and an output has one verdict.
+
+    A column that could name systems names people where no verdict differs between its values, and
+    labels do.
+    """
     said = {*table.verdicts, *table.truths}
     rater = named([n for n in table.columns if n not in said], "judges", "graders") or table.judge
+    named_so, rater = bool(rater), rater or table.system
     if not (rater and table.item and len(table.verdicts) == 1 and table.truths):
         return None
     outputs = len(table[table.item].kinds)
-    once = len({*table.rows([table.item, table.verdicts[0]])}) == outputs
+    verdicts, labels = (
+        {*table.rows([table.item, name])} for name in (table.verdicts[0], table.truths[0])
+    )
     people = not any(map(is_model, table[rater].kinds)) and len(table.rows([rater])) > outputs
-    return rater if once and people else None
+    differ = len(labels) > outputs and len(table[table.verdicts[0]].kinds) > 1
+    return rater if len(verdicts) == outputs and people and (named_so or differ) else None

@@ -1,0 +1,204 @@
+"""Kinds of pairs of what a judge and people said of an output: their shares, and draws of these."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from bayesjudge.core.label_design import LabelDesign
+from bayesjudge.truth.agreement import RANGES
+
+#: Draws of a posterior: ends of an interval move by 2 % of its width.
+DRAWS = 4000
+#: Most numbers drawn at once.
+MOST_NUMBERS = 4_000_000
+
+
+class Pairs(NamedTuple):
+    """Outputs of one system by what one judge and people said of them, one entry a kind of pair."""
+
+    said: np.ndarray
+    truth: np.ndarray
+    #: Labelled outputs of each kind of pair, by kind of item; without shared items one kind a row.
+    cells: np.ndarray
+    items: np.ndarray
+    #: For how many outputs each labelled one stands, up to a factor.
+    weight: np.ndarray
+    #: What the judge said of all outputs that the answer is about: values and their numbers.
+    verdicts: np.ndarray
+    all_n: np.ndarray
+    #: Outputs that join each kind of pair.
+    prior: np.ndarray
+    #: Draws of the shares of kinds of pairs behind people's errors, and of how often the judge says
+    #: what one of these people says, if several people gave labels.
+    behind: np.ndarray | None = None
+    with_person: np.ndarray | None = None
+
+    @property
+    def n(self) -> np.ndarray:
+        """Labelled outputs of each kind of pair."""
+        return self.items @ self.cells
+
+    @property
+    def labelled(self) -> int:
+        """Outputs with a label."""
+        return int(self.n.sum())
+
+    @property
+    def clustered(self) -> bool:
+        """Whether outputs share items."""
+        return not np.array_equal(self.cells, np.eye(len(self.said)))
+
+    @classmethod
+    def of(cls, said: Any, truth: Any, n: Any, **more: Any) -> Self:
+        """Pairs of independent outputs."""
+        said, truth, n = (np.asarray(x, float) for x in (said, truth, n))
+        values, place = np.unique(said, return_inverse=True)
+        given = {
+            "weight": np.ones(n.size),
+            "prior": np.zeros(n.size),
+            "verdicts": values,
+            "all_n": np.bincount(place, n),
+        }
+        return cls(said, truth, np.eye(n.size), n, **given | more)
+
+    @classmethod
+    def of_items(cls, tables: np.ndarray) -> Self:
+        """Pairs of classes of items, of which several people or answers may be averaged.
+
+        `tables` are shares of pairs by item, people's class by the judge's, shape (n_items, K * K).
+        """
+        kinds, items = np.unique(tables, axis=0, return_counts=True)
+        k = round(tables.shape[1] ** 0.5)
+        truth, said = np.indices((k, k)).reshape(2, -1)
+        pairs = cls.of(said, truth, items @ kinds, prior=np.full(k * k, 1 / k))
+        alone = (kinds.max(axis=1) == 1).all()
+        return pairs if alone else pairs._replace(cells=kinds, items=items)
+
+    def knows_share(self, design: LabelDesign) -> bool:
+        """Whether labels, or the judge's pass rate with them, tell how common each truth is."""
+        if not _of_errors(design) or self.behind is not None:
+            return True
+        plain = set(self.truth) | set(self.said) <= {0.0, 1.0}
+        return plain and self.all_n.sum() > 0
+
+    def shares(self, design: LabelDesign) -> np.ndarray:
+        """Share of each kind of pair among all outputs, as estimated; shape (n_pairs,)."""
+        if self.behind is not None:
+            return np.asarray(self.behind.mean(axis=0))
+        if _of_errors(design):
+            good = np.array([0.5])
+            if self.knows_share(design):
+                good = np.median(self.draws(design) @ self.truth, keepdims=True)
+            return _by_truth(self.n[None], self.truth, good)[0]
+        margin = self.all_n[None] / max(self.all_n.sum(), 1)
+        return self._all_outputs(self.n[None] * self.weight, design, margin)[0]
+
+    def draws(
+        self, design: LabelDesign, *, overall: bool = False, random_seed: int = 1
+    ) -> np.ndarray:
+        """Draws of these shares from their posterior, shape (n_draws, n_pairs).
+
+        Shares are Dirichlet; of outputs that share items, whole items are weighed (the Bayesian
+        bootstrap). Labels by verdict tell the shares within a verdict, and labels by truth those
+        within a truth, whose own share comes from the judge's pass rate. The prior is one output
+        within each truth; for what is `overall`, such as the accuracy, one in all, if labels are a
+        random sample or there are more than two classes.
+        """
+        if self.behind is not None:
+            return self.behind
+        rng = np.random.default_rng(random_seed)
+        size = max(min(DRAWS, MOST_NUMBERS // max(self.items.size, self.said.size)), 200)
+        kinds = len(np.unique(self.truth))
+        in_all = design.is_sample or (kinds > 2 and not _of_errors(design))
+        prior = self.prior / (kinds if overall and in_all else 1)
+        if self.clustered:
+            drawn = rng.standard_gamma(self.items, (size, self.items.size)) @ self.cells
+            drawn = drawn + rng.standard_gamma(prior, (size, self.said.size))
+        else:
+            drawn = rng.standard_gamma(self.n + prior, (size, self.said.size))
+        if _of_errors(design):
+            return self._with_share(drawn, design, rng)
+        more = np.array([prior[self.said == value].sum() for value in self.verdicts])
+        margin = rng.standard_gamma(self.all_n + more, (size, self.all_n.size))
+        return self._all_outputs(
+            drawn * self.weight, design, margin / margin.sum(axis=1, keepdims=True)
+        )
+
+    def _all_outputs(
+        self, drawn: np.ndarray, design: LabelDesign, margin: np.ndarray
+    ) -> np.ndarray:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            if "prevalence" in design.identifies:
+                return drawn / drawn.sum(axis=1, keepdims=True)
+            shares = np.empty_like(drawn)
+            for k, value in enumerate(self.verdicts):
+                here = self.said == value
+                part = drawn[:, here]
+                shares[:, here] = margin[:, [k]] * part / part.sum(axis=1, keepdims=True)
+            return shares
+
+    def _with_share(
+        self, drawn: np.ndarray, design: LabelDesign, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Shares of pairs from those within a truth, and from the pass rate of all outputs.
+
+        Given the two rates the pass rate is Beta, cut to what they allow (a flat prior of the share
+        of good outputs); draws are resampled by the probability of the cut. Of judges worse than
+        chance nothing is left: they are no part of the posterior.
+        """
+        halves = np.full(len(drawn), 0.5)
+        rates = _by_truth(drawn, self.truth, halves)
+        if not self.knows_share(design):
+            return rates
+        from scipy.special import betainc, betaincinv
+
+        passed = self.said == 1
+        high = 2 * rates[:, passed & (self.truth == 1)].sum(axis=1)
+        low = 2 * rates[:, passed & (self.truth == 0)].sum(axis=1)
+        k = float(self.all_n[self.verdicts == 1].sum())
+        a, b = k + 1, float(self.all_n.sum()) - k + 1
+        ends = betainc(a, b, low), betainc(a, b, high)
+        chance = np.where(high > low, (ends[1] - ends[0]) / np.maximum(high - low, 1e-12), 0.0)
+        kept = rng.choice(len(drawn), len(drawn), p=chance / chance.sum())
+        rate = betaincinv(a, b, rng.uniform(ends[0][kept], ends[1][kept]))
+        share = np.clip((rate - low[kept]) / (high - low)[kept], 0, 1)
+        return _by_truth(drawn[kept], self.truth, share)
+
+
+def _of_errors(design: LabelDesign) -> bool:
+    """Whether labels tell how the judge errs, and nothing else."""
+    return design.identifies == {"error_rates"}
+
+
+def _by_truth(drawn: np.ndarray, truth: np.ndarray, good: np.ndarray) -> np.ndarray:
+    """Shares of pairs from those within a truth; of more than two truths these count alike."""
+    shares, kinds = np.empty_like(drawn), np.unique(truth)
+    for kind in kinds:
+        here = truth == kind
+        part = good if kind == 1 else 1 - good
+        part = part if len(kinds) == 2 else np.full(len(drawn), 1 / len(kinds))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            shares[:, here] = (
+                part[:, None] * drawn[:, here] / drawn[:, here].sum(axis=1, keepdims=True)
+            )
+    return shares
+
+
+def with_ends(
+    value: float, draws: np.ndarray, ci_prob: float, name: str
+) -> tuple[float, float, float]:
+    """A value and its equal-tailed interval, with an end at that of the range if the value is.
+
+    No interval of draws that do not vary: the Bayesian bootstrap of labels that are all alike.
+    """
+    known = draws[np.isfinite(draws)]
+    if known.size < 0.5 * draws.size or not np.isfinite(value) or np.ptp(known) < 1e-12:
+        return value, np.nan, np.nan
+    tail = (1 - ci_prob) / 2
+    low, high = np.quantile(known, [tail, 1 - tail])
+    least, most = RANGES.get(name, (0.0, 1.0))
+    low = least if np.isclose(value, least) else min(low, value)
+    high = most if np.isclose(value, most) else max(high, value)
+    return value, float(low), float(high)
