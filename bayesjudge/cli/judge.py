@@ -371,7 +371,7 @@ def _trusted(trust: Estimate, wrong: float, promised: float) -> Section:
         f"Gain over the base rate (Brier): {percents_of_gain(gain)} as given, "
         f"{percents_of_gain(again)} recalibrated."
     )
-    further = [f"what it scores {at['score']}, people pass {percents(row)} of"
+    further = [f"of outputs scored {at['score']} people pass {percents(row)}"
                for _, at, row in trust.only("people_mean").rows()]  # fmt: skip
     fields = [{"quantity": name, "where": at, **row._asdict()} for name, at, row in trust.rows()]
     heading = f"Where it can be trusted (at most {wrong:.0%} wrong, {promised:.0%} sure)"

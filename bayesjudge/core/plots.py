@@ -342,9 +342,15 @@ def for_a_phone(figure: Figure, inches: float, letters: int) -> None:
 
     titles = {ax: ax.get_title(loc="left") for ax in figure.axes}
     lines = max((title.count("\n") for title in titles.values()), default=0)
-    entries = sum(len(key.texts) for ax in figure.axes if (key := ax.get_legend()) is not None)
+    keys = [*figure.legends, *(key for ax in figure.axes if (key := ax.get_legend()) is not None)]
+    entries = sum(len(key.texts) for key in keys)
     height = figure.get_size_inches()[1] + 0.25 * (lines + max(0, entries - 2))
     figure.set_size_inches(inches, max(height, 0.55 * inches))
+    for key in [*figure.legends]:
+        marks = [mark for mark in key.legend_handles if mark is not None]
+        names = [text.get_text() for text in key.texts]
+        key.remove()
+        figure.legend(marks, names, loc="outside lower center", frameon=False)
     for ax, title in titles.items():
         if isinstance(ax.yaxis.get_major_locator(), FixedLocator):
             names = [tick.get_text() for tick in ax.get_yticklabels()]

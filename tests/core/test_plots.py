@@ -9,7 +9,7 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 
 import bayesjudge as bj
-from bayesjudge.core.plots import COLOURS, new_axes, plot_intervals, write_title
+from bayesjudge.core.plots import COLOURS, for_a_phone, new_axes, plot_intervals, write_title
 from bayesjudge.core.words import words_for
 
 NAME = r"a $\frac{1}$ b"
@@ -215,3 +215,18 @@ def test_a_title_stays_in_its_figure_however_long_the_names_of_the_rows():
     left, right = plt.subplots(1, 2, figsize=(9, 3))[1]
     write_title(right, said)  # beside another, above itself
     assert drawn(right).x0 > left.get_window_extent().x1
+
+
+def test_a_legend_below_a_figure_has_one_entry_a_line_on_a_phone():
+    ax = new_axes()
+    for name in ("a", "b", "c"):
+        ax.plot([0, 1], label=name)
+    ax.figure.legend(loc="outside lower center", ncols=3)
+    high = ax.figure.get_size_inches()[1]
+    for_a_phone(ax.figure, 3.9, 20)
+    (legend,) = ax.figure.legends
+    ax.figure.canvas.draw()
+    places = [text.get_window_extent() for text in legend.texts]
+    assert [text.get_text() for text in legend.texts] == ["a", "b", "c"]
+    assert places[0].y0 > places[1].y1 > places[1].y0 > places[2].y1
+    assert ax.figure.get_size_inches()[1] > high
