@@ -24,17 +24,17 @@ class Priors(NamedTuple):
         read = {name: belief(f"--prior-{name}", text, require) for name, text in given.items()}
         if not predictive:
             return self.joint | read
-        base = BetaPrior() if self.base == "flat" else BetaPrior.jeffreys()
-        same = dict.fromkeys(("pass_rate", "ppv", "npv"), base)
-        return {"better_than_chance": self.better_than_chance, **same}
+        return self._everywhere("pass_rate", "ppv", "npv")
 
     @property
     def joint(self) -> dict[str, Any]:
         """Arguments of a model of error rates, without beliefs about one of them."""
-        share, rate = BetaPrior.jeffreys(), BetaPrior()
-        if self.base:
-            share = rate = BetaPrior() if self.base == "flat" else share
-        same = {"prevalence": share, "sensitivity": rate, "specificity": rate}
+        return self._everywhere("prevalence", "sensitivity", "specificity")
+
+    def _everywhere(self, *names: str) -> dict[str, Any]:
+        """The prior of ``--prior`` for each of these; without one the model has its own."""
+        prior = BetaPrior() if self.base == "flat" else BetaPrior.jeffreys()
+        same = dict.fromkeys(names, prior) if self.base else {}
         return {"better_than_chance": self.better_than_chance, **same}
 
     @property

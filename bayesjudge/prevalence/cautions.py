@@ -312,13 +312,6 @@ def _lopsided(counts: Counts) -> Iterator[Caution]:
             )
 
 
-#: What is off if errors do not cancel.
-OWN_RATE = (
-    "its own pass rate is no estimate of the prevalence; estimates that use the labels take this "
-    "out"
-)
-
-
 def _lopsided_by_kind(counts: Counts, wrong_passes: Any, wrong_fails: Any) -> Iterator[Caution]:
     """By Newcombe's interval of the difference of the weighed shares."""
     items = np.asarray(counts.test_n)

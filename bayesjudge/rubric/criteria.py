@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesjudge.core import methods
+from bayesjudge.core.diagnosis import cautions_of
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Quantity, Row
 from bayesjudge.core.label_design import RANDOM_LABELS
@@ -80,7 +81,7 @@ def by_criterion(rubric: Rubric, *, ci_prob: float = 0.95) -> Estimate:
     several = len(rubric.names) > 1
     dims = ("criterion", "system") if several else ("criterion",)
     rows: dict[str, dict[Any, Row]] = {}
-    cautions: list[Caution] = []
+    cautions: list[Caution] = [*cautions_of(rubric)]
     for system in rubric.names:
         part = rubric.system(system)
         for c, name in enumerate(part.criteria):

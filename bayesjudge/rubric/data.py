@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
+from bayesjudge.core.diagnosis import SELECTION, keep_selection
 from bayesjudge.core.errors import Problem, checking
 from bayesjudge.core.item_keys import set_fields
 from bayesjudge.core.label_design import LabelDesign, declared, design_of
-from bayesjudge.core.labels import folded, read_labels
+from bayesjudge.core.labels import folded, listed, read_labels
 from bayesjudge.core.numbers import numbers_of
 from bayesjudge.core.screen import few, fitted, how_many
 from bayesjudge.core.tables import free_name, read_rows
 from bayesjudge.prevalence import Counts
 from bayesjudge.prevalence.scores import Scores
 from bayesjudge.prevalence.scores.data import require_scale
+from bayesjudge.verdicts.reading import KEPT, Reading
+from bayesjudge.verdicts.selection import how_labels_came
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -204,7 +207,7 @@ class Rubric:
         rows = np.array([system == name for system in self.systems])
         cells = {field: getattr(self, field)[rows] for field in (*CELLS, "weight")}
         items = None if self.items is None else [self.items[int(i)] for i in np.flatnonzero(rows)]
-        return replace(self, **cells, items=items, systems=None)
+        return keep_selection(replace(self, **cells, items=items, systems=None), self)
 
     @property
     def used(self) -> np.ndarray:
@@ -278,7 +281,8 @@ class Rubric:
         table = self.totals()
         how: dict[str, Any] = {"calibration": self.calibration}
         how |= {"scale": self.ends, "truth_scale": self.ends}
-        return Scores(table["judged"], table["people"], np.ones(len(table), int), **how)
+        scores = Scores(table["judged"], table["people"], np.ones(len(table), int), **how)
+        return keep_selection(scores, self)
 
     def criterion(self, name: str) -> Counts | Scores:
         """Take one criterion, on the outputs that it applies to.
@@ -304,12 +308,12 @@ class Rubric:
         rows = self.used[:, c] & ~self.excused[:, c]
         judged, people = self.said[rows, c], self.people[rows, c]
         if not self.graded:
-            return counted(judged == 1, people, self.calibration)
+            return keep_selection(counted(judged == 1, people, self.calibration), self)
         numbers = {*people[~np.isnan(people)]} - {0.0, 1.0}
         ends: Any = (0.0, 1.0)
         how: dict[str, Any] = {"calibration": self.calibration, "scale": ends}
         how |= {"truth_scale": ends} if numbers else {}
-        return Scores(judged, people, np.ones(len(judged), int), **how)
+        return keep_selection(Scores(judged, people, np.ones(len(judged), int), **how), self)
 
     def meets(self, at_least: float | None = None) -> Counts:
         """Count outputs that meet every criterion that applies, or have so high a total.
@@ -329,11 +333,12 @@ class Rubric:
             judged = ((self.said >= 1) != bad) | ~self.used
             people = ((self.people >= 1) != bad) | ~self._seen
             truth = np.where(self.whole, people.all(axis=1), np.nan)
-            return counted(judged.all(axis=1), truth, self.calibration)
+            return keep_selection(counted(judged.all(axis=1), truth, self.calibration), self)
         table, slack = self.totals(), 1e-9
         known = table["people"].notna()
         truth = np.where(known, table["people"] >= at_least - slack, np.nan)
-        return counted((table["judged"] >= at_least - slack).to_numpy(), truth, self.calibration)
+        judged = (table["judged"] >= at_least - slack).to_numpy()
+        return keep_selection(counted(judged, truth, self.calibration), self)
 
     @classmethod
     def from_frame(
@@ -427,7 +432,15 @@ class Rubric:
             rows = _Rows(read_as[keys], *each)
         else:
             rows = _stacked(table, criteria, keys)
-        return cls(**_cells(rows, item, by, weight, read), **given)
+        rubric = cls(**_cells(rows, item, by, weight, read), **given)
+        if criteria is not None and (by is None or not rubric.graded):
+            judges, people = zip(*criteria.values(), strict=True)
+            none = [*(listed(missing_value) or ()), *not_applicable]
+            how = Reading(subject="Rubric.from_frame", calibration=rubric.design, verdict=judges,
+                          truth=people, item=item, by=by, unparsed=KEPT, **meanings,
+                          missing_value=none, scale=(0, 1) if by is None else None)  # fmt: skip
+            object.__setattr__(rubric, SELECTION, how_labels_came(table, how, cls.from_frame))
+        return rubric
 
 
 def _not_a_sample(design: LabelDesign) -> Problem:

@@ -10,6 +10,7 @@ from refusals import refused
 import bayesjudge as bj
 from bayesjudge.cli import main
 from bayesjudge.cli.options import CALIBRATION
+from bayesjudge.core.diagnosis import cautions_of
 from bayesjudge.prevalence import Counts, exact
 from bayesjudge.rubric import (
     Rubric,
@@ -527,3 +528,28 @@ def test_the_picture_names_the_criteria():
     assert [text.get_text() for text in axes.get_yticklabels()] == NAMES
     with refused("system=", subject="plot_criteria"):
         plot_criteria(by_criterion(_systems()))
+
+
+@pytest.mark.parametrize(
+    ("power", "graded", "by"), [(0, 0, None), (2, 0, None), (2, 0, "system"), (2, 1, None)]
+)
+def test_labels_of_longer_outputs_are_seen_in_every_view_of_a_rubric(power, graded, by):
+    rng = np.random.default_rng(14)
+    difficulty = rng.normal(size=400)
+    length = np.exp(6 + difficulty / 2 + rng.normal(size=400) / 2)
+    known = np.isin(
+        np.arange(400), rng.choice(400, 80, replace=False, p=length**power / (length**power).sum())
+    )
+    table = pd.DataFrame({"id": np.arange(400), "length": length.round(), "system": [*"xy"] * 200})
+    for name in ("clear", "kind"):
+        truth = (rng.random(400) < 1 / (1 + np.exp(difficulty - 1))) * (1 + 2 * graded) + graded
+        table[f"judge_{name}"] = np.where(rng.random(400) < 0.85, truth, graded)
+        table[f"human_{name}"] = np.where(known, truth, np.nan)
+    pairs = {name: (f"judge_{name}", f"human_{name}") for name in ("clear", "kind")}
+    scale = {"scale": (1, 4), "truth_scale": (1, 4)} if graded else {}
+    read = Rubric.from_frame(table, criteria=pairs, calibration="random", item="id", by=by, **scale)
+    part = read.system("x") if by else read
+    views = [part.scores(), part.criterion("kind"), part.meets(None if not graded else 0.6)]
+    seen = ["label-selection" in {c.id for c in cautions_of(view)} for view in (read, *views)]
+    assert seen == [power > 0] * 4
+    assert ("label-selection" in {c.id for c in by_criterion(read).cautions}) is (power > 0)
