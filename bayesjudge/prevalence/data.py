@@ -88,11 +88,22 @@ def require_counts(counts: Any, function: str) -> None:
         require(right, f"expected Counts, got {type(counts).__name__}{near}")
 
 
-def _six_counts(verdicts: Verdicts) -> dict[str, np.ndarray]:
+def six_counts(cells: np.ndarray) -> dict[str, Any]:
+    """By the names of the fields, of one table of truth (bad, good, no label) and verdict, or more.
+
+    Whole numbers if there is one table, arrays of those along the first axis else.
+    """
+    bad, good, test = np.moveaxis(cells, -2, 0)
+    columns = test.sum(-1), test[..., 1], good.sum(-1), good[..., 1], bad.sum(-1), bad[..., 0]
+    return dict(
+        zip(FIELDS, (array if array.ndim else int(array) for array in columns), strict=True)
+    )
+
+
+def _read_counts(verdicts: Verdicts) -> dict[str, np.ndarray]:
     """The six counts and what was not read, of each system or judge."""
-    bad, good, test = np.moveaxis(verdicts.counts.reshape(-1, 3, 2), 1, 0)
-    values = test.sum(axis=1), test[:, 1], good.sum(axis=1), good[:, 1], bad.sum(axis=1), bad[:, 0]
-    return dict(zip(FIELDS, values, strict=True)) | {"unparsed": verdicts.unparsed.ravel()}
+    counts = six_counts(verdicts.counts.reshape(-1, 3, 2))
+    return counts | {"unparsed": verdicts.unparsed.ravel()}
 
 
 def _names_of(verdicts: Verdicts) -> tuple[str, ...] | None:
@@ -106,7 +117,7 @@ def _labels_alone(verdicts: Verdicts, wanted: Sequence[str] | None) -> np.ndarra
     names = _names_of(verdicts)
     with checking("external_labels") as require:
         _require_labelled(verdicts, names, wanted, "are not among those of the table,", require)
-    cells = _spread_over(_six_counts(verdicts), names, wanted)
+    cells = _spread_over(_read_counts(verdicts), names, wanted)
     table = np.array([cells[name] for name in LABELS])
     return table[:, 0] if wanted is None else table
 
@@ -114,7 +125,7 @@ def _labels_alone(verdicts: Verdicts, wanted: Sequence[str] | None) -> np.ndarra
 def _require_labelled(
     verdicts: Verdicts, names: Any, wanted: Any, words: str, require: Any
 ) -> None:
-    rows = int(np.sum(_six_counts(verdicts)["test_n"]))
+    rows = int(np.sum(_read_counts(verdicts)["test_n"]))
     missing = how_many(rows, "row", "have")
     require(rows == 0, f"{missing} no human label; leave them out: they tell nothing")
     strange = sorted(set(names or ()) - set(wanted or ()))
@@ -503,7 +514,7 @@ class Counts(View):
         names = _names_of(read)
         with checking(subject) as require:
             _require_labelled(read, names, self.systems, "are not among", require)
-        batch = _spread_over(_six_counts(read), names, self.systems)
+        batch = _spread_over(_read_counts(read), names, self.systems)
         if self.systems is None:
             batch = {name: value[0] for name, value in batch.items()}
         mine = {name: np.asarray(getattr(self, name)) for name in (*FIELDS, "unparsed")}
@@ -695,7 +706,7 @@ class Counts(View):
             single = verdicts.response.shape[1] == 1 or len(verdicts.groups) == 1
             require(single, "several groups and several judges: take a part of them")
         plain = _as_plain_design(verdicts)
-        names, values = _names_of(plain), _six_counts(plain)
+        names, values = _names_of(plain), _read_counts(plain)
         external = None if external_labels is None else _labels_alone(external_labels, names)
         counts = cls(
             **(values if names else {name: int(value[0]) for name, value in values.items()}),

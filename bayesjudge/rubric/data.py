@@ -19,9 +19,10 @@ from bayesjudge.core.numbers import numbers_of
 from bayesjudge.core.screen import few, fitted, how_many
 from bayesjudge.core.tables import free_name, read_rows
 from bayesjudge.prevalence import Counts
+from bayesjudge.prevalence.data import six_counts
 from bayesjudge.prevalence.scores import Scores
 from bayesjudge.prevalence.scores.data import require_scale
-from bayesjudge.verdicts.reading import KEPT, Reading
+from bayesjudge.verdicts.reading import KEPT, UNLABELLED, Reading
 from bayesjudge.verdicts.selection import how_labels_came
 
 if TYPE_CHECKING:
@@ -458,15 +459,10 @@ def _not_a_sample(design: LabelDesign) -> Problem:
 def counted(judged: np.ndarray, people: np.ndarray, calibration: Any) -> Counts:
     """Verdicts that are true or false, and people's, ``nan`` where there is none."""
     known = ~np.isnan(people)
-    good, bad, test = (people == 1), (people < 1) & known, ~known
-
-    def n(mask: np.ndarray) -> int:
-        return int(mask.sum())
-
-    return Counts(
-        *(n(test), n(test & judged), n(good), n(good & judged), n(bad), n(bad & ~judged)),
-        calibration=calibration,
-    )
+    truth = np.where(known, np.where(known, people, 0) >= 1, UNLABELLED).astype(int)
+    cells = np.zeros((3, 2), np.int64)
+    np.add.at(cells, (truth, judged.astype(int)), 1)
+    return Counts(**six_counts(cells), calibration=calibration)
 
 
 # Reading -----------------------------------------------------------------------------------------

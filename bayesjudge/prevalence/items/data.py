@@ -17,11 +17,10 @@ from bayesjudge.core.label_design import LabelDesign, declared, design_of
 from bayesjudge.core.names import require_names
 from bayesjudge.core.screen import how_many
 from bayesjudge.prevalence.cautions import shift_p_value
-from bayesjudge.prevalence.data import Counts
+from bayesjudge.prevalence.data import Counts, six_counts
 from bayesjudge.prevalence.items._shift import p_values
 from bayesjudge.verdicts.arrays import whole_numbers
 from bayesjudge.verdicts.reading import (
-    BAD,
     GOOD,
     REPEATS,
     TRUTHS,
@@ -290,20 +289,10 @@ class Items(View):
             One entry a system; plain numbers of a single one.
         """
         cells = np.tensordot(self.count, self.cells, 1)
-        bad, good, test = cells[:, BAD], cells[:, GOOD], cells[:, UNLABELLED]
-        values: dict[str, Any] = {
-            "test_n": test.sum(axis=1),
-            "test_pass": test[:, 1],
-            "correct_n": good.sum(axis=1),
-            "correct_pass": good[:, 1],
-            "incorrect_n": bad.sum(axis=1),
-            "incorrect_fail": bad[:, 0],
-        }
         about: dict[str, Any] = {"calibration": self.calibration, "pass_name": self.pass_name}
         if len(self.systems) == 1:
-            values = {name: int(value[0]) for name, value in values.items()}
-            return Counts(**values, **about)
-        return Counts(**values, **about, systems=self.systems)
+            return Counts(**six_counts(cells[0]), **about)
+        return Counts(**six_counts(cells), **about, systems=self.systems)
 
     @classmethod
     def from_frame(

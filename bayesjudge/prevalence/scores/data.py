@@ -20,9 +20,9 @@ from bayesjudge.core.label_design import (
 from bayesjudge.core.names import names_of
 from bayesjudge.core.screen import fitted, how_many
 from bayesjudge.core.tables import count_cells, require_columns
-from bayesjudge.prevalence.data import Counts
+from bayesjudge.prevalence.data import Counts, six_counts
 from bayesjudge.verdicts.arrays import whole_numbers
-from bayesjudge.verdicts.reading import Reading
+from bayesjudge.verdicts.reading import UNLABELLED, Reading
 from bayesjudge.verdicts.scores import truths_of
 from bayesjudge.verdicts.table import Verdicts
 from bayesjudge.verdicts.view import View
@@ -347,17 +347,10 @@ class Scores(View):
             stated = self.propensity is None
             require(stated, "known propensities are not kept by counts; estimate from the scores")
         require_threshold(self, pass_from)
-        passed = self.score >= pass_from
-
-        def count(mask: np.ndarray) -> int:
-            return int(self.n[mask].sum())
-
-        test, good, bad = ~self.known, self.truth == 1, self.truth == 0
-        return Counts(
-            *(count(test), count(test & passed), count(good), count(good & passed)),
-            *(count(bad), count(bad & ~passed)),
-            calibration=self.calibration,
-        )
+        truth = np.where(self.known, self.truth, UNLABELLED).astype(int)
+        cells = np.zeros((3, 2), np.int64)
+        np.add.at(cells, (truth, (self.score >= pass_from).astype(int)), self.n)
+        return Counts(**six_counts(cells), calibration=self.calibration)
 
     @classmethod
     def from_frame(
