@@ -437,10 +437,13 @@ class Rubric:
         if criteria is not None and (by is None or not rubric.graded):
             judges, people = zip(*criteria.values(), strict=True)
             none = [*(listed(missing_value) or ()), *not_applicable]
-            how = Reading(subject="Rubric.from_frame", calibration=rubric.design, verdict=judges,
-                          truth=people, item=item, by=by, unparsed=KEPT, **meanings,
-                          missing_value=none, scale=(0, 1) if by is None else None)  # fmt: skip
-            object.__setattr__(rubric, SELECTION, how_labels_came(table, how, cls.from_frame))
+            labels: dict[str, Any] = {**meanings, "missing_value": none, "truth": people}
+            labels |= {"subject": "Rubric.from_frame", "calibration": rubric.design, "item": item}
+            scale = (0, 1) if by is None else None  # else cells are passes and fails
+            how = Reading(verdict=judges, by=by, unparsed=KEPT, scale=scale, **labels)
+            # of several columns of labels there is no other reading
+            seen = how_labels_came(table, how, lambda *_: None)
+            object.__setattr__(rubric, SELECTION, seen)
         return rubric
 
 
