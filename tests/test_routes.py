@@ -12,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from commands import commands, leaves, run
+from conftest import each_in_turn, in_turn
 from readings import readings, same
 
 import bayesjudge as bj
@@ -84,13 +85,14 @@ ROUTES = {
 
 @pytest.mark.parametrize("name", marked(READINGS))
 @pytest.mark.slow
-def test_a_table_in_memory_or_in_an_engine(name):
+@each_in_turn
+def test_a_table_in_memory_or_in_an_engine(name, turns):
     one = READINGS[name]
     expected = one.of(one.table)
     wrong = {
         route: differ
-        for route, convert in ROUTES.items()
-        if (differ := same(one.of(convert(one.table)), expected))
+        for route in in_turn(ROUTES, READINGS, name, turns)
+        if (differ := same(one.of(ROUTES[route](one.table)), expected))
     }
     assert not wrong
 
@@ -136,12 +138,13 @@ COUNTED = ("parquet", "duckdb")
 
 @pytest.mark.parametrize("name", marked(READINGS))
 @pytest.mark.slow
-def test_a_file(name, tmp_path):
+@each_in_turn
+def test_a_file(name, turns, tmp_path):
     one = READINGS[name]
     expected, wrong = one.of(one.table), {}
-    for kind, write in FILES.items():
+    for kind in in_turn(FILES, READINGS, name, turns):
         path = tmp_path / f"rows.{kind}"
-        write(one.table[one.used], path)
+        FILES[kind](one.table[one.used], path)
         wrong[kind] = same(one.of(read_table(path, one.used)), expected)
     assert not any(wrong.values()), wrong
 
@@ -167,10 +170,12 @@ def in_folders(frame, folder, column):
 @pytest.mark.slow
 @pytest.mark.usefixtures("size")
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_and_the_kind_of_file(name, tmp_path):
+@each_in_turn
+def test_a_command_and_the_kind_of_file(name, turns, tmp_path):
     one = COMMANDS[name]
     expected, wrong = None, {}
-    for kind in FILES if tables.LARGE > 1 else ("csv", *COUNTED):
+    kinds = in_turn(FILES, COMMANDS, name, turns) if tables.LARGE > 1 else COUNTED
+    for kind in dict.fromkeys(["csv", *kinds]):
         path = tmp_path / f"rows.{kind}"
         FILES[kind](one.table, path)
         found = one.numbers(path)

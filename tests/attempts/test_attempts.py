@@ -609,7 +609,7 @@ def test_importance_sampling_is_nuts():
     _agree(data)
 
 
-@pytest.mark.sampling
+@pytest.mark.study  # the graph is held against the likelihood by the contract
 def test_importance_sampling_is_nuts_with_attempts_without_a_verdict():
     table = module.simulate(prevalence=(0.5,), unparsed=(0.05, 0.3), tasks=30, random_seed=2)
     _agree(Attempts.from_frame(table, calibration="random", unparsed="verdict", k=(1, 4)))
@@ -629,7 +629,7 @@ def _agree(data):
     return fit
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_importance_sampling_is_nuts_with_people_who_err():
     table = module.simulate(prevalence=(0.6,), errors=(0.05, 0.1), tasks=30, labels=60,
                             random_seed=2)  # fmt: skip

@@ -161,7 +161,15 @@ def test_results_keep_the_scores_that_came_in(made):
         assert {c.id for c in one.cautions} & {"copied-repeats", "no-score"}
 
 
-@pytest.mark.sampling
+@pytest.mark.slow
+def test_a_model_has_the_copies_taken_out():
+    scores = bj.repeats.Scores.from_frame(
+        cached(np.random.default_rng(3)), scale=range(1, 6), order="call"
+    )
+    assert bj.repeats.build_model(scores)["given"].eval().sum() == 120
+
+
+@pytest.mark.study
 @pytest.mark.filterwarnings("ignore::bayesjudge.core.errors.ConvergenceWarning")
 def test_a_fit_keeps_the_scores_that_came_in_and_answers_of_them():
     """Its model has the copies taken out, as the formulas have."""

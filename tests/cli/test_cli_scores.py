@@ -103,7 +103,7 @@ def test_each_system_has_its_own_estimate(ask):
     assert [difference[name] for name in ("value", "low", "high")] == pytest.approx([*expected])
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_systems_that_share_no_item_are_sampled_and_ranked(ask):
     table = pd.read_csv("passes.csv")
     table["bot"] = np.array(["x", "y", "z"])[table.index % 3]

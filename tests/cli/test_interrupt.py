@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from commands import commands, run
+from conftest import each_in_turn, in_turn
 
 import bayesjudge.cli.app
 from bayesjudge.readers import tables
@@ -59,7 +60,8 @@ def test_what_ctrl_c_leaves_in_compiled_code_is_not_printed(error, shown, monkey
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
-def test_ctrl_c_at_any_moment_of_a_command(name, tmp_path, monkeypatch):
+@each_in_turn
+def test_ctrl_c_at_any_moment_of_a_command(name, turns, tmp_path, monkeypatch):
     pytest.importorskip("duckdb")
     monkeypatch.setattr(tables, "LARGE", 1)
     path = tmp_path / "rows.parquet"
@@ -69,7 +71,8 @@ def test_ctrl_c_at_any_moment_of_a_command(name, tmp_path, monkeypatch):
     with CtrlC() as watch:
         run(line)
     given = {}
-    for at in {max(1, watch.calls * part // 12) for part in range(1, 12)}:
+    parts = in_turn(range(1, 12), COMMANDS, name, turns)
+    for at in {max(1, watch.calls * part // 12) for part in parts}:
         with CtrlC(at):
             code, _, told = run(line)
         kept = signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -171,7 +174,7 @@ GATES = {"small": 300, "large": 3_000_000}
 
 @pytest.mark.parametrize("name", GATES)
 @pytest.mark.parametrize(
-    "kills", [pytest.param(6, marks=pytest.mark.slow), pytest.param(50, marks=pytest.mark.study)]
+    "kills", [pytest.param(3, marks=pytest.mark.slow), pytest.param(50, marks=pytest.mark.study)]
 )
 def test_a_gate_killed_at_random_is_stopped_or_decides(name, kills, tmp_path):
     """Stopped without a word more, or what it decided; nothing is left on disk."""

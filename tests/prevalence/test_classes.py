@@ -256,8 +256,8 @@ def test_a_judge_who_looks_at_the_order_is_named(first, second, named):
         assert {place, 40} <= {*cautions[0].numbers.values()}
 
 
-@pytest.mark.sampling
-@pytest.mark.parametrize("seed", study_but([1, 2], 1))
+@pytest.mark.study
+@pytest.mark.parametrize("seed", [1, 2])
 def test_an_empty_cell_is_sampled_long_enough(seed):
     """With 1,000 draws of four chains R-hat was 1.011, or 371 draws in the tail were effective."""
     about = {"classes": ["win", "tie", "loss"], "calibration": "by_truth"}

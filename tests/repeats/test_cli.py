@@ -221,7 +221,7 @@ def test_rows_of_several_judges_are_no_repeats_of_one(tmp_path, scores, capsys):
     told(lambda t: t.assign(judge="one"), code=0)
 
 
-@pytest.mark.sampling
+@pytest.mark.study
 def test_what_is_said_of_the_sampling_holds_of_the_items_too(tmp_path, capsys, monkeypatch):
     """With many items their means are not shown; a caution may name one of them."""
     path = tmp_path / "scores.csv"
