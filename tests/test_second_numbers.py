@@ -440,3 +440,34 @@ def test_shares_with_a_dirichlet_prior_sum_to_one_and_have_its_density(weights, 
         volume = np.linalg.slogdet(np.array(moved)[:, : n - 1] / 2e-6)[1]
         heights.append(density - volume - stats.dirichlet(weights).logpdf(shares))
     assert_allclose(heights, heights[0], atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_two_shares_of_a_piece_bend_its_logarithm_together_as_differences_say(seed):
+    """By both logits, of the two factors that have both shares."""
+    rng = np.random.default_rng(seed)
+    (theta, w, u), powers = rng.normal(0, 1.5, 3), rng.uniform(1, 9, 2)
+    piece = Piece(*[0.0] * 10)._replace(cross=powers[0], far=powers[1])
+
+    def log(w, u):
+        t, a, b = (1 / (1 + np.exp(-x)) for x in (theta, w, u))
+        crossed, far = 1 - a + (1 - t) * a * b, 1 - t + t * (1 - a + a * (1 - b))
+        return powers @ np.log([crossed, far])
+
+    h, signs = 1e-4, (-1, 1)
+    wanted = sum(i * j * log(w + i * h, u + j * h) for i in signs for j in signs) / (4 * h * h)
+    found = mixed_curvature(piece, *(shares_at(np.array(x)) for x in (theta, w, u)))
+    assert float(found) == pytest.approx(wanted, rel=1e-4, abs=1e-6)
+
+
+def test_a_prior_of_which_one_quantile_is_met_is_no_prior(monkeypatch):
+    """The search ends at the flat prior, of which the first quantile is right."""
+    monkeypatch.setattr("scipy.optimize.root", lambda *_, **__: SimpleNamespace(x=np.zeros(2)))
+    with pytest.raises(bj.InputError):
+        bj.BetaPrior.from_quantiles({0.2: 0.2, 0.9: 0.5})
+
+
+def test_why_a_span_has_no_score_is_cut_after_300_signs():
+    row = {"id": 1, "x_score": {}, "x_execution_details": {"exceptions": ["e" * 1000 + "\nmore"]}}
+    (grade,) = _wide(row, ["x"], 0)
+    assert grade.failure == 300 * "e"

@@ -9,6 +9,8 @@ Hence this table: each row changes one prior, far to either side, and leaves one
 another, as `code_feedback.py` does. ``fixed level`` is the first version. Writes
 ``priors.csv``: errors and 90 % widths in points.
 
+Quick: ``--variants default --generators 1``
+
 Found: under ten priors the held-out shares stay within 1.24 to 1.48 points on average; a fixed
 level is the worst and the only one that holds 5 of 6 shares rather than 6.
 """
