@@ -24,10 +24,12 @@ from bayesjudge.leaderboard.model import derived
 from bayesjudge.prevalence import budget
 from bayesjudge.ratings._gibbs import profile_of
 from bayesjudge.ratings.annotators import _Duels
+from bayesjudge.readers.formats.phoenix import _wide
 from bayesjudge.readers.log import Grade, _value
 from bayesjudge.repeats import confidence_sequence, mean_interval
 from bayesjudge.truth.by_item import Clusters, best_weight, independent_weight
 from bayesjudge.truth.patterns import Patterns
+from bayesjudge.truth.quadrature import Piece, mixed_curvature, shares_at
 
 P = bj.prevalence
 
