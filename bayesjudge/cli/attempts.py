@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 def attempts(
-    table: Annotated[Path, table_option("One row an attempt", LOGS)],
+    table: Annotated[Path, table_option("One row per attempt", LOGS)],
     /,
     *,
     truth: Annotated[list[str] | None, SEVERAL, FIRST] = None,
@@ -84,7 +84,7 @@ def attempts(
     Parameters
     ----------
     table : Path
-        One row an attempt, or a log.
+        One row per attempt, or a log.
     truth : list[str]
         Column with the human label, empty where there is none; or with the known outcome. If
         several people's are named, people err too.

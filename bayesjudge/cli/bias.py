@@ -288,7 +288,7 @@ class Released:
 
 @bias.default
 def shifts(
-    table: Annotated[Path, table_option("One row a score, or one row an item")],
+    table: Annotated[Path, table_option("One row per score, or one row per item")],
     /,
     *,
     scale: Annotated[str, OF_TABLE, FIRST],
@@ -312,7 +312,7 @@ def shifts(
 ) -> int | None:
     r"""Measure how far a change that should not matter (format, order, wording) moves scores.
 
-    The table is long (one row an item and variant, and judge), or wide (one row an item, and a
+    The table is long (one row per item and variant, and judge), or wide (one row per item, and a
     column of its score in each variant, named by `--score`, the baseline first). One variant is the
     baseline, whose scores are released; the others are the same items, changed in a way that should
     not matter, or (`--rerun`) not changed at all. With `--tolerance` a certificate says by how much
@@ -328,7 +328,7 @@ def shifts(
     Parameters
     ----------
     table : Path
-        One row a score, or an item.
+        One row per score, or an item.
     scale : str
         Lowest and highest possible score: 1-5, or 0,1. Never taken from the scores that occur.
     design : str

@@ -18,7 +18,7 @@ from bayesjudge.core.words import glossary
 SYSTEMS = ("the system", "the baseline")
 NUMBERED = ("answer 1", "answer 2")
 LONG = (
-    "of a table with one row a verdict say --item COLUMN --shown-first COLUMN "
+    "of a table with one row per verdict say --item COLUMN --shown-first COLUMN "
     "--shown-second COLUMN --verdict COLUMN"
 )
 ANSWER = "position_preference"
@@ -30,7 +30,7 @@ _PICTURES = {
 
 
 def orders(
-    table: Annotated[Path, table_option("One row a pair, or one row a verdict")],
+    table: Annotated[Path, table_option("One row per pair, or one row per verdict")],
     /,
     *,
     first: Annotated[str | None, OF_TABLE, FIRST] = None,
@@ -48,8 +48,8 @@ def orders(
 ) -> None:
     r"""Measure position bias: does the winner change when two answers swap places?
 
-    One row a verdict, with the systems whose answers were shown first and second, and the place
-    that won; or one row a pair (and judge), with the winner by content in each presentation order.
+    One row per verdict, with the systems whose answers were shown first and second, and the place
+    that won; or one row per pair (and judge), with the winner by content in each order.
     The same winner twice is consistent, the first place twice is primacy, the second twice recency.
     The posteriors are exact; nothing is sampled.
 
@@ -63,7 +63,7 @@ def orders(
     Parameters
     ----------
     table : Path
-        One row a pair, or one row a verdict.
+        One row per pair, or one row per verdict.
     first : str
         Column with the winner if answer 1 was shown first; by default order1, verdict_order1 or
         the like.
@@ -75,9 +75,9 @@ def orders(
         Column that names the pair, or its prompt: rows that share it are repeats, and pairs the
         sample.
     shown_first, shown_second : str
-        Of one row a verdict: columns with the system whose answer was shown first, and second.
+        Of one row per verdict: columns with the system whose answer was shown first, and second.
     verdict : str
-        Of one row a verdict: column with the place that won.
+        Of one row per verdict: column with the place that won.
     winner : list[str]
         Given twice: the value that means answer 1 (or the first place), then that of answer 2; by
         default 1 and 2, or A and B.
@@ -113,7 +113,7 @@ def orders(
         require(len(names) == 2, f"{words}; got {list(names)}")
         columns = {**one_a_verdict, "item": item}
         lacking = [f"--{n.replace('_', '-')}" for n, column in columns.items() if not column]
-        words = " ".join(["one row a verdict:", *(f"{n} COLUMN" for n in lacking), "needed too"])
+        words = " ".join(["one row per verdict:", *(f"{n} COLUMN" for n in lacking), "needed too"])
         require(not (alone and lacking), Problem(words, "not-given", value=lacking))
         require(shared.save is None, "--save keeps a sampled fit; this posterior is exact")
     keys = [*(judge or ()), *([item] if item else ())]
@@ -151,7 +151,7 @@ def orders(
 
 
 def _of_pairs(source: Any, columns: list[str]) -> Any:
-    """The table of one row a pair; without its columns it may be one row a verdict."""
+    """The table of one row per pair; without its columns it may be one row per verdict."""
     try:
         return source.table(columns)
     except InputError as error:

@@ -12,7 +12,7 @@ from bayesjudge.cli.source import open_source
 
 
 def positions(
-    table: Annotated[Path, table_option("One row a score, with the place that the answer had")],
+    table: Annotated[Path, table_option("One row per score, with the place that the answer had")],
     /,
     *,
     score: Annotated[str, OF_TABLE, FIRST] = "score",
@@ -33,7 +33,7 @@ def positions(
     Parameters
     ----------
     table : Path
-        One row a score.
+        One row per score.
     score : str
         Column with the score, a number.
     position : str

@@ -1,4 +1,4 @@
-"""Tables of scores before and after changes: one row a score, or a column of each variant."""
+"""Tables of scores before and after changes: one row per score, or a column of each variant."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ _CHANGES = Parameter(consume_multiple=True, negative="")
 
 
 def variants(
-    table: Annotated[Path, table_option("One row an item, with its answer")],
+    table: Annotated[Path, table_option("One row per item, with its answer")],
     /,
     *,
     text: Annotated[str, OF_TABLE, FIRST] = "answer",
@@ -39,7 +39,7 @@ def variants(
     Parameters
     ----------
     table : Path
-        One row an item.
+        One row per item.
     text : str
         Column with the answer.
     item : str

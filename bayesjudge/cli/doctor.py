@@ -110,7 +110,7 @@ def doctor(
     generator : str
         Of a table, the column that names what made the outputs.
     judge : str
-        Of a table with one row a vote, the column that names the judge.
+        Of a table with one row per vote, the column that names the judge.
     why : bool
         Show below each command why it is proposed.
 

@@ -44,7 +44,7 @@ OF_LOOKS = Parameter(group=Group("Looking again and again", sort_key=1))
 
 
 def drift(
-    old: Annotated[Path, table_option("Verdicts of the old judge, one row a verdict", LOGS)],
+    old: Annotated[Path, table_option("Verdicts of the old judge, one row per verdict", LOGS)],
     new: Annotated[Path, OF_TABLE],
     /,
     *,
@@ -81,7 +81,7 @@ def drift(
     Parameters
     ----------
     old : Path
-        Verdicts of the old judge, one row a verdict, or a log.
+        Verdicts of the old judge, one row per verdict, or a log.
     new : Path
         Verdicts of the new one on the same outputs, with the same columns.
     truth : str

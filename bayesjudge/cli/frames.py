@@ -41,7 +41,7 @@ def doctor(
         Column of people's labels, if its name does not tell; of several people a column each.
     item, generator, judge : str, optional
         Columns that their names do not tell: the item, what made the outputs, and who judged, in a
-        table with one row a vote.
+        table with one row per vote.
 
     Returns
     -------
@@ -146,7 +146,7 @@ def read(
     Parameters
     ----------
     table : dataframe or path
-        One row an output.
+        One row per output.
     calibration : str
         How the labelled rows were chosen: one of `prevalence.DESIGNS`, such as ``"random"``.
     verdict, truth : str

@@ -58,7 +58,7 @@ NEW, BASELINE = "candidate", "baseline"
 
 
 def gate(
-    table: Annotated[Path, table_option("One row a verdict", LOGS)],
+    table: Annotated[Path, table_option("One row per verdict", LOGS)],
     /,
     *,
     calibration: Annotated[str, OF_TABLE, FIRST],
@@ -101,7 +101,7 @@ def gate(
     Parameters
     ----------
     table : Path
-        One row a verdict, or a log.
+        One row per verdict, or a log.
     calibration : str
         How the labelled items were chosen: random, by_truth, separate or by_verdict.
     card : Path

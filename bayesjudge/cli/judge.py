@@ -52,7 +52,7 @@ TRUST = "People's share of passes by score, and where verdicts can stand"
 
 
 def judge(
-    table: Annotated[Path, table_option("One row an output", LOGS)],
+    table: Annotated[Path, table_option("One row per output", LOGS)],
     /,
     *,
     verdict: Annotated[list[str] | None, SEVERAL, FIRST] = None,
@@ -98,7 +98,7 @@ def judge(
     Parameters
     ----------
     table : Path
-        One row an output, or a log.
+        One row per output, or a log.
     verdict : list[str]
         Column with the judge's verdict; several, if several judges or prompts saw the same outputs.
     calibration : str
@@ -289,7 +289,7 @@ def one_judge_of(judged: bj.judge.Judged) -> bj.Verdicts:
         single = judged.kind == "verdicts" and len(judged.judges) == 1
         require(single, "a card holds passes and fails of one judge: name one --verdict")
         alone = judged.verdicts is None or judged.verdicts.item is None
-        require(alone, "a card counts items: give one row an item, or say --repeats judge")
+        require(alone, "a card counts items: give one row per item, or say --repeats judge")
     assert judged.verdicts is not None
     return judged.verdicts
 

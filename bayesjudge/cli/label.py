@@ -49,7 +49,7 @@ SECOND_LOOK = "second_look"
 
 
 def label(
-    table: Annotated[Path, table_option("One row a verdict", LOGS)],
+    table: Annotated[Path, table_option("One row per verdict", LOGS)],
     /,
     *,
     gate: Annotated[float, Parameter(name=["--gate", "--at-least"], group=GATE), FIRST],
@@ -89,7 +89,7 @@ def label(
     Parameters
     ----------
     table : Path
-        One row a verdict, or a log.
+        One row per verdict, or a log.
     gate : float
         The share of good outputs that is wanted.
     item : str

@@ -52,7 +52,7 @@ MOST_LINES = 12
 
 def leaderboard(
     table: Annotated[
-        Path, table_option("One row a battle of two answers", "a log of AlpacaEval or Arena-Hard")
+        Path, table_option("One row per battle of two answers", "a log of AlpacaEval or Arena-Hard")
     ],
     /,
     *,
@@ -90,7 +90,7 @@ def leaderboard(
     Parameters
     ----------
     table : Path
-        One row a battle, or a log.
+        One row per battle, or a log.
     first : str
         Column with the system whose answer was shown first.
     second : str
@@ -105,7 +105,7 @@ def leaderboard(
         Column that names the prompt: verdicts on one prompt are not independent. By default item,
         question_id, prompt or the like, if there is one and the table is not large.
     judge : str
-        Column that names the judge, of a table with one row a verdict.
+        Column that names the judge, of a table with one row per verdict.
     swapped : str
         Column with the verdict on the same two answers with their places exchanged.
     length : list[str]

@@ -51,7 +51,7 @@ MOST_NAMED = 10
 
 def panel(
     table: Annotated[
-        Path, table_option("One row an item, or a vote", "a log with the votes of a panel")
+        Path, table_option("One row per item, or a vote", "a log with the votes of a panel")
     ],
     /,
     *,
@@ -83,7 +83,7 @@ def panel(
 ) -> None:
     r"""Estimate how good each system is, and how reliable each of several judges.
 
-    The table is long (one row an item and judge), or wide (one column a judge, named by
+    The table is long (one row per item and judge), or wide (one column per judge, named by
     `--judges`). Cautions name the assumptions that the labelled items contradict. Which judge is
     better, and how good each is: `bayesjudge judge`.
 
@@ -94,7 +94,7 @@ def panel(
     Parameters
     ----------
     table : Path
-        One row an item, or a vote, or a log.
+        One row per item, or a vote, or a log.
     judges : list[str]
         Columns with the votes of a wide table; leave out for a long table.
     item : str

@@ -107,7 +107,7 @@ def check(
     path : Path
         The passport.
     table : Path
-        The later run, one row an item; or a log.
+        The later run, one row per item; or a log.
     truth : str
         Column with human labels of this run, if it has some.
     calibration : str
@@ -313,7 +313,7 @@ def _counts(
         require(
             once,
             "items have several rows: a passport counts items, and repeated rows of one would make "
-            "it surer than it is; give one row an item, such as the first epoch"
+            "it surer than it is; give one row per item, such as the first epoch"
             + ("" if by else ", or name the column of systems, --by"),
         )
     return bj.prevalence.Counts.from_frame(

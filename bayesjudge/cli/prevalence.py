@@ -19,7 +19,7 @@ MOST_BYTES = 5_000_000
 
 
 def prevalence(
-    table: Annotated[Path, table_option("One row an item", LOGS)],
+    table: Annotated[Path, table_option("One row per item", LOGS)],
     /,
     *,
     asked: Asked = Asked(),
@@ -39,7 +39,7 @@ def prevalence(
     Parameters
     ----------
     table : Path
-        One row an item, or a log.
+        One row per item, or a log.
     card : Path
         The judge's card, made by an earlier run (`bayesjudge judge --card`): what it tells of the
         judge counts as far as this run's labels bear it out; of a run without labels leave out

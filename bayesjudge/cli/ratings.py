@@ -49,7 +49,7 @@ def ratings(
     table: Annotated[
         Path,
         table_option(
-            "One row an answer", f"{LOGS}, whose judges are compared with the people in it"
+            "One row per answer", f"{LOGS}, whose judges are compared with the people in it"
         ),
     ],
     /,
@@ -91,7 +91,7 @@ def ratings(
     Parameters
     ----------
     table : Path
-        One row an answer, or a log.
+        One row per answer, or a log.
     positive : str
         Option that items are categorised by; with grades the default is the highest. Needed if
         there are two options; with more, numbers about a positive option are left out without it.
@@ -266,7 +266,7 @@ def _read_table(
     separator: str | None,
     tuned_on: str | None,
 ) -> tuple[pa.Table, dict[str, Any]]:
-    """One row an answer, and what columns are then called."""
+    """One row per answer, and what columns are then called."""
     if people:
         source.leave_out(tuned_on, people)
         said: dict[str, Any] = {"choice": None, "response_set": None}

@@ -73,7 +73,7 @@ MANY = Problem(
 @repeats.command
 def report(
     table: Annotated[
-        Path, table_option("One row an answer, or a column of each", "a log with epochs")
+        Path, table_option("One row per answer, or a column of each", "a log with epochs")
     ],
     /,
     *,
@@ -95,7 +95,7 @@ def report(
 ) -> None:
     """Estimate how many calls an item needs, from repeated scores or verdicts.
 
-    The table is long (one row an answer), or wide (one row an item, and a column of each of its
+    The table is long (one row per answer), or wide (one row per item, and a column of each of its
     answers by one judge, named by `--score`).
 
     Of verdicts (pass and fail): how often the judge contradicts itself, and how many calls it takes
@@ -115,7 +115,7 @@ def report(
     Parameters
     ----------
     table : Path
-        One row an answer, or an item, or a log.
+        One row per answer, or an item, or a log.
     scale : str
         Every value that a judge can give: 1-5, or 0,0.5,1. Of pass and fail none is needed.
     score : list[str]
@@ -550,13 +550,13 @@ def _naming(item: str | None, scores: Sequence[str]) -> Iterator[None]:
 def _read_wide(
     source: Source, scores: Sequence[str], item: str | None, judge: str | None, order: str | None
 ) -> tuple[Any, str]:
-    """One row an answer, of a table with a column of each; and what their column is called."""
+    """One row per answer, of a table with a column of each; and what their column is called."""
     import pyarrow as pa
 
     with checking("options") as require:
         near = "a log's answers stand in one column: leave --score out"
         require(source.log is None, f"--score {few(scores, 3)}: {near}")
-        where = "--order is of one row an answer; several columns stand in the order asked"
+        where = "--order is of one row per answer; several columns stand in the order asked"
         require(order is None, where)
     names = list(dict.fromkeys([*(c for c in (item, judge) if c), *scores]))
     with _naming(item, scores):

@@ -16,7 +16,7 @@ _VERDICTS = Parameter(group=DATA, consume_multiple=True, negative="")
 
 
 def categories(
-    table: Annotated[Path, table_option("One row an answer")],
+    table: Annotated[Path, table_option("One row per answer")],
     /,
     *,
     verdict: Annotated[str, OF_TABLE, FIRST] = "verdict",
@@ -37,7 +37,7 @@ def categories(
     Parameters
     ----------
     table : Path
-        One row an answer; an empty verdict is one that could not be read.
+        One row per answer; an empty verdict is one that could not be read.
     verdict : str
         Column with the category.
     item : str

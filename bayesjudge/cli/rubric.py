@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 def rubric(
-    table: Annotated[Path, table_option("One row an output, or a row a criterion of each")],
+    table: Annotated[Path, table_option("One row per output, or a row per criterion of each")],
     /,
     *,
     calibration: Annotated[str | None, OF_TABLE, FIRST] = None,
@@ -72,7 +72,7 @@ def rubric(
     r"""Estimate the total of a rubric, and each criterion, from verdicts and a few human labels.
 
     Columns of the judge and of people are paired by what their names share: `judge_clear` and
-    `human_clear`, `clear_llm` and `clear_human`. Or one row a criterion; or JSON in which each
+    `human_clear`, `clear_llm` and `clear_human`. Or one row per criterion; or JSON in which each
     output has a list of criteria.
 
     ```
@@ -83,14 +83,14 @@ def rubric(
     Parameters
     ----------
     table : Path
-        One row an output, or a row a criterion of each.
+        One row per output, or a row per criterion of each.
     calibration : str
         How the outputs, or criteria of outputs, that people labelled were chosen: random.
     criterion : str
         Column that names the criterion, if there is one row per criterion; by default recognised by
         its name.
     verdict : str
-        Of a row a criterion, the column with the judge's verdict.
+        Of a row per criterion, the column with the judge's verdict.
     weight : list[str]
         Points of a criterion, as NAME=POINTS (default 1; below 0 if meeting it is bad); or the
         column with the points.
@@ -167,7 +167,7 @@ def read_rubric(source: Source, named: dict[str, str], weight: Sequence[str], **
         words += "criterion and say --criterion COLUMN"
         which = few([*cells], 12)
         require(both, f"no columns of a judge and of people share a criterion, of {which}; {words}")
-        require(not columns, f"--weight {few(columns)}: of a row an output, write NAME=POINTS")
+        require(not columns, f"--weight {few(columns)}: of a row per output, write NAME=POINTS")
     how["by"] = how["by"] or (table.system if len(table.systems) > 1 else None)
     how["item"] = how["item"] or (table.item if how["by"] else None)
     source.leave_out(tuned_on, [people for _, people in both.values()])
@@ -176,7 +176,7 @@ def read_rubric(source: Source, named: dict[str, str], weight: Sequence[str], **
 
 
 def frame_of(source: Source) -> tuple[pd.DataFrame, bool]:
-    """All columns; records with lists of criteria are a row a criterion, and that is told."""
+    """All columns; records with lists of criteria are a row per criterion, and that is told."""
     if source.file is not None and source.file.kind in ("json", "jsonl"):
         records = [*source.file.records()]
         if any(
@@ -254,7 +254,7 @@ def _weights(rubric: Rubric) -> str | None:
 
 
 def _criteria_section(estimate: Estimate, cannot: Sequence[Any]) -> Section:
-    """A line a criterion: people's share, the judge's, its quality, what it costs."""
+    """A line per criterion: people's share, the judge's, its quality, what it costs."""
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
     for quantity, where, row in estimate.rows():
         rows.setdefault(tuple(map(str, where.values())), {})[quantity] = row

@@ -173,7 +173,7 @@ class Source(Rows):
     ) -> tuple[str | None, str | None]:
         """Take people's labels from another file; this one's columns of the item and the system.
 
-        `item` and `by` name columns of either file; with a `rater` an item has a row a person.
+        `item` and `by` name columns of either file; with a `rater` an item has a row per person.
         """
         key = "item" if self.log is not None else None
         truths = (truth,) if isinstance(truth, str) else tuple(truth)
@@ -211,7 +211,7 @@ class Source(Rows):
         return self.chosen.judges or [self.metric]
 
     def raters(self, people: Sequence[str]) -> pa.Table:
-        """One row an answer, of a log: by its judges, and by people."""
+        """One row per answer, of a log: by its judges, and by people."""
         import pyarrow as pa
 
         log, metric = self.log, self.metric

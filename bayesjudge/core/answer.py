@@ -118,7 +118,7 @@ class Answer:
         Returns
         -------
         pandas.DataFrame
-            One row a number: ``quantity``, a column for each of its coordinates, ``value``,
+            One row per number: ``quantity``, a column for each of its coordinates, ``value``,
             ``low``, ``high``, and ``judge``, the judge's own number, if there is one.
         """
         import pandas as pd

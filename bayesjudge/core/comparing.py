@@ -39,7 +39,7 @@ def compare(data: Any, fit: Fit | None = None, *, ci_prob: float = 0.95, **asked
     Returns
     -------
     pandas.DataFrame
-        One row a method and entry: the columns of `bayesjudge.side_by_side`, and ``assumes`` (in
+        One row per method and entry: the columns of `bayesjudge.side_by_side`, and ``assumes`` (in
         words), ``suited`` (whether the declared label design grants the method) and
         ``contradicted_by`` (names of cautions). Of `Counts` also ``mc_errors``, by how many Monte
         Carlo errors the sampled mean is off the exact one of the same model (beyond 4 one is
@@ -92,7 +92,7 @@ def contrasts(
     Returns
     -------
     pandas.DataFrame
-        One row a pair: ``first``, ``second``, the mean difference of what was estimated ``value``
+        One row per pair: ``first``, ``second``, the mean difference of what was estimated ``value``
         with ``low`` and ``high``, and ``probability`` that the first is better. What is common to
         both, such as a judge's rates or an item's difficulty, cancels in a difference: intervals of
         single systems that overlap do not say that the difference is unknown.
@@ -138,7 +138,7 @@ def ranking(fit: Fit | Mapping[str, Fit], *, ci_prob: float = 0.95) -> pd.DataFr
 
 
 def _draws(fit: Fit | Mapping[str, Fit], ci_prob: float) -> tuple[np.ndarray, Sequence[str]]:
-    """Draws of what answers, a column a system that has a value."""
+    """Draws of what answers, a column per system that has a value."""
     check_ci_prob(ci_prob)
     draws, names = _together(fit) if isinstance(fit, Fit) else _apart(fit)
     with checking("systems") as require:
@@ -181,7 +181,7 @@ def differences_of(fit: Fit, ci_prob: float) -> list[dict[str, Any]]:
 
 
 def _apart(fits: Mapping[str, Fit]) -> tuple[np.ndarray, list[str]]:
-    """Independent draws, a column a system."""
+    """Independent draws, a column per system."""
     kinds = sorted({_compared(fit) for fit in fits.values()})
     with checking("systems") as require:
         require(len(kinds) < 2, f"systems have truths of different kinds: {kinds}")

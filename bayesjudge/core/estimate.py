@@ -243,7 +243,7 @@ class Quantity:
 
     @classmethod
     def of_rows(cls, rows: Mapping[Any, Sequence[float] | float], dims: tuple[str, ...]) -> Self:
-        """Build from one row an entry, for combinations of coordinates that are not all there.
+        """Build from one row per entry, for combinations of coordinates that are not all there.
 
         Parameters
         ----------
@@ -425,7 +425,7 @@ class Estimate:
         """The numbers as a tidy table.
 
         Columns ``quantity``, one a dimension (``""`` where a quantity does not have it), ``value``,
-        ``low``, ``high``, and ``raw`` where a value was clipped; one row an entry.
+        ``low``, ``high``, and ``raw`` where a value was clipped; one row per entry.
         """
         import pandas as pd
 

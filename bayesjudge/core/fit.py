@@ -207,7 +207,7 @@ class Fit:
         Returns
         -------
         pandas.DataFrame
-            One row a quantity: ``r_hat``, ``ess_bulk``, ``ess_tail``, ``mcse_mean``, unrounded.
+            One row per quantity: ``r_hat``, ``ess_bulk``, ``ess_tail``, ``mcse_mean``, unrounded.
         """
         from bayesjudge.core.diagnostics import diagnose
 

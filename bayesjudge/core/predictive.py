@@ -287,7 +287,7 @@ def prior_sensitivity(fit: Any, *, random_seed: Any = None) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row an entry of `Fit.quantities`: sensitivity to the ``prior`` and to the
+        One row per entry of `Fit.quantities`: sensitivity to the ``prior`` and to the
         ``likelihood`` (how far the posterior moves when the one is raised to a power near 1; above
         0.05 it is noticeable), and ArviZ's ``diagnosis``. The prior is that of parameters and of
         populations; how judges, items or systems scatter within a population is the model. If the

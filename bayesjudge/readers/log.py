@@ -210,7 +210,7 @@ class Log:
         judge: str | None = None,
         numbers: Sequence[str] = (),
     ) -> pa.Table:
-        """One row a grade of one metric.
+        """One row per grade of one metric.
 
         Parameters
         ----------

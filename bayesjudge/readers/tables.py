@@ -83,7 +83,7 @@ def read_table(
     Returns
     -------
     pyarrow.Table
-        `columns` and `numbers`, one row a row of the file. An empty cell is null.
+        `columns` and `numbers`, one row per row of the file. An empty cell is null.
 
     Raises
     ------

@@ -256,7 +256,7 @@ def test_one_row_a_verdict_with_the_places_that_won(run, folder):
     assert "an option that takes several is repeated: --winner A --winner B" in err
     code, _, err = run("bias", "orders", "duels.csv")
     assert code == 2
-    assert "one row a verdict say --item COLUMN --shown-first COLUMN" in err
+    assert "one row per verdict say --item COLUMN --shown-first COLUMN" in err
     code, _, err = run("bias", "orders", "duels.csv", "--verdict", "says")
     assert code == 2
     assert "--shown-first COLUMN --shown-second COLUMN --item COLUMN" in err

@@ -244,7 +244,7 @@ def test_a_wide_table_that_is_not_understood(options, words, tmp_path, capsys):
 def test_help_says_which_shapes_are_read(capsys):
     assert main(["repeats", "report", "--help"]) == 0
     told = " ".join(capsys.readouterr().out.replace("│", " ").split())
-    assert "wide (one row an item, and a column of each of its answers by one judge" in told
+    assert "wide (one row per item, and a column of each of its answers by one judge" in told
     assert "--score run1 run2 run3" in told
 
 

@@ -267,7 +267,7 @@ def test_items_that_repeat_are_refused_with_what_to_do(tmp_path, capsys):
     line = ["judge", str(log), "--truth", "human", "--calibration", "random", "--name", "j"]
     line += ["--card", str(tmp_path / "card.json"), "--item", "item", "--repeats", "system"]
     assert main(line) == 2
-    assert "a card counts items: give one row an item" in " ".join(capsys.readouterr().err.split())
+    assert "a card counts items: give one row per item" in " ".join(capsys.readouterr().err.split())
 
 
 def test_another_judge_is_told_in_the_word_that_was_read_as_a_pass():

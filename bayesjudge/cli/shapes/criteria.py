@@ -11,7 +11,7 @@ from bayesjudge.cli.shapes.words import is_called, is_model, vocabulary, words_o
 
 #: Of how many criteria a line each is shown.
 MOST_CRITERIA = 5
-#: What columns with a row a criterion are called: its name, its points, and the judge's verdict.
+#: What columns with a row per criterion are called: its name, its points, and the judge's verdict.
 CALLED = ("criterion", "criteria", "rubric_item", "rubric", "dimension", "aspect", "attribute")
 POINTS = ("points", "weight", "weights")
 MET = ("met", "criteria_met", "criterion_met", "is_met")
@@ -67,7 +67,7 @@ def pairs(table: Table) -> dict[str, tuple[str, str]]:
 def long_columns(
     columns: Mapping[str, list[str]], named: Mapping[str, str], nested: bool = False
 ) -> dict[str, str] | None:
-    """Columns of a table with a row a criterion, by argument; None of another table."""
+    """Columns of a table with a row per criterion, by argument; None of another table."""
     lower = {name.lower(): name for name in columns}
     called = next((lower[n] for n in (*CALLED, *["name"] * nested) if n in lower), None)
     criterion = named.get("criterion") or called

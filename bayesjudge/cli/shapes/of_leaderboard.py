@@ -1,4 +1,4 @@
-"""One row a battle: two systems' answers, and who won for a judge or for people."""
+"""One row per battle: two systems' answers, and who won for a judge or for people."""
 
 from __future__ import annotations
 

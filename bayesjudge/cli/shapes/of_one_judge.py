@@ -103,7 +103,7 @@ def _several_people(table: Table, options: Collection[str]) -> list[str]:
 
 
 def of_raters(table: Table, rater: str, judge: str, label: str) -> Iterator[Match]:
-    """The line of a table with a row a person, where verdicts are a column or rows of the judge."""
+    """The line of a table with a row per person; verdicts are a column, or rows of the judge."""
     notes = [f"{rater} names people who label the same outputs: they err too, as the judge does"]
     kinds = {name: table[name].kinds for name in (judge, label) if name in table.columns}
     coded = value_options(kinds, notes)

@@ -1,4 +1,4 @@
-"""One row a verdict on two answers, which change places within an item."""
+"""One row per verdict on two answers, which change places within an item."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOST_ANSWERS = 50
 
 
 class Orders(NamedTuple):
-    """Columns of a table with one row a verdict on two answers, shown in both orders."""
+    """Columns of a table with one row per verdict on two answers, shown in both orders."""
 
     item: str
     first: str

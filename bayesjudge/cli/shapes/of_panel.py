@@ -1,4 +1,4 @@
-"""Votes of several judges: a column of each, or one row a vote."""
+"""Votes of several judges: a column of each, or one row per vote."""
 
 from __future__ import annotations
 

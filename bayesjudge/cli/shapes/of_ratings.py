@@ -1,4 +1,4 @@
-"""What several people and judges say of the same items: of one row an answer, or a column each."""
+"""What several people and judges say of the same items: of one row per answer, or a column each."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def raters_in(table: Table) -> str | None:
 
 
 def _long(table: Table, rater: str) -> Iterator[Match]:
-    """One row an answer: judges are told by their names."""
+    """One row per answer: judges are told by their names."""
     choice = named(table.columns, "choices")
     choice = choice if choice and table[choice].labels and choice != rater else None
     free = [c for c in table if c.name not in (*table.keys, rater)]

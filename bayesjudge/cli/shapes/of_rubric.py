@@ -22,7 +22,7 @@ WAYS: list[Way] = [{}, {"--failed": ["worst"]}]
 
 
 def matches(table: Table) -> Iterator[Match]:
-    """Columns paired by criterion, a row a criterion, or a list of criteria in each row."""
+    """Columns paired by criterion, a row per criterion, or a list of criteria in each row."""
     if table.log or table.labels:
         return
     line = Line("rubric", table.path, {"--calibration": ["random"]})

@@ -288,7 +288,7 @@ def _names_among(table: Table, verdicts: Sequence[str], truths: Sequence[str]) -
 
 
 class Jury(NamedTuple):
-    """Columns of a table with one row a vote: of the judge, and of what made the output."""
+    """Columns of a table with one row per vote: of the judge, and of what made the output."""
 
     judge: str
     generator: str | None

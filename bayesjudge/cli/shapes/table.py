@@ -253,7 +253,7 @@ class Table:
 
     @property
     def judges(self) -> list[str]:
-        """Names of the judges, of a table with one row a verdict."""
+        """Names of the judges, of a table with one row per verdict."""
         return [] if self.judge is None else [*self[self.judge].kinds]
 
     @property
