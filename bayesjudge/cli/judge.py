@@ -257,7 +257,7 @@ def judge(
     def sections(_: Results) -> list[Section]:
         shown = [*_both_said(judged, quality), *_by_others(judged, shared)]
         shown += [] if trusted is None else [_trusted(trusted, wrong, promised)]
-        return [*shown, *_where(source, given[0], asked, judged, people or ())]
+        return [*shown, *_where(source, given, asked, judged, people or ())]
 
     def draw(_: Results) -> dict[str, Axes]:
         drawn = {"What the judge says of what people say": bj.judge.plot_judge(quality)}
@@ -352,8 +352,8 @@ def _trusted(trust: Estimate, wrong: float, promised: float) -> Section:
         cut, share = trust[name].value, trust["traffic", side].value
         if cut != cut:
             lines.append(
-                f"No {side} can be trusted: with {promised:.0%} probability more than {wrong:.0%} "
-                "may be wrong at every score; more labels may tell."
+                f"No {side} can stand: for no score do these labels promise, {promised:.0%} sure, "
+                f"at most {wrong:.0%} wrong; more labels may."
             )
             continue
         lines.append(
@@ -380,18 +380,24 @@ def _trusted(trust: Estimate, wrong: float, promised: float) -> Section:
 
 def percents_of_gain(row: Any) -> str:
     """A gain, which may be below 0."""
-    return f"{100 * row.value:.0f} % ({100 * row.low:.0f} to {100 * row.high:.0f} %)"
+    value, low, high = (round(100 * share) for share in row)
+    return f"{value} % ({low} to {high} %)"
 
 
 def _where(
-    source: Source, name: str, asked: Asked, judged: bj.judge.Judged, people: Sequence[str]
+    source: Source,
+    judges: Sequence[str],
+    asked: Asked,
+    judged: bj.judge.Judged,
+    people: Sequence[str],
 ) -> list[Section]:
-    """Column values in which the judge errs more; what single people said is none."""
+    """Column values in which the first judge errs more, none of them what others said."""
+    name, *others = judges
     several = asked.rater or not asked.label
     if source.counts_in_place or judged.kind in ("classes", "scores") or several:
         return []
     whole = source.whole([name, asked.label])
-    left_out = ({*people, asked.item} - {asked.label}) & {*whole.column_names}
+    left_out = ({*people, *others, asked.item} - {asked.label}) & {*whole.column_names}
     findings = bj.judge.where_it_errs(
         whole.drop_columns(sorted(map(str, left_out))),
         verdict=name,
@@ -402,5 +408,5 @@ def _where(
     lines = first_lines([finding.text for finding in findings], MOST_FINDINGS)
     fields = [finding._asdict() for finding in findings]
     lines = lines or ["No column of this table tells where."]
-    heading = "Where it errs more (false discoveries at most 5 %)"
+    heading = f"Where {name if others else 'it'} errs more (false discoveries at most 5 %)"
     return [Section(heading, lines, "where", fields, detail=not findings)]

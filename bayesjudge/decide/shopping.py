@@ -257,7 +257,9 @@ class Pilot:
         with checking("decide.Pilot.from_frame") as require:
             both = f"{item!r} has a label and every verdict under both {names[0]} and {names[1]}"
             words = f"by={by!r}: no item of {both}, and their difference is planned on such items"
-            require(len(gap.dropna()), f"{words}; without by= it is the mean of all rows")
+            require(
+                gap.notna().all(axis=1).any(), f"{words}; without by= it is the mean of all rows"
+            )
         given["judged_n"] = gap[first].notna().sum().tolist()
         alone = [
             cls(known_of[seen[0]], known_of[first], [*columns]).moments().parts(0)

@@ -309,7 +309,8 @@ def selection_words(compared: Estimate) -> tuple[str, tuple[str, ...]]:
         is_better = f"{best} is best of {len(rows)} with probability {chance(p_best)}"
     text = f"{is_better}: {kind.format(value(rows[best]))}, {second} {value(rows[second])}."
     looks = compared["observed", best].value
-    notes = [_level(compared)]
+    shrunk = "of values shrunk towards each other; the table has them as counted."
+    notes = [f"{_level(compared)[:-1]} {shrunk}"]
     if len(rows) > 2 and looks - rows[best].value > 0.005:
         notes.append(
             f"On these labels {best} looks better than it is ({100 * looks:.0f} % as counted): the "

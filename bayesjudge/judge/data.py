@@ -19,7 +19,6 @@ from bayesjudge.prevalence.scores import Scores
 from bayesjudge.prevalence.scores.data import read_systems
 from bayesjudge.truth.pairs import DRAWS, Pairs
 from bayesjudge.verdicts.groups import adds_up
-from bayesjudge.verdicts.labels import MISSING
 from bayesjudge.verdicts.table import Verdicts
 from bayesjudge.verdicts.view import View
 
@@ -119,7 +118,7 @@ class Judged(View):
         verdicts = self.verdicts
         assert verdicts is not None
         pairs = {
-            (judge, system): _of_verdicts(verdicts, j, None if len(self.systems) == 1 else s)
+            (judge, system): Pairs.of_verdicts(verdicts, j, None if len(self.systems) == 1 else s)
             for j, judge in enumerate(self.judges)
             for s, system in enumerate(self.systems)
         }
@@ -377,42 +376,6 @@ def labels_kept(
 #: What a column of labels on which a judge was tuned can say.
 TUNED = {"1", "1.0", "true", "yes", "y", "x", "train", "tuned", "dev", "few-shot"}
 UNTUNED = {"0", "0.0", "false", "no", "n", "", "nan", "none", "test", "heldout", "held-out"}
-
-
-def _of_verdicts(verdicts: Verdicts, judge: int, system: int | None) -> Pairs:
-    """Pairs of one judge: those of a system, or of the strata of one."""
-    k = len(verdicts.classes)
-    columns = np.flatnonzero(verdicts.judge_of_column == judge)
-    strata = range(len(verdicts.groups)) if verdicts.propensity is not None else [0]
-    kinds = 1 if verdicts.item is None else len(verdicts.items)
-    table = np.zeros((kinds, len(strata), k + 1, k))
-    here = np.ones(len(verdicts.group), bool) if system is None else verdicts.group == system
-    for response in verdicts.response[:, columns].T:
-        seen = here & (response != MISSING)
-        kind = np.zeros(seen.sum(), int) if verdicts.item is None else verdicts.item[seen]
-        stratum = verdicts.group[seen] if len(strata) > 1 else np.zeros(seen.sum(), int)
-        np.add.at(
-            table, (kind, stratum, verdicts.truth[seen], response[seen]), verdicts.count[seen]
-        )
-    items = np.ones(1) if verdicts.item is None else np.asarray(verdicts.items, float)
-    labelled = table[:, :, :k].reshape(kinds, -1)
-    about = table if verdicts.design.same_items else table[:, :, k:]
-    size = (items @ table.reshape(kinds, -1)).reshape(len(strata), -1).sum(axis=1)
-    stratum, truth, said = np.indices((len(strata), k, k)).reshape(3, -1)
-    chance = np.ones(1) if verdicts.propensity is None else verdicts.propensity
-    pairs = Pairs(
-        said.astype(float),
-        truth.astype(float),
-        labelled,
-        items,
-        1 / chance[stratum],
-        np.arange(k, dtype=float),
-        (items @ about.sum(axis=(1, 2))).astype(float),
-        (size / max(size.sum(), 1))[stratum] / k,
-    )
-    if verdicts.item is None:
-        return pairs._replace(cells=np.eye(labelled.size), items=labelled[0])
-    return pairs
 
 
 def _behind_errors(

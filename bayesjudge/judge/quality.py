@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -116,8 +117,7 @@ def quality(data: Any, *, ci_prob: float = 0.95) -> Estimate:
         if kappa is not None and np.isnan(kappa[1][()][0]) and pairs.labelled:
             place = "".join(f" of {level!r}" for level in at)
             cautions.append(Caution.of("undefined", place=place))
-    parts = (judged.verdicts, *(judged.scores or {}).values())
-    cautions += dict.fromkeys(seen.caution for seen in map(selection_of, parts) if seen)
+    cautions += _chosen(judged)
     if judged.tuned:
         cautions.append(Caution.of("tuned-labels", labels=judged.tuned, left=judged.labelled))
     return Estimate(
@@ -130,6 +130,17 @@ def quality(data: Any, *, ci_prob: float = 0.95) -> Estimate:
         cautions=tuple(cautions),
         data=judged,
     )
+
+
+def _chosen(judged: Judged) -> Iterator[Caution]:
+    """How labels seem to have been chosen, of each table of several by its name."""
+    tables: Mapping[tuple[str, str], Any] = judged.scores or {("", ""): judged.verdicts}
+    for at, table in tables.items():
+        seen, several = selection_of(table), (len(judged.judges) > 1, len(judged.systems) > 1)
+        if seen:
+            where = tuple(name for name, many in zip(at, several, strict=True) if name and many)
+            text = ": ".join(filter(None, (", ".join(where), seen.caution.text)))
+            yield replace(seen.caution, text=text, where=where)
 
 
 Statistics = Mapping[str, tuple[tuple[str, ...], Mapping[tuple[Any, ...], np.ndarray]]]

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from bayesjudge.core.worth import Worth, more_labels, worth_of_draws, worth_of_pairs
+from bayesjudge.core.worth import Worth, worth_of_draws
 from bayesjudge.judge.data import Judged, as_judged
 from bayesjudge.truth import agreement
-from bayesjudge.truth.pairs import Pairs
+from bayesjudge.truth.pairs import Pairs, worth_of_sample
 
 
 def worth(data: Any, *, ci_prob: float = 0.95) -> Mapping[tuple[str, str], Worth]:
@@ -70,14 +70,10 @@ def _of_pairs(judged: Judged, pairs: Pairs, ci_prob: float) -> Worth:
     items = np.inf if judged.complete else items
     if labels < 2 or not pairs.knows_share(judged.design):
         return Worth(np.nan, np.nan, np.nan, labels, ci_prob)
-    if judged.design.is_sample and not pairs.clustered and judged.kind != "classes":
-        prior = 0.0 if judged.scores else 1.0
-        how: dict[str, Any] = {"items": items, "prior": prior, "ci_prob": ci_prob}
-        return worth_of_pairs(pairs.said, pairs.truth, pairs.n, **how)
-    shares = pairs.draws(judged.design, overall=judged.kind == "classes")
     if "prevalence" in judged.design.identifies:
-        explained = _explained(pairs, shares)
-        return worth_of_draws(more_labels(explained, labels, items), labels, ci_prob)
+        numeric = judged.scores is not None
+        return worth_of_sample(pairs, judged.design, items, ci_prob, numeric=numeric)
+    shares = pairs.draws(judged.design)
     if judged.kind != "verdicts":
         return Worth(np.nan, np.nan, np.nan, labels, ci_prob)
     good = shares @ pairs.truth
@@ -85,19 +81,6 @@ def _of_pairs(judged: Judged, pairs: Pairs, ci_prob: float) -> Worth:
     if judged.design.identifies == {"error_rates"}:
         variance = _of_errors(pairs, shares, items)
     return worth_of_draws(good * (1 - good) / variance - labels, labels, ci_prob)
-
-
-def _explained(pairs: Pairs, shares: np.ndarray) -> np.ndarray:
-    """Share of the variance of people's classes that verdicts explain (Goodman & Kruskal 1954)."""
-    total, left = np.zeros(len(shares)), np.zeros(len(shares))
-    for k in np.unique(pairs.truth):
-        mean = shares @ (pairs.truth == k)
-        total += mean * (1 - mean)
-        for value in pairs.verdicts:
-            here = pairs.said == value
-            given = agreement.among(shares, pairs.truth == k, here)
-            left += (shares @ here.astype(float)) * np.nan_to_num(given * (1 - given))
-    return np.clip(1 - left / np.where(total > 0, total, 1), 0, 1)
 
 
 def _of_verdicts(pairs: Pairs, shares: np.ndarray, items: float) -> np.ndarray:

@@ -7,7 +7,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from bayesjudge.core.label_design import LabelDesign
-from bayesjudge.truth.agreement import RANGES
+from bayesjudge.core.worth import Worth, more_labels, worth_of_draws, worth_of_pairs
+from bayesjudge.truth.agreement import RANGES, among
+from bayesjudge.verdicts.labels import MISSING
+from bayesjudge.verdicts.table import Verdicts
 
 #: Draws of a posterior: ends of an interval move by 2 % of its width.
 DRAWS = 4000
@@ -62,6 +65,42 @@ class Pairs(NamedTuple):
             "all_n": np.bincount(place, n),
         }
         return cls(said, truth, np.eye(n.size), n, **given | more)
+
+    @classmethod
+    def of_verdicts(cls, verdicts: Verdicts, judge: int, system: int | None) -> Self:
+        """Pairs of one judge: those of a system, or of the strata of one."""
+        k = len(verdicts.classes)
+        columns = np.flatnonzero(verdicts.judge_of_column == judge)
+        strata = range(len(verdicts.groups)) if verdicts.propensity is not None else [0]
+        kinds = 1 if verdicts.item is None else len(verdicts.items)
+        table = np.zeros((kinds, len(strata), k + 1, k))
+        here = np.ones(len(verdicts.group), bool) if system is None else verdicts.group == system
+        for response in verdicts.response[:, columns].T:
+            seen = here & (response != MISSING)
+            kind = np.zeros(seen.sum(), int) if verdicts.item is None else verdicts.item[seen]
+            stratum = verdicts.group[seen] if len(strata) > 1 else np.zeros(seen.sum(), int)
+            np.add.at(
+                table, (kind, stratum, verdicts.truth[seen], response[seen]), verdicts.count[seen]
+            )
+        items = np.ones(1) if verdicts.item is None else np.asarray(verdicts.items, float)
+        labelled = table[:, :, :k].reshape(kinds, -1)
+        about = table if verdicts.design.same_items else table[:, :, k:]
+        size = (items @ table.reshape(kinds, -1)).reshape(len(strata), -1).sum(axis=1)
+        all_n = items @ about.sum(axis=(1, 2))
+        stratum, truth, said = np.indices((len(strata), k, k)).reshape(3, -1)
+        chance = np.ones(1) if verdicts.propensity is None else verdicts.propensity
+        if verdicts.item is None or labelled.sum(axis=1).max() <= 1:
+            labelled, items = np.eye(labelled.shape[1]), items @ labelled
+        return cls(
+            said.astype(float),
+            truth.astype(float),
+            labelled,
+            items,
+            1 / chance[stratum],
+            np.arange(k, dtype=float),
+            all_n.astype(float),
+            (size / max(size.sum(), 1))[stratum] / k,
+        )
 
     @classmethod
     def of_items(cls, tables: np.ndarray) -> Self:
@@ -202,3 +241,28 @@ def with_ends(
     low = least if np.isclose(value, least) else min(low, value)
     high = most if np.isclose(value, most) else max(high, value)
     return value, float(low), float(high)
+
+
+def worth_of_sample(
+    pairs: Pairs, design: LabelDesign, items: float, ci_prob: float, *, numeric: bool = False
+) -> Worth:
+    """Worth of a judge of which labels are a sample: random, or weighed by propensities."""
+    classes = not numeric and len(np.unique(pairs.truth)) > 2
+    if design.is_sample and not (pairs.clustered or classes):
+        how: dict[str, Any] = {"items": items, "prior": 1.0 - numeric, "ci_prob": ci_prob}
+        return worth_of_pairs(pairs.said, pairs.truth, pairs.n, **how)
+    explained = _explained(pairs, pairs.draws(design, overall=classes))
+    return worth_of_draws(more_labels(explained, pairs.labelled, items), pairs.labelled, ci_prob)
+
+
+def _explained(pairs: Pairs, shares: np.ndarray) -> np.ndarray:
+    """Share of the variance of people's classes that verdicts explain (Goodman & Kruskal 1954)."""
+    total, left = np.zeros(len(shares)), np.zeros(len(shares))
+    for k in np.unique(pairs.truth):
+        mean = shares @ (pairs.truth == k)
+        total += mean * (1 - mean)
+        for value in pairs.verdicts:
+            here = pairs.said == value
+            given = among(shares, pairs.truth == k, here)
+            left += (shares @ here.astype(float)) * np.nan_to_num(given * (1 - given))
+    return np.clip(1 - left / np.where(total > 0, total, 1), 0, 1)

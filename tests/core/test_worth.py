@@ -1,6 +1,7 @@
 """Worth of a judge in labels: against brute force, limits, and what added labels achieve."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bayesjudge as bj
@@ -173,3 +174,28 @@ def _squared(table):
     a, b, c, _ = np.array(table) / sum(table)
     t, r = a + b, a + c
     return (a - t * r) ** 2 / (t * (1 - t) * r * (1 - r))
+
+
+def tables():
+    """One system, several, rows that share items, and scores: as `prevalence` reads each."""
+    rng, module = np.random.default_rng(0), bj.prevalence
+    truth = rng.random(400) < 0.6
+    table = pd.DataFrame({"verdict": np.where(rng.random(400) < 0.85, truth, ~truth) * 1})
+    table["truth"] = np.where(rng.random(400) < 0.3, truth * 1.0, np.nan)
+    table["score"] = np.round(0.6 * truth + rng.random(400) * 0.4, 2)
+    twice = table.assign(item=np.arange(400) // 2, system=["a", "b"] * 200)
+    scores = {"score": "score", "scale": (0, 1)}
+    yield module.Counts, table, {}
+    yield module.Counts, table.assign(verdict=truth * 1), {}  # two kinds of pairs alone
+    yield module.Counts, twice.drop(columns="item"), {"by": "system"}
+    yield module.items.Items, twice, {"item": "item", "by": "system"}
+    yield module.items.Items, twice, {"item": "item", "repeats": "system"}
+    yield module.scores.Scores, table, scores
+
+
+@pytest.mark.parametrize(("kind", "table", "how"), [*tables()])
+def test_prevalence_and_judge_have_one_number(kind, table, how):
+    read = kind.from_frame(table, calibration="random", **how)
+    theirs = [worth.as_dict() for worth in worth_of(read, 0.95).values()]
+    assert theirs == [worth.as_dict() for worth in bj.judge.worth(read).values()]
+    assert min(worth["value"] for worth in theirs) > 0

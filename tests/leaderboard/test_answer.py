@@ -302,6 +302,9 @@ def test_known_columns_of_mt_bench_and_of_people_alone(tmp_path, monkeypatch, ca
     assert json.loads(capsys.readouterr().out)["inputs"]["labelled"] == 600
     assert main(["doctor", "arena.csv"]) == 0
     assert "leaderboard arena.csv --people winner" in " ".join(capsys.readouterr().out.split())
+    table.drop(columns="human").assign(judge="human-eval-7b").to_csv("judged.csv", index=False)
+    assert main(["doctor", "judged.csv"]) == 0
+    assert "leaderboard judged.csv --verdict winner" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.slow

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -40,7 +39,7 @@ from bayesjudge.prevalence.closed_form import naive
 from bayesjudge.prevalence.items._same_labels import same_labels
 from bayesjudge.prevalence.items.closed_form import contrast
 from bayesjudge.prevalence.items.data import Items
-from bayesjudge.prevalence.items.effective import counts_of
+from bayesjudge.truth.pairs import Pairs, worth_of_sample
 
 #: What systems with the same labels may be.
 SAME_OUTPUTS = "If these are judges of the same outputs, bayesjudge panel compares them."
@@ -84,19 +83,15 @@ def _answer(
 
 @worth_of.register(Items)
 def _worth(items: Items, ci_prob: float) -> Mapping[str, Worth]:
-    """Of effective counts, and then in rows: as many more as each effective one stands for."""
+    """Of rows, of which whole items are weighed; nothing where every output has a label."""
     if not at_random(items):
         return {}
-    worths = {}
-    for name in items.systems:
-        worth = worth_of(counts_of(items, name, ci_prob), ci_prob).get("")
-        if worth is None:  # every output has a label
-            continue
-        rows = float(items.count @ items.rows(name).labelled)
-        per_label = rows / worth.labels if worth.labels else np.nan
-        value, low, high = (x * per_label for x in (worth.value, worth.low, worth.high))
-        where = name if len(items.systems) > 1 else ""
-        worths[where] = replace(worth, value=value, low=low, high=high, labels=round(rows))
+    worths, several = {}, len(items.systems) > 1
+    for at, name in enumerate(items.systems):
+        pairs = Pairs.of_verdicts(items.verdicts, 0, at if several else None)
+        if 2 <= pairs.labelled < pairs.all_n.sum():
+            about = float(pairs.all_n.sum())
+            worths[name * several] = worth_of_sample(pairs, items.design, about, ci_prob)
     return worths
 
 
