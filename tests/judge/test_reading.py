@@ -89,7 +89,7 @@ def test_a_label_of_nobody_named_is_judged_by_the_usual_rate():
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({"people": ["ann"]}, "a column of each of several"),
+        ({"people": ["ann"]}, "people="),
         ({"people": ["ann", "eve"]}, "no columns"),
         ({"people": ["ann", "bob"], "numeric": True}, "pass and fail"),
     ],
