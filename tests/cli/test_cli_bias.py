@@ -264,7 +264,7 @@ def test_one_row_a_verdict_with_the_places_that_won(run, folder):
 
 REFUSED = {
     "bais scores.csv": 'Did you mean "bias"?',
-    "bias": "TABLE is needed: One row a score, or one row an item: .csv",
+    "bias": "TABLE is needed: One row per score, or one row per item: .csv",
     "bias scores.csv": "--scale is needed: Lowest and highest possible score",
     "bias scores.csv --scale low --design item": "--scale low: write 1-5, or 0,0.5,1",
     "bias scores.csv --scale 0-100 --design itm": 'Did you mean "item"?',
