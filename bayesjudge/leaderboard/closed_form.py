@@ -16,6 +16,7 @@ from bayesjudge.core.screen import few
 from bayesjudge.leaderboard.data import PEOPLE, STRENGTH_TARGETS, Battles, StrengthTarget
 from bayesjudge.leaderboard.likelihood import (
     Rows,
+    agreement_of_neighbours,
     components,
     design_of,
     few_clusters,
@@ -29,6 +30,8 @@ from bayesjudge.leaderboard.likelihood import (
 
 Ties = Literal["davidson", "half"]
 TIES: tuple[Ties, ...] = ("davidson", "half")
+#: Standard errors by which verdicts on neighbouring rows go together, if it is no chance.
+TOGETHER = 3.3
 #: Elo points of one unit of log-odds.
 ELO = 400 / np.log(10)
 DAVIDSON = "Davidson (1970), J. Am. Stat. Assoc. 65, 317-328; sandwich by item"
@@ -306,6 +309,8 @@ def copied(battles: Battles) -> tuple[Caution, ...]:
 def cautions_of(battles: Battles, judges: Sequence[str]) -> tuple[Caution, ...]:
     """What the table and the verdicts of some judges leave open."""
     cautions = [*copied(battles)]
+    if battles.item is None and (errors := agreement_of_neighbours(battles)) > TOGETHER:
+        cautions.append(Caution.of("neighbouring-battles", errors=errors))
     again, differ = battles.repeated
     if again:
         cautions.append(Caution.of("repeated-battles", again=again, differ=differ))

@@ -23,6 +23,8 @@ StrengthTarget = Literal["any length", "equal length"]
 STRENGTH_TARGETS: tuple[StrengthTarget, ...] = ("any length", "equal length")
 #: Counts are all multiples of one number by chance less often than this, or it is no chance.
 RARE = 0.001
+#: Most rows of a table in memory that are kept one by one, in their order, without an item.
+IN_ORDER = 100_000
 #: The source of people's verdicts, beside judges.
 PEOPLE = "people"
 #: Columns of verdicts whose name says nothing of the judge.
@@ -168,13 +170,12 @@ class Battles(ReadAtOnce):
         """
         if self.item is not None:
             return 1
-        counts = self.count
         shown = np.column_stack([self.first, self.second])
-        if self.style is not None:  # rows were not counted together
-            said = self.verdict.reshape(len(shown), -1)
-            rows = np.column_stack([shown, self.style, self.people, said])
-            each = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
-            counts = np.bincount(each, weights=self.count).astype(int)
+        style = () if self.style is None else (self.style,)
+        said = self.verdict.reshape(len(shown), -1)
+        rows = np.column_stack([shown, self.people, said, *style])
+        each = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
+        counts = np.bincount(each, weights=self.count).astype(int)
         times, free = int(np.gcd.reduce(counts)), len(counts) - len(np.unique(shown, axis=0))
         return times if free > 0 and float(times) ** -free < RARE else 1
 
@@ -287,8 +288,8 @@ class Battles(ReadAtOnce):
         Parameters
         ----------
         table : dataframe
-            pandas, polars, Arrow, DuckDB or Spark. Without `item`, `lengths` and `swapped` it is
-            counted where it lives.
+            pandas, polars, Arrow, DuckDB or Spark. In an engine, or with more than 100,000 rows, it
+            is counted where it lives without `item`, `lengths` and `swapped`.
         first, second : str
             Columns with the system whose answer was shown first, and second. Without `second` all
             met `baseline`.
@@ -341,7 +342,8 @@ class Battles(ReadAtOnce):
             twice = few([repr(c) for c, n in times.items() if n > 1])
             once = "name a column once, as a judge's (verdict=) or as people's (people=)"
             require(not twice, f"{twice}: {once}; verdict=None if only people were asked")
-        if item is None and lengths is None and count is None and swapped is None:
+        plain = item is None and lengths is None and count is None and swapped is None
+        if plain and not _is_small(table):
             cells, n = count_cells(table, *said, names=names)
         else:
             frame = read_rows(table, *said, *more, names=names)
@@ -415,6 +417,14 @@ class Battles(ReadAtOnce):
         100
         """
         return cls.from_frame(table, count=count, **columns)
+
+
+def _is_small(table: Any) -> bool:
+    """Whether a table is in memory and its rows are few enough to keep them in their order."""
+    import narwhals as nw
+
+    rows = nw.from_native(table)
+    return isinstance(rows, nw.DataFrame) and len(rows) <= IN_ORDER
 
 
 def _several(names: str | Sequence[str] | None) -> list[str]:

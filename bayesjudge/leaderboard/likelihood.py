@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,8 @@ from bayesjudge.leaderboard.data import Battles
 STEPS, CLOSE = 100, 1e-11
 #: A parameter that is larger grows without end.
 LARGEST = 25.0
+#: Rows that follow a row and are held against it.
+NEIGHBOURS = 3
 
 
 class Rows(NamedTuple):
@@ -249,6 +252,26 @@ def components(battles: Battles, source: str, connection: str = "strong") -> lis
     beat = seen[..., 0] + seen[..., 1] + (seen[..., 2] + seen[..., 1]).T
     n, group = connected_components(beat > 0, connection=connection)
     return [[battles.systems[int(i)] for i in np.flatnonzero(group == g)] for g in range(n)]
+
+
+@lru_cache(maxsize=4)
+def agreement_of_neighbours(battles: Battles) -> float:
+    """How far verdicts on rows that follow each other go together, in standard errors.
+
+    Scores of two independent verdicts have a product with mean 0; an answer that is better than its
+    system moves the scores of all its battles the same way.
+    """
+    products = [np.zeros(1)]
+    k = len(battles.systems)
+    for source in battles.sources:
+        rows = rows_of(battles, source, order=battles.both_orders, style=False)
+        if len(rows.n) > NEIGHBOURS and (rows.n == 1).all():
+            ties = bool(rows.shares[:, 1].any())
+            score = scores(rows, fit_source(rows, ties, k, ridge=0.25).value, ties)[:, :k]
+            for away in range(1, NEIGHBOURS + 1):
+                products.append(score[:-away].multiply(score[away:]).sum(axis=1))
+    each = np.concatenate(products)
+    return float(each.sum() / np.sqrt(max((each**2).sum(), 1e-12)))
 
 
 def dispersion(battles: Battles, source: str) -> float:

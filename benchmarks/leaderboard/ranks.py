@@ -2,7 +2,8 @@
 
     python benchmarks/leaderboard/ranks.py                   # 4 worlds of each kind, seconds
     python benchmarks/leaderboard/ranks.py --worlds 300      # five minutes
-    python benchmarks/leaderboard/ranks.py --priors 200      # other priors of the sharpness
+    python benchmarks/leaderboard/ranks.py --priors 120      # other priors of the sharpness
+    python benchmarks/leaderboard/ranks.py --neighbours 200  # do rows in order tell prompts?
 
 Six systems; 60 prompts, on each of which the judge sees all 15 pairs, and people a part. Strengths
 are normal with standard deviation 0.6, the judge's likings t4 times 0.4, its sharpness 0.7. With
@@ -24,6 +25,9 @@ the outcome's log-odds on the stated ones, with errors by world. Every kind has 
 Writes ``results/ranks.csv`` and ``results/ranks_first.csv``. With ``--priors`` fresh
 worlds of every kind are fitted with other priors of the sharpness
 (``results/ranks_priors.csv``): draws of one fit with a wide prior, weighted by each of the others.
+With ``--neighbours`` it is counted how often verdicts on rows that follow each other are said to go
+together (caution ``neighbouring-battles``, ``results/neighbours.csv``): of the tables as they are,
+in which a prompt's rows stand together, with rows in random order, and sorted by pair.
 
 Quick: ``--worlds 1``
 
@@ -55,8 +59,8 @@ import pandas as pd
 from sbc import draw_prior
 
 from bayesjudge import leaderboard
-from bayesjudge.leaderboard.closed_form import rivals
-from bayesjudge.leaderboard.likelihood import chances
+from bayesjudge.leaderboard.closed_form import TOGETHER, rivals
+from bayesjudge.leaderboard.likelihood import agreement_of_neighbours, chances
 from bayesjudge.leaderboard.standings import simultaneous_ranks
 
 RESULTS = Path(__file__).parent / "results"
@@ -169,7 +173,11 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--worlds", type=int, default=4)
     parser.add_argument("--priors", type=int, default=0, help="worlds for other priors, no others")
+    parser.add_argument("--neighbours", type=int, default=0, help="tables of each kind and order")
     asked = parser.parse_args()
+    if asked.neighbours:
+        notice_neighbours(asked.neighbours)
+        return
     if asked.priors:
         compare_priors(asked.priors)
         return
@@ -196,6 +204,33 @@ def main() -> None:
     if asked.worlds >= 50:
         table.to_csv(RESULTS / "ranks.csv")
         called.round(4).to_csv(RESULTS / "ranks_first.csv", index=False)
+
+
+def notice_neighbours(tables: int) -> None:
+    """Count tables whose neighbouring rows are said to share prompts."""
+    rows = []
+    for place, kind in enumerate(WORLDS):
+        for number in range(tables):
+            rng = np.random.default_rng(9_000_000 + 100_000 * place + number)
+            battles = without_item(world(kind, rng)[0])
+            pair = np.sort([battles.first, battles.second], axis=0)
+            orders = {"by prompt": np.arange(len(battles.first)),
+                      "random": rng.permutation(len(battles.first)),
+                      "by pair": np.lexsort(pair)}  # fmt: skip
+            for order, at in orders.items():
+                parts = ("first", "second", "count", "verdict", "people")
+                ordered = leaderboard.Battles(
+                    NAMES, ["judge"], *(getattr(battles, part)[at] for part in parts)
+                )
+                errors = agreement_of_neighbours(ordered)
+                rows.append({"kind": kind, "order": order, "noticed": errors > TOGETHER,
+                             "errors": errors})  # fmt: skip
+    table = pd.DataFrame(rows).groupby(["kind", "order"], sort=False).agg(
+        noticed=("noticed", "mean"), errors=("errors", "mean"), spread=("errors", "std"),
+        tables=("errors", "size"))  # fmt: skip
+    print(table.round(3).to_string())
+    if tables >= 50:
+        table.round(3).to_csv(RESULTS / "neighbours.csv")
 
 
 def compare_priors(worlds: int) -> None:

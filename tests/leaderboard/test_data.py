@@ -173,6 +173,26 @@ def test_a_table_appended_to_itself_is_noticed():
     assert caution.numbers["times"] == 2
 
 
+def test_prompts_whose_rows_stand_together_are_noticed_without_their_names():
+    """On each prompt all pairs; an answer is better or worse than its system."""
+    rng = np.random.default_rng(1)
+    a, b = (np.tile(x, 60) for x in np.triu_indices(5, 1))
+    prompt = np.repeat(np.arange(60), 10)
+    effect = rng.normal(0, 1, (60, 5))
+    won = rng.logistic(size=600) < effect[prompt, a] - effect[prompt, b]
+    table = pd.DataFrame({"model_a": a, "model_b": b, "winner": np.where(won, "A", "B")})
+    table = table.astype({"model_a": str, "model_b": str}).assign(prompt=prompt)
+
+    def cautioned(rows, **about):
+        battles = Battles.from_frame(rows, **about)
+        return "neighbouring-battles" in {c.id for c in davidson(battles, "judge").cautions}
+
+    assert cautioned(table)
+    assert not cautioned(table, item="prompt")
+    assert not cautioned(table.sample(frac=1, random_state=1))
+    assert not cautioned(table.assign(winner=np.where(rng.random(600) < 0.5, "A", "B")))
+
+
 def test_battles_in_part_twice_are_counted_and_count_together():
     """Some again as they were, some with another verdict; the other order is no repetition."""
     table = simulate(items=40, order_effect=0, random_seed=1).drop(columns="human")
