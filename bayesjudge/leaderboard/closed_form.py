@@ -298,17 +298,11 @@ def method_at(target: StrengthTarget, method: Method) -> Method:
     return method.variant("equal-length", "at equal length") if at_equal else method
 
 
-def copied(battles: Battles) -> tuple[Caution, ...]:
-    """Make the caution of a table in which each battle stands several times."""
-    times = battles.copies
-    if times == 1:
-        return ()
-    return (Caution.of("copied-battles", times=times, narrow=float(np.sqrt(times))),)
-
-
 def cautions_of(battles: Battles, judges: Sequence[str]) -> tuple[Caution, ...]:
     """What the table and the verdicts of some judges leave open."""
-    cautions = [*copied(battles)]
+    cautions = []
+    if (times := battles.copies) > 1:
+        cautions.append(Caution.of("copied-battles", times=times, narrow=float(np.sqrt(times))))
     if battles.item is None and (errors := agreement_of_neighbours(battles)) > TOGETHER:
         cautions.append(Caution.of("neighbouring-battles", errors=errors))
     again, differ = battles.repeated

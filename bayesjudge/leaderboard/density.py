@@ -188,15 +188,15 @@ class Density:
                 curved[source.tie, source.tie] += corner.sum()
         return gradient, curved
 
-    def mode(self, x: np.ndarray, scales: Scales) -> tuple[np.ndarray, np.ndarray, float]:
-        """The mode given the scales, minus the second derivative and the density there."""
-        x, height = climb(
+    def mode(self, x: np.ndarray, scales: Scales) -> tuple[np.ndarray, np.ndarray]:
+        """The mode given the scales, and minus the second derivative there."""
+        x, _ = climb(
             x, partial(self.at, scales=scales), partial(self.given, scales=scales, safe=True), 1e-5
         )
         _, curved = self.given(x, scales, safe=False)
         if np.linalg.eigvalsh(curved)[0] <= 1e-6:
             _, curved = self.given(x, scales, safe=True)
-        return x, curved, height
+        return x, curved
 
     def at(self, x: np.ndarray, scales: Scales) -> float:
         """Log-density of one point given the scales."""

@@ -20,8 +20,9 @@ from bayesjudge.leaderboard.data import PEOPLE, Battles
 from bayesjudge.leaderboard.density import Density, Scales
 from bayesjudge.leaderboard.model import LIKING_DF, CalibratedBattles, derived, suited
 
-#: Nodes over the logarithm of the likings' scale, from this part of its prior's scale to that.
-NODES, LEAST, MOST = 12, 0.005, 5.0
+#: A scale is looked for from this part of its prior's scale to that; rounds in which the mode is
+#: looked for, and the least scale of likings there.
+LEAST, MOST, ROUNDS, SMALL = 0.005, 5.0, 6, 0.1
 #: Chains that run side by side from draws of the approximation, also of many parameters, and steps
 #: that are left out.
 CHAINS, FEWER, LEFT_OUT = 200, 40, 30
@@ -44,7 +45,7 @@ def approximate(
 ) -> Fit:
     """Draw from the posterior at once, without PyMC.
 
-    About the mode at the likeliest scale of people's likings 200 short chains set out, each step of
+    About the mode at scales that suit what is there 200 short chains set out, each step of
     which draws the scales and the weight of every liking given the rest, and then all other
     parameters at once, by the curvature of the likelihood, with Metropolis' correction. NUTS agrees
     (``tests/leaderboard/test_laplace.py``), and ranks are uniform
@@ -110,30 +111,16 @@ class Drawn(NamedTuple):
 
 
 def _likeliest(density: Density) -> tuple[np.ndarray, np.ndarray]:
-    """The mode at the scale of likings with most evidence, and the factor of its curvature.
-
-    Levels' standard deviations are those of the levels found.
-    """
-    scale = density.model.liking_scale
-    spread, x = np.ones(max(density.judges, 1)), density.start()
-    for _ in range(4):
-        x, curved, _ = density.mode(x, Scales(spread, scale))
-        squares = (x**2 + np.diag(np.linalg.inv(curved)))[density.normal]
-        spread = np.sqrt(squares.reshape(-1, density.systems).mean(axis=1))
-    best, most = (x, x), -np.inf
-    for node in np.exp(_log_scales(scale, NODES)) if density.judges else np.ones(1):
-        x, curved, height = density.mode(x, Scales(spread, node))
-        factor = np.linalg.cholesky(curved)
-        # the prior of the scale by its logarithm
-        evidence = np.log(node) - 0.5 * (node / scale) ** 2
-        evidence += height - np.log(np.diag(factor)).sum()
-        if evidence > most:
-            best, most = (x, factor), evidence
-    return best
-
-
-def _log_scales(top: float, n: int) -> np.ndarray:
-    return np.linspace(np.log(LEAST * top), np.log(MOST * top), n)
+    """The mode at scales that suit what is there, and the factor of its curvature."""
+    model = density.model
+    x, scales = density.start(), Scales(np.ones(max(density.judges, 1)), model.liking_scale)
+    for _ in range(ROUNDS):
+        x, curved = density.mode(x, scales)
+        squares = x**2 + np.diag(np.linalg.inv(curved))
+        spread = np.sqrt(squares[density.normal].reshape(-1, density.systems).mean(axis=1))
+        liking = np.sqrt(squares[density.likings].mean() * (LIKING_DF - 2) / LIKING_DF)
+        scales = Scales(spread, max(float(liking), SMALL * model.liking_scale))
+    return x, np.linalg.cholesky(curved)
 
 
 def _stepped(
@@ -234,7 +221,7 @@ def _scales_given(
 
 def _scale_given(values: np.ndarray, top: float, df: float, rng: np.random.Generator) -> np.ndarray:
     """Scale of each row of values, of Student's t or a normal, with a half-normal prior."""
-    logs = _log_scales(top, GRID)
+    logs = np.linspace(np.log(LEAST * top), np.log(MOST * top), GRID)
     scales = np.exp(logs)
     if np.isinf(df):
         tails = (values**2).sum(axis=1)[:, None] / (2 * scales**2)
@@ -290,12 +277,10 @@ def _named(density: Density, drawn: Drawn) -> dict[str, np.ndarray]:
     for i, name in enumerate(density.tie_names):
         called = "people_tie" if name == PEOPLE else f"judge_tie_{name}"
         values[called] = np.exp(x[:, density.ties.start + i])
-    if density.order.stop > density.order.start:
-        values["order_effect"] = x[:, density.order]
-    if density.style.stop > density.style.start:
-        style = x[:, density.style]
-        values["people_style"] = style[:, -1]
-        values |= {"judge_style": style[:, :-1]} if density.judges else {}
+    order, style = x[:, density.order], x[:, density.style]
+    values |= {"order_effect": order} if order.size else {}
+    values |= {"people_style": style[:, -1]} if style.size else {}
+    values |= {"judge_style": style[:, :-1]} if style.size and density.judges else {}
     return values
 
 

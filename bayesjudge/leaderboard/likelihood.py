@@ -266,12 +266,18 @@ def agreement_of_neighbours(battles: Battles) -> float:
     for source in battles.sources:
         rows = rows_of(battles, source, order=battles.both_orders, style=False)
         if len(rows.n) > NEIGHBOURS and (rows.n == 1).all():
-            ties = bool(rows.shares[:, 1].any())
-            score = scores(rows, fit_source(rows, ties, k, ridge=0.25).value, ties)[:, :k]
+            fitted, ties = _with_ridge(rows, k)
+            score = scores(rows, fitted.value, ties)[:, :k]
             for away in range(1, NEIGHBOURS + 1):
                 products.append(score[:-away].multiply(score[away:]).sum(axis=1))
     each = np.concatenate(products)
     return float(each.sum() / np.sqrt(max((each**2).sum(), 1e-12)))
+
+
+def _with_ridge(rows: Rows, systems: int) -> tuple[Fitted, bool]:
+    """A fit that is finite whatever was seen, and whether it has ties."""
+    ties = bool(rows.shares[:, 1].any())
+    return fit_source(rows, ties, systems, ridge=0.25), ties
 
 
 def dispersion(battles: Battles, source: str) -> float:
@@ -285,8 +291,7 @@ def dispersion(battles: Battles, source: str) -> float:
     if not (graded or shared) or not len(rows.n):
         return 1.0
     k = len(battles.systems)
-    ties = bool(rows.shares[:, 1].any())
-    fitted = fit_source(rows, ties, k, ridge=0.25)
+    fitted, _ = _with_ridge(rows, k)
     centred = np.eye(k) - 1 / k
     wide, of_model = (np.trace(centred @ c[:k, :k]) for c in (fitted.covariance, fitted.inverse))
     return float(wide / of_model) if graded else max(1.0, float(wide / of_model))

@@ -3,7 +3,7 @@
     python benchmarks/leaderboard/ranks.py                   # 4 worlds of each kind, seconds
     python benchmarks/leaderboard/ranks.py --worlds 300      # five minutes
     python benchmarks/leaderboard/ranks.py --priors 120      # other priors of the sharpness
-    python benchmarks/leaderboard/ranks.py --neighbours 200  # do rows in order tell prompts?
+    python benchmarks/leaderboard/ranks.py --neighbours 60  # do rows in order tell prompts?
 
 Six systems; 60 prompts, on each of which the judge sees all 15 pairs, and people a part. Strengths
 are normal with standard deviation 0.6, the judge's likings t4 times 0.4, its sharpness 0.7. With
