@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from importlib.resources import files
 
 from cyclopts import App
 
 from bayesjudge.core.version import __version__
 from bayesjudge.core.words import words_in
 
-#: Each command with its line in the help, the first of its docstring. The function or app is called
-#: as the command is, in a module of that name, which is imported when the command is called.
-COMMANDS: dict[str, str] = words_in("bayesjudge.cli")["commands"]
+
+def _line(name: str) -> str:
+    """The first line of a command's docstring, read in its source: imports would take seconds."""
+    source = files("bayesjudge.cli").joinpath(f"{name}.py").read_text(encoding="utf-8")
+    return re.findall(rf'^def (?:{name}|shifts)\(.*?"""(.+?)$', source, re.M | re.S)[0]
+
+
+_WORDS = words_in("bayesjudge.cli")
+#: Each command with its line in the help. The function or app is called as the command is, in a
+#: module of that name, which is imported when the command is called.
+COMMANDS: dict[str, str] = {
+    name: _WORDS["apps"].get(name) or _line(name) for name in _WORDS["commands"]
+}
 
 
 def command_of(app: App, words: Sequence[str]) -> tuple[App, list[str]]:

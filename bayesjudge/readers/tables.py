@@ -18,7 +18,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from functools import reduce
+from functools import partial, reduce
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -549,12 +549,6 @@ def _below_titles[T: tuple[Any, ...]](rows: Iterator[T]) -> tuple[T | tuple[()],
     return next(iter(narrow), ()), iter(narrow[1:])
 
 
-def _read_xlsx(file: File, columns: list[str], numbers: set[str], inner: str) -> pa.Table:
-    with _xlsx(file, inner) as (head, rows):
-        records = (dict(zip(head, row, strict=False)) for row in rows)
-        return _from_records(records, columns, numbers)
-
-
 def _inner(file: File, names: Sequence[str], wanted: str, what: str, *, first: bool = False) -> str:
     """The table or sheet that is meant."""
     known = few(list(names), 10)
@@ -583,9 +577,11 @@ def _sqlite(file: File, inner: str) -> Iterator[tuple[list[str], Any]]:
         raise InputError(file.name, [f"cannot be read: {error}"]) from error
 
 
-def _read_sqlite(file: File, columns: list[str], numbers: set[str], inner: str) -> pa.Table:
-    with _sqlite(file, inner) as (head, rows):
-        records = (dict(zip(head, row, strict=True)) for row in rows)
+def _read_rows(
+    opened: Any, file: File, columns: list[str], numbers: set[str], inner: str
+) -> pa.Table:
+    with opened(file, inner) as (head, rows):
+        records = (dict(zip(head, row, strict=False)) for row in rows)
         return _from_records(records, columns, numbers)
 
 
@@ -661,7 +657,7 @@ READERS: dict[str, Callable[[File, list[str], set[str], str], pa.Table]] = {
     "parquet": _read_parquet,
     "jsonl": _read_jsonl,
     "json": _read_json,
-    "xlsx": _read_xlsx,
-    "sqlite": _read_sqlite,
+    "xlsx": partial(_read_rows, _xlsx),
+    "sqlite": partial(_read_rows, _sqlite),
     "duckdb": _read_duckdb,
 }
