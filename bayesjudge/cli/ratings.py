@@ -166,8 +166,8 @@ def ratings(
     said = option or _choices(read, named["choice"], missing_value or [])
     if positive is None and named["response_set"] is None and graded(said):
         positive = max(said, key=float)
-    if positive is None:
-        _require_positive(said, needed)
+    if positive is None and (needed or len(said) < 3):  # of more names none has to be positive
+        raise InputError("options", [options.needed("--positive", LESSON)])
     data = module.Ratings.from_frame(
         read,
         positive=positive or said[0],  # on the screen no figure rests on it
@@ -297,12 +297,6 @@ def _choices(read: Any, choice: str | None, missing: list[str]) -> list[str]:
         return []
     said = read_rows(read, choice)[choice].dropna().unique()
     return sorted({spell(word) for word in said} - {"", *missing})
-
-
-def _require_positive(said: list[str], needed: bool) -> None:
-    """Of more than two names none has to be the positive one, unless an option needs it."""
-    if needed or len(said) < 3:
-        raise InputError("options", [options.needed("--positive", LESSON)])
 
 
 def _annotator_tests(data: module.Ratings, epsilon: float, shared: Shared) -> list[Estimate]:
