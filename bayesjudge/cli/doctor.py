@@ -70,7 +70,7 @@ ODD = {
     "off-range",
     "pass-rate-out-of-range",
 }
-EACH = "Is the share of each at least 0.9 (put your own number), as an exit code for CI?"
+EACH = "Is each system's share at least 0.9 (put your own number), as an exit code for CI?"
 
 
 def doctor(
@@ -333,14 +333,16 @@ def _try(reading: Reading, diagnosis: Diagnosis) -> None:
         return
     if any(str(answer.line) == str(line) for answer in diagnosis.answers):
         return
-    beside = None if "judge" in diagnosis.commands or reading.condition else of_the_judge(line)
-    beside = beside and _that_runs(beside)
-    if beside is not None:
-        diagnosis.answers.insert(0, replace(reading, line=beside, question=WANTED["judge"]))
-    question = reading.question
-    if reading.condition:
-        question = f"{reading.condition}: {question[0].lower()}{question[1:]}"
-    diagnosis.answers.append(replace(reading, line=line, question=question))
+    lines = {reading.question: line}
+    if "judge" not in diagnosis.commands:
+        judged = of_the_judge(line, reading.together).items()
+        running = {question: _that_runs(beside) for question, beside in judged}
+        lines = {question: beside for question, beside in running.items() if beside} | lines
+    answers = [replace(reading, line=asked, question=reading.asks(question))
+               for question, asked in lines.items()]  # fmt: skip
+    place = len(diagnosis.answers) if reading.condition else 0
+    diagnosis.answers[place:place] = answers[:-1]
+    diagnosis.answers.append(answers[-1])
     diagnosis.odd += reading.notes
     for key in (*way, *(value for values in way.values() for value in values)):
         diagnosis.odd += [reading.note_of_way[key]] if key in reading.note_of_way else []
@@ -545,9 +547,9 @@ def _describe(table: Table, diagnosis: Diagnosis) -> None:
     diagnosis.odd += [guess.text for guess in table.guessed]
     if table.truths and table.order and not table.counter:
         diagnosis.odd.append(
-            f"{table.order} has times, which lines take all together; to compare periods, add a "
-            "column with the one of each row, such as its week (2026-W36), and say --by COLUMN: "
-            "the first is compared with the last, and each with the next"
+            f"{table.order} has times: the lines answer for all of them together. To compare "
+            "periods, add a column with the period of each row, and name it with --by COLUMN: the "
+            "first is compared with the last, and each with the next"
         )
     if not table.truths:
         others = _may_be_labels(table)

@@ -64,43 +64,53 @@ def _mended(app: App, tokens: Sequence[str], problems: Sequence[Problem]) -> str
     source = open_source(path)
     have = None if source.log is not None else set(source.columns())
     absent = have is not None and any({*given[name]} - have for name in COLUMNS & {*given})
-    columns = absent or any(p.id in OF_COLUMNS and p.argument not in DECISIONS for p in problems)
-    if not columns and not any(p.id in OF_VALUES for p in problems):
-        return ""
+    columns = absent or not COLUMNS & {*given}
+    columns |= any(p.id in OF_COLUMNS and p.argument not in DECISIONS for p in problems)
+    decided = columns or any(p.id in OF_VALUES for p in problems)
     labels = Path(given["--labels"][0]) if "--labels" in given else None
     truth = next(iter(given.get("--truth", ())), None)
     known = have is not None and truth in have
     diagnosis = examine(path, truth if known or labels else None, labels)
     runs: list[list[str]] = []
-    for line in (answer.line for answer in diagnosis.answers):
+    conditions: list[str] = []
+    for answer in diagnosis.answers:
+        line = answer.line
         if line.command.split() == command and line.path == str(path):
             meant = _options(app, command, line.words[len(command) + 1 :])
             ways = [_joined(given, meant, have, keep=keep) for keep in (KEPT, set[str]())]
-            ways = ways if columns else [_with_values(given, meant)]
+            chosen = {} if decided else {"--calibration": meant.get("--calibration", [])}
+            ways = ways if columns else [_with_values(given, meant) | chosen]
             runs += _first_that_runs([_words(command, path, way) for way in ways], runs)
+            conditions.append(answer.condition)
     if len(runs) != 1:
         return ""
-    return _mended_line(runs[0], path, given, _options(app, command, runs[0][len(command) + 1 :]))
+    used = _options(app, command, runs[0][len(command) + 1 :])
+    if not decided and not VALUES & ({*used} - {*given}):  # only how labels were chosen is asked
+        return ""
+    return _mended_line(runs[0], path, given, used, conditions[0])
 
 
 def _first_that_runs(lines: Sequence[list[str]], known: Sequence[list[str]]) -> list[list[str]]:
-    """The first line that runs, unless it is known."""
+    """The first line that runs, unless one is known that asks the same, or less."""
     from bayesjudge.cli.shapes.running import run_line
 
     for line in lines:
-        if line in known:
+        if any({*other} <= {*line} for other in known):
             break
         if run_line(line)[0]:
             return [line]
     return []
 
 
-def _mended_line(line: Sequence[str], path: Path, given: Options, used: Options) -> str:
+def _mended_line(
+    line: Sequence[str], path: Path, given: Options, used: Options, condition: str
+) -> str:
     chosen = " ".join([] if "--calibration" in given else used.get("--calibration", []))
     lost = " and ".join(name for name in given if name not in {*used, *SHAPE})
     other = [name for name in KEPT - SHAPE if name in used and used[name] != given.get(name)]
     turned = " and ".join(name for name in sorted(other) if name in given)
-    so = f", if labels were chosen so ({chosen})" * bool(chosen)
+    so = f", {condition[:1].lower()}{condition[1:]}" * bool(condition)
+    so += f", {'and ' * bool(condition)}if labels were chosen so ({chosen})" * bool(chosen)
     so += f", without {lost}" * bool(lost) + f", with another {turned}" * bool(turned)
     hint = f"This line runs{so}; bayesjudge doctor {shlex.quote(str(path))} tells what it guesses:"
     return f"{hint}\n  {shlex.join(['bayesjudge', *line])}"

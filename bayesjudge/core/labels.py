@@ -336,7 +336,9 @@ def proposed(labels: Sequence[str], columns: Iterable[Iterable[str]] = ()) -> di
     words = [{folded(label) for label in column} for column in columns]
     opposite = _opposites([*rest.values()], words)
     kinds = [kind for kind in dict.fromkeys(rest.values()) if kind not in opposite]
-    passed = [kind for together in _together(kinds, words) for kind in _likely_passes(together)]
+    # one that is left over is more often no full pass
+    groups = [group for group in _together(kinds, words) if len(group) > 1]
+    passed = [kind for group in groups for kind in likely_passes(group) or group[:1]]
     passes = [label for label, kind in rest.items() if kind in passed or opposite.get(kind)]
     passes = yes or passes
     fails = [label for label in rest if label not in passes]
@@ -355,13 +357,14 @@ def _together(kinds: Sequence[str], columns: Iterable[set[str]]) -> list[list[st
     return [*each, [kind for kind in kinds if not any(kind in group for group in groups)]]
 
 
-def _likely_passes(kinds: Sequence[str]) -> list[str]:
-    """A guess which of some labels are passes: of safe and unsafe, the longer denies the other."""
-    negated = {b for a in kinds for b in kinds if a != b and b.endswith(a)}
-    passed = [kind for kind in kinds if kind not in negated]
-    if negated or len(kinds) < 2:  # one that is left over is more often no full pass
-        return passed if negated else []
-    return [kind for kind in passed if kind in OFTEN_PASSES] or passed[:1]
+def likely_passes(kinds: Sequence[Any]) -> list[Any]:
+    """Which of some labels are passes, by a guess: of safe and unsafe, the longer denies the other.
+
+    None if nothing tells.
+    """
+    words = [kind for kind in kinds if isinstance(kind, str)]
+    negated = {b for a in words for b in words if a != b and b.endswith(a)}
+    return [kind for kind in words if kind not in negated and (negated or kind in OFTEN_PASSES)]
 
 
 def _opposites(kinds: Iterable[str], columns: Iterable[Iterable[str]]) -> dict[str, bool]:

@@ -95,13 +95,15 @@ def scored(case: messy.Case, said: dict) -> tuple[list[str], list[str], bool]:
         line for line, (command, options) in read.items()
         if not any(right.suits(command, options) for right in rights)
         or {*options.get("--pass-value", ())} & {*case.bad}
+        or (case.bad and "--classes" in options)
     ]  # fmt: skip
+    questions = [*said["odd"], *map(str, said.get("questions", ()))]
+    asked = not wrong and any(all(name in text for name in case.asks) for text in questions)
     if case.main:
         found = any(right.suits(*read[line]) for right in case.main for line in lines
-                    if line not in wrong)  # fmt: skip
+                    if line not in wrong) or bool(case.asks and asked)  # fmt: skip
     elif case.asks:
-        told = [*said["odd"], *map(str, said.get("questions", ()))]
-        found = not wrong and any(all(name in text for name in case.asks) for text in told)
+        found = asked
     elif case.labelling:
         draw = said["labelling"][:1]
         found = not wrong and any(case.labelling in shlex.split(line) for line in draw)

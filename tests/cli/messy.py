@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from bayesjudge.core.labels import unread
+
 #: Options of a line that name columns, or names in columns, that decide what it answers.
 ROLES = ("--verdict", "--score", "--truth", "--judges", "--judge", "--vote", "--generator", "--by",
          "--item", "--people", "--rater", "--choice", "--response-set", "--variant", "--baseline",
@@ -60,15 +62,19 @@ class Right:
     def suits(self, command: str, options: Mapping[str, list[str]]) -> bool:
         """Whether a line is this one, but for what tells nothing of the question.
 
-        A line of `judge` is right where the one that corrects that judge is.
+        A line of `judge` is right where the one that corrects that judge is, of all systems too.
         """
+        need = self.need
         if command == "judge":
             several = len(options.get("--verdict", ())) > 1
             command = "panel" if several else "prevalence"
             names = {"--verdict": "--judges", "--by": "--generator"} if several else {}
             options = {names.get(name, name): values for name, values in options.items()}
-        own = {n: sorted(options[n]) for n in (*ROLES, *({*self.need} - {*ROLES})) if n in options}
-        for name, wanted in self.need.items():
+            need = {
+                n: v for n, v in need.items() if n in options or n not in ("--by", "--generator")
+            }
+        own = {n: sorted(options[n]) for n in (*ROLES, *({*need} - {*ROLES})) if n in options}
+        for name, wanted in need.items():
             if own.pop(name, None) not in _each(wanted):
                 return False
         return command == self.command and all(
@@ -242,7 +248,9 @@ def one_judge_other_words(w: World) -> Case:
     table = w.mixed({item: w.items(n), judge: said, people: cells})
     line = {"--verdict": judge, "--truth": people}
     rights = [Right(c, line, {"--item": item}) for c in ("prevalence", "gate")]
-    return Case("other words", w.writer(table), rights[:1], rights, [w.bad, mine])
+    # which words mean the same may be asked, where these do not say pass and fail
+    asks = [judge, people] if unread({"": [*said[said != ""], w.good, w.bad]}) else []
+    return Case("other words", w.writer(table), rights[:1], rights, [w.bad, mine], asks)
 
 
 def by_verdict(w: World) -> Case:

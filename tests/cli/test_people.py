@@ -66,7 +66,8 @@ def test_people_s_scores_of_some_rows_are_found_by_name(who, judge, high, look):
 @pytest.mark.slow
 def test_scores_of_some_rows_under_any_name_may_be_people_s(look):
     found = look(_scores(autorater=True, second=False))
-    (answer,) = found["answers"]
+    quality, answer = found["answers"]
+    assert quality["if"] == answer["if"]
     assert answer["question"] == (
         "If second holds people's scores: what mean score would people give?"
     )

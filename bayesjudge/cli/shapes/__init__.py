@@ -75,11 +75,18 @@ class Reading:
     note_of_way: Mapping[str, str] = field(default_factory=dict)
     #: Whether the line of the gate follows.
     gate: bool = False
+    #: What a line says more that takes all systems together; None if there must be none.
+    together: Mapping[str, Sequence[str]] | None = None
     #: Name of the shape that proposes it.
     shape: str = ""
 
     def __str__(self) -> str:
         return f"{self.question}\n  {self.line}"
+
+    def asks(self, question: str) -> str:
+        """A question, after what must be so."""
+        condition = self.condition
+        return f"{condition}: {question[0].lower()}{question[1:]}" if condition else question
 
 
 @dataclass(frozen=True)

@@ -56,10 +56,11 @@ def value_options(
     notes: list[str],
     where: str = "",
     absent: Sequence[str] = (),
+    meant: Mapping[str, Sequence[str]] | None = None,
 ) -> Options:
     """Options that say what labels mean that say neither pass nor fail; a guess, told as one.
 
-    Words that are `absent` stand for empty cells.
+    Words that are `absent` stand for empty cells; of some words is known what is `meant`.
     """
     cells = {n: {str(c) for c in {*each} if c not in (None, "")} for n, each in labels.items()}
     strange = unread(cells)
@@ -67,7 +68,7 @@ def value_options(
     if not strange or every <= set(PAIRS):
         return {} if strange else given(missing_value=absent)
     at = f"{where}: " if where else ""
-    classes = _classes(cells, len(strange) == len(every))
+    classes = [] if meant else _classes(cells, len(strange) == len(every))
     if classes:
         kinds = {*map(folded, classes)}
         lost = [*sorted(label for label in every if folded(label) not in kinds), *absent]
@@ -75,7 +76,7 @@ def value_options(
         notes.append(f"{at}{few(classes, 10)} are more than pass and fail: classes{none}")
         return given(classes=classes, missing_value=lost)
     options, read = Options(), []
-    meant = proposed(strange, cells.values())
+    meant = {**proposed(strange, cells.values()), **(meant or {})}
     meant |= {"missing_value": [*meant.get("missing_value", []), *absent]} if absent else {}
     for name, values in meant.items():
         spelled = {folded(v): v for v in reversed(values)}  # one stands for all spellings

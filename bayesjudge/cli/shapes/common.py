@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bayesjudge.cli.shapes.coding import Options, given, value_options
+from bayesjudge.cli.shapes.pairing import pair_words
 from bayesjudge.cli.shapes.table import Table
 from bayesjudge.core.labels import folded
 from bayesjudge.core.screen import few
@@ -43,7 +44,11 @@ def values(table: Table, notes: list[str]) -> Options:
     labels = {n: table[n].kinds for n in names if not table[n].numbers or table[n].binary}
     if turned := _says_what_is_wrong(table, list(labels), notes):
         return turned | given(missing_value=empty)
-    return value_options(labels, notes, table.where, empty) if table.verdicts else {}
+    pairing = pair_words(table)
+    if pairing is not None and not pairing.passes:  # nobody knows what the words are to each other
+        return given(missing_value=empty)
+    meant = pairing and {"pass_value": pairing.passes, "fail_value": pairing.fails}
+    return value_options(labels, notes, table.where, empty, meant) if table.verdicts else {}
 
 
 def _says_what_is_wrong(table: Table, names: Sequence[str], notes: list[str]) -> Options:

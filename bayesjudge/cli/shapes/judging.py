@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from bayesjudge.cli.shapes import Line
+from collections.abc import Mapping, Sequence
+
+from bayesjudge.cli.shapes import WANTED, Line
 
 #: Options of labels and of their design.
 OF_LABELS = ("--truth", "--calibration", "--labels", "--pass-value", "--fail-value")
@@ -22,21 +24,33 @@ SAME = {
         **{name: name for name in (*OF_LABELS, "--missing-value")},
     },
 }
+WHICH = "Which of these judges is better, and good enough for what?"
+TRUST = "From which probability on can its verdicts stand, and are its probabilities right?"
 #: What an answer can do without.
 LEFT_OUT = ("--item",)
 
 
-def of_the_judge(line: Line) -> Line | None:
-    """The line of `judge` of a line that corrects a judge; None if that rests on more."""
+def of_the_judge(line: Line, together: Mapping[str, Sequence[str]] | None) -> dict[str, Line]:
+    """By question the lines of `judge` of a line that corrects a judge; none if that rests on more.
+
+    Of all systems first if they may be taken `together`: a line by system says nothing of all.
+    """
     names = SAME.get(line.command)
     people = {"--truth", "--labels"} & {*line.options} or "--metric" in line
     if names is None or not people:
-        return None
+        return {}
     if line.command == "panel" and "--judges" not in line:
-        return None
+        return {}
     names = names | {"--item": "--item"} if "--labels" in line else names
     if any(name not in (*names, *LEFT_OUT) for name in line.options):
-        return None
+        return {}
     options = {names[name]: value for name, value in line.options.items() if name in names}
     options.setdefault("--calibration", ["random"])
-    return Line("judge", line.path, options)
+    by = options.pop("--by", []) if together is not None and "--labels" not in line else []
+    whole = Line("judge", line.path, {**options, **((together or {}) if by else {})})
+    lines = {WHICH if len(options.get("--verdict", ())) > 1 else WANTED["judge"]: whole}
+    if by:
+        lines[f"Is it as good in each {by[0]}?"] = Line("judge", line.path, {**options, "--by": by})
+    if options.get("--scale") == ["0:1"] and "--truth-scale" not in options:
+        lines[TRUST] = whole.plus({"--trust": []})
+    return lines

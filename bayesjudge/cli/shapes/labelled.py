@@ -22,8 +22,8 @@ FEWEST_EXPECTED = 5
 ALL_LABELLED = "every row has a label"
 CHOSEN = (
     "the line says that the labelled items are a random sample; if not: --calibration by_truth "
-    "(so many good and so many bad ones were labelled), by_verdict (so many passes and so many "
-    "fails), separate (from another run)"
+    "(chosen by what people said, such as 50 good and 50 bad ones), by_verdict (chosen by what the "
+    "judge said, such as all its fails), separate (from another run)"
 )
 
 
@@ -94,6 +94,18 @@ def _pearson(n: np.ndarray, k: np.ndarray) -> float:
     expected = n * drawn / whole
     pearson = ((k - expected) ** 2 / expected).sum() * whole / (whole - drawn)
     return float(chdtrc(len(n) - 1, pearson))
+
+
+def systems_together(table: Table, item: str | None) -> dict[str, list[str]] | None:
+    """What a line of all systems together says more; None if some systems were labelled more."""
+    if table.system is None:
+        return None
+    rows = table.rows([table.system, table.truths[0]])
+    labelled = Counter(system for system, label in rows if label)
+    if chance_of_rates(table[table.system].kinds, labelled) < UNEVEN_P:
+        return None
+    several = item is not None and len(table[item].kinds) < len(rows)
+    return {"--repeats": ["system"]} if several else {}
 
 
 def label_design(

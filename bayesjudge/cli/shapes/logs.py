@@ -18,7 +18,7 @@ from bayesjudge.cli.shapes.of_one_judge import matches as of_one_judge
 from bayesjudge.cli.shapes.of_panel import ONE_SYSTEM
 from bayesjudge.cli.shapes.of_ratings import line_of
 from bayesjudge.cli.shapes.of_unlabelled import labelling, labelling_scores
-from bayesjudge.cli.shapes.people import all_alike, labels_first
+from bayesjudge.cli.shapes.people import all_alike, labels_first, tell_if_whole
 from bayesjudge.cli.shapes.table import Column, Table, is_number
 from bayesjudge.cli.source import INPUTS, PAIRS, of_people, open_source
 from bayesjudge.core.screen import few, how_many
@@ -116,7 +116,7 @@ def _of_metric(
                 if (note := all_alike(n, cells[n])))  # fmt: skip
     people = [n for n in people if truths or n == "truth" or not all_alike(n, cells[n])]
     if people and not truths and people[0] != "truth":
-        yield from _if_whole(table, people[0])
+        yield from (Noted(note, odd=True) for note in [tell_if_whole(table, people[0], "")] if note)
     table = table.but(truths=people[: len(truths) or 1], named=bool(truths))
     if labels is not None:
         joined = join(table.but(truths=()), open_source(Path(path), metric.name, judges=True),
@@ -184,19 +184,6 @@ def _judges(table: Table, metric: Metric) -> Iterator[Match]:
         two = {"--judge": metric.judges[:2]}
         yield Reading(Line("drift", table.path, named | two | options | coded, table.path),
                       WANTED["drift"], 0.85, ["two judges of the same outputs"])  # fmt: skip
-
-
-def _if_whole(table: Table, truth: str) -> Iterator[Match]:
-    """Tell of a column that labels every row, and all outputs of an item alike."""
-    if not table[truth].full:
-        return
-    same = table.one_label_an_item(truth)
-    more = ", and the same one for all outputs of an item, of which verdicts differ" * same
-    yield Noted(
-        f"{truth} has a label for every row{more}: right if people judged the outputs; an expected "
-        "answer, or a class that came with the test, says nothing of them",
-        odd=True,
-    )
 
 
 def _truths(table: Table, metric: str) -> list[str]:

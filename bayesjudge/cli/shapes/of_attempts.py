@@ -8,7 +8,7 @@ from bayesjudge.cli.shapes import NEEDS, WANTED, Lacking, Line, Match, Reading
 from bayesjudge.cli.shapes.coding import Options, given
 from bayesjudge.cli.shapes.common import are_attempts, values
 from bayesjudge.cli.shapes.labelled import label_design
-from bayesjudge.cli.shapes.people import one_question
+from bayesjudge.cli.shapes.people import same_question
 from bayesjudge.cli.shapes.table import Table
 from bayesjudge.readers.log import Log, Metric
 
@@ -42,7 +42,9 @@ def matches(table: Table) -> Iterator[Match]:
     if table.truths:
         truth = table.truths[0]
         chosen = label_design(table.columns[name], table.columns[truth], [], [])
-        people = [truth] if chosen == "by_truth" else _people(table)  # people's are of a sample
+        people = (
+            [truth] if chosen == "by_truth" else same_question(table)
+        )  # people's are of a sample
         options |= given(verdict=name, truth=people, calibration=chosen)
     elif tested:
         options |= {"--truth": [name]}
@@ -55,14 +57,6 @@ def matches(table: Table) -> Iterator[Match]:
     yield Reading(Line("attempts", table.path, options), WANTED["attempts"], 0.82,
                   [f"rows of one {table.item} are attempts, by what columns are called"],
                   [*notes, ONE_EACH], LOST, note_of_way=OF_WAY)  # fmt: skip
-
-
-def _people(table: Table) -> list[str]:
-    """Columns of people's labels: those of one question, if they use the same words."""
-    names = table.truths if table.named else one_question(table.truths)
-    first = table[table.truths[0]]
-    alike = all(table[n].binary and table[n].meanings == first.meanings for n in names)
-    return [*names] if len(names) > 1 and alike else [first.name]
 
 
 def of_log(

@@ -9,9 +9,16 @@ from bayesjudge.cli.shapes import WANTED, Asked, Lacking, Line, Match, Noted, Re
 from bayesjudge.cli.shapes.coding import MOST_LABELS, Options, ask_if_reversed, given, value_options
 from bayesjudge.cli.shapes.common import MOST_JUDGES, absent, are_attempts, ends, values
 from bayesjudge.cli.shapes.criteria import criteria, long_columns
-from bayesjudge.cli.shapes.labelled import ALL_LABELLED, CHOSEN, label_design, uneven
+from bayesjudge.cli.shapes.labelled import (
+    ALL_LABELLED,
+    CHOSEN,
+    label_design,
+    systems_together,
+    uneven,
+)
 from bayesjudge.cli.shapes.of_panel import are_no_judges
-from bayesjudge.cli.shapes.people import ask_of_unit, one_question, who_labelled
+from bayesjudge.cli.shapes.pairing import pair_words
+from bayesjudge.cli.shapes.people import ask_of_unit, same_question, who_labelled
 from bayesjudge.cli.shapes.table import Column, Table
 from bayesjudge.core.screen import few
 
@@ -63,7 +70,13 @@ def _with_labels(table: Table, of: str = "") -> Iterator[Match]:
         unclear = several and not table.labels and are_no_judges(table)
         if unclear:
             which = ", ".join(f"`{n}`" for n in table.verdicts)
-            text = f"which of {which} do the labels in `{table.truths[0]}` check? Say --verdict"
+            truth = table.truths[0]
+            all_of = ["--verdict", *table.verdicts, "--truth", truth, "--calibration", "random"]
+            line = shlex.join(["bayesjudge", "judge", table.path, *all_of])
+            text = (
+                f"which of {which} do the labels in `{truth}` check? Say --verdict; if they check "
+                f"each of them, as of several judges or prompts: {line}"
+            )
             yield Asked((*table.verdicts,), text)
             return
         asked = BETTER if "--by" in _systems(table) else WANTED["prevalence"]
@@ -95,11 +108,8 @@ def _several_people(table: Table, options: Collection[str]) -> list[str]:
     """Columns of several people's passes and fails on the same outputs, if they are some."""
     if (table.log and not table.named) or table.labels or "--classes" in options:
         return []
-    names = table.truths if table.named else one_question(table.truths)
-    columns = [table[name] for name in names]
-    shared = sum(all(cells) for cells in zip(*(column.cells for column in columns), strict=True))
-    alike = all(column.binary and column.meanings == columns[0].meanings for column in columns)
-    return [*names] if len(names) > 1 and alike and shared else []
+    names = same_question(table)
+    return names if len(names) > 1 and any(map(all, table.rows(names))) else []
 
 
 def of_raters(table: Table, rater: str, judge: str, label: str) -> Iterator[Match]:
@@ -124,7 +134,13 @@ def _verdicts(table: Table, question: str, panel: bool) -> Iterator[Match]:
     table = table.having(name) if unjudged else table
     said, labels = table.columns[name], table.columns[truth]
     contents: list[str] = []
-    coded = values(table, notes)
+    pairing = pair_words(table)
+    if pairing is not None and not pairing.sure:
+        yield pairing.question
+        if not pairing.passes:
+            return
+    condition = pairing.condition if pairing else ""
+    coded = values(table, [] if condition else notes)
     chosen = label_design(said, labels, notes, contents)
     notes += filter(None, [ask_if_reversed(said, labels, coded)])
     yield from map(Noted, contents)
@@ -143,7 +159,8 @@ def _verdicts(table: Table, question: str, panel: bool) -> Iterator[Match]:
         question = CLASSES if "--classes" in options else WANTED["prevalence"]
         question = BETTER if "--by" in options and "--classes" not in options else question
     lost = _lost(coded, panel or bool(unjudged))
-    why = [f"{name} is of a judge, and {truth} of people, in words that both use"]
+    words = "words of their own" if pairing else "words that both use"
+    why = [f"{name} is of a judge, and {truth} of people, in {words}"]
     random = chosen == "random" and ALL_LABELLED not in contents and not preferred
     yield Reading(
         Line("prevalence", table.path, options),
@@ -152,8 +169,10 @@ def _verdicts(table: Table, question: str, panel: bool) -> Iterator[Match]:
         why,
         [*notes, *([CHOSEN] if random else [])],
         ways=[{}, *lost, *again, *({**a, **b} for a in again for b in lost)],
+        condition=condition,
         note_of_way={"drop": DROP, "fail": FAIL},
         gate=not {"--classes", "--stratum"} & {*options},
+        together=systems_together(table, item),
     )
 
 
@@ -226,7 +245,8 @@ def _scores(table: Table) -> Iterator[Match]:
         question = f"{question[:-1]}, in each {by['--by'][0]}?"
     elif several or "--by" in table.labels:
         question = BETTER_MEAN if truth.numbers else BETTER
-    yield Reading(line.plus(by), question, 0.8, why, notes, drop, note_of_way=ways)
+    whole = systems_together(table, None) if several else None
+    yield Reading(line.plus(by), question, 0.8, why, notes, drop, note_of_way=ways, together=whole)
 
 
 def _perhaps(table: Table) -> Iterator[Match]:

@@ -9,7 +9,8 @@ from bayesjudge.cli.shapes.coding import given
 from bayesjudge.cli.shapes.common import values
 from bayesjudge.cli.shapes.criteria import criteria
 from bayesjudge.cli.shapes.labelled import CHOSEN
-from bayesjudge.cli.shapes.people import who_labelled
+from bayesjudge.cli.shapes.pairing import pair_words
+from bayesjudge.cli.shapes.people import go_together, one_question, who_labelled
 from bayesjudge.cli.shapes.table import Table
 from bayesjudge.cli.shapes.words import is_called, is_model, says_judge
 from bayesjudge.core.screen import few
@@ -44,15 +45,18 @@ def matches(table: Table) -> Iterator[Match]:
         yield Lacking("panel", f"a column that names {' and '.join(absent)}")
         return
     notes: list[str] = []
+    pairing = pair_words(table)
+    if pairing is not None and not pairing.sure:
+        yield pairing.question
+        return
     options |= given(**names) | values(table, notes)
     whole = table.truths and table[table.truths[0]].full
-    by_name = [n for n in table.verdicts if says_judge(n)]
-    how = f"{few(by_name, 5)} are called judges" if wide else f"{table.judge} names judges"
+    how = f"{few(table.verdicts, 5)} are" if wide else f"{table.judge} names"
     yield Reading(
         Line("panel", table.path, options),
         WANTED["panel"] if names["generator"] else ONE_SYSTEM,
         0.9,
-        [f"{how}, who judged the same outputs"],
+        [f"{how} judges, who judged the same outputs"],
         notes,
         ways=[{}, {"--calibration": ["random"]}],
         note_of_way={} if whole else {"--calibration": CHOSEN},
@@ -70,9 +74,23 @@ def are_no_judges(table: Table) -> str:
         return ""
     if all(is_called(n, "criteria") for n in names):
         return f"votes of several judges: {few(names, 4)} are called criteria of one"
+    if len(one_question(names)) == len(names) and _all_go_with_labels(table):
+        return ""  # prompts or releases of one judge
     released = [n for n in names if is_called(n, "releases", "variants")]
     if len(released) == len(names) == 2:
         return f"votes on one output: is it one judge on two releases in {few(names, 4)}?"
     if not any(map(says_judge, names)):
         return f"votes of several judges: nothing says that {few(names, 4)} are"
     return ""
+
+
+def _all_go_with_labels(table: Table) -> bool:
+    """Whether each column of verdicts goes with people's labels past chance: all are of one thing.
+
+    Criteria of one judge are of several.
+    """
+    names = [*table.truths[:1], *table.verdicts]
+    columns = [table[n] for n in names]
+    if len(names) < 3 or any(len(c.said) != 2 or c.called("criteria") for c in columns[1:]):
+        return False
+    return len(columns[0].said) == 2 and all(go_together(columns[0], c) for c in columns[1:])

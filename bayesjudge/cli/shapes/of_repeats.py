@@ -98,8 +98,12 @@ def _side_by_side(table: Table, names: Sequence[str]) -> Iterator[Match]:
 
 
 def _ask_if_repeats(table: Table) -> Iterator[Match]:
-    """Ask about columns that several judges may have filled, or one that was asked again."""
-    for alike, names in numbered([*table.verdicts, *table.scores]).items():
+    """Ask about columns that several judges may have filled, or one that was asked again.
+
+    Beside people's labels either is compared with these.
+    """
+    columns = [] if table.truths else [*table.verdicts, *table.scores]
+    for alike, names in numbered(columns).items():
         other = is_called(alike, "jurors") or {*words_of(alike)} & {"q", "question"}
         if other or not said_in(table, names):
             continue

@@ -65,14 +65,14 @@ def find_labels(
     like = _like_a_judge([table[n] for n in scores])
     perhaps = [c.name for c in like if c.lacks and not c.called("criteria")]
     ways = (
-        ("read as people's scores, by its name",
+        ("read as people's scores, by name",
          [c for c in like if names_labellers(c.name) and not c.constant]),
         ("empty in most rows, and read as people's labels", _of_a_sample(rest, bool(scores))),
-        ("read as people's labels, by its name and since it goes with a judge's",
+        ("read as people's labels, by name and for going with a judge's",
          [c for c in rest if names_labellers(c.name) and c.lacks and len(c.said) == 2 and (
              any(len(v.said) == 2 and go_together(c, v) for v in rest if not v.lacks)
              or any(_tells_apart(c, table[n]) for n in scores))]),
-        ("read as people's labels, by its name",
+        ("read as people's labels, by name",
          [c for c in rest if _says_what_a_judge_says(c, rest)]),
         ("the numbers of the judges, and read as people's",
          _graded_like([table[n] for n in scores])
@@ -174,6 +174,14 @@ def one_question(names: Sequence[str]) -> list[str]:
     """
     stems = [re.sub(r"[\W_]*(\d+|[a-z])$", "", name.lower()) for name in names]
     return [name for name, stem in zip(names, stems, strict=True) if stem == stems[0]]
+
+
+def same_question(table: Table) -> list[str]:
+    """Columns of people who answered the first one's question in its two words; itself if none."""
+    names = [*table.truths] if table.named else one_question(table.truths)
+    columns = [table[name] for name in names]
+    alike = all(len(c.said) == 2 and c.meanings == columns[0].meanings for c in columns)
+    return names if alike else names[:1]
 
 
 def all_alike(name: str, cells: Sequence[Any]) -> str:
@@ -278,12 +286,14 @@ def _graded_like(scores: Sequence[Column]) -> list[Column]:
     return [c for c in others if _rise_together(c, judges[0])]
 
 
-def tell_if_whole(table: Table, truth: str) -> str:
+def tell_if_whole(table: Table, truth: str, named: str = "people") -> str:
     """What to tell of a column that labels every row, unless its name says that people did."""
-    if not table[truth].full or has_part(truth, "people"):
+    if not table[truth].full or (named and has_part(truth, named)):
         return ""
+    same = table.one_label_an_item(truth)
+    more = ", and the same one for all outputs of an item, of which verdicts differ" * same
     return (
-        f"{truth} has a label for every row: right if people judged the outputs; an expected "
+        f"{truth} has a label for every row{more}: right if people judged the outputs; an expected "
         "answer, or a class that came with the test, says nothing of them"
     )
 

@@ -61,7 +61,6 @@ def try_labelling(
 
     Both are run before they are shown, on labels that are made up of what can be `said`.
     """
-    problem = ""
     sheet = read.options["--labels"]
     with tempfile.TemporaryDirectory() as folder:
         trial = Path(folder) / "made_up.csv"
@@ -71,13 +70,10 @@ def try_labelling(
         if not done:
             return [], problem
         _fill_in(trial, said)
-        problem = ""
-        for more in ways:
-            done, text = run_line(read.plus({"--labels": [str(trial)], **more}).words)
-            if done:
-                return [str(draw), str(read.plus({"--labels": sheet, **more}))], ""
-            problem = problem or text
-    return [], problem
+        line, more, problem = first_that_runs(
+            Reading(read.plus({"--labels": [str(trial)]}), ways=ways)
+        )
+    return ([str(draw), str(read.plus({"--labels": sheet, **more}))], "") if line else ([], problem)
 
 
 def _fill_in(sheet: Path, said: Sequence[str]) -> None:
