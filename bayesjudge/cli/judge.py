@@ -316,7 +316,9 @@ def _both_said(judged: bj.judge.Judged, quality: Estimate) -> list[Section]:
         by: dict[str, list[str]] = {}
         for _, at, row in quality.only("confusion").rows():
             by.setdefault(str(at["truth"]), []).append(f"{at['verdict']} {percents(row)}")
-        lines = [f"of what people call {truth}: {', '.join(parts)}" for truth, parts in by.items()]
+        lines = [
+            f"of outputs people call {truth}: {', '.join(parts)}" for truth, parts in by.items()
+        ]
     else:
         return []
     heading = "What people and judge said, shares of " + (

@@ -184,7 +184,7 @@ class Check:
             return []
         how = f"each with probability {self.probability:g}"
         how += " at every look" * self.always_valid
-        how += " or more (one good item less, one more: Clopper-Pearson)" * self.clopper_pearson
+        how += " or more (Clopper-Pearson)" * self.clopper_pearson
         bounds = math.isnan(self.value)
         return [f"One-sided limits{', whatever items without a label are worth' * bounds}, {how}"]
 

@@ -430,10 +430,8 @@ def _rates_in_words(counts: Counts, ci_prob: float, name: str) -> str:
     number = f"{row.low:,.0f} to {row.high:,.0f}"
     number = number if row.high > row.low else f"{row.value:,.0f}"  # all of one kind labelled
     if name:
-        sentence = (
-            f"it calls {percents(rates.sensitivity)} of what people call '{name}' so; {items} "
-        )
-        sentence += f"{number} are '{name}' ones that it missed"
+        sentence = f"it finds {percents(rates.sensitivity)} of the outputs that people call "
+        sentence += f"'{name}'; {items} it missed {number} such"
     else:
         sentence = f"it passes {percents(rates.sensitivity)} of good outputs and fails "
         sentence += (

@@ -331,7 +331,7 @@ def test_ctrl_c_leaves_what_was_printed(run, monkeypatch):
 NO_NUTS = [*KNOWN, "--no-nuts"]
 REFUSED = {
     "prevalance gpt4.csv": 'Unknown command "prevalance". Did you mean "prevalence"?',
-    "prevalence": "TABLE is needed: One row an item: .csv",
+    "prevalence": "TABLE is needed: One row per item: .csv",
     "prevalence gpt4.csv": "--truth is needed: Column with the human label",
     "prevalence gpt4.csv --truth truth --calibration random": "--verdict (or --score, if the judge",
     "prevalence gpt4.csv --verdict": "--truth is needed",

@@ -217,7 +217,7 @@ def test_a_table_with_five_mistakes(tmp_path, examine, capsys):
     found = examine(path)
     told = " | ".join([found["inputs"]["kind"], *found["contents"], *found["odd"]])
     assert "separated by ';'" in told
-    assert "maybe says neither pass nor fail: the line reads maybe as fail" in told
+    assert "maybe says neither pass nor fail; the command reads maybe as fail" in told
     assert "1 row is the same as another one" in told
     assert "2 of 42 items" in told
     assert "1 without a verdict" in told

@@ -209,7 +209,7 @@ def test_how_to_ask_for_the_share_of_the_other_label_is_told_and_answers(tmp_pat
     (told,) = [one for one in found["odd"] if "instead" in one]
     said, _, turned = told.partition("for the share of ")
     other, _, options = turned.partition(" instead: ")
-    assert said.startswith("allowed, blocked say neither pass nor fail: the line reads ")
+    assert said.startswith("allowed, blocked say neither pass nor fail; the command reads ")
     line = next(a["command"] for a in found["answers"] if " prevalence " in a["command"])
     line = shlex.split(line)[1:]
     values = line[line.index("--pass-value") : line.index("--fail-value") + 2]

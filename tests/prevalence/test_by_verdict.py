@@ -89,7 +89,9 @@ def test_methods_that_labels_by_verdict_rule_out_show_no_rates_and_no_width_of_0
     text = " ".join(capsys.readouterr().out.split())
     assert "Rogan-Gladen and Rogan-Gladen (bootstrap): not valid for labels that" in text
     assert "Human labels only is not valid" in text
-    assert re.search(r"it calls \d\d % \(4\d to 100 %\) of what people call 'LEAK' so", text)
+    assert re.search(
+        r"it finds \d\d % \(4\d to 100 %\) of the outputs that people call 'LEAK'", text
+    )
     assert re.search(r"items 0 to [67]\d are 'LEAK' ones that it missed", text)
 
 

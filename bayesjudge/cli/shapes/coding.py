@@ -88,7 +88,7 @@ def value_options(
     if good and bad:
         turned = shlex.join(["--pass-value", *_once(bad), "--fail-value", *_once(good)])
         other = f"for the share of {few(_once(bad), 3)} instead: {turned}"
-    notes.append(f"{at}{few(strange, 10)} {says} neither pass nor fail: the line reads "
+    notes.append(f"{at}{few(strange, 10)} {says} neither pass nor fail; the command reads "
                 f"{', '.join(read)}; {other}")  # fmt: skip
     return options
 
