@@ -11,7 +11,9 @@ import bayesjudge as bj
 from bayesjudge import Verdicts, judge, ratings
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.estimate import Row
+from bayesjudge.core.label_design import DESIGNS
 from bayesjudge.prevalence import Counts
+from bayesjudge.truth.pairs import Pairs
 
 GOOD = {"good_passed": 0.36, "good_failed": 0.04, "bad_passed": 0.12, "bad_failed": 0.48}
 RATES = ("accuracy", "kappa", "ac1", "sensitivity", "specificity", "ppv", "npv")
@@ -297,6 +299,30 @@ def test_people_err_in_each_system_and_in_strata():
     assert apart["sensitivity", "b"].value == pytest.approx(0.7, abs=0.03)
     whole = bj.judge.quality(people.PeopleCounts.from_frame(table, stratum="kind", **how))
     assert whole["sensitivity"].value == pytest.approx((4 * 0.95 + 0.7) / 5, abs=0.03)
+
+
+def test_the_prior_of_five_classes_is_one_output():
+    """Accuracy is then Beta(right + 1 / 5, wrong + 4 / 5): another road than draws of all cells."""
+    cells = 5 * np.eye(5, dtype=int)
+    cells[0, 1] = cells[3, 2] = 1
+    classes = [*"abcde"]
+    table = Verdicts.from_counts([*cells, [0] * 5], calibration="random", classes=classes)
+    row = judge.quality(table)["accuracy"]
+    depths = beta(25 + 1 / 5, 2 + 4 / 5).cdf([row.low, row.high])
+    assert_allclose(depths, [0.025, 0.975], atol=5 * np.sqrt(0.025 * 0.975 / 4000))
+
+
+def test_items_of_which_people_differ_are_weighed_whole():
+    """The Bayesian bootstrap of items, beside one imaginary output: its mean and variance."""
+    half, whole = [0.5, 0.5, 0, 0], [0, 0, 0, 1]
+    pairs = Pairs.of_items(np.array([half] * 30 + [whole] * 10))
+    drawn = pairs.draws(DESIGNS["random"], overall=True) @ [1, 0, 0, 1]
+    right = (30 * 0.5 + 10 + 1 / 2) / 41
+    # weights of items and of the cells of the prior are Dirichlet
+    size, value = np.array([30, 10, 0.5, 0.5]), np.array([0.5, 1, 1, 0])
+    spread = np.sqrt((size @ (value - right) ** 2) / 41 / 42)
+    assert drawn.mean() == pytest.approx(right, abs=5 * spread / np.sqrt(len(drawn)))
+    assert drawn.std() == pytest.approx(spread, rel=5 / np.sqrt(2 * len(drawn)))
 
 
 def one_person(right, classes=2, items=200):
