@@ -158,7 +158,8 @@ def statistics(
     values_of: dict[str, Any] = {}
     if judged.kind == "verdicts":
         rates = agreement.rates(said, truth, shares)
-        values_of = agreement.of_verdicts(said, truth, overall) | rates
+        values_of = agreement.of_classes(said, truth, overall, 2) | rates
+        values_of |= agreement.of_verdicts(said, truth, overall)
         values_of = values_of if known else {name: rates[name] for name in RATES}
     elif judged.kind == "grades":
         values_of = agreement.of_scores(said, truth, shares)
