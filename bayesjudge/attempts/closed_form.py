@@ -189,17 +189,9 @@ def paired(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
             ends = SIGNS if np.isfinite(gap.value) > np.isfinite(gap.error) else ends
             inside = np.clip([gap.value, *ends], -1, 1)
             rows[f"{name}_difference"][(*pair, k)] = (*inside, gap.value)
-    dims = ("first", "second", "k")
-    return Estimate(
-        {name: Quantity.of_rows(entries, dims) for name, entries in rows.items()},
-        method=methods.PAIRED_TRIES,
-        ci_prob=ci_prob,
-        source=SOURCE,
-        interval="t",
-        assumptions=(INDEPENDENT_TASKS, *(() if attempts.known else (INDEPENDENT_ERRORS,))),
-        cautions=_cautions(attempts, why),
-        data=attempts,
-    )
+    assumed = () if attempts.known else (INDEPENDENT_ERRORS,)
+    about = (methods.PAIRED_TRIES, ci_prob, "t", assumed)
+    return _of_rows(attempts, rows, ("first", "second", "k"), why, *about)
 
 
 def cost_per_success(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
@@ -244,16 +236,9 @@ def cost_per_success(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
             spread = np.exp(_t(there.sum(), ci_prob) * error / value) if known else np.nan
             ends = (value / spread, value * spread)
             rows[(*attempts._named(name), k)] = (value if known else np.nan, *ends)
-    return Estimate(
-        {"cost_per_success": Quantity.of_rows(rows, _dims(attempts))},
-        method=methods.COST_BY_TASK,
-        ci_prob=ci_prob,
-        source=SOURCE,
-        interval="log-normal",
-        assumptions=(INDEPENDENT_TASKS, *(() if attempts.known else (INDEPENDENT_ERRORS,))),
-        cautions=_cautions(attempts, why),
-        data=attempts,
-    )
+    assumed = () if attempts.known else (INDEPENDENT_ERRORS,)
+    about = (methods.COST_BY_TASK, ci_prob, "log-normal", assumed)
+    return _of_rows(attempts, {"cost_per_success": rows}, _dims(attempts), why, *about)
 
 
 def closed_forms(attempts: Attempts, *, ci_prob: float = 0.95) -> tuple[Estimate, ...]:
@@ -463,12 +448,26 @@ def _estimate(
             tried = f"{of_tasks}_{attempts.k[i]}"
             why.add(_lacks(share, [sums[s]], tried))
             rows[name][at] = _share(share, float(sums[s][tried][0].sum()), ci_prob)
+    about = (method, ci_prob, "Wilson, effective number of tasks", assumed)
+    return _of_rows(attempts, rows, _dims(attempts), why, *about)
+
+
+def _of_rows(
+    attempts: Attempts,
+    rows: dict[str, dict[Any, Any]],
+    dims: tuple[str, ...],
+    why: Collection[str],
+    method: Method,
+    ci_prob: float,
+    interval: str,
+    assumed: tuple[Assumption, ...],
+) -> Estimate:
     return Estimate(
-        {name: Quantity.of_rows(entries, _dims(attempts)) for name, entries in rows.items()},
+        {name: Quantity.of_rows(entries, dims) for name, entries in rows.items()},
         method=method,
         ci_prob=ci_prob,
         source=SOURCE,
-        interval="Wilson, effective number of tasks",
+        interval=interval,
         assumptions=(INDEPENDENT_TASKS, *assumed),
         cautions=_cautions(attempts, why),
         data=attempts,

@@ -8,7 +8,7 @@ what is left without it (closed forms leave out one task after another) would no
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, Self
 
@@ -20,6 +20,7 @@ from bayesjudge.core.errors import Problem, checking
 from bayesjudge.core.label_design import LabelDesign, design_of
 from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.names import require_names
+from bayesjudge.core.numbers import numbers_of
 from bayesjudge.core.screen import few, how_many
 from bayesjudge.core.tables import require_distinct
 from bayesjudge.verdicts.arrays import whole_numbers
@@ -28,11 +29,13 @@ from bayesjudge.verdicts.labels import MISSING
 from bayesjudge.verdicts.reading import (
     BAD,
     GOOD,
+    KEPT,
     OF_VERDICTS,
     TRUTHS,
     UNLABELLED,
     VERDICTS,
     Reading,
+    one_row_an_output,
 )
 from bayesjudge.verdicts.view import View
 
@@ -251,22 +254,13 @@ class Attempts(View):
         """
         at = [self._place(name) for name in names]
         seen = self.tries[:, at].any(axis=1)
-        return type(self)(
-            self.cells[seen][:, at],
-            [name for name, there in zip(self.tasks, seen, strict=True) if there],
-            names,
-            self.calibration,
-            self.k,
-            None if self.cost is None else self.cost[seen][:, at],
-            self.judged,
-            None if self.unparsed is None else self.unparsed[seen][:, at],
-            self.spelling,
-            self.pass_name,
-            self.dropped[at],
-            self.people,
-            self.kinds,
-            self.states[seen][:, at],
-        )
+        counted = {"cells": self.cells, "states": self.states}
+        counted |= {"cost": self.cost, "unparsed": self.unparsed}
+        kept: dict[str, Any] = {
+            name: x if x is None else x[seen][:, at] for name, x in counted.items()
+        }
+        tasks = [name for name, there in zip(self.tasks, seen, strict=True) if there]
+        return replace(self, tasks=tasks, systems=names, dropped=self.dropped[at], **kept)
 
     @classmethod
     def from_frame(
@@ -280,6 +274,7 @@ class Attempts(View):
         verdict: str | None = "verdict",
         truth: str | Sequence[str] = "truth",
         adjudicated: str | None = None,
+        rater: str | None = None,
         cost: str | None = None,
         k: int | Sequence[int] = (),
         pass_value: Any = None,
@@ -309,6 +304,9 @@ class Attempts(View):
             for each of several people, who err too.
         adjudicated : str, optional
             Column with what was decided of attempts: it is the truth.
+        rater : str, optional
+            Column that names the person of a row, of a table with a row a person; it takes
+            `attempt`. The judge may be one of them: `verdict` is then its name.
         cost : str, optional
             Column with what an attempt cost, in any currency.
         k : int or sequence of int, optional
@@ -336,10 +334,19 @@ class Attempts(View):
             with checking("attempts.Attempts") as require:
                 plain = isinstance(truth, str) and adjudicated is None
                 require(plain, "outcomes stand in one column; people's labels go with a verdict=")
+        keys = [name for name in (by, task) if name is not None]
+        if rater is not None:
+            with checking("attempts.Attempts") as require:
+                words = "rater= takes attempt=, a column that tells attempts at a task apart"
+                require(attempt is not None and verdict is not None, words)
+                require(cost is None, "cost= goes with a row an attempt, not with rater=")
+            key = {"item": attempt, "by": None, "covariates": keys, "unparsed": KEPT}
+            long = Reading.of("attempts.Attempts", locals() | key, several_people=True)
+            table, wide = one_row_an_output(table, long)
+            truth, rater = wide.people, None
         about = {"calibration": calibration, "verdict": verdict or truth, "by": by}
         ways = OF_VERDICTS if verdict is None else ("verdict", *OF_VERDICTS)
         how = Reading.of("attempts.Attempts", locals() | about, several_people=True)
-        keys = [name for name in (by, task) if name is not None]
         if attempt is not None:
             require_distinct(table, *keys, attempt, remedy="an attempt has one row")
         costs = [cost] if cost is not None else []
@@ -371,7 +378,11 @@ class Attempts(View):
         spent = None
         if cost is not None:
             spent = np.zeros(cells.shape[:2])
-            prices = _numbers(source.frame[cost], cost)
+            prices = numbers_of(source.frame[cost])
+            with checking(f"column {cost!r}") as require:
+                wrong = source.frame[cost][~(np.isfinite(prices) & (prices >= 0))].unique()
+                words = "expected costs, numbers of 0 or more, got "
+                require(not len(wrong), words + few(list(map(str, wrong))))
             np.add.at(spent, (place[kept], system[kept]), prices[kept])
         dropped = np.bincount(system[~kept], minlength=len(systems))
         spelling, name = str(labels.spelling), pass_name_of(how.pass_value, labels.spelling)
@@ -405,16 +416,3 @@ def _agreed(decided: np.ndarray, *people: np.ndarray) -> np.ndarray:
     passes, several = (said == 1).sum(axis=0), (said != MISSING).sum(axis=0)
     alike = (several > 1) & ((passes == 0) | (passes == several))
     return np.where(alike & (decided == MISSING), passes > 0, decided)
-
-
-def _numbers(cells: Any, column: str) -> np.ndarray:
-    """A column as numbers; those that are none are named."""
-    import pandas as pd
-
-    numbers = pd.to_numeric(cells, errors="coerce").to_numpy(float)
-    with checking(f"column {column!r}") as require:
-        wrong = cells[~(np.isfinite(numbers) & (numbers >= 0))].unique().tolist()
-        require(
-            not wrong, f"expected costs, numbers of 0 or more, got {few(list(map(str, wrong)))}"
-        )
-    return numbers

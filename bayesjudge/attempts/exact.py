@@ -348,12 +348,9 @@ def _mode(density: _Density) -> tuple[np.ndarray, np.ndarray]:
         ahead, behind = heights[1:].reshape(2, -1)
         return float(heights[0]), (ahead - behind) / (2 * step)
 
-    start = np.zeros(density.size)
-    begin = 0
-    for name, prior in density.priors.items():
-        of_rates = name in ("sensitivity", "specificity", *OF_PEOPLE)
-        start[begin : begin + len(prior)] = 0.9 * of_rates
-        begin += len(prior)
+    of_rates = ("sensitivity", "specificity", *OF_PEOPLE)
+    sizes = [*map(len, density.priors.values())]
+    start = np.repeat([0.9 * (name in of_rates) for name in density.priors], sizes)
     top = minimize(slope, start, jac=True, method="BFGS", options={"maxiter": 200}).x
     wide = 1e-2
     corners = [

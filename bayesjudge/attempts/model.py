@@ -220,13 +220,10 @@ class PersistentErrors(BayesianModel):
 
     def _with_derived(self, data: Attempts, draws: xr.Dataset) -> xr.Dataset:
         several = len(data.systems) > 1
-        names = [n for n in draws.data_vars if n in (*OF_SYSTEM, "shared_difficulty", *OF_PEOPLE)]
-        flat = {}
-        for name in names:
-            values = draws[name].transpose("chain", "draw", ...).to_numpy()
-            flat[str(name)] = values.reshape(values.shape[0] * values.shape[1], *values.shape[2:])
-            if name in OF_SYSTEM and not several:
-                flat[str(name)] = flat[str(name)][:, None]
+        read = {*OF_SYSTEM, "shared_difficulty", *OF_PEOPLE} & {*draws.data_vars}
+        stacked = draws[[*read]].stack(sample=("chain", "draw")).transpose("sample", ...)
+        flat = {name: stacked[name].to_numpy() for name in map(str, read)}
+        flat |= {} if several else {name: flat[name][:, None] for name in OF_SYSTEM}
         shape = draws.sizes["chain"], draws.sizes["draw"]
         dims = ("chain", "draw", *(("system",) if several else ()))
         shares = {

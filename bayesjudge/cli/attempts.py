@@ -26,6 +26,7 @@ from bayesjudge.cli.options import (
     LogJudge,
     Meanings,
     Metric,
+    Rater,
     Shared,
     Sure,
     TunedOn,
@@ -55,6 +56,7 @@ def attempts(
     attempt: Annotated[str | None, OF_TABLE] = None,
     by: Annotated[str | None, BY, FIRST] = None,
     adjudicated: Adjudicated = None,
+    rater: Rater = None,
     tuned_on: TunedOn = None,
     calibration: Annotated[str, OF_TABLE] = "random",
     k: Annotated[list[int] | None, SEVERAL] = None,
@@ -125,7 +127,7 @@ def attempts(
     shared.check()
     source = open_source(table, metric, judge=judge)
     columns = {"task": task, "attempt": attempt, "by": by, "verdict": verdict}
-    columns |= {"truth": truth[0] if truth else None, "adjudicated": adjudicated}
+    columns |= {"truth": truth[0] if truth else None, "adjudicated": adjudicated, "rater": rater}
     how = {name: value for name, value in asdict(meanings).items() if value is not None}
     how |= {"calibration": calibration, "unparsed": unparsed}
     how["k"] = () if k is None else tuple(sorted({1, *k}))
@@ -188,11 +190,13 @@ def _read(
     cost = columns["cost"]
     labelled = (columns["truth"], *others, columns["adjudicated"])
     source.leave_out(tuned_on, list(filter(None, labelled)))
+    unread = {None, cost, columns["verdict"]}
+    judged = source.verdicts([columns["verdict"]] if columns["verdict"] else [], columns["rater"])
     every = dict.fromkeys([*columns.values(), *others])
-    named = [name for name in every if name not in (None, cost)]
+    named = [*judged, *(name for name in every if name not in unread)]
     rows = source.table(list(filter(None, named)), numbers=[] if cost is None else [cost])
     about: dict[str, Any] = {**columns, **how}
-    if others or columns["adjudicated"]:
+    if (others or columns["adjudicated"]) and not columns["rater"]:
         about["truth"] = [columns["truth"], *others]
     return Attempts.from_frame(rows, **about)
 

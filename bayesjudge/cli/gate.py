@@ -170,11 +170,8 @@ def gate(
         require(not (several and paired), words)
     how: dict[str, Any] = {"verdict": verdict, "calibration": calibration}
     how |= {**asdict(meanings), "unparsed": unparsed}
-    if several:
-        how |= {"truth": truths, "adjudicated": adjudicated}
-        how |= {"truth": truths[0], "rater": rater} if rater else {}
-    else:
-        how["truth"] = truths[0]
+    how["truth"] = truths if several and rater is None else truths[0]
+    how |= {"adjudicated": adjudicated, "rater": rater} if several else {}
     keys = [column for column in (item, by) if column is not None]
     columns = [*source.verdicts([verdict], rater), *said, *keys]
     source.leave_out(tuned_on, [name for name in said if name != rater])

@@ -240,27 +240,19 @@ def _limits(
         Counts: _of_counts,
         Items: _of_items,
     }
-    for kind, limits_of in kinds.items():
-        if isinstance(result, kind):
-            limits: Iterator[Limits] = limits_of(result, probability, entry)
-            data = getattr(result, "data", result)
-            tell = isinstance(data, Counts | Items) and data.design.same_items
-            right = getattr(data, "takes_labels_as_right", False)
-            labels: LabelsAre = "right" if right else ""
-            labels = "people" if isinstance(data, PeopleCounts) else labels
-            for limit in limits:
-                if np.isnan(limit.value) and isinstance(data, Counts | Items):
-                    limit = limit._replace(planner=partial(missing_labels, data, limit.where))
-                yield limit._replace(labels_tell=tell, labels=labels)
-            break
-    else:
-        raise InputError(
-            "gate",
-            [
-                f"expected Counts, Items, an Estimate, a Fit or a Monitor, got "
-                f"{type(result).__name__}; make an estimate of it first (closed_forms, fit)"
-            ],
-        )
+    limits_of = next((of for kind, of in kinds.items() if isinstance(result, kind)), None)
+    with checking("gate") as require:
+        words = "expected Counts, Items, an Estimate, a Fit or a Monitor, got "
+        words += f"{type(result).__name__}; make an estimate of it first (closed_forms, fit)"
+        require(limits_of, words)
+    data = getattr(result, "data", result)
+    counted = isinstance(data, Counts | Items)
+    labels: LabelsAre = "right" if getattr(data, "takes_labels_as_right", False) else ""
+    labels = "people" if isinstance(data, PeopleCounts) else labels
+    for limit in limits_of(result, probability, entry):  # type: ignore[misc]
+        if np.isnan(limit.value) and counted:
+            limit = limit._replace(planner=partial(missing_labels, data, limit.where))
+        yield limit._replace(labels_tell=counted and data.design.same_items, labels=labels)
 
 
 def _chosen(
@@ -538,17 +530,17 @@ def _of_two_systems(
     asked = entry if isinstance(entry, tuple) else (entry or fit.quantities[0],)
     quantity = str(asked[0])
     draws = fit.draws(quantity)
+    draws = draws.reshape(len(draws), -1)
     shares = fit.estimate(interval="eti").quantities[quantity]
     with checking("gate") as require:
         names = [at[0] if len(at) == 1 else at for at in shares.labels]
         absent = [name for name in (against, *asked[1:]) if name not in names]
         for name in absent:
             require(False, f"{quantity}: no entry {name!r}; there are {names}")
-    base = draws.reshape(len(draws), -1)[:, names.index(against)]
     for i, name in enumerate(names):
         if name != against and (name in asked[1:] or len(asked) == 1):
             about = ("difference", {"first": name, "second": against}, fit.method)
-            gap = draws.reshape(len(draws), -1)[:, i] - base
+            gap = draws[:, i] - draws[:, names.index(against)]
             yield _of_draws(gap, probability, about, tuple(fit.cautions))
 
 
