@@ -335,17 +335,17 @@ class File:
 
     def delimiter_for(self, columns: Sequence[str]) -> str:
         """The separator, of those by which there are the most of `columns`."""
-        best: tuple[float, ...] = (0, 0, 0)
-        chosen = "\t" if ".tsv" in self.path.suffixes else ","
-        for mark in DELIMITERS:
-            rows = self._first_rows[mark]
-            wide = len(rows[0]) if rows else 0
-            alike = sum(len(row) == wide for row in rows) / max(len(rows), 1)
-            there = sum(c in rows[0] for c in columns) if rows else 0
-            score = (there, round(alike, 1), wide) if wide > 1 else (0, 0, 0)
-            if score > best:
-                best, chosen = score, mark
-        return chosen
+
+        def score(mark: str) -> tuple[float, ...]:
+            rows = self._first_rows[mark] or [[]]
+            wide = len(rows[0])
+            alike = sum(len(row) == wide for row in rows) / len(rows)
+            there = sum(column in rows[0] for column in columns)
+            return (there, round(alike, 1), wide) if wide > 1 else (0, 0, 0)
+
+        best = max(DELIMITERS, key=score)
+        usual = "\t" if ".tsv" in self.path.suffixes else ","
+        return best if any(score(best)) else usual
 
     @cached_property
     def _first_rows(self) -> dict[str, list[list[str]]]:
