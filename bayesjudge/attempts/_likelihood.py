@@ -162,10 +162,8 @@ class Tasks(NamedTuple):
         if not tells:
             given[:, 0] = self.kinds[:, 0] + 1
         orders, keys = np.ones(len(self.cells)), []
-        for pattern in np.unique(given, axis=0):
-            counts = self.cells[:, :, (given == pattern).all(axis=1)].reshape(
-                *self.cells.shape[:2], -1
-            )
+        for row in np.unique(given, axis=0):
+            counts = self.cells[:, :, (given == row).all(axis=1)].reshape(*self.cells.shape[:2], -1)
             n = counts.sum(axis=-1)
             logs = _log_factorial(n) - _log_factorial(counts).sum(axis=-1)
             orders = orders * np.exp(logs.sum(axis=1))

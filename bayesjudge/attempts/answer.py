@@ -85,9 +85,7 @@ def answer(
     of_agent = {name: rows["pass_hat_k", *data._named(name), k] for name in data.systems}
     beside = by_judge(data, ci_prob=ci_prob) if data.judged and not data.known else None
     unknown = quoted.method == methods.JUDGE_TRIES or all(map(says_little, of_agent.values()))
-    text, more = (
-        (_unknown(k, data), ()) if unknown else _sentences(data, of_agent, k, beside, ci_prob)
-    )
+    text, more = (_unknown(k, data), ()) if unknown else _words(data, of_agent, k, beside, ci_prob)
     # what is answered comes first: a picture shows it, and `value` is it
     asked = {name: quoted.quantities[name] for name in reversed(CHANCES) if name in quoted}
     return Answer(
@@ -121,7 +119,7 @@ def every_time(k: int) -> str:
     return " in one try" if k == 1 else f" every time in {k} tries"
 
 
-def _sentences(
+def _words(
     data: Attempts, rows: dict[str, Row], k: int, judge: Estimate | None, ci_prob: float
 ) -> tuple[str, tuple[str, ...]]:
     """``Of 100 tasks the agent does 34 every time in 4 tries (26 to 42); the judge says 23.``"""

@@ -149,9 +149,7 @@ def read_labels(
         name: np.array([means[name][t] if t else np.nan for t in cells], float)
         for name, cells in text.items()
     }
-    return values, _spelling(
-        {t: value for by_text in means.values() for t, value in by_text.items()}
-    )
+    return values, _spelling({t: v for by_text in means.values() for t, v in by_text.items()})
 
 
 class _Named:

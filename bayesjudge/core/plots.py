@@ -322,18 +322,15 @@ def _title(table: pd.DataFrame, keys: pd.Series) -> str:
     several = rows["method"].nunique() > 1
     quoted = rows[rows["method"] == table.attrs.get("quoted")] if several else rows
     if several and not len(quoted):  # a title that names a method would quote it
-        return name if keys[first].nunique() > 1 else f"{name}: {_span(rows)}"
+        low, high = rows["value"].min(), rows["value"].max()
+        span = f"{name}: {low:.3g} to {high:.3g} by {len(rows)} methods"
+        return name if keys[first].nunique() > 1 else span
     best = quoted.loc[quoted["value"].idxmax()]
     text = f"{best['value']:.3g} ({best['low']:.3g} to {best['high']:.3g})"
     text += f" by {best['method']}" if several else ""
     if keys[first].nunique() > 1:
         return f"{name}: highest for {', '.join(map(str, keys[best.name][1:]))}, {text}"
     return f"{name}: {text}"
-
-
-def _span(rows: pd.DataFrame) -> str:
-    """What several methods say of one thing."""
-    return f"{rows['value'].min():.3g} to {rows['value'].max():.3g} by {len(rows)} methods"
 
 
 def for_a_phone(figure: Figure, inches: float, letters: int) -> None:

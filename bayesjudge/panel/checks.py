@@ -335,12 +335,10 @@ def against_labels(votes: Votes, shares: Quantity) -> Iterator[Caution]:
     contradicted_at = np.flatnonzero(p < REJECT_P / 2 / max(int(np.count_nonzero(n)), 1))
     if contradicted_at.size:
         worst = contradicted_at[np.argmin(p[contradicted_at])]
-        name, counted = votes.generators[worst], f"{good[worst]} of {n[worst]}"
+        name, seen = votes.generators[worst], f"{good[worst]} of {n[worst]}"
         low, high = shares.low[worst], shares.high[worst]
         more = f", and {contradicted_at.size - 1} more" if contradicted_at.size > 1 else ""
-        yield Caution.of(
-            "labels-contradict", name=name, good=counted, low=low, high=high, more=more
-        )
+        yield Caution.of("labels-contradict", name=name, good=seen, low=low, high=high, more=more)
 
 
 def _differing(votes: Votes) -> Iterator[Caution]:

@@ -210,13 +210,11 @@ def _of_counts(
 
 Row = tuple[float, float, float]
 Depths = tuple[float, float]
-Answers = tuple[list[Row], Row | None, list[Caution]]
+Parts = tuple[list[Row], Row | None, list[Caution]]
 NO_ROW: Row = (np.nan, np.nan, np.nan)
 
 
-def _of_population(
-    counts: Counts, model: PrevalenceModel, ci_prob: float, interval: str
-) -> Answers:
+def _of_population(counts: Counts, model: PrevalenceModel, ci_prob: float, interval: str) -> Parts:
     """Rows of the process, the strata's overall one if there are strata, and what was refused."""
     posteriors, refused = _each(counts, model, posterior_of)
     rows, depths = _rows(counts, model, posteriors, ci_prob, interval)
@@ -232,7 +230,7 @@ def _of_population(
     return rows, whole, refused
 
 
-def _of_items(counts: Counts, model: PrevalenceModel, ci_prob: float, interval: str) -> Answers:
+def _of_items(counts: Counts, model: PrevalenceModel, ci_prob: float, interval: str) -> Parts:
     """The same of these very items: good ones among the labelled are known."""
     every, refused = _each(counts, model, good_items)
     known, items = np.zeros_like(counts.test_n), np.asarray(counts.test_n)

@@ -75,9 +75,7 @@ def by_criterion(rubric: Rubric, *, ci_prob: float = 0.95) -> Estimate:
     """
     check_ci_prob(ci_prob)
     with checking("rubric.by_criterion") as require:
-        require(
-            not rubric.own_criteria, "each item has its own criteria: only totals have an estimate"
-        )
+        require(not rubric.own_criteria, "each item has its own criteria: only totals are known")
     several = len(rubric.names) > 1
     dims = ("criterion", "system") if several else ("criterion",)
     rows: dict[str, dict[Any, Row]] = {}

@@ -569,10 +569,5 @@ def _cells(
     each = dict(zip(keys, zip(*outputs, strict=True), strict=True))
     systems = None if by is None else [str(cell) for cell in each[by]]
     items = None if item is None else each[item]
-    return {
-        **fields,
-        "criteria": [*names],
-        "own_criteria": by_output,
-        "items": items,
-        "systems": systems,
-    }
+    fields |= {"criteria": [*names], "own_criteria": by_output}
+    return {**fields, "items": items, "systems": systems}

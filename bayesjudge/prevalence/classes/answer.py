@@ -84,11 +84,8 @@ def _wins(quoted: Quoted, ci_prob: float) -> str:
         won = name if i else f"{name} wins" if name else "our answers win"
         of = "" if i else " of comparisons"
         parts.append(f"{won} {percents(quoted.rows[name], None if i else ci_prob, of)}")
-    judge = (
-        ""
-        if "" not in quoted.judge_rows
-        else f"; the judge says {100 * quoted.judge_rows[''].value:.0f} %"
-    )
+    said = quoted.judge_rows.get("")
+    judge = "" if said is None else f"; the judge says {100 * said.value:.0f} %"
     return f"By people's verdicts {listed(parts)}{judge}."
 
 

@@ -64,7 +64,7 @@ def _answer(
         if quoted.unknown
         else (
             *between,
-            *_share_of_these_people(estimates, quoted.whole, strata),
+            *_these_people(estimates, quoted.whole, strata),
             *_rates(counts, quoted.whole),
         ),
         known=not quoted.unknown,
@@ -76,9 +76,7 @@ def _reason(quoted: Estimate) -> str:
     return ", the posterior that lets people err too" * posterior
 
 
-def _share_of_these_people(
-    estimates: Sequence[Estimate], quoted: Estimate, strata: bool
-) -> tuple[str, ...]:
+def _these_people(estimates: Sequence[Estimate], quoted: Estimate, strata: bool) -> tuple[str, ...]:
     """What these people say, which is another question."""
     sentences = []
     for name, who in zip(OVERALL_EACH if strata else EACH, WHO, strict=True):
