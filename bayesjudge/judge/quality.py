@@ -73,7 +73,7 @@ def quality(data: Any, *, ci_prob: float = 0.95) -> Estimate:
     Notes
     -----
     Intervals are equal-tailed, of the posterior of the shares of pairs (Dirichlet; of numbers the
-    Bayesian bootstrap), and an end lies at the end of a statistic's range if its value does. The
+    Bayesian bootstrap), and hold the value. The
     prior is one output in all, spread evenly over the pairs; of rates among good outputs, passes or
     a class, one output within each. `bayesjudge.ratings` has the same intervals. Coverage by label
     design and number of classes: ``python benchmarks/judge/intervals.py``.
@@ -107,11 +107,11 @@ def quality(data: Any, *, ci_prob: float = 0.95) -> Estimate:
             own_dims[name] = more_dims
             for where, draws in values.items():
                 point = float(value[name][1][where][0])
-                row = with_ends(point, draws, ci_prob, name)
+                row = with_ends(point, draws, ci_prob)
                 rows.setdefault(name, {})[(*at, *where)] = row
         if pairs.with_person is not None:
             same, own_dims[WITH_PERSON] = pairs.with_person, ()
-            row = with_ends(float(same.mean()), same, ci_prob, WITH_PERSON)
+            row = with_ends(float(same.mean()), same, ci_prob)
             rows.setdefault(WITH_PERSON, {})[at] = row
         kappa = value.get("kappa")
         if kappa is not None and np.isnan(kappa[1][()][0]) and pairs.labelled:

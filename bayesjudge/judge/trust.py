@@ -59,9 +59,9 @@ class Posterior(NamedTuple):
     drawn: np.ndarray
     ci_prob: float
 
-    def row(self, of: Any, name: str = "") -> tuple[float, float, float]:
+    def row(self, of: Any) -> tuple[float, float, float]:
         """A function of the shares, with its interval."""
-        return with_ends(float(np.ravel(of(self.value))[0]), of(self.drawn), self.ci_prob, name)
+        return with_ends(float(np.ravel(of(self.value))[0]), of(self.drawn), self.ci_prob)
 
 
 def trust(
@@ -155,10 +155,7 @@ def trust(
         pairs, scores, judged.table.unit[judged.table.known], shares
     )
     drawn, value = (statistics(judged, pairs, x)["people_mean"][1] for x in (shares[1], shares[0]))
-    rows = {
-        at: with_ends(float(value[at][0]), draws, ci_prob, "people_mean")
-        for at, draws in drawn.items()
-    }
+    rows = {at: with_ends(float(value[at][0]), draws, ci_prob) for at, draws in drawn.items()}
     quantities["people_mean"] = Quantity.of_rows(rows, ("score",))
     return Estimate(
         quantities,
@@ -314,7 +311,4 @@ def _gain(
         with np.errstate(divide="ignore", invalid="ignore"):
             return 1 - (drawn @ loss) / (base * (1 - base))
 
-    return {
-        name: shares.row(partial(of, loss=losses_of), "mean_error")
-        for name, losses_of in losses.items()
-    }
+    return {name: shares.row(partial(of, loss=losses_of)) for name, losses_of in losses.items()}

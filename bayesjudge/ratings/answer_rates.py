@@ -177,5 +177,5 @@ def _rows(
     rows = {}
     for name, value, drawn in zip(ratings.sources, values.T, draws, strict=True):
         if np.isfinite(value).any():
-            rows[name] = with_ends(float(np.nanmean(value)), drawn, ci_prob, name)
+            rows[name] = with_ends(float(np.nanmean(value)), drawn, ci_prob)
     return {name: rows[name] for name in (*ratings.judges, PEOPLE) if name in rows}

@@ -55,12 +55,8 @@ class _Metric(NamedTuple):
     higher_is_better: bool
     judge: tuple[str, ...]
     human: tuple[str, ...]
-    statistic: str = "number"
-
-    @property
-    def paired(self) -> bool:
-        """Whether it asks only which option people chose and which the judge did."""
-        return self.statistic != "number"
+    #: Whether it asks only which option people chose and which the judge did.
+    paired: bool = False
 
 
 def _of_pairs(shares: np.ndarray, items: int) -> dict[str, Any]:
@@ -77,7 +73,7 @@ def _of_pairs(shares: np.ndarray, items: int) -> dict[str, Any]:
 
 
 def _agreeing(name: str) -> _Metric:
-    return _Metric(itemgetter(name), True, HARD, HARD, statistic=name)
+    return _Metric(itemgetter(name), True, HARD, HARD, paired=True)
 
 
 def _kl(first: Any, second: Any, mean: Mean) -> Any:

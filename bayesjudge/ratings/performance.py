@@ -147,7 +147,7 @@ class Performance:
         value, draws = float(self.values[i, j]), self.draws[:, i, j]
         if self.target == "items" and self._finite[i, j]:
             return around(value, draws, ci_prob)
-        return with_ends(value, draws, ci_prob, self.definitions[i]._metric.statistic)
+        return with_ends(value, draws, ci_prob)
 
     def best(self, weight: np.ndarray | None = None) -> pd.DataFrame:
         """Compute the probability that each judge is the best, under each definition.

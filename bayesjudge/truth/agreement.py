@@ -6,18 +6,9 @@ A pair is what a judge and people said of an output. `said` and `truth` have one
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-
-#: Ends of what a statistic can be, if they are not 0 and 1.
-RANGES: Mapping[str, tuple[float, float]] = {
-    **dict.fromkeys(("kappa", "ac1", "weighted_kappa", "correlation", "youden"), (-1.0, 1.0)),
-    **dict.fromkeys(("pi", "alpha"), (-1.0, 1.0)),
-    **dict.fromkeys(("judge_less_people", "mean_error", "mean_absolute_error"), (-np.inf, np.inf)),
-    "number": (-np.inf, np.inf),
-}
 
 
 def chance_corrected(observed: Any, expected: Any) -> Any:

@@ -6,9 +6,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from bayesjudge.core.draws import around
 from bayesjudge.core.label_design import LabelDesign
 from bayesjudge.core.worth import Worth, more_labels, worth_of_draws, worth_of_pairs
-from bayesjudge.truth.agreement import RANGES, among
+from bayesjudge.truth.agreement import among
 from bayesjudge.verdicts.labels import MISSING
 from bayesjudge.verdicts.table import Verdicts
 
@@ -225,22 +226,15 @@ def _by_truth(drawn: np.ndarray, truth: np.ndarray, good: np.ndarray) -> np.ndar
     return shares
 
 
-def with_ends(
-    value: float, draws: np.ndarray, ci_prob: float, name: str
-) -> tuple[float, float, float]:
-    """A value and its equal-tailed interval, with an end at that of the range if the value is.
+def with_ends(value: float, draws: np.ndarray, ci_prob: float) -> tuple[float, float, float]:
+    """A value and the equal-tailed interval of draws, moved to hold it: of 1 the end is 1 too.
 
     No interval of draws that do not vary: the Bayesian bootstrap of labels that are all alike.
     """
     known = draws[np.isfinite(draws)]
     if known.size < 0.5 * draws.size or not np.isfinite(value) or np.ptp(known) < 1e-12:
         return value, np.nan, np.nan
-    tail = (1 - ci_prob) / 2
-    low, high = np.quantile(known, [tail, 1 - tail])
-    least, most = RANGES.get(name, (0.0, 1.0))
-    low = least if np.isclose(value, least) else min(low, value)
-    high = most if np.isclose(value, most) else max(high, value)
-    return value, float(low), float(high)
+    return around(value, known, ci_prob)
 
 
 def worth_of_sample(

@@ -199,3 +199,6 @@ def test_prevalence_and_judge_have_one_number(kind, table, how):
     theirs = [worth.as_dict() for worth in worth_of(read, 0.95).values()]
     assert theirs == [worth.as_dict() for worth in bj.judge.worth(read).values()]
     assert min(worth["value"] for worth in theirs) > 0
+    if how.get("by") and "item" in how:  # rows of one system share nothing
+        apart = Counts.from_frame(table.drop(columns="item"), calibration="random", by=how["by"])
+        assert theirs == [worth.as_dict() for worth in worth_of(apart, 0.95).values()]

@@ -1,9 +1,11 @@
 """Definitions of performance, intervals, ranks, and how they move."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from refusals import refused
+from scipy.stats import beta
 
 import bayesjudge as bj
 from bayesjudge.ratings import Definition, Performance, Ratings
@@ -113,6 +115,16 @@ def test_best_ranks_and_contradictions(ratings):
     assert ((table["probability"] > 0) & (table["probability"] <= 1)).all()
     same = found.contradictions(prob=0.0).query("first == 'fleiss_kappa (h/h)'")
     assert "scott_pi (h/h)" not in set(same["second"])  # two names of one number
+
+
+def test_judges_that_are_right_where_the_other_is_not_vary_against_each_other():
+    """P(best) of 104 and 96 of 200 items, none of both: that of a share of .52 to be above 1/2."""
+    rows = [(i, who, "n" if (i < 104 and who == "b") or (i >= 104 and who == "a") else "p")
+            for i in range(200) for who in ("Anna", "a", "b")]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["item", "rater", "choice"])
+    read = Ratings.from_frame(table, positive="p", judges=["a", "b"])
+    best = bj.ratings.agreement(read, of=[Definition("hit_rate", "hard", "hard")]).best()
+    assert best["a"].item() == pytest.approx(beta(104, 96).sf(0.5), abs=0.03)
 
 
 def test_kl_and_mse_contradict_each_other_in_the_sources_example():
