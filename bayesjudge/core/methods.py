@@ -94,7 +94,7 @@ def _bayesian(
 
 
 # One judge: posteriors first, then the formulas. In settings drawn at random the posterior's
-# interval score is 1.02 to 1.08 times that of the best method of each setting, whichever the design
+# interval score is 1.01 to 1.09 times that of the best method of each setting, whichever the design
 # (benchmarks/prevalence/advice.py); closed forms by item are those whose coverage was studied where
 # rows repeat an item (benchmarks/prevalence/items.py); formulas of scores, by their interval scores
 # and coverage in benchmarks/prevalence/scores.py, where curves are weighed by risk on other labels.

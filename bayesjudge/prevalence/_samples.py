@@ -474,10 +474,7 @@ def described(
         # without a value the ends of its strata add up to nothing
         held_whole = tuple(np.where(np.isnan(cut[0]), np.nan, x) for x in cut)
         variables[OVERALL] = Quantity.over(held_whole, sample.whole_coords)
-    if needs is not None and not sample.identifies(needs):
-        cautions.insert(
-            0, Caution.of("design-mismatch", "method", method=method, meaning=sample.design.meaning)
-        )
+    cautions = [*design_mismatch(sample, needs, method), *cautions]
     assumed, raised = sample.diagnosis(assumptions, target)
     if overall is not None and STRATUM_SHARES not in assumed:
         assumed = (*assumed, STRATUM_SHARES)
@@ -498,6 +495,16 @@ def described(
         data=sample.data,
         **about,
     )
+
+
+def design_mismatch(
+    sample: Sample, needs: Identified | None, method: Method
+) -> tuple[Caution, ...]:
+    """That the labels do not tell without bias what a method needs."""
+    if needs is None or sample.identifies(needs):
+        return ()
+    meaning = sample.design.meaning
+    return (Caution.of("design-mismatch", "method", method=method, meaning=meaning),)
 
 
 def _within(columns: Columns) -> Columns:

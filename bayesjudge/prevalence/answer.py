@@ -73,7 +73,7 @@ def answer(
 
     Of `Counts`: what share they would pass. Quoted is a sampled model that pools systems or strata,
     if there is one; otherwise the exact posterior, the sampled one, or the closed form of the label
-    design. In settings drawn at random the posterior's interval score is 1.02 to 1.08 times that of
+    design. In settings drawn at random the posterior's interval score is 1.01 to 1.09 times that of
     the best method of each setting, which nobody knows beforehand
     (``benchmarks/prevalence/advice.py``). If data and declared label design are all but impossible
     together (``contradiction``), the answer says so, and no number: ``known`` is then False.

@@ -41,6 +41,7 @@ from bayesjudge.prevalence._samples import (
     Sample,
     Words,
     described,
+    design_mismatch,
     pairs_of,
     sample_of,
     worded,
@@ -373,11 +374,7 @@ def _(items: Items) -> Pairs:
     sample = sample_of(items)
     assumptions, cautions = sample.diagnosis((RANDOM_LABELS,), "population")
     method = methods.PAIRED
-    if not sample.identifies("prevalence"):
-        cautions = (
-            Caution.of("design-mismatch", "method", method=method, meaning=items.design.meaning),
-            *cautions,
-        )
+    cautions = (*design_mismatch(sample, "prevalence", method), *cautions)
 
     def together(ci_prob: float) -> float:
         of_all = [_contrast(items, *pair) for pair in names]

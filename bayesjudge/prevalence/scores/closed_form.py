@@ -20,6 +20,7 @@ from bayesjudge.prevalence._samples import (
     Inverted,
     Prediction,
     Sample,
+    design_mismatch,
     no_better_than_chance,
     sample_of,
     worded,
@@ -308,11 +309,7 @@ def judge_bias(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
         bias = wide._replace(value=bias.value)
     assumptions, cautions = diagnose(scores, (RANDOM_LABELS,))
     method = methods.JUDGE_LESS_PEOPLE
-    if "prevalence" not in scores.design.identifies:
-        cautions = (
-            Caution.of("design-mismatch", "method", method=method, meaning=scores.design.meaning),
-            *cautions,
-        )
+    cautions = (*design_mismatch(sample, "prevalence", method), *cautions)
     low, high = scores.truth_scale or (0.0, 1.0)
     columns = holding(*((high - low) * np.clip(bias, -1, 1)))
     return Estimate(
