@@ -347,11 +347,10 @@ def _try(reading: Reading, diagnosis: Diagnosis) -> None:
     for key in (*way, *(value for values in way.values() for value in values)):
         diagnosis.odd += [reading.note_of_way[key]] if key in reading.note_of_way else []
     diagnosis.odd += [f"{command}: {c['text']}" for c in cautions_in(text) if c["id"] in ODD]
-    if reading.gate and "gate" not in diagnosis.commands and not reading.condition:
-        gate = Line("gate", line.path, {**line.options, "--at-least": ["0.9"]})
-        runs = _that_runs(gate)
-        if runs is not None:
-            gate, question = runs, EACH if "--by" in gate else WANTED["gate"]
+    if reading.gate and "gate" not in diagnosis.commands:
+        gate = _that_runs(Line("gate", line.path, {**line.options, "--at-least": ["0.9"]}))
+        if gate is not None:
+            question = reading.asks(EACH if "--by" in gate else WANTED["gate"])
             diagnosis.answers.append(replace(reading, line=gate, question=question))
 
 

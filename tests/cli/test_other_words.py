@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from bayesjudge.cli import main
+from bayesjudge.cli.shapes import NEEDS
 from bayesjudge.core.labels import proposed
 
 #: The judge's pass and fail, and people's.
@@ -175,6 +176,8 @@ def test_words_that_nobody_shares_are_a_question_with_its_options(
     assert all("--classes" not in answer["options"] for answer in found["answers"])
     first = _of(found, "judge")[0]
     assert all(answer["if"] for answer in found["answers"])
+    assert _of(found, "gate")
+    assert len(names) < 2 or found["missing"]["ratings"] != NEEDS["ratings"]
     assert first["options"]["--truth"] == [*names]
     assert first["options"]["--pass-value"] == [*dict.fromkeys((judge[0], people[0]))]
     assert first["options"]["--fail-value"] == [*dict.fromkeys((judge[1], people[1]))]

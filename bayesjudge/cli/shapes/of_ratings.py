@@ -8,7 +8,7 @@ from bayesjudge.cli.shapes import WANTED, Lacking, Line, Match, Noted, Reading
 from bayesjudge.cli.shapes.coding import MOST_LABELS, given, kind_of, meaning
 from bayesjudge.cli.shapes.criteria import criteria
 from bayesjudge.cli.shapes.of_one_judge import of_raters
-from bayesjudge.cli.shapes.people import go_together
+from bayesjudge.cli.shapes.people import go_together, same_question
 from bayesjudge.cli.shapes.table import LONGEST, Column, Table
 from bayesjudge.cli.shapes.words import (
     has_part,
@@ -103,6 +103,8 @@ def _wide(table: Table) -> Iterator[Match]:
         others = [n for n in answers if n not in judges]
         people = [n for n in others if answers_like(n, judges, answers, table)]
     if not judges or len(people) < 2 or table.asked or criteria(table):
+        if table.truths and len(same_question(table)) > 1:
+            yield Lacking("ratings", "people's labels in the judge's words")
         return
     if table.row_name is None:
         yield Lacking("ratings", "a column that names the item (--item)")
