@@ -45,7 +45,7 @@ slope 1.03 (± .04). It is .90 (± .04) there with a log-normal prior about 1 wi
 where truths are large (1.86 wide against 2.43 and 2.34).
 Both together: slope .97 (± .03); what is given .975 and more (.994) is first in .990 (± .007, n
 195), .9 to .975 (.942) in .936 (± .02), .7 to .9 (.804) in .757 (± .02), .5 to .7 (.594) in .584
-(± .02). With two favourites alone the slope is .89 (± .06).
+(± .02). With two favourites alone the slope is .88 (± .06).
 Whether rows share prompts is noticed in .98 and 1.00 of 60 tables with item effects, and in .004
 (± .002) of 780 without them, or whose rows are in random order or sorted by pair.
 """
