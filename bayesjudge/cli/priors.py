@@ -51,6 +51,6 @@ def belief(option: str, text: str, require: Any, example: str = "0.9:20") -> Bet
     try:
         return BetaPrior.worth(rate=float(rate), n=float(n))
     except ValueError as error:  # an InputError is one too
-        wrong = getattr(error, "told", f"write rate:n, for example {example}")
+        wrong = getattr(error, "message", f"write rate:n, for example {example}")
         require(False, f"{option} {text}: {wrong}")
         return BetaPrior()

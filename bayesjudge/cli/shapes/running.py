@@ -30,7 +30,7 @@ def run_line(line: Sequence[str]) -> tuple[bool, str]:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
             build_app(tokens)(tokens, exit_on_error=False, print_error=False, verbose=False)
     except (InputError, CycloptsError) as error:
-        return False, getattr(error, "told", str(error))
+        return False, getattr(error, "message", str(error))
     except Exception as error:  # a fault of ours: other lines may answer
         return False, f"{type(error).__name__}: {error}"
     return True, out.getvalue()
