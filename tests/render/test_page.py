@@ -4,6 +4,7 @@ import copy
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import jsonschema
 import pytest
@@ -12,6 +13,7 @@ import bayesjudge as bj
 from bayesjudge import decide
 from bayesjudge.cli import main
 from bayesjudge.core.estimate import Caution
+from bayesjudge.core.side_by_side import union_of_cautions
 from bayesjudge.datasets import keep_labels, xstest
 from bayesjudge.render.html import to_html
 from bayesjudge.render.json import SCHEMA, schema
@@ -134,3 +136,10 @@ def test_each_number_is_beside_the_answer_or_below_it_once():
     shown = [*page.numbers.lines, *page.others.lines]
     assert page.others.lines
     assert len({id(line) for line in shown}) == len(shown) == len(page.records)
+
+
+def test_cautions_of_the_quoted_numbers_come_first_and_once():
+    own, other = Caution("own", "of the answer"), Caution("other", "of a result")
+    results = [SimpleNamespace(cautions=(other, own)), SimpleNamespace(cautions=(other,))]
+    assert union_of_cautions(SimpleNamespace(cautions=(own,)), results) == [own, other]
+    assert union_of_cautions(None, results) == [other, own]
