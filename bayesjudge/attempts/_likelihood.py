@@ -28,7 +28,7 @@ from bayesjudge.core.counting import distinct
 from bayesjudge.verdicts.labels import MISSING
 from bayesjudge.verdicts.reading import BAD, GOOD
 
-#: Kinds of label of one truth an attempt: bad, good and none.
+#: Kinds of label of one truth per attempt: bad, good and none.
 PLAIN = np.array([[BAD], [GOOD], [MISSING]])
 #: Nodes of the rule over the difficulty that agents share.
 NODES = 21
@@ -63,7 +63,7 @@ class Terms(NamedTuple):
     parsed: np.ndarray
     good: np.ndarray  #: good attempts whose truth tells the success
     total: np.ndarray  #: attempts whose truth tells it
-    #: Good attempts that each person passed, and failed; bad ones failed, passed: a row a term.
+    #: Good attempts that each person passed, and failed; bad ones failed, passed: a row per term.
     people: np.ndarray
 
     @property

@@ -229,18 +229,22 @@ def _worth(quoted: Estimate, data: Attempts) -> list[str]:
 
 def _notes(quoted: Estimate, data: Attempts) -> list[str]:
     """Tasks that are never done: as seen, and as expected of tasks like these."""
-    notes = []
+    seen: list[str] = []
+    expected: list[str] = []
     for s, name in enumerate(data.systems):
         several = data.tries[:, s] > 1
         if not several.any() or len(data.systems) > MOST_NAMED:
             continue
         never = int((data.cells[several, s, :, 1].sum(axis=1) == 0).sum())
         who = f" of {name}" if len(data.systems) > 1 else ""
-        how = "an attempt that the judge passed" if data.judged else "a success"
-        text = f"{never} of {int(several.sum())} tasks{who} without {how}"
+        seen.append(f"{never} of {int(several.sum())}{'' if seen else ' tasks'}{who}")
         if "seldom_done" in quoted:
             row = quoted["seldom_done", *data._named(name)]
-            ends = f"{of_100(row.low)} to {of_100(row.high)}"
-            text += f"; of 100 like these, {ends} are done less than once in 20 tries"
-        notes.append(f"{text}.")
-    return notes
+            expected.append(f"{of_100(row.low)} to {of_100(row.high)}")
+    if not seen:
+        return []
+    text = f"Without {'an attempt that the judge passed' if data.judged else 'a success'}: "
+    text += listed(seen)
+    if expected:
+        text += f"; of 100 like these, {listed(expected)} are done less than once in 20 tries"
+    return [f"{text}."]

@@ -282,7 +282,7 @@ class Attempts(View):
         missing_value: Any = None,
         unparsed: Literal["verdict", "fail", "drop"] | None = None,
     ) -> Self:
-        """Read a table: one row an attempt.
+        """Read a table: one row per attempt.
 
         Parameters
         ----------
@@ -305,7 +305,7 @@ class Attempts(View):
         adjudicated : str, optional
             Column with what was decided of attempts: it is the truth.
         rater : str, optional
-            Column that names the person of a row, of a table with a row a person; it takes
+            Column that names the person of a row, of a table with a row per person; it takes
             `attempt`. The judge may be one of them: `verdict` is then its name.
         cost : str, optional
             Column with what an attempt cost, in any currency.
@@ -321,7 +321,7 @@ class Attempts(View):
         Returns
         -------
         Attempts
-            One entry a task and agent.
+            One entry per task and agent.
 
         Raises
         ------
@@ -339,7 +339,7 @@ class Attempts(View):
             with checking("attempts.Attempts") as require:
                 words = "rater= takes attempt=, a column that tells attempts at a task apart"
                 require(attempt is not None and verdict is not None, words)
-                require(cost is None, "cost= goes with a row an attempt, not with rater=")
+                require(cost is None, "cost= goes with a row per attempt, not with rater=")
             key = {"item": attempt, "by": None, "covariates": keys, "unparsed": KEPT}
             long = Reading.of("attempts.Attempts", locals() | key, several_people=True)
             table, wide = one_row_an_output(table, long)

@@ -208,7 +208,7 @@ def _furthest(shift: np.ndarray, before: np.ndarray, scale: tuple[float, float])
 
 
 def take_repeats(rows: pd.DataFrame, baseline: str, repeats: str | None) -> tuple[Any, int]:
-    """One row a released score: repeats averaged or numbered, and how many are averaged."""
+    """One row per released score: repeats averaged or numbered, and how many are averaged."""
     sizes = rows.groupby(KEYS, sort=False, observed=True).size()
     several = sizes[sizes > 1]
     base = several[several.index.get_level_values("variant") == baseline]

@@ -39,7 +39,7 @@ def schematic_adherence(
     Parameters
     ----------
     table : dataframe
-        One row an item, as one judge scored it.
+        One row per item, as one judge scored it.
     factors : sequence of str
         Columns of the factor scores.
     overall : str, default "score"

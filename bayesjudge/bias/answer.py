@@ -34,12 +34,10 @@ from bayesjudge.core.screen import how_many
 
 #: What assumes that shifts are normal, and is quoted last if a few are much larger than the rest.
 NORMAL = (methods.VARIANCE_PARTS, methods.NORMAL_SHIFTS, methods.RMS_SHIFT_NORMAL)
-#: What a change does whose mean shift may be of either sign.
-UNKNOWN = "unknown"
 #: What a pair can do when its answers swap places, in the order in which it is told.
 PARTS = ("consistency", "primacy", "recency", "tie_in_one_order")
 #: Of moves that nobody can tell from those of a judge that is asked again.
-NOISY = ", the noise of judging again included, which may be most of it: nothing was judged twice"
+NOISY = "The noise of judging again is included, and may be most of it: nothing was judged twice."
 #: Judges whose position bias is told by name, if there are no more.
 MOST_PAIRED = 2
 #: Probability of moving further than is promised: the default of ``bayesjudge bias``.
@@ -55,6 +53,7 @@ def answer(
 ) -> Answer:
     """Say how far irrelevant changes move scores, and what can be promised of released ones.
 
+    The RMS shift is the answer; a mean shift is a sentence of its own if its interval excludes 0.
     Quoted is the exact posterior under a spread prior if it was made, otherwise the variance parts;
     if a few shifts are much larger than the rest, normal intervals cover too little
     (``benchmarks/bias/intervals.py``), and the RMS shift as measured is quoted, with an interval
@@ -169,41 +168,40 @@ def _sentences(
     shifts: Shifts | None,
     ci_prob: float,
 ) -> list[str]:
-    """Directions first, the largest first, then the size that a score moves by either way.
+    """How far each change moves a score, the largest first; then the directions that are known.
 
-    Of verdicts: the share of 1s, and how many flip, which is the square of the RMS shift.
+    Of verdicts: how many flip, which is the square of the RMS shift, and the share of 1s.
     """
-    order = sorted(rows, key=lambda place: -abs(np.nan_to_num(means[place].value)) if means else 0)
-    named, again = order[:MOST_NAMED], _again(estimates)
-    left = len(order) - len(named)
-    verdicts = shifts is not None and bool(means) and _verdicts(shifts)
+    named, again = list(rows)[:MOST_NAMED], _again(estimates)
+    first, *others = named
+    verdicts = shifts is not None and _verdicts(shifts)
     unit = "" if shifts is None else points_of(shifts.scale)
-    how: dict[str, Any] = {"verdicts": verdicts, "unit": unit}
-    parts = (named[:1], named[1:]) if means else ()
-    sentences = [f"{_directions(places, means, ci_prob, **how)}." for places in parts if places]
     if verdicts:
-        sizes = [percents(Row(*np.square(rows[place]))) for place in named]
-        unchanged, more = percent_of(again**2), how_many(left, "further change")
+        verb, by, unchanged = "flips", "", percent_of(again**2)
+        size = percents(Row(*np.square(rows[first])), ci_prob, " of verdicts")
+        size += f"; the RMS shift, {rows[first].value:.2g}, is its root"
+        sizes = [percents(Row(*np.square(rows[place]))) for place in others]
     else:
-        levels = [None if means or i else ci_prob for i in range(len(named))]
-        sizes = [numbers(rows[place], level) for place, level in zip(named, levels, strict=True)]
-        unchanged, more = f"{again:.2g}", how_many(left, "further shift")
-    if len(rows) > 1:
-        pairs = zip(sizes, named, strict=True)
-        sizes = [f"{x} for '{w[-1]}'{_of_judge(w)}" for x, w in pairs]
-    noise = f", and {unchanged} if judged again unchanged" if again else NOISY
-    if verdicts:
-        flip = "of verdicts flip, either way (the square of the RMS shift)"
-        sentences += [f"{listed(sizes)} {flip}{noise}."]
-    elif means:
-        move = "A typical move of a single score (root mean square, either way) is"
-        sentences += [f"{move} {listed(sizes)}{noise}{_on_scale(shifts)}."]
-    else:
-        scale = _on_scale(shifts)
-        sentences += [f"A score typically moves by {listed(sizes[:1])}{scale}, root mean square."]
-        sentences += [f"The others: {listed(sizes[1:])}."] if sizes[1:] else []
-        sentences += [f"That is either way{noise}."]
-    return [*sentences, *([f"{more} below."] if left else [])]
+        what = "a score" if shifts is None else _moved_by(shifts)
+        verb, by, unchanged = f"moves {what} by", " by", f"{again:.2g}"
+        size = numbers(rows[first], ci_prob, f"{unit}, root mean square")
+        sizes = [numbers(rows[place]) for place in others]
+    parts = [
+        f"'{place[-1]}'{_of_judge(place)}{by if i else f' {verb}'} {x}"
+        for i, (place, x) in enumerate(zip(others, sizes, strict=True))
+    ]
+    if again:
+        parts.append(f"judging again unchanged{by if parts else f' {verb}'} {unchanged}")
+    scale = "" if verdicts else _on_scale(shifts)
+    text = listed(parts)
+    sentences = [f"'{first[-1]}'{_of_judge(first)} {verb} {size}."]
+    sentences += [f"{text[:1].upper()}{text[1:]}{scale}."] if text else []
+    sentences += [] if again else [NOISY]
+    known = [place for place in named if place in means and _moves(means[place])]
+    if known:
+        sentences += [f"{_directions(known, means, verdicts=verdicts, unit=unit)}."]
+    left = len(rows) - len(named)
+    return sentences + ([f"{how_many(left, 'further change')} below."] if left else [])
 
 
 def _moved_more(moved: Estimate, order: list[tuple[Any, ...]]) -> tuple[str, ...]:
@@ -249,8 +247,7 @@ def _promised(shifts: Shifts) -> tuple[str, ...]:
         + ("" if alone else f" ('{place[-1]}'{_of_judge(place)})")
         for i, place in enumerate(worst)
     ]
-    single = shifts.design == "item" and len(shifts.scores) == 1
-    what = "a score" if single else f"these {shifts.dim} scores, as a vector,"
+    what = _moved_by(shifts)
     share = percent_of(1 - MISSED)
     more = "; which share moves further than a limit of yours: --limit NUMBER"
     if sure:
@@ -269,6 +266,12 @@ def _bound(group: Shifts, sure: bool) -> float:
     return predictive_bound(group.lengths, largest=group.largest, failure_prob=MISSED)
 
 
+def _moved_by(shifts: Shifts) -> str:
+    """What a change moves."""
+    single = shifts.design == "item" and len(shifts.scores) == 1
+    return "a score" if single else f"these {shifts.dim} scores, as a vector,"
+
+
 def _verdicts(shifts: Shifts) -> bool:
     """Whether scores are verdicts, 0 or 1, changed item by item."""
     single = shifts.design == "item" and len(shifts.scores) == 1
@@ -280,20 +283,14 @@ def _of_judge(where: tuple[Any, ...]) -> str:
 
 
 def _directions(
-    named: list[tuple[Any, ...]],
-    means: dict[tuple[Any, ...], Row],
-    ci_prob: float,
-    *,
-    verdicts: bool = False,
-    unit: str = "",
+    known: list[tuple[Any, ...]], means: dict[tuple[Any, ...], Row], *, verdicts: bool, unit: str
 ) -> str:
-    """``'format' raises scores by 2.2 (1.0 to 3.4) on average, 'tone' by 1.1 (0.2 to 2.0)``.
+    """``'format' raises scores by 2.2 points on average (1.0 to 3.4), 'tone' by 1.1 (0.2 to 2.0)``.
 
     Of verdicts it is the share of 1s that is raised, by points.
     """
     what, say = ("the share of 1s", points) if verdicts else ("scores", numbers)
     average = "" if verdicts else f"{unit} on average"
-    known = [place for place in named if _moves(means[place]) != UNKNOWN]
     parts: list[str] = []
     before = ""
     for place in known:
@@ -301,31 +298,17 @@ def _directions(
         moves = _moves(mean)
         size = mean if mean.value > 0 else mirrored(mean)
         verb = "" if moves == before else f" {moves} {what}"
-        direction = f"'{place[-1]}'{verb}{_of_judge(place)} by "
-        parts.append(direction + say(size, None if parts else ci_prob, "" if parts else average))
+        direction = f"'{place[-1]}'{_of_judge(place)}{verb} by "
+        parts.append(direction + say(size, None, "" if parts else average))
         before = moves
-    rest = [place for place in named if place not in known]
-    text = listed(parts)
-    if rest:
-        names = listed([f"'{place[-1]}'{_of_judge(place)}" for place in rest])
-        verb = "raises or lowers" if len(rest) == 1 else "raise or lower"
-        first = None if parts else ci_prob
-        sizes = [
-            say(means[place], None if i else first, "" if parts or i else average)
-            for i, place in enumerate(rest)
-        ]
-        whether = "; whether" if parts else "Whether"
-        text += f"{whether} {names} {verb} {what} is not known"
-        # differences without a sign have none
-        if not any(np.isnan(means[place].value) for place in rest):
-            text += f": {listed(sizes)}"
-    return text
+    return listed(parts)
 
 
 def _moves(mean: Row) -> str:
+    """Which way scores move; nothing where the interval of the mean shift does not say."""
     if mean.low > 0 or mean.high < 0:
         return "raises" if mean.value > 0 else "lowers"
-    return UNKNOWN
+    return ""
 
 
 def _again(estimates: list[Estimate]) -> float:

@@ -326,7 +326,7 @@ class Shifts(ReadAtOnce):
         repeats: Literal["mean", "neighbours"] | None = None,
         missing: Literal["drop", "worst"] | None = None,
     ) -> Self:
-        """Read a long table (one row an item, variant and judge), or a wide one.
+        """Read a long table (one row per item, variant and judge), or a wide one.
 
         Parameters
         ----------
@@ -344,7 +344,7 @@ class Shifts(ReadAtOnce):
         item : str
             Column that names the item.
         variant : str or None
-            Column that names the variant; None of a wide table, with one row an item (and judge).
+            Column that names the variant; None of a wide table, with one row per item (and judge).
         score : str or sequence of str
             Column of the released score, or of several: a shift is then a vector. Of a wide table
             the columns of the score, one a variant, whose names are those of the variants.

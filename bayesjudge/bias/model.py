@@ -89,7 +89,7 @@ class NormalShifts(BayesianModel):
     ``item_spread_pooling``, ``typical_noise`` with ``noise_pooling`` (on the log scale). Derived:
     ``repeat_noise`` (judge), of the difference of two scores, and ``rms_shift``, whose square is
     the sum of the squares of the three. The dim judge is left out if there is one. Observed:
-    ``difference`` (one row an item and judge) and ``squares``. Not collapsed, each item has a
+    ``difference`` (one row per item and judge) and ``squares``. Not collapsed, each item has a
     ``level`` and an ``item_shift`` by perturbation for each judge, and its scores are observed.
 
     Examples

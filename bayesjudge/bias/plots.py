@@ -32,7 +32,7 @@ def plot_shifts(result: Estimate | Fit, *, ci_prob: float = 0.95, ax: Axes | Non
     Returns
     -------
     matplotlib.axes.Axes
-        One row a perturbation (and judge): RMS shifts as dots, mean shifts as diamonds, repeat
+        One row per perturbation (and judge): RMS shifts as dots, mean shifts as diamonds, repeat
         noise as a dotted line if there is one judge.
     """
     estimate = result.estimate(ci_prob=ci_prob) if isinstance(result, Fit) else result

@@ -134,12 +134,12 @@ class Orders(ReadAtOnce):
         tie_value: Any = None,
         missing: Literal["drop"] | None = None,
     ) -> Self:
-        """Count pairs by what the judge did with the two orders, one row a pair.
+        """Count pairs by what the judge did with the two orders, one row per pair.
 
         Parameters
         ----------
         table : dataframe
-            One row a pair (and judge), or one a repeat of it.
+            One row per pair (and judge), or one per repeat of it.
         first, second : str
             Columns with the winner *by content*: where answer 1 was shown first, and where answer 2
             was.
@@ -234,7 +234,7 @@ class Orders(ReadAtOnce):
         tie_value: Any = None,
         missing: Literal["drop"] | None = None,
     ) -> Self:
-        """Count pairs of a table with one row a verdict: what was shown where, and which place won.
+        """Count pairs of a table with one row per verdict: what was shown where, which place won.
 
         Verdicts on a pair in one order meet those in the other in the order of the rows; one that
         is left over lacks the other.
@@ -242,7 +242,7 @@ class Orders(ReadAtOnce):
         Parameters
         ----------
         table : dataframe
-            One row a verdict (of a judge).
+            One row per verdict (of a judge).
         item : str
             Column that names the prompt whose answers were compared.
         shown_first, shown_second : str

@@ -45,7 +45,7 @@ def position_shift(
     Parameters
     ----------
     table : dataframe
-        One row a score.
+        One row per score.
     score, position, answer : str
         Columns with the score (a number), the place that the answer had, and what names the answer
         (within the table, not within a prompt).

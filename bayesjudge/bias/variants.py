@@ -128,7 +128,7 @@ def make_variants(
     Parameters
     ----------
     table : dataframe
-        One row an item.
+        One row per item.
     text, item : str
         Columns with the answer and what names the item.
     changes : sequence of str

@@ -2,11 +2,11 @@
 
 How a command is made
 ---------------------
-One file a command, ``cli/<command>.py``, and one line in `bayesjudge.cli.commands.COMMANDS`, which
-imports it when it is called. The function's signature is the command line, in the groups ``DATA``,
-``MODEL`` and ``OUTPUT`` of `bayesjudge.cli.options`: the table first, then what the module's data
-class asks (keyword only), then the options that every command shares, as
-``shared: Shared = Shared()``. Its docstring is the help. It does three things:
+One file per command, ``cli/<command>.py``, and one line in `bayesjudge.cli.commands.COMMANDS`,
+which imports it when it is called. The function's signature is the command line, in the groups
+``DATA``, ``MODEL`` and ``OUTPUT`` of `bayesjudge.cli.options`: the table first, then what the
+module's data class asks (keyword only), then the options that every command shares, as ``shared:
+Shared = Shared()``. Its docstring is the help. It does three things:
 
 1. reads the columns it needs with `bayesjudge.readers.read_table` and makes the module's data;
 2. makes the results that cost nothing: the module's ``closed_forms``, and quadrature;

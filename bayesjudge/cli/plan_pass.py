@@ -182,7 +182,7 @@ def _rows(
     about: Mapping[str, Any],
     strategies: Sequence[str],
 ) -> list[dict[str, Any]]:
-    """One row a prevalence, way of choosing and of splitting the judge's errors."""
+    """One row per prevalence, way of choosing and of splitting the judge's errors."""
     every = []
     for prevalence in guesses:
         for i, rates in enumerate(judge.splits(prevalence) if judge else [(None, None)]):

@@ -54,7 +54,9 @@ def view_of_items(asked: Asked, source: Source, shared: Shared) -> View:
     items, level = next(iter(read.values())), shared.ci_prob
     about: dict[str, Any] = {
         "title": of_passes(
-            "Share of good outputs (prevalence), rows that share items", items.pass_name
+            "Share of good outputs (prevalence)"
+            + ", rows that share items" * (items.n_rows > items.n_items),
+            items.pass_name,
         ),
         "inputs": _inputs(items, read, model),
         "words": WORDS,
@@ -111,7 +113,7 @@ def _differences(
     fits = [result for result in results if isinstance(result, Fit)]
     rows = differences(*paired, *fits, ci_prob=shared.ci_prob)
     name, fit = items.pass_name, fits[-1] if fits and rows else None
-    where = " on the items that they share" * share_items(items)
+    where = " on the items that they share" if share_items(items) else ", independent samples"
     in_words, method = partial(difference_words, name=name), f" ({fit.method})" if fit else ""
     return [
         *difference_section(rows, in_words, items.systems, where),

@@ -188,7 +188,7 @@ class Quantity:
     Raises
     ------
     InputError
-        If lengths differ or a label does not have one coordinate a dimension.
+        If lengths differ or a label does not have one coordinate per dimension.
     """
 
     value: Any
@@ -217,7 +217,7 @@ class Quantity:
     def over(
         cls, columns: Sequence[Any], coords: Mapping[str, Sequence[Hashable]] | None = None
     ) -> Self:
-        """Build from arrays with one axis a dimension.
+        """Build from arrays with one axis per dimension.
 
         Parameters
         ----------
@@ -229,7 +229,7 @@ class Quantity:
         Returns
         -------
         Quantity
-            One entry a combination of coordinates.
+            One entry per combination of coordinates.
 
         Examples
         --------
@@ -444,7 +444,7 @@ class Estimate:
 
     @property
     def dataset(self) -> xr.Dataset:
-        """The numbers with named dimensions: one variable a quantity, and a dimension ``part``.
+        """The numbers with named dimensions: one variable per quantity, and a dimension ``part``.
 
         ``estimate.dataset["prevalence"].sel(system="gpt", part="low")``. ``part`` is ``value``,
         ``low``, ``high`` and, where a value was clipped, ``raw``. Absent combinations are ``nan``.

@@ -231,7 +231,7 @@ def plot_intervals(
     truth: Mapping[Any, float] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw one interval a row, grouped by what is estimated and coloured by method.
+    """Draw one interval per row, grouped by what is estimated and coloured by method.
 
     Of several methods for several systems, the systems are named at the axis and the methods below.
 
@@ -334,7 +334,7 @@ def _title(table: pd.DataFrame, keys: pd.Series) -> str:
 
 
 def for_a_phone(figure: Figure, inches: float, letters: int) -> None:
-    """Make a figure as narrow as a phone: names cut, few ticks, one entry a line of the legend."""
+    """Make a figure as narrow as a phone: names cut, few ticks, a legend of one entry per line."""
     from matplotlib.ticker import AutoLocator, FixedLocator, MaxNLocator
 
     titles = {ax: ax.get_title(loc="left") for ax in figure.axes}

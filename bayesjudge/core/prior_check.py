@@ -51,7 +51,7 @@ def check_prior(
     Returns
     -------
     pandas.DataFrame
-        One row a statistic (and system, judge, bin …): the ``observed`` value, the prior's 95 %
+        One row per statistic (and system, judge, bin …): the ``observed`` value, the prior's 95 %
         range ``low`` to ``high``, ``p_value``: how often the prior predictive distribution is as
         far out, on both sides, and ``surprising``: p below 0.01 divided by the number of rows, so
         that one table in a hundred from the priors has a surprising row, at most. ``fit`` looks at

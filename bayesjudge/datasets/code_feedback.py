@@ -46,7 +46,7 @@ def code_feedback(
     Returns
     -------
     pandas.DataFrame
-        A wide table, one row an item: ``item``, ``generator``, ``truth`` (1 is valid) and one
+        A wide table, one row per item: ``item``, ``generator``, ``truth`` (1 is valid) and one
         column a judge (1 valid, 0 invalid, empty missing).
 
     Raises

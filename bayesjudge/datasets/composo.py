@@ -38,7 +38,7 @@ def composo(prompt: Prompt = "base", *, path: str | Path | None = None) -> pd.Da
     Returns
     -------
     pandas.DataFrame
-        One row a call: ``item`` (subset, identifier and, of one that occurs again, its number),
+        One row per call: ``item`` (subset, identifier and, of one that occurs again, its number),
         ``response`` (0 is the correct one), ``judge`` (``"full"``, ``"mini"``), ``repeat`` (0 to
         7) and ``score`` (1 to 10, empty if the call failed).
 

@@ -146,7 +146,7 @@ def dices() -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row a rating: ``item``, ``rater`` (``"person 1"``, ..., ``"expert"``) and ``choice``
+        One row per rating: ``item``, ``rater`` (``"person 1"``, ..., ``"expert"``) and ``choice``
         (``"safe"``, ``"unsafe"`` or ``"unsure"``).
 
     References

@@ -32,7 +32,7 @@ def write_inspect_log(
     Parameters
     ----------
     table : pandas.DataFrame
-        One row an item: ``item``, ``verdict`` (1, 0 or empty) and ``truth`` (1, 0 or empty).
+        One row per item: ``item``, ``verdict`` (1, 0 or empty) and ``truth`` (1, 0 or empty).
     path : str or path
         File to write, by custom ``*.eval``.
     model, judge : str

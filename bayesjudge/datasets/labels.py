@@ -25,7 +25,7 @@ def keep_labels(
     Parameters
     ----------
     table : pandas.DataFrame
-        One row an item. Left as it is.
+        One row per item. Left as it is.
     n : int
         Labels kept, 1 or more; of each system where `by` is given.
     random_seed : int or numpy.random.Generator, optional

@@ -49,7 +49,7 @@ def xstest_counts() -> pd.DataFrame:
 
 
 def xstest() -> pd.DataFrame:
-    """One row an answer: the judge's verdict and the human label, as `xstest_counts` has them.
+    """One row per answer: the judge's verdict and the human label, as `xstest_counts` has them.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def xstest_ratings() -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row a rater and answer: ``item``, ``rater`` (``"annotator 1"``, ``"annotator 2"``,
+        One row per rater and answer: ``item``, ``rater`` (``"annotator 1"``, ``"annotator 2"``,
         ``"gpt4"``, ``"strmatch"``) and ``choice`` (complies, refuses or partly). The 11 answers
         that could not be read are left out.
 
@@ -144,7 +144,7 @@ def score_changes(change: Literal["reformatted", "rejudged"] = "reformatted") ->
     Returns
     -------
     pandas.DataFrame
-        Counts: index ``points`` (0 to 4, without a sign), one column a judge.
+        Counts: index ``points`` (0 to 4, without a sign), one column per judge.
 
     Raises
     ------

@@ -139,11 +139,16 @@ class Check:
         return label(self.quantity, tuple(self.where.values()))
 
     def __str__(self) -> str:
+        return self._in_words()
+
+    def _in_words(self, before: Sequence[Check] = ()) -> str:
+        """The decision; how the limits of the checks `before` were made is not said again."""
         if self.undecidable:
             return f"{self.sentence}: {'; '.join(UNDECIDABLE[id] for id in self.undecidable)}"
-        text = ". ".join([self.sentence, *self._limits()])
+        again = {limits for check in before for limits in check._limits()}
+        text = ". ".join([self.sentence, *(x for x in self._limits() if x not in again)])
         if not math.isnan(self.chance):
-            text += f". It is {self._met()} with probability {self._surely()}"
+            text += f". It is {self._met()} with probability {self._surely(not again)}"
         return text + f". What would decide: {self.would_decide()}" * bool(self.needs)
 
     @property
@@ -170,13 +175,13 @@ class Check:
             given = f"if the share is {self.value:.3f}, {given}"
         return "; ".join([*sure, *([given] if given else [])])
 
-    def _surely(self) -> str:
+    def _surely(self, needed: bool) -> str:
         """The probability that decides: a pass takes the lower of two, a fail the upper."""
         low, high = map(chance, self.chance_limits or (self.chance, self.chance))
         if self.outcome != "unknown":
             return low if self.outcome == "pass" else high
-        needed = f"a pass takes {self.probability:g}, a fail {1 - self.probability:.3g}"
-        return f"{low if low == high else f'{low} to {high}'} ({needed})"
+        takes = f" (a pass takes {self.probability:g}, a fail {1 - self.probability:.3g})"
+        return f"{low if low == high else f'{low} to {high}'}{takes * needed}"
 
     def _limits(self) -> list[str]:
         """What the limits are, if there are any."""
@@ -269,7 +274,8 @@ class Gate:
         return Gate((*self.checks, *other.checks), cautions)
 
     def __str__(self) -> str:
-        pairs = zip(map(str, self.checks), labels_of(self.checks), strict=True)
+        texts = [check._in_words(self.checks[:i]) for i, check in enumerate(self.checks)]
+        pairs = zip(texts, labels_of(self.checks), strict=True)
         lines = [line for pair in pairs for line in pair if line]
         if len(self.checks) > 1:
             lines = [finding(self), *lines]
@@ -326,6 +332,9 @@ def finding(gate: Gate) -> str:
 
 def _counted(checks: Sequence[Check]) -> str:
     outcomes = [check.outcome for check in checks]
+    if len({*outcomes}) == 1:
+        verb = "are open" if outcomes[0] == "unknown" else outcomes[0]
+        return f"{'both' if len(checks) == 2 else f'all {len(checks)}'} checks {verb}"
     return ", ".join(f"{outcomes.count(o)} {o}" for o in EXIT_CODES if o in outcomes)
 
 

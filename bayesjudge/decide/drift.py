@@ -199,7 +199,7 @@ def drift(
     Parameters
     ----------
     old, new : dataframe
-        One row a verdict; an output is an item (of a system, with `by`). Several verdicts on an
+        One row per verdict; an output is an item (of a system, with `by`). Several verdicts on an
         output are averaged. Outputs that only one log has are left out, with a caution.
     item : str, default "item"
         Column that identifies the item.
@@ -317,7 +317,7 @@ def _paired(
     by: str | None,
     meanings: tuple[Any, Any, Any],
 ) -> tuple[pd.DataFrame, list[Caution]]:
-    """One row an output: item, system, mean old and new verdict, truth."""
+    """One row per output: item, system, mean old and new verdict, truth."""
     import pandas as pd
 
     from bayesjudge.core.tables import columns_of

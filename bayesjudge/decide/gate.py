@@ -73,7 +73,7 @@ def gate(
     Returns
     -------
     Gate
-        One check an entry; `Gate.outcome` is that of all. A check whose numbers mean nothing
+        One check per entry; `Gate.outcome` is that of all. A check whose numbers mean nothing
         (`Check.undecidable`) is unknown, whatever they are.
 
     Raises

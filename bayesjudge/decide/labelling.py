@@ -188,7 +188,7 @@ def read_sheets(
     Returns
     -------
     Labels
-        One label an item: the share of people that call it good. Items that nobody has labelled
+        One label per item: the share of people that call it good. Items that nobody has labelled
         yet are left out.
 
     Raises

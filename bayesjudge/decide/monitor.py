@@ -190,8 +190,8 @@ class Monitor:
         Parameters
         ----------
         table : dataframe
-            One row a verdict; several rows of an item are averaged. A row without a verdict counts
-            as a fail, which costs labels at most.
+            One row per verdict; several rows of an item are averaged. A row without a verdict is a
+            fail, which costs labels at most.
         verdict : str, optional
             Column with the verdict; None for no judge.
         item : str, default "item"

@@ -63,7 +63,7 @@ def to_markdown(gate: Gate, *, title: str = "bayesjudge gate") -> str:
     Returns
     -------
     str
-        The finding, a table with one row a check, what would decide, and the cautions.
+        The finding, a table with one row per check, what would decide, and the cautions.
     """
     return markdown_of(decision_page(gate, title=title))
 
@@ -94,8 +94,8 @@ def to_html(
     Returns
     -------
     str
-        The outcome, pictures, a table with one row a check or a change, the cautions, and what was
-        read.
+        The outcome, pictures, a table with one row per check or a change, the cautions, and what
+        was read.
     """
     about: dict[str, Any] = {"title": title} if title else {}
     about |= {"inputs": inputs or {}, "line": command or "", "pictures": lambda: figures or {}}

@@ -33,7 +33,7 @@ def plot_gate(gate: Gate, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        One row a check, coloured by its outcome, which its name says too; title: the outcome.
+        One row per check, coloured by its outcome, which its name says too; title: the outcome.
     """
     checks = gate.checks
     ax = ax or new_axes(8.0, 0.36 * len(checks) + 1.3)
@@ -62,8 +62,8 @@ def plot_drift(drift: Drift, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        One row a change; of those that were tested the name says whether a drift was seen, and the
-        colour too. Title: the finding.
+        One row per change; of those that were tested the name says whether a drift was seen, and
+        the colour too. Title: the finding.
     """
     rows = list(drift.estimate.rows())
     ax = ax or new_axes(8.0, 0.36 * len(rows) + 1.3)

@@ -200,7 +200,7 @@ class Pilot:
         Parameters
         ----------
         table : dataframe
-            One row an item, or an output of one of two systems.
+            One row per item, or an output of one of two systems.
         judges : mapping of str to str or sequence of str
             By judge its column, or columns of several calls.
         truth : str
@@ -363,7 +363,7 @@ def shopping_list(
     Returns
     -------
     pandas.DataFrame
-        One row a way: ``way`` in words, its ``judge`` and a ``stronger`` one, empty without;
+        One row per way: ``way`` in words, its ``judge`` and a ``stronger`` one, empty without;
         ``cost``, ``labels`` in all and ``more`` of them than the pilot has,
         ``items`` judged, ``second`` (items that the stronger judge sees), ``calls`` on an output,
         ``reached`` (the probability) and ``width`` (median of the interval's). A way that does not

@@ -52,7 +52,7 @@ class Watch:
     Parameters
     ----------
     baseline : dataframe
-        Verdicts of the judge as it was when its labels were made, one row a verdict; an output is
+        Verdicts of the judge as it was when its labels were made, one row per verdict; an output is
         an item (of a system, with `by`). Several verdicts on an output count as most of them do:
         there should be as many at each look.
     item, verdict : str

@@ -240,7 +240,7 @@ class Card:
                 f"calibration={counts.design.name!r}: labels by verdict tell how often a pass is "
                 "right on these items, not how the judge errs on others",
             )
-            require(counts.dim != "judge", "one judge a passport: use counts.system(name)")
+            require(counts.dim != "judge", "one judge per passport: use counts.system(name)")
         columns = [np.atleast_1d(getattr(counts, name)) for name in LABELS]
         names = counts.systems or ("all",)
         rows = {

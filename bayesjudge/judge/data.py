@@ -197,7 +197,7 @@ class Judged(View):
         Parameters
         ----------
         table : dataframe
-            One row an output; as for `Verdicts.from_frame`.
+            One row per output; as for `Verdicts.from_frame`.
         calibration : str or LabelDesign
             How the labelled outputs were chosen: the name of one of
             `bayesjudge.prevalence.DESIGNS`.

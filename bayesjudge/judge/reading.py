@@ -77,7 +77,7 @@ def disagreements(
     Parameters
     ----------
     table : dataframe
-        One row an output; pandas, polars or Arrow.
+        One row per output; pandas, polars or Arrow.
     verdict : str or sequence of str
         Column with the judge's verdict or score. The first is the judge that is meant; others say
         who is probably wrong.
@@ -165,7 +165,7 @@ def where_it_errs(
     Parameters
     ----------
     table : dataframe
-        One row an output; pandas, polars or Arrow.
+        One row per output; pandas, polars or Arrow.
     verdict, truth : str
         Columns of the judge and of people.
     numeric : bool, default False

@@ -30,7 +30,7 @@ class CoverageStudy:
     Parameters
     ----------
     table : pandas.DataFrame
-        One row a setting, method and quantity: the setting's columns, then ``method``,
+        One row per setting, method and quantity: the setting's columns, then ``method``,
         ``quantity``, ``truth``; ``n`` answers and ``unanswered`` (share of data sets without an
         interval); ``coverage`` with its Monte Carlo interval ``coverage_low``, ``coverage_high``
         (Wilson, 95 %); ``too_high`` and ``too_low`` (share of intervals that lie wholly above or

@@ -56,8 +56,8 @@ def plot_ranks(
     Returns
     -------
     matplotlib.axes.Axes
-        One curve a quantity. Above the band on the left: the truth lies low in the posterior. An S
-        that starts above: the posterior is too narrow; that starts below: too wide.
+        One curve per quantity. Above the band on the left: the truth lies low in the posterior. An
+        S that starts above: the posterior is too narrow; that starts below: too wide.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def plot_coverage(
     ci_prob: float = 0.95,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw coverage, width, bias, error or score against what varied, one line a method.
+    """Draw coverage, width, bias, error or score against what varied, one line per method.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ class RankStudy:
     Parameters
     ----------
     table : pandas.DataFrame
-        One row a simulation and quantity: ``simulation``, ``quantity``, ``rank``, ``truth``,
+        One row per simulation and quantity: ``simulation``, ``quantity``, ``rank``, ``truth``,
         ``mean`` and ``sd`` of the posterior, ``ess`` (effective draws before thinning),
         ``divergent`` and ``seconds`` (of the whole simulation).
     retained : int
@@ -62,7 +62,7 @@ class RankStudy:
         Returns
         -------
         pandas.DataFrame
-            One row a quantity: ``simulations``; ``p_value`` of the exact test of
+            One row per quantity: ``simulations``; ``p_value`` of the exact test of
             `bayesjudge.lab.uniformity`; ``p_adjusted`` for the number of quantities (Holm);
             ``uniform``, whether that is at least `false_alarm`; ``shift`` in standard errors
             (positive where the posterior lies too low); ``spread`` of the ranks relative to uniform

@@ -278,7 +278,7 @@ class Battles(ReadAtOnce):
         tie_value: Sequence[str] = (),
         missing_value: Sequence[str] = (),
     ) -> Self:
-        """Read a table with one row a battle.
+        """Read a table with one row per battle.
 
         A cell of verdicts names the place that won (A, B, 1, 2, model_a, first), the system that
         won, a tie (also "tie (bothbad)"), one of five steps (A>>B, A>B, A=B, B>A, B>>A), or the
@@ -299,7 +299,7 @@ class Battles(ReadAtOnce):
             Columns with people's verdicts, empty where nobody was asked; of several people the
             average is taken. Of a table with a column `judge`, names in it may be people's.
         judge : str, optional
-            Column that names the judge, of a table with one row a verdict.
+            Column that names the judge, of a table with one row per verdict.
         item : str, optional
             Column that names the item, or prompt: verdicts on one item are not independent.
         lengths : tuple of str, optional
@@ -387,7 +387,7 @@ class Battles(ReadAtOnce):
 
     @classmethod
     def from_counts(cls, table: Any, *, count: str = "count", **columns: Any) -> Self:
-        """Read a table that was counted before, with one row a pair and verdict.
+        """Read a table that was counted before, with one row per pair and verdict.
 
         Parameters
         ----------

@@ -23,7 +23,7 @@ NEIGHBOURS = 3
 class Rows(NamedTuple):
     """What a likelihood sees: the linear predictor's design, verdicts, counts and clusters."""
 
-    #: Sparse, shape (n, p): one column a system, then the order and the style if they are asked.
+    #: Sparse, shape (n, p): one column per system, then the order and the style if they are asked.
     design: Any
     shares: np.ndarray
     n: np.ndarray

@@ -185,7 +185,7 @@ def covariance(problem: Problem, rates: Rates, pseudo: Pseudo) -> tuple[np.ndarr
 
 
 def _missing_scores(problem: Problem, rates: Rates) -> Any:
-    """One row a pattern and class: its score less the pattern's mean, weighed by its chance."""
+    """One row per pattern and class: its score less the pattern's mean, weighed by its chance."""
     k, r = problem.n_classes, problem.n_responses
     posterior = problem.expect(rates)[1]
     # what labels tell has one class, and nothing missing

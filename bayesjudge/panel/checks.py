@@ -147,7 +147,7 @@ def dependence(votes: Votes) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row a pair and class: ``first``, ``second``, ``truth``, ``correlation``, ``n`` items
+        One row per pair and class: ``first``, ``second``, ``truth``, ``correlation``, ``n`` items
         that both voted on, and ``p_value`` of a correlation of 0 (Fisher's exact test, the smaller
         tail doubled; the t test if all expected counts are 50 or more); the largest correlation
         first. Pairs with fewer than 20 such items are left out. Correlation and p-value are ``nan``

@@ -190,7 +190,7 @@ def held_out(
     ci_prob: float = 0.95,
     random_seed: int | np.random.Generator | None = None,
 ) -> tuple[pd.DataFrame, dict[str, tuple[Assumption, ...]]]:
-    """Predict shares whose labels are hidden: a row a method and prediction; what each assumes."""
+    """Predict shares whose labels are hidden, a row per method and share; what each assumes."""
     require_binary(votes, "panel.cross_validate")
     check_ci_prob(ci_prob)
     require_identified(votes, "prevalence", "panel.cross_validate")

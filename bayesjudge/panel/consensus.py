@@ -301,7 +301,7 @@ def _right(
 
 
 def _by_draw(right: np.ndarray, n: np.ndarray) -> Any:
-    """Share of right labels of all items and by generator, a row a draw."""
+    """Share of right labels of all items and by generator, a row per draw."""
     return _shares(np.column_stack([right.sum(axis=1), right]), np.array([n.sum(), *n]))
 
 

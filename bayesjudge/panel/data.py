@@ -57,7 +57,7 @@ class Votes:
         What can be voted. If there are two, the second means that the output is good.
     judge_of_column : array_like of int, shape (n_columns,), optional
         Index into `judges`, if a judge voted several times on one item; by default one column
-        a judge.
+        per judge.
     calibration : {"random", "by_generator", "by_truth", "separate", "by_verdict"}, optional
         How the labelled items were chosen. ``"random"``: within each generator that has labels, at
         random. ``"by_generator"``: all items of some generators. ``"by_truth"``: so many good
@@ -204,7 +204,7 @@ class Votes:
         Parameters
         ----------
         labels : dataframe
-            One row a labelled item; votes are not needed.
+            One row per labelled item; votes are not needed.
         calibration : str, optional
             How the labelled items were chosen, those of before and these; see `Votes`. By default
             as before.
@@ -485,7 +485,7 @@ class Votes:
         repeated: Literal["error", "keep"] = "error",
         calibration: str | LabelDesign | None = None,
     ) -> Self:
-        """Read a long table (one row a vote), or a wide one (one column a judge).
+        """Read a long table (one row per vote), or a wide one (one column per judge).
 
         Parameters
         ----------
@@ -601,7 +601,7 @@ def _in_words(verdicts: Verdicts) -> dict[str, tuple[str, ...]]:
 
 
 def read_items(table: Any, **reading: Any) -> tuple[dict[str, Any], np.ndarray]:
-    """Fields of `Votes` with one row an item, and the items' names; as `Votes.from_frame` reads."""
+    """Fields of `Votes` with one row per item, and the names of items; as `from_frame` reads."""
     given = signature(Votes.from_frame).bind(table, **reading)
     given.apply_defaults()
     how = _reading(given.arguments)
@@ -613,7 +613,7 @@ def read_items(table: Any, **reading: Any) -> tuple[dict[str, Any], np.ndarray]:
 
 
 def _keys(votes: np.ndarray, truth: np.ndarray, generator: np.ndarray) -> np.ndarray:
-    """One row a pattern of whole numbers from 0 on."""
+    """One row per pattern of whole numbers from 0 on."""
     return np.column_stack([generator, truth + 1, votes + 1]).astype(np.int64)
 
 

@@ -55,8 +55,8 @@ def label_next(fit: Fit, generator: str, n: int = 20) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row an item, the first to label first: ``chance`` that it is good, ``gain`` (the share
-        of the prevalence's variance that it is expected to remove), and the votes, one column a
+        One row per item, the first to label first: ``chance`` that it is good, ``gain`` (the share
+        of the prevalence's variance that it is expected to remove), and the votes, one column per
         judge, by which to find such an item in the table.
 
     Raises

@@ -38,7 +38,7 @@ class Loo:
     n : int
         Items.
     table : pandas.DataFrame
-        One row a pattern: ``row`` of the votes, ``count``, ``elpd`` of one item, ``pareto_k``.
+        One row per pattern: ``row`` of the votes, ``count``, ``elpd`` of one item, ``pareto_k``.
     """
 
     elpd: float

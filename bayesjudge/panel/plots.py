@@ -47,7 +47,7 @@ def plot_generators(
     Returns
     -------
     matplotlib.axes.Axes
-        One row a generator and method.
+        One row per generator and method.
     """
     table = side_by_side(*results, ci_prob=ci_prob)
     known = {("prevalence", name): share for name, share in (truth or {}).items()}

@@ -86,7 +86,7 @@ def dependence_check(fit: Fit, *, replicates: int = 200, random_seed: Any = None
 
 
 def expanded(votes: Votes, rng: np.random.Generator) -> Verdicts:
-    """Write one row an item, of the first vote of each judge."""
+    """Write one row per item, of the first vote of each judge."""
     first = [int(np.argmax(votes.judge_of_column == j)) for j in range(len(votes.judges))]
     rows = np.repeat(np.arange(len(votes.count)), votes.count)
     if rows.size > MOST_ITEMS:

@@ -29,7 +29,7 @@ class Repaired:
     values : pandas.Series
         What to use; empty if nothing could be made of a value.
     changes : pandas.DataFrame
-        One row a distinct change: ``before``, ``after``, ``why``, ``times``.
+        One row per distinct change: ``before``, ``after``, ``why``, ``times``.
     """
 
     values: pd.Series
@@ -52,7 +52,7 @@ def repair_labels(
     Parameters
     ----------
     values : sequence
-        What the judge wrote, one value a row.
+        What the judge wrote, one value per row.
     spellings : mapping, optional
         Known spellings by label; valid and invalid with their usual synonyms by default.
 

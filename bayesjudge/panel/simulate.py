@@ -35,7 +35,7 @@ def simulate(
     items : int, default 300
         Outputs of each generator.
     labelled : int or sequence of int, default 100
-        How many of them carry the truth, a random sample; one number or one a generator.
+        How many of them carry the truth, a random sample; one number or one per generator.
     missing : float, default 0.05
         Share of votes that are missing, whatever the truth.
     shared_effect : float or tuple of float, default 0
@@ -48,7 +48,7 @@ def simulate(
     -------
     pandas.DataFrame
         Columns ``item``, ``generator`` ("g1", …), ``judge`` ("a", …), ``vote`` (0, 1, empty) and
-        ``truth`` (0, 1, empty); one row an item and judge.
+        ``truth`` (0, 1, empty); one row per item and judge.
 
     Raises
     ------

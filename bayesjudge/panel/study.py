@@ -61,7 +61,7 @@ def study(
     Returns
     -------
     pandas.DataFrame
-        One row a combination and method (and weights and run): ``labelled`` (s), ``combination``
+        One row per combination and method (and weights and run): ``labelled`` (s), ``combination``
         (names of the generators that kept their labels), ``method`` (``"regression"``,
         ``"panel_mean"``, ``"veto"`` with a threshold chosen on the combination,
         ``"best_judge"`` and ``"worst_judge"`` in hindsight), ``weights``, ``run``, ``loss``, and

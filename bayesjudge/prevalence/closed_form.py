@@ -1,4 +1,4 @@
-"""Closed forms of what people would say: one function a name, of every table of one judge.
+"""Closed forms of what people would say: one function per name, of every table of one judge.
 
 The arithmetic is in `bayesjudge.truth`; what each table has to say to it, in its `Sample`.
 """

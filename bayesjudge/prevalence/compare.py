@@ -82,7 +82,7 @@ def compare_designs(
     Returns
     -------
     pandas.DataFrame
-        One row a design and system: ``calibration``, ``declared`` (whether it is the one
+        One row per design and system: ``calibration``, ``declared`` (whether it is the one
         declared), ``assumes``, ``quantity``, ``system``, ``value``, ``low``, ``high`` and
         ``width`` of the posterior. A narrower interval is no reason to declare a design: it is
         right only if the labels were drawn so.

@@ -184,7 +184,7 @@ def _spread_over(
 class Counts(View):
     """Verdicts on unlabelled test items, and on calibration items that people labelled.
 
-    Every count is one number, or one number a system.
+    Every count is one number, or one number per system.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ class Counts(View):
         of `DESIGNS`, or a `LabelDesign`. Without any label, an answer takes priors of the judge's
         rates (stated by its vendor, for example).
     systems : sequence of str, optional
-        Names, where counts are one number a system.
+        Names, where counts are one number per system.
     unparsed : int or array_like of int, default 0
         Items whose verdict could not be read; how they count is said by ``from_frame``.
     dim : {"system", "stratum", "judge"}
@@ -550,7 +550,7 @@ class Counts(View):
     def from_counts(
         cls, table: Any, *, calibration: str | LabelDesign | None = None, system: str | None = None
     ) -> Self:
-        """Read a table of counts, one row a system.
+        """Read a table of counts, one row per system.
 
         Parameters
         ----------
@@ -564,7 +564,7 @@ class Counts(View):
         Returns
         -------
         Counts
-            One entry a row.
+            One entry per row.
 
         Raises
         ------
@@ -604,11 +604,11 @@ class Counts(View):
         Parameters
         ----------
         table : dataframe
-            One row an item; pandas, polars, Arrow, DuckDB or Spark, counted where they live.
+            One row per item; pandas, polars, Arrow, DuckDB or Spark, counted where they live.
         calibration : str
             How the labelled rows were chosen: the name of one of `DESIGNS`.
         verdict : str or sequence of str
-            Column with the judge's verdict; or one column a judge, of several judges of the same
+            Column with the judge's verdict; or one column per judge, of several judges of the same
             items.
         truth : str
             Column with the human label, empty where there is none.
@@ -641,7 +641,7 @@ class Counts(View):
         Returns
         -------
         Counts
-            One number each, or one a system, stratum or judge.
+            One number each, or one per system, stratum or judge.
 
         Raises
         ------
@@ -688,7 +688,7 @@ class Counts(View):
         Returns
         -------
         Counts
-            One number each, or one a group or judge.
+            One number each, or one per group or judge.
 
         Raises
         ------

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @plain_text
 def plot_correction(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> Axes:
-    """Draw how the judge's pass rate becomes a prevalence, one arrow a system.
+    """Draw how the judge's pass rate becomes a prevalence, one arrow per system.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def plot_posterior(
     truth: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the posterior of one quantity, one histogram a system.
+    """Draw the posterior of one quantity, one histogram per system.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def plot_posterior(
 
 
 def _ridges(ax: Axes, draws: np.ndarray, names: list[Any], raw: np.ndarray | None) -> None:
-    """One row a system: more than there are colours would hide each other."""
+    """One row per system: more than there are colours would hide each other."""
     edges = np.linspace(0, 1, 151)
     for i in range(draws.shape[1]):
         height = np.histogram(draws[:, i], edges)[0]
@@ -277,7 +277,7 @@ def _pitch(rows: int) -> float:
 
 @plain_text
 def plot_systems(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Draw a ranking as a forest: one interval a system, the best on top.
+    """Draw a ranking as a forest: one interval per system, the best on top.
 
     Parameters
     ----------
@@ -319,7 +319,7 @@ def plot_strata(fit: Fit | Estimate, *, ci_prob: float = 0.95, ax: Axes | None =
     Returns
     -------
     matplotlib.axes.Axes
-        One interval a stratum, with its share of the items on the right.
+        One interval per stratum, with its share of the items on the right.
     """
     if isinstance(fit, Estimate):
         shown = fit
@@ -344,7 +344,7 @@ def plot_strata(fit: Fit | Estimate, *, ci_prob: float = 0.95, ax: Axes | None =
 
 @plain_text
 def plot_if_people_err(estimate: Estimate, *, ax: Axes | None = None) -> Axes:
-    """Draw a share against how often people's labels are wrong, one band a system.
+    """Draw a share against how often people's labels are wrong, one band per system.
 
     Parameters
     ----------

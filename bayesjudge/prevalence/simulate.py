@@ -30,7 +30,7 @@ def simulate(
     Parameters
     ----------
     prevalence, sensitivity, specificity : float or sequence of float
-        True rates in [0, 1], or one a system.
+        True rates in [0, 1], or one per system.
     items : int, default 1000
         Items without a human label.
     labelled : int, default 200
@@ -47,8 +47,8 @@ def simulate(
     -------
     pandas.DataFrame
         Columns ``verdict`` (0, 1) and ``truth`` (0, 1, empty), ``propensity`` where it is known,
-        and ``system`` where there are systems; one row an item. With labels by verdict there may be
-        fewer labelled items than asked for: as many as the judge passed and failed.
+        and ``system`` where there are systems; one row per item. With labels by verdict there may
+        be fewer labelled items than asked for: as many as the judge passed and failed.
 
     Raises
     ------

@@ -238,7 +238,7 @@ def _few(duels: dict[str, _Duels], min_items: int) -> list[Caution]:
 
 
 class _Duels(NamedTuple):
-    """A judge against each annotator, one row an annotator and item, sorted by annotator.
+    """A judge against each annotator, one row per annotator and item, sorted by annotator.
 
     `outcome` is 1 if only the annotator wins, -1 if only the judge does, 0 if both do; `starts` are
     where an annotator's rows begin and `n` how many there are.

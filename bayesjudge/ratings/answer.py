@@ -79,7 +79,7 @@ def answer(
     return Answer(
         text,
         basis=_basis(ratings),
-        why=f"Quoted: {rates.method}, which one choice an item identifies; intervals by weighing "
+        why=f"Quoted: {rates.method}, which one choice per item identifies; intervals by weighing "
         "items.",
         quoted=rates.only(rate),
         notes=(*notes, *_others(estimates, rows), *_instead_of_people(estimates)),

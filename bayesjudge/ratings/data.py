@@ -282,7 +282,7 @@ class Ratings(ReadAtOnce):
         recode: Mapping[str, Mapping[str, str]] | None = None,
         repeated: Literal["error", "one"] = "error",
     ) -> Self:
-        """Count the answers of a long table, one row an answer.
+        """Count the answers of a long table, one row per answer.
 
         Parameters
         ----------

@@ -47,7 +47,7 @@ def plot_ranks(performance: Performance, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        One line a judge, those ahead in colour; a dot's size is the share of draws in which the
+        One line per judge, those ahead in colour; a dot's size is the share of draws in which the
         judge is best.
     """
     ranks, best = performance.ranks(), performance.best()
@@ -91,8 +91,8 @@ def plot_shift(
     table : pandas.DataFrame
         From `shift_sensitivity`.
     of : Definition or str, optional
-        A definition or its name: one line a judge. ``"prevalence"``: one line a cutoff. By default
-        the decision consistency of the judge that each definition selects.
+        A definition or its name: one line per judge. ``"prevalence"``: one line per cutoff. By
+        default the decision consistency of the judge that each definition selects.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
 
@@ -178,7 +178,7 @@ def plot_items(
     Returns
     -------
     matplotlib.axes.Axes
-        Posterior of the share who accept the positive option, one row an item; a cross is the
+        Posterior of the share who accept the positive option, one row per item; a cross is the
         share of choices, if there are any.
 
     Raises

@@ -153,7 +153,7 @@ def choice_matrix(members: np.ndarray, strength: float | Sequence[float] = 0.0) 
     members : numpy.ndarray, shape (K, Q)
         From `membership`.
     strength : float or sequence of float, default 0
-        Selection strength gamma: above 0, earlier options are preferred; one value, or one a set.
+        Selection strength gamma: above 0, earlier options are preferred; one value, or one per set.
 
     Returns
     -------

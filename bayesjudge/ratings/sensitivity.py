@@ -65,7 +65,7 @@ def shift_sensitivity(
     Returns
     -------
     pandas.DataFrame
-        One row a shift strength, definition and judge: ``shift_strength``, ``quantity`` (the
+        One row per shift strength, definition and judge: ``shift_strength``, ``quantity`` (the
         metric), ``definition``, ``cutoff``, ``judge``, ``value``, ``rank`` (1 is best) and
         ``chosen_best``: the decision consistency, at the definition's cutoff, of the judge that the
         definition would select. Rows with the quantity ``prevalence`` are about people.

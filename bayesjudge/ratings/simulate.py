@@ -151,6 +151,6 @@ def _answers(
 
 
 def _pick(rng: np.random.Generator, shares: np.ndarray) -> np.ndarray:
-    """One category a row."""
+    """One category per row."""
     edges = np.cumsum(shares, axis=1)
     return (rng.random((len(shares), 1)) * edges[:, -1:] > edges).sum(axis=1)

@@ -87,7 +87,7 @@ class Notes:
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    r"""What an evaluation log tells, one grade a row.
+    r"""What an evaluation log tells, one grade per row.
 
     Parameters
     ----------

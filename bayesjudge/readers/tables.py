@@ -71,8 +71,8 @@ def read_table(
     ----------
     path : str, pathlib.Path or File
         A text table (columns separated by comma, semicolon, tab or pipe; UTF-8, UTF-16 or Latin-1),
-        JSON (a list, or one object a line), either also as ``.gz`` or ``.zst``; Parquet (a file, a
-        folder of them, or a pattern such as ``"logs/*.parquet"``); ``.xlsx``; an SQLite or DuckDB
+        JSON (a list, or one object per line), either also as ``.gz`` or ``.zst``; Parquet (a file,
+        a folder of them, or a pattern such as ``"logs/*.parquet"``); ``.xlsx``; an SQLite or DuckDB
         file. ``"file::name"`` names a table or sheet within; ``-`` is stdin.
     columns : sequence of str
         Columns of labels and names; other columns are not kept. Of JSON, ``"judge.label"`` is the

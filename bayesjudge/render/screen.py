@@ -140,18 +140,18 @@ def _bounds(recorded: Sequence[Record], style: Style) -> list[str]:
 
 #: The method that leaves the judge out.
 ALONE = HUMAN_ONLY
-#: Most rows of other methods, and of one method, on a screen without --details.
-MOST_OTHERS, MOST_ROWS = 10, 20
+#: Most rows on a screen without --details, and most whose order is compared with other methods'.
+MOST_ROWS, MOST_ORDERED = 20, 10
 
 
 def quoted_lines(answer: Answer, every: Sequence[Record], style: Style, width: int) -> list[str]:
-    """Lines of the table: the quoted rows first, then the other methods."""
+    """Lines of the table: the quoted rows, and how far other methods are from them."""
     quoted, truth = answer.quoted, style.truth or {}
     of_judge = {} if answer.judge is None else entries(answer.judge)
     kept = in_order(records(quoted, ci_prob=quoted.ci_prob))
     single, several = len(kept) == 1, len({record.quantity for record in kept}) > 1
-    beside = of_judge if of_judge and not single else None
-    # the judge's own numbers have a column of their own if there are several rows
+    beside = of_judge or None
+    # the judge's own numbers have a column of their own
     named = {quoted.method}
     if beside and answer.judge:  # of several judges all: their own numbers are no other method
         named |= {r.method for r in every if r.method.rank >= answer.judge.method.rank}
@@ -184,12 +184,6 @@ def quoted_lines(answer: Answer, every: Sequence[Record], style: Style, width: i
         head.append("labels alone")
         cells = [_number(alone.get(r.entry, math.nan)) for r in kept]
         rows = [[*row, cell] for row, cell in zip(rows, cells, strict=False)]
-    if single and 0 < len(others) <= MOST_OTHERS:
-        more = [
-            [*_cells("", r.method.brief, r, beside, truth), *([""] if also else [])] for r in others
-        ]
-        lines = grid([head, *rows, *more], width)
-        return [*lines[:2], "  other methods", *lines[2:]]
     lines = grid([head, *rows], width)
     left = len(kept) - MOST_ROWS
     lines += [f"  … {left} more rows: --details"] if left > 0 else []
@@ -236,9 +230,7 @@ def show_sampled(
         return
     quoted = entries(answer.quoted)
     mine = [r for r in sampled if r.entry in quoted if not is_bounded(r.row)]
-    if len(quoted) == 1 and mine:
-        console.print(visible_line(quoted_lines(answer, page.records, style, console.width)[-1]))
-    elif mine:
+    if mine:
         gap = max(abs(r.row.value - quoted[r.entry].value) for r in mine)
         words = f"{fit.method.brief}, sampled since, differs from these numbers by at most "
         wrapped(console, f"{words}{_gap(gap, mine[0].quantity)}: --details", "  ", "    ")
@@ -269,7 +261,7 @@ def _apart(others: Sequence[Record], kept: Sequence[Record], style: Style) -> st
     far = max(known, key=lambda r: abs(r.row.value - rows[r.entry].value))
     gap = abs(far.row.value - rows[far.entry].value)
     if rows[far.entry].low <= far.row.value <= rows[far.entry].high:
-        text = f"Other methods agree within {_gap(gap, far.quantity)}"
+        text = f"Other methods differ by at most {_gap(gap, far.quantity)}"
     else:
         of = f" of {_where(far)}" * bool(far.where)
         shown = _number(far.row.value, far.quantity in COUNTS)
@@ -298,7 +290,7 @@ def _turned(others: Sequence[Record], kept: Sequence[Record], style: Style) -> s
     Among several, intervals that overlap say nothing worth a line.
     """
     order = sorted(kept, key=lambda r: -r.row.value)
-    if len({r.quantity for r in kept}) > 1 or len(order) > MOST_OTHERS:
+    if len({r.quantity for r in kept}) > 1 or len(order) > MOST_ORDERED:
         return ""
     rows = {(r.method, r.entry): r.row for r in others}
     methods = dict.fromkeys(r.method for r in others)

@@ -181,7 +181,7 @@ def _of_all_items(estimate: Estimate, wanted: float, scores: Scores) -> tuple[st
     calls = max(1, math.ceil((once / wanted) ** 2))
     if calls >= estimate["calls_per_item"].value:
         return ()
-    needed = "one call an item tells" if calls == 1 else f"{calls:,} calls an item tell"
+    needed = "one call per item tells" if calls == 1 else f"{calls:,} calls per item tell"
     return (
         f"The mean of all {items:,} items needs fewer: {needed} it to "
         f"± {once / math.sqrt(calls):.2g}, as far as the noise of calls goes.",

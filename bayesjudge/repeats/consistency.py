@@ -33,7 +33,7 @@ def consistency(
     Parameters
     ----------
     table : dataframe
-        One row an answer; an empty verdict is one that could not be read.
+        One row per answer; an empty verdict is one that could not be read.
     verdict, item : str
         Columns.
     judge : str, optional

@@ -102,7 +102,7 @@ class Scores(ReadAtOnce):
         Returns
         -------
         pandas.DataFrame
-            One row an item and judge with a score: ``item``, ``judge``, ``scores`` (how many),
+            One row per item and judge with a score: ``item``, ``judge``, ``scores`` (how many),
             ``mean``, and ``sd`` with one degree of freedom less (``nan`` of one score), in the
             units of the scale.
 
@@ -204,7 +204,7 @@ class Scores(ReadAtOnce):
         judge: str | None = None,
         order: str | None = None,
     ) -> Self:
-        """Count the answers of a table of one row an answer, or one row an item.
+        """Count the answers of a table of one row per answer, or one row per item.
 
         Parameters
         ----------
@@ -214,7 +214,7 @@ class Scores(ReadAtOnce):
             Every value that a judge can give, in rising order, whether or not it occurs.
         score : str or sequence of str, default "score"
             Column of scores; an empty cell is an answer that could not be read. Of a table with
-            one row an item, the columns of its answers by one judge, in the order asked.
+            one row per item, the columns of its answers by one judge, in the order asked.
         item : str or None, default "item"
             Column that names the item; None if all rows are about one item. Refused if the table
             has a column such as ``item``, ``id`` or ``question`` with several names in it.
@@ -245,7 +245,7 @@ class Scores(ReadAtOnce):
         >>> Scores.from_frame(table, scale=range(1, 6)).repeats.tolist()
         [[2], [1]]
 
-        One row an item:
+        One row per item:
 
         >>> wide = pd.DataFrame({"item": ["a", "b"], "run1": [4, 1], "run2": [5, 1]})
         >>> Scores.from_frame(wide, scale=range(1, 6), score=["run1", "run2"]).repeats.tolist()
@@ -264,7 +264,7 @@ class Scores(ReadAtOnce):
 def stack_answers(
     table: Any, scores: Sequence[str], *, item: str | None, judge: str | None
 ) -> tuple[Any, str]:
-    """Put columns of answers under each other: one row an answer; and what their column is called.
+    """Put columns of answers under each other: one row per answer; and what their column is called.
 
     Rows are in the order of the columns, so that an item's answers keep theirs.
     """
@@ -402,7 +402,7 @@ def _require_one_answer_each(
         require(
             not again.any(),
             f"{how_many(int(again.sum()), 'answer', 'come')} at the same time as another about the "
-            f"same item by the same judge, for example {shown}; keep one row an answer, or order= "
+            f"same item by the same judge, for example {shown}; keep one row per answer, or order= "
             "with a column that tells them apart",
         )
 

@@ -133,7 +133,7 @@ def cost_table(
     Returns
     -------
     pandas.DataFrame
-        One row a combination: ``bins``, ``ci_prob``, ``half_width`` (units of the scale),
+        One row per combination: ``bins``, ``ci_prob``, ``half_width`` (units of the scale),
         ``repeats`` (calls an item), ``calls``, ``cost``, ``seconds``.
 
     Raises

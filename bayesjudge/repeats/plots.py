@@ -172,7 +172,7 @@ def plot_components(
     Returns
     -------
     matplotlib.axes.Axes
-        Standard deviations with intervals, one row a component and result.
+        Standard deviations with intervals, one row per component and result.
     """
     estimates = [r.estimate(ci_prob=ci_prob) if isinstance(r, Fit) else r for r in results]
     names = [c for c in COMPONENTS if any(c in estimate for estimate in estimates)]
@@ -211,7 +211,7 @@ def plot_components(
 
 @plain_text
 def plot_cost(table: pd.DataFrame, *, column: str = "calls", ax: Axes | None = None) -> Axes:
-    """Draw what precision costs, one line a probability.
+    """Draw what precision costs, one line per probability.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ def simulate(
     Returns
     -------
     pandas.DataFrame
-        Columns ``item``, ``judge``, ``repeat``, ``score``; one row an answer.
+        Columns ``item``, ``judge``, ``repeat``, ``score``; one row per answer.
 
     Raises
     ------

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Failed = Literal["worst", "best", "drop"]
 #: What a judge or a person says of a criterion that is not about an output, without `--recode`.
 NOT_APPLICABLE = ("not applicable", "not_applicable", "n/a", "inapplicable")
-#: Arrays with a row an output and a column a criterion.
+#: Arrays with a row per output and a column per criterion.
 CELLS = ("judged", "people", "applies", "excused")
 
 
@@ -362,7 +362,7 @@ class Rubric:
         fail_value: Any = None,
         missing_value: Any = None,
     ) -> Self:
-        """Read a row an output with columns for each criterion, or a row a criterion.
+        """Read a row per output with columns for each criterion, or a row per criterion.
 
         Parameters
         ----------
@@ -371,13 +371,13 @@ class Rubric:
         calibration : str
             How the labelled outputs were chosen: ``"random"``.
         criteria : mapping of str to (str, str), optional
-            Of a row an output: the judge's and people's column of each criterion.
+            Of a row per output: the judge's and people's column of each criterion.
         criterion, verdict, truth : str
-            Of a row a criterion: columns with its name, the judge's verdict and people's.
+            Of a row per criterion: columns with its name, the judge's verdict and people's.
         weight : str or mapping of str to float, optional
-            Points by criterion, 1 if not given; of a row a criterion, also the column with them.
+            Points by criterion, 1 if not given; of a row per criterion, also the column with them.
         item : str, optional
-            Column that identifies the item; needed of a row a criterion.
+            Column that identifies the item; needed of a row per criterion.
         by : str, optional
             Column that names the system.
         scale, truth_scale : tuple of float, optional
@@ -418,12 +418,12 @@ class Rubric:
             for name, ends in (("scale", scale), ("truth_scale", truth_scale)):
                 if ends is not None:
                     require_scale(name, ends, require)
-            words = "names the output of each row; needed of a row a criterion"
+            words = "names the output of each row; needed of a row per criterion"
             known = criteria is not None or item is not None
             require(known, Problem(f"item= {words}", "not-given", argument="item"))
             require(criteria != {}, "criteria= names no criterion")
             column = criteria is not None and isinstance(weight, str)
-            words = "names a column: of a row an output, give the points by criterion"
+            words = "names a column: of a row per output, give the points by criterion"
             require(not column, f"weight={weight!r} {words}")
         keys = [name for name in (item, by) if name is not None]
         if criteria is None:

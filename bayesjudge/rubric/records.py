@@ -1,4 +1,4 @@
-"""Records with a list of criteria, as a row a criterion."""
+"""Records with a list of criteria, as a row per criterion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The total of a rubric: one number an output, whose errors go together over criteria."""
+"""The total of a rubric: one number per output, whose errors go together over criteria."""
 
 from __future__ import annotations
 

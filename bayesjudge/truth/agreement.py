@@ -1,6 +1,6 @@
 """Statistics of how far a judge agrees with people: functions of the shares of distinct pairs.
 
-A pair is what a judge and people said of an output. `said` and `truth` have one entry a pair, and
+A pair is what a judge and people said of an output. `said` and `truth` have one entry per pair, and
 `shares`, whose last axis they are, sum to 1; axes before it are draws. Everything broadcasts.
 """
 

@@ -5,7 +5,7 @@ r"""The likelihood of verdicts and labels, each item's truth summed out: one for
 
 over patterns p of responses, label and group, each with n items. Where labelled items do not tell
 the shares, :math:`\pi` is left out of theirs. In PyMC as counts of the patterns, as a sum for the
-sampler, and as one variable an item; in NumPy for draws, from which all is derived that follows
+sampler, and as one variable per item; in NumPy for draws, from which all is derived that follows
 sampling.
 """
 
@@ -408,7 +408,7 @@ def _few_judges(judges: int, width: int) -> list[slice]:
 
 
 def observe_items(table: Verdicts, log_share: Any, values: Any, errors: Any) -> None:
-    """One row an item: its truth, which a label tells, and a response of each judge given it."""
+    """One row per item: its truth, which a label tells, and a response of each judge given it."""
     import pymc as pm
     import pytensor.tensor as pt
 

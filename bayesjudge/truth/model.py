@@ -53,7 +53,7 @@ class LatentTruth(BayesianModel):
         return self._graph(data, text=True, collapsed=False)
 
     def _graph(self, data: Any, *, text: bool, collapsed: bool = True) -> pm.Model:
-        """The model of the text, or what NUTS runs instead, or with one variable an item."""
+        """The model of the text, or what NUTS runs instead, or with one variable per item."""
         import pymc as pm
 
         with pm.Model(coords=self._coords(data)) as model:
@@ -172,7 +172,7 @@ class LatentTruth(BayesianModel):
 
 @dataclass(frozen=True)
 class OneJudge(LatentTruth):
-    """A model of one verdict an item, counted by group, class and verdict."""
+    """A model of one verdict per item, counted by group, class and verdict."""
 
     def _sampling_form(self, data: Any) -> pm.Model | None:
         return None

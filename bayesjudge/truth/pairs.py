@@ -20,11 +20,11 @@ MOST_NUMBERS = 4_000_000
 
 
 class Pairs(NamedTuple):
-    """Outputs of one system by what one judge and people said of them, one entry a kind of pair."""
+    """Outputs of one system by what a judge and people said of them, one entry per kind of pair."""
 
     said: np.ndarray
     truth: np.ndarray
-    #: Labelled outputs of each kind of pair, by kind of item; without shared items one kind a row.
+    #: Labelled outputs of each kind of pair, by kind of item; without shared items one per row.
     cells: np.ndarray
     items: np.ndarray
     #: For how many outputs each labelled one stands, up to a factor.

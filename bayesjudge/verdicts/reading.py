@@ -165,8 +165,8 @@ class Reading:
             words = "a column is what one person, or the judge, said"
             require(not twice, f"columns {twice} are named twice: {words}")
             plain = self.judge is None and self.classes is None
-            words = "labels of several people are passes and fails, a column a person"
-            require(plain, f"{words}; in a row a vote, people are judges: bayesjudge.panel")
+            words = "labels of several people are passes and fails, a column per person"
+            require(plain, f"{words}; in a row per vote, people are judges: bayesjudge.panel")
         alone = len(people) == 1 and self.adjudicated is None
         object.__setattr__(self, "truth", people[0] if alone else self.adjudicated)
         object.__setattr__(self, "people", () if alone else people)
@@ -190,7 +190,7 @@ class Reading:
             error.problems += missing_columns(have, *dict.fromkeys(named)) if have else []
             raise
         if not several_people:
-            refuse_people(how, "one label an output")
+            refuse_people(how, "one label per output")
         return how
 
     @property
@@ -238,7 +238,7 @@ class Reading:
 
 
 def refuse_people(how: Reading, of: str) -> None:
-    """Refuse labels of several people where there is one truth an item."""
+    """Refuse labels of several people where there is one truth per item."""
     with checking(how.subject) as require:
         require(
             not how.people,
@@ -254,7 +254,7 @@ def not_passed(passes: Any) -> str:
     return f"the judge did not call them {name!r}" if name else "the judge did not pass them"
 
 
-# A row an output ---------------------------------------------------------------------------------
+# A row per output ---------------------------------------------------------------------------------
 
 
 class Read(NamedTuple):
@@ -270,7 +270,7 @@ class Read(NamedTuple):
 
 
 def read_table(table: Any, how: Reading, guess_items: bool = False) -> Read:
-    """Read a row a vote, a column of each of several judges, or a verdict a row.
+    """Read a row per vote, a column of each of several judges, or a verdict per row.
 
     `guess_items` looks at a column that names items by custom, if none is named, and lets the
     table remember its items.
@@ -306,7 +306,7 @@ def _wide(table: Any, how: Reading) -> Read:
 
 
 def one_row_an_output(table: Any, how: Reading) -> tuple[Any, Reading]:
-    """A table with a row a person as one with a column a person, who is named in `how.rater`.
+    """A table with a row per person as one with a column per person, who is named in `how.rater`.
 
     Rows without a name are of outputs that nobody labelled. A judge may be named there too, if no
     column has its verdicts.
@@ -319,7 +319,7 @@ def one_row_an_output(table: Any, how: Reading) -> tuple[Any, Reading]:
     judges = {name for name in how.verdict if name not in have}
     said = [name for name in (*how.verdict, how.adjudicated) if name and name not in judges]
     with checking(how.subject) as require:
-        words = "a row a person takes item= (a column), and truth= with what that person said"
+        words = "a row per person takes item= (a column), and truth= with what that person said"
         require(how.item and isinstance(how.truth, str) and not how.people, f"rater=: {words}")
     rows = read_rows(table, *said, label, names=names, optional=[rater])
     rows = rows.astype(object).where(rows.notna(), None)
@@ -359,7 +359,7 @@ def one_row_an_output(table: Any, how: Reading) -> tuple[Any, Reading]:
 
 
 def wide_in_memory(table: Any, how: Reading) -> Read:
-    """A pattern a row, of a table with a column a judge."""
+    """A pattern per row, of a table with a column per judge."""
     names = [*([how.item] if how.item else []), *how.keys]
     source = Rows(table, *how.labels, names=names)
     fields = _counted(source, how, _Groups.by_name(source, how))
@@ -598,7 +598,7 @@ def _cells_in_engine(
         nw.lit(0, nw.Int64).alias("torn"),
         **n,
     )  # fmt: skip
-    if repeats == "judge":  # one row an output, of several verdicts
+    if repeats == "judge":  # one row per output, of several verdicts
         label = nw.col("truth")
         rows = rows.group_by("item", "system").agg(
             label.max().alias("truth"),
@@ -636,11 +636,11 @@ def _require_one_truth(torn: int) -> None:
         )
 
 
-# A row a vote ------------------------------------------------------------------------------------
+# A row per vote -----------------------------------------------------------------------------------
 
 
 def long_in_memory(table: Any, how: Reading) -> Read:
-    """The patterns of votes of a table with a row a vote."""
+    """The patterns of votes of a table with a row per vote."""
     (vote,), judge, item = how.verdict, str(how.judge), str(how.item)
     # an engine's names have no order, and are counted in this one
     in_order = is_counted_in_place(table)

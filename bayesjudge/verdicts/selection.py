@@ -180,7 +180,7 @@ def how_labels_came(
 ) -> Selection | None:
     """What having a label goes with, though labels were declared to be drawn otherwise.
 
-    Of labels from elsewhere or by truth, of tables in an engine and of a row a rating nothing is
+    Of labels from elsewhere or by truth, of tables in an engine and of a row per rating nothing is
     said. `read` reads a table anew, as labels are taken instead.
     """
     design = design_of(how.calibration)
@@ -194,7 +194,7 @@ def how_labels_came(
     labelled, table = _labelled(table, how), whole_of(table, how)
     rows = _sampled(labelled)
     keys = [*how.keys, *(how.verdict if by_verdict else ())]
-    said = labels if how.judge is None else (*labels, how.judge, *how.verdict)  # of a row a vote
+    said = labels if how.judge is None else (*labels, how.judge, *how.verdict)  # of a row per vote
     cells = {c: cells_of(table, c, rows) for c in names_of(table) if c not in said}
     columns = [column_of(c, cells[c]) for c in cells if c not in how.keys]
     groups = ["\t".join(map(str, row)) for row in zip(*(cells[c] for c in keys), strict=True)]

@@ -64,7 +64,7 @@ class Verdicts:
     responses : sequence of str or float, optional
         What can be said of it: `classes` by default; of scores, the numbers.
     judge_of_column : array_like of int, shape (n_columns,), optional
-        Index into `judges`, if a judge looked several times; by default one column a judge.
+        Index into `judges`, if a judge looked several times; by default one column per judge.
     about : array_like of bool, shape (n_patterns,), optional
         Whether the estimate is about these outputs, so that their truths tell its shares. By
         default labelled outputs are if the label design says so, and all others are.
@@ -243,17 +243,17 @@ class Verdicts:
         adjudicated : str, optional
             Of several people: column with the label that was settled in the end, where one was.
         rater : str, optional
-            Of a table with a row a person: column that names the person whose label `truth` is; it
-            takes `item`, and is read into memory.
+            Of a table with a row per person: column that names the person whose label `truth` is;
+            it takes `item`, and is read into memory.
         judge : str, optional
-            Column that names the judge, of a table with a row a vote; it takes `item`.
+            Column that names the judge, of a table with a row per vote; it takes `item`.
         item : str, optional
             Column that identifies the item of a row.
         repeats : {"system", "judge"}, optional
             That rows may share items, and what repeats: the system, so that each row is an output
             with a truth of its own, or the judge, who saw one output several times.
         repeated : {"error", "keep"}, default "error"
-            What to do with several votes of a judge on one output, of a row a vote.
+            What to do with several votes of a judge on one output, of a row per vote.
         by, stratum : str, optional
             Column that names the system, or the stratum, of each row.
         covariates : sequence of str, optional

@@ -137,7 +137,7 @@ def test_preference_matches_draws_and_changes_sign_with_the_places():
 
 
 def duels(n=150, seed=2):
-    """One row a verdict: a judge who likes the first place, and 'new' better than 'old'."""
+    """One row per verdict: a judge who likes the first place, and 'new' better than 'old'."""
     rng = np.random.default_rng(seed)
     rows = []
     for i in range(n):
@@ -176,7 +176,7 @@ def test_one_row_a_verdict_tells_the_plain_gap_and_who_wins():
     value, low, high = found["win_rate", "judge", "new"]
     assert_allclose(found["win_rate", "judge", "old"], [1 - value, 1 - high, 1 - low])
     assert other.answers == tuple(names.values())
-    # the same as one row a pair
+    # the same as one row per pair
     said = np.where(table["says"] == "A", table["left"], table["right"])
     wide = table.assign(winner=np.where(table["says"] == "tie", "tie", said))
     wide = wide.pivot(index="prompt", columns="left", values="winner").reset_index()

@@ -338,7 +338,7 @@ def wide_jury(w: World) -> Case:
 
 
 def long_jury(w: World) -> Case:
-    """One row a vote, and the label of the output."""
+    """One row per vote, and the label of the output."""
     n, k = 120, 3
     item, judge, vote = w.one(ITEMS), w.one(["judge", "judge_name", "juror", "grader"]), w.one(
         ["vote", "verdict", "label", "decision"]
@@ -633,7 +633,7 @@ def several_people(w: World) -> Case:
 
 
 def long_raters(w: World) -> Case:
-    """One row an answer of people and models: raters are told by their names."""
+    """One row per answer of people and models: raters are told by their names."""
     n = 80
     item, rater = w.one(ITEMS), w.one(["rater", "annotator", "evaluator", "labeler", "who"])
     said = w.one(["label", "choice", "rating", "answer"])

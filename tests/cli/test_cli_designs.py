@@ -270,7 +270,7 @@ def test_of_periods_the_date_of_a_change_is_told(tmp_path, capsys, item):
 
 @pytest.mark.slow
 def test_several_people_in_every_shape_of_table(tmp_path, capsys):
-    """A column each, a row a person, and either in a file of its own: one answer."""
+    """A column each, a row per person, and either in a file of its own: one answer."""
     wide = bj.prevalence.people.simulate(items=60, labelled=60, random_seed=3)
     wide.insert(0, "item", [f"q{i}" for i in range(len(wide))])
     names = ["ann1", "ann2"]

@@ -635,7 +635,7 @@ def test_a_score_beside_people_s_scores_is_a_mean(tmp_path, examine):
 
 @pytest.mark.slow
 def test_repeated_verdicts_are_asked_for_self_contradiction(tmp_path, examine, capsys):
-    """In words or numbers, with a judge's name; not of classes, systems, or one call an item."""
+    """In words or numbers, with a judge's name; not of classes, systems, or one call per item."""
     _, text = _regraded()
     rows = pd.read_csv(io.StringIO(text))
     words = rows.assign(grade=rows["grade"].map({"P": "okay", "F": "hopeless"}), judge="gpt")

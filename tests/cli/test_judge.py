@@ -65,7 +65,7 @@ def test_pass_and_fail(capsys, folder, tmp_path):
 
 @pytest.mark.slow
 def test_every_command_has_the_same_ends_of_the_same_table(capsys, tmp_path):
-    """A row an output or an answer, in `judge` and in `ratings`; worth in `prevalence` too."""
+    """A row per output or an answer, in `judge` and in `ratings`; worth in `prevalence` too."""
     rng = np.random.default_rng(3)
     truth = rng.choice(["bad", "good"], 120)
     said = np.where(rng.random(120) < 0.85, truth, "good")

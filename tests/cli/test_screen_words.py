@@ -15,7 +15,7 @@ import bayesjudge
 from bayesjudge import panel as panels
 from bayesjudge import prevalence, ratings, repeats
 from bayesjudge.bias import Shifts, answer, closed_forms, simulate
-from bayesjudge.bias.answer import _directions
+from bayesjudge.bias.answer import _directions, _moves
 from bayesjudge.cli import main
 from bayesjudge.cli.explain import meaning
 from bayesjudge.cli.options import Shared
@@ -65,7 +65,7 @@ def test_a_method_that_says_next_to_nothing_is_not_the_largest_difference():
     vague = _estimate("Vague", a=Row(0.2, 0.01, 0.99), b=Row(0.6, 0.01, 0.99))
     near = _estimate("Near", a=Row(0.78, 0.7, 0.85), b=Row(0.61, 0.5, 0.7))
     told = " ".join(" ".join(_lines(vague, near)).split())
-    assert "Other methods agree within 0.02 (--details)." in told
+    assert "Other methods differ by at most 0.02 (--details)." in told
     assert "Vague" not in told
 
 
@@ -120,55 +120,48 @@ def test_names_are_folded_and_numbers_are_not(monkeypatch, capsys):
         assert number in out
 
 
-def test_one_change_is_told_by_its_direction_first():
+def test_the_answer_on_a_change_is_the_rms_shift_and_its_direction_comes_next():
     rows = simulate(random_seed=1)
     kept = rows[rows["variant"].isin(["baseline", "format"])]
     shifts = Shifts.from_frame(kept, scale=(0, 100), design="item")
     said = answer(*closed_forms(shifts))
     mean = next(one for one in closed_forms(shifts) if "mean_shift" in one)
-    value = float(np.ravel(mean.quantities["mean_shift"].value)[0])
+    (value,) = mean.quantities["mean_shift"].value
     moves = "raises" if value > 0 else "lowers"
-    assert said.text.startswith(f"'format' {moves} scores by {abs(value):.1f} points on average (")
-    assert said.notes[0].startswith("A typical move of a single score (root mean square, either")
+    size = said.quoted["rms_shift", "format"].value
+    assert said.text.startswith(f"'format' moves a score by {size:.1f} points, root mean square (")
+    assert said.notes[1].startswith(f"'format' {moves} scores by {abs(value):.1f} points on aver")
     assert "No promise" not in str(said)
     assert "1 kind of change" in said.basis
 
 
-def test_several_changes_are_told_by_direction_and_none_as_the_most():
+def test_of_several_changes_the_largest_is_the_answer_and_only_directions_that_are_known_are_told():
     table = simulate(random_seed=1)
     read = Shifts.from_frame(table, scale=(0, 100), design="item", rerun="rerun")
-    made = closed_forms(read)
-    said = str(answer(*made))
-    mean = next(one for one in made if "mean_shift" in one)
-    sizes = {one: mean["mean_shift", one].value for one in ("format", "order")}
-    first, second = sorted(sizes, key=lambda one: -abs(sizes[one]))
-    assert 0 <= said.find(f"'{first}'") < said.find(f"'{second}'")
-    assert "A typical move of a single score (root mean square, either way) is" in said
-    assert "if judged again unchanged" in said
-    assert "most" not in said
-    assert "least" not in said
+    said = answer(*closed_forms(read))
+    sizes = {name: said.quoted["rms_shift", name].value for name in ("format", "order")}
+    first, second = sorted(sizes, key=lambda name: -sizes[name])
+    assert said.text.startswith(f"'{first}' moves a score by {sizes[first]:.1f} points")
+    assert said.notes[0].startswith(f"'{second}' moves a score by {sizes[second]:.1f} (")
+    assert said.notes[0].endswith("judging again unchanged by 4.4, on a scale of 0 to 100.")
+    # the mean shift of 'order' may be 0
+    assert said.notes[1].startswith("'format' raises scores by 2.2 points on average (1.0 to 3.4).")
+    assert "'order' raises" not in str(said)
+    assert "most " not in said.text
 
 
 def test_changes_without_reruns_include_the_noise_of_judging_again():
     table = simulate(random_seed=1)
     kept = table[table["variant"].isin(["baseline", "format", "order"])]
     said = answer(*closed_forms(Shifts.from_frame(kept, scale=(0, 100), design="item")))
-    assert (
-        "the noise of judging again included, which may be most of it: nothing was" in said.notes[1]
-    )
+    assert said.notes[1].startswith("The noise of judging again is included, and may be most of it")
 
 
 def test_changes_that_move_alike_are_told_with_one_verb():
     rows = {("a",): Row(-2.0, -3.0, -1.0), ("b",): Row(-1.0, -1.5, -0.5), ("c",): Row(0.1, -1, 1.2)}
-    told = _directions([("a",), ("b",), ("c",)], rows, 0.95)
-    assert told == (
-        "'a' lowers scores by 2.0 on average (1.0 to 3.0, 95 % interval) and 'b' by 1.0 (0.5 to "
-        "1.5); whether 'c' raises or lowers scores is not known: 0.1 (-1.0 to 1.2)"
-    )
-    assert _directions([("c",)], rows, 0.95) == (
-        "Whether 'c' raises or lowers scores is not known: 0.1 on average (-1.0 to 1.2, 95 % "
-        "interval)"
-    )
+    told = _directions([("a",), ("b",)], rows, verdicts=False, unit="")
+    assert told == "'a' lowers scores by 2.0 on average (1.0 to 3.0) and 'b' by 1.0 (0.5 to 1.5)"
+    assert [_moves(row) for row in rows.values()] == ["lowers", "lowers", ""]
 
 
 @pytest.mark.parametrize("kept", sorted(GOLDEN.glob("*.json")), ids=lambda path: path.stem)
@@ -268,7 +261,7 @@ def test_names_of_methods_in_the_kept_screens_are_explained():
 
 
 @pytest.mark.parametrize("word", [
-    "probably better", "may or may not", "labels alone", "without an interval", "agree within",
+    "probably better", "may or may not", "labels alone", "without an interval", "differ by at most",
     "shared items", "sampled since", "trust",
     "errs more", "Variance parts", "outliers", "Difference (curves)", "Difference (PPI++)",
     "Binned scores", "RMS shift", "Truth given votes (NUTS)", "Dirichlet, worst case",
@@ -393,7 +386,7 @@ def test_numbers_without_an_interval_are_not_held_against_one_that_has():
     bare = _estimate("Bare", a=Row(0.3, np.nan, np.nan), b=Row(0.3, np.nan, np.nan))
     near = _estimate("Near", a=Row(0.78, 0.7, 0.85), b=Row(0.61, 0.5, 0.7))
     told = " ".join(" ".join(_lines(bare, near)).split())
-    assert "Other methods agree within 0.02 (--details)." in told
+    assert "Other methods differ by at most 0.02 (--details)." in told
     assert "Bare" not in told
     aside = replace(STYLE, aside=(near.method,))
     found = Answer("", "", "", _estimate("Quoted", **SHARES))
@@ -416,7 +409,7 @@ def test_the_mean_of_all_items_takes_fewer_calls():
         once = found.quoted["half_width_of_one"].value / np.sqrt(items)
         calls = max(1, int(np.ceil((once / half_width) ** 2)))
         (note,) = [one for one in found.notes if "The mean of all" in one]
-        assert ("one call an item tells" if calls == 1 else f"{calls} calls an item tell") in note
+        assert ("one call per item tells" if calls == 1 else f"{calls} calls per item tell") in note
         assert f"± {once / np.sqrt(calls):.2g}" in note
 
 
@@ -507,9 +500,9 @@ def test_verdicts_that_flip_are_told_as_shares():
     shifts = Shifts.from_frame(table, scale=(0, 1), design="item")
     made = closed_forms(shifts)
     told = str(answer(*made))
-    assert told.startswith("'bold' raises the share of 1s by 5 points")  # 10 - 2 of 150
-    assert "of verdicts flip, either way (the square of the RMS shift)" in told
-    assert f"{1200 / 150:.0f} % (" in told
+    assert told.startswith(f"'bold' flips {1200 / 150:.0f} % of verdicts (")
+    assert "; the RMS shift, 0.28, is its root." in told
+    assert "'bold' raises the share of 1s by 5 points (" in told  # 10 - 2 of 150
     assert "root mean square" not in told
 
 
@@ -1001,12 +994,10 @@ def test_what_is_promised_without_a_tolerance():
         spared = (n + 1) // 20 - 1
         if not few:
             spared = (binom.cdf(np.arange(n), n, 0.05) <= 0.05).sum() - 1
-        assert found.text == "Whether 'perturbed' raises or lowers scores is not known."
+        assert found.text.startswith("'perturbed' moves a score by ")
         move, note = found.notes
         size = f"{sizes[n - 1 - spared]:.2g} points"
-        assert move.startswith(
-            "A typical move of a single score (root mean square, either way) is "
-        )
+        assert move.startswith("The noise of judging again is included")
         assert (f"a score by at most {size}" if few else f"a score further than {size}") in note
         assert ("on average over what might have been measured" in note) == few
         card = certificates.certify(

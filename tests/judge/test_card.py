@@ -194,7 +194,7 @@ def test_labels_of_other_runs_add_up():
 
 def test_several_judges_have_no_passport_together():
     two = Counts(*([9] * 2,) * 6, calibration="random", systems=("a", "b"), dim="judge")
-    with pytest.raises(bj.InputError, match="one judge a passport"):
+    with pytest.raises(bj.InputError, match="one judge per passport"):
         Card.make(two, judge="x")
 
 

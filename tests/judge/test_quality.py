@@ -326,7 +326,7 @@ def test_items_of_which_people_differ_are_weighed_whole():
 
 
 def one_person(right, classes=2, items=200):
-    """A judge beside one person, a row an output, and a row an answer."""
+    """A judge beside one person, a row per output, and a row per answer."""
     rng = np.random.default_rng(2)
     truth = rng.integers(classes, size=items)
     wrong = (truth + rng.integers(1, classes, size=items)) % classes

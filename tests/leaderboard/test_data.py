@@ -13,7 +13,7 @@ A, TIE, B, NONE = [1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]
 
 
 def battles_of(cells, **about):
-    """One row a cell, x shown first, y second."""
+    """One row per cell, x shown first, y second."""
     table = pd.DataFrame({"model_a": "x", "model_b": "y", "winner": cells, "sure": "A"})
     table["row"] = [f"r{i}" for i in range(len(cells))]
     return Battles.from_frame(table, verdict=["winner", "sure"], item="row", **about)

@@ -87,7 +87,7 @@ def test_what_cannot_be_added_is_refused(change, words):
 
 
 def labels_of(rows):
-    """One row a labelled item, without votes."""
+    """One row per labelled item, without votes."""
     known = rows[rows["truth"].notna()].drop_duplicates(["generator", "item"])
     return known[["generator", "item", "truth"]]
 

@@ -33,7 +33,7 @@ def read(calibration="random", by=None, **how):
 
 
 def single(**how):
-    """One row an item."""
+    """One row per item."""
     return read(**how, repeats=1)
 
 
@@ -127,7 +127,7 @@ def test_counts_say_that_rows_are_items_if_no_column_told_them():
     assert counts.system("a").distinct
 
 
-# One row an item is part 1 -----------------------------------------------------------------------
+# One row per item is part 1 -----------------------------------------------------------------------
 
 EACH = ("naive", "human_only", "difference", "rogan_gladen", "post_stratified", "exact")
 

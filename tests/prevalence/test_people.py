@@ -43,7 +43,7 @@ def counts(table):
 
 
 def long_of(table):
-    """A row a person, and one of each item that nobody labelled."""
+    """A row per person, and one of each item that nobody labelled."""
     rows = []
     for item, row in enumerate(table.to_dict("records")):
         said = [(name, row[name]) for name in ("ann1", "ann2") if not np.isnan(row[name])]

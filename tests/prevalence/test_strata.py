@@ -412,7 +412,7 @@ def test_a_stratum_without_an_answer_leaves_none_overall():
 
 
 def rows_of(counts):
-    """One row an item: verdict, truth (nan where unknown), propensity."""
+    """One row per item: verdict, truth (nan where unknown), propensity."""
     c, rows = counts, []
     for i, p in enumerate(c.propensity):
         a1, a0, m1, m0 = c.correct_pass[i], c.incorrect_fail[i], c.correct_n[i], c.incorrect_n[i]

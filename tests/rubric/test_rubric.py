@@ -262,7 +262,7 @@ def test_a_total_may_be_as_low_as_what_is_left_of_its_criteria_allows():
         ({"truth_scale": (3, 3)}, r"truth_scale=\(3, 3\): expected the lowest"),
         ({"weight": dict.fromkeys(NAMES, -1)}, "no criterion has a weight above 0"),
         ({"weight": {"rude": "-1"}}, r"weight= of .*expected numbers"),
-        ({"weight": "points"}, "names a column: of a row an output, give the points by criterion"),
+        ({"weight": "points"}, "names a column: of a row per output, give the points by criterion"),
         ({"criteria": {}, "weight": None}, "names no criterion"),
     ],
 )

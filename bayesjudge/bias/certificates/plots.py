@@ -63,7 +63,7 @@ def plot_trade_off(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        One line a tolerance; hollow if it rests on the scale alone.
+        One line per tolerance; hollow if it rests on the scale alone.
     """
     ax = ax or new_axes(6.5, 3.4)
     for i, (tolerance, rows) in enumerate(table.groupby("tolerance", sort=True)):

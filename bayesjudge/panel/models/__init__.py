@@ -1,1 +1,1 @@
-"""Models of a panel, one file a family: `PanelModel` is what they share."""
+"""Models of a panel, one file per family: `PanelModel` is what they share."""

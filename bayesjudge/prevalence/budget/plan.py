@@ -86,7 +86,7 @@ def plan(
     Returns
     -------
     pandas.DataFrame
-        One row a number and strategy: ``people only`` (a random sample is labelled and the judge
+        One row per number and strategy: ``people only`` (a random sample is labelled and the judge
         left out), ``random sample`` (the same labels, joined with the judge's verdicts), ``half
         good, half bad`` and ``by verdict``. Columns ``labelled``, ``strategy``, ``calibration``
         (what to declare), ``correct_n`` and ``incorrect_n`` (labels of good and bad items that are

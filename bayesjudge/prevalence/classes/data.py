@@ -256,7 +256,7 @@ class ClassCounts(View):
         Parameters
         ----------
         table : dataframe
-            One row an item; pandas, polars, Arrow, DuckDB or Spark.
+            One row per item; pandas, polars, Arrow, DuckDB or Spark.
         calibration : str
             How the labelled rows were chosen: the name of one of `bayesjudge.prevalence.DESIGNS`.
         verdict, truth : str
@@ -357,7 +357,7 @@ class ClassCounts(View):
         Parameters
         ----------
         table : dataframe
-            One row a pair of answers, ours and theirs.
+            One row per pair of answers, ours and theirs.
         calibration : {"random", "by_truth", "separate", "by_verdict"}
             How the labelled rows were chosen.
         verdict, swapped : str

@@ -40,7 +40,7 @@ def simulate(
     Returns
     -------
     pandas.DataFrame
-        Columns ``verdict`` and ``truth`` (empty if there is no label), one row an item.
+        Columns ``verdict`` and ``truth`` (empty if there is no label), one row per item.
 
     Raises
     ------

@@ -172,6 +172,7 @@ def _why(quoted: Quoted, items: Items, gaps: Sequence[dict[str, Any]]) -> str:
     of = "; of the difference" * bool(gaps)
     of += " and its probability" * bool(gaps and "probability" in gaps[0])
     of += f": {gaps[0]['method']}" if gaps else ""
+    of += ", of independent samples" * (bool(gaps) and not share_items(items))
     if items.repeated:
         return f"Quoted: {method}, with variances by item, since rows repeat items{of}."
     kind = kind_of(items.systems)

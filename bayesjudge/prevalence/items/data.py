@@ -173,7 +173,7 @@ class Items(View):
     def verdicts(self) -> Verdicts:
         """The patterns of verdicts and labels by kind of item that these are of.
 
-        A verdict a row or, of a judge that repeats, all looks at one output.
+        A verdict per row or, of a judge that repeats, all looks at one output.
         """
         return Verdicts.from_item_cells(
             self.cells,
@@ -217,7 +217,7 @@ class Items(View):
 
     @property
     def units(self) -> np.ndarray:
-        """Cells with one unit a truth: of an output that is judged n times, n verdicts of 1/n."""
+        """Cells with one unit per truth: of an output that is judged n times, n verdicts of 1/n."""
         return self._units_of(self.cells)
 
     def _units_of(self, cells: np.ndarray) -> np.ndarray:
@@ -286,7 +286,7 @@ class Items(View):
         Returns
         -------
         Counts
-            One entry a system; plain numbers of a single one.
+            One entry per system; plain numbers of a single one.
         """
         cells = np.tensordot(self.count, self.cells, 1)
         about: dict[str, Any] = {"calibration": self.calibration, "pass_name": self.pass_name}
@@ -310,7 +310,7 @@ class Items(View):
         missing_value: Any = None,
         unparsed: Literal["fail", "drop"] | None = None,
     ) -> Self:
-        """Read a log: one row a verdict.
+        """Read a log: one row per verdict.
 
         Parameters
         ----------

@@ -67,7 +67,7 @@ class PeopleCounts(View):
             others = [name for name in table.judges if name not in table.people]
             single = len(others) == 1 and table.response.shape[1] == len(table.judges)
             require(single, f"expected one judge beside people, got {others}: take one at a time")
-            require(table.people, "nobody is named as a person: truth=[one column a person]")
+            require(table.people, "nobody is named as a person: truth=[one column per person]")
             two = len(table.classes) == len(table.responses or ()) == 2 and table.item is None
             require(two, f"expected passes and fails, got classes {list(table.classes)}")
             design = design_of(
@@ -293,7 +293,7 @@ class PeopleCounts(View):
         Parameters
         ----------
         table : dataframe
-            One row an item, or a row a person (`rater`); pandas, polars, Arrow, DuckDB or Spark.
+            One row per item, or a row per person (`rater`); pandas, polars, Arrow, DuckDB or Spark.
         truth : str or sequence of str
             Columns with the labels of each person, empty where there is none; one column with
             `rater`, or of a single person.
@@ -336,7 +336,7 @@ class PeopleCounts(View):
             return cls.of(Verdicts.read(table, how, guess_items=True), str(how.truth))
         with checking(how.subject) as require:
             alone = how.item is not None and how.rater is None and how.stratum is None
-            require(alone, "repeats= takes item=, a column a person, and no strata")
+            require(alone, "repeats= takes item=, a column per person, and no strata")
         counts = cls.of(Verdicts.read(table, replace(how, item=None)), str(how.truth))
         return replace(counts, design_effects=_design_effects(table, how, repeats, counts))
 

@@ -157,7 +157,7 @@ def doubtful(table: Any, model: PeopleErrors | None = None, **columns: Any) -> p
     Returns
     -------
     pandas.DataFrame
-        One row a label, the most doubtful first: ``item`` (or the row's number), the system or
+        One row per label, the most doubtful first: ``item`` (or the row's number), the system or
         stratum if there are several, ``person``, ``label``, ``verdict`` (1, 0, and -1 if none) and
         ``wrong``, the probability; summed up, it is how many wrong labels are expected.
         Adjudicated items are left out.

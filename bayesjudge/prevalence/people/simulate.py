@@ -42,7 +42,7 @@ def simulate(
     Returns
     -------
     pandas.DataFrame
-        Columns ``verdict``, ``ann1``, ``ann2`` and so on (1, 0 or empty), one row an item.
+        Columns ``verdict``, ``ann1``, ``ann2`` and so on (1, 0 or empty), one row per item.
 
     Raises
     ------

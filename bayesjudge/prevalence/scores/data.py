@@ -377,7 +377,7 @@ class Scores(View):
         Parameters
         ----------
         table : dataframe
-            One row an item; pandas, polars, Arrow, DuckDB or Spark. Of more than 100,000 different
+            One row per item; pandas, polars, Arrow, DuckDB or Spark. Of more than 100,000 different
             scores in an engine (DuckDB, Spark, polars lazily), those of items without a label are
             grouped there: their mean stays what it is; see `grouped`.
         calibration : str

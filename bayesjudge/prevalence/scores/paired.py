@@ -109,7 +109,7 @@ class PairedScores:
         Parameters
         ----------
         table : data frame
-            One row an item and system; see `Scores.from_frame`, also for the other arguments. What
+            One row per item and system; see `Scores.from_frame`, also for the other arguments. What
             an engine holds is read into memory.
         by : str
             Column that names the system of each row.

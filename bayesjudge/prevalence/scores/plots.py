@@ -73,8 +73,8 @@ def plot_residuals(scores: Scores, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        One point a pattern, as large as it has items, on the truths' scale; the line is the mean of
-        each bin. A line that is not level says that a difference estimator should fit g.
+        One point per pattern, as large as it has items, on the truths' scale; the line is the mean
+        of each bin. A line that is not level says that a difference estimator should fit g.
     """
     axes = ax or new_axes()
     known = scores.known

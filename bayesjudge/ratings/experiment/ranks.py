@@ -41,7 +41,7 @@ def rank_correlations(
     Returns
     -------
     pandas.DataFrame
-        One row a definition: Spearman's correlation with ``decision_consistency`` and with the
+        One row per definition: Spearman's correlation with ``decision_consistency`` and with the
         absolute ``prevalence_bias``, each the mean over cutoffs .3, .5, .7; means over worlds, and
         their standard errors in columns that end in ``_error``. 1 where both rank alike.
 
@@ -97,7 +97,7 @@ def error_rank_correlations(
     Returns
     -------
     pandas.DataFrame
-        One row a definition: Spearman's ``correlation``, mean over worlds, and its standard error
+        One row per definition: Spearman's ``correlation``, mean over worlds, and its standard error
         ``correlation_error``. 1 where people's errors leave the ranks as they are.
 
     Raises
@@ -153,9 +153,9 @@ def monotonicity_violations(
     Returns
     -------
     pandas.DataFrame
-        One row a pair of definitions: ``first``, ``second``, and ``share``, of the comparisons that
-        neither calls equal, of those in opposite order; 0 where no violation was met, which does
-        not show that there is none.
+        One row per pair of definitions: ``first``, ``second``, and ``share``, of the comparisons
+        that neither calls equal, of those in opposite order; 0 where no violation was met, which
+        does not show that there is none.
 
     Raises
     ------

@@ -12,7 +12,7 @@ FEEDBACK, REFERENCE, OUTPUT = "feedback.", "reference.", "outputs."
 
 
 class LangSmith:
-    """One row a run of an example, one column per feedback key; repetitions share the example."""
+    """One row per run of an example, one column per feedback key; repetitions share the example."""
 
     NAME = "LangSmith"
 

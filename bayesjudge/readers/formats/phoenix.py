@@ -16,7 +16,7 @@ TEXTS = {"input", "output", "explanation"}
 
 
 class Phoenix:
-    """One row an annotation, or one column per evaluator, whose cells hold its result."""
+    """One row per annotation, or one column per evaluator, whose cells hold its result."""
 
     NAME = "Phoenix"
 

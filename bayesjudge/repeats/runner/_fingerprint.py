@@ -71,7 +71,7 @@ def describe(
 
 
 def changes(old: Mapping[str, Entry], new: Mapping[str, Entry]) -> list[str]:
-    """Say what is not as it was, one text a change; of items, the first few."""
+    """Say what is not as it was, one text per change; of items, the first few."""
     about = {name: entry.about for name, entry in {**old, **new}.items()}
     names = [n for n in about if n not in old or n not in new or old[n].digest != new[n].digest]
     items = [name for name in names if about[name] == "item"]

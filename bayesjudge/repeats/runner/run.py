@@ -399,10 +399,10 @@ class Run:
     Parameters
     ----------
     answers : pandas.DataFrame
-        One row a call: ``item``, ``judge``, ``repeat``, ``score``, ``raw``, ``problem``,
+        One row per call: ``item``, ``judge``, ``repeat``, ``score``, ``raw``, ``problem``,
         ``reason``, by item and repeat, whatever the order in which answers came.
     items : pandas.DataFrame
-        One row an item: ``item``, ``mean``, ``low``, ``high`` (``nan`` without a score),
+        One row per item: ``item``, ``mean``, ``low``, ``high`` (``nan`` without a score),
         ``calls``, ``unparsed``, ``failed``, ``settled``.
     scale : tuple of float
         Values that a judge can give.
@@ -429,7 +429,7 @@ class Run:
 def _summarise(
     answers: pd.DataFrame, items: Sequence[str], settings: Settings, calls: int, cost: float
 ) -> Run:
-    """Make a `Run` of the answers in a store, with one row an item, asked or not."""
+    """Make a `Run` of the answers in a store, with one row per item, asked or not."""
     import pandas as pd
 
     rule = settings.rule

@@ -48,7 +48,7 @@ def compare(passes: Passes, fit: Fit | None = None, *, ci_prob: float = 0.95) ->
     Returns
     -------
     pandas.DataFrame
-        One row a method and system, as `bayesjudge.side_by_side` has them.
+        One row per method and system, as `bayesjudge.side_by_side` has them.
     """
     made = closed_forms(passes, ci_prob=ci_prob)
     return side_by_side(*made, *([] if fit is None else [fit]), ci_prob=ci_prob)

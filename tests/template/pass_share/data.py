@@ -55,7 +55,7 @@ class Passes(ReadAtOnce):
     def from_frame(
         cls, table: Any, *, verdict: str = "verdict", system: str = "system", item: str = "item"
     ) -> Self:
-        """Count the rows of a table, one row an item and system.
+        """Count the rows of a table, one row per item and system.
 
         Parameters
         ----------
