@@ -42,6 +42,8 @@ PAIRS = (
 )
 #: Columns of verdicts there, and those with the places exchanged.
 VERDICTS = {"winner": None, "verdict": None, "preference": None, "g1_winner": "g2_winner"}
+#: Columns of Kaggle's copy of LMArena's votes, which are one verdict together.
+ONE_HOT = ("winner_model_a", "winner_model_b", "winner_tie")
 #: People in the column ``judge`` of LMArena's and MT-bench's votes: what they are, and a number.
 VOTER = re.compile(r"(arena_user|human|annotator|author|expert|user)[_ ]?\d*")
 #: Columns of items there.
@@ -157,9 +159,8 @@ def leaderboard(
     with source.counted(_wanted(source, roles, about), quiet=shared.quiet) as rows:
         battles = module.Battles.from_frame(rows, **roles, **about, **said)  # type: ignore[arg-type]
     with checking("options") as require:
-        known = baseline is None or baseline in battles.systems
         words = f"--baseline: no system {baseline!r}; there are {few(battles.systems, 8)}"
-        require(known, words)
+        require(baseline is None or baseline in battles.systems, words)
     about_length: Any = target.replace("-", " ")
     model = module.CalibratedBattles(target=about_length)
     _present(battles, model, shared, source, baseline)
@@ -178,9 +179,8 @@ def _present(
         formulas = module.closed_forms(battles, target=model.target, ci_prob=level)
     except InputError:  # the model has an answer
         formulas = ()
-    at_once = []
-    if battles.labelled or not formulas:
-        at_once.append(module.approximate(battles, model, random_seed=shared.seed))
+    wanted = battles.labelled or not formulas
+    at_once = [module.approximate(battles, model, random_seed=shared.seed)] if wanted else []
 
     def shown(fit: Fit) -> list[Estimate]:
         estimate = fit.estimate(ci_prob=level, interval=shared.interval)
@@ -250,6 +250,9 @@ def _columns(
             meaning = "the column with the system whose answer was shown"
             require(not absent, needed(option, f"{option} is needed: {meaning} {option[2:]}"))
         words = "--verdict is needed: columns with judges' verdicts, or --people with people's"
+        if {*ONE_HOT} <= {*have}:
+            words += f"; {listed(ONE_HOT)} are one verdict: make one column of them, in pandas "
+            words += f"table['winner'] = table[{[*ONE_HOT]}].idxmax(axis=1), for --people winner"
         require(verdicts or people, needed("--verdict", words))
     return {
         "first": given["--first"],

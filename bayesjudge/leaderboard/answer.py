@@ -138,7 +138,8 @@ def elo(row: Row, ci_prob: float | None = None) -> str:
 def _basis(battles: Battles) -> str:
     many = f"{how_many(battles.battles, 'battle')} of {how_many(len(battles.systems), 'system')}"
     said = battles.labelled
-    judges = f"; judged by {few(list(battles.judges), 3)}" if battles.judges else ""
+    heard = [name for name in battles.judges if battles.verdicts[name]]
+    judges = f"; judged by {few(heard, 3)}" if heard else ""
     verdict = "people's verdict"
     if battles.averaged > 1:
         verdict = f"a verdict of {battles.averaged} people, their average where they differ"
@@ -150,7 +151,7 @@ def _why(quoted: Estimate, battles: Battles, known: bool) -> str:
         return f"Quoted: {quoted.method}; no battle has people's verdict."
     if quoted.method.computed == "formula":
         return f"Quoted: {quoted.method}."
-    if not battles.judges:
+    if sum(battles.verdicts.values()) == battles.labelled:
         return f"Quoted: {quoted.method.brief}, of people's verdicts alone."
     return (
         f"Quoted: {quoted.method}: it learns from the judge's battles as far as people's verdicts "

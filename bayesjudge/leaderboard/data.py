@@ -356,9 +356,8 @@ class Battles(ReadAtOnce):
             c: _read(columns[c], c, systems, (left, right), {**meant, "missing": missing_value})
             for c in said
         }
-        problems = [p for _, faults in read.values() for p in faults]
         with checking("leaderboard.Battles") as require:
-            for problem in problems:
+            for problem in [p for _, faults in read.values() for p in faults]:
                 require(False, problem)
         asked = {c: np.asarray(shares) for c, (shares, _) in read.items()}
         style = None if lengths is None else _log_ratio(cells, lengths)

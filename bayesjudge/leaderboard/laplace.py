@@ -50,7 +50,8 @@ def approximate(
     parameters at once, by the curvature of the likelihood, with Metropolis' correction. NUTS agrees
     (``tests/leaderboard/test_laplace.py``), and ranks are uniform
     (``benchmarks/leaderboard/sbc.py``). Of more than 220 parameters (about 105 systems) the
-    likelihood is taken as its parabola at the mode (``benchmarks/leaderboard/large.py``).
+    likelihood is taken as its parabola at the mode, which was held against NUTS on 200 systems
+    (``benchmarks/leaderboard/large.py``), and on no more than these.
 
     Parameters
     ----------

@@ -26,7 +26,8 @@ WORDS: Mapping[str, tuple[float, float, float]] = {
     **dict.fromkeys(("", "none", "nan", "null", "na", "error", "unparsed", "invalid"), NONE),
 }
 #: What may stand before the word of a place: ``model_a``, ``assistant 1``, ``answer-b``.
-PREFIXES = {"model", "assistant", "answer", "response", "output", "system", "option", "generator"}
+PREFIXES = {"winner", "model", "assistant", "answer", "response", "output", "system", "option",
+            "generator"}  # fmt: skip
 STEPS = re.compile(r"\[*\s*([ab])\s*(>>|>|=|<|<<)\s*([ab])\s*\]*")
 
 
@@ -69,21 +70,15 @@ def read_cells(
             unknown.append(cell)
         else:
             shares[i] = verdict
-    problems = []
-    if unknown:
-        shown = few([repr(cell) for cell in unknown], 5)
-        problems.append(
-            Problem(
-                f"column {column!r}: {shown}: expected the place that won (A, B, 1, 2, model_a …), "
-                "a system's name, tie, or a probability; say what else means the first answer, "
-                "the second, a tie or nothing (first_value=, second_value=, tie_value=, "
-                "missing_value=)",
-                "unknown-verdict",
-                column,
-                unknown,
-            )
-        )
-    return Read(shares, named, problems)
+    if not unknown:
+        return Read(shares, named, [])
+    words = (
+        f"column {column!r}: {few([repr(cell) for cell in unknown], 5)}: expected the place that "
+        "won (A, B, 1, 2, model_a …), a system's name, tie, or a probability; say what else means "
+        "the first answer, the second, a tie or nothing (first_value=, second_value=, tie_value=, "
+        "missing_value=)"
+    )
+    return Read(shares, named, [Problem(words, "unknown-verdict", column, unknown)])
 
 
 def _in_words(word: str) -> tuple[float, float, float] | None:
@@ -96,7 +91,7 @@ def _in_words(word: str) -> tuple[float, float, float] | None:
         won = left if ">" in sign else right
         return TIE if sign == "=" else FIRST if won == "a" else SECOND
     parts = [part for part in re.split(r"[\W_]+", word) if part]
-    if parts and parts[0] in PREFIXES:
+    while parts and parts[0] in PREFIXES:
         parts = parts[1:]
     return WORDS.get("".join(parts)) if parts or not word else None
 

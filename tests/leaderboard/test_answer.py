@@ -347,6 +347,26 @@ def test_a_log_of_weighted_preferences_is_read_as_probabilities(tmp_path, monkey
     assert row["value"] == pytest.approx(200 / np.log(10) * np.log(share / (1 - share)), rel=1e-6)
 
 
+def test_a_judge_whose_column_is_empty_judged_nothing(table):
+    found = lb.answer(lb.approximate(battles_of(table.assign(winner="")), draws=200))
+    assert "judged by" not in found.basis
+    assert found.why == "Quoted: Bayesian (corrected Laplace), of people's verdicts alone."
+
+
+@pytest.mark.slow
+def test_three_columns_of_one_verdict_are_not_three_judges(table, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    said = {"winner_model_a": "A", "winner_model_b": "B", "winner_tie": "tie"}
+    said = {column: table["winner"].eq(word).astype(int) for column, word in said.items()}
+    table[["model_a", "model_b"]].assign(**said).to_csv("votes.csv", index=False)
+    assert main(["leaderboard", "votes.csv"]) == 2
+    assert "are one verdict" in " ".join(capsys.readouterr().err.split())
+    assert main(["doctor", "votes.csv", "--json"]) == 0
+    assert "leaderboard" not in " ".join(
+        one["command"] for one in json.loads(capsys.readouterr().out)["answers"]
+    )
+
+
 @pytest.mark.slow
 def test_columns_and_systems_that_there_are_not(table, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -24,6 +24,7 @@ def battles_of(cells, **about):
     [
         (["A", "b", "tie", None], [A, B, TIE, NONE]),
         (["model_a", "model_b", "tie (bothbad)", "Tie"], [A, B, TIE, TIE]),
+        (["winner_model_a", "winner_model_b", "winner_tie"], [A, B, TIE]),
         (["A>>B", "A>B", "A=B", "B>A", "B>>A", "[[B>>A]]"], [A, A, TIE, B, B, B]),
         (["x", "y", "x"], [A, B, A]),
         ([1, 2, 0], [A, B, TIE]),

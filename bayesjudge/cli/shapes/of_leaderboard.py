@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from bayesjudge.cli.leaderboard import PAIRS, VOTER
+from bayesjudge.cli.leaderboard import ONE_HOT, PAIRS, VOTER
 from bayesjudge.cli.shapes import WANTED, Line, Match, Reading
 from bayesjudge.cli.shapes.coding import given
 from bayesjudge.cli.shapes.of_orders import MOST_ANSWERS, in_both_orders, pair_in
@@ -31,7 +31,7 @@ def matches(table: Table) -> Iterator[Match]:
     have = {*table.columns}
     known = next((pair for pair in PAIRS if {*pair} <= have), None)
     pair = known or pair_in(table)
-    if pair is None or table.log:
+    if pair is None or table.log or {*ONE_HOT} <= have:
         return
     systems = [*dict.fromkeys([*table[pair[0]].kinds, *table[pair[1]].kinds])]
     if not 2 <= len(systems) <= MOST_SYSTEMS:
