@@ -40,10 +40,10 @@ def near(changed: str) -> list[str]:
 
 
 def _importing(path: Path) -> list[str]:
-    """Test files that import a file of the package by its name."""
+    """Test files that import a file of the package by its name; those that are named so first."""
     package, name = ".".join(path.parts[:-1]).replace(".", r"\."), path.stem
     imports = re.compile(rf"from {package}(\.{name} import| import [^\n]*\b{name}\b)")
-    tests = (TOP / "tests").rglob("test_*.py")
+    tests = sorted((TOP / "tests").rglob("test_*.py"), key=lambda p: (name not in p.stem, p))
     return [str(test.relative_to(TOP)) for test in tests if imports.search(test.read_text())]
 
 

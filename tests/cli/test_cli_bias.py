@@ -185,7 +185,7 @@ def test_sampled_fit_is_saved_and_certified(run, folder):
 def test_a_vector_of_scores_is_measured_but_not_sampled(run):
     code, out, err = run("bias", "scores.csv", *READ, "--score", "score", "--score", "other")
     assert code == 0
-    assert "the model is of one score" in err
+    assert "the model takes one score" in err
     assert "NUTS" not in out
 
 

@@ -309,7 +309,7 @@ def test_a_plan_with_a_judge_has_a_bar(capsys, monkeypatch):
         ("--at-least 0.8 --prevalence 0.7", "--prevalence 0.7 is below --at-least 0.8"),
         ("--at-least 0.8 --width 0.1", "--width is about widths: leave it out with --at-least"),
         ("--at-least 0.8 --labelled 50 --ci-prob 0.9", "--ci-prob is about widths"),
-        ("--at-least 0.8 --labelled 50", "leave it out with --at-least; in Python chance_to_pass("),
+        ("--at-least 0.8 --labelled 50", "--labelled is about widths: leave it out"),
         ("--at-least 0.8 --power 1", "--power must lie in (0, 1), got 1"),
         ("--at-least 0.8 --probability 0", "--probability must lie in [0.5, 1), got 0"),
         ("--at-least 0.8 --agreement 0.4", "--agreement must lie in (0.5, 1], got 0.4"),
