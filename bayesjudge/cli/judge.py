@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -34,9 +35,9 @@ from bayesjudge.cli.output import Results, Story, first_lines, present, tell, wr
 from bayesjudge.cli.passport import text_of
 from bayesjudge.cli.scores import read_scale
 from bayesjudge.cli.source import Source, open_source
-from bayesjudge.core.answer import chance, numbers, percents
+from bayesjudge.core.answer import Answer, chance, numbers, percent_of, percents, points
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import Estimate
+from bayesjudge.core.estimate import Estimate, in_words
 from bayesjudge.core.words import words_for
 from bayesjudge.judge.data import as_judged
 from bayesjudge.judge.trust import ALPHA, PROMISED
@@ -254,10 +255,17 @@ def judge(
             **vars(meanings),
         )
 
+    findings = _where(source, given, asked, judged, people or ())
+
+    def answered(results: Results) -> Answer:
+        answer = bj.judge.answer(*results, ci_prob=shared.ci_prob)
+        worst = [f"Where it errs most: {finding.text}." for finding in (findings or [])[:1]]
+        return replace(answer, notes=(*worst, *answer.notes))
+
     def sections(_: Results) -> list[Section]:
         shown = [*_both_said(judged, quality), *_by_others(judged, shared)]
         shown += [] if trusted is None else [_trusted(trusted, wrong, promised)]
-        return [*shown, *_where(source, given, asked, judged, people or ())]
+        return [*shown, *_weak_spots(findings, given)]
 
     def draw(_: Results) -> dict[str, Axes]:
         drawn = {"What the judge says of what people say": bj.judge.plot_judge(quality)}
@@ -272,7 +280,7 @@ def judge(
         inputs={"outputs": judged.seen, "labelled": judged.labelled,
                 "calibration": f"{judged.design.name}: {judged.design.meaning}",
                 "labels": judged.table.spelling or None},
-        tell=lambda results: bj.judge.answer(*results, ci_prob=shared.ci_prob),
+        tell=answered,
         waits=False,
     )  # fmt: skip
     present(story, shared)
@@ -333,35 +341,41 @@ def _by_others(judged: bj.judge.Judged, shared: Shared) -> list[Section]:
         return []
     measure: Any = "accuracy" if "prevalence" in judged.design.identifies else "youden"
     compared = bj.judge.select(judged, measure=measure, ci_prob=shared.ci_prob)
+    value, less = (percents, points) if measure == "accuracy" else (numbers, numbers)
     lines = []
     for _, at, row in compared.only("difference").rows():
         better = compared["p_better", at["first"], at["second"]].value
         lines.append(
-            f"{at['first']} less {at['second']}: {numbers(row)}, better with probability "
+            f"{at['first']} less {at['second']}: {less(row)}, better with probability "
             f"{chance(better)}"
         )
     shown = lines if len(judged.judges) <= MOST_JUDGES else lines[: len(judged.judges)]
     fields = [{"quantity": name, "where": at, **row._asdict()} for name, at, row in compared.rows()]
-    heading = f"Judges against each other, on the same outputs ({compared.method})"
+    of = ", ".join(f"{at['judge']} {value(row)}" for _, at, row in compared.only(measure).rows())
+    shown = [f"{in_words(measure)}, shrunk towards each other: {of}", *shown]
+    heading = "Judges against each other, on the same outputs"
     return [Section(heading, shown, "judges", fields, detail=False)]
 
 
 def _trusted(trust: Estimate, wrong: float, promised: float) -> Section:
     """From which score on verdicts can stand."""
     lines = []
-    sides = (("pass", "pass_from", "from", "on"), ("fail", "fail_to", "down to", ""))
-    for side, name, word, on in sides:
+    sides = (
+        ("pass", "passes", "pass_from", "from", "on"), ("fail", "fails", "fail_to", "down to", "")
+    )  # fmt: skip
+    for side, many, name, word, on in sides:
         cut, share = trust[name].value, trust["traffic", side].value
         if cut != cut:
             lines.append(
-                f"No {side} can stand: for no score do these labels promise, {promised:.0%} sure, "
-                f"at most {wrong:.0%} wrong; more labels may."
+                f"No {side} can stand: no threshold keeps wrong {many} at {percent_of(wrong)} with "
+                f"{percent_of(promised)} certainty; with more labels one may."
             )
             continue
         lines.append(
-            f"A {side} can stand {word} {cut:.3g}{f' {on}' if on else ''}: at most {wrong:.0%} are "
-            f"wrong, with probability {promised:.0%}; that is {share:.0%} of the outputs "
-            f"(labelled ones there: {percents(trust['wrong', side])} wrong)."
+            f"A {side} can stand {word} {cut:.3g}{f' {on}' if on else ''}: at most "
+            f"{percent_of(wrong)} are wrong, with {percent_of(promised)} certainty; that is "
+            f"{percent_of(round(share, 2))} of the outputs (labelled ones there: "
+            f"{percents(trust['wrong', side])} wrong)."
         )
     lines.append(
         f"Best cut: {numbers(trust['best_cut'])}; there judge and people agree on "
@@ -376,7 +390,8 @@ def _trusted(trust: Estimate, wrong: float, promised: float) -> Section:
     further = [f"of outputs scored {at['score']} people pass {percents(row)}"
                for _, at, row in trust.only("people_mean").rows()]  # fmt: skip
     fields = [{"quantity": name, "where": at, **row._asdict()} for name, at, row in trust.rows()]
-    heading = f"Where it can be trusted (at most {wrong:.0%} wrong, {promised:.0%} sure)"
+    heading = f"Where it can be trusted (at most {percent_of(wrong)} wrong, "
+    heading += f"{percent_of(promised)} sure)"
     return Section(heading, lines, "trust", fields, detail=False, further=further)
 
 
@@ -392,23 +407,30 @@ def _where(
     asked: Asked,
     judged: bj.judge.Judged,
     people: Sequence[str],
-) -> list[Section]:
+) -> list[bj.judge.Finding] | None:
     """Column values in which the first judge errs more, none of them what others said."""
     name, *others = judges
     several = asked.rater or not asked.label
     if source.counts_in_place or judged.kind in ("classes", "scores") or several:
-        return []
+        return None
     whole = source.whole([name, asked.label])
     left_out = ({*people, *others, asked.item} - {asked.label}) & {*whole.column_names}
-    findings = bj.judge.where_it_errs(
+    return bj.judge.where_it_errs(
         whole.drop_columns(sorted(map(str, left_out))),
         verdict=name,
         truth=asked.label,
         numeric=judged.kind == "grades",
         **vars(asked.meanings),
     )
+
+
+def _weak_spots(findings: list[bj.judge.Finding] | None, judges: Sequence[str]) -> list[Section]:
+    """Where the first judge errs more; a single finding is in the answer."""
+    if findings is None:
+        return []
     lines = first_lines([finding.text for finding in findings], MOST_FINDINGS)
     fields = [finding._asdict() for finding in findings]
     lines = lines or ["No column of this table tells where."]
-    heading = f"Where {name if others else 'it'} errs more (false discoveries at most 5 %)"
-    return [Section(heading, lines, "where", fields, detail=not findings)]
+    who = judges[0] if len(judges) > 1 else "it"
+    heading = f"Where {who} errs more (false discoveries at most 5 %)"
+    return [Section(heading, lines, "where", fields, detail=len(findings) < 2)]

@@ -1,8 +1,8 @@
-"""The answer of the module: what the judge is worth, how it errs, and what that is enough for."""
+"""The answer of the module: how far a judge agrees with people, and what that is enough for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,13 +24,18 @@ from bayesjudge.core.answer import (
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate, Row
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.screen import how_many
 from bayesjudge.core.worth import Worth, worth_words
 from bayesjudge.judge.data import Judged
-from bayesjudge.judge.quality import WITH_PERSON
+from bayesjudge.judge.quality import WITH_PERSON, quality
 from bayesjudge.judge.selection import Measure, select
 from bayesjudge.judge.worth import worth as worth_in_labels
+from bayesjudge.truth.agreement import among
+from bayesjudge.truth.pairs import with_ends
 
+#: With a smaller chance systems were not labelled at one rate.
+UNEVEN = 1e-4
+#: Labels by rows of the table, from which on a comparison is out of reach.
+FARTHEST = 20
 #: What is quoted of each kind of judge.
 QUOTED = {
     "verdicts": ("accuracy", "kappa", "ac1", "sensitivity", "specificity", "ppv", "npv"),
@@ -41,7 +46,7 @@ QUOTED = {
 
 
 def answer(*results: Estimate | Fit, ci_prob: float = 0.95, interval: Any = None) -> Answer:
-    """Say what the judge is worth in labels, how it errs, and for what that is good enough.
+    """Say how far the judge agrees with people, and for what that is good enough.
 
     Parameters
     ----------
@@ -68,8 +73,8 @@ def answer(*results: Estimate | Fit, ci_prob: float = 0.95, interval: Any = None
     >>> from bayesjudge.judge import quality
     >>> table = Verdicts.from_counts([[38, 20], [2, 40], [144, 206]], calibration="random")
     >>> print(answer(quality(table)).text)
-    This judge is worth 37 labels on top of your 100: it passes 95 % of what people pass and 34 % \
-of the rest.
+    This judge agrees with people on 78 % of outputs (70 to 85 %, 95 % interval): Cohen's kappa \
+0.57 (0.42 to 0.70).
     """
     estimates = as_estimates(results, ci_prob)
     judged = data_of(estimates, Judged)
@@ -83,6 +88,12 @@ of the rest.
         text, notes = _of_judges(judged, agreement, ci_prob)
     elif len(judged.systems) > 1:
         text, notes = _of_systems(judged, agreement)
+        whole = _whole(judged)
+        if whole is not None:
+            (overall,) = worth_in_labels(whole, ci_prob=ci_prob).values()
+            of_systems = text
+            text, notes = _of_one(whole, quality(whole, ci_prob=ci_prob), overall, ci_prob)
+            notes = *notes, of_systems
     else:
         (its_worth,) = worth.values()
         text, notes = _of_one(judged, agreement, its_worth, ci_prob)
@@ -123,30 +134,36 @@ def _behind_errors(judged: Judged, agreement: Estimate) -> tuple[str, ...]:
         "These numbers are about the truth behind people's errors, estimated from all labels of "
         f"{listed(judged.people.people)}, not about what they say.",
         f"How often the judge says what one of them says is another number{says}.",
-        "Worth counts labels that two gave alike, or that were adjudicated; "
-        f"{how_many(out, 'labelled output')} without one left out of it.",
+        f"Worth is beside the {judged.labelled:,} outputs that two labelled alike, or that were "
+        f"adjudicated; {out:,} others are left out, so it is more than beside one person's labels.",
     )
 
 
 def _of_one(
     judged: Judged, agreement: Estimate, worth: Worth, ci_prob: float
 ) -> tuple[str, tuple[str, ...]]:
-    """One judge and one system."""
-    errs = _errs(judged, agreement)
-    text = f"This judge {errs}."
-    if worth.known and judged.design.is_sample:
-        more = max(round(worth.value), 0)
-        number = {0: "no label", 1: "1 label"}.get(more, f"{more:,} labels")
-        text = f"This judge is worth {number} on top of your {worth.labels:,}: it {errs}."
-        if judged.complete:
-            text = f"This judge is worth up to {number} beside your {worth.labels:,}: it {errs}."
-    elif worth.known:
-        alone = max(round(worth.labels + worth.value), 0)
-        text = (
-            f"With this judge your {worth.labels:,} labels tell as much as "
-            f"{alone:,} random {'one' if alone == 1 else 'ones'}: it {errs}."
-        )
-    return text, tuple(filter(None, _for_what(judged, agreement, worth, ci_prob)))
+    """One judge and one system: how far the two agree, and for what that is good enough."""
+    errs = f"it {_errs(judged, agreement)}."
+    text, more = f"This judge {errs[3:]}", ""
+    if "kappa" in agreement:
+        text, more = _agrees(judged, agreement, ci_prob), errs[0].upper() + errs[1:]
+        more *= judged.kind == "verdicts"
+    if judged.kind == "grades":
+        more = _off(agreement, ci_prob)
+    elif judged.kind == "scores":
+        more = _calibrated(judged, ci_prob)
+    uses = [*_to_measure(judged, agreement, worth, ci_prob), *_for_what(judged, agreement)]
+    notes = more, *uses, _weakest(judged, agreement)
+    return text, tuple(filter(None, notes if judged.kind == "scores" else (*uses, more, notes[-1])))
+
+
+def _agrees(judged: Judged, rates: Estimate, ci_prob: float) -> str:
+    """As ``This judge agrees with people on 78 % of outputs (70 to 85 %): Cohen's kappa 0.57``."""
+    does = "agrees with people" if judged.people is None else "is right"
+    text = f"This judge {does} on {percents(rates['accuracy'], ci_prob, ' of outputs')}"
+    if np.isnan(rates["kappa"].value):
+        return f"{text}."
+    return f"{text}: Cohen's kappa {numbers(rates['kappa'])}."
 
 
 def _errs(judged: Judged, agreement: Estimate) -> str:
@@ -161,71 +178,90 @@ def _errs(judged: Judged, agreement: Estimate) -> str:
         passes = f"calls {name!r}" if name else "passes"
         return f"{passes} {hits} of what {known} {wrong} of the rest"
     if judged.kind == "classes":
-        if "accuracy" not in agreement:
-            return "has the recall below"
-        return (
-            f"puts {_percent(agreement['accuracy'].value)} of outputs into the class people choose"
-        )
+        return "has the recall below"
     if judged.kind == "grades":
         error = agreement["mean_error"]
         more = "more" if error.value >= 0 else "less"
         size = numbers(Row(*(abs(x) for x in error))).partition(" (")[0]
         r = agreement["correlation"].value
         return f"correlates {r:.2f} with people, and gives {size} {more} on average"
-    auc = _percent(agreement["auc"].value)
-    return f"scores a good output above a bad one in {auc} of pairs"
+    auc = percents(agreement["auc"], agreement.ci_prob, " of pairs")
+    return f"scores a good output above a bad one in {auc}"
 
 
 def _percent(share: float) -> str:
     return "an unknown share" if np.isnan(share) else f"{100 * share:.0f} %"
 
 
-def _for_what(judged: Judged, rates: Estimate, worth: Worth, ci_prob: float) -> list[str]:
-    """For what the judge is enough: a share with labels, one without, single outputs."""
+def _to_measure(judged: Judged, rates: Estimate, worth: Worth, ci_prob: float) -> list[str]:
+    """What it adds to labels, and how far off it is without any."""
     uses = []
     if worth.known and judged.design.is_sample:
-        many = " if many more outputs have a verdict and no label" * judged.complete
+        added = f"it is worth {worth} on top of your {worth.labels:,}"
+        if judged.complete:
+            added = f"beside your {worth.labels:,} it is worth up to {worth}"
+            added += ", if many more outputs have a verdict and no label"
+        uses.append(f"To measure with labels: {added}.")
+    elif worth.known:
+        alone = max(round(worth.labels + worth.value), 0)
         uses.append(
-            f"To measure with labels: it saves {worth}{many}.".replace(" more label", " label")
+            f"To measure with labels: with it your {worth.labels:,} tell as much as "
+            f"{alone:,} random {'one' if alone == 1 else 'ones'}."
         )
-    if judged.kind == "verdicts" and "accuracy" in rates:
-        gap = rates["judge_less_people"]
-        size = Row(abs(gap.value), *sorted(map(abs, gap[1:])))
-        high = "too high" if gap.value > 0 else "too low"
-        passes = f"its share of {judged.pass_name!r}" if judged.pass_name else "its pass rate"
-        if np.isnan(gap.value):
-            uses.append(f"To measure without labels: how far {passes} is off cannot be told.")
-        elif gap.low <= 0 <= gap.high:
-            ends = points(gap, ci_prob).partition(" (")[2]
-            uses.append(f"To measure without labels: {passes} may be right (off by {ends}.")
-        else:
-            uses.append(f"To measure without labels: {passes} is {points(size, ci_prob)} {high}.")
-        good, bad = rates["ppv"], rates["npv"]
-        said = f"of what it calls {judged.pass_name!r}" if judged.pass_name else "of its passes"
-        uses.append(
-            f"To decide about single outputs: {said} {percents(_less(good))} are wrong, and of "
-            f"{'the rest' if judged.pass_name else 'its fails'} {percents(_less(bad))}."
-        )
-    who = "People and judge agree" if judged.people is None else "The judge is right"
-    if "kappa" in rates and not np.isnan(rates["kappa"].value):
-        uses.append(
-            f"{who} on {percents(rates['accuracy'])} of outputs: Cohen's kappa "
-            f"{numbers(rates['kappa'])}, Gwet's AC1 {numbers(rates['ac1'])}."
-        )
+    name = judged.pass_name
+    gap = f"its share of {name!r}" if name else "its pass rate"
     if judged.kind == "grades":
-        uses.append(
-            f"Kappa with quadratic weights {numbers(rates['weighted_kappa'], ci_prob)}; mean error "
-            f"{numbers(rates['mean_error'])}; off by {numbers(rates['mean_absolute_error'])} on "
-            "average, either way."
-        )
-        uses.append(_weak(judged, rates))
-    if judged.kind == "classes":
-        rows = {at["class"]: row for _, at, row in rates.only("recall").rows()}
-        known = {name: row for name, row in rows.items() if not np.isnan(row.value)}
-        if known:
-            worst = min(known, key=lambda name: known[name].value)
-            uses.append(f"It is weakest on {worst!r}, of which it finds {percents(known[worst])}.")
-    return uses
+        error, words = rates["mean_error"], numbers(rates["mean_error"], ci_prob)
+        gap, known = "its mean", f"{words} off"
+    elif judged.kind == "verdicts" and "judge_less_people" in rates:
+        error = rates["judge_less_people"]
+        known = f"off by {points(error, ci_prob)}"
+    else:
+        return uses
+    if np.isnan(error.value):
+        answer = f"how far {gap} is off cannot be told"
+    elif error.low <= 0 <= error.high:
+        answer = f"{gap} may be right, or {known}"
+    else:
+        size = Row(abs(error.value), *sorted(map(abs, error[1:])))
+        shown = numbers if judged.kind == "grades" else points
+        answer = f"no, {gap} is {shown(size, ci_prob)} too {'high' if error.value > 0 else 'low'}"
+    return [*uses, f"To measure without labels: {answer}."]
+
+
+def _for_what(judged: Judged, rates: Estimate) -> list[str]:
+    """What has to be tolerated of single outputs."""
+    name = judged.pass_name
+    if judged.kind == "verdicts" and "ppv" in rates:
+        wrong = percents(_less(rates["ppv"])), percents(_less(rates["npv"]))
+        passes, fails = (f"of what it calls {name!r}", "of the rest") if name else (
+            "of its passes", "of its fails")  # fmt: skip
+        tolerated = f"{wrong[0]} {passes} may be wrong, and {wrong[1]} {fails}"
+    elif judged.kind == "classes" and "accuracy" in rates:
+        tolerated = f"{percents(_less(rates['accuracy']))} may be wrong"
+    elif judged.kind == "grades":
+        off = numbers(rates["mean_absolute_error"])
+        tolerated = f"it may be off by {off} on average, either way"
+    else:
+        return []
+    return [f"To decide about single outputs: only where {tolerated}."]
+
+
+def _off(agreement: Estimate, ci_prob: float) -> str:
+    kappa = numbers(agreement["weighted_kappa"], ci_prob)
+    return f"Kappa with quadratic weights (far misses count more): {kappa}."
+
+
+def _weakest(judged: Judged, rates: Estimate) -> str:
+    """The grade at which it is farthest off, or the class that it misses most."""
+    if judged.kind == "grades":
+        return _weak(judged, rates)
+    rows = {at["class"]: row for _, at, row in rates.only("recall").rows()}
+    known = {name: row for name, row in rows.items() if not np.isnan(row.value)}
+    if judged.kind != "classes" or not known:
+        return ""
+    worst = min(known, key=lambda name: known[name].value)
+    return f"It is weakest on {worst!r}, of which it finds {percents(known[worst])}."
 
 
 def _less(row: Row) -> Row:
@@ -246,6 +282,43 @@ def _weak(judged: Judged, agreement: Estimate) -> str:
     if far is None:
         return ""
     return f"Where it is weak: what it gives {far[1]}, people give {numbers(far[2])} on average."
+
+
+def _calibrated(judged: Judged, ci_prob: float) -> str:
+    """Whether a judge's probabilities are too sure: how sure it is, against how often it is right.
+
+    Told on the side, of its passes or of its fails, on which the two are farther apart.
+    """
+    (pairs,) = judged.pairs.values()
+    if judged.table.scale != (0, 1) or not judged.design.is_sample:
+        return ""
+    said, truth = pairs.said, pairs.truth
+    shares, draws = pairs.shares(judged.design), pairs.draws(judged.design)
+    too_sure = np.maximum(said, 1 - said) - ((said >= 0.5) == truth)
+    gap = Row(*with_ends(float(shares @ too_sure), draws @ too_sure, ci_prob))
+    if np.isnan(gap.low) or gap.low <= 0 <= gap.high:
+        return f"No clear over- or underconfidence: it is {points(gap, ci_prob)} surer than right."
+    sides = [side for side in (said >= 0.5, said < 0.5) if shares @ side > 0]
+    side = max(sides, key=lambda side: abs(shares @ (side * (said - truth))))
+    (says,), (people,) = (among(shares[None], what, side) for what in (said, truth))
+    row = Row(*with_ends(float(people), among(draws, truth, side), ci_prob))
+    kind = "overconfident" if gap.value > 0 else "underconfident"
+    return (
+        f"It is {kind}: where it says {100 * says:.0f} % on average, people pass {percents(row)}."
+    )
+
+
+def _whole(judged: Judged) -> Judged | None:
+    """All systems as one, if labels are a random sample of all: as many of each, but for chance."""
+    verdicts = judged.verdicts
+    if verdicts is None or judged.people is not None or not judged.design.is_sample:
+        return None
+    from scipy.stats import chi2_contingency
+
+    counts = np.array([(p.labelled, p.all_n.sum() - p.labelled) for p in judged.pairs.values()])
+    if not judged.complete and chi2_contingency(counts).pvalue < UNEVEN:
+        return None
+    return Judged(replace(verdicts, dim="stratum"), tuned=judged.tuned)
 
 
 def _of_systems(judged: Judged, agreement: Estimate) -> tuple[str, tuple[str, ...]]:
@@ -291,14 +364,17 @@ def _of_judges(judged: Judged, agreement: Estimate, ci_prob: float) -> tuple[str
         return f"{heading}: {listed(each)}.", ()
     measure: Measure = "accuracy" if "prevalence" in judged.design.identifies else "youden"
     compared = select(judged, measure=measure, ci_prob=ci_prob)
-    return selection_words(compared)
+    return selection_words(compared, compared if len(judged.systems) > 1 else agreement)
 
 
-def selection_words(compared: Estimate) -> tuple[str, tuple[str, ...]]:
+def selection_words(compared: Estimate, counted: Estimate) -> tuple[str, tuple[str, ...]]:
     """``new is better than old with probability 0.98: right on 93 % of outputs, old on 80 %.``"""
     measure = next(name for name in ("accuracy", "youden") if name in compared)
-    rows: Mapping[Any, Row] = {at["judge"]: row for _, at, row in compared.only(measure).rows()}
-    best, *others = sorted(rows, key=lambda name: -rows[name].value)
+    shrunk, rows = (
+        {at["judge"]: row for _, at, row in estimate.only(measure).rows()}
+        for estimate in (compared, counted)
+    )
+    best, *others = sorted(shrunk, key=lambda name: -shrunk[name].value)
     second = others[0]
     surely = compared["p_better", best, second].value
     value = percents if measure == "accuracy" else numbers
@@ -308,18 +384,21 @@ def selection_words(compared: Estimate) -> tuple[str, tuple[str, ...]]:
         p_best = compared["p_best", best].value
         is_better = f"{best} is best of {len(rows)} with probability {chance(p_best)}"
     text = f"{is_better}: {kind.format(value(rows[best]))}, {second} {value(rows[second])}."
-    looks = compared["observed", best].value
-    shrunk = "of values shrunk towards each other; the table has them as counted."
-    notes = [f"{_level(compared)[:-1]} {shrunk}"]
-    if len(rows) > 2 and looks - rows[best].value > 0.005:
+    notes = [_level(compared)]
+    if len(rows) > 2:
+        expected = value(shrunk[best], compared.ci_prob)
         notes.append(
-            f"On these labels {best} looks better than it is ({100 * looks:.0f} % as counted): the "
-            f"best of {len(rows)} is partly luck."
+            f"The best of {len(rows)} is partly luck: of other outputs expect {expected} of {best}."
         )
-    needed = compared["labels_needed", best, second].value
-    if surely < SURE:
-        many = f"some {_rounded(needed):,} labels in all" if needed < 1e5 else "no number of labels"
-        notes.append(f"Whether {best} or {second} is better would take {many}.")
+    needed, gap = (compared[name, best, second] for name in ("labels_needed", "difference"))
+    if surely < SURE and needed.value > FARTHEST * compared.data.seen:
+        notes.append(f"Whether {best} or {second} is better cannot be decided with these outputs.")
+    elif surely < SURE:
+        by = points(Row(gap.value, np.nan, np.nan)) if measure == "accuracy" else f"{gap.value:.2f}"
+        notes.append(
+            f"If {best} and {second} differ by {by}, as these labels suggest, some "
+            f"{_rounded(needed.value):,} labels in all decide which is better."
+        )
     return text, tuple(notes)
 
 

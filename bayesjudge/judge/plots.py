@@ -88,5 +88,5 @@ def plot_trust(estimate: Estimate, *, ax: Axes | None = None) -> Axes:
     ax.figure.legend(loc="outside lower center", ncols=4)
     # thresholds that cross leave no output to a person
     share = min(sum(estimate["traffic", side].value for side in ("pass", "fail")), 1)
-    write_title(ax, f"{100 * share:.0f} % of the outputs need no person to look")
+    write_title(ax, f"A person has to look at {100 * (1 - share):.0f} % of the outputs")
     return ax

@@ -12,6 +12,7 @@ from bayesjudge.core import methods
 from bayesjudge.core.diagnosis import contradicted, selection_of
 from bayesjudge.core.errors import check_ci_prob
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
+from bayesjudge.core.screen import how_many
 from bayesjudge.judge.data import Judged, as_judged
 from bayesjudge.truth import agreement
 from bayesjudge.truth.pairs import Pairs, with_ends
@@ -118,6 +119,10 @@ def quality(data: Any, *, ci_prob: float = 0.95) -> Estimate:
             place = "".join(f" of {level!r}" for level in at)
             cautions.append(Caution.of("undefined", place=place))
     cautions += _chosen(judged)
+    unread = 0 if judged.verdicts is None else int(np.sum(judged.verdicts.unparsed))
+    if unread:
+        how: dict[str, Any] = {"count": unread, "place": "", "total": how_many(judged.seen, "row")}
+        cautions.append(Caution.of("unparsed-verdicts", "verdicts", **how))
     if judged.tuned:
         cautions.append(Caution.of("tuned-labels", labels=judged.tuned, left=judged.labelled))
     return Estimate(

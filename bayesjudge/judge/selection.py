@@ -11,7 +11,7 @@ from bayesjudge.core import methods
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.core.intervals import z_score
-from bayesjudge.core.planning import Parts
+from bayesjudge.core.planning import fewest
 from bayesjudge.judge.data import Judged, as_judged
 from bayesjudge.truth.pairs import DRAWS
 from bayesjudge.verdicts.labels import MISSING
@@ -21,8 +21,10 @@ Measure = Literal["accuracy", "youden"]
 SPREAD = 0.1
 #: Points of the spread over which it is integrated, up to so many scales.
 POINTS, MOST = 400, 5.0
-#: Chance with which `labels_needed` decides, if the judges are what the posterior says.
-CHANCE = 0.8
+#: Probability from which on one of two is better, and the chance with which that is to be seen.
+BETTER, CHANCE = 0.975, 0.8
+#: Labels beyond which no more are tried.
+MOST_LABELS = 10**7
 
 
 class Scored(NamedTuple):
@@ -66,8 +68,8 @@ def select(
     Estimate
         By ``judge``: the measure, shrunk; ``observed``, as counted; ``p_best``. By pair ``first``,
         ``second``, the first being the better one: ``difference``, ``p_better`` and
-        ``labels_needed``, in all, to know with probability 0.975 which is better (with a chance of
-        0.8, if the two differ as the posterior says).
+        ``labels_needed``, in all, to know with probability 0.975 which is better, with a chance of
+        0.8, if the two differ by ``difference``.
 
     Raises
     ------
@@ -116,7 +118,7 @@ def select(
     for i, j in itertools.combinations(order, 2):
         gap = drawn[:, i] - drawn[:, j]
         ends = np.quantile(gap, [tail, 1 - tail])
-        needed = _labels_needed(gap, scored)
+        needed = _labels_needed(gap.mean(), scored)
         gaps[judged.judges[i], judged.judges[j]] = (gap.mean(), *ends), (gap > 0).mean(), needed
     pair = ("first", "second")
     for k, name in enumerate(("difference", "p_better", "labels_needed")):
@@ -137,13 +139,9 @@ def select(
 def posterior(scored: Scored, random_seed: int = 1) -> np.ndarray:
     """Draws of each judge's measure, shape (n_draws, n_judges)."""
     rng, judges = np.random.default_rng(random_seed), len(scored.observed)
-    tau = np.linspace(0, MOST * SPREAD, POINTS)
-    total = scored.alone + tau**2
     mean = scored.observed.mean()
-    apart = ((scored.observed - mean) ** 2).sum()
-    log = -(judges - 1) / 2 * np.log(total) - apart / (2 * total) - (tau / SPREAD) ** 2 / 2
-    chance = np.exp(log - log.max())
-    drawn = rng.choice(tau, DRAWS, p=chance / chance.sum())[:, None] ** 2
+    tau, chance = _spread(scored.observed - mean, scored.alone)
+    drawn = rng.choice(tau, DRAWS, p=chance)[:, None] ** 2
     weight = drawn / (drawn + scored.alone)
     # the mean of all judges is known up to what they share, and to the spread of so many
     centre = mean + rng.normal(size=(DRAWS, 1)) * np.sqrt((drawn + scored.alone) / judges)
@@ -162,10 +160,31 @@ def _within(drawn: np.ndarray, scored: Scored, measure: Measure) -> np.ndarray:
     return least + size * np.sin(np.clip(angle, 0, np.pi / 2)) ** 2
 
 
-def _labels_needed(gap: np.ndarray, scored: Scored) -> float:
-    """Labels with which most draws of the difference are told from 0."""
-    small = np.quantile(np.abs(gap), 1 - CHANCE)
-    return float(np.ceil(Parts(2 * scored.labels * scored.alone).labels(small / z_score(0.95))))
+def _spread(apart: np.ndarray, alone: float) -> tuple[np.ndarray, np.ndarray]:
+    """A grid of the spread of judges that are so far from their mean, and its posterior."""
+    tau = np.linspace(0, MOST * SPREAD, POINTS)
+    total = alone + tau**2
+    log = -(len(apart) - 1) / 2 * np.log(total) - (apart @ apart) / (2 * total)
+    log -= (tau / SPREAD) ** 2 / 2
+    chance = np.exp(log - log.max())
+    return tau, chance / chance.sum()
+
+
+def _labels_needed(gap: float, scored: Scored) -> float:
+    """Labels with which two judges that differ by `gap` are told apart with probability `CHANCE`.
+
+    Of so many, that part of samples shows a difference of which the posterior is sure enough.
+    """
+    from scipy.special import ndtr
+
+    def spare(labels: Any) -> float:
+        alone = scored.alone * scored.labels / float(labels)
+        seen = abs(gap) - z_score(2 * CHANCE - 1) * np.sqrt(2 * alone)
+        tau, chance = _spread(np.array([seen, -seen]) / 2, alone)
+        kept = np.sqrt(tau**2 / (tau**2 + alone))
+        return float(chance @ ndtr(kept * seen / np.sqrt(2 * alone))) - BETTER
+
+    return float(fewest(spare, 1, MOST_LABELS, start=scored.labels, part=0.01))
 
 
 def _scored(judged: Judged, measure: Measure) -> tuple[Scored, int]:

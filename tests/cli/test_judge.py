@@ -49,8 +49,8 @@ def test_pass_and_fail(capsys, folder, tmp_path):
     listed = tmp_path / "read.csv"
     found = run(capsys, folder, "one.csv", "--disagreements", str(listed))
     assert found["answer"]["text"] == (
-        "This judge is worth 43 labels on top of your 100: it passes 100 % of what people pass "
-        "and 38 % of the rest."
+        "This judge agrees with people on 79 % of outputs (70 to 86 %, 95 % interval): Cohen's "
+        "kappa 0.59 (0.44 to 0.72)."
     )
     assert len(found["answer"]["text"].split()) <= 25
     assert found["answer"]["worth"][0]["labels"] == 100
@@ -323,9 +323,10 @@ def test_several_people_of_disagreements(capsys, folder, tmp_path):
     [
         ("grades.csv", ["--score", "score", "--scale", "0:1", "--truth-scale", "1:5"],
          "correlates 0.46 with people"),
-        ("classes.csv", ["--verdict", "verdict", "--classes", "a", "b", "c"], "the class people"),
+        ("classes.csv", ["--verdict", "verdict", "--classes", "a", "b", "c"],
+         "agrees with people on 78 % of outputs"),
         ("systems.csv", ["--verdict", "verdict", "--by", "system", "--unparsed", "fail"],
-         "of outputs of gpt4"),
+         "agrees with people on 83 % of outputs"),
         ("prompts.csv", ["--verdict", "v1", "v2"], "v2 is better than v1 with probability >.999"),
     ],
 )  # fmt: skip

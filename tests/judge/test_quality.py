@@ -229,7 +229,10 @@ def test_of_a_table_that_is_labelled_throughout_the_worth_is_that_on_other_outpu
     found = judge.worth(full)["judge", ""]
     assert some.value < found.value == pytest.approx(most.value, rel=1e-4)
     told = judge.answer(judge.quality(full))
-    assert told.text.startswith(f"This judge is worth up to {found.value:.0f} labels beside your")
+    words = (
+        f"To measure with labels: beside your 100 it is worth up to {found.value:.0f} more labels"
+    )
+    assert told.notes[0].startswith(words)
     assert len(told.text.split()) <= 25
     assert not bj.prevalence.answer(
         *bj.prevalence.closed_forms(Counts(0, 0, 40, 38, 60, 40, calibration="random"))
@@ -250,6 +253,41 @@ def test_labels_that_are_all_alike_leave_a_doubt():
     least = beta(20.5, 0.5).ppf(0.025)  # Jeffreys' interval of 20 of 20
     assert_allclose(rows["people_mean", "2"], (1, least, 1), atol=5e-4)
     assert_allclose(rows["people_mean", "1"], (0, 0, 1 - least), atol=5e-4)
+
+
+@pytest.mark.slow
+def test_of_several_systems_all_come_first_as_without_the_column():
+    """The same sentence and uses as of one table, if systems were labelled at one rate."""
+    rng = np.random.default_rng(4)
+    truth = rng.random(600) < 0.6
+    log = pd.DataFrame({"verdict": truth ^ (rng.random(600) < 0.15), "truth": truth.astype(float)})
+    log["system"] = np.repeat(["a", "b"], 300)
+    for rates, whole in (((0.4, 0.4), True), ((0.2, 0.9), False)):
+        hidden = rng.random(600) > np.repeat(rates, 300)
+        table = log.assign(truth=log["truth"].where(~hidden), verdict=log["verdict"].astype(int))
+        told, alone = (
+            judge.answer(judge.quality(judge.Judged.from_frame(table, calibration="random", by=by)))
+            for by in ("system", None)
+        )
+        assert (told.text == alone.text) is whole
+        assert set(alone.notes) <= set(told.notes) or not whole
+        assert any("outputs of " in words for words in (told.text, *told.notes))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("steep", "kind"), [(1.0, "No clear"), (2.5, "overconfident"),
+                                             (0.3, "underconfident")])  # fmt: skip
+def test_probabilities_are_too_sure_or_not(steep, kind):
+    """Scores whose log odds are `steep` times the true ones, with 200 labels."""
+    said = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        logit = rng.normal(0.3, 1.0, 200)
+        good = (rng.random(200) < 1 / (1 + np.exp(-logit))).astype(int)
+        log = pd.DataFrame({"p": 1 / (1 + np.exp(-steep * logit)), "good": good})
+        of = {"score": "p", "truth": "good", "scale": (0, 1), "calibration": "random"}
+        said.append(judge.answer(judge.quality(judge.Judged.from_frame(log, **of))).notes[0])
+    assert np.mean([kind in words for words in said]) > 0.85
 
 
 def test_how_far_off_a_pass_rate_is_can_be_unknown():

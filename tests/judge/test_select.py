@@ -91,6 +91,8 @@ def test_labels_needed_fall_with_the_difference_and_outputs_are_told():
         return found.quantities["labels_needed"].value[0]
 
     assert needed(far) < 200 < needed(near)
+    (note,) = [n for n in judge.answer(judge.quality(near.data)).notes if "decide" in n]
+    assert note.startswith("If p0 and p1 differ by") or "cannot be decided" in note
     verdicts = drawn(5, 50, np.array([0.9, 0.7]))
     response = verdicts.response.copy()
     response[0, 0] = -1
@@ -100,6 +102,18 @@ def test_labels_needed_fall_with_the_difference_and_outputs_are_told():
     assert [c.id for c in judge.select(some).cautions] == ["judged-by-some"]
     with refused("verdict=", subject="judge.select"):
         judge.select(Verdicts([1, 0], [1, 0], [0, 0], [5, 5], "random"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("runs", study_but([200, 1000], 200))
+def test_as_many_labels_decide_as_often_as_said(runs):
+    """New outputs of two judges that differ by as much: .8 of runs know which is better."""
+    found = judge.select(drawn(6, 4000, np.array([0.86, 0.78])))
+    labels = int(found["labels_needed", "p0", "p1"].value)
+    shares = 0.82 + found["difference", "p0", "p1"].value * np.array([0.5, -0.5])
+    again = [judge.select(drawn(100 + seed, labels, shares)) for seed in range(runs)]
+    sure = [one.quantities["p_better"].value[0] >= 0.975 for one in again]
+    assert np.mean(sure) == pytest.approx(0.8, abs=0.02 + 3 * np.sqrt(0.16 / runs))
 
 
 @pytest.mark.sampling
