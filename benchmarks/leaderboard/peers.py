@@ -15,13 +15,13 @@ one system only, and has no difficulty of instructions here, which it takes from
 Several interpreters may be named; each runs what it has. Writes ``results/peers.csv``.
 
 Found: strengths are those of evalica 0.4.2 to 2e-14, of arena-rank 0.1.1 to 4e-10, and of FastChat
-0.2.36 to 5e-4 (its logistic regression has a ridge). AlpacaEval's regression, which sees 1,995 of
+0.2.36 to 6e-4 (its logistic regression has a ridge). AlpacaEval's regression, which sees 1,995 of
 the battles, is 33 points off these (root mean square), and as far from people's as they are. The
 judge's own intervals, 28 to 35 points wide, hold .15 to .30 of people's strengths, whoever makes
-them; people's verdicts alone .95 with 250 points; people given judge .85 (17 of 20) with 128, and a
-root mean square error of 44 against 54 (judge) and 67 points (people only). One table:
-people_held.py has many. Processor seconds: .8 with the posterior, .02 without; evalica .01,
-arena-rank 1.2, FastChat 14 (100 bootstrapped tables), AlpacaEval 1.0.
+them; people's verdicts alone .95 with 250 points; people given judge .85 (17 of 20) with 119, and a
+root mean square error of 43 against 54 (judge) and 67 points (people only). One table:
+people_held.py has many. Processor seconds (on a busy machine): 1.2 with the posterior, .1 to .3
+without; evalica .02, arena-rank 1.4, FastChat 4.9 (100 bootstrapped tables), AlpacaEval 1.9.
 """
 
 from __future__ import annotations
