@@ -23,6 +23,7 @@ from bayesjudge.cli.options import (
     OF_TABLE,
     SEVERAL,
     Adjudicated,
+    LabelFile,
     LogJudge,
     Meanings,
     Metric,
@@ -57,6 +58,7 @@ def attempts(
     by: Annotated[str | None, BY, FIRST] = None,
     adjudicated: Adjudicated = None,
     rater: Rater = None,
+    labels: LabelFile = None,
     tuned_on: TunedOn = None,
     calibration: Annotated[str, OF_TABLE] = "random",
     k: Annotated[list[int] | None, SEVERAL] = None,
@@ -131,7 +133,7 @@ def attempts(
     how = {name: value for name, value in asdict(meanings).items() if value is not None}
     how |= {"calibration": calibration, "unparsed": unparsed}
     how["k"] = () if k is None else tuple(sorted({1, *k}))
-    data = _read(source, columns | {"cost": cost}, how, (truth or [])[1:], tuned_on)
+    data = _read(source, columns | {"cost": cost}, how, (truth or [])[1:], tuned_on, labels)
     with checking("options") as require:
         beliefs = {"persistence": prior_persistence, "people": prior_people}
         priors = Priors(None, beliefs, True).of(False, require)
@@ -173,23 +175,29 @@ def _read(
     how: Mapping[str, Any],
     others: Sequence[str],
     tuned_on: str | None,
+    labels: Path | None,
 ) -> Attempts:
     """Attempts of a table, or of a log: its items are tasks, and its repeats attempts.
 
-    `others` have labels of more people.
+    `others` have labels of more people; those of `labels` name the attempt.
     """
     if source.log is not None:
         columns["task"], columns["by"] = source.keys(columns["task"], columns["by"])
-        checks = not (columns["truth"] or source.own_truth or source.chosen.judges)
-        columns["truth"] = "verdict" if checks else source.truth(columns["truth"])
+        checks = not (columns["truth"] or labels or source.own_truth or source.chosen.judges)
+        columns["truth"] = "verdict" if checks else source.truth(columns["truth"], labels)
         if columns["truth"] != "verdict":  # else the scorer is a program, and tells the outcome
             columns["verdict"] = columns["verdict"] or "verdict"
     with checking("options") as require:
         require(columns["truth"] is not None, needed("--truth", LESSONS["outcome"]))
     columns["task"] = columns["task"] or "task"
     cost = columns["cost"]
-    labelled = (columns["truth"], *others, columns["adjudicated"])
-    source.leave_out(tuned_on, list(filter(None, labelled)))
+    labelled = list(filter(None, (columns["truth"], *others, columns["adjudicated"])))
+    source.leave_out(tuned_on, labelled)
+    said = [*labelled, *filter(None, [columns["rater"]])]
+    if labels is None:
+        source.people = tuple(said) if columns["verdict"] else ()
+    else:
+        _join(source, labels, said, columns)
     unread = {None, cost, columns["verdict"]}
     judged = source.verdicts([columns["verdict"]] if columns["verdict"] else [], columns["rater"])
     every = dict.fromkeys([*columns.values(), *others])
@@ -199,6 +207,24 @@ def _read(
     if (others or columns["adjudicated"]) and not columns["rater"]:
         about["truth"] = [columns["truth"], *others]
     return Attempts.from_frame(rows, **about)
+
+
+def _join(
+    source: Source, labels: Path, said: Sequence[str], columns: dict[str, str | None]
+) -> None:
+    """Take people's labels from another file, where the attempt and perhaps the task name one."""
+    there = source.columns() if columns["adjudicated"] else []  # what was settled may be elsewhere
+    how: dict[str, Any] = {"truth": [name for name in said if name not in there] or said}
+    how |= {"verdicts": list(filter(None, [columns["verdict"]])), "rater": columns["rater"]}
+    how["by"] = columns["by"]
+    with checking("options") as require:
+        require(how["verdicts"], "--labels are people's, beside a judge: --verdict is needed")
+    if source.log is None:
+        how |= {"within": (columns["task"],), "options": ("--attempt", "--task", "--by")}
+        source.add_labels(labels, item=columns["attempt"], **how)
+    else:
+        how["options"] = ("--task", "--by")
+        columns["task"], columns["by"] = source.add_labels(labels, item=columns["task"], **how)
 
 
 def _compared(extra: Sequence[Estimate]) -> list[Section]:

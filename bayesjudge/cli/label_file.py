@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.cli.rows import Rows
+from bayesjudge.core.answer import listed
 from bayesjudge.core.errors import checking
 from bayesjudge.core.names import name_of
 from bayesjudge.core.screen import few, how_many
@@ -37,6 +38,10 @@ class Labels:
     by: str | None
     verdicts: tuple[str, ...]
     rater: str | None = None
+    #: Columns of the table that tell an item's outputs apart, beside the system's.
+    within: tuple[str, ...] = ()
+    #: Options that name the columns by which the two files are joined.
+    options: tuple[str, ...] = ("--item", "--by")
     note: str = ""
     #: Columns that name an output: of the table, and of the labels' file.
     keys: dict[str, str] = field(default_factory=dict)
@@ -78,11 +83,12 @@ class Labels:
             return
         mine, have = self.source.columns(), to.columns()
         with checking(str(self.source.path)) as require:
-            require(self.item, "labels of the same items are joined by item: say --item")
+            words = f"labels of the same items are joined by name: say {self.options[0]}"
+            require(self.item, words)
             for truth in self.truths:
                 require(truth not in have, f"both files have a column {truth!r}; leave one out")
                 require(truth in mine, f"has no column {truth!r}; it has {few(mine)}: --truth")
-        names = (self.item, self.by, *to.outputs)
+        names = (self.item, self.by, *to.outputs, *self.within)
         for name in dict.fromkeys(name for name in names if name):
             pair = self._pair(name, to, mine, have)
             if pair is None or pair[0] in self.keys or pair[1] in self.keys.values():
@@ -90,7 +96,8 @@ class Labels:
             self.keys[pair[0]] = pair[1]
             if name == self.by:
                 self.system = pair[0]
-        several = to.outputs or [c for c in (self.by,) if c in have and c not in self.keys]
+        alone = [c for c in (self.by,) if c in have and c not in self.keys]
+        several = [*(to.outputs or alone), *self.within]
         if several:
             self._tell_outputs_apart(to, several)
 
@@ -141,8 +148,8 @@ class Labels:
             shown = f", such as {wanted[0]!r}" if wanted else ""
             holds = f"no column of {to.path} holds what its column {here!r} does{shown}"
         with checking(str(self.source.path)) as require:
-            words = "--item and --by say which of its columns name the item and the system"
-            require(False, f"{holds}: {words}{proposed_keys(to, self.source, self.truth)}")
+            words = f"{listed(self.options)} say which of its columns name the item and the system"
+            require(False, f"{holds}: {words}{self._proposed(to)}")
         return None
 
     def _labelled(self, columns: list[str]) -> dict[str, list[str]]:
@@ -171,10 +178,14 @@ class Labels:
             require(
                 False,
                 f"labels are of outputs, and items have several here: it needs columns "
-                f"{few(absent)} too, or --item and --by with its names for them; "
+                f"{few(absent)} too, or {listed(self.options)} with its names for them; "
                 f"{' · '.join(torn[0])} names {len(of[torn[0]])} outputs: of {shown}"
-                f"{proposed_keys(to, self.source, self.truth) if to.outputs else ''}",
+                f"{self._proposed(to) if to.outputs else ''}",
             )
+
+    def _proposed(self, to: Rows) -> str:
+        """Options that would join the files, of a command that has --item."""
+        return proposed_keys(to, self.source, self.truth) if "--item" in self.options else ""
 
     def _joined(self, rows: pa.Table, keys: Mapping[str, str]) -> pa.Table:
         import pyarrow as pa

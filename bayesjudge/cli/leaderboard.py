@@ -14,6 +14,7 @@ from bayesjudge.cli.options import (
     OF_MODEL,
     OF_TABLE,
     SEVERAL,
+    Adjudicated,
     Shared,
     TunedOn,
     needed,
@@ -63,6 +64,7 @@ def leaderboard(
     verdict: Annotated[list[str] | None, SEVERAL, FIRST] = None,
     people: Annotated[list[str] | None, SEVERAL, FIRST] = None,
     item: Annotated[str | None, OF_TABLE, FIRST] = None,
+    adjudicated: Adjudicated = None,
     tuned_on: TunedOn = None,
     judge: Annotated[str | None, OF_TABLE] = None,
     swapped: Annotated[str | None, OF_TABLE] = None,
@@ -144,7 +146,7 @@ def leaderboard(
     if source.file is not None:
         source.file.keeps_words = True  # a system may be called so
     given = {"first": first, "second": second, "verdict": verdict, "people": people}
-    roles = _columns(source, given, judge, swapped, baseline)
+    roles = {**_columns(source, given, judge, swapped, baseline), "adjudicated": adjudicated}
     said: dict[str, Any] = {
         "first_value": won[:1],
         "second_value": won[1:],
@@ -155,7 +157,7 @@ def leaderboard(
     with checking("--tuned-on") as require:
         columns = tuned_on is None or {*(people or ())} <= {*source.columns()}
         require(columns, "needs people's verdicts in separate columns: --people COLUMN")
-    source.leave_out(tuned_on, roles["people"] or ())
+    source.leave_out(tuned_on, [*(roles["people"] or ()), *([adjudicated] if adjudicated else [])])
     with source.counted(_wanted(source, roles, about), quiet=shared.quiet) as rows:
         battles = module.Battles.from_frame(rows, **roles, **about, **said)  # type: ignore[arg-type]
     with checking("options") as require:
@@ -286,7 +288,7 @@ def _wanted(source: Source, roles: dict[str, Any], about: dict[str, Any]) -> lis
     """Columns to read."""
     have = source.columns()
     people = [c for c in roles["people"] or () if c in have or roles["judge"] is None]
-    wanted = [roles[name] for name in ("first", "second", "judge", "swapped")]
+    wanted = [roles[name] for name in ("first", "second", "judge", "swapped", "adjudicated")]
     wanted += [about["item"], about["count"], *(about["lengths"] or ())]
     every = [*wanted, *(roles["verdict"] or ()), *people]
     return list(dict.fromkeys(c for c in every if c is not None))

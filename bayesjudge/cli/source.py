@@ -170,15 +170,17 @@ class Source(Rows):
         verdicts: Sequence[str],
         by: str | None = None,
         rater: str | None = None,
+        **more: Any,
     ) -> tuple[str | None, str | None]:
         """Take people's labels from another file; this one's columns of the item and the system.
 
         `item` and `by` name columns of either file; with a `rater` an item has a row per person.
+        `more` is of `Labels`.
         """
         key = "item" if self.log is not None else None
         truths = (truth,) if isinstance(truth, str) else tuple(truth)
         about = item or key, by, tuple(verdicts), rater
-        self.labels = Labels(open_source(path), truths, *about)
+        self.labels = Labels(open_source(path), truths, *about, **more)
         self.labels.find_keys(self)
         keys = self.labels.item_and_system(self)
         return item and keys[0], by and keys[1]

@@ -59,6 +59,8 @@ class Battles(ReadAtOnce):
         By judge: battles whose verdict could not be read.
     averaged : int, default 1
         People of whose verdicts `people` has the average.
+    settled : int, default 0
+        Battles of which it has what they settled on instead.
 
     Raises
     ------
@@ -85,6 +87,7 @@ class Battles(ReadAtOnce):
     style: Any = None
     unparsed: Sequence[int] = ()
     averaged: int = 1
+    settled: int = 0
 
     def __post_init__(self) -> None:
         for name in ("systems", "judges"):
@@ -267,6 +270,7 @@ class Battles(ReadAtOnce):
         second: str | None = "model_b",
         verdict: str | Sequence[str] | None = "winner",
         people: str | Sequence[str] | None = None,
+        adjudicated: str | None = None,
         judge: str | None = None,
         item: str | None = None,
         lengths: tuple[str, str] | None = None,
@@ -298,6 +302,9 @@ class Battles(ReadAtOnce):
         people : str or sequence of str, optional
             Columns with people's verdicts, empty where nobody was asked; of several people the
             average is taken. Of a table with a column `judge`, names in it may be people's.
+        adjudicated : str, optional
+            Column with what several people settled on, empty where they did not: it stands in
+            place of their average.
         judge : str, optional
             Column that names the judge, of a table with one row per verdict.
         item : str, optional
@@ -331,15 +338,17 @@ class Battles(ReadAtOnce):
         in_judge = [] if judge is None else [column for column in labels if column not in have]
         labels = [column for column in labels if column not in in_judge]
         names = [c for c in (first, second, judge, item) if c is not None]
-        times = Counter([*verdicts, *labels, swapped])
-        said = [*verdicts, *labels, *([swapped] if swapped else [])]
+        times = Counter([*verdicts, *labels, swapped, adjudicated])
+        said = [*verdicts, *labels, *filter(None, [swapped, adjudicated])]
         more = [*(lengths or ()), *([count] if count else [])]
         with checking("leaderboard.Battles") as require:
             require(bool(said), "give verdict= or people=: columns that say which answer won")
             for name, column in (("judge", judge), ("swapped", swapped)):
                 single = column is None or len(verdicts) == 1
                 require(single, f"with {name}= expected one column of verdicts, got {verdicts}")
-            twice = few([repr(c) for c, n in times.items() if n > 1])
+            words = "adjudicated= goes with what people said before, a column each: people="
+            require(adjudicated is None or (labels and not in_judge), words)
+            twice = few([repr(c) for c, n in times.items() if c is not None and n > 1])
             once = "name a column once, as a judge's (verdict=) or as people's (people=)"
             require(not twice, f"{twice}: {once}; verdict=None if only people were asked")
         plain = item is None and lengths is None and count is None and swapped is None
@@ -376,13 +385,17 @@ class Battles(ReadAtOnce):
         voices = [asked[c] for c in labels] + from_judge
         said_so = sum((v.any(axis=1) for v in voices), np.zeros(len(n)))
         of_people = sum(voices, np.zeros((len(n), 3))) / np.maximum(said_so, 1)[:, None]
+        decided = np.zeros(len(n), bool)
+        if adjudicated is not None:
+            decided = asked[adjudicated].any(axis=1)
+            of_people[decided] = asked[adjudicated][decided]
         unparsed = (n @ (of_judge & ~by_judge.any(axis=2))).tolist()
         rows = _only_said({
             "first": left, "second": right, "count": n, "verdict": by_judge, "people": of_people,
             "item": by_item, "style": style,
         })  # fmt: skip
-        averaged = max(len(labels), 1)
-        return cls(systems, names_of_judges, **rows, unparsed=unparsed, averaged=averaged)
+        about = {"averaged": max(len(labels), 1), "settled": int(n[decided].sum())}
+        return cls(systems, names_of_judges, **rows, unparsed=unparsed, **about)
 
     @classmethod
     def from_counts(cls, table: Any, *, count: str = "count", **columns: Any) -> Self:

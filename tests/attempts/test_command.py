@@ -69,6 +69,59 @@ def test_two_people_and_lost_verdicts_are_read(runs, tmp_path, capsys):
     assert "3 without a verdict" in told["answer"]["basis"]
 
 
+def test_labels_of_attempts_are_in_a_file_of_their_own(runs, tmp_path, capsys):
+    """A column each, a row a person, and what was settled elsewhere: one answer."""
+    table = pd.read_csv(runs).drop(columns="usd")
+    table["other"] = table["human"].where(table["attempt"] < 3)
+    at = table.index[table["other"].notna()][:2]
+    table.loc[at, "other"] = 1 - table.loc[at, "other"]
+    table["settled"] = table["human"].where(table.index.isin(at))
+    names, keys = ["human", "other"], ["agent", "task", "attempt"]
+    bare = table.drop(columns=[*names, "settled"])
+    labels = table[[*keys, *names, "settled"]].dropna(subset=names, how="all")
+    numbered = bare.assign(run=range(len(bare)))
+    tables = {
+        "wide": table,
+        "bare": bare,
+        "numbered": numbered,
+        "beside": table.drop(columns=names),
+        "labels": labels.sample(frac=1, random_state=1),
+        "people": labels.drop(columns="settled"),
+        "runs": labels.merge(numbered)[["run", *names, "settled"]],
+        "rows": labels.melt([*keys, "settled"], names, "who", "label").dropna(subset="label"),
+        "nobody": labels.drop(columns="agent"),
+    }
+    for name, each in tables.items():
+        each.to_csv(tmp_path / f"{name}.csv", index=False)
+    by_row = ["--truth", "label", "--rater", "who"]
+    shapes = [
+        ("wide", ["--truth", *names]),
+        ("bare", ["--truth", *names, "--labels", "labels"]),
+        ("numbered", ["--truth", *names, "--labels", "runs"]),
+        ("beside", ["--truth", *names, "--labels", "people"]),
+        ("bare", [*by_row, "--labels", "rows"]),
+    ]
+    read = []
+    for name, options in shapes:
+        options = [str(tmp_path / f"{x}.csv") if x in tables else x for x in options]
+        number = "run" if name == "numbered" else "attempt"
+        line = [tmp_path / f"{name}.csv", "--verdict", "judge", "--by", "agent", *options]
+        line += ["--attempt", number, "--adjudicated", "settled", "--k", "2"]
+        code, told = answered(capsys, "attempts", *line)
+        assert code == 0
+        rows = told["answer"]["estimates"]
+        read.append([r[end] for r in rows for end in ("value", "low", "high")])
+        assert "human, other, who err too" in told["answer"]["basis"]
+    for each in read[1:]:
+        assert each == pytest.approx(read[0], abs=1e-12)
+    line = ["attempts", tmp_path / "bare.csv", "--verdict", "judge", "--by", "agent", "--truth"]
+    line += [*names, "--labels", tmp_path / "nobody.csv"]
+    assert main([*map(str, line), "--attempt", "attempt"]) == 2
+    assert "it needs columns agent too" in capsys.readouterr().err
+    assert main(list(map(str, line))) == 2
+    assert "say --attempt" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("at_least", "code"), [(0.05, 0), (0.4, 1), (0.15, 3)])
 def test_gate_is_an_exit_code(runs, capsys, at_least, code):
     found, told = answered(capsys, "attempts", runs, *ABOUT, "--k", "4", "--at-least", at_least)

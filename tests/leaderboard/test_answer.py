@@ -127,6 +127,10 @@ def test_the_average_of_several_people_is_named(table):
     both = battles_of(table.assign(second=second), people=["human", "second"])
     found = lb.answer(*lb.closed_forms(both))
     assert "with a verdict of 2 people, their average where they differ;" in found.basis
+    settled = table.assign(second=second, final=table["human"].where(table.index < 9))
+    final = battles_of(settled, people=["human", "second"], adjudicated="final")
+    found = lb.answer(*lb.closed_forms(final)).basis
+    assert f"where they differ, {settled['final'].notna().sum()} settled;" in found
     assert "people's verdict;" in lb.answer(*lb.closed_forms(battles_of(table))).basis
 
 

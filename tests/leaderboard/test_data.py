@@ -83,6 +83,25 @@ def test_several_people_are_averaged():
     np.testing.assert_allclose(read.people, [[2 / 3, 0, 1 / 3]])
 
 
+def test_what_people_settled_on_stands_before_their_average():
+    table = simulate(items=20, random_seed=1).rename(columns={"human": "p"})
+    table["q"] = table["p"].where(table.index % 3 > 0, "tie").where(table["p"].notna())
+    differ = table["p"].notna() & (table["p"] != table["q"])
+    table["settled"] = table["q"].where(differ & (table.index % 2 == 0))
+    decided = table["settled"].notna()
+    assert decided.any()
+    assert (differ & ~decided).any()
+    read = Battles.from_frame(table, people=["p", "q"], adjudicated="settled", item="item")
+    assert read.settled == decided.sum()
+    alone = {name: table[name].where(~decided, table["settled"]) for name in ("p", "q")}
+    same = Battles.from_frame(table.assign(**alone), people=["p", "q"], item="item")
+    np.testing.assert_allclose(read.people, same.people, atol=1e-12)
+    assert (read.people != Battles.from_frame(table, people=["p", "q"], item="item").people).any()
+    for about in ({}, {"judge": "p", "people": ["B"], "verdict": "q"}):
+        with refused("adjudicated=", subject="leaderboard.Battles"):
+            Battles.from_frame(table, adjudicated="settled", **about)
+
+
 def test_swapped_verdicts_are_battles_in_the_other_order():
     table = pd.DataFrame({"model_1": ["x"], "model_2": ["y"], "g1_winner": ["model_1"],
                           "g2_winner": ["model_2"], "human": ["model_2"]})  # fmt: skip
