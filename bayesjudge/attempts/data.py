@@ -22,7 +22,7 @@ from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.names import require_names
 from bayesjudge.core.numbers import numbers_of
 from bayesjudge.core.screen import few, how_many
-from bayesjudge.core.tables import require_distinct
+from bayesjudge.core.tables import columns_of, is_counted_in_place, read_rows, require_distinct
 from bayesjudge.verdicts.arrays import whole_numbers
 from bayesjudge.verdicts.by_item import Rows
 from bayesjudge.verdicts.labels import MISSING
@@ -44,6 +44,8 @@ CALIBRATIONS = ("random", "by_truth", "separate", "by_verdict")
 #: Attempts of one agent at one task beyond which the truths are too many to sum over, and in how
 #: many ways those of attempts that several people labelled may be shared out.
 MOST_ATTEMPTS, MOST_WAYS = 100, 50_000
+#: Columns that are looked at for people's names, and fewest rows of attempts that have several.
+MOST_COLUMNS, FEWEST = 20, 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -348,7 +350,10 @@ class Attempts(View):
         ways = OF_VERDICTS if verdict is None else ("verdict", *OF_VERDICTS)
         how = Reading.of("attempts.Attempts", locals() | about, several_people=True)
         if attempt is not None:
-            require_distinct(table, *keys, attempt, remedy="an attempt has one row")
+            remedy = "an attempt has one row; with a row per person, name who labelled (rater=)"
+            require_distinct(table, *keys, attempt, remedy=remedy)
+        elif not is_counted_in_place(table):
+            require_a_row_an_attempt(table, keys, how)
         costs = [cost] if cost is not None else []
         source = Rows(table, *dict.fromkeys(how.labels), *costs, names=keys, in_order=True)
         labels = how.meanings(source)
@@ -395,6 +400,38 @@ class Attempts(View):
             np.add.at(states, tuple(x[kept] for x in (place, system, kind, state)), 1)
             rest += [how.people, np.column_stack(said)[first], states]
         return cls(cells, names, systems, how.calibration, tries, spent, *rest)
+
+
+def require_a_row_an_attempt(table: Any, keys: Sequence[str], how: Reading) -> None:
+    """Refuse rows of which several are of one attempt, each with what another person said.
+
+    Two columns tell: one of attempts, whose rows have one verdict, and one of people, who label an
+    attempt once and several of a task. Not where a column numbers the rows of each task.
+    """
+    named = {*keys, *how.labels}
+    others = [name for name in columns_of(table) if name not in named]
+    if not 2 <= len(others) <= MOST_COLUMNS:
+        return
+    rows = read_rows(table, *how.labels, names=keys, optional=others)
+    single = [name for name in others if not rows.duplicated([*keys, name]).any()]
+    if len(how.labels) != 2 or any(rows[name].nunique() < len(rows) for name in single):
+        return
+    labelled = rows[str(how.truth)].notna()
+    people = [name for name in others if (rows[name].notna() == labelled).all()]
+    for attempt in (name for name in others if name not in single and rows[name].notna().all()):
+        again = rows[labelled].duplicated([*keys, attempt], keep=False).sum()
+        verdicts = rows.drop_duplicates([*keys, attempt, *how.verdict])
+        if again < FEWEST or verdicts.duplicated([*keys, attempt]).any():
+            continue
+        for person in (name for name in people if name not in (attempt, *single)):
+            twice = rows[labelled].duplicated([*keys, attempt, person]).any()
+            with checking("attempts.Attempts") as require:
+                words = (
+                    f"rows of one attempt differ in column {person!r} alone: if it names people, "
+                    f"attempt={attempt!r} with rater={person!r} reads a row per person; if each "
+                    "row is an attempt, name the column that tells them apart (attempt=)"
+                )
+                require(twice, words)
 
 
 def _require_outcomes(how: Reading, lost: int) -> None:

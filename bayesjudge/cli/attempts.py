@@ -202,7 +202,11 @@ def _read(
     judged = source.verdicts([columns["verdict"]] if columns["verdict"] else [], columns["rater"])
     every = dict.fromkeys([*columns.values(), *others])
     named = [*judged, *(name for name in every if name not in unread)]
-    rows = source.table(list(filter(None, named)), numbers=[] if cost is None else [cost])
+    wanted = list(filter(None, named))
+    if cost is None and labels is None and source.is_small:  # all columns tell what a row is
+        rows = source.whole(wanted)
+    else:
+        rows = source.table(wanted, numbers=[] if cost is None else [cost])
     about: dict[str, Any] = {**columns, **how}
     if (others or columns["adjudicated"]) and not columns["rater"]:
         about["truth"] = [columns["truth"], *others]

@@ -141,6 +141,12 @@ class Source(Rows):
         return table if self.changed is None else self.changed(table)
 
     @property
+    def is_small(self) -> bool:
+        """Whether it is a table in a file so small that all its columns are read."""
+        path = self.path
+        return self.log is None and path.is_file() and path.stat().st_size <= SMALL_FILE
+
+    @property
     def counts_in_place(self) -> bool:
         """Whether there are so many rows that they are counted where they lie."""
         return self._rows >= tables.LARGE

@@ -432,6 +432,14 @@ def test_a_row_a_person_is_read_as_a_column_a_person():
             assert getattr(read, name) == getattr(wide, name)
         assert (read.cells == wide.cells).all()
         assert read.labelled_n == wide.labelled_n
+    plain = how | {"attempt": None, "truth": "label"}
+    with pytest.raises(bj.InputError, match="attempt='attempt' with rater='who' reads"):
+        Attempts.from_frame(by_person, **plain)
+    with pytest.raises(bj.InputError, match=r"name who labelled \(rater=\)"):
+        Attempts.from_frame(by_person, **how, truth="label")
+    by_one = table.assign(who=table["ann1"].map({0: "x", 1: "x"}), score=table["verdict"] / 2)
+    for each in (by_one, by_one.drop(columns="attempt"), by_one.dropna(subset="ann1")):
+        Attempts.from_frame(each, **plain | {"truth": "ann1"})
     with pytest.raises(bj.InputError, match="rater= takes attempt="):
         Attempts.from_frame(rows, truth="label", rater="who", by="system", calibration="random")
     with pytest.raises(bj.InputError, match="not with rater="):

@@ -120,6 +120,10 @@ def test_labels_of_attempts_are_in_a_file_of_their_own(runs, tmp_path, capsys):
     assert "it needs columns agent too" in capsys.readouterr().err
     assert main(list(map(str, line))) == 2
     assert "say --attempt" in capsys.readouterr().err
+    line = ["attempts", tmp_path / "long.csv", "--verdict", "judge", "--by", "agent"]
+    tables["rows"].merge(bare).to_csv(line[1], index=False)
+    assert main([*map(str, line), "--truth", "label"]) == 2
+    assert "reads a row per person" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("at_least", "code"), [(0.05, 0), (0.4, 1), (0.15, 3)])
