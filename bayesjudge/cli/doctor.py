@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import shlex
 import sys
-import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -50,7 +49,7 @@ from bayesjudge.cli.shapes.words import is_model
 from bayesjudge.cli.source import DATABASES, open_source
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import checking
-from bayesjudge.core.screen import continued, few, how_many, visible, width_of
+from bayesjudge.core.screen import continued, few, how_many, in_lines, visible, width_of
 from bayesjudge.readers.files import STDIN, File, cell_of
 from bayesjudge.readers.recognition import read_as, recognise
 from bayesjudge.readers.tables import decimal_commas, is_one_file, names_in, read_table, rows_of
@@ -220,9 +219,9 @@ class Diagnosis:
 
     def screen(self, width: int, *, why: bool = False) -> str:
         """All of it as lines, the reasons too if asked."""
-        lines = textwrap.wrap(self.sentence, width)
+        lines = in_lines(self.sentence, width)
         for section in self.sections(why=why):
-            lines += ["", *textwrap.wrap(section.heading, width)]
+            lines += ["", *in_lines(section.heading, width)]
             to_paste = any(isinstance(text, Shell) for text in section.lines)
             for text in section.lines:
                 if isinstance(text, Shell):
@@ -255,7 +254,7 @@ def _with_labels(path: str) -> Shell:
 
 def _wrapped(text: str, width: int, first: str) -> list[str]:
     indent = " " * (len(first) + len(text) - len(text.lstrip()))
-    return textwrap.wrap(text, width, initial_indent=first, subsequent_indent=indent)
+    return in_lines(text, width, first=first, later=indent)
 
 
 def examine(

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
-import textwrap
 from difflib import get_close_matches
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from bayesjudge.core.errors import InputError
-from bayesjudge.core.screen import width_of
+from bayesjudge.core.screen import in_lines, width_of
 from bayesjudge.core.words import glossary, words_for
 
 #: Words beside quantities in tables, which explain those that the glossary has not.
@@ -41,12 +40,12 @@ def explain(*term: Annotated[str, Parameter(negative="")]) -> None:
     InputError
         If the word is not known.
     """
-    lines = min(width_of(sys.stdout) - 1, 110)
+    width = min(width_of(sys.stdout) - 1, 110)
     if not term:
         for kind, heading in HEADINGS.items():
             print(heading)
             for name, text in sorted(glossary(kind).items()):
-                print(textwrap.fill(f"  {name}: {text}", lines, subsequent_indent=" " * 6))
+                print("\n".join(in_lines(f"  {name}: {text}", width, later=" " * 6)))
         return
     asked = " ".join(term)
     entry = meaning(asked)
@@ -55,7 +54,7 @@ def explain(*term: Annotated[str, Parameter(negative="")]) -> None:
         known = get_close_matches(spelled(asked), every, n=3, cutoff=0.5)
         hint = f"did you mean {', '.join(known)}?" if known else "bayesjudge explain lists all"
         raise InputError("explain", [f"{asked!r} is not explained; {hint}"])
-    print(textwrap.fill(f"{asked}: {entry}", lines))
+    print("\n".join(in_lines(f"{asked}: {entry}", width)))
 
 
 def spelled(term: str) -> str:

@@ -15,6 +15,7 @@ from bayesjudge.cli.options import (
     OF_TABLE,
     SEVERAL,
     Adjudicated,
+    LabelFile,
     Shared,
     TunedOn,
     needed,
@@ -65,6 +66,7 @@ def leaderboard(
     people: Annotated[list[str] | None, SEVERAL, FIRST] = None,
     item: Annotated[str | None, OF_TABLE, FIRST] = None,
     adjudicated: Adjudicated = None,
+    labels: LabelFile = None,
     tuned_on: TunedOn = None,
     judge: Annotated[str | None, OF_TABLE] = None,
     swapped: Annotated[str | None, OF_TABLE] = None,
@@ -153,7 +155,9 @@ def leaderboard(
         "tie_value": tie_value or (),
         "missing_value": missing_value or (),
     }
-    about = {"item": item or _item(source, roles, count), "lengths": lengths, "count": count}
+    item = item or _item(source, roles, count)
+    item = item if labels is None else _join(source, labels, roles, item)
+    about = {"item": item, "lengths": lengths, "count": count}
     with checking("--tuned-on") as require:
         columns = tuned_on is None or {*(people or ())} <= {*source.columns()}
         require(columns, "needs people's verdicts in separate columns: --people COLUMN")
@@ -166,6 +170,22 @@ def leaderboard(
     about_length: Any = target.replace("-", " ")
     model = module.CalibratedBattles(target=about_length)
     _present(battles, model, shared, source, baseline)
+
+
+def _join(source: Source, labels: Path, roles: dict[str, Any], item: str | None) -> str | None:
+    """Take people's verdicts from another file, where the item and both systems name a battle.
+
+    Returns the table's column of the item, of which `item` may be the name in the other file.
+    """
+    have = source.columns()
+    people = [c for c in (*(roles["people"] or ()), roles["adjudicated"]) if c and c not in have]
+    with checking("options") as require:
+        words = "--labels needs --people: the columns of that file with people's verdicts"
+        require(people, needed("--people", words))
+    how: dict[str, Any] = {"truth": people, "verdicts": roles["verdict"] or ()}
+    how |= {"within": tuple(c for c in (roles["first"], roles["second"]) if c)}
+    options = ("--item", "--first", "--second")
+    return source.add_labels(labels, item=item, options=options, **how)[0]
 
 
 def _present(

@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+#: So many times as many labels or items as there are nobody will have.
+OUT_OF_REACH = 20
+
 
 class Parts(NamedTuple):
     r"""The variance of a mean, by what each part of it is divided by.

@@ -14,6 +14,8 @@ from typing import Any, TextIO
 LINES, WIDTH = 25, 100
 #: Width of text that goes to a file or a pipe, where no terminal says one.
 PLAIN_WIDTH = 120
+#: A space at which no line ends.
+NO_BREAK = "\N{NO-BREAK SPACE}"
 #: Names and rows that are shown, before the number of those that are not.
 NAMES, ROWS = 8, 12
 #: Commands to a terminal, and marks that turn the direction of text.
@@ -62,8 +64,19 @@ def _broken(line: str, width: int) -> str:
         command, *does = re.split(r"(?<=\S) {3,}", line)
         about = [" " * (start + 4) + text for text in does]
         return "\n".join([*continued(command, width), *about])
-    later = " " * (start + 2)
-    return textwrap.fill(line, width, subsequent_indent=later, break_on_hyphens=False)
+    return "\n".join(in_lines(line, width, later=" " * (start + 2)))
+
+
+def in_lines(text: str, width: int, *, first: str = "", later: str = "") -> list[str]:
+    """A text in lines, which begin with `first` and `later`.
+
+    Names and options stay whole, and a number keeps its sign and its unit.
+    """
+    whole = text.replace(" %", f"{NO_BREAK}%").replace("± ", f"±{NO_BREAK}")
+    lines = textwrap.wrap(
+        whole, width, initial_indent=first, subsequent_indent=later, break_on_hyphens=False
+    )
+    return [line.replace(NO_BREAK, " ") for line in lines]
 
 
 def continued(command: str, width: int) -> list[str]:

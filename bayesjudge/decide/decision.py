@@ -12,6 +12,7 @@ from bayesjudge.core.answer import chance
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution, in_words, label, of_passes
 from bayesjudge.core.methods import Method
+from bayesjudge.core.planning import OUT_OF_REACH
 from bayesjudge.core.screen import fitted
 from bayesjudge.core.words import words_for
 
@@ -20,10 +21,6 @@ Outcome = Literal["pass", "fail", "unknown"]
 EXIT_CODES: dict[str, int] = {"pass": 0, "fail": 1, "unknown": 3}
 #: Cautions of a result whose numbers mean nothing, and why: they decide nothing.
 UNDECIDABLE = words_for("undecidable")
-
-
-#: So many times as many as there are nobody will label.
-OUT_OF_REACH = 1000
 
 
 class Need(NamedTuple):

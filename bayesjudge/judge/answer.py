@@ -24,6 +24,7 @@ from bayesjudge.core.answer import (
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate, Row
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.planning import OUT_OF_REACH
 from bayesjudge.core.worth import Worth, worth_words
 from bayesjudge.judge.data import Judged
 from bayesjudge.judge.quality import WITH_PERSON, quality
@@ -34,8 +35,6 @@ from bayesjudge.truth.pairs import with_ends
 
 #: With a smaller chance systems were not labelled at one rate.
 UNEVEN = 1e-4
-#: Labels by rows of the table, from which on a comparison is out of reach.
-FARTHEST = 20
 #: What is quoted of each kind of judge.
 QUOTED = {
     "verdicts": ("accuracy", "kappa", "ac1", "sensitivity", "specificity", "ppv", "npv"),
@@ -391,7 +390,7 @@ def selection_words(compared: Estimate, counted: Estimate) -> tuple[str, tuple[s
             f"The best of {len(rows)} is partly luck: of other outputs expect {expected} of {best}."
         )
     needed, gap = (compared[name, best, second] for name in ("labels_needed", "difference"))
-    if surely < SURE and needed.value > FARTHEST * compared.data.seen:
+    if surely < SURE and needed.value > OUT_OF_REACH * compared.data.seen:
         notes.append(f"Whether {best} or {second} is better cannot be decided with these outputs.")
     elif surely < SURE:
         by = points(Row(gap.value, np.nan, np.nan)) if measure == "accuracy" else f"{gap.value:.2f}"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import sys
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -27,7 +26,7 @@ from bayesjudge.core.estimate import (
 )
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import HUMAN_ONLY, Method
-from bayesjudge.core.screen import how_many, read_no_more, visible_line, width_of
+from bayesjudge.core.screen import how_many, in_lines, read_no_more, visible_line, width_of
 from bayesjudge.core.side_by_side import Record, records
 from bayesjudge.render.page import Page, in_order, once, sampling_of
 
@@ -188,7 +187,7 @@ def quoted_lines(answer: Answer, every: Sequence[Record], style: Style, width: i
     left = len(kept) - MOST_ROWS
     lines += [f"  … {left} more rows: --details"] if left > 0 else []
     apart = f"  {_apart(others, kept, style)}" if others else ""
-    return lines + textwrap.wrap(apart, width - 1, subsequent_indent="    ")
+    return lines + in_lines(apart, width - 1, later="    ")
 
 
 def _cells(
@@ -503,17 +502,8 @@ def _section(console: Console, heading: str, lines: Sequence[str]) -> None:
 def wrapped(console: Console, text: str, first: str, later: str, style: str = "") -> None:
     """Print text in lines as wide as the screen."""
     width = max(console.width - 1, 40)
-    # a number keeps its unit and its sign
-    whole = visible_line(text).replace(" %", "\N{NO-BREAK SPACE}%")
-    whole = whole.replace("± ", "±\N{NO-BREAK SPACE}")
-    lines = textwrap.wrap(
-        whole,
-        width,
-        initial_indent=visible_line(first),
-        subsequent_indent=later,
-        break_on_hyphens=False,  # names have them
-    )
-    shown = "\n".join(lines or [first.rstrip()]).replace("\N{NO-BREAK SPACE}", " ")
+    lines = in_lines(visible_line(text), width, first=visible_line(first), later=later)
+    shown = "\n".join(lines or [first.rstrip()])
     console.print(shown, soft_wrap=True, style=style or None)
 
 

@@ -22,6 +22,7 @@ from bayesjudge.cli import main
 from bayesjudge.core.answer import chance
 from bayesjudge.core.diagnosis import cautions_of
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.planning import OUT_OF_REACH
 from bayesjudge.core.words import words_for
 from bayesjudge.decide import (
     Check,
@@ -340,9 +341,9 @@ def test_needs_in_words():
     assert str(every) == "labels on all of these items (140 of 900 have one), with a chance of 69 %"
     sure = "120 labels (there are 50), with a chance of 80 %"
     assert str(Need("labels", 50, 120, 0.8)) == sure
-    far = Need("items, all of them labelled", 150, 1_219_904, 0.8)
+    far = Need("items, all of them labelled", 150, 150 * OUT_OF_REACH + 1, 0.8)
     assert str(far) == "no number of items within reach (there are 150)"
-    assert str(Need("labels", 50, 50_000, 0.8)).startswith("50,000 labels")
+    assert str(Need("labels", 50, 50 * OUT_OF_REACH, 0.8)).startswith("1,000 labels")
     assert str(Need("labels", 50, np.inf)) == "no number of labels alone (there are 50)"
     assert str(Need("data", 1, 2.5)) == "roughly 2.5 times the data"
 

@@ -115,7 +115,7 @@ PLANNERS = {
     "gate": ("decide.needs", "fewest", lambda: _gate_with_needs(
         bj.prevalence.Counts(900, 690, 70, 65, 30, 20, calibration="random"))),
     "judge": ("core.worth", "Parts", lambda: more_labels(0.5, 100, 300)),
-    "judge, several": ("judge.selection", "Parts", lambda: bj.judge.select(_prompts())),
+    "judge, several": ("judge.selection", "fewest", lambda: bj.judge.select(_prompts())),
     "panel": ("panel.budget", "Parts", lambda: bj.panel.labels_needed(_votes())),
     "repeats": ("repeats.planning", "Parts", lambda: required_repeats(0.6, 0.2)),
 }  # fmt: skip

@@ -381,6 +381,31 @@ def test_columns_and_systems_that_there_are_not(table, tmp_path, monkeypatch, ca
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("item", ["item", "prompt"])
+def test_peoples_verdicts_may_be_in_a_file_of_their_own(item, table, tmp_path, monkeypatch, capsys):
+    """Battles are told apart by the item and both systems, in whichever order the rows stand."""
+    monkeypatch.chdir(tmp_path)
+    of_two = table.assign(item=[f"q{i % 60}" for i in range(len(table))], second=table["human"])
+    of_two.loc[of_two["human"] == "A", "second"] = "tie"
+    of_two.to_csv("one.csv", index=False)
+    people = ["human", "second"]
+    of_two.drop(columns=people).to_csv("judge.csv", index=False)
+    theirs = of_two.dropna(subset="human")[["item", "model_a", "model_b", *people]]
+    theirs.sample(frac=1, random_state=1).rename(columns={"item": item}).to_csv(
+        "people.csv", index=False
+    )
+
+    def numbers(*asked):
+        assert main(["leaderboard", *asked, "--people", *people, "--json"]) == 0
+        rows = json.loads(capsys.readouterr().out)["estimates"]
+        return np.array([[row[name] for name in ("low", "value", "high")] for row in rows], float)
+
+    alone = numbers("judge.csv", "--labels", "people.csv", "--item", item)
+    np.testing.assert_allclose(alone, numbers("one.csv"), rtol=1e-12)
+    assert main(["leaderboard", "judge.csv", "--labels", "people.csv"]) == 2
+
+
+@pytest.mark.slow
 def test_other_judges_are_no_other_method(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     table = lb.simulate(random_seed=4, items=60, labelled=0.4)
