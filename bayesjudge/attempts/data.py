@@ -22,7 +22,13 @@ from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.names import require_names
 from bayesjudge.core.numbers import numbers_of
 from bayesjudge.core.screen import few, how_many
-from bayesjudge.core.tables import columns_of, is_counted_in_place, read_rows, require_distinct
+from bayesjudge.core.tables import (
+    columns_of,
+    is_counted_in_place,
+    not_single,
+    read_rows,
+    require_distinct,
+)
 from bayesjudge.verdicts.arrays import whole_numbers
 from bayesjudge.verdicts.by_item import Rows
 from bayesjudge.verdicts.labels import MISSING
@@ -409,7 +415,7 @@ def require_a_row_an_attempt(table: Any, keys: Sequence[str], how: Reading) -> N
     attempt once and several of a task. Not where a column numbers the rows of each task.
     """
     named = {*keys, *how.labels}
-    others = [name for name in columns_of(table) if name not in named]
+    others = [c for c in columns_of(table) if c not in named and not not_single(table, c)]
     if not 2 <= len(others) <= MOST_COLUMNS:
         return
     rows = read_rows(table, *how.labels, names=keys, optional=others)

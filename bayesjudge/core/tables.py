@@ -44,7 +44,7 @@ def require_columns(table: Any, *columns: str) -> None:
     require_among(have or [], *columns)
     with checking("table") as require:
         for column in dict.fromkeys(columns):
-            odd = _not_single(table, column)
+            odd = not_single(table, column)
             require(
                 not odd,
                 f"column {column!r} holds {odd}, expected one text, number or time in each cell; "
@@ -66,7 +66,7 @@ def _names_of_columns(table: Any) -> list[Any] | None:
         return None
 
 
-def _not_single(table: Any, column: str) -> str:
+def not_single(table: Any, column: str) -> str:
     """What a column holds in place of single values, in words."""
     if _is_arrow(table):
         return _not_single_in_arrow(table[column])

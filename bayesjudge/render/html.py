@@ -49,7 +49,7 @@ def _prose(text: str) -> str:
     from markupsafe import Markup, escape
 
     whole = str(escape(text)).replace(" %", "\N{NO-BREAK SPACE}%")
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", whole))
+    return Markup(re.sub(r"`((?:bayesjudge |-)[^`]+)`", r"<code>\1</code>", whole))
 
 
 def _legible(table: Table, pass_name: str) -> dict[str, Any] | None:

@@ -226,7 +226,7 @@ def code(tmp_path, monkeypatch):
     real = fast._compile
     monkeypatch.setattr(fast, "_compile", lambda *given: once(real, *given))
     monkeypatch.setattr(fast, "_folder", lambda: one.folder)
-    monkeypatch.setattr(settings, "_told", set())
+    monkeypatch.setattr(settings, "_shown", set())
     return one
 
 

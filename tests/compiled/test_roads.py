@@ -62,7 +62,7 @@ def plain(monkeypatch):
             lambda model: asked.append(model) or compiled_by_nutpie(name),
         )
         monkeypatch.setattr(roads, "_by_nutpie", BY_NUTPIE)
-        monkeypatch.setattr(settings, "_told", set())
+        monkeypatch.setattr(settings, "_shown", set())
         return asked
 
     return use
@@ -148,7 +148,7 @@ def test_code_that_cannot_be_kept_is_no_reason_to_leave_the_fast_road(
 
 
 def test_an_operation_that_numba_cannot_be_told_of_runs_in_python(monkeypatch, capfd):
-    monkeypatch.setattr(settings, "_told", set())
+    monkeypatch.setattr(settings, "_shown", set())
     monkeypatch.setattr("numba.extending.register_jitable", broken)
     assert settings.jitable(abs) is abs
     (line,) = capfd.readouterr().err.splitlines()

@@ -92,7 +92,7 @@ def test_methods_that_labels_by_verdict_rule_out_show_no_rates_and_no_width_of_0
     assert re.search(
         r"it finds \d\d % \(4\d to 100 %\) of the outputs that people call 'LEAK'", text
     )
-    assert re.search(r"items 0 to [67]\d are 'LEAK' ones that it missed", text)
+    assert re.search(r"items it missed 0 to [67]\d such", text)
 
 
 def test_what_the_prior_adds_is_told_of_each_system():

@@ -395,10 +395,7 @@ def test_a_judge_is_held_against_what_is_so_behind_errors(counts):
     exact = P.exact(counts)["sensitivity", counts.judge]
     assert made["sensitivity"] == pytest.approx(exact, abs=0.01)
     left = counts.labelled_n - int(counts.agreed.labelled_n)
-    expected = "Worth counts labels that two gave alike, or that were adjudicated; "
-    assert f"{expected}{left} labelled outputs without one left out of it." in (
-        bj.judge.answer(made).notes
-    )
+    assert any(f" {left} others " in note for note in bj.judge.answer(made).notes)
     assert "agreement_with_person" in made
     assert "agreement_with_person" not in same
     assert f"{counts.labelled_n} of them labelled" in bj.judge.answer(made).basis

@@ -15,6 +15,7 @@ from refusals import refused
 
 import bayesjudge as bj
 from bayesjudge.cli import main, source
+from bayesjudge.cli import rows as rows_of_file
 from bayesjudge.core import tables
 from bayesjudge.leaderboard import Battles, simulate
 from bayesjudge.panel import Votes
@@ -377,7 +378,7 @@ def test_a_large_file_is_counted_where_it_lies_with_a_bar(command, tmp_path, mon
     assert main(line) == 0
     small = json.loads(capsys.readouterr().out)
     monkeypatch.setattr(bj.readers.tables, "LARGE", 100)
-    monkeypatch.setattr(source, "read_table", lambda *a, **k: pytest.fail("read as a whole"))
+    monkeypatch.setattr(rows_of_file, "read_table", lambda *a, **k: pytest.fail("read as a whole"))
     assert main(line) == 0
     large = json.loads(capsys.readouterr().out)
     assert large["estimates"] == small["estimates"]
