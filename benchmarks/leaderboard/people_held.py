@@ -23,11 +23,13 @@ points (root mean square, ± 1.9, .8 and .7; judge gpt35) where people only are 
 and prediction-powered by 70, 42 and 28; it holds .99 (± .004), its intervals are 195, 145 and 107
 points wide against 318, 207 and 141, and with the judge pandalm7b (50 and 100) it holds .98 (±
 .005). At 100 verdicts it is worth 3.0 (2.5) times the labels, prediction-powered 1.4 (1.3) times.
-Simulated (15 worlds a kind: ``--every --draws 30``), 50, 100 and 200 verdicts: off by 71, 49 and 41
-points with two favourites, 58, 39 and 30 with an order effect, 50, 37 and 30 of a perfect judge,
-where people only are off by 133, 70 and 46; of no use 71, 66 and 38 against 93, 71 and 42. Held .90
-to 1.00 (± .03), least with two favourites (.97, .92 and .90; people only .98, .92 and .93), leads
-.89 to .99 (± .05). Systems given .9 to .98 of being first (.93) are so in .93 (± .05) there.
+Simulated (100 worlds a kind: ``--every --draws 200``), 50, 100 and 200 verdicts: off by 63, 53 and
+42 points with two favourites, 48, 38 and 29 with an order effect, 45, 37 and 30 of a perfect judge,
+61, 51 and 39 with likings of its own, where people only are off by 104, 65 and 45; of no use 72, 61
+and 40 against 104, 72 and 43. It holds .92 to 1.00 (± .014) of strengths, but with two favourites
+.95, .93 and .90 (people only .98, .95 and .95), and leads .91 to 1.00, but with two favourites .95,
+.90 and .91 (± .02): fixed favourites are no draws of the model's likings. Systems given .9 to .98
+of being first (.941) are so in .941 (± .016), of those given .7 to .9 (.79) .84 (± .02).
 ranks.py has more worlds.
 """
 
