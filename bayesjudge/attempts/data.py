@@ -7,6 +7,7 @@ what is left without it (closed forms leave out one task after another) would no
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -415,9 +416,11 @@ def require_a_row_an_attempt(table: Any, keys: Sequence[str], how: Reading) -> N
     attempt once and several of a task. Not where a column numbers the rows of each task.
     """
     named = {*keys, *how.labels}
-    others = [c for c in columns_of(table) if c not in named and not not_single(table, c)]
+    times = Counter(columns_of(table))
+    others = [c for c, n in times.items() if n == 1 and c not in named]
     if not 2 <= len(others) <= MOST_COLUMNS:
         return
+    others = [c for c in others if not not_single(table, c)]
     rows = read_rows(table, *how.labels, names=keys, optional=others)
     single = [name for name in others if not rows.duplicated([*keys, name]).any()]
     if len(how.labels) != 2 or any(rows[name].nunique() < len(rows) for name in single):
