@@ -92,6 +92,7 @@ def gate(
     'unknown'
     """
     from bayesjudge.decide.monitor import Monitor
+    from bayesjudge.prevalence.label_errors import SHARES
 
     with checking("gate") as require:
         given = [x for x in (at_least, at_most) if x is not None]
@@ -119,6 +120,10 @@ def gate(
     else:
         limits = list(_limits(result, probability, entry, given[0]))
         threshold, upward = given[0], at_least is not None
+        of_share = any(limit.quantity in (*SHARES, "people_pass") for limit in limits)
+        with checking("gate") as require:
+            words = f"a share lies in [0, 1], got a threshold of {threshold:g}; write 90 % as 0.9"
+            require(not of_share or 0 <= threshold <= 1, words)
     name = pass_name_in([result])
     checked = [_check(limit, threshold, upward, probability) for limit in limits]
     checks = [replace(check, pass_name=name) for check in checked]

@@ -118,6 +118,21 @@ def test_labels_beside_verdicts_ask_first_how_good_the_judge_is(tmp_path, monkey
 
 
 @pytest.mark.slow
+def test_people_whose_classes_no_line_reads_are_named():
+    """Nor are they systems, where somebody says that they are people."""
+    rng = np.random.default_rng(1)
+    truth = rng.choice(["safe", "unsafe", "borderline"], 90)
+    for right in (0.9, 0.0):
+        said = np.where(rng.random((3, 90)) < right, truth, np.roll(truth, 1))
+        table = pd.DataFrame(dict(zip(("judge", "ann", "bea"), said, strict=True)))
+        found = bj.doctor(table, truth=["ann", "bea"])
+        assert not [answer for answer in found.answers if answer.line.command == "leaderboard"]
+        if right:
+            assert found.answers[0].line.options["--truth"] == ["ann"]
+            assert [note for note in found.odd if "ann;" in note and "bea" in note]
+
+
+@pytest.mark.slow
 def test_a_jury_is_a_panel(tmp_path, examine):
     votes = [["C", "I", "C"], ["C", "C", None], ["I", "I", "C"], ["C", "C", "C"]] * 6
     samples = [

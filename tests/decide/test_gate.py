@@ -117,6 +117,18 @@ def test_bad_arguments_are_refused(wrong, words):
         gate({"prevalence": 1}, at_least=0.9)
 
 
+@pytest.mark.parametrize("threshold", [{"at_least": 90}, {"at_most": -0.1}, {"at_least": 1.01}])
+def test_a_share_of_which_no_threshold_can_be_met_is_refused(threshold):
+    """90 for 90 % was a fail, which stops a release."""
+    table = bj.prevalence.people.simulate(items=200, labelled=150, random_seed=1)
+    about = {"calibration": "random", "truth": ["ann1", "ann2"]}
+    people = bj.prevalence.people.PeopleCounts.from_frame(table, **about)
+    counts = bj.prevalence.Counts(900, 690, 70, 65, 30, 20, calibration="random")
+    for result in (counts, people, *bj.prevalence.closed_forms(counts)[:1]):
+        with refused(*threshold.values(), subject="gate"):
+            gate(result, **threshold)
+
+
 def test_all_checks_have_to_pass():
     made = bj.Estimate(
         {"share": bj.Quantity.over(([0.95, 0.9], [0.91, 0.85], [0.98, 0.95]), {"judge": "ab"})},

@@ -31,7 +31,8 @@ def matches(table: Table) -> Iterator[Match]:
     have = {*table.columns}
     known = next((pair for pair in PAIRS if {*pair} <= have), None)
     pair = known or pair_in(table)
-    if pair is None or table.log or {*ONE_HOT} <= have:
+    named = {*table.truths} if table.named else set()
+    if pair is None or table.log or {*ONE_HOT} <= have or named & {*pair}:
         return
     systems = [*dict.fromkeys([*table[pair[0]].kinds, *table[pair[1]].kinds])]
     if not 2 <= len(systems) <= MOST_SYSTEMS:
@@ -39,7 +40,8 @@ def matches(table: Table) -> Iterator[Match]:
     others = (c for c in table if c.name not in (*pair, table.item, table.judge))
     won = [winner for winner in (_won(c, systems) for c in others) if winner is not None]
     voters = table.judge is not None and all(map(VOTER.fullmatch, table[table.judge].kinds))
-    people = [winner for winner in won if voters or says_person(winner.column.name)]
+    by_people = {c.name for c in table if voters or c.name in named or says_person(c.name)}
+    people = [winner for winner in won if winner.column.name in by_people]
     judges = [winner for winner in won if winner not in people]
     if not won or (not people and len(systems) == 2 and in_both_orders(table)):
         return

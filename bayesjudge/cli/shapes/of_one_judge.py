@@ -151,6 +151,9 @@ def _verdicts(table: Table, question: str, panel: bool) -> Iterator[Match]:
     if people:
         options["--truth"] = people
         notes.append(f"{few(people, 5)} label the same outputs: they err too, as the judge does")
+    elif "--classes" in options and len(table.truths) > 1:
+        rest = few(table.truths[1:], 5)
+        notes.append(f"of classes one person's labels are read, {truth}; no line has {rest}")
     parts, preferred = _parts(table, chosen, "--stratum")
     notes += filter(None, [preferred])
     if not (table.log or table.labels):
