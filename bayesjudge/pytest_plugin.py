@@ -57,14 +57,15 @@ def gate(request: pytest.FixtureRequest) -> Callable[..., Any]:
         unknown = asked.pop("unknown", request.config.getoption("--gate-unknown"))
         if unknown not in CHOICES:
             raise pytest.UsageError(f"unknown={unknown!r}: expected one of {CHOICES}")
-        gate = decide(result, **asked)
-        request.config.stash[_LINES].append((request.node.nodeid, str(gate)))
-        void = any(check.undecidable for check in gate.checks)
-        if void or gate.outcome == "fail" or (gate.outcome == "unknown" and unknown == "fail"):
-            pytest.fail(str(gate), pytrace=False)
-        if gate.outcome == "unknown" and unknown == "skip":
-            pytest.skip(str(gate))
-        return gate
+        decision = decide(result, **asked)
+        text, outcome = str(decision), decision.outcome
+        request.config.stash[_LINES].append((request.node.nodeid, text))
+        void = any(each.undecidable for each in decision.checks)
+        if void or outcome == "fail" or (outcome == "unknown" and unknown == "fail"):
+            pytest.fail(text, pytrace=False)
+        if outcome == "unknown" and unknown == "skip":
+            pytest.skip(text)
+        return decision
 
     return check
 

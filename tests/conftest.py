@@ -72,13 +72,13 @@ def study_but(values, *kept):
     return [pytest.param(value, marks=marks[value in kept]) for value in values]
 
 
-#: For a test of many values in many places: each place tries one of three, the next place the next
-#: ones, so that together they try all (`in_turn`); the study tries all in each.
+#: For a test of many values in many places: each place tries a third of them, the next place the
+#: next third, so that every three places try all (`in_turn`); the study tries all in each.
 each_in_turn = pytest.mark.parametrize("turns", study_but([3, 1], 3))
 
 
 def in_turn(values, places, place, turns):
-    """Values that a place tries, of as many places as there are."""
+    """Every `turns`-th value, beginning one further in each place."""
     return [*values][[*places].index(place) % turns :: turns]
 
 

@@ -17,7 +17,7 @@ from bayesjudge.core.diagnostics import diagnose, gate
 from bayesjudge.core.draws import summarise_interval, summarise_ranks
 from bayesjudge.core.estimate import Quantity
 from bayesjudge.core.model import BayesianModel
-from bayesjudge.core.screen import as_wide_as
+from bayesjudge.core.screen import as_wide_as, in_lines
 from bayesjudge.core.storage import checksum, pack, unpack
 
 RNG = np.random.default_rng(1)
@@ -136,6 +136,16 @@ def test_a_model_tells_its_priors_in_words(model):
     told = str(model())
     assert "_" not in told
     assert not re.search(r"True|False|None|N\+", told)
+
+
+def test_lines_end_neither_in_an_option_nor_between_a_number_and_its_sign_or_unit():
+    text = "right in 12 % of rows, ± 3 % with --pass-value and --fail-value"
+    for width in range(14, 60):
+        lines = in_lines(text, width, first="- ", later="  ")
+        assert [line[:2] for line in lines] == ["- ", *["  "] * (len(lines) - 1)]
+        assert " ".join(line[2:] for line in lines) == text
+        assert max(map(len, lines)) <= width
+        assert not any(line.endswith(("±", "-")) or line[2:].startswith("%") for line in lines)
 
 
 def test_lines_are_broken_for_a_terminal_and_for_nothing_else(monkeypatch):

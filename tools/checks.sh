@@ -34,7 +34,7 @@ unset PYTHONDONTWRITEBYTECODE
 # Tests (slow ones too), notebooks and README live in tests/; the doctests are those of the package.
 # Two processes share them, and what either compiles the other finds on disk.
 # Files come in their order: those of doctests last, so that no process waits for a long one.
-# Lines are not counted: half as much time again for what fails no run. PYTEST=--cov counts them.
+# Coverage is not measured: it takes half as much time again and fails no run (PYTEST=--cov does).
 # pytest comes last and prints its own time, so that its closing line closes the run.
 set -- -m pytest -m "not study" --numprocesses 2 --dist loadfile --no-loadscope-reorder --doctest-modules --durations=100 "$@" tests bayesjudge
 printf '\n== tests: python %s\n' "$*"

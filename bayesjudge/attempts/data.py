@@ -360,7 +360,7 @@ class Attempts(View):
             remedy = "an attempt has one row; with a row per person, name who labelled (rater=)"
             require_distinct(table, *keys, attempt, remedy=remedy)
         elif not is_counted_in_place(table):
-            require_a_row_an_attempt(table, keys, how)
+            _require_row_per_attempt(table, keys, how)
         costs = [cost] if cost is not None else []
         source = Rows(table, *dict.fromkeys(how.labels), *costs, names=keys, in_order=True)
         labels = how.meanings(source)
@@ -409,21 +409,20 @@ class Attempts(View):
         return cls(cells, names, systems, how.calibration, tries, spent, *rest)
 
 
-def require_a_row_an_attempt(table: Any, keys: Sequence[str], how: Reading) -> None:
+def _require_row_per_attempt(table: Any, keys: Sequence[str], how: Reading) -> None:
     """Refuse rows of which several are of one attempt, each with what another person said.
 
     Two columns tell: one of attempts, whose rows have one verdict, and one of people, who label an
     attempt once and several of a task. Not where a column numbers the rows of each task.
     """
-    named = {*keys, *how.labels}
     times = Counter(columns_of(table))
-    others = [c for c, n in times.items() if n == 1 and c not in named]
-    if not 2 <= len(others) <= MOST_COLUMNS:
+    others = [c for c, n in times.items() if n == 1 and c not in (*keys, *how.labels)]
+    if len(how.labels) != 2 or not 2 <= len(others) <= MOST_COLUMNS:
         return
     others = [c for c in others if not not_single(table, c)]
     rows = read_rows(table, *how.labels, names=keys, optional=others)
     single = [name for name in others if not rows.duplicated([*keys, name]).any()]
-    if len(how.labels) != 2 or any(rows[name].nunique() < len(rows) for name in single):
+    if any(rows[name].nunique() < len(rows) for name in single):
         return
     labelled = rows[str(how.truth)].notna()
     people = [name for name in others if (rows[name].notna() == labelled).all()]

@@ -194,7 +194,7 @@ def _sentences(
         parts.append(f"judging again unchanged{by if parts else f' {verb}'} {unchanged}")
     scale = "" if verdicts else _on_scale(shifts)
     text = listed(parts)
-    sentences = [f"'{first[-1]}'{_of_judge(first)} {verb} {size}."]
+    sentences = [f"'{first[-1]}'{_of_judge(first)} {verb} {size}{'' if text else scale}."]
     sentences += [f"{text[:1].upper()}{text[1:]}{scale}."] if text else []
     sentences += [] if again else [NOISY]
     known = [place for place in named if place in means and _moves(means[place])]

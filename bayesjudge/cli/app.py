@@ -159,7 +159,7 @@ def _problems(error: InputError, app: App, tokens: Sequence[str]) -> str:
     problems = [_as_options(str(problem), app, tokens) for problem in error.problems]
     in_python = re.fullmatch(rf"({'|'.join(bayesjudge.__all__)})\.[\w.]+", error.subject)
     first = [*takewhile(lambda word: not _is_option(word), tokens[1:])]
-    files = [Path(word).name for word in first or filter(_is_file, tokens) if _is_file(word)]
+    files = [Path(word).name for word in first or tokens if _is_file(word)]
     unnamed = in_python or error.subject == "table"
     subject = (" and ".join(files) or "table") if unnamed else error.subject
     if len(problems) == 1:

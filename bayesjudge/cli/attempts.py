@@ -191,22 +191,21 @@ def _read(
         require(columns["truth"] is not None, needed("--truth", LESSONS["outcome"]))
     columns["task"] = columns["task"] or "task"
     cost = columns["cost"]
-    labelled = list(filter(None, (columns["truth"], *others, columns["adjudicated"])))
+    labelled = [*filter(None, (columns["truth"], *others, columns["adjudicated"]))]
     source.leave_out(tuned_on, labelled)
     said = [*labelled, *filter(None, [columns["rater"]])]
     if labels is None:
         source.people = tuple(said) if columns["verdict"] else ()
     else:
         _join(source, labels, said, columns)
-    unread = {None, cost, columns["verdict"]}
+    unread = {cost, columns["verdict"]}
     judged = source.verdicts([columns["verdict"]] if columns["verdict"] else [], columns["rater"])
     every = dict.fromkeys([*columns.values(), *others])
-    named = [*judged, *(name for name in every if name not in unread)]
-    wanted = list(filter(None, named))
+    named = [*judged, *filter(None, (name for name in every if name not in unread))]
     if cost is None and labels is None and source.is_small:  # all columns tell what a row is
-        rows = source.whole(wanted)
+        rows = source.whole(named)
     else:
-        rows = source.table(wanted, numbers=[] if cost is None else [cost])
+        rows = source.table(named, numbers=[] if cost is None else [cost])
     about: dict[str, Any] = {**columns, **how}
     if (others or columns["adjudicated"]) and not columns["rater"]:
         about["truth"] = [columns["truth"], *others]

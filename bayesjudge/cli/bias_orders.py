@@ -99,27 +99,24 @@ def orders(
         first, second = first or "verdict", second or "swapped"
         winner, tie_value = winner or ["win", "loss"], tie_value or ["tie"]
         judge, item = judge or ["judge"], item or "item"
-    one_a_verdict: dict[str, Any] = {
-        "shown_first": shown_first,
-        "shown_second": shown_second,
-        "verdict": verdict,
-    }
-    alone = any(one_a_verdict.values())
-    names: Any = tuple(winner or (("A", "B") if alone else ("1", "2")))
+    shown: dict[str, Any] = {"shown_first": shown_first, "shown_second": shown_second}
+    shown["verdict"] = verdict
+    by_verdict = any(shown.values())
+    names: Any = tuple(winner or (("A", "B") if by_verdict else ("1", "2")))
     about: dict[str, Any] = {"item": item, "judge": judge, "tie_value": tie_value}
     about["missing"] = missing
     with checking("options") as require:
         words = "--winner must be given twice, for answer 1 and for answer 2"
         require(len(names) == 2, f"{words}; got {list(names)}")
-        columns = {**one_a_verdict, "item": item}
-        lacking = [f"--{n.replace('_', '-')}" for n, column in columns.items() if not column]
+        needed = {**shown, "item": item}
+        lacking = [f"--{n.replace('_', '-')}" for n, column in needed.items() if not column]
         words = " ".join(["one row per verdict:", *(f"{n} COLUMN" for n in lacking), "needed too"])
-        require(not (alone and lacking), Problem(words, "not-given", value=lacking))
+        require(not (by_verdict and lacking), Problem(words, "not-given", value=lacking))
         require(shared.save is None, "--save keeps a sampled fit; this posterior is exact")
     keys = [*(judge or ()), *([item] if item else ())]
-    if alone:
-        rows = source.table([*filter(None, one_a_verdict.values()), *keys])
-        read = module.Orders.from_verdicts(rows, **one_a_verdict, places=names, **about)
+    if by_verdict:
+        rows = source.table([*shown.values(), *keys])
+        read = module.Orders.from_verdicts(rows, **shown, places=names, **about)
     else:
         usual = order_columns(source.columns()) or ("order1", "order2")
         both: dict[str, Any] = {"first": first or usual[0], "second": second or usual[1]}

@@ -277,10 +277,8 @@ def examine(
     matched: list[Match]
     if log_format is not None and file is not None:
         with checking("options") as require:
-            require(
-                not named,
-                "--item, --generator and --judge name columns, and this is a log",
-            )
+            words = "--item, --generator and --judge name columns, and this is a log"
+            require(not named, words)
         log = read_as(log_format, file)
         diagnosis.kind = f"{log.tool} log"
         matched = [of_shape(m, "logs") for m in matches_of_log(log, str(path), truths, labels)]

@@ -207,8 +207,8 @@ def read(
     except InputError as error:
         if by or not error.has("no-verdict") or not design_of(calibration).is_sample:
             raise
-    read = Verdicts.from_frame(table, **named, **how, unparsed="verdict")
-    return prevalence.classes.ClassCounts.of(read)
+    verdicts = Verdicts.from_frame(table, **named, **how, unparsed="verdict")
+    return prevalence.classes.ClassCounts.of(verdicts)
 
 
 def ask(

@@ -256,16 +256,19 @@ def judge(
         )
 
     findings = _where(source, given, asked, judged, people or ())
+    who = given[0] if len(given) > 1 else "it"
+
+    who = given[0] if len(given) > 1 else "it"
 
     def answered(results: Results) -> Answer:
         answer = bj.judge.answer(*results, ci_prob=shared.ci_prob)
-        worst = [f"Where it errs most: {finding.text}." for finding in (findings or [])[:1]]
+        worst = [f"Where {who} errs most: {finding.text}." for finding in (findings or [])[:1]]
         return replace(answer, notes=(*worst, *answer.notes))
 
     def sections(_: Results) -> list[Section]:
         shown = [*_both_said(judged, quality), *_by_others(judged, shared)]
         shown += [] if trusted is None else [_trusted(trusted, wrong, promised)]
-        return [*shown, *_weak_spots(findings, given)]
+        return [*shown, *_weak_spots(findings, who)]
 
     def draw(_: Results) -> dict[str, Axes]:
         drawn = {"What the judge says of what people say": bj.judge.plot_judge(quality)}
@@ -374,8 +377,7 @@ def _trusted(trust: Estimate, wrong: float, promised: float) -> Section:
         lines.append(
             f"A {side} can stand {word} {cut:.3g}{f' {on}' if on else ''}: at most "
             f"{percent_of(wrong)} are wrong, with {percent_of(promised)} certainty; that is "
-            f"{percent_of(round(share, 2))} of the outputs (labelled ones there: "
-            f"{percents(trust['wrong', side])} wrong)."
+            f"{percent_of(round(share, 2))} of the outputs ({_of_labels(trust, side, cut)})."
         )
     lines.append(
         f"Best cut: {numbers(trust['best_cut'])}; there judge and people agree on "
@@ -383,10 +385,11 @@ def _trusted(trust: Estimate, wrong: float, promised: float) -> Section:
         f"pass and fails {percents(trust['specificity'])} of the rest."
     )
     gain, again = trust["gain"], trust["gain_recalibrated"]
-    lines.append(
-        f"Gain over the base rate (Brier): {percents_of_gain(gain)} as given, "
-        f"{percents_of_gain(again)} recalibrated."
-    )
+    if gain.value == gain.value:  # labels differ
+        lines.append(
+            f"Gain over the base rate (Brier): {percents_of_gain(gain)} as given, "
+            f"{percents_of_gain(again)} recalibrated."
+        )
     further = [f"of outputs scored {at['score']} people pass {percents(row)}"
                for _, at, row in trust.only("people_mean").rows()]  # fmt: skip
     fields = [{"quantity": name, "where": at, **row._asdict()} for name, at, row in trust.rows()]
@@ -395,9 +398,18 @@ def _trusted(trust: Estimate, wrong: float, promised: float) -> Section:
     return Section(heading, lines, "trust", fields, detail=False, further=further)
 
 
+def _of_labels(trust: Estimate, side: str, cut: float) -> str:
+    """Of the labelled outputs beyond a threshold: ``3 of 80 labelled ones there are wrong``."""
+    (pairs,) = trust.data.pairs.values()
+    labels = int(pairs.n @ (pairs.said >= cut if side == "pass" else pairs.said <= cut))
+    row = trust["wrong", side]
+    share = f": {percents(row)}" if row.high > row.low else ""
+    return f"{round(row.value * labels)} of {labels} labelled ones there are wrong{share}"
+
+
 def percents_of_gain(row: Any) -> str:
     """A gain, which may be below 0."""
-    value, low, high = (round(100 * share) for share in row)
+    value, low, high = (f"{100 * round(share, 2) + 0:.0f}" for share in row)  # no -0
     return f"{value} % ({low} to {high} %)"
 
 
@@ -424,13 +436,12 @@ def _where(
     )
 
 
-def _weak_spots(findings: list[bj.judge.Finding] | None, judges: Sequence[str]) -> list[Section]:
+def _weak_spots(findings: list[bj.judge.Finding] | None, who: str) -> list[Section]:
     """Where the first judge errs more; a single finding is in the answer."""
     if findings is None:
         return []
     lines = first_lines([finding.text for finding in findings], MOST_FINDINGS)
     fields = [finding._asdict() for finding in findings]
     lines = lines or ["No column of this table tells where."]
-    who = judges[0] if len(judges) > 1 else "it"
     heading = f"Where {who} errs more (false discoveries at most 5 %)"
     return [Section(heading, lines, "where", fields, detail=len(findings) < 2)]

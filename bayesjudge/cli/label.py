@@ -151,7 +151,7 @@ def label(
         check_files(require, html=html, picture=picture, **paths)
         there = verdict is not None or not show_verdict
         require(there, "--show-verdict needs --verdict")
-        require(truth or rater is None, "--rater goes with --truth: what that person said")
+        require(truth or rater is None, "--rater needs --truth: what that person said")
     _require_read(paths["sheet"], read or [])
     judged = source.verdicts([verdict] if verdict else [], rater)
     columns = list(dict.fromkeys([item, *judged, *(show or ())]))
@@ -161,10 +161,7 @@ def label(
     looked = table.with_name(f"{table.name.split('.')[0]}.second-look.csv")
     if truth and not looked.exists():
         with checking("options") as require:
-            require(
-                verdict,
-                "--truth needs --verdict, which shows what labels look wrong",
-            )
+            require(verdict, "--truth needs --verdict: verdicts show which labels look wrong")
         named = [*columns, *truth, *([rater] if rater else [])]
         how: dict[str, Any] = {"truth": truth[0] if rater else truth, "rater": rater, "item": item}
         labels = bj.prevalence.people.doubtful(

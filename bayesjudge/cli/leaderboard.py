@@ -46,7 +46,7 @@ PAIRS = (
 VERDICTS = {"winner": None, "verdict": None, "preference": None, "g1_winner": "g2_winner"}
 #: Columns of Kaggle's copy of LMArena's votes, which are one verdict together.
 ONE_HOT = ("winner_model_a", "winner_model_b", "winner_tie")
-#: People in the column ``judge`` of LMArena's and MT-bench's votes: what they are, and a number.
+#: A person's name in the column ``judge`` of LMArena's and MT-bench's votes, with a number.
 VOTER = re.compile(r"(arena_user|human|annotator|author|expert|user)[_ ]?\d*")
 #: Columns of items there.
 ITEMS = (*ITEM_COLUMNS, "prompt", "instruction", "question")
@@ -161,7 +161,7 @@ def leaderboard(
     with checking("--tuned-on") as require:
         columns = tuned_on is None or {*(people or ())} <= {*source.columns()}
         require(columns, "needs people's verdicts in separate columns: --people COLUMN")
-    source.leave_out(tuned_on, [*(roles["people"] or ()), *([adjudicated] if adjudicated else [])])
+    source.leave_out(tuned_on, [*filter(None, [*(roles["people"] or ()), adjudicated])])
     with source.counted(_wanted(source, roles, about), quiet=shared.quiet) as rows:
         battles = module.Battles.from_frame(rows, **roles, **about, **said)  # type: ignore[arg-type]
     with checking("options") as require:

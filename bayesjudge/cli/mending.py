@@ -72,7 +72,7 @@ def _mended(app: App, tokens: Sequence[str], problems: Sequence[Problem]) -> str
     known = have is not None and truth in have
     diagnosis = examine(path, truth if known or labels else None, labels)
     runs: list[list[str]] = []
-    conditions: list[str] = []
+    condition = ""
     for answer in diagnosis.answers:
         line = answer.line
         if line.command.split() == command and line.path == str(path):
@@ -80,14 +80,14 @@ def _mended(app: App, tokens: Sequence[str], problems: Sequence[Problem]) -> str
             ways = [_joined(given, meant, have, keep=keep) for keep in (KEPT, set[str]())]
             chosen = {} if decided else {"--calibration": meant.get("--calibration", [])}
             ways = ways if columns else [_with_values(given, meant) | chosen]
-            runs += _first_that_runs([_words(command, path, way) for way in ways], runs)
-            conditions.append(answer.condition)
+            found = _first_that_runs([_words(command, path, way) for way in ways], runs)
+            runs, condition = [*runs, *found], answer.condition if found else condition
     if len(runs) != 1:
         return ""
     used = _options(app, command, runs[0][len(command) + 1 :])
     if not decided and not VALUES & ({*used} - {*given}):  # only how labels were chosen is asked
         return ""
-    return _mended_line(runs[0], path, given, used, conditions[0])
+    return _mended_line(runs[0], path, given, used, condition)
 
 
 def _first_that_runs(lines: Sequence[list[str]], known: Sequence[list[str]]) -> list[list[str]]:

@@ -136,7 +136,7 @@ def plan(
         for kind in (given, passing):
             other = at_least is not None if kind is given else at_least is None
             said = [f"--{n.replace('_', '-')}" for n, v in kind.items() if v is not None]
-            words = "is about widths: leave it out with" if kind is given else "goes with"
+            words = "is about widths: leave it out with" if kind is given else "needs"
             for name in said if other else ():
                 require(False, f"{name} {words} --at-least")
         shares = {"prevalence": prevalence, "sensitivity": sensitivity, "specificity": specificity}

@@ -143,7 +143,8 @@ def _pilot(source: Source, asked: OfPilot) -> tuple[bj.decide.Pilot, dict[str, A
         done = {row[:2] for row in table.rows([item, by, truth]) if row[2]}
         by = by if len(done) > len({name for name, _ in done}) else None
     by, item = (None, None) if by in (None, "none") else (by, item)
-    numeric = asked.scores or (bool(table[truth].numbers) and not table[truth].binary)
+    named = asked.meanings.pass_value or asked.meanings.fail_value
+    numeric = asked.scores or (not named and table[truth].numbers and not table[truth].binary)
     how: dict[str, Any] = {"judges": judges, "truth": truth, "by": by, "item": item}
     used = [truth, *(c for chosen in judges.values() for c in chosen), *filter(None, (by, item))]
     source.leave_out(asked.tuned_on, [truth])

@@ -18,7 +18,8 @@ from bayesjudge.core.fit import Fit
 from bayesjudge.core.periods import in_time, kind_of
 from bayesjudge.core.words import words_for
 from bayesjudge.prevalence.items import ItemEffects, Items
-from bayesjudge.prevalence.items.answer import differences, share_items
+from bayesjudge.prevalence.items.answer import differences
+from bayesjudge.prevalence.items.closed_form import share_items
 from bayesjudge.render.page import Section
 
 WORDS = words_for("of_items")

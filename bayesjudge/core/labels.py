@@ -124,8 +124,9 @@ def read_labels(
 
     What the arguments name means that, in all columns, and so does what differs from it only by
     case or blanks. If they name passes only, the only other label of a column is its fail. Other
-    labels mean what `WORDS` says, but for the words of a pair that the arguments turn round. An
-    empty cell, None or blank, is nan.
+    labels mean what `WORDS` says, but for the words of a pair that the arguments turn round, and
+    for 1 and 0 beside another number that is named: they are grades. An empty cell, None or blank,
+    is nan.
 
     Returns
     -------
@@ -193,10 +194,12 @@ class _Named:
                 others.append(label)
             else:
                 means[label] = meant
-        known = {o: self.words[spell(o).casefold()] for o in others if self._is_word(o)}
+        named = {spell(label) for label, meant in means.items() if meant == meant}
+        graded = {n for n in named if re.fullmatch(NUMBER, n)} - {"0", "1", "-1"}
+        words = [o for o in others if self._is_word(o) and not (graded and spell(o) in ("0", "1"))]
+        known = {o: self.words[spell(o).casefold()] for o in words}
         left = {folded(o) for o in others}
-        words = left - {"-1"} - (DASHES if "+" in self.passes else set())
-        lost = bool(words & NO_VERDICT)
+        lost = bool((left - {"-1"} - (DASHES if "+" in self.passes else set())) & NO_VERDICT)
         if self.one_left and len(left) == 1 and not lost and 1.0 not in known.values():
             return means | dict.fromkeys(others, 0.0), []
         return means | known, [o for o in others if o not in known]
@@ -358,17 +361,17 @@ def _together(kinds: Sequence[str], columns: Iterable[set[str]]) -> list[list[st
 def likely_passes(kinds: Sequence[Any]) -> list[Any]:
     """Which of some labels are passes, by a guess: of safe and unsafe, the longer denies the other.
 
-    None if nothing tells.
+    Empty if nothing tells.
     """
     words = [kind for kind in kinds if isinstance(kind, str)]
     negated = {b for a in words for b in words if a != b and b.endswith(a)}
     return [kind for kind in words if kind not in negated and (negated or kind in OFTEN_PASSES)]
 
 
-def _opposites(kinds: Iterable[str], columns: Iterable[Iterable[str]]) -> dict[str, bool]:
+def _opposites(kinds: Iterable[str], columns: Iterable[set[str]]) -> dict[str, bool]:
     """Whether labels are passes, of those that stand beside fails only, or beside passes only."""
     words = _Named(None, None, None).words
-    folds = [{folded(label) for label in column if not says_nothing(label)} for column in columns]
+    folds = [{kind for kind in column if not says_nothing(kind)} for column in columns]
     opposite = {}
     for kind in kinds:
         beside = {words.get(word) for there in folds if kind in there for word in there - {kind}}

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-#: So many times as many labels or items as there are nobody will have.
+#: More than so many times the labels or items that there are is out of reach.
 OUT_OF_REACH = 20
 
 
@@ -98,7 +98,7 @@ def fewest(
         left = np.asarray(spare(guess), float)
         enough = left >= 0
         high, low = np.where(is_open & enough, guess, high), np.where(is_open & ~enough, guess, low)
-        # an end that stays twice counts half (Illinois' rule): of a step, neither end creeps
+        # an end that stays twice counts half (Illinois' rule): both ends close in
         kept = np.where(enough == last, 0.5, 1.0)
         over, under = np.where(enough, left, over * kept), np.where(enough, under * kept, left)
         last = enough

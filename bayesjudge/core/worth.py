@@ -224,7 +224,8 @@ def worth_of_draws(more: Any, labels: int, ci_prob: float = 0.95) -> Worth:
         If `ci_prob` is out of range.
     """
     tail = (1 - check_ci_prob(ci_prob)) / 2
-    low, value, high = np.quantile(np.asarray(more, float), [tail, 0.5, 1 - tail])
+    with np.errstate(invalid="ignore"):  # between infinite draws
+        low, value, high = np.quantile(np.asarray(more, float), [tail, 0.5, 1 - tail])
     return Worth(float(value), float(low), float(high), labels, ci_prob)
 
 
@@ -253,7 +254,8 @@ def more_labels(squared_correlation: Any, labels: float, items: float) -> Any:
     50.0
     """
     squared = np.asarray(squared_correlation, float)
-    return 1 / Parts.of(1.0, squared).variance(labels, items) - labels
+    with np.errstate(divide="ignore"):  # infinite of a perfect judge of infinitely many items
+        return 1 / Parts.of(1.0, squared).variance(labels, items) - labels
 
 
 def worth_words(worth: Mapping[str, Worth]) -> str:

@@ -106,7 +106,7 @@ class Check:
     chance_limits : tuple of float, optional
         Of such limits, `chance` with one good item less and one more: a pass has the lower one at
         `probability` or above, a fail the upper one at ``1 - probability`` or below.
-    labels : Assumption, optional
+    labels : tuple of Assumption
         What is taken for granted of people's labels: that they are right, and how many wrong ones
         would undo the outcome.
     """
@@ -128,7 +128,7 @@ class Check:
     undecidable: tuple[str, ...] = ()
     clopper_pearson: bool = False
     chance_limits: tuple[float, float] | None = None
-    labels: Assumption | None = None
+    labels: tuple[Assumption, ...] = ()
 
     @property
     def name(self) -> str:
@@ -139,13 +139,15 @@ class Check:
         return self._in_words()
 
     def _in_words(self, before: Sequence[Check] = ()) -> str:
-        """The decision; how the limits of the checks `before` were made is not said again."""
+        """The decision, without what the checks `before` say of limits and of the probability."""
         if self.undecidable:
             return f"{self.sentence}: {'; '.join(UNDECIDABLE[id] for id in self.undecidable)}"
-        again = {limits for check in before for limits in check._limits()}
+        said = [check for check in before if not check.undecidable]
+        again = {limits for check in said for limits in check._limits()}
         text = ". ".join([self.sentence, *(x for x in self._limits() if x not in again)])
         if not math.isnan(self.chance):
-            text += f". It is {self._met()} with probability {self._surely(not again)}"
+            known = any(c.outcome == "unknown" and not math.isnan(c.chance) for c in said)
+            text += f". It is {self._met()} with probability {self._surely(not known)}"
         return text + f". What would decide: {self.would_decide()}" * bool(self.needs)
 
     @property
@@ -286,14 +288,18 @@ class Gate:
 
 
 def labels_of(checks: Sequence[Check]) -> list[str]:
-    """What each check takes for granted of people's labels; the last says it if all are alike."""
-    lines = [
-        ""
-        if check.labels is None
-        else f"Taken for granted: {of_passes(check.labels.text, check.pass_name)}."
-        for check in checks
-    ]
-    return lines if len(set(lines)) > 1 else [""] * (len(lines) - 1) + lines[-1:]
+    """What each check takes for granted of people's labels, but for what one before it says."""
+    lines, said = list[str](), set[Assumption]()
+    for check, name in zip(checks, names_of(checks)[1], strict=True):
+        texts = [
+            ("Taken for granted: " if each is check.labels[0] else f"{name}: " * (len(checks) > 1))
+            + of_passes(each.text, check.pass_name)
+            for each in check.labels
+            if each not in said
+        ]
+        said.update(check.labels)
+        lines.append(f"{'; '.join(texts)}." if texts else "")
+    return lines
 
 
 def _overall(outcomes: Sequence[Outcome]) -> Outcome:
@@ -358,6 +364,6 @@ def as_fields(check: Check) -> dict[str, Any]:
         "clopper_pearson": check.clopper_pearson,
         "chance_limits": None if check.chance_limits is None else list(check.chance_limits),
         "needs": needs,
-        "labels": None if check.labels is None else check.labels.text,
+        "labels": "; ".join(each.text for each in check.labels) or None,
         **({"pass_name": check.pass_name} if check.pass_name else {}),
     }

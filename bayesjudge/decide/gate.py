@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -182,12 +182,14 @@ def _check(limits: Limits, threshold: float, upward: bool, probability: float) -
         undecidable=void,
         clopper_pearson=limits.clopper_pearson,
         chance_limits=chances,
-        labels=None if void else _granted(limits, outcome, threshold, upward),
+        labels=() if void else _granted(limits, outcome, threshold, upward),
     )
 
 
-def _granted(limits: Limits, outcome: str, threshold: float, upward: bool) -> Assumption | None:
-    """What is taken for granted of labels: how many wrong ones of one kind would undo the outcome.
+def _granted(
+    limits: Limits, outcome: str, threshold: float, upward: bool
+) -> tuple[Assumption, ...]:
+    """What is taken for granted of labels, and how many wrong ones would undo the outcome.
 
     If people pass a share f of bad outputs and fail none, (x - f) / (1 - f) are good of x that they
     pass; if they fail a share f of good ones and pass no bad one, x / (1 - f).
@@ -195,20 +197,23 @@ def _granted(limits: Limits, outcome: str, threshold: float, upward: bool) -> As
     from bayesjudge.prevalence.label_errors import ONE_IN_TWENTY, SHARES, behind
 
     if limits.labels == "people":
-        return Assumption.of("labels-right", "people")
+        return (Assumption.of("labels-right", "people"),)
     if not limits.labels or np.isnan(limits.low) or limits.quantity not in (*SHARES, "difference"):
-        return None
+        return ()
+    of = partial(Assumption.of, "labels-right")
     if limits.quantity == "difference":
-        return Assumption.of("labels-right", "difference")
-    if outcome == "unknown":
+        undone = of("difference")
+    elif outcome == "unknown":
         if np.isnan(limits.value):
-            return None
-        return Assumption.of("labels-right", "unknown", moved=behind(limits.value, ONE_IN_TWENTY))
-    if upward == (outcome == "pass"):  # the share is above the threshold
+            return ()
+        undone = of("unknown", moved=behind(limits.value, ONE_IN_TWENTY))
+    elif upward == (outcome == "pass"):  # the share is above the threshold
         above = (limits.low - threshold) / (1 - threshold) if threshold < 1 else 0.0
-        return Assumption.of("labels-right", "bad", share=above)
-    below = 1 - limits.high / threshold if threshold > 0 else 0.0
-    return Assumption.of("labels-right", "good", share=below)
+        undone = of("bad", share=above)
+    else:
+        below = 1 - limits.high / threshold if threshold > 0 else 0.0
+        undone = of("good", share=below)
+    return of("granted"), undone
 
 
 def _undecidable(limits: Limits) -> tuple[str, ...]:
@@ -416,18 +421,21 @@ def _bounds_with_one_item_more(counts: Counts, level: float) -> tuple[float, flo
 
 
 def _of_people(counts: PeopleCounts, probability: float, entry: Entry | None) -> Iterator[Limits]:
-    """The exact posterior, of what is so; `entry` ``"people_pass"`` asks what people say."""
+    """The exact posterior, of what is so; `entry` ``"people_pass"`` asks what people say.
+
+    A share that strata make up has the posterior's limits as they are.
+    """
     from bayesjudge.prevalence import exact
     from bayesjudge.prevalence.people import PeopleErrors
 
     estimate = exact(counts, ci_prob=max(2 * probability - 1, 0.01), interval="eti")
+    weighed = cache(lambda: PeopleErrors()._posterior(counts).weighed())  # once for all systems
     for limits in _of_estimate(estimate, probability, entry or next(iter(estimate.quantities))):
         known = np.isfinite(limits.value) and not counts.adds_up
         if limits.quantity == "prevalence" and known:
-            drawn = PeopleErrors()._posterior(counts).weighed()
             at = (counts.systems or (None,)).index(limits.where.get(counts.dim))
-            share = drawn.values["prevalence"][:, at]
-            low, high, chance, chances = _next_to_an_end(share, drawn.weight, probability)
+            share = weighed().values["prevalence"][:, at]
+            low, high, chance, chances = _next_to_an_end(share, weighed().weight, probability)
             limits = limits._replace(low=low, high=high, chance=chance, chances=chances)
         yield limits
 
@@ -438,8 +446,8 @@ def _next_to_an_end(
     """What `_with_one_item_more` has, of draws under Jeffreys' prior: more weight at each end.
 
     Next to 1 people's slips explain all fails, and the prior decides where the posterior ends:
-    under Jeffreys' a gate at the share fails in .08, where .05 are promised
-    (benchmarks/prevalence/people.py ``--only gate``).
+    under Jeffreys' a gate at the share fails in .067 of tables, where .05 are promised
+    (``python benchmarks/prevalence/people.py --only gate --tables 200``).
     """
     from bayesjudge.truth.importance import interval_of
 

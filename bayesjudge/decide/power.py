@@ -229,8 +229,8 @@ def _fewest_of_people(
         sizes = np.arange(1, 2 * start + 51)
     else:
         sizes = np.unique(np.geomspace(start / 2, 2 * start, LOOKED_AT).astype(int))
-    fewest = int(sizes[np.argmax(chance(sizes) >= power)])
-    return fewest if fewest <= most else None
+    enough = int(sizes[np.argmax(chance(sizes) >= power)])
+    return enough if enough <= most else None
 
 
 # With a judge -----------------------------------------------------------------------------------

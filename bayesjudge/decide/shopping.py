@@ -227,6 +227,9 @@ class Pilot:
         columns = {name: [c] if isinstance(c, str) else [*c] for name, c in judges.items()}
         keys = [name for name in (by, item) if name is not None]
         every = [truth, *(c for calls in columns.values() for c in calls)]
+        with checking("decide.Pilot.from_frame") as require:
+            plain = not scores or (pass_value is None and fail_value is None)
+            require(plain, "pass_value= and fail_value= name verdicts: leave out scores=True")
         rows = read_rows(table, *every, names=keys)
         if scores:
             cells = {name: numbers_of(rows[name], missing_value) for name in every}
@@ -257,9 +260,8 @@ class Pilot:
         with checking("decide.Pilot.from_frame") as require:
             both = f"{item!r} has a label and every verdict under both {names[0]} and {names[1]}"
             words = f"by={by!r}: no item of {both}, and their difference is planned on such items"
-            require(
-                gap.notna().all(axis=1).any(), f"{words}; without by= it is the mean of all rows"
-            )
+            words += "; without by= it is the mean of all rows"
+            require(gap.notna().all(axis=1).any(), words)
         given["judged_n"] = gap[first].notna().sum().tolist()
         alone = [
             cls(known_of[seen[0]], known_of[first], [*columns]).moments().parts(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -142,18 +143,18 @@ def _of_one(
     judged: Judged, agreement: Estimate, worth: Worth, ci_prob: float
 ) -> tuple[str, tuple[str, ...]]:
     """One judge and one system: how far the two agree, and for what that is good enough."""
-    errs = f"it {_errs(judged, agreement)}."
-    text, more = f"This judge {errs[3:]}", ""
+    errs = _errs(judged, agreement)
+    text, more = f"This judge {errs}.", ""
     if "kappa" in agreement:
-        text, more = _agrees(judged, agreement, ci_prob), errs[0].upper() + errs[1:]
-        more *= judged.kind == "verdicts"
-    if judged.kind == "grades":
+        text = _agrees(judged, agreement, ci_prob)
+        more = f"It {errs}." if judged.kind == "verdicts" else ""
+    elif judged.kind == "grades":
         more = _off(agreement, ci_prob)
     elif judged.kind == "scores":
         more = _calibrated(judged, ci_prob)
     uses = [*_to_measure(judged, agreement, worth, ci_prob), *_for_what(judged, agreement)]
-    notes = more, *uses, _weakest(judged, agreement)
-    return text, tuple(filter(None, notes if judged.kind == "scores" else (*uses, more, notes[-1])))
+    first, last = (more, "") if judged.kind == "scores" else ("", more)
+    return text, tuple(filter(None, (first, *uses, last, _weakest(judged, agreement))))
 
 
 def _agrees(judged: Judged, rates: Estimate, ci_prob: float) -> str:
@@ -210,16 +211,19 @@ def _to_measure(judged: Judged, rates: Estimate, worth: Worth, ci_prob: float) -
     name = judged.pass_name
     gap = f"its share of {name!r}" if name else "its pass rate"
     if judged.kind == "grades":
-        error, words = rates["mean_error"], numbers(rates["mean_error"], ci_prob)
-        gap, known = "its mean", f"{words} off"
+        error, gap = rates["mean_error"], "its mean"
+        known = f"{numbers(error, ci_prob)} off"
     elif judged.kind == "verdicts" and "judge_less_people" in rates:
         error = rates["judge_less_people"]
         known = f"off by {points(error, ci_prob)}"
+    elif judged.kind == "scores" and _are_probabilities(judged):
+        error = _mean(judged, lambda said, truth: said - truth, ci_prob)
+        gap, known = "its mean", f"off by {points(error, ci_prob)}"
     else:
         return uses
     if np.isnan(error.value):
         answer = f"how far {gap} is off cannot be told"
-    elif error.low <= 0 <= error.high:
+    elif error.value == 0 or error.low <= 0 <= error.high:
         answer = f"{gap} may be right, or {known}"
     else:
         size = Row(abs(error.value), *sorted(map(abs, error[1:])))
@@ -229,21 +233,24 @@ def _to_measure(judged: Judged, rates: Estimate, worth: Worth, ci_prob: float) -
 
 
 def _for_what(judged: Judged, rates: Estimate) -> list[str]:
-    """What has to be tolerated of single outputs."""
+    """Which errors the judge makes on single outputs."""
     name = judged.pass_name
     if judged.kind == "verdicts" and "ppv" in rates:
         wrong = percents(_less(rates["ppv"])), percents(_less(rates["npv"]))
         passes, fails = (f"of what it calls {name!r}", "of the rest") if name else (
             "of its passes", "of its fails")  # fmt: skip
-        tolerated = f"{wrong[0]} {passes} may be wrong, and {wrong[1]} {fails}"
+        accepted = f"that {wrong[0]} {passes} are wrong, and {wrong[1]} {fails}"
     elif judged.kind == "classes" and "accuracy" in rates:
-        tolerated = f"{percents(_less(rates['accuracy']))} may be wrong"
+        accepted = f"that {percents(_less(rates['accuracy']))} are wrong"
     elif judged.kind == "grades":
         off = numbers(rates["mean_absolute_error"])
-        tolerated = f"it may be off by {off} on average, either way"
+        accepted = f"errors of {off} on average, either way"
+    elif judged.kind == "scores" and judged.design.is_sample:
+        return ["To decide about single outputs: only beyond scores at which few verdicts are "
+                "wrong, which `judge.trust` looks for (--trust)."]  # fmt: skip
     else:
         return []
-    return [f"To decide about single outputs: only where {tolerated}."]
+    return [f"To decide about single outputs: only if you accept {accepted}."]
 
 
 def _off(agreement: Estimate, ci_prob: float) -> str:
@@ -286,17 +293,16 @@ def _weak(judged: Judged, agreement: Estimate) -> str:
 def _calibrated(judged: Judged, ci_prob: float) -> str:
     """Whether a judge's probabilities are too sure: how sure it is, against how often it is right.
 
-    Told on the side, of its passes or of its fails, on which the two are farther apart.
+    Shown is the side, its passes or its fails, on which the two are farther apart.
     """
-    (pairs,) = judged.pairs.values()
-    if judged.table.scale != (0, 1) or not judged.design.is_sample:
+    if not _are_probabilities(judged):
         return ""
+    (pairs,) = judged.pairs.values()
     said, truth = pairs.said, pairs.truth
-    shares, draws = pairs.shares(judged.design), pairs.draws(judged.design)
-    too_sure = np.maximum(said, 1 - said) - ((said >= 0.5) == truth)
-    gap = Row(*with_ends(float(shares @ too_sure), draws @ too_sure, ci_prob))
+    gap = _mean(judged, lambda p, good: np.maximum(p, 1 - p) - ((p >= 0.5) == good), ci_prob)
     if np.isnan(gap.low) or gap.low <= 0 <= gap.high:
         return f"No clear over- or underconfidence: it is {points(gap, ci_prob)} surer than right."
+    shares, draws = pairs.shares(judged.design), pairs.draws(judged.design)
     sides = [side for side in (said >= 0.5, said < 0.5) if shares @ side > 0]
     side = max(sides, key=lambda side: abs(shares @ (side * (said - truth))))
     (says,), (people,) = (among(shares[None], what, side) for what in (said, truth))
@@ -307,6 +313,19 @@ def _calibrated(judged: Judged, ci_prob: float) -> str:
     )
 
 
+def _are_probabilities(judged: Judged) -> bool:
+    """Whether scores lie between 0 and 1, and labels are a random sample."""
+    return bool(judged.table.scale == (0, 1)) and judged.design.is_sample
+
+
+def _mean(judged: Judged, of: Callable[[Any, Any], Any], ci_prob: float) -> Row:
+    """Mean over all outputs of a function of what one judge and people said."""
+    (pairs,) = judged.pairs.values()
+    values = of(pairs.said, pairs.truth)
+    shares, draws = pairs.shares(judged.design), pairs.draws(judged.design)
+    return Row(*with_ends(float(shares @ values), draws @ values, ci_prob))
+
+
 def _whole(judged: Judged) -> Judged | None:
     """All systems as one, if labels are a random sample of all: as many of each, but for chance."""
     verdicts = judged.verdicts
@@ -315,7 +334,8 @@ def _whole(judged: Judged) -> Judged | None:
     from scipy.stats import chi2_contingency
 
     counts = np.array([(p.labelled, p.all_n.sum() - p.labelled) for p in judged.pairs.values()])
-    if not judged.complete and chi2_contingency(counts).pvalue < UNEVEN:
+    seen = counts.any(axis=1)
+    if not judged.complete and chi2_contingency(counts[seen]).pvalue < UNEVEN:
         return None
     return Judged(replace(verdicts, dim="stratum"), tuned=judged.tuned)
 
@@ -349,7 +369,7 @@ def _level(estimate: Estimate) -> str:
 
 
 def _of_judges(judged: Judged, agreement: Estimate, ci_prob: float) -> tuple[str, tuple[str, ...]]:
-    """Several judges: which is best."""
+    """Several judges: which is best, and for what it is enough."""
     if judged.verdicts is None:
         main = "correlation" if judged.kind == "grades" else "auc"
         rows = {
@@ -363,7 +383,24 @@ def _of_judges(judged: Judged, agreement: Estimate, ci_prob: float) -> tuple[str
         return f"{heading}: {listed(each)}.", ()
     measure: Measure = "accuracy" if "prevalence" in judged.design.identifies else "youden"
     compared = select(judged, measure=measure, ci_prob=ci_prob)
-    return selection_words(compared, compared if len(judged.systems) > 1 else agreement)
+    if len(judged.systems) > 1:
+        return selection_words(compared, compared)
+    text, notes = selection_words(compared, agreement)
+    best = str(compared.quantities["difference"].labels[0][0])  # judges are in their order
+    one = _alone(judged, best)
+    rates = quality(one, ci_prob=ci_prob)
+    elsewhere = Worth(np.nan, np.nan, np.nan, one.labelled, ci_prob)  # a sentence for all judges
+    uses = [*_to_measure(one, rates, elsewhere, ci_prob), *_for_what(one, rates)]
+    return text, (*notes, *(f"For {best}, {use[:1].lower()}{use[1:]}" for use in uses))
+
+
+def _alone(judged: Judged, judge: str) -> Judged:
+    """One of several judges."""
+    verdicts = judged.verdicts
+    assert verdicts is not None
+    columns = verdicts.judge_of_column == judged.judges.index(judge)
+    one: dict[str, Any] = {"judges": (judge,), "judge_of_column": np.zeros(columns.sum(), int)}
+    return Judged(replace(verdicts, response=verdicts.response[:, columns], unparsed=0, **one))
 
 
 def selection_words(compared: Estimate, counted: Estimate) -> tuple[str, tuple[str, ...]]:
@@ -395,7 +432,7 @@ def selection_words(compared: Estimate, counted: Estimate) -> tuple[str, tuple[s
     elif surely < SURE:
         by = points(Row(gap.value, np.nan, np.nan)) if measure == "accuracy" else f"{gap.value:.2f}"
         notes.append(
-            f"If {best} and {second} differ by {by}, as these labels suggest, some "
+            f"If {best} and {second} differ by {by} (gaps as counted are partly luck), some "
             f"{_rounded(needed.value):,} labels in all decide which is better."
         )
     return text, tuple(notes)

@@ -74,10 +74,10 @@ def quality(data: Any, *, ci_prob: float = 0.95) -> Estimate:
     Notes
     -----
     Intervals are equal-tailed, of the posterior of the shares of pairs (Dirichlet; of numbers the
-    Bayesian bootstrap), and hold the value. The
-    prior is one output in all, spread evenly over the pairs; of rates among good outputs, passes or
-    a class, one output within each. `bayesjudge.ratings` has the same intervals. Coverage by label
-    design and number of classes: ``python benchmarks/judge/intervals.py``.
+    Bayesian bootstrap), and hold the value. The prior is one output in all, spread evenly over the
+    pairs; of rates among good outputs, passes or a class, one output within each.
+    `bayesjudge.ratings` has the same intervals. Coverage by label design and number of classes:
+    ``python benchmarks/judge/intervals.py``.
 
     References
     ----------
@@ -156,7 +156,7 @@ def statistics(
 ) -> Statistics:
     """Of draws of the shares: each statistic with its own dimensions and its draws by entry.
 
-    Draws for numbers `overall` have another prior than those for rates among some outputs.
+    What is about all outputs, such as the accuracy, comes from draws with another prior: `overall`.
     """
     said, truth, known = pairs.said, pairs.truth, pairs.knows_share(judged.design)
     overall = shares if overall is None else overall

@@ -308,7 +308,7 @@ def _gain(
 
     def of(drawn: np.ndarray, loss: np.ndarray) -> np.ndarray:
         base = drawn @ pairs.truth
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return 1 - (drawn @ loss) / (base * (1 - base))
+        spread = base * (1 - base)  # none if all labels are alike: then nothing is gained or lost
+        return 1 - (drawn @ loss) / np.where(spread > 1e-12, spread, np.nan)
 
     return {name: shares.row(partial(of, loss=losses_of)) for name, losses_of in losses.items()}

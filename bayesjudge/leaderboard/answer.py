@@ -143,8 +143,7 @@ def _basis(battles: Battles) -> str:
     verdict = "people's verdict"
     if battles.averaged > 1:
         verdict = f"a verdict of {battles.averaged} people, their average where they differ"
-        if battles.settled:
-            verdict += f", {battles.settled:,} settled"
+    verdict += f", {battles.settled:,} settled" if battles.settled else ""
     return f"{many}, {said:,} of them with {verdict}{judges}."
 
 

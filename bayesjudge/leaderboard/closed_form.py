@@ -30,7 +30,7 @@ from bayesjudge.leaderboard.likelihood import (
 
 Ties = Literal["davidson", "half"]
 TIES: tuple[Ties, ...] = ("davidson", "half")
-#: Standard errors by which verdicts on neighbouring rows go together, if it is no chance.
+#: Standard errors beyond which verdicts on neighbouring rows do not go together by chance.
 TOGETHER = 3.3
 #: Elo points of one unit of log-odds.
 ELO = 400 / np.log(10)

@@ -15,7 +15,7 @@ from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.names import names_of, require_names
 from bayesjudge.core.numbers import numbers_of
 from bayesjudge.core.screen import few, how_many
-from bayesjudge.core.tables import columns_of, count_cells, read_rows
+from bayesjudge.core.tables import columns_of, count_cells, is_counted_in_place, read_rows
 from bayesjudge.leaderboard.spelling import read_cells
 
 #: What strengths are about: answers as they come, or answers of one length.
@@ -23,7 +23,7 @@ StrengthTarget = Literal["any length", "equal length"]
 STRENGTH_TARGETS: tuple[StrengthTarget, ...] = ("any length", "equal length")
 #: Counts are all multiples of one number by chance less often than this, or it is no chance.
 RARE = 0.001
-#: Most rows of a table in memory that are kept one by one, in their order, without an item.
+#: Most rows of a table in memory that stay one by one, in their order, where no item is named.
 IN_ORDER = 100_000
 #: The source of people's verdicts, beside judges.
 PEOPLE = "people"
@@ -338,7 +338,6 @@ class Battles(ReadAtOnce):
         in_judge = [] if judge is None else [column for column in labels if column not in have]
         labels = [column for column in labels if column not in in_judge]
         names = [c for c in (first, second, judge, item) if c is not None]
-        times = Counter([*verdicts, *labels, swapped, adjudicated])
         said = [*verdicts, *labels, *filter(None, [swapped, adjudicated])]
         more = [*(lengths or ()), *([count] if count else [])]
         with checking("leaderboard.Battles") as require:
@@ -346,13 +345,13 @@ class Battles(ReadAtOnce):
             for name, column in (("judge", judge), ("swapped", swapped)):
                 single = column is None or len(verdicts) == 1
                 require(single, f"with {name}= expected one column of verdicts, got {verdicts}")
-            words = "adjudicated= goes with what people said before, a column each: people="
+            words = "adjudicated= needs what people said before, a column each: people="
             require(adjudicated is None or (labels and not in_judge), words)
-            twice = few([repr(c) for c, n in times.items() if c is not None and n > 1])
+            twice = few([repr(c) for c, n in Counter(said).items() if n > 1])
             once = "name a column once, as a judge's (verdict=) or as people's (people=)"
             require(not twice, f"{twice}: {once}; verdict=None if only people were asked")
         plain = item is None and lengths is None and count is None and swapped is None
-        if plain and not _is_small(table):
+        if plain and (is_counted_in_place(table) or len(table) > IN_ORDER):
             cells, n = count_cells(table, *said, names=names)
         else:
             frame = read_rows(table, *said, *more, names=names)
@@ -429,14 +428,6 @@ class Battles(ReadAtOnce):
         100
         """
         return cls.from_frame(table, count=count, **columns)
-
-
-def _is_small(table: Any) -> bool:
-    """Whether a table is in memory and its rows are few enough to keep them in their order."""
-    import narwhals as nw
-
-    rows = nw.from_native(table)
-    return isinstance(rows, nw.DataFrame) and len(rows) <= IN_ORDER
 
 
 def _several(names: str | Sequence[str] | None) -> list[str]:

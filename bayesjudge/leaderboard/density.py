@@ -190,22 +190,20 @@ class Density:
 
     def mode(self, x: np.ndarray, scales: Scales) -> tuple[np.ndarray, np.ndarray]:
         """The mode given the scales, and minus the second derivative there."""
-        x, _ = climb(
-            x, partial(self.at, scales=scales), partial(self.given, scales=scales, safe=True), 1e-5
-        )
+        derivatives = partial(self.given, scales=scales, safe=True)
+        x = climb(x, partial(self.at, scales=scales), derivatives, 1e-5)
         _, curved = self.given(x, scales, safe=False)
         if np.linalg.eigvalsh(curved)[0] <= 1e-6:
             _, curved = self.given(x, scales, safe=True)
         return x, curved
 
     def at(self, x: np.ndarray, scales: Scales) -> float:
-        """Log-density of one point given the scales."""
+        """Log-density of one point given the scales, but for what these alone add."""
         total = float(self.rest(x[None])[0])
         total -= 0.5 * float(((x[self.normal] / np.repeat(scales.judge, self.systems)) ** 2).sum())
         if self.judges:
             squares = (x[self.likings] / scales.liking) ** 2
             total -= float((LIKING_DF + 1) / 2 * np.log1p(squares / LIKING_DF).sum())
-            total -= self.systems * float(np.log(scales.liking))
         return total
 
     def given(self, x: np.ndarray, scales: Scales, *, safe: bool) -> tuple[np.ndarray, np.ndarray]:

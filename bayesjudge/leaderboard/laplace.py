@@ -1,4 +1,4 @@
-"""The posterior at once: Laplace by scale of people's likings, corrected by Metropolis steps."""
+"""The posterior at once: short chains with Metropolis steps by the curvature at the mode."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from bayesjudge.leaderboard.data import PEOPLE, Battles
 from bayesjudge.leaderboard.density import Density, Scales
 from bayesjudge.leaderboard.model import LIKING_DF, CalibratedBattles, derived, suited
 
-#: A scale is looked for from this part of its prior's scale to that; rounds in which the mode is
-#: looked for, and the least scale of likings there.
+#: Scales go from this part of their prior's scale to that; rounds in which the mode is looked for,
+#: and the least scale of likings there, as a part of its prior's.
 LEAST, MOST, ROUNDS, SMALL = 0.005, 5.0, 6, 0.1
-#: Chains that run side by side from draws of the approximation, also of many parameters, and steps
-#: that are left out.
+#: Chains that run side by side, those of more parameters than are corrected, and first steps of
+#: each that are left out.
 CHAINS, FEWER, LEFT_OUT = 200, 40, 30
 #: Values of a scale that are drawn from, and standard deviation of the logarithm of a stretch.
 GRID, STRETCH = 120, 0.4
-#: Parameters from which on SciPy's solver of triangles is the faster one.
+#: Parameters from which SciPy's solver of triangles is the faster one.
 LARGE = 80
 #: Share of the steps that must be accepted, for the draws to be those of the model.
 ENOUGH = 0.1
@@ -45,9 +45,9 @@ def approximate(
 ) -> Fit:
     """Draw from the posterior at once, without PyMC.
 
-    About the mode at scales that suit what is there 200 short chains set out, each step of
-    which draws the scales and the weight of every liking given the rest, and then all other
-    parameters at once, by the curvature of the likelihood, with Metropolis' correction. NUTS agrees
+    200 short chains start about the mode. Each step draws the scales and the weight of every
+    liking given the rest, and then all other parameters at once, by the curvature of the
+    likelihood, with Metropolis' correction. NUTS agrees
     (``tests/leaderboard/test_laplace.py``), and ranks are uniform
     (``benchmarks/leaderboard/sbc.py``). Of more than 220 parameters (about 105 systems) the
     likelihood is taken as its parabola at the mode, which was held against NUTS on 200 systems
@@ -175,11 +175,11 @@ def _all_at_once(
     precision[:, at, at] += pull
     right = np.repeat(slope[None], len(x), axis=0)
     right[:, at] -= pull * mode[at]
-    # where the proposal is standard normal about its middle
+    # less the mode, times the transposed factor, the proposal is standard normal about `middle`
     factor = np.linalg.cholesky(precision)
     middle = _solved(factor, right[..., None])
     away = rng.standard_normal(middle.shape)
-    new = mode + _solved(factor, middle + away, turned=True)[..., 0]
+    new = mode + _solved(factor, middle + away, "T")[..., 0]
     back = factor.swapaxes(1, 2) @ (x - mode)[..., None] - middle
     other = height(new)
     ratio = other - rest + 0.5 * (away**2 - back**2).sum(axis=(1, 2))
@@ -189,13 +189,13 @@ def _all_at_once(
     return kept, np.where(taken, other, rest), float(taken.mean())
 
 
-def _solved(factors: np.ndarray, right: np.ndarray, *, turned: bool = False) -> np.ndarray:
-    """Solve by each of many lower triangles, or by what they are turned."""
+def _solved(factors: np.ndarray, right: np.ndarray, trans: str = "N") -> np.ndarray:
+    """Solve by each of many lower triangles, or by their transposes (``"T"``)."""
     if factors.shape[-1] < LARGE:  # by LAPACK's general solver, which NumPy calls for all at once
-        return np.linalg.solve(factors.swapaxes(1, 2) if turned else factors, right)
+        return np.linalg.solve(factors.swapaxes(1, 2) if trans == "T" else factors, right)
     from scipy.linalg import solve_triangular
 
-    return np.asarray(solve_triangular(factors, right, lower=True, trans="T" if turned else "N"))
+    return np.asarray(solve_triangular(factors, right, lower=True, trans=trans))
 
 
 def _scales_given(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -147,7 +147,7 @@ def maximise(
         return gradient, curved + max(np.trace(curved) / p, 1e-12) * level
 
     with _finite():
-        value, _ = climb(value, total, derivatives, CLOSE)
+        value = climb(value, total, derivatives, CLOSE)
         if np.abs(value).max() > LARGEST:
             raise np.linalg.LinAlgError
     value[:systems] -= value[:systems].mean()
@@ -159,8 +159,8 @@ def climb(
     height: Callable[[np.ndarray], float],
     derivatives: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
     close: float,
-) -> tuple[np.ndarray, float]:
-    """The maximum and its height, by Newton's steps, halved until they lead upwards.
+) -> np.ndarray:
+    """The maximum, by Newton's steps, halved until they lead upwards.
 
     The second derivative is given with its sign turned. It ends where a step is below `close`.
     """
@@ -176,7 +176,7 @@ def climb(
         value, now = value + step, new
         if np.abs(step).max() < close:
             break
-    return value, now
+    return value
 
 
 @contextmanager
@@ -254,24 +254,32 @@ def components(battles: Battles, source: str, connection: str = "strong") -> lis
     return [[battles.systems[int(i)] for i in np.flatnonzero(group == g)] for g in range(n)]
 
 
-@lru_cache(maxsize=4)
+#: What `agreement_of_neighbours` says of tables that are still in use.
+_agreements: WeakKeyDictionary[Battles, float] = WeakKeyDictionary()
+
+
 def agreement_of_neighbours(battles: Battles) -> float:
     """How far verdicts on rows that follow each other go together, in standard errors.
 
     Scores of two independent verdicts have a product with mean 0; an answer that is better than its
-    system moves the scores of all its battles the same way.
+    system moves the scores of all its battles the same way. What several sources say of two rows is
+    one observation, since they may err alike.
     """
-    products = [np.zeros(1)]
-    k = len(battles.systems)
+    if battles in _agreements:
+        return _agreements[battles]
+    k, products = len(battles.systems), np.zeros((NEIGHBOURS, len(battles.count)))
     for source in battles.sources:
         rows = rows_of(battles, source, order=battles.both_orders, style=False)
         if len(rows.n) > NEIGHBOURS and (rows.n == 1).all():
             fitted, ties = _with_ridge(rows, k)
             score = scores(rows, fitted.value, ties)[:, :k]
-            for away in range(1, NEIGHBOURS + 1):
-                products.append(score[:-away].multiply(score[away:]).sum(axis=1))
-    each = np.concatenate(products)
-    return float(each.sum() / np.sqrt(max((each**2).sum(), 1e-12)))
+            at = np.flatnonzero(battles.shares(source).any(axis=1))
+            for i in range(NEIGHBOURS):
+                both = score[: -i - 1].multiply(score[i + 1 :])
+                products[i, at[: -i - 1]] += both.sum(axis=1)
+    errors = float(products.sum() / np.sqrt(max((products**2).sum(), 1e-12)))
+    _agreements[battles] = errors
+    return errors
 
 
 def _with_ridge(rows: Rows, systems: int) -> tuple[Fitted, bool]:

@@ -40,15 +40,15 @@ HARD, SETS, ALL = ("hard",), ("hard", "hrs"), ("hard", "soft", "hrs", "srs")
 SOFT = ("soft",)
 
 
-#: Mean over items, which are the last axis or another.
+#: Takes the mean of values by item, the last axis: of all alike, or by weights of items.
 Mean = Callable[..., Any]
 
 
 class _Metric(NamedTuple):
     """A metric, its direction, and the aggregations that it takes on either side (none: unused).
 
-    The function takes vectors of judge and people and a `Mean`; of a metric that is an agreement
-    statistic of pairs of options those of `_of_pairs`.
+    The function takes rating vectors of judge and people and a `Mean`; of a paired metric it takes
+    what `_of_pairs` gives.
     """
 
     function: Callable[..., Any]

@@ -44,9 +44,8 @@ def of_classes(said: Any, truth: Any, shares: Any, n_classes: int) -> dict[str, 
 
 
 def of_verdicts(said: Any, truth: Any, shares: Any) -> dict[str, Any]:
-    """What `of_classes` has of a judge of pass (1) and fail (0), and its confusion table."""
-    statistics = of_classes(said, truth, shares, 2)
-    statistics["judge_less_people"] = shares @ np.asarray(said - truth, float)
+    """How much oftener a judge says pass (1) than people do, and the table of what both say."""
+    statistics = {"judge_less_people": shares @ np.asarray(said - truth, float)}
     kinds = {"good_passed": (1, 1), "good_failed": (1, 0), "bad_passed": (0, 1)}
     kinds["bad_failed"] = (0, 0)
     for name, (good, passed) in kinds.items():

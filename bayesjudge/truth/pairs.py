@@ -132,8 +132,7 @@ class Pairs(NamedTuple):
             if self.knows_share(design):
                 good = np.median(self.draws(design) @ self.truth, keepdims=True)
             return _by_truth(self.n[None], self.truth, good)[0]
-        margin = self.all_n[None] / max(self.all_n.sum(), 1)
-        return self._all_outputs(self.n[None] * self.weight, design, margin)[0]
+        return self._all_outputs(self.n[None] * self.weight, design, self.all_n[None])[0]
 
     def draws(
         self, design: LabelDesign, *, overall: bool = False, random_seed: int = 1
@@ -162,9 +161,7 @@ class Pairs(NamedTuple):
             return self._with_share(drawn, design, rng)
         more = np.array([prior[self.said == value].sum() for value in self.verdicts])
         margin = rng.standard_gamma(self.all_n + more, (size, self.all_n.size))
-        return self._all_outputs(
-            drawn * self.weight, design, margin / margin.sum(axis=1, keepdims=True)
-        )
+        return self._all_outputs(drawn * self.weight, design, margin)
 
     def _all_outputs(
         self, drawn: np.ndarray, design: LabelDesign, margin: np.ndarray
@@ -172,7 +169,7 @@ class Pairs(NamedTuple):
         with np.errstate(invalid="ignore", divide="ignore"):
             if "prevalence" in design.identifies:
                 return drawn / drawn.sum(axis=1, keepdims=True)
-            shares = np.empty_like(drawn)
+            shares, margin = np.empty_like(drawn), margin / margin.sum(axis=1, keepdims=True)
             for k, value in enumerate(self.verdicts):
                 here = self.said == value
                 part = drawn[:, here]

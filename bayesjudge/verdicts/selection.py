@@ -226,7 +226,7 @@ def how_labels_came(
 
 
 def _names_items(column: Column, unit: np.ndarray | None, how: Reading) -> bool:
-    """Whether it names items: a number does not by being labelled or not value by value."""
+    """Whether it names items, of which all rows or none are labelled; numbers only by its name."""
     called = column.name == how.item or column.name.lower() in ITEM_COLUMNS
     return column.place is unit and (called or column.kind != "number")
 

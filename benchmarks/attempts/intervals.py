@@ -39,10 +39,8 @@ the judge's own pass^4 covers .930 and its pass@4 .313. With less room (``--room
 setting of world ``beta``, 120 of ``tau-bench``, error of a coverage .012 over the four, .02) pass^4
 is too high by .038 with the flat prior, .030 with Beta(1, 2) and .022 with Beta(1, 4) in world
 ``beta``, and covers .934, .944 and .959 (pass^8 .922, .941 and .956, pass@8 .900, .925 and .950);
-on tasks of tau-bench it is off by +.007, +.001 and -.008 and covers .975, .967 and .950. Over 300
-resamples (by hand, with that prior as the default) Beta(1, 2) covers .950 there, off by -.005, and
-Beta(1, 3) .947, off by -.010. So less room is better where there are no such tasks and worse where
-there are: the flat prior stays.
+on tasks of tau-bench it is off by +.007, +.001 and -.008 and covers .975, .967 and .950. So less
+room is better where there are no such tasks and worse where there are: the flat prior stays.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ and .217 on average; pass^1 is off by .022 at most, pass^4 by +.061, +.050 and +
 .5, and by .027 at most at .85, as the model is without people's errors (`intervals.py`). With one
 person's labels taken as right pass^1 of .85 is off by -.025, -.053 and -.081, and pass^4 by -.021,
 -.096 and -.172, covered in .92, .67 and .33; at .5, where slips of both kinds cancel, they are as
-right as with two people and .01 to .04 narrower.
+right as with two people and .01 to .05 narrower.
 """
 
 from __future__ import annotations

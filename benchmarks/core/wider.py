@@ -3,7 +3,7 @@
     python benchmarks/core/wider.py               # 400 tables of prevalence, 200 of panels
 
 The screen says by how much other methods differ from the quoted one, and leaves out those whose
-interval is more than `bayesjudge.cli.output.MUCH_WIDER` times as wide. For each factor: how many
+interval is more than `bayesjudge.render.screen.MUCH_WIDER` times as wide. For each factor: how many
 of the other methods' numbers are left out, how often such a number is further from the truth than
 the quoted one, and the root mean square errors of those left out, of those kept and of the quoted.
 

@@ -154,7 +154,8 @@ def scored(name: str, table: pd.DataFrame, gap: float) -> list[tuple]:
         half = table[f"{rule}_half"]
         outside = np.maximum((table[rule] - gap).abs() - half, 0)
         score = (2 * half + 40 * outside).mean()
-        rows.append((name, rule, (outside <= 1e-12).mean(), 2 * half.mean(), score))
+        covered = (outside <= 1e-12).mean()
+        rows.append((name, rule, covered, 2 * half.mean(), score, len(table)))
     return rows
 
 
@@ -172,13 +173,14 @@ def other_cells(tables: int) -> list[tuple]:
 
 def study(tables: int) -> pd.DataFrame:
     """Coverage and score of both rules and of the limit in each cell."""
-    rows, covers, scores, of_rule = [], [], [], []
+    rows, covers, scores, of_rule, counts = [], [], [], [], []
     for at, (name, chances) in enumerate(cells()):
         table, seen = intervals(chances, tables * (1 if at else OFTEN), at)
         gap = float(chances.sum(axis=1) @ SIGNS)
         covered, score = by_stretch(table, seen, gap)
         covers.append(covered.ravel())
         scores.append(score.ravel())
+        counts.append(len(seen))
         of_rule.append(covered[:, AS_IT_IS].sum())
         rows += scored(name, table, gap)
     one_each = np.kron(np.eye(16), np.ones(len(STRETCHES)))
@@ -187,12 +189,13 @@ def study(tables: int) -> pd.DataFrame:
     weights = best.x.reshape(16, -1) @ STRETCHES
     print("stretch by 0 to 6 that differ, one direction:", weights[:14:2].round(2).tolist())
     print("both directions, 2 to 6:", weights[5:14:2].round(2).tolist())
-    at_limit = zip((name for name, _ in cells()), covers, scores, strict=True)
-    rows += [(name, "limit", cover @ best.x, np.nan, score @ best.x)
-             for name, cover, score in at_limit]  # fmt: skip
+    names = (name for name, _ in cells())
+    at_limit = zip(names, covers, scores, counts, strict=True)
+    rows += [(name, "limit", cover @ best.x, np.nan, score @ best.x, count)
+             for name, cover, score, count in at_limit]  # fmt: skip
     rows += other_cells(tables)
-    columns = ["cell", "rule", "covered", "width", "score"]
-    return pd.DataFrame(rows, columns=columns).assign(tables=tables).round(4)
+    columns = ["cell", "rule", "covered", "width", "score", "tables"]
+    return pd.DataFrame(rows, columns=columns).round(4)
 
 
 def summary(rows: pd.DataFrame, tables: int) -> pd.DataFrame:

@@ -89,18 +89,9 @@ def study(tables: int) -> pd.DataFrame:
             score = (high - low + 40 * outside).mean()
             rare = labels * min(share, 1 - share)
             rows.append((judge, share, labels, rare, name, *numbers, (high - low).mean(), score))
-    columns = [
-        "judge",
-        "share",
-        "labels",
-        "rarer",
-        "interval",
-        "covered",
-        "below",
-        "above",
-        "width",
-    ]
-    return pd.DataFrame(rows, columns=[*columns, "score"]).round(4)
+    columns = ["judge", "share", "labels", "rarer", "interval",
+               "covered", "below", "above", "width", "score"]  # fmt: skip
+    return pd.DataFrame(rows, columns=columns).round(4)
 
 
 if __name__ == "__main__":

@@ -264,6 +264,19 @@ def test_what_95_percent_of_shifts_stay_within_is_true_as_often_as_it_says():
     assert larger / runs < 0.1  # the largest shift itself is no longer what is told
 
 
+def test_the_scale_is_said_once_whether_one_change_was_made_or_several():
+    rng = np.random.default_rng(1)
+    rows = [(i, name, 50 + rng.normal(0, 8)) for i in range(30) for name in ("original", "a", "b")]
+    table = pd.DataFrame(rows, columns=["item", "variant", "score"])
+    for left_out in ("", "b"):
+        kept = table[table["variant"] != left_out]
+        how = {"baseline": "original", "design": "item", "scale": (0, 100)}
+        shifts = bias.Shifts.from_frame(kept, **how)
+        made = bias.answer(bias.variance_parts(shifts))
+        assert f"{made.text} {' '.join(made.notes)}".count("on a scale of 0 to 100") == 1
+        assert len(made.text.split()) <= 25
+
+
 def test_with_few_shifts_the_next_one_is_told_and_with_fewer_nothing():
     rng = np.random.default_rng(1)
     note, told = points_told(lengths := rng.normal(0, 5, 40))

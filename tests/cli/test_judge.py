@@ -10,6 +10,7 @@ import pytest
 from bayesjudge import judge
 from bayesjudge.cli import main
 from bayesjudge.cli.commands import COMMANDS, build_app
+from bayesjudge.cli.judge import _trusted, percents_of_gain
 from bayesjudge.cli.options import CALIBRATION
 from bayesjudge.datasets import keep_labels, xstest
 from bayesjudge.prevalence import Counts, classes, people, scores
@@ -337,6 +338,22 @@ def test_other_tables_answer_too(capsys, folder, name, more, words):
 
 
 @pytest.mark.slow
+def test_where_one_of_several_judges_errs_is_said_of_it(capsys, folder, tmp_path):
+    table = pd.read_csv(folder / "prompts.csv").assign(topic=np.resize(["a", "b"], 300))
+    table["v1"] = np.where(table["topic"] == "a", table["v2"], table["v1"])
+    table.to_csv(tmp_path / "t.csv", index=False)
+    for judges, who in ((["v1"], "it"), (["v1", "v2"], "v1")):
+        found = run(capsys, tmp_path, "t.csv", "--verdict", *judges)
+        (note,) = (note for note in found["answer"]["notes"] if "topic" in note)
+        assert note.startswith(f"Where {who} errs most: ")
+
+
+def test_a_gain_is_a_whole_number_and_has_no_sign_at_0():
+    assert percents_of_gain((0.126, -0.004, 0.5)) == "13 % (0 to 50 %)"
+    assert percents_of_gain((0.1, -np.inf, 0.3)) == "10 % (-inf to 30 %)"
+
+
+@pytest.mark.slow
 def test_trust_has_thresholds_and_tuned_labels_are_left_out(capsys, folder):
     found = run(capsys, folder, "p.csv", "--score", "score", "--scale", "0:1", "--trust",
                 "--wrong", "0.15")  # fmt: skip
@@ -345,6 +362,19 @@ def test_trust_has_thresholds_and_tuned_labels_are_left_out(capsys, folder):
     tuned = run(capsys, folder, "prompts.csv", "--verdict", "v1", "--tuned-on", "shown")
     assert [(c["id"], c["numbers"]["labels"]) for c in tuned["cautions"]] == [("tuned-labels", 15)]
     assert tuned["inputs"]["labelled"] == 135
+
+
+def test_labels_beyond_a_threshold_are_counted():
+    table = scores.simulate(shape="bimodal", noise=0.3, labelled=300, random_seed=1)
+    read = scores.Scores.from_frame(table, calibration="random", scale=(0, 1))
+    trusted = judge.trust(read, alpha=0.15)
+    lines = _trusted(trusted, 0.15, 0.9).lines
+    beyond = {"pass": table["score"] >= trusted["pass_from"].value,
+              "fail": table["score"] <= trusted["fail_to"].value}  # fmt: skip
+    for (side, rows), line in zip(beyond.items(), lines, strict=False):
+        labels = table.loc[rows, "truth"].dropna()
+        wrong = int((labels == (side == "fail")).sum())
+        assert f"({wrong} of {len(labels)} labelled ones there are wrong: " in line
 
 
 def test_what_is_asked_wrongly_is_refused(capsys, folder):

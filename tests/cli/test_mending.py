@@ -1,12 +1,14 @@
 """A line that fails ends with the line that was meant, which runs."""
 
 import shlex
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from bayesjudge.cli import main
+from bayesjudge.cli.doctor import examine
 
 RANDOM = ["--calibration", "random"]
 
@@ -115,6 +117,25 @@ def test_no_line_is_told_where_none_is_meant(line, folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     assert main(shlex.split(line)) == 2
     assert "This line runs" not in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_the_condition_told_is_that_of_the_line_that_runs(folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+
+    def with_one_that_fails(*file):
+        seen = examine(*file)
+        (right,) = (a for a in seen.answers if a.line.command == "prevalence")
+        wrong = right.line.plus({"--verdict": ["nosuch"]})
+        seen.answers = [replace(right, line=wrong, condition="If pigs fly"), right]
+        return seen
+
+    monkeypatch.setattr("bayesjudge.cli.doctor.examine", with_one_that_fails)
+    line = "prevalence tickets.csv --verdict verdict --truth annotator --calibration random"
+    assert main(shlex.split(line)) == 2
+    told = capsys.readouterr().err
+    assert "This line runs" in told
+    assert "pigs" not in told
 
 
 @pytest.mark.slow

@@ -121,6 +121,22 @@ def test_a_pilot_of_systems_that_share_no_item(tmp_path, capsys, system, item):
         assert json.loads(out)["inputs"]["labelled"] == count
 
 
+def test_a_pilot_of_numbers_that_mean_pass_and_fail(tmp_path, capsys):
+    path = str(tmp_path / "t.csv")
+    rows(("3", "2")).to_csv(path, index=False)
+    line = ["plan", "--pilot", path, "--judge", "Urteil", "--truth", "Mensch1", "--width", "0.1"]
+    line += ["--price", "label=1", "call=0.01", "--pass-value", "3", "--json"]
+    code, out, message = run(capsys, *line)
+    assert code == 0, message
+    scaled = json.loads(out)["rows"]
+    rows(("1", "0")).to_csv(path, index=False)
+    code, out, message = run(capsys, *line[:-3], "--json")
+    assert scaled == json.loads(out)["rows"]
+    code, _, message = run(capsys, *line, "--scores")
+    assert code == 2
+    assert "--pass-value" in message
+
+
 # What doctor proposes -----------------------------------------------------------------------------
 
 
@@ -183,6 +199,33 @@ def test_words_that_nobody_shares_are_a_question_with_its_options(
     assert first["options"]["--fail-value"] == [*dict.fromkeys((judge[1], people[1]))]
     (accuracy,) = (q for q in first["said"]["estimates"] if q["quantity"] == "accuracy")
     assert 0.75 < accuracy["value"] < 0.95
+
+
+@pytest.mark.slow
+def test_words_of_several_judges_are_asked_once(look):
+    table = rows(("OK", "KO"), ("ja", "nein"), ["human"])
+    table["claude"] = rows(("OK", "KO"), seed=5, right=0.8)["Urteil"]
+    found = look(table.rename(columns={"Urteil": "gpt"}))
+    assert len(found["questions"]) == 1
+    assert all(answer["if"] for answer in found["answers"])
+    for command, option in (("judge", "--verdict"), ("panel", "--judges")):
+        options = _of(found, command)[0]["options"]
+        assert options[option] == ["gpt", "claude"]
+        assert options["--pass-value"] == ["OK", "ja"]
+
+
+@pytest.mark.slow
+def test_the_same_words_in_another_case_are_the_same_words(look):
+    """Beside names of those who labelled, which name no judge."""
+    table = rows(("OK", "KO"), ("ok", "ko"), ["our_label"])
+    table["annotator"] = np.where(table["our_label"] == "", "", np.resize(["Eva", "Jo"], 400))
+    found = look(table)
+    (note,) = (note for note in found["odd"] if "neither pass nor fail" in note)
+    assert {"ok", "ko"}.isdisjoint(note.replace(",", " ").split())
+    for command in ("judge", "prevalence", "gate"):
+        options = _of(found, command)[0]["options"]
+        assert options["--pass-value"] == ["OK"]
+        assert options["--fail-value"] == ["KO"]
 
 
 @pytest.mark.slow

@@ -119,6 +119,19 @@ def test_one_label_that_is_left_is_the_fail_unless_it_says_that_there_is_none():
         read(["ok", "INVALID"], pass_value="ok")
 
 
+def test_1_and_0_beside_a_number_that_is_named_are_grades():
+    """Of 1 to 5 the lowest is no pass; a number for no verdict changes nothing."""
+    assert read([1, 2], pass_value=2)[0] == [0, 1]
+    assert read(["1", "2.0"], fail_value=1, pass_value=2)[0] == [0, 1]
+    with refused("verdict", "1", subject="table"):
+        read([1, 2, 3, 4, 5], pass_value=[4, 5], fail_value=[2, 3])
+    with pytest.raises(bj.InputError, match="numbers found: 0, 1, 2"):
+        read([0, 1, 2], pass_value=2)
+    np.testing.assert_array_equal(read([0, 1, 9], missing_value=9)[0], [0, 1, np.nan])
+    read_beside, _ = read_labels({"v": [1, 2], "t": [1, 0]}, **NOTHING | {"pass_value": 2})
+    assert [cells.tolist() for cells in read_beside.values()] == [[0, 1], [1, 0]]
+
+
 @pytest.mark.parametrize("values", [np.linspace(0, 1, 500), [f"answer {i}" for i in range(500)]])
 def test_no_more_than_ten_values_are_printed(values):
     with pytest.raises(bj.InputError) as error:

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from html import unescape
 from importlib.metadata import entry_points
 from pathlib import Path
 from xml.etree import ElementTree
@@ -22,10 +23,12 @@ from bayesjudge.cli import main
 from bayesjudge.core.answer import chance
 from bayesjudge.core.diagnosis import cautions_of
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.methods import Method
 from bayesjudge.core.planning import OUT_OF_REACH
 from bayesjudge.core.words import words_for
 from bayesjudge.decide import (
     Check,
+    Gate,
     Need,
     chance_to_pass,
     gate,
@@ -874,6 +877,23 @@ def test_a_limit_next_to_an_end_is_that_of_a_prior_with_more_weight_there():
     assert said.chance_limits is None
 
 
+def test_limits_of_each_of_several_systems_are_those_of_its_own_prior():
+    from bayesjudge.prevalence import people
+
+    shares = {"a": 0.8, "b": 0.95}
+    tables = [people.simulate(prevalence=share, items=200, labelled=150, random_seed=1)
+              .assign(system=name) for name, share in shares.items()]  # fmt: skip
+    data = people.PeopleCounts.from_frame(
+        pd.concat(tables), calibration="random", truth=["ann1", "ann2"], by="system"
+    )
+    for check in gate(data, at_least=0.5).checks:
+        (name,) = check.where.values()
+        priors = dict.fromkeys(shares, bj.BetaPrior.jeffreys()) | {name: bj.BetaPrior(0.5, 0.05)}
+        model = people.PeopleErrors(prevalence=priors)
+        row = bj.prevalence.exact(data, model, ci_prob=0.9, interval="eti")["prevalence", name]
+        assert check.high == pytest.approx(row.high, abs=0.004)
+
+
 def test_what_all_checks_take_for_granted_is_said_once():
     table = bj.prevalence.people.simulate(items=200, labelled=150, random_seed=1)
     table["system"] = np.resize(["a", "b"], len(table))
@@ -881,7 +901,36 @@ def test_what_all_checks_take_for_granted_is_said_once():
         table, calibration="random", truth=["ann1", "ann2"], by="system"
     )
     decision = gate(bj.prevalence.exact(data), at_least=0.5)
-    (granted,) = {check.labels.text for check in decision.checks}
+    (granted,) = {each.text for check in decision.checks for each in check.labels}
     assert len(decision.checks) == 2
     assert str(decision).count(granted) == 1
     assert to_html(decision).count(granted) == 1
+    alone = Counts([800] * 2, [600, 700], [90, 90], [80, 80], [30] * 2, [25] * 2,
+                   calibration="random", systems=["a", "b"])  # fmt: skip
+    decision = gate(alone, at_least=0.76)
+    first, second = ([each.text for each in check.labels] for check in decision.checks)
+    assert first[0] == second[0]
+    assert first[1] != second[1]
+    for page in (str(decision), unescape(to_html(decision))):
+        assert page.count(f"{first[0]};") == 1
+        assert f"a: {first[1]}." in page
+        assert f"b: {second[1]}." in page
+
+
+def test_how_limits_are_made_and_what_a_pass_takes_is_said_once_and_not_never():
+    numbers = (0.8, 0.7, 0.9, 0.85, True, 0.95, 0.3, Method("m", "m"))
+    void, failed, first, second = (
+        Check("prevalence", {"system": name}, outcome, *numbers, undecidable=undecidable)
+        for name, outcome, undecidable in (
+            ("a", "unknown", ("contradiction",)),
+            ("b", "fail", ()),
+            ("c", "unknown", ()),
+            ("d", "unknown", ()),
+        )
+    )
+    text = str(Gate((void, failed, first, second)))
+    limits, takes = "One-sided limits", "(a pass takes 0.95, a fail 0.05)"
+    assert text.count(limits) == text.count(takes) == 1
+    lines = text.splitlines()
+    assert limits in lines[2]  # of b: of a numbers mean nothing
+    assert takes in lines[3]  # of c: b has decided

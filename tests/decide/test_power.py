@@ -318,7 +318,7 @@ def test_a_plan_with_a_judge_has_a_bar(capsys, monkeypatch):
         ("--at-least 0.8 --sensitivity 0.9", "--sensitivity and --specificity come together"),
         ("--agreement 0.9 --sensitivity 0.9 --specificity 0.9", "leave them out"),
         ("--at-least 0.8 --sensitivity 0.4 --specificity 0.4", "no better than chance"),
-        ("--width 0.1 --power 0.8", "--power goes with --at-least"),
+        ("--width 0.1 --power 0.8", "--power needs --at-least"),
         ("--width 0.1", "--prevalence is needed"),
         ("--width 0.1 --prevalence 0.9", "--agreement, or --sensitivity and --specificity, are"),
     ],

@@ -290,6 +290,52 @@ def test_probabilities_are_too_sure_or_not(steep, kind):
     assert np.mean([kind in words for words in said]) > 0.85
 
 
+def test_grades_that_are_all_right_are_not_off_and_all_off_alike_are():
+    grades = pd.DataFrame({"g": [2, 3, 4, 5] * 10})
+    how = {"score": "g", "scale": (1, 5), "truth_scale": (1, 5), "calibration": "random"}
+    for gap, words in ((0, "its mean may be right"), (1, "no, its mean is 1.0 too high")):
+        read = judge.Judged.from_frame(grades.assign(truth=grades["g"] - gap), **how)
+        notes = judge.answer(judge.quality(read)).notes
+        assert f"To measure without labels: {words}" in " ".join(notes)
+
+
+def test_a_system_without_a_verdict_leaves_the_answer_about_the_others():
+    rows = {"verdict": [1, 0, 1] * 20, "truth": [1, 0, 0] * 10 + [None] * 30}
+    log = pd.DataFrame(rows).assign(system=["a", "b"] * 30)
+    unread = pd.DataFrame({"verdict": [None] * 5, "system": "c"})
+    how = {"by": "system", "calibration": "random", "unparsed": "drop"}
+    read = judge.Judged.from_frame(pd.concat([log, unread], ignore_index=True), **how)
+    alone = judge.Judged.from_frame(log, **how)
+    texts = [judge.answer(judge.quality(each)).text for each in (read, alone)]
+    assert texts[0] == texts[1]
+
+
+def test_means_of_probabilities_are_set_against_the_share_people_pass():
+    log = pd.DataFrame({"p": [0.1, 0.9] * 100, "truth": [0, 0, 0, 1] * 50})
+    how = {"score": "p", "scale": (0, 1), "calibration": "random"}
+    notes = " ".join(judge.answer(judge.quality(judge.Judged.from_frame(log, **how))).notes)
+    assert "To measure without labels: no, its mean is 25 points (" in notes
+    assert "(--trust)" in notes
+    chosen = judge.Judged.from_frame(log, **how | {"calibration": "by_verdict"})
+    assert "its mean" not in " ".join(judge.answer(judge.quality(chosen)).notes)
+
+
+def test_for_what_the_best_of_two_judges_is_enough():
+    """The lines of the table of this judge alone."""
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 2, 200)
+    said = {name: np.where(rng.random(200) < right, truth, 1 - truth)
+            for name, right in (("old", 0.7), ("new", 0.95))}  # fmt: skip
+    log = pd.DataFrame({**said, "truth": np.where(np.arange(200) < 100, truth, np.nan)})
+    both, alone = (
+        judge.answer(judge.quality(judge.Judged.from_frame(log, verdict=v, calibration="random")))
+        for v in (["old", "new"], "new")
+    )
+    uses = [note for note in alone.notes if note.startswith(("To measure without", "To decide"))]
+    assert len(uses) == 2
+    assert [f"For new, t{use[1:]}" for use in uses] == [n for n in both.notes if "For new" in n]
+
+
 def test_how_far_off_a_pass_rate_is_can_be_unknown():
     only_passes = table(40, 0, 20, 0, "by_verdict", others=(144, 206))
     notes = " ".join(judge.answer(judge.quality(only_passes)).notes)

@@ -63,6 +63,8 @@ def test_calibrated_in_the_large_and_empty_in_the_small():
     assert abs(found["gain_recalibrated"].value) < 0.02
     good, _ = scores(2, 800, lambda p: p)
     assert judge.trust(good)["gain"].low > 0
+    alike, _ = scores(2, 100, lambda p: 1.0)
+    assert np.isnan(judge.trust(alike)["gain"].value)
 
 
 @pytest.mark.slow

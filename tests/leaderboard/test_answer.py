@@ -131,6 +131,8 @@ def test_the_average_of_several_people_is_named(table):
     final = battles_of(settled, people=["human", "second"], adjudicated="final")
     found = lb.answer(*lb.closed_forms(final)).basis
     assert f"where they differ, {settled['final'].notna().sum()} settled;" in found
+    one = battles_of(settled.assign(final="A"), people="human", adjudicated="final")
+    assert f"people's verdict, {len(settled)} settled;" in lb.answer(*lb.closed_forms(one)).basis
     assert "people's verdict;" in lb.answer(*lb.closed_forms(battles_of(table))).basis
 
 

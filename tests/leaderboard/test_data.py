@@ -1,5 +1,8 @@
 """Battles read from tables: what a cell means, and what is refused."""
 
+import gc
+import weakref
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +11,7 @@ from refusals import refused
 import bayesjudge as bj
 from bayesjudge.core.estimate import Assumption
 from bayesjudge.leaderboard import Battles, davidson, simulate
+from bayesjudge.leaderboard.likelihood import agreement_of_neighbours
 
 A, TIE, B, NONE = [1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]
 
@@ -211,6 +215,23 @@ def test_prompts_whose_rows_stand_together_are_noticed_without_their_names():
     assert not cautioned(table, item="prompt")
     assert not cautioned(table.sample(frac=1, random_state=1))
     assert not cautioned(table.assign(winner=np.where(rng.random(600) < 0.5, "A", "B")))
+
+
+def test_a_judge_that_is_there_twice_makes_neighbours_no_more_alike():
+    table = simulate(items=20, labelled=0, random_seed=1).assign(other=lambda t: t["winner"])
+    once, twice = (Battles.from_frame(table, verdict=v) for v in ("winner", ["winner", "other"]))
+    expected = agreement_of_neighbours(once)
+    assert agreement_of_neighbours(twice) == pytest.approx(expected, rel=1e-9)
+    assert abs(expected) > 0.1
+
+
+def test_a_table_is_let_go_once_its_cautions_are_made():
+    battles = Battles.from_frame(simulate(items=5, random_seed=1))
+    davidson(battles, "judge")
+    gone = weakref.ref(battles)
+    del battles
+    gc.collect()
+    assert gone() is None
 
 
 def test_battles_in_part_twice_are_counted_and_count_together():

@@ -848,10 +848,16 @@ def test_systems_that_labels_cannot_tell_apart_have_an_interval_of_some_width():
     ]
     both = Items.from_frame(pd.concat(rows).astype({"verdict": int}), by="system",
                             calibration="random")  # fmt: skip
-    value, low, high = prevalence.paired_difference(both)["difference", "a", "b"]
+    difference = prevalence.paired_difference(both)
+    value, low, high = difference["difference", "a", "b"]
     # of no labelled item that differs, the prior's .75 of a side is some width
     assert low < value < high
     assert high - low > 2 / 60
+    rows[1]["item"] += 200
+    apart = Items.from_frame(pd.concat(rows).astype({"verdict": int}), by="system",
+                             calibration="random")  # fmt: skip
+    methods = [d.method.title for d in (difference, prevalence.paired_difference(apart))]
+    assert methods == ["Paired difference (PPI++)", "Unpaired difference (PPI++)"]
 
 
 def two_systems(items, labelled, apart, right=0.9):

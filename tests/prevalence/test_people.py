@@ -715,18 +715,19 @@ def test_a_gate_says_what_it_takes_labels_for(at_least, outcome, variant):
     made = bj.decide.gate(counts, at_least=at_least)
     assert made.outcome == outcome
     (check,) = made.checks
-    assert check.labels.id == "labels-right"
+    granted, undone = check.labels
+    assert granted.text == LABELS_RIGHT["granted"]
     before, _, after = LABELS_RIGHT[variant].partition("{")
-    assert check.labels.text.startswith(before)
-    assert check.labels.text.endswith(after.partition("}")[2])
-    assert check.labels.text in str(made)
+    assert undone.text.startswith(before)
+    assert undone.text.endswith(after.partition("}")[2])
+    assert f"{granted.text}; {undone.text}." in str(made)
 
 
 def test_as_many_wrong_labels_as_a_gate_names_undo_it():
     """Shift the limit by them: it stands at the threshold."""
     counts = P.Counts(1000, 850, 180, 165, 20, 14, calibration="random")
     (check,) = bj.decide.gate(counts, at_least=0.8).checks
-    share = float(re.search(r"([\d.]+)%", check.labels.text)[1]) / 100
+    share = float(re.search(r"([\d.]+)%", check.labels[1].text)[1]) / 100
     assert (check.low - share) / (1 - share) == pytest.approx(0.8, abs=0.001)
 
 

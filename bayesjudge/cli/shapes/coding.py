@@ -79,9 +79,9 @@ def value_options(
     meant = {**proposed(strange, cells.values()), **(meant or {})}
     meant |= {"missing_value": [*meant.get("missing_value", []), *absent]} if absent else {}
     for name, values in meant.items():
-        spelled = {folded(v): v for v in reversed(values)}  # one stands for all spellings
-        options |= given(**{name: reversed(spelled.values())})
-        read.append(f"{few(values, 10)} as {name.removesuffix('_value')}")
+        options |= given(**{name: _once(values)})
+        read.append(f"{few(_once(values), 10)} as {name.removesuffix('_value')}")
+    strange = _once(strange)
     says = "say" if len(strange) > 1 else "says"
     good, bad = meant.get("pass_value", []), meant.get("fail_value", [])
     other = "correct it if need be"
@@ -94,7 +94,7 @@ def value_options(
 
 
 def _once(values: Sequence[str]) -> list[str]:
-    """One spelling of each value."""
+    """One spelling of each value, which stands for all."""
     return [*reversed({folded(label): label for label in reversed(values)}.values())]
 
 

@@ -42,11 +42,8 @@ def criteria(table: Table, most: int = MOST_CRITERIA) -> list[Table]:
 
 def _about(name: str) -> set[str]:
     """What a name may share with another one: words, and letters with a number such as ``q3``."""
-    words = (
-        {word for word in words_of(name) if len(word) > 1}
-        - vocabulary("scores")
-        - {"label", "labels"}
-    )
+    words = {word for word in words_of(name) if len(word) > 1}
+    words -= vocabulary("scores") | {"label", "labels"}
     return words | {*re.findall(r"(?<![^\W\d_])[a-z]\d+", NEW_WORD.sub(" ", name).lower())}
 
 

@@ -116,7 +116,8 @@ def _of_metric(
                 if (note := all_alike(n, cells[n])))  # fmt: skip
     people = [n for n in people if truths or n == "truth" or not all_alike(n, cells[n])]
     if people and not truths and people[0] != "truth":
-        yield from (Noted(note, odd=True) for note in [tell_if_whole(table, people[0], "")] if note)
+        note = tell_if_whole(table, people[0], by_name=False)
+        yield from [Noted(note, odd=True)] if note else []
     table = table.but(truths=people[: len(truths) or 1], named=bool(truths))
     if labels is not None:
         joined = join(table.but(truths=()), open_source(Path(path), metric.name, judges=True),

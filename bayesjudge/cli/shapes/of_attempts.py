@@ -42,9 +42,8 @@ def matches(table: Table) -> Iterator[Match]:
     if table.truths:
         truth = table.truths[0]
         chosen = label_design(table.columns[name], table.columns[truth], [], [])
-        people = (
-            [truth] if chosen == "by_truth" else same_question(table)
-        )  # people's are of a sample
+        # people err in a model of labels of a random sample only
+        people = [truth] if chosen == "by_truth" else same_question(table)
         options |= given(verdict=name, truth=people, calibration=chosen)
     elif tested:
         options |= {"--truth": [name]}

@@ -47,9 +47,12 @@ def matches(table: Table) -> Iterator[Match]:
     notes: list[str] = []
     pairing = pair_words(table)
     if pairing is not None and not pairing.sure:
-        yield pairing.question
-        return
-    options |= given(**names) | values(table, notes)
+        if not (wide and pairing.passes):  # else it is asked beside the line of one of them
+            yield pairing.question
+        if not pairing.passes:
+            return
+    condition = pairing.condition if pairing else ""
+    options |= given(**names) | values(table, [] if condition else notes)
     whole = table.truths and table[table.truths[0]].full
     how = f"{few(table.verdicts, 5)} are" if wide else f"{table.judge} names"
     yield Reading(
@@ -59,6 +62,7 @@ def matches(table: Table) -> Iterator[Match]:
         [f"{how} judges, who judged the same outputs"],
         notes,
         ways=[{}, {"--calibration": ["random"]}],
+        condition=condition,
         note_of_way={} if whole else {"--calibration": CHOSEN},
     )
     if table.judge and not wide:

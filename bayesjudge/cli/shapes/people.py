@@ -43,15 +43,15 @@ class Seen:
 
 def find_labels(
     table: Table,
-    named: Sequence[str],
+    given: Sequence[str],
     labels: Sequence[str],
     scores: Sequence[str],
     numbers: Sequence[str],
 ) -> Seen:
-    """Find people's labels among columns of a few words and of numbers, or take those `named`."""
+    """Find people's labels among columns of a few words and of numbers, or take those `given`."""
     people = [n for n in (*labels, *numbers) if says_person(n)]
-    if named:
-        return Seen([*named], people=[*named, *people])
+    if given:
+        return Seen([*given], people=[*given, *people])
     people = _the_same_for_judges(table, people)
     judged = [table[n] for n in (*labels, *numbers) if n not in people]
     truths = labels_first([table[n] for n in people], judged)
@@ -286,9 +286,9 @@ def _graded_like(scores: Sequence[Column]) -> list[Column]:
     return [c for c in others if _rise_together(c, judges[0])]
 
 
-def tell_if_whole(table: Table, truth: str, named: str = "people") -> str:
+def tell_if_whole(table: Table, truth: str, *, by_name: bool = True) -> str:
     """What to tell of a column that labels every row, unless its name says that people did."""
-    if not table[truth].full or (named and has_part(truth, named)):
+    if not table[truth].full or (by_name and has_part(truth, "people")):
         return ""
     same = table.one_label_an_item(truth)
     more = ", and the same one for all outputs of an item, of which verdicts differ" * same

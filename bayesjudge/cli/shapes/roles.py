@@ -173,7 +173,7 @@ def _labels(table: Table) -> list[str]:
 
 def _judge_of(table: Table, labels: Sequence[str], numbers: Sequence[Column]) -> str | None:
     """The column that names who judged, which does not hold the verdicts."""
-    called = [c for c in table if is_named(c.name, "judges") and c not in numbers]
+    called = [c for c in table if is_named(c.name, "judges") and c not in numbers and not c.lacks]
     called = [c for c in called if c.name not in labels or not _are_verdicts(table, c.name, labels)]
     called += [c for c in table if c.models and c.called("jurors")]  # such as judge.model
     return next((c.name for c in sorted(called, key=lambda c: c.constant)), None)

@@ -37,7 +37,7 @@ from bayesjudge.prevalence.answer import answer as answer  # of every table of o
 from bayesjudge.prevalence.answer import labels_to_buy, told_of
 from bayesjudge.prevalence.closed_form import naive
 from bayesjudge.prevalence.items._same_labels import same_labels
-from bayesjudge.prevalence.items.closed_form import contrast
+from bayesjudge.prevalence.items.closed_form import contrast, share_items
 from bayesjudge.prevalence.items.data import Items
 from bayesjudge.truth.pairs import Pairs, worth_of_sample
 
@@ -89,8 +89,8 @@ def _worth(items: Items, ci_prob: float) -> Mapping[str, Worth]:
     worths, several = {}, len(items.systems) > 1
     for at, name in enumerate(items.systems):
         pairs = Pairs.of_verdicts(items.verdicts, 0, at if several else None)
-        if 2 <= pairs.labelled < pairs.all_n.sum():
-            about = float(pairs.all_n.sum())
+        about = float(pairs.all_n.sum())
+        if 2 <= pairs.labelled < about:
             worths[name * several] = worth_of_sample(pairs, items.design, about, ci_prob)
     return worths
 
@@ -159,12 +159,6 @@ def _shared(items: Items) -> str:
     return f", compared on the items that they share; {both} labels of {whose}"
 
 
-def share_items(items: Items) -> bool:
-    """Whether any item has outputs of two systems."""
-    there = [(items.rows(s).labelled > 0) | (items.rows(s).test > 0) for s in items.systems]
-    return bool((np.sum(there, axis=0) > 1).any())
-
-
 def _why(quoted: Quoted, items: Items, gaps: Sequence[dict[str, Any]]) -> str:
     method = quoted.whole.method
     if quoted.uncorrected:
@@ -172,7 +166,6 @@ def _why(quoted: Quoted, items: Items, gaps: Sequence[dict[str, Any]]) -> str:
     of = "; of the difference" * bool(gaps)
     of += " and its probability" * bool(gaps and "probability" in gaps[0])
     of += f": {gaps[0]['method']}" if gaps else ""
-    of += ", of independent samples" * (bool(gaps) and not share_items(items))
     if items.repeated:
         return f"Quoted: {method}, with variances by item, since rows repeat items{of}."
     kind = kind_of(items.systems)

@@ -355,6 +355,12 @@ def by_judge(items: Mapping[str, Items], *, ci_prob: float = 0.95) -> Estimate:
 # Differences of systems on the same items -------------------------------------------------------
 
 
+def share_items(items: Items) -> bool:
+    """Whether any item has outputs of two systems."""
+    there = [(items.rows(s).labelled > 0) | (items.rows(s).test > 0) for s in items.systems]
+    return bool((np.sum(there, axis=0) > 1).any())
+
+
 def contrast(items: Items, first: str, second: str) -> by_item.Contrast:
     """Difference of two systems, from the items' patterns of these two."""
     return _contrast(items._of(first, second), first, second)
@@ -373,7 +379,7 @@ def _(items: Items) -> Pairs:
     contrasts = {pair: contrast(items, *pair) for pair in names}
     sample = sample_of(items)
     assumptions, cautions = sample.diagnosis((RANDOM_LABELS,), "population")
-    method = methods.PAIRED
+    method = methods.PAIRED if share_items(items) else methods.UNPAIRED_PPI
     cautions = (*design_mismatch(sample, "prevalence", method), *cautions)
 
     def together(ci_prob: float) -> float:
