@@ -258,8 +258,6 @@ def judge(
     findings = _where(source, given, asked, judged, people or ())
     who = given[0] if len(given) > 1 else "it"
 
-    who = given[0] if len(given) > 1 else "it"
-
     def answered(results: Results) -> Answer:
         answer = bj.judge.answer(*results, ci_prob=shared.ci_prob)
         worst = [f"Where {who} errs most: {finding.text}." for finding in (findings or [])[:1]]
