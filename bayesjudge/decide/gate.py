@@ -200,20 +200,19 @@ def _granted(
         return (Assumption.of("labels-right", "people"),)
     if not limits.labels or np.isnan(limits.low) or limits.quantity not in (*SHARES, "difference"):
         return ()
-    of = partial(Assumption.of, "labels-right")
     if limits.quantity == "difference":
-        undone = of("difference")
+        undone = Assumption.of("labels-right", "difference")
     elif outcome == "unknown":
         if np.isnan(limits.value):
             return ()
-        undone = of("unknown", moved=behind(limits.value, ONE_IN_TWENTY))
+        undone = Assumption.of("labels-right", "unknown", moved=behind(limits.value, ONE_IN_TWENTY))
     elif upward == (outcome == "pass"):  # the share is above the threshold
         above = (limits.low - threshold) / (1 - threshold) if threshold < 1 else 0.0
-        undone = of("bad", share=above)
+        undone = Assumption.of("labels-right", "bad", share=above)
     else:
         below = 1 - limits.high / threshold if threshold > 0 else 0.0
-        undone = of("good", share=below)
-    return of("granted"), undone
+        undone = Assumption.of("labels-right", "good", share=below)
+    return Assumption.of("labels-right", "granted"), undone
 
 
 def _undecidable(limits: Limits) -> tuple[str, ...]:
