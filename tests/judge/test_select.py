@@ -91,7 +91,7 @@ def test_labels_needed_fall_with_the_difference_and_outputs_are_told():
         return found.quantities["labels_needed"].value[0]
 
     assert needed(far) < 200 < needed(near)
-    labels = round(needed(near), -2)
+    labels = 100 * np.ceil(needed(near) / 100)  # two digits, upwards
     assert any(f"{labels:,.0f} labels" in n for n in judge.answer(judge.quality(near.data)).notes)
     verdicts = drawn(5, 50, np.array([0.9, 0.7]))
     response = verdicts.response.copy()
