@@ -42,6 +42,4 @@ __all__ = [
     "tasks_needed",
 ]
 
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

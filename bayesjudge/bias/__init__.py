@@ -43,6 +43,4 @@ __all__ = [
     "variance_parts",
 ]
 
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

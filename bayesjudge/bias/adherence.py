@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesjudge.bias.closed_form import FEUER
 from bayesjudge.core import methods
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, checking, expect
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.numbers import numbers_of
 from bayesjudge.core.tables import read_rows, require_distinct
@@ -77,8 +77,7 @@ def schematic_adherence(
     0.0
     """
     check_ci_prob(ci_prob)
-    with checking("schematic_adherence") as require:
-        require(len(factors) > 0, "name at least one factor")
+    expect("schematic_adherence", len(factors) > 0, "name at least one factor")
     if item is not None:
         require_distinct(table, item)
     frame = read_rows(table, overall, *factors)

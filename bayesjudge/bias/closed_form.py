@@ -12,7 +12,7 @@ from bayesjudge.bias.cautions import EQUAL_NOISE, SAMPLED, tail_factor
 from bayesjudge.bias.data import Shifts
 from bayesjudge.core import dirichlet, methods
 from bayesjudge.core.diagnosis import cautions_of
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, expect
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.core.intervals import clopper_pearson
 from bayesjudge.core.methods import Method
@@ -65,9 +65,8 @@ def rms_shift(
     >>> [round(x, 2) for x in rms_shift(shifts)["rms_shift", "perturbed"]]
     [1.26, 0.46, 3.03]
     """
-    with checking("rms_shift") as require:
-        kinds = ("normal", "distribution_free")
-        require(interval in kinds, f"interval must be one of {kinds}, got {interval!r}")
+    kinds = ("normal", "distribution_free")
+    expect("rms_shift", interval in kinds, f"interval must be one of {kinds}, got {interval!r}")
     check_ci_prob(ci_prob)
     rows, few, heavy = {}, [], []
     for where, group in shifts._groups():
@@ -122,8 +121,8 @@ def share_moved(shifts: Shifts, *, limit: float, ci_prob: float = 0.95) -> Estim
     0.4
     """
     check_ci_prob(ci_prob)
-    with checking("share_moved") as require:
-        require(0 <= limit < np.inf, f"limit must be a number of points, 0 or more, got {limit!r}")
+    problem = f"limit must be a number of points, 0 or more, got {limit!r}"
+    expect("share_moved", 0 <= limit < np.inf, problem)
     rows = {}
     for where, group in shifts._groups():
         moved = int((group.lengths > limit * (1 + 1e-9)).sum())

@@ -11,7 +11,7 @@ from bayesjudge.bias.closed_form import rms_shift, variance_parts
 from bayesjudge.bias.data import Shifts
 from bayesjudge.bias.exact import exact
 from bayesjudge.core.comparing import compare, of_closed_forms
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import expect
 from bayesjudge.core.estimate import Caution, Estimate
 
 #: An exact posterior of more sizes of shift takes longer than a closed form may.
@@ -45,9 +45,8 @@ def closed_forms(
     InputError
         If `ci_prob` is out of range, or `step` does not suit the scores.
     """
-    with checking("step") as require:
-        grid = step is None or (np.isfinite(shifts.span) and len(shifts.scores) == 1)
-        require(grid, "step needs one score and a scale with ends")
+    grid = step is None or (np.isfinite(shifts.span) and len(shifts.scores) == 1)
+    expect("step", grid, "step needs one score and a scale with ends")
     parts = variance_parts(shifts, ci_prob=ci_prob)
     sizes = np.unique(shifts.lengths.round(12)).size
     why = ""

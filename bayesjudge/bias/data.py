@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from bayesjudge.bias import _pairing
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.names import require_names
 from bayesjudge.core.screen import few, fitted
@@ -217,8 +217,8 @@ class Shifts(ReadAtOnce):
         keep = np.full(len(self.judge), fill_value=True)
         keep &= (self.judge == j) | (j is None)
         keep &= (self.perturbation == p) | (p is None)
-        with checking("bias.Shifts.only") as require:
-            require(keep.any(), f"no re-judged score of {judge or 'any judge'} is left")
+        problem = f"no re-judged score of {judge or 'any judge'} is left"
+        expect("bias.Shifts.only", keep.any(), problem)
         rows = slice(None) if j is None else slice(j, j + 1)
         columns = slice(None) if p is None else slice(p, p + 1)
         return replace(

@@ -19,7 +19,7 @@ from bayesjudge.bias.closed_form import FEUER
 from bayesjudge.bias.data import Shifts
 from bayesjudge.core import methods
 from bayesjudge.core.diagnosis import cautions_of, contradicted
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.estimate import Caution, Diagnosis
 from bayesjudge.core.model import BayesianModel, model_of
 from bayesjudge.core.prior_check import Key, count_in_draws, prior_table
@@ -422,8 +422,7 @@ def _rows_of(shifts: Shifts, unit: float | None) -> dict[str, Any]:
     assert shifts.means is not None
     assert shifts.squares is not None
     judge, item = np.nonzero((shifts.counts[..., 0] > 0) & (shifts.counts[..., 1:].sum(-1) > 0))
-    with checking("bias.fit") as require:
-        require(judge.size > 0, "no item has both a baseline and a perturbed score")
+    expect("bias.fit", judge.size > 0, "no item has both a baseline and a perturbed score")
     counts, means = shifts.counts[judge, item], shifts.means[judge, item]
     seen = counts[:, 1:] > 0
     free = np.flatnonzero(_freedom_of(shifts))

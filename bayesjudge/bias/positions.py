@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import fdtrc, stdtrit
 
 from bayesjudge.core import methods
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, checking, expect
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.numbers import number_of, numbers_of
 from bayesjudge.core.tables import read_rows
@@ -88,9 +88,9 @@ def position_shift(
     names = [position, answer, *([judge] if judge else [])]
     rows = read_rows(table, score, names=names)
     numbers = numbers_of(rows[score], remedy="leave those rows out")
-    with checking("bias.position_shift") as require:
-        bad = int((~np.isfinite(numbers)).sum())
-        require(bad == 0, f"{bad} scores are missing or infinite; leave those rows out")
+    bad = int((~np.isfinite(numbers)).sum())
+    problem = f"{bad} scores are missing or infinite; leave those rows out"
+    expect("bias.position_shift", bad == 0, problem)
     judges = ["judge"] if judge is None else sorted(set(rows[judge]))
     named = np.repeat(judges, len(rows)) if judge is None else rows[judge].to_numpy(str)
     places = sorted(set(rows[position]), key=_in_order)

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, checking, expect
 from bayesjudge.core.tables import read_rows
 from bayesjudge.readers import read_table
 from bayesjudge.repeats import runner, third_of_a_bin
@@ -35,11 +35,11 @@ def asked_of(
             require(name in said, f"{name} is needed")
         require(("bins" in said) != ("half_width" in said), "give either bins or half_width")
         _check_kinds(said, require)
-    with checking(f"{config} [items]") as require:
-        parts = said["items"]
-        needs = {"table", "name", "text"}
-        texts = isinstance(parts, dict) and all(isinstance(x, str) for x in parts.values())
-        require(texts and set(parts) == needs, f"give {sorted(needs)}, each as text")
+    parts = said["items"]
+    needs = {"table", "name", "text"}
+    texts = isinstance(parts, dict) and all(isinstance(x, str) for x in parts.values())
+    problem = f"give {sorted(needs)}, each as text"
+    expect(f"{config} [items]", texts and set(parts) == needs, problem)
     settings = {name: said[name] for name in _SETTINGS & set(said)}
     if arm is not None:
         settings["arm"] = arm
@@ -82,8 +82,7 @@ def _check_kinds(said: Mapping[str, Any], require: Callable[[object, str], None]
 
 
 def _read(config: Path) -> Mapping[str, Any]:
-    with checking("options") as require:
-        require(config.is_file(), f"no file {str(config)!r}")
+    expect("options", config.is_file(), f"no file {str(config)!r}")
     try:
         return tomllib.loads(config.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:

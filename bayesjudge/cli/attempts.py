@@ -38,7 +38,7 @@ from bayesjudge.cli.output import Results, Story, present
 from bayesjudge.cli.priors import Priors
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.answer import chance, numbers, points
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.decide.decision import EXIT_CODES, Outcome
 from bayesjudge.render.page import Section
@@ -187,8 +187,7 @@ def _read(
         columns["truth"] = "verdict" if checks else source.truth(columns["truth"], labels)
         if columns["truth"] != "verdict":  # else the scorer is a program, and tells the outcome
             columns["verdict"] = columns["verdict"] or "verdict"
-    with checking("options") as require:
-        require(columns["truth"] is not None, needed("--truth", LESSONS["outcome"]))
+    expect("options", columns["truth"] is not None, needed("--truth", LESSONS["outcome"]))
     columns["task"] = columns["task"] or "task"
     cost = columns["cost"]
     labelled = [*filter(None, (columns["truth"], *others, columns["adjudicated"]))]
@@ -220,8 +219,7 @@ def _join(
     how: dict[str, Any] = {"truth": [name for name in said if name not in there] or said}
     how |= {"verdicts": list(filter(None, [columns["verdict"]])), "rater": columns["rater"]}
     how["by"] = columns["by"]
-    with checking("options") as require:
-        require(how["verdicts"], "--labels are people's, beside a judge: --verdict is needed")
+    expect("options", how["verdicts"], "--labels are people's, beside a judge: --verdict is needed")
     if source.log is None:
         how |= {"within": (columns["task"],), "options": ("--attempt", "--task", "--by")}
         source.add_labels(labels, item=columns["attempt"], **how)

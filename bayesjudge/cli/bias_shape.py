@@ -11,7 +11,7 @@ from typing import Any
 from bayesjudge.cli.output import tell
 from bayesjudge.cli.shapes.roles import describe
 from bayesjudge.cli.source import Source
-from bayesjudge.core.errors import InputError, Problem, checking
+from bayesjudge.core.errors import InputError, Problem, expect
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import free_name
 from bayesjudge.readers.files import File
@@ -107,5 +107,4 @@ def _require_no_items(source: Source, scores: Sequence[str]) -> None:
     """Raise if a column seems to name the items: else rows are items."""
     others = [name for name in source.columns() if name not in scores]
     item = describe(source.table_of_names(others)).item if others else None
-    with checking("table") as require:
-        require(item is None, f"no column 'item'; name the column of items: --item {item}")
+    expect("table", item is None, f"no column 'item'; name the column of items: --item {item}")

@@ -12,7 +12,7 @@ from bayesjudge.bias.variants import ERRORS, FORMATTING
 from bayesjudge.cli.options import FIRST, OF_TABLE, OUTPUT, NamedItem, table_option
 from bayesjudge.cli.output import say, write_csv
 from bayesjudge.cli.source import open_source
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import expect
 
 _CHANGES = Parameter(consume_multiple=True, negative="")
 
@@ -57,9 +57,8 @@ def variants(
         If a column or a value is not understood.
     """
     known = [*FORMATTING, *ERRORS]
-    with checking("options") as require:
-        unknown = [name for name in change or () if name not in known]
-        require(not unknown, f"--change {' '.join(unknown)}: there are {', '.join(known)}")
+    unknown = [name for name in change or () if name not in known]
+    expect("options", not unknown, f"--change {' '.join(unknown)}: there are {', '.join(known)}")
     source = open_source(table, None)
     versions = module.make_variants(
         source.table([item, text]),

@@ -8,7 +8,7 @@ import bayesjudge as bj
 from bayesjudge.cli.one_judge import OF_RATES, Asked, View, described, kind_of_interval
 from bayesjudge.cli.options import Shared
 from bayesjudge.cli.source import Source
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 
 if TYPE_CHECKING:
     from bayesjudge.prevalence.classes import ClassCounts
@@ -26,9 +26,8 @@ def view_of_classes(asked: Asked, source: Source, shared: Shared) -> View:
     names = {**asked.values("truth", "calibration"), "verdict": (asked.verdict or [""])[0]}
     given = asked.values(*keys, "missing_value", "unparsed")
     if asked.swapped is None:
-        with checking("options") as require:
-            words = "--unparsed fail: classes have no fail; take verdict or drop"
-            require(asked.unparsed != "fail", words)
+        words = "--unparsed fail: classes have no fail; take verdict or drop"
+        expect("options", asked.unparsed != "fail", words)
         columns = asked.columns("verdict", "truth", *keys)
         with source.counted(columns, quiet=shared.quiet) as rows:
             if asked.classes is None:  # passes, fails, and rows without a verdict

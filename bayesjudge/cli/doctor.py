@@ -48,7 +48,7 @@ from bayesjudge.cli.shapes.table import Asked, Table
 from bayesjudge.cli.shapes.words import is_model
 from bayesjudge.cli.source import DATABASES, open_source
 from bayesjudge.core.calls import called
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.screen import continued, few, how_many, in_lines, visible, width_of
 from bayesjudge.readers.files import STDIN, File, cell_of
 from bayesjudge.readers.recognition import read_as, recognise
@@ -269,16 +269,15 @@ def examine(
     """
     truths = [truth] if isinstance(truth, str) else [*(truth or ())]
     for name in (path, labels):
-        with checking(str(name)) as require:
-            require(str(name) != STDIN, "is read more than once here: save it to a file first")
+        problem = "is read more than once here: save it to a file first"
+        expect(str(name), str(name) != STDIN, problem)
     file = File(path) if is_one_file(path) else None
     log_format = None if file is None or file.kind in DATABASES else recognise(file)
     diagnosis = Diagnosis(str(path), "")
     matched: list[Match]
     if log_format is not None and file is not None:
-        with checking("options") as require:
-            words = "--item, --generator and --judge name columns, and this is a log"
-            require(not named, words)
+        words = "--item, --generator and --judge name columns, and this is a log"
+        expect("options", not named, words)
         log = read_as(log_format, file)
         diagnosis.kind = f"{log.tool} log"
         matched = [of_shape(m, "logs") for m in matches_of_log(log, str(path), truths, labels)]
@@ -385,16 +384,14 @@ def _read(path: Path, file: File | None, diagnosis: Diagnosis) -> Table:
         diagnosis.odd += _mistakes(file)
     text = None if file is None or file.kind in DATABASES else file
     heads = names_in(path) if text is None else text.fields
-    with checking(str(path)) as require:
-        words = f"has {len(heads):,} columns, and more than {MOST_COLUMNS:,} are not looked at"
-        example = "bayesjudge prevalence FILE --verdict COLUMN --truth COLUMN"
-        require(len(heads) <= MOST_COLUMNS, f"{words}; name those that you mean: {example}")
+    words = f"has {len(heads):,} columns, and more than {MOST_COLUMNS:,} are not looked at"
+    example = "bayesjudge prevalence FILE --verdict COLUMN --truth COLUMN"
+    expect(str(path), len(heads) <= MOST_COLUMNS, f"{words}; name those that you mean: {example}")
     if text is None:
         rows: list[Any] = read_table(path, heads).slice(0, MOST_ROWS).to_pylist()
     else:
         rows = text.some_records(MOST_ROWS)
-    with checking(str(path)) as require:
-        require(rows, f"has no row below its head, {few(list(heads), 12)}")
+    expect(str(path), rows, f"has no row below its head, {few(list(heads), 12)}")
     columns = {str(n).strip(): [_cell(cell_of(row, n)) for row in rows] for n in heads if n}
     if text is not None and text.kind == "csv" and text.delimiter != ",":
         _read_decimal_commas(columns, diagnosis)

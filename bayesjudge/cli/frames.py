@@ -14,7 +14,7 @@ from bayesjudge.cli.doctor import Diagnosis, examine
 from bayesjudge.cli.output import COLLECTED
 from bayesjudge.cli.shapes.running import run_line
 from bayesjudge.core.answer import Answer, listed
-from bayesjudge.core.errors import InputError, Problem, check_ci_prob, checking
+from bayesjudge.core.errors import InputError, Problem, check_ci_prob, expect
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.label_design import design_of
 from bayesjudge.verdicts.table import Verdicts
@@ -193,9 +193,8 @@ def read(
         name: column for name, column in (("item", item), ("by", by)) if column is not None
     }
     if score is not None:
-        with checking("read") as require:
-            words = "scale= is needed: the ends of the judge's scale, such as (1, 5)"
-            require("scale" in how, Problem(words, "not-given", "scale"))
+        words = "scale= is needed: the ends of the judge's scale, such as (1, 5)"
+        expect("read", "scale" in how, Problem(words, "not-given", "scale"))
         of = prevalence.scores
         return (of.read_systems if by else of.Scores.from_frame)(table, score=score, **named, **how)
     how["verdict"] = verdict
@@ -254,8 +253,7 @@ def ask(
     if package.startswith("bayesjudge."):
         columns = {"truth": truth, "item": item, "generator": generator, "judge": judge}
         given = listed([f"{name}=" for name in _given({"labels": labels, **columns})])
-        with checking("ask") as require:
-            require(not given, f"these data have been read: leave {given} out")
+        expect("ask", not given, f"these data have been read: leave {given} out")
         return _of_module(data, package.rpartition(".")[0], ci_prob)
     with _in_files(data, labels) as (folder, path, other):
         diagnosis = examine(path, truth, other, _given(named))

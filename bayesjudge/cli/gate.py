@@ -41,7 +41,7 @@ from bayesjudge.cli.output import deliver, tell
 from bayesjudge.cli.passport import carried, transport
 from bayesjudge.cli.source import open_source, repeating
 from bayesjudge.core.calls import called
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, checking, expect
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.decide.decision import EXIT_CODES
 from bayesjudge.decide.pages import decision_page
@@ -232,9 +232,8 @@ gate.lessons = {"--calibration": LESSON}  # type: ignore[attr-defined]
 
 def _with_card(data: Any, card: Path, probability: float) -> Estimate:
     """What a judge's card makes of a run's counts, at the level that the gate needs."""
-    with checking("--card") as require:
-        counted = isinstance(data, bj.prevalence.Counts)
-        require(counted, "a card needs one row per item: leave out --item and --repeats")
+    counted = isinstance(data, bj.prevalence.Counts)
+    expect("--card", counted, "a card needs one row per item: leave out --item and --repeats")
     return bj.judge.Card.load(card).estimate(data, ci_prob=2 * probability - 1)
 
 
@@ -313,8 +312,7 @@ def _against(
         for t, name in ((table, NEW), (other, BASELINE))
     ]
     shared = set(parts[0][item]) & set(parts[1][item])
-    with checking("--against") as require:
-        require(shared, f"no value of {item!r} occurs in both logs: items cannot be paired")
+    expect("--against", shared, f"no value of {item!r} occurs in both logs: items cannot be paired")
     both = items.from_frame(
         pd.concat(parts, ignore_index=True), item=item, by=system, repeats=repeats, **how
     )

@@ -32,7 +32,7 @@ from bayesjudge.cli.options import (
 from bayesjudge.cli.output import deliver, say, tell
 from bayesjudge.cli.source import open_source
 from bayesjudge.core.calls import called
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.screen import how_many
 from bayesjudge.decide.decision import EXIT_CODES
 from bayesjudge.decide.labelling import QUESTION, read_sheets, write_form, write_sheet
@@ -160,8 +160,7 @@ def label(
         rows = _rows_of(source.table([*columns, rater, truth[0]]), rater, truth[0], verdict)
     looked = table.with_name(f"{table.name.split('.')[0]}.second-look.csv")
     if truth and not looked.exists():
-        with checking("options") as require:
-            require(verdict, "--truth needs --verdict: verdicts show which labels look wrong")
+        expect("options", verdict, "--truth needs --verdict: verdicts show which labels look wrong")
         named = [*columns, *truth, *([rater] if rater else [])]
         how: dict[str, Any] = {"truth": truth[0] if rater else truth, "rater": rater, "item": item}
         labels = bj.prevalence.people.doubtful(
@@ -239,9 +238,8 @@ def _rows_of(table: Any, rater: str, label: str, judge: str) -> Any:
     import narwhals as nw
 
     rows = nw.from_native(table).filter(nw.col(rater).cast(nw.String) == judge)
-    with checking("options") as require:
-        words = f"no column {judge!r}, and no row of it in column {rater!r}"
-        require(len(rows), f"--verdict {judge}: {words}")
+    words = f"no column {judge!r}, and no row of it in column {rater!r}"
+    expect("options", len(rows), f"--verdict {judge}: {words}")
     return rows.rename({label: judge}).to_native()
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from bayesjudge.cli.rows import Rows
 from bayesjudge.core.answer import listed
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.names import name_of
 from bayesjudge.core.screen import few, how_many
 from bayesjudge.readers.log import COLUMNS
@@ -147,9 +147,8 @@ class Labels:
         if here:
             shown = f", such as {wanted[0]!r}" if wanted else ""
             holds = f"no column of {to.path} holds what its column {here!r} does{shown}"
-        with checking(str(self.source.path)) as require:
-            words = f"{listed(self.options)} say which of its columns name the item and the system"
-            require(False, f"{holds}: {words}{self._proposed(to)}")
+        words = f"{listed(self.options)} say which of its columns name the item and the system"
+        expect(str(self.source.path), False, f"{holds}: {words}{self._proposed(to)}")
         return None
 
     def _labelled(self, columns: list[str]) -> dict[str, list[str]]:

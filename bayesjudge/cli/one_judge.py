@@ -37,7 +37,7 @@ from bayesjudge.cli.output import Results, Story, present
 from bayesjudge.cli.priors import Priors
 from bayesjudge.cli.source import PAIRS, Source, repeating
 from bayesjudge.core.answer import Answer, listed, percent_of, percents
-from bayesjudge.core.errors import InputError, Problem, checking
+from bayesjudge.core.errors import InputError, Problem, expect
 from bayesjudge.core.estimate import Caution, Estimate, Interval, Row
 from bayesjudge.core.methods import JUDGE
 from bayesjudge.prevalence.label_errors import rows_if_people_err, with_people_err
@@ -250,9 +250,9 @@ class Asked:
         verdict = self.verdict or (None if self.score else ["verdict"])
         swapped = self.swapped or ("swapped" if paired and source.swapped else None)
         single = self.score or swapped or len(source.log.systems) < 2
-        with checking(str(source.path)) as require:
-            numeric = source.chosen.numeric and not self.score
-            require(not numeric, f"{source.chosen} gives numbers: --score score --scale LOW:HIGH")
+        numeric = source.chosen.numeric and not self.score
+        problem = f"{source.chosen} gives numbers: --score score --scale LOW:HIGH"
+        expect(str(source.path), not numeric, problem)
         return replace(
             self,
             verdict=verdict,
@@ -375,7 +375,6 @@ def kind_of_interval(shared: Shared, of: str) -> Interval:
     InputError
         If the boundary-extended one was asked for.
     """
-    with checking("options") as require:
-        right = shared.interval != "eti_bounded"
-        require(right, f"--interval eti_bounded is not for {of}: take eti or hdi")
+    right = shared.interval != "eti_bounded"
+    expect("options", right, f"--interval eti_bounded is not for {of}: take eti or hdi")
     return shared.interval or "eti"

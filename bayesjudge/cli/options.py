@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Group, Parameter
 
 from bayesjudge.core.answer import listed
-from bayesjudge.core.errors import Problem, check_ci_prob, checking
+from bayesjudge.core.errors import Problem, check_ci_prob, checking, expect
 from bayesjudge.core.words import words_in
 
 #: Headings of the help, in this order: what is needed first, then the rest by what it is about.
@@ -217,9 +217,8 @@ class Shared:
         InputError
             With the options that were given.
         """
-        with checking("options") as require:
-            unused = self.nuts is False and options
-            require(not unused, f"{are(options)} of the sampled model: leave --no-nuts out")
+        unused = self.nuts is False and options
+        expect("options", not unused, f"{are(options)} of the sampled model: leave --no-nuts out")
 
 
 def check_files(

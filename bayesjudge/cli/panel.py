@@ -30,7 +30,7 @@ from bayesjudge.cli.options import (
 from bayesjudge.cli.output import Story, meanwhile, present, tell, write_csv
 from bayesjudge.cli.source import open_source, repeating
 from bayesjudge.core.answer import Answer
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import LOGIT_SHIFT, Method
@@ -315,11 +315,8 @@ def _named(model: str, classes: int) -> PanelModel:
 def _with_responses(model: PanelModel) -> PanelModel:
     """The same model with a missing vote as one more response."""
     names = {field.name for field in fields(model)}
-    with checking("options") as require:
-        require(
-            names & {"answering", "missing"},
-            f"--missing response is for dawid_skene and correlated, not {type(model).__name__}",
-        )
+    problem = f"--missing response is for dawid_skene and correlated, not {type(model).__name__}"
+    expect("options", names & {"answering", "missing"}, problem)
     change: dict[str, Any] = (
         {"answering": BetaPrior()} if "answering" in names else {"missing": "response"}
     )

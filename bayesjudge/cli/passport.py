@@ -33,7 +33,7 @@ from bayesjudge.cli.output import deliver, tell
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.answer import Answer, chance, entries, listed
 from bayesjudge.core.calls import called
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, checking, expect
 from bayesjudge.core.estimate import Estimate, of_passes
 from bayesjudge.core.screen import few
 from bayesjudge.core.tables import free_name
@@ -281,9 +281,8 @@ def _opened(table: Path, metric: str | None, judge: str | None) -> Source:
     if source.log is not None:
         names = source.chosen.judges
         source.judge = judge if judge in names else names[0] if len(names) == 1 else None
-        with checking(str(table)) as require:
-            words = f"{source.metric!r} has several judges, {few(names)}: name one, --judge"
-            require(source.judge or not names, words)
+        words = f"{source.metric!r} has several judges, {few(names)}: name one, --judge"
+        expect(str(table), source.judge or not names, words)
     return source
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import bayesjudge as bj
 from bayesjudge.cli.output import deliver, say
 from bayesjudge.core.calls import called
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, checking, expect
 from bayesjudge.core.progress import progress
 from bayesjudge.core.screen import how_many
 from bayesjudge.decide.power import PEOPLE, STRATEGIES, items_to_pass
@@ -82,10 +82,10 @@ def judge_of(
         return Judge((agreement, agreement), agreement)
     if sensitivity is None or specificity is None:
         return None
-    with checking("options") as require:
-        better = sensitivity + specificity > 1
-        words = "with --sensitivity + --specificity of 1 or less it is no better than chance"
-        require(better, f"the judge tells nothing, {words}: leave it out, or turn its verdicts")
+    better = sensitivity + specificity > 1
+    words = "with --sensitivity + --specificity of 1 or less it is no better than chance"
+    problem = f"the judge tells nothing, {words}: leave it out, or turn its verdicts"
+    expect("options", better, problem)
     return Judge((sensitivity, specificity))
 
 

@@ -25,7 +25,7 @@ from bayesjudge.cli.options import (
 from bayesjudge.cli.output import Story, present, tell
 from bayesjudge.cli.priors import belief
 from bayesjudge.cli.source import Source, open_source
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, checking, expect
 from bayesjudge.core.estimate import Estimate, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.labels import spell
@@ -158,8 +158,8 @@ def ratings(
             require(alone, words)
         read, named = _read_table(source, named, people, judge or [], separator, tuned_on)
     else:
-        with checking("--tuned-on") as require:
-            require(tuned_on is None, "needs a table: a log does not hold it for each answer")
+        problem = "needs a table: a log does not hold it for each answer"
+        expect("--tuned-on", tuned_on is None, problem)
         read, judge = source.raters(people or []), judge or source.judges
         named = {"item": "item", "rater": "rater", "choice": "choice", "response_set": None}
     needed = error is not None or shift_from is not None
@@ -180,9 +180,8 @@ def ratings(
         repeated=repeated,
     )
     others = [o for o in data.options if o != data.positive]
-    with checking("options") as require:
-        ok = shift_from is None or shift_from in others
-        require(ok, f"--shift-from {shift_from}: name one of {others}")
+    ok = shift_from is None or shift_from in others
+    expect("options", ok, f"--shift-from {shift_from}: name one of {others}")
     chosen = shift_from or others[0]
     model = module.ResponseSets()
     if error is not None:

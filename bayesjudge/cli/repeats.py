@@ -39,7 +39,7 @@ from bayesjudge.cli.shapes.words import is_called, is_named
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.answer import Answer
 from bayesjudge.core.calls import called
-from bayesjudge.core.errors import InputError, Problem, checking
+from bayesjudge.core.errors import InputError, Problem, checking, expect
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.labels import read_labels
@@ -319,10 +319,9 @@ def read_scale(text: str) -> tuple[float, ...]:
             scale = tuple(float(x) for x in text.split(","))
     except ValueError:
         scale = ()
-    with checking("options") as require:
-        rising = len(scale) > 1 and all(a < b for a, b in pairwise(scale))
-        words = "write 1-5, or 0,0.5,1, in rising order; of pass and fail leave --scale out"
-        require(rising, f"--scale {text}: {words}")
+    rising = len(scale) > 1 and all(a < b for a, b in pairwise(scale))
+    words = "write 1-5, or 0,0.5,1, in rising order; of pass and fail leave --scale out"
+    expect("options", rising, f"--scale {text}: {words}")
     return scale
 
 
@@ -333,9 +332,9 @@ def as_scores(
     import pyarrow as pa
 
     given = {name: values for name, values in meant.items() if values is not None}
-    with checking("options") as require:
-        options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
-        require(not given or scale in (None, VERDICTS), f"{options}: --scale is then 0-1, or out")
+    options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+    problem = f"{options}: --scale is then 0-1, or out"
+    expect("options", not given or scale in (None, VERDICTS), problem)
     cells = table[score].combine_chunks()
     coded = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
     labels = coded.dictionary.to_pylist()
@@ -525,10 +524,9 @@ def _read(source: Source, columns: list[str], score: str, item: str | None) -> A
         with suppress(InputError):
             return _table(source, [*columns, name], score)
     parts = [part.strip() for part in score.split(",")]
-    with checking("options") as require:
-        several = len(parts) > 1 and {*parts} <= {*source.columns()}
-        remedy = f"several columns with a space between them: --score {shlex.join(parts)}"
-        require(not several, remedy)
+    several = len(parts) > 1 and {*parts} <= {*source.columns()}
+    remedy = f"several columns with a space between them: --score {shlex.join(parts)}"
+    expect("options", not several, remedy)
     with _naming(item, [score]):
         return _table(source, columns, score)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bayesjudge.cli.label_file import Labels
 from bayesjudge.cli.options import TRUTH
 from bayesjudge.cli.rows import DATABASES, Rows
-from bayesjudge.core.errors import InputError, Problem, checking
+from bayesjudge.core.errors import InputError, Problem, checking, expect
 from bayesjudge.core.estimate import Caution
 from bayesjudge.core.progress import progress
 from bayesjudge.core.screen import few
@@ -237,11 +237,10 @@ class Source(Rows):
             for g in graded:
                 item = " · ".join(x for x in (g.item, g.system) if x)
                 rows.append((item, f"person {abs(g.repeat or 1)}", label_of(g)))
-            with checking(str(self.path)) as require:
-                others = of_people(self.columns())
-                near = f", for example {' or '.join(f'--people {c}' for c in others)}"
-                words = f"nobody but judges graded {metric!r}: name columns with people's answers"
-                require(graded, words + (near if others else ", --people COLUMN"))
+            others = of_people(self.columns())
+            near = f", for example {' or '.join(f'--people {c}' for c in others)}"
+            words = f"nobody but judges graded {metric!r}: name columns with people's answers"
+            expect(str(self.path), graded, words + (near if others else ", --people COLUMN"))
         columns = zip(*rows, strict=True)
         named = zip(("item", "rater", "choice"), columns, strict=True)
         return pa.table({name: pa.array(cells, pa.string()) for name, cells in named})
@@ -325,9 +324,9 @@ def open_source(
     log_format = None if file is None or file.kind in DATABASES else recognise(file)
     log = None if log_format is None or file is None else read_as(log_format, file)
     if log is None:
-        with checking("options") as require:
-            given = [f"--{n}" for n, v in (("metric", metric), ("judge", judge)) if v is not None]
-            require(not given, f"{given} are of evaluation logs, and {str(path)!r} is a table")
+        given = [f"--{n}" for n, v in (("metric", metric), ("judge", judge)) if v is not None]
+        problem = f"{given} are of evaluation logs, and {str(path)!r} is a table"
+        expect("options", not given, problem)
         return Source(path, file)
     name = log.choose(metric, judges=judges, judge=judge)
     names = log.metrics[name].judges

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import numpy as np
 
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, checking, expect
 from bayesjudge.core.estimate import (
     INTERVALS,
     Caution,
@@ -280,9 +280,9 @@ def entries(estimate: Estimate) -> dict[tuple[Any, ...], Row]:
 def preferred(pool: Sequence[Estimate], quantity: str, rank: Callable[[Estimate], Any]) -> Estimate:
     """The estimate to quote: of those that suit the design and answer, the first by `rank`."""
     having = [estimate for estimate in pool if quantity in estimate]
-    with checking("answer") as require:
-        names = [estimate.method.title for estimate in pool]
-        require(bool(having), f"none of {names} has the quantity {quantity!r}; add one that has")
+    names = [estimate.method.title for estimate in pool]
+    problem = f"none of {names} has the quantity {quantity!r}; add one that has"
+    expect("answer", bool(having), problem)
 
     def order(estimate: Estimate) -> tuple[bool, bool, Any]:
         unsuited = any(c.id == "design-mismatch" for c in estimate.cautions)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.draws import tabulate_contrasts, tabulate_ranks
-from bayesjudge.core.errors import InputError, check_ci_prob, checking
+from bayesjudge.core.errors import InputError, check_ci_prob, expect
 from bayesjudge.core.estimate import Estimate, pass_name_in
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.side_by_side import compare_results
@@ -141,8 +141,8 @@ def _draws(fit: Fit | Mapping[str, Fit], ci_prob: float) -> tuple[np.ndarray, Se
     """Draws of what answers, a column per system that has a value."""
     check_ci_prob(ci_prob)
     draws, names = _together(fit) if isinstance(fit, Fit) else _apart(fit)
-    with checking("systems") as require:
-        require(len(names) >= 2, f"nothing to compare: there are systems {list(names) or None}")
+    problem = f"nothing to compare: there are systems {list(names) or None}"
+    expect("systems", len(names) >= 2, problem)
     return draws, names
 
 
@@ -155,9 +155,8 @@ def _together(fit: Fit) -> tuple[np.ndarray, list[str]]:
     quantity = _compared(fit)
     draws, known = fit.draws(quantity), with_value(fit)
     dims = list(map(str, fit.idata["posterior"][quantity].transpose("chain", "draw", ...).dims[2:]))
-    with checking("systems") as require:
-        same = "judge" in dims
-        require(not same, "judges of the same items: there is one prevalence to compare")
+    same = "judge" in dims
+    expect("systems", not same, "judges of the same items: there is one prevalence to compare")
     names = fit.idata["posterior"][dims[0]].to_numpy()[known].tolist() if len(dims) == 1 else []
     return draws[:, known] if names else draws, names
 
@@ -183,8 +182,7 @@ def differences_of(fit: Fit, ci_prob: float) -> list[dict[str, Any]]:
 def _apart(fits: Mapping[str, Fit]) -> tuple[np.ndarray, list[str]]:
     """Independent draws, a column per system."""
     kinds = sorted({_compared(fit) for fit in fits.values()})
-    with checking("systems") as require:
-        require(len(kinds) < 2, f"systems have truths of different kinds: {kinds}")
+    expect("systems", len(kinds) < 2, f"systems have truths of different kinds: {kinds}")
     each = [fit.draws(_compared(fit)) for fit in fits.values()]
     fewest = min(map(len, each), default=0)
     rng = np.random.default_rng(0)  # draws of one seed are alike in more than their distribution

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, checking, expect
 
 #: Nodes to begin with, of the trapezoidal rule in the logarithm of the frequency.
 NODES, MOST_NODES = 32, 8192
@@ -26,8 +26,8 @@ _CHUNK = 2_000_000
 
 def posterior(counts: Any, *, concentration: float = 1.0) -> np.ndarray:
     """Add a prior worth `concentration` values in all, spread evenly, to counts (..., n_values)."""
-    with checking("concentration") as require:
-        require(0 < concentration < np.inf, f"must be positive and finite, got {concentration!r}")
+    problem = f"must be positive and finite, got {concentration!r}"
+    expect("concentration", 0 < concentration < np.inf, problem)
     counts = np.asarray(counts, float)
     return counts + concentration / counts.shape[-1]
 

@@ -127,11 +127,14 @@ def checking(subject: str) -> Iterator[Callable[[object, str | Problem], None]]:
         raise InputError(subject, problems)
 
 
+def expect(subject: str, ok: object, problem: str | Problem) -> None:
+    """Raise the one problem that a subject can have here, where it is not in order."""
+    if not ok:
+        raise InputError(subject, [problem])
+
+
 def check_ci_prob(ci_prob: float) -> float:
     """Return `ci_prob`, or raise where it is not a probability inside (0, 1)."""
-    with checking("ci_prob") as require:
-        require(
-            0 < ci_prob < 1,
-            f"must lie strictly between 0 and 1, got {ci_prob!r}; write 95 % as 0.95",
-        )
+    problem = f"must lie strictly between 0 and 1, got {ci_prob!r}; write 95 % as 0.95"
+    expect("ci_prob", 0 < ci_prob < 1, problem)
     return ci_prob

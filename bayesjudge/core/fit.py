@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.draws import split_draws, summarise_interval
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, expect
 from bayesjudge.core.estimate import (
     INTERVALS,
     TARGETS,
@@ -141,8 +141,8 @@ class Fit:
         """
         interval = interval or self.interval
         check_ci_prob(ci_prob)
-        with checking("interval") as require:
-            require(interval in INTERVALS, f"expected one of {list(INTERVALS)}, got {interval!r}")
+        problem = f"expected one of {list(INTERVALS)}, got {interval!r}"
+        expect("interval", interval in INTERVALS, problem)
         target = target or self.target
         drawn = self._drawn_for(target)
         population = target == "population" and interval == "eti_bounded"
@@ -181,15 +181,14 @@ class Fit:
         posterior = self.idata["posterior"].to_dataset()
         if target == self.spec._drawn_about:
             return posterior
-        with checking("target") as require:
-            require(target in TARGETS, f"expected one of {list(TARGETS)}, got {target!r}")
+        expect("target", target in TARGETS, f"expected one of {list(TARGETS)}, got {target!r}")
         # the same draws at each call: what is random here belongs to the fit
         rng = np.random.default_rng(self.idata.attrs["random_seed"])
         about = self.spec._about_items if target == "items" else self.spec._about_population
         drawn = about(self, rng)
         name = type(self.spec).__name__
-        with checking("target") as require:
-            require(drawn is not None, f"{name} answers for target={self.spec._drawn_about!r} only")
+        problem = f"{name} answers for target={self.spec._drawn_about!r} only"
+        expect("target", drawn is not None, problem)
         return posterior.assign(
             {q: posterior[q].copy(data=values) for q, values in (drawn or {}).items()}
         )
@@ -197,8 +196,8 @@ class Fit:
     def _moved_ends(self, ci_prob: float) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         moved = self.spec._extended_to(self, ci_prob)
         name = type(self.spec).__name__
-        with checking("interval") as require:
-            require(moved is not None, f"'eti_bounded' is not for {name}; use 'eti' or 'hdi'")
+        problem = f"'eti_bounded' is not for {name}; use 'eti' or 'hdi'"
+        expect("interval", moved is not None, problem)
         return moved or {}
 
     def diagnostics(self) -> pd.DataFrame:

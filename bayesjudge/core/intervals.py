@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, expect
 
 #: With fewer labelled items of a kind (misjudged, good, bad) difference estimators do not read the
 #: variance of their corrections off these alone.
@@ -173,10 +173,7 @@ def _checked(subject: str, successes: Any, trials: Any) -> tuple[np.ndarray, np.
     k, n = np.broadcast_arrays(np.asarray(successes, float), np.asarray(trials, float))
     rounding = 1e-12 * np.maximum(1.0, np.abs(n))  # effective counts are sums of fractions
     bad = ~((k >= -rounding) & (k <= n + rounding))
-    with checking(subject) as require:
-        shown = [(x, y) for x, y in zip(k[bad][:3].tolist(), n[bad][:3].tolist(), strict=True)]
-        require(
-            not bad.any(),
-            f"successes must lie between 0 and trials, got (successes, trials) {shown}",
-        )
+    shown = [(x, y) for x, y in zip(k[bad][:3].tolist(), n[bad][:3].tolist(), strict=True)]
+    problem = f"successes must lie between 0 and trials, got (successes, trials) {shown}"
+    expect(subject, not bad.any(), problem)
     return np.clip(k, 0, n), n

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import expect
 from bayesjudge.core.labels import listed, spell
 
 if TYPE_CHECKING:
@@ -29,10 +29,9 @@ def numbers_of(
     texts = [spell(cell) for cell in cells]
     values = [np.nan if text in none or not text else number_of(text) for text in texts]
     wrong = [str(cell)[:40] for cell, value in zip(cells, values, strict=True) if value is None]
-    with checking(f"column {column.name!r}") as require:
-        many = len(wrong) > SHOWN
-        shown = f"{len(wrong)} different values such as " * many + str(wrong[:SHOWN])
-        require(not wrong, f"{shown} are not numbers; {remedy}")
+    many = len(wrong) > SHOWN
+    shown = f"{len(wrong)} different values such as " * many + str(wrong[:SHOWN])
+    expect(f"column {column.name!r}", not wrong, f"{shown} are not numbers; {remedy}")
     return np.array([*values, np.nan], float)[codes]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.compiled import compiling, own_settings, structure_of
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.priors import BetaPrior
 
 if TYPE_CHECKING:
@@ -311,8 +311,7 @@ def prior_sensitivity(fit: Any, *, random_seed: Any = None) -> pd.DataFrame:
     wanted = {"log_prior", "log_likelihood"}
     whole = fit if wanted <= set(fit.idata.children) else fit.extended(random_seed=random_seed)
     missing = sorted(wanted - set(whole.idata.children))
-    with checking("prior_sensitivity") as require:
-        require(not missing, f"{type(fit.spec).__name__} has no draws of {missing}")
+    expect("prior_sensitivity", not missing, f"{type(fit.spec).__name__} has no draws of {missing}")
     idata = whole.idata
     if fit.spec._by_item is not None and len(fit.model.observed_RVs) > 1:
         idata = idata.copy()  # what is observed beside single items belongs to the likelihood

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 
 if TYPE_CHECKING:
     import numpy as np
@@ -118,8 +118,7 @@ class BetaPrior:
         >>> print(BetaPrior.from_interval(0.8, 0.95, prob=0.9))
         Beta(41.489, 5.42575)
         """
-        with checking("BetaPrior.from_interval") as require:
-            require(0 < prob < 1, f"prob must lie in (0, 1), got {prob!r}")
+        expect("BetaPrior.from_interval", 0 < prob < 1, f"prob must lie in (0, 1), got {prob!r}")
         return cls.from_quantiles({(1 - prob) / 2: low, (1 + prob) / 2: high})
 
     @classmethod
@@ -220,9 +219,9 @@ def _beta_with_quantiles(pairs: Sequence[tuple[float, float]]) -> tuple[float, f
 
     solved = root(gap, start, tol=1e-12)
     alpha, beta = (float(v) for v in np.exp(solved.x))
-    with checking("BetaPrior.from_quantiles") as require:
-        close = bool(np.all(np.abs(betainc(alpha, beta, x) - p) < 1e-6))
-        require(close, f"no Beta distribution found with the quantiles {dict(pairs)!r}")
+    close = bool(np.all(np.abs(betainc(alpha, beta, x) - p) < 1e-6))
+    problem = f"no Beta distribution found with the quantiles {dict(pairs)!r}"
+    expect("BetaPrior.from_quantiles", close, problem)
     return alpha, beta
 
 

@@ -8,7 +8,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, expect
 
 
 def public_name(kind: type) -> str:
@@ -25,10 +25,10 @@ def public_name(kind: type) -> str:
 def stored_name(kind: type) -> str:
     """The public name, by which `find_public` finds the class again."""
     name = public_name(kind)
-    with checking("Fit.save") as require:
-        foreign = kind.__module__.partition(".")[0] != "bayesjudge"
-        nameable = ":" not in name or (foreign and _loaded(name) is kind)
-        require(nameable, f"no file can name {name}; put the class at the top of a module of yours")
+    foreign = kind.__module__.partition(".")[0] != "bayesjudge"
+    nameable = ":" not in name or (foreign and _loaded(name) is kind)
+    problem = f"no file can name {name}; put the class at the top of a module of yours"
+    expect("Fit.save", nameable, problem)
     return name
 
 
@@ -49,8 +49,8 @@ def find_public(name: str) -> Any:
     if ":" in name:
         target: Any = _loaded(name)
         module, _, kind = name.partition(":")
-        with checking("names") as require:
-            require(target is not None, f"{kind} is not there; import {module!r} before the file")
+        problem = f"{kind} is not there; import {module!r} before the file"
+        expect("names", target is not None, problem)
         return target
     target = import_module("bayesjudge")
     for part in name.split("."):

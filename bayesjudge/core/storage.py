@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get
 
 import numpy as np
 
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, checking, expect
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.model import BayesianModel
 from bayesjudge.core.public import find_public, stored_name
@@ -225,15 +225,14 @@ def _check_seal(path: Path) -> None:
             "the file does not end in a checksum, as files of Fit.save do: it holds no fit, was cut"
             " or written to since, or was saved in format 3 or an earlier one, without a checksum",
         )
-    with checking("fit") as require:
-        same = written[len(SEAL) :] == _file_digest(path, size)
-        require(same, "the file is damaged: its contents do not have its checksum")
+    same = written[len(SEAL) :] == _file_digest(path, size)
+    expect("fit", same, "the file is damaged: its contents do not have its checksum")
 
 
 def read_fit(path: str | Path, kind: type) -> Any:
     """Read a `Fit` (the class is `kind`) that `save` wrote; see `bayesjudge.load`."""
-    with checking("load") as require:
-        require(Path(path).is_file(), f"no file {str(path)!r}; give the path that Fit.save wrote")
+    problem = f"no file {str(path)!r}; give the path that Fit.save wrote"
+    expect("load", Path(path).is_file(), problem)
     remedy = "take an undamaged copy of the file, or fit again and save"
     try:
         _check_seal(Path(path))
@@ -265,12 +264,10 @@ def _read(path: Path, kind: type) -> Any:
     import xarray as xr
 
     with h5py.File(path) as file:
-        with checking("fit") as require:
-            require(HEADER in file.attrs, "the file holds no fit written by Fit.save")
+        expect("fit", HEADER in file.attrs, "the file holds no fit written by Fit.save")
         header = json.loads(file.attrs[HEADER])
         writer = f"the file was written by bayesjudge {file.attrs.get('bayesjudge_version')}"
-        with checking("fit") as require:
-            require(isinstance(header, dict), "the file's header is not a mapping")
+        expect("fit", isinstance(header, dict), "the file's header is not a mapping")
         with checking("fit") as require:
             stored = header.get("format")
             require(
@@ -281,9 +278,8 @@ def _read(path: Path, kind: type) -> Any:
         _check_arrays(file, path.stat().st_size)
     tree: xr.DataTree = xr.load_datatree(path, engine="h5netcdf")
     del tree.attrs[HEADER]
-    with checking("fit") as require:
-        missing = [name for name in ATTRIBUTES if name not in tree.attrs]
-        require(not missing, f"the attributes {missing} are missing")
+    missing = [name for name in ATTRIBUTES if name not in tree.attrs]
+    expect("fit", not missing, f"the attributes {missing} are missing")
     try:
         words = _words_of(header, kind)
     except InputError as error:
@@ -300,8 +296,7 @@ def _read(path: Path, kind: type) -> Any:
 def _words_of(header: Mapping[str, Any], kind: type) -> dict[str, Any]:
     """Unpack and check every field of a `Fit` but the draws."""
     names = _words(kind)
-    with checking("fit") as require:
-        require(set(header) == {*names, "format"}, f"expected the fields {list(names)}")
+    expect("fit", set(header) == {*names, "format"}, f"expected the fields {list(names)}")
     words = {name: unpack(header[name]) for name in names}
     with checking("fit") as require:
         model = isinstance(words["spec"], BayesianModel)
@@ -322,9 +317,8 @@ def _words_of(header: Mapping[str, Any], kind: type) -> dict[str, Any]:
     spec = words["spec"]
     methods = {method.id: method for method in (spec._method, *spec._drawn_at_once)}
     method = methods.get(words["method"], spec._method)
-    with checking("fit") as require:
-        same = words["method"] == method.id
-        require(same, f"the method is {words['method']!r}, its model is fitted by {method.id!r}")
+    same = words["method"] == method.id
+    expect("fit", same, f"the method is {words['method']!r}, its model is fitted by {method.id!r}")
     words["method"] = method
     words["assumptions"] = tuple(Assumption(*entry) for entry in words["assumptions"])
     words["cautions"] = tuple(Caution(*entry) for entry in words["cautions"])

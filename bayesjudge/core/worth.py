@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, checking, expect
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.names import short_names
 from bayesjudge.core.planning import Parts
@@ -185,8 +185,8 @@ def worth_of_pairs(
     37 more labels (18 to 65)
     """
     f, y, n = (np.asarray(x, float) for x in (predicted, truth, count))
-    with checking("worth_of_pairs") as require:
-        require(f.shape == y.shape == n.shape and f.ndim == 1, "expected rows of one length")
+    problem = "expected rows of one length"
+    expect("worth_of_pairs", f.shape == y.shape == n.shape and f.ndim == 1, problem)
     # in one order, so that the draws are the same whoever asks
     pairs, place = np.unique(np.column_stack([f, y]), axis=0, return_inverse=True)
     (f, y), n = pairs.T, np.bincount(place, n, len(pairs))

@@ -7,7 +7,7 @@ from typing import Literal
 
 import pandas as pd
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.datasets.fetching import fetched, without
 
 Level = Literal["repaired", "partly_repaired"]
@@ -67,8 +67,8 @@ def code_feedback(
     >>> judges = list(table.columns[3:])  # doctest: +SKIP
     >>> votes = bayesjudge.panel.Votes.from_frame(table, judges=judges)  # doctest: +SKIP
     """
-    with checking("datasets.code_feedback") as require:
-        require(level in FILES, f"level={level!r}, expected one of {list(FILES)}")
+    problem = f"level={level!r}, expected one of {list(FILES)}"
+    expect("datasets.code_feedback", level in FILES, problem)
     name, published = FILES[level]
     wanted = sha256 or published
     return _from_workbook(fetched(SOURCE + name, name, wanted, path, "datasets.code_feedback"))

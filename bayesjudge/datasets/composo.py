@@ -8,7 +8,7 @@ from typing import Literal
 
 import pandas as pd
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import expect
 from bayesjudge.datasets.fetching import fetched
 
 Prompt = Literal["base", "cal-low", "cal-cross", "criteria"]
@@ -60,8 +60,7 @@ def composo(prompt: Prompt = "base", *, path: str | Path | None = None) -> pd.Da
     >>> bayesjudge.repeats.Scores.from_frame(table.query("judge == 'mini'"), scale=range(1, 11),
     ...                                      order="repeat")  # doctest: +SKIP
     """
-    with checking("datasets.composo") as require:
-        require(prompt in FILES, f"prompt={prompt!r}, expected one of {list(FILES)}")
+    expect("datasets.composo", prompt in FILES, f"prompt={prompt!r}, expected one of {list(FILES)}")
     name = f"{prompt}_both_k8.jsonl"
     file = fetched(SOURCE + name, name, FILES[prompt], path, "datasets.composo")
     rows, seen = [], dict[str, int]()

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import expect
 
 _COUNTS = Path(__file__).parent / "counts"
 #: Scores of one character: a call that failed, 1 to 9, 10.
@@ -130,8 +130,8 @@ def composo_scores(judge: Literal["full", "mini"] = "mini") -> pd.DataFrame:
     >>> f"{same.mean():.2f} got the same score eight times"
     '0.36 got the same score eight times'
     """
-    with checking("datasets.composo_scores") as require:
-        require(judge in ("full", "mini"), f"judge={judge!r}, expected 'full' or 'mini'")
+    problem = f"judge={judge!r}, expected 'full' or 'mini'"
+    expect("datasets.composo_scores", judge in ("full", "mini"), problem)
     table = _rows("composo").query("judge == @judge")
     scores = [_SCORES[mark] for marks in table["scores"] for mark in marks]
     return pd.DataFrame({"item": np.repeat(np.arange(len(table)) + 1, 8), "score": scores})

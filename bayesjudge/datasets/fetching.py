@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, checking, expect
 
 
 def fetched(url: str, name: str, sha256: str, path: str | Path | None, what: str) -> Path:
     """The file at `path`, or at `url` kept in the user's cache; its checksum is verified."""
     file = _retrieved(url, name, sha256, what) if path is None else Path(path)
-    with checking(what) as require:
-        require(file.is_file(), f"there is no file {file}")
+    expect(what, file.is_file(), f"there is no file {file}")
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
     with checking(what) as require:
         require(

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import expect
 
 #: Human judgement against GPT-4's, of 450 prompts each: how many answers are good (full compliance
 #: by the adjudicated human label) or not, passed or failed by the judge. The last column: good
@@ -160,8 +160,8 @@ def score_changes(change: Literal["reformatted", "rejudged"] = "reformatted") ->
     >>> score_changes()["qwq-32b"].tolist()
     [0, 0, 0, 2, 0]
     """
-    with checking("datasets.score_changes") as require:
-        require(change in _CHANGES, f"change={change!r}, expected one of {list(_CHANGES)}")
+    problem = f"change={change!r}, expected one of {list(_CHANGES)}"
+    expect("datasets.score_changes", change in _CHANGES, problem)
     return pd.DataFrame(_CHANGES[change]).rename_axis("points")
 
 

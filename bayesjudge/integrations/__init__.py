@@ -16,6 +16,4 @@ __all__ = [
     "inspect_metric",
 ]
 
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

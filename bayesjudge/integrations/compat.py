@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.prevalence import Counts, rogan_gladen
 
 
@@ -106,9 +106,9 @@ def point_estimator(p: float, q0: float, q1: float) -> float:
     0.533
     """
     _require_rates(p=p, q0=q0, q1=q1)
-    with checking("point_estimator") as require:
-        words = "the judge is no better than chance, so that its errors cannot be corrected"
-        require(q0 + q1 > 1, f"q0 + q1 = {q0 + q1:.3f}, expected more than 1: {words}")
+    words = "the judge is no better than chance, so that its errors cannot be corrected"
+    problem = f"q0 + q1 = {q0 + q1:.3f}, expected more than 1: {words}"
+    expect("point_estimator", q0 + q1 > 1, problem)
     return float(np.clip((p + q0 - 1) / (q0 + q1 - 1), 0, 1))
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesjudge.core.errors import ConvergenceWarning, InputError, checking
+from bayesjudge.core.errors import ConvergenceWarning, InputError, checking, expect
 from bayesjudge.core.estimate import Estimate, label
 from bayesjudge.core.intervals import wilson
 from bayesjudge.lab.run import Task, header_of, run, seed_of
@@ -252,8 +252,7 @@ def tally(answers: Iterable[Estimate | None], truths: Mapping[str, float]) -> di
         ]
         names = [name for name, _ in entries]
         known = [name for name in dict.fromkeys(names) if name in truths]
-        with checking("coverage") as require:
-            require(known, f"no truth for {names[:5]}; there is one for {list(truths)}")
+        expect("coverage", known, f"no truth for {names[:5]}; there is one for {list(truths)}")
         columns = np.array([row for _, row in entries], dtype=float)
         for name in known:
             rows = columns[[other == name for other in names]]

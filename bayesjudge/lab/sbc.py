@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.lab.run import Task, header_of, run, seed_of
 from bayesjudge.lab.uniformity import holm, p_value
 
@@ -74,8 +74,7 @@ class RankStudy:
         InputError
             If `false_alarm` is not inside (0, 1).
         """
-        with checking("false_alarm") as require:
-            require(0 < false_alarm < 1, f"must lie in (0, 1), got {false_alarm!r}")
+        expect("false_alarm", 0 < false_alarm < 1, f"must lie in (0, 1), got {false_alarm!r}")
         rows = {}
         for quantity, part in self.table.groupby("quantity", sort=False):
             ranks = part["rank"].to_numpy()

@@ -14,15 +14,14 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import bdtr, bdtrc, gammaln
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import expect
 
 
 def p_value(ranks: np.ndarray, retained: int) -> float:
     """Probability that uniform ranks depart from uniformity as much as these."""
     ranks = np.asarray(ranks)
-    with checking("ranks") as require:
-        inside = ranks.size and ranks.min() >= 0 and ranks.max() <= retained
-        require(inside, f"expected whole numbers from 0 to {retained}, and at least one")
+    inside = ranks.size and ranks.min() >= 0 and ranks.max() <= retained
+    expect("ranks", inside, f"expected whole numbers from 0 to {retained}, and at least one")
     below = cumulative(ranks, retained)
     surprise = _surprise(ranks.size, retained)
     observed = surprise[np.arange(retained), below].min()

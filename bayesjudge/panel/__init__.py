@@ -98,6 +98,4 @@ __all__ = [
     "voting",
 ]
 
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, expect
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.planning import Parts
 from bayesjudge.panel._summaries import Summary
@@ -68,8 +68,7 @@ def labels_needed(votes: Votes, *, width: float = 0.1, ci_prob: float = 0.95) ->
     require_binary(votes, "panel.labels_needed")
     require_identified(votes, "prevalence", "panel.labels_needed")
     check_ci_prob(ci_prob)
-    with checking("panel.labels_needed") as require:
-        require(0 < width < 1, f"width={width}, expected a number inside (0, 1)")
+    expect("panel.labels_needed", 0 < width < 1, f"width={width}, expected a number inside (0, 1)")
     parts, items, twice = Parts(_unexplained(votes)), votes.items, 2 * z_score(ci_prob)
     labelled = votes.labelled.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.special import bdtr, bdtrc, betainc, gammaln, ndtr
 
 from bayesjudge.core.diagnosis import AGAINST, cautions_of, contradicted, findings
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis, Quantity, Target
 from bayesjudge.core.label_design import Identified, checked
 from bayesjudge.core.randomization import p_value, same_shares, samples_for
@@ -565,8 +565,5 @@ def require_identified(votes: Votes, what: Identified, caller: str) -> None:
 def require_labelled(votes: Votes, what: str, generators: int = 1) -> None:
     """Raise unless enough generators have labelled items."""
     labelled = int((votes.labelled.sum(axis=1) > 0).sum())
-    with checking(what) as require:
-        require(
-            labelled >= generators,
-            f"{labelled} generators have labelled items, at least {generators} are needed",
-        )
+    problem = f"{labelled} generators have labelled items, at least {generators} are needed"
+    expect(what, labelled >= generators, problem)

@@ -11,7 +11,13 @@ import numpy as np
 from scipy.special import expit, logit, stdtrit
 
 from bayesjudge.core import methods
-from bayesjudge.core.errors import InputError, UninformativeJudgeError, check_ci_prob, checking
+from bayesjudge.core.errors import (
+    InputError,
+    UninformativeJudgeError,
+    check_ci_prob,
+    checking,
+    expect,
+)
 from bayesjudge.core.estimate import TARGETS, Assumption, Caution, Estimate, Quantity, Target
 from bayesjudge.core.intervals import FEW, holding, wilson, z_score
 from bayesjudge.core.methods import Method
@@ -349,8 +355,8 @@ def model_assisted(votes: Votes, *, ci_prob: float = 0.95, target: Target = "ite
 
 def _laplace(votes: Votes, model: PanelModel, *, ci_prob: float, target: Target) -> Estimate:
     """What a model says, by its Laplace approximation."""
-    with checking("panel.closed_forms") as require:
-        require(target in TARGETS, f"target must be one of {list(TARGETS)}, got {target!r}")
+    problem = f"target must be one of {list(TARGETS)}, got {target!r}"
+    expect("panel.closed_forms", target in TARGETS, problem)
     model._check(votes)
     columns = share_estimate(votes, model, ci_prob, target)
     cautions: tuple[Caution, ...] = ()
@@ -675,8 +681,8 @@ def difference(votes: Votes, *, ci_prob: float = 0.95, target: Target = "items")
     (2012), J. Educ. Behav. Stat. 37, 479-488.
     """
     require_binary(votes, "panel.difference")
-    with checking("panel.difference") as require:
-        require(target in TARGETS, f"target must be one of {list(TARGETS)}, got {target!r}")
+    problem = f"target must be one of {list(TARGETS)}, got {target!r}"
+    expect("panel.difference", target in TARGETS, problem)
     require_identified(votes, "prevalence", "panel.difference")
     vote = _filled(votes)
     z, rows, cautions = z_score(ci_prob), {}, []

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from bayesjudge.core.comparing import compare, of_closed_forms
-from bayesjudge.core.errors import InputError, check_ci_prob, checking
+from bayesjudge.core.errors import InputError, check_ci_prob, checking, expect
 from bayesjudge.core.estimate import Assumption, Estimate
 from bayesjudge.core.fitting import fit
 from bayesjudge.panel.checks import (
@@ -266,11 +266,8 @@ def _without_items(
 ) -> Iterator[tuple[Votes, dict[str, float]]]:
     """Keep a few random labels of every generator; items that never had one are left out."""
     enough = votes.labelled.sum(axis=1) > kept
-    with checking("panel.cross_validate") as require:
-        require(
-            enough.any(),
-            f"no generator has more than kept={kept} labelled items; keep fewer",
-        )
+    problem = f"no generator has more than kept={kept} labelled items; keep fewer"
+    expect("panel.cross_validate", enough.any(), problem)
     rows = np.flatnonzero((votes.truth != MISSING) & enough[votes.generator])
     rows = np.repeat(rows, votes.count[rows])
     names = [name for name, has_enough in zip(votes.generators, enough, strict=True) if has_enough]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from scipy.special import betaincinv, logsumexp
 
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, expect
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import Method
@@ -98,18 +98,16 @@ class Consensus:
         classes = np.array(self.votes.classes, dtype=object)
         order = {name: i for i, name in enumerate(self.votes.generators)}
         places = np.array([order.get(str(name), MISSING) for name in fields["generators"]])
-        with checking("panel.Consensus.items") as require:
-            require(all(same), "the table has other judges or classes than the votes")
+        problem = "the table has other judges or classes than the votes"
+        expect("panel.Consensus.items", all(same), problem)
         for start in range(0, len(names), ROWS):
             part = slice(start, start + ROWS)
             given, truth = fields["votes"][part], fields["truth"][part]
             generator = places[fields["generator"][part]]
             rows = patterns_of(self.votes, given, truth, generator)
-            with checking("panel.Consensus.items") as require:
-                odd = names[part][rows == MISSING][:3].tolist()
-                require(
-                    not odd, f"items {odd} are not among the votes; pass the table of the votes"
-                )
+            odd = names[part][rows == MISSING][:3].tolist()
+            problem = f"items {odd} are not among the votes; pass the table of the votes"
+            expect("panel.Consensus.items", not odd, problem)
             columns: dict[str, Any] = {
                 "item": names[part],
                 "generator": np.array(self.votes.generators, dtype=object)[generator],

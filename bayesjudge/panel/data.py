@@ -13,7 +13,7 @@ import numpy as np
 
 from bayesjudge.core.counting import collapse, distinct
 from bayesjudge.core.diagnosis import keep_selection
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, checking, expect
 from bayesjudge.core.item_keys import hash_items, items_differ, keep_keys, keys_of, set_fields
 from bayesjudge.core.label_design import LabelDesign
 from bayesjudge.core.labels import pass_name_of
@@ -558,9 +558,9 @@ class Votes:
         InputError
             If verdicts are others than the classes, or how labelled items were chosen is not said.
         """
-        with checking("panel.Votes.of") as require:
-            same = verdicts.responses == verdicts.classes
-            require(same, f"verdicts {verdicts.responses} are not the classes {verdicts.classes}")
+        same = verdicts.responses == verdicts.classes
+        problem = f"verdicts {verdicts.responses} are not the classes {verdicts.classes}"
+        expect("panel.Votes.of", same, problem)
         words = _in_words(verdicts)
         votes = cls(
             verdicts.response,
@@ -585,8 +585,7 @@ class Votes:
 def _reading(given: Mapping[str, Any]) -> Reading:
     """How `Votes.from_frame` reads a table; the label design is looked up in a panel's words."""
     judges, long = given["judges"], given["judges"] is None
-    with checking("panel.Votes.from_frame") as require:
-        require(long or len(judges) > 0, "judges=[] names no column")
+    expect("panel.Votes.from_frame", long or len(judges) > 0, "judges=[] names no column")
     columns = {"verdict": given["vote"] if long else judges}
     columns |= {"judge": given["judge"] if long else None, "by": given["generator"]}
     columns |= {"calibration": "random", "unparsed": KEPT}
@@ -629,7 +628,7 @@ def patterns_of(
 
 
 def _indices(names: Sequence[str], wanted: tuple[str, ...]) -> np.ndarray:
-    with checking("panel.Votes") as require:
-        unknown = [name for name in wanted if name not in names]
-        require(wanted and not unknown, f"no generator {unknown}; there are {list(names)}")
+    unknown = [name for name in wanted if name not in names]
+    problem = f"no generator {unknown}; there are {list(names)}"
+    expect("panel.Votes", wanted and not unknown, problem)
     return np.array([list(names).index(name) for name in dict.fromkeys(wanted)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.fit import Fit
 from bayesjudge.panel.data import MISSING, Votes
 from bayesjudge.panel.model import model_of_items
@@ -71,8 +71,7 @@ def label_next(fit: Fit, generator: str, n: int = 20) -> pd.DataFrame:
         require(votes.n_classes == 2, f"needs pass and fail, got {votes.n_classes} classes")
     index = list(votes.generators).index(generator)
     rows = np.flatnonzero((votes.generator == index) & (votes.truth == MISSING))
-    with checking("panel.label_next") as require:
-        require(rows.size, f"every item of {generator!r} is labelled")
+    expect("panel.label_next", rows.size, f"every item of {generator!r} is labelled")
     chosen, gains, chance = _choose(chances(fit, rows), votes.count[rows], votes.items[index], n)
     table = pd.DataFrame({"chance": chance[chosen], "gain": gains})
     names = [votes.judges[j] for j in votes.judge_of_column]

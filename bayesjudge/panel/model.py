@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.model import model_of
 from bayesjudge.panel.data import Votes
@@ -15,12 +15,9 @@ from bayesjudge.panel.recommend import recommend
 def model_of_items(fit: Fit, subject: str) -> Any:
     """The model of a fit, which must say what is true of single items."""
     spec = fit.spec
-    with checking(f"panel.{subject}") as require:
-        knows_items, name = hasattr(spec, "_truth_given_votes"), type(spec).__name__
-        require(
-            knows_items,
-            f"{name} knows no single items; fit another model (cross_validate takes all)",
-        )
+    knows_items, name = hasattr(spec, "_truth_given_votes"), type(spec).__name__
+    problem = f"{name} knows no single items; fit another model (cross_validate takes all)"
+    expect(f"panel.{subject}", knows_items, problem)
     return spec
 
 

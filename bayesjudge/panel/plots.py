@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.answer import claim, entries
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import expect
 from bayesjudge.core.estimate import Estimate, in_words, pass_name_in
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.plots import COLOURS, new_axes, plain_text, plot_intervals, write_title
@@ -86,9 +86,8 @@ def plot_judges(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> A
     InputError
         If the fit has no sensitivity.
     """
-    with checking("panel.plot_judges") as require:
-        has = "sensitivity" in fit.idata["posterior"]
-        require(has, "needs a fit of PooledDawidSkene, DawidSkene or Correlated")
+    has = "sensitivity" in fit.idata["posterior"]
+    expect("panel.plot_judges", has, "needs a fit of PooledDawidSkene, DawidSkene or Correlated")
     ax = ax or new_axes(7.5 if len(fit.data.judges) > FEW_NAMES else 6.0, 5.5)
     both = np.stack([fit.draws("specificity"), fit.draws("sensitivity")])
     draws = np.log(both) - np.log1p(-both)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.prior_check import Key, count_in_draws, prior_table
 from bayesjudge.panel.checks import correlate
@@ -120,8 +120,7 @@ def _beside_prior(
 ) -> pd.DataFrame:
     """Compare pass rates, agreement and shares of good ones with those of votes from the priors."""
     observed, draw = prior_statistics(votes, model, rng)
-    with checking("panel.check_prior") as require:
-        require(bool(observed), "there is nothing to compare; label some items")
+    expect("panel.check_prior", bool(observed), "there is nothing to compare; label some items")
     return count_in_draws(observed, draw)
 
 

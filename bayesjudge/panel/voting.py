@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.panel.checks import require_identified
 from bayesjudge.panel.data import MISSING, Votes
 
@@ -156,8 +156,8 @@ def choose_threshold(votes: Votes, kind: Literal["at_least_valid", "veto"] = "ve
     """
     require_binary(votes, "panel.choose_threshold")
     require_identified(votes, "prevalence", "panel.choose_threshold")
-    with checking("panel.choose_threshold") as require:
-        require((votes.truth != MISSING).any(), "no item is labelled; name a threshold yourself")
+    problem = "no item is labelled; name a threshold yourself"
+    expect("panel.choose_threshold", (votes.truth != MISSING).any(), problem)
     known = votes.truth != MISSING
     size = len(votes.generators)
     n = np.bincount(votes.generator[known], votes.count[known], size)

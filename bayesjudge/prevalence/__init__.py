@@ -104,5 +104,4 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'bayesjudge.prevalence' has no attribute {name!r}")
 
 
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

@@ -61,6 +61,4 @@ __all__ = [
     "tracking",
 ]
 
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

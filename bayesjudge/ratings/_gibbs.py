@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesjudge.compiled import compiling
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import expect
 from bayesjudge.ratings.data import Ratings
 from bayesjudge.ratings.metrics import Profile
 from bayesjudge.ratings.response_sets import error_matrix
@@ -28,8 +28,7 @@ BLOCK = 200
 def spaced_draws(fit: Fit, draws: int) -> np.ndarray:
     """Positions of evenly spaced draws of a fit, chains joined."""
     n = len(fit.draws("concentration"))
-    with checking("draws of a fit") as require:
-        require(1 <= draws <= n, f"draws must lie between 1 and {n}, got {draws}")
+    expect("draws of a fit", 1 <= draws <= n, f"draws must lie between 1 and {n}, got {draws}")
     return np.linspace(0, n - 1, draws).astype(int)
 
 

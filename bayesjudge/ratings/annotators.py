@@ -10,7 +10,7 @@ from scipy.special import stdtr
 from bayesjudge.core import methods
 from bayesjudge.core.diagnosis import cautions_of, contradicted
 from bayesjudge.core.draws import around, chances_of_best
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, checking, expect
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.intervals import wilson_by_units
 from bayesjudge.core.screen import how_many
@@ -168,8 +168,7 @@ def alt_test_posterior(
     """
     check_ci_prob(ci_prob)
     duels = _duels(ratings, epsilon, scores, min_items)
-    with checking("alt_test_posterior") as require:
-        require(draws >= 1, f"draws must be 1 or more, got {draws!r}")
+    expect("alt_test_posterior", draws >= 1, f"draws must be 1 or more, got {draws!r}")
     seed = np.random.default_rng(random_seed).integers(2**63)
     rate: dict[str, np.ndarray] = {}
     advantage: dict[str, np.ndarray] = {}
@@ -329,8 +328,8 @@ def _distances(options: Any, scores: Scores) -> np.ndarray:
         values = np.array([float(option) for option in options])
     except ValueError:
         values = np.array([np.nan])
-    with checking("alt_test") as require:
-        require(np.isfinite(values).all(), f"scores='numeric' needs numbers, options are {options}")
+    problem = f"scores='numeric' needs numbers, options are {options}"
+    expect("alt_test", np.isfinite(values).all(), problem)
     return (values[:, None] - values) ** 2
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from bayesjudge.core import methods
 from bayesjudge.core.diagnosis import cautions_of, contradicted
 from bayesjudge.core.draws import chances_of_best
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, checking, expect
 from bayesjudge.core.estimate import Estimate, Quantity
 from bayesjudge.core.screen import how_many
 from bayesjudge.ratings.cautions import RANDOM_ITEMS, SAME_QUESTION
@@ -76,9 +76,9 @@ def answer_rates(
         require(ratings.judges, "there is no judge among the sources")
         require(draws >= 1, f"draws must be 1 or more, got {draws!r}")
     by_rate = {name: values for name, values in _by_item(ratings).items() if len(values) >= 2}
-    with checking("answer_rates") as require:
-        n = int(ratings.rated.all(axis=0).sum())
-        require(bool(by_rate), f"{how_many(n, 'item', 'were')} rated by all sources; need two")
+    n = int(ratings.rated.all(axis=0).sum())
+    problem = f"{how_many(n, 'item', 'were')} rated by all sources; need two"
+    expect("answer_rates", bool(by_rate), problem)
     seed = np.random.default_rng(random_seed).integers(2**63)
     rates: dict[str, dict[str, tuple[float, float, float]]] = {}
     best: dict[tuple[str, str], float] = {}

@@ -11,7 +11,7 @@ from scipy.special import stdtrit
 
 from bayesjudge.core import methods
 from bayesjudge.core.diagnosis import cautions_of, contradicted
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, checking, expect
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.core.screen import how_many
 from bayesjudge.ratings.cautions import (
@@ -185,8 +185,7 @@ def agreement(
     how: dict[str, Any] = {"positive": ratings.positive_index, "ties": ties}
     common = ratings.rated.all(axis=0)
     n = int(common.sum())
-    with checking("agreement") as require:
-        require(n >= 2, f"{how_many(n, 'item', 'were')} rated by all sources; need two")
+    expect("agreement", n >= 2, f"{how_many(n, 'item', 'were')} rated by all sources; need two")
     profiles = {
         name: ratings.profile(name, pseudo_count=pseudo_count).items(common)
         for name in ratings.sources

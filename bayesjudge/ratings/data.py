@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.names import name_of, require_names
 from bayesjudge.core.screen import few, fitted
@@ -213,11 +213,8 @@ class Ratings(ReadAtOnce):
         InputError
             If there is none of that name.
         """
-        with checking("ratings.Ratings") as require:
-            require(
-                name in (self.sources),
-                f"no source {name!r}; expected one of {list(self.sources)}",
-            )
+        problem = f"no source {name!r}; expected one of {list(self.sources)}"
+        expect("ratings.Ratings", name in (self.sources), problem)
         return list(self.sources).index(name)
 
     def profile(self, name: str, *, pseudo_count: float = 0.0) -> Profile:

@@ -15,7 +15,7 @@ import numpy as np
 
 from bayesjudge.core import methods
 from bayesjudge.core.diagnosis import cautions_of, contradicted
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, checking, expect
 from bayesjudge.core.estimate import Caution, Diagnosis
 from bayesjudge.core.model import BayesianModel, model_of
 from bayesjudge.core.prior_check import Key, count_in_draws, prior_table
@@ -219,8 +219,8 @@ class KnownChoice(_Choice):
         given = np.asarray(self.matrix, float)
         # a tuple of numbers compares, and is stored
         object.__setattr__(self, "matrix", _as_tuples(given.tolist()))
-        with checking("ratings.KnownChoice") as require:
-            require(given.ndim in (2, 3), f"expected shape (K, Q) or (n, K, Q), got {given.shape}")
+        problem = f"expected shape (K, Q) or (n, K, Q), got {given.shape}"
+        expect("ratings.KnownChoice", given.ndim in (2, 3), problem)
         with checking("ratings.KnownChoice") as require:
             require(np.allclose(given.sum(axis=-2), 1), "each column must sum to 1")
             require((given >= 0).all(), f"expected no negative entry, got {given.min():g}")
@@ -234,13 +234,11 @@ class KnownChoice(_Choice):
     def _check(self, ratings: Ratings) -> None:
         given, members = np.asarray(self.matrix), ratings.members
         shapes = (members.shape, (len(ratings.sources), *members.shape))
-        with checking("ratings.KnownChoice") as require:
-            require(
-                given.shape in shapes, f"expected one of the shapes {shapes}, got {given.shape}"
-            )
-        with checking("ratings.KnownChoice") as require:
-            outside = given[..., members == 0].max(initial=0) > 0
-            require(not outside, "an option has a share of a response set that does not hold it")
+        problem = f"expected one of the shapes {shapes}, got {given.shape}"
+        expect("ratings.KnownChoice", given.shape in shapes, problem)
+        outside = given[..., members == 0].max(initial=0) > 0
+        problem = "an option has a share of a response set that does not hold it"
+        expect("ratings.KnownChoice", not outside, problem)
 
     def _declare(self, ratings: Ratings, weights: Any, text: bool) -> tuple[Any, Any]:
         import pymc as pm
@@ -419,9 +417,8 @@ class ResponseSets(BayesianModel):
     def _weights(self, ratings: Ratings) -> np.ndarray:
         """Dirichlet weight of each response set."""
         q = len(ratings.sets)
-        with checking("ratings.ResponseSets") as require:
-            ok = np.size(self.share) in (1, q)
-            require(ok, f"share: expected one weight or {q}, got {self.share!r}")
+        ok = np.size(self.share) in (1, q)
+        expect("ratings.ResponseSets", ok, f"share: expected one weight or {q}, got {self.share!r}")
         return np.broadcast_to(np.asarray(self.share, float), q).copy()
 
     def _build(self, data: Ratings) -> pm.Model:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from bayesjudge.core.draws import around, chances_of_best
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, expect
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity, Target
 from bayesjudge.core.methods import Method
 from bayesjudge.ratings.cautions import TRACKING
@@ -226,8 +226,7 @@ class Performance:
         ----------
         Source 5, Definition 5.1.
         """
-        with checking("contradictions") as require:
-            require(0 <= prob < 1, f"prob must lie in [0, 1), got {prob!r}")
+        expect("contradictions", 0 <= prob < 1, f"prob must lie in [0, 1), got {prob!r}")
         import pandas as pd
 
         loss = self._loss(self.draws)
@@ -261,9 +260,9 @@ class Performance:
         InputError
             If there is no such judge.
         """
-        with checking("Performance.only") as require:
-            unknown = [j for j in judges if j not in self.judges]
-            require(not unknown, f"no judges {unknown}; there are {list(self.judges)}")
+        unknown = [j for j in judges if j not in self.judges]
+        problem = f"no judges {unknown}; there are {list(self.judges)}"
+        expect("Performance.only", not unknown, problem)
         at = [self.judges.index(j) for j in judges]
         return replace(self, judges=judges, values=self.values[:, at], draws=self.draws[:, :, at])
 
@@ -285,11 +284,10 @@ class Performance:
         InputError
             If there is no such definition.
         """
-        with checking("Performance.under") as require:
-            known = [str(d) for d in self.definitions]
-            names = [str(d) for d in definitions]
-            unknown = [name for name in names if name not in known]
-            require(not unknown, f"no definitions {unknown}; there are {known}")
+        known = [str(d) for d in self.definitions]
+        names = [str(d) for d in definitions]
+        unknown = [name for name in names if name not in known]
+        expect("Performance.under", not unknown, f"no definitions {unknown}; there are {known}")
         at = [i for i, d in enumerate(self.definitions) if str(d) in names]
         return replace(
             self,
@@ -365,8 +363,7 @@ def performance(
     P(judge is best) is right, with known judges at 1 to 100 choices an item.
     """
     ratings = _ratings_of(fit)
-    with checking("performance") as require:
-        require(ratings.judges, "there is no judge among the sources")
+    expect("performance", ratings.judges, "there is no judge among the sources")
     chosen = tuple(of or definitions())
     rated = ratings.rated.all(axis=0)
     profiles, mixed = _judges_and_people(fit, draws, tracking, random_seed)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import expect
 from bayesjudge.core.plots import (
     COLOURS,
     below,
@@ -108,9 +108,8 @@ def plot_shift(
     """
     judged, value = table[table["quantity"] != "prevalence"], "value"
     known = [*dict.fromkeys(judged["definition"]), "prevalence"]
-    with checking("plot_shift") as require:
-        ok = of is None or str(of) in known
-        require(ok, f"of={str(of)!r} is not in the table; expected one of {known}")
+    ok = of is None or str(of) in known
+    expect("plot_shift", ok, f"of={str(of)!r} is not in the table; expected one of {known}")
     if of is None:
         groups, value = _by_selection(judged), "chosen_best"
         label = "consistency of the judge selected"

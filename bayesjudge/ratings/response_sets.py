@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 
 __all__ = [
     "Identification",
@@ -131,8 +131,7 @@ def error_matrix(members: np.ndarray, rate: float, skew: float = 0.0, positive: 
     >>> error_matrix(members, 0.2).tolist()
     [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]
     """
-    with checking("error_matrix") as require:
-        require(0 <= rate <= 1, f"rate must lie in [0, 1], got {rate!r}")
+    expect("error_matrix", 0 <= rate <= 1, f"rate must lie in [0, 1], got {rate!r}")
     q = members.shape[1]
     if q == 1:
         return np.ones((1, 1))

@@ -39,7 +39,7 @@ from scipy.special import expit, logit
 
 from bayesjudge.compiled import compiling
 from bayesjudge.core.draws import summarise_interval
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, expect
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.ratings._gibbs import (
     dirichlet_weights,
@@ -185,8 +185,7 @@ def _draw_pairs(
     A judge's draws are the same whichever other judges there are.
     """
     ratings = _ratings_of(fit)
-    with checking("tracking") as require:
-        require(ratings.judges, "there is no judge among the sources")
+    expect("tracking", ratings.judges, "there is no judge among the sources")
     taken = spaced_draws(fit, draws)
     alpha, (choice, error) = dirichlet_weights(fit, taken), matrices(fit, taken)
     seed = np.random.default_rng(random_seed).integers(2**63)

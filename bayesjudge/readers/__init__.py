@@ -7,6 +7,4 @@ from bayesjudge.readers.tables import read_table
 
 __all__ = ["Grade", "Log", "Notes", "from_mlflow", "read_log", "read_table"]
 
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

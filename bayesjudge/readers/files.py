@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import unquote
 
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, checking, expect
 
 #: Bytes read to tell what a file is, and in which encoding.
 HEAD = 2**16
@@ -134,9 +134,9 @@ class File:
             start = opened.read(4)
         packing = {b"\x1f\x8b": "gz", b"\x28\xb5": "zst"}.get(start[:2], "")
         says = self.path.suffix.lower()[1:]
-        with checking(self.name) as require:
-            packed = says not in ("gz", "zst") or packing == says
-            require(packed, f"cannot be read: ends in .{says}, and its bytes are not packed so")
+        packed = says not in ("gz", "zst") or packing == says
+        problem = f"cannot be read: ends in .{says}, and its bytes are not packed so"
+        expect(self.name, packed, problem)
         return packing
 
     @cached_property
@@ -149,8 +149,7 @@ class File:
     def kind(self) -> str:
         """What the bytes are: zip, xlsx, parquet, sqlite, duckdb, json, jsonl or csv."""
         head = self.head
-        with checking(self.name) as require:
-            require(head.strip(), "cannot be read: the file is empty")
+        expect(self.name, head.strip(), "cannot be read: the file is empty")
         if head[:4] == b"PK\x03\x04":
             return self._meant("xlsx" if any(n[:3] == "xl/" for n in self.members) else "zip")
         magic = {b"PAR1": "parquet", b"SQLite format 3\x00": "sqlite"}
@@ -167,9 +166,8 @@ class File:
     def _meant(self, kind: str) -> str:
         """The kind, unless the name promises one that libraries could not open."""
         says = SAID.get(self.path.suffix.lower())
-        with checking(self.name) as require:
-            kept = says is None or kind in says
-            require(kept, f"cannot be read: ends in {self.path.suffix}, and holds {kind}")
+        kept = says is None or kind in says
+        expect(self.name, kept, f"cannot be read: ends in {self.path.suffix}, and holds {kind}")
         return kind
 
     def _is_lines(self, start: str) -> bool:
@@ -228,8 +226,8 @@ class File:
         """The JSON document that the file is."""
         with self.broken(), self.text() as opened:
             text = opened.read(MOST + 1)
-        with checking(self.name) as require:
-            require(len(text) <= MOST, f"is larger than {MOST // 2**30} GiB of JSON; split it")
+        problem = f"is larger than {MOST // 2**30} GiB of JSON; split it"
+        expect(self.name, len(text) <= MOST, problem)
         return self.parsed(text, "the file")
 
     def records(self) -> Iterator[Mapping[str, Any]]:
@@ -238,8 +236,7 @@ class File:
             yield from self._lines()
         elif self.kind == "json":
             for i, record in enumerate(self._listed(), 1):
-                with checking(self.name) as require:
-                    require(isinstance(record, dict), f"entry {i} is not a JSON object")
+                expect(self.name, isinstance(record, dict), f"entry {i} is not a JSON object")
                 yield record
         elif self.kind == "csv":
             yield from self._rows()
@@ -282,8 +279,7 @@ class File:
                 if not line.strip():
                     continue
                 record = self.parsed(line, f"line {i}")
-                with checking(self.name) as require:
-                    require(isinstance(record, dict), f"line {i} is not a JSON object")
+                expect(self.name, isinstance(record, dict), f"line {i} is not a JSON object")
                 yield record
 
     def _rows(self) -> Iterator[Mapping[str, Any]]:
@@ -302,9 +298,9 @@ class File:
         if self.kind == "csv":
             first = next(iter(self._split(self.delimiter)), [])
             line = self.decoded_head.partition("\n")[0]
-            with checking(self.name) as require:
-                whole = len(line) < len(self.decoded_head) or len(self.head) < HEAD
-                require(whole, f"has a first line of more than {HEAD:,} bytes; is it a table?")
+            whole = len(line) < len(self.decoded_head) or len(self.head) < HEAD
+            problem = f"has a first line of more than {HEAD:,} bytes; is it a table?"
+            expect(self.name, whole, problem)
             return first
         return list(self.first)
 
@@ -404,9 +400,8 @@ class File:
             opened.seek(entry.header_offset + 30 + sum(lengths))
             packed = opened.read(entry.compress_size)
             content = _unpacked(packed, entry)
-        with checking(self.name) as require:
-            whole = len(content) == entry.file_size and zlib.crc32(content) == entry.CRC
-            require(whole, f"{name!r} is damaged or cut short")
+        whole = len(content) == entry.file_size and zlib.crc32(content) == entry.CRC
+        expect(self.name, whole, f"{name!r} is damaged or cut short")
         return content
 
     @contextlib.contextmanager

@@ -8,7 +8,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Protocol
 
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, expect
 from bayesjudge.readers.files import File
 from bayesjudge.readers.formats import FORMATS
 from bayesjudge.readers.log import Grade, Log, Notes, log_of
@@ -68,8 +68,7 @@ def recognise(file: File) -> Format | None:
 def _format_of(file: File, tool: str | None) -> Format | None:
     known = formats()
     if tool is not None:
-        with checking("tool") as require:
-            require(tool in known, f"no reader of {tool!r}; there are {sorted(known)}")
+        expect("tool", tool in known, f"no reader of {tool!r}; there are {sorted(known)}")
         return known[tool]
     for known_format in known.values():
         if known_format.recognise(file):

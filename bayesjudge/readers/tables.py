@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, checking, expect
 from bayesjudge.core.names import name_of
 from bayesjudge.core.screen import few
 from bayesjudge.core.tables import free_name, require_among
@@ -274,12 +274,10 @@ def _files(path: str | Path | File) -> Iterator[tuple[File, str]]:
     text = str(outer)
     if outer.is_dir():
         names = sorted(map(str, outer.glob("**/*.parquet")))
-        with checking(text) as require:
-            require(names, "is a folder without Parquet files; name a file")
+        expect(text, names, "is a folder without Parquet files; name a file")
     elif not outer.exists() and glob.has_magic(text):
         names = sorted(glob.glob(text, recursive=True))
-        with checking(text) as require:
-            require(names, f"no file matches{'' if names else nearest(outer)}")
+        expect(text, names, f"no file matches{'' if names else nearest(outer)}")
     else:
         names = [text]
     for name in names:
@@ -522,8 +520,7 @@ def _xlsx(file: File, inner: str) -> Iterator[tuple[list[str], Iterator[tuple[An
         sheets = [sheet.title for sheet in book.worksheets]  # without sheets that are charts
         name = _inner(file, sheets, inner, "sheet", first=True)
         head, rows = _below_titles(_filled_rows(file, book[name]))
-        with checking(file.name) as require:
-            require(head, f"sheet {name!r} is empty")
+        expect(file.name, head, f"sheet {name!r} is empty")
         yield [str(cell).strip() if cell is not None else "" for cell in head], rows
     finally:
         book.close()
@@ -603,9 +600,8 @@ def _duckdb(file: File, inner: str) -> Iterator[tuple[list[str], Any]]:
         rows = base.execute(TABLES).fetchall()
         named = {n if s == "main" else f"{s}.{n}": (s, n) for s, n, _ in rows}
         tables = [n for n, (*_, kind) in zip(named, rows, strict=True) if kind == "BASE TABLE"]
-        with checking(file.name) as require:
-            view = next((n for n in named if n not in tables and (n == inner or not tables)), "")
-            require(not view, f"{view!r} is a view, and only tables are read: store its rows")
+        view = next((n for n in named if n not in tables and (n == inner or not tables)), "")
+        expect(file.name, not view, f"{view!r} is a view, and only tables are read: store its rows")
         schema, name = named[_inner(file, tables, inner, "table")]
         table = f"file.{_quoted(schema)}.{_quoted(name)}"
         have = base.execute(f"SELECT * FROM {table} LIMIT 0").description
@@ -646,9 +642,8 @@ def _array(values: list[Any], number: bool) -> pa.Array:
 
 
 def _require(names: Sequence[str], columns: Sequence[str]) -> None:
-    with checking("table") as require:
-        repeated = [c for c in columns if names.count(c) > 1]
-        require(not repeated, f"columns {repeated} occur more than once")
+    repeated = [c for c in columns if names.count(c) > 1]
+    expect("table", not repeated, f"columns {repeated} occur more than once")
     require_among(list(dict.fromkeys(names)), *columns)
 
 

@@ -59,6 +59,4 @@ __all__ = [
     "third_of_a_bin",
 ]
 
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

@@ -17,7 +17,7 @@ from bayesjudge.core.answer import (
     percents,
     rows_of,
 )
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, expect
 from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.names import short_names
@@ -85,8 +85,8 @@ def answer(
     if agreement is not None:
         return _same_twice(agreement, ci_prob)
     scores = data_of(estimates, Scores)
-    with checking("repeats.answer") as require:
-        require(scores is not None, "no result carries its scores; pass those of closed_forms")
+    problem = "no result carries its scores; pass those of closed_forms"
+    expect("repeats.answer", scores is not None, problem)
     assert scores is not None
     if len(scores.scale) == 2:
         return _of_verdicts(scores, estimates[0], half_width, cost_per_call, flips_at_most, ci_prob)

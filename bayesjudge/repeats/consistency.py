@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from bayesjudge.core import methods
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, expect
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.repeats.checks import EXCHANGEABLE
 
@@ -75,8 +75,7 @@ def consistency(
     names = [c for c in (item, judge) if c is not None]
     counts, labels, unread = _counted(table, verdict, names, verdicts)
     n = counts.sum(axis=1)
-    with checking("repeats.consistency") as require:
-        require(bool((n > 1).any()), "no item was asked twice; ask again")
+    expect("repeats.consistency", bool((n > 1).any()), "no item was asked twice; ask again")
     dims = tuple("item" if c == item else "judge" for c in names)
     share = counts.max(axis=1) / n
     low, high = _largest_share(counts, ci_prob, random_seed)
@@ -111,8 +110,8 @@ def _counted(
     said = [None if cell is None or cell != cell else spell(cell) for cell in rows[verdict]]
     known = tuple(map(str, verdicts)) or tuple(sorted({v for v in said if v}))
     strange = sorted({v for v in said if v} - set(known))
-    with checking(f"column {verdict!r}") as require:
-        require(not strange, f"{strange[:3]} are not among the verdicts {list(known)}")
+    problem = f"{strange[:3]} are not among the verdicts {list(known)}"
+    expect(f"column {verdict!r}", not strange, problem)
     cells = [tuple(map(str, row)) for row in rows[names].itertuples(index=False)]
     read = dict.fromkeys(cell for cell, answer in zip(cells, said, strict=True) if answer)
     place = {cell: i for i, cell in enumerate(read)}

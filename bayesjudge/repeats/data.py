@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, checking, expect
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.names import require_names
 from bayesjudge.core.numbers import numbers_of
@@ -252,8 +252,8 @@ class Scores(ReadAtOnce):
         [[2], [2]]
         """
         if not isinstance(score, str):
-            with checking("columns of scores") as require:
-                require(order is None, "they stand in the order asked: leave order= out")
+            problem = "they stand in the order asked: leave order= out"
+            expect("columns of scores", order is None, problem)
             table, score = stack_answers(table, score, item=item, judge=judge)
         counted = _read_scores(
             table, tuple(scale), score=score, item=item, judge=judge, order=order
@@ -412,10 +412,9 @@ def _moments(column: pd.Series, name: str) -> np.ndarray:
     import pandas as pd
 
     codes, cells = pd.factorize(column)
-    with checking(f"column {name!r}") as require:
-        empty = int(np.sum(codes < 0))
-        problem = f"{how_many(empty, 'row', 'do')} not say when"
-        require(not empty, f"{problem}; fill the column or leave them out")
+    empty = int(np.sum(codes < 0))
+    problem = f"{how_many(empty, 'row', 'do')} not say when"
+    expect(f"column {name!r}", not empty, f"{problem}; fill the column or leave them out")
     if isinstance(cells.dtype, pd.CategoricalDtype) and cells.dtype.ordered:
         keys = cells.codes
     elif cells.dtype.kind in "iufMm":  # numbers, times and spans of time
@@ -447,8 +446,7 @@ def _parsed_moments(cells: list[str], name: str) -> np.ndarray:
 def _numbers(column: pd.Series, name: str, scale: tuple[float, ...]) -> np.ndarray:
     values = numbers_of(column, remedy="leave the cells of answers without a score empty")
     off = sorted(set(values[~np.isnan(values) & ~np.isin(values, scale)].tolist()))
-    with checking(f"column {name!r}") as require:
-        require(not off, f"{off[:3]} are not on the scale {list(scale)}")
+    expect(f"column {name!r}", not off, f"{off[:3]} are not on the scale {list(scale)}")
     return values
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import expit, logsumexp
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import expect
 from bayesjudge.core.fit import Fit
 from bayesjudge.repeats.checks import usable
 from bayesjudge.repeats.components import COARSE, Effects, cutpoints, grid, noise_at
@@ -52,8 +52,8 @@ def log_likelihood(fit: Fit, *, chains: np.ndarray | None = None, kept: int = KE
     import xarray as xr
 
     scores, after = usable(fit.data), fit.idata["posterior"].to_dataset()
-    with checking("repeats.log_likelihood") as require:
-        require(len(scores.items) > 1, "one item cannot be left out; fit several")
+    problem = "one item cannot be left out; fit several"
+    expect("repeats.log_likelihood", len(scores.items) > 1, problem)
     if chains is not None:
         after = after.isel(chain=chains)
     spaced = np.linspace(0, after.sizes["draw"] - 1, min(kept, after.sizes["draw"])).astype(int)

@@ -11,7 +11,7 @@ from scipy.special import log_expit
 
 from bayesjudge.core import methods
 from bayesjudge.core.diagnosis import cautions_of, contradicted
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import Method
@@ -184,8 +184,7 @@ class CumulativeLogit(BayesianModel):
 
     def _check(self, scores: Scores) -> None:
         several = len(scores.items) + len(scores.judges) > 2
-        with checking("repeats.build_model") as require:
-            require(several, "one item and one judge have no effects; use exact")
+        expect("repeats.build_model", several, "one item and one judge have no effects; use exact")
 
     def _build(self, scores: Scores) -> pm.Model:
         return self._graph(scores, _observe)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core import methods
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.estimate import Estimate, Row
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.planning import Parts
@@ -222,8 +222,8 @@ def required_calls(scores: Scores, half_width: float, *, ci_prob: float = 0.95) 
     >>> [round(found[name].value, 2) for name in ("calls_per_item", "judges_needed")]
     [20.0, 33.0]
     """
-    with checking("repeats.required_calls") as require:
-        require(half_width > 0, f"half_width must be positive, got {half_width!r}")
+    problem = f"half_width must be positive, got {half_width!r}"
+    expect("repeats.required_calls", half_width > 0, problem)
     parts = (exact if scores.repeats.size == 1 else anova)(scores, ci_prob=ci_prob)
     z = z_score(ci_prob)
     read = usable(scores)
@@ -263,6 +263,5 @@ def required_calls(scores: Scores, half_width: float, *, ci_prob: float = 0.95) 
 def _repeat_variance(scores: Scores, ci_prob: float) -> np.ndarray:
     """Variance of one item's scores by one judge, with its chi-square interval."""
     free = int(scores.repeats.item()) - 1
-    with checking("repeats.required_calls") as require:
-        require(free > 0, "the judge was not asked twice; ask again")
+    expect("repeats.required_calls", free > 0, "the judge was not asked twice; ask again")
     return np.array(_alone((float(scores.deviations.item()) / free, free), ci_prob))

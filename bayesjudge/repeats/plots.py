@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesjudge.core import dirichlet
 from bayesjudge.core.answer import numbers
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.estimate import Estimate, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.plots import name_rows, new_axes, plain_text, write_title
@@ -121,9 +121,8 @@ def plot_scores(
     InputError
         If there is no such item.
     """
-    with checking("repeats.plot_scores") as require:
-        known = item is None or item in scores.items
-        require(known, f"no item {item!r}; there are {list(scores.items[:5])} …")
+    known = item is None or item in scores.items
+    expect("repeats.plot_scores", known, f"no item {item!r}; there are {list(scores.items[:5])} …")
     ax = ax or new_axes(6.5, 3.2)
     at = 0 if item is None else scores.items.index(item)
     counts, points = scores.counts[at].sum(axis=0), np.array(scores.scale)

@@ -7,7 +7,7 @@ from scipy.special import stdtr, stdtrit
 
 from bayesjudge.core import methods
 from bayesjudge.core.diagnosis import contradicted
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, checking, expect
 from bayesjudge.core.estimate import Assumption, Estimate, Quantity
 from bayesjudge.core.screen import how_many
 from bayesjudge.repeats.checks import EXCHANGEABLE, checked
@@ -78,8 +78,7 @@ def _probabilities_of_means(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Predictive probability of a mean below, and of one up to, what further scores averaged."""
     gaps = np.diff(scores.scale)
-    with checking("repeats.prediction") as require:
-        require(np.ptp(gaps) < 1e-9 * gaps[0], "the scale must be evenly spaced")
+    expect("repeats.prediction", np.ptp(gaps) < 1e-9 * gaps[0], "the scale must be evenly spaced")
     mean, spread, df, _ = _predictive(scores, repeats)
     half_step, bottom, top = gaps[0] / repeats / 2, scores.scale[0], scores.scale[-1]
     below = stdtr(df, (means - half_step - mean) / spread)

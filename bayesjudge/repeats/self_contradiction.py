@@ -11,7 +11,7 @@ from scipy.special import betainc, betaln, gammaln
 
 from bayesjudge.core import methods
 from bayesjudge.core.diagnosis import contradicted
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, checking, expect
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.intervals import wilson_by_units
 from bayesjudge.repeats.checks import EXCHANGEABLE, checked
@@ -112,8 +112,7 @@ def self_contradiction(
     items_of = {
         judge: _of_judge(scores.counts[:, j]) for j, judge in enumerate(scores.judges) if twice[j]
     }
-    with checking("repeats.self_contradiction") as require:
-        require(items_of, "no item was asked twice; ask again")
+    expect("repeats.self_contradiction", items_of, "no item was asked twice; ask again")
     alone = len(scores.judges) == 1
     rows: dict[str, dict[tuple[Any, ...], tuple[float, float, float]]] = {}
     cautions = list(raised)

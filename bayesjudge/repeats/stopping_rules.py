@@ -11,7 +11,7 @@ from scipy.special import stdtrit
 
 from bayesjudge.core import dirichlet
 from bayesjudge.core.counting import distinct
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, checking, expect
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.words import words_for
 
@@ -270,10 +270,10 @@ def confidence_sequence(
     """
     values, scale = np.asarray(values, float), np.asarray(scale, float)
     bottom, width = scale.min(), np.ptp(scale)
-    with checking("confidence_sequence") as require:
-        inside = (values >= scale.min()) & (values <= scale.max())
-        off = values[~inside][:3].tolist()
-        require(inside.all(), f"scores {off} lie outside {scale.min():g} to {scale.max():g}")
+    inside = (values >= scale.min()) & (values <= scale.max())
+    off = values[~inside][:3].tolist()
+    problem = f"scores {off} lie outside {scale.min():g} to {scale.max():g}"
+    expect("confidence_sequence", inside.all(), problem)
     error = 1 - check_ci_prob(ci_prob)
     unit = (values - bottom) / width
     seen = np.arange(1, unit.shape[-1] + 1) if looks is None else np.asarray(looks)

@@ -22,6 +22,4 @@ __all__ = [
     "two_phase",
 ]
 
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

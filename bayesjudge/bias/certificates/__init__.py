@@ -24,6 +24,4 @@ __all__ = [
     "trade_off",
 ]
 
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

@@ -24,7 +24,7 @@ from scipy.special import bdtr, ndtr
 
 from bayesjudge.bias.closed_form import with_one_more
 from bayesjudge.core.draws import split_draws
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.fit import Fit
 
 __all__ = ["neighbours_needed", "predictive_bound", "rms_bound", "tail_bound"]
@@ -202,8 +202,7 @@ def neighbours_needed(failure_prob: float, *, groups: int = 1) -> int:
     [47, 113, 761]
     """
     _require_probs(failure_prob, 0.5)
-    with checking("neighbours_needed") as require:
-        require(groups >= 1, f"groups must be 1 or more, got {groups}")
+    expect("neighbours_needed", groups >= 1, f"groups must be 1 or more, got {groups}")
     return int(np.ceil(_needed(failure_prob, groups)[1].min() - 1e-9))
 
 
@@ -257,11 +256,8 @@ def bound_of_shifts(
 
 def bound_of_fit(fit: Fit, basis: str, budget: float, largest: float) -> Bound:
     """Bound the shifts of every perturbation of a fit, with Markov's inequality or its tails."""
-    with checking("certify") as require:
-        require(
-            basis in ("rms", "predictive"),
-            f"basis={basis!r} needs the shifts themselves, not a fit: certify(fit.data, ...)",
-        )
+    problem = f"basis={basis!r} needs the shifts themselves, not a fit: certify(fit.data, ...)"
+    expect("certify", basis in ("rms", "predictive"), problem)
     if basis == "predictive":
         return _predictive(fit, budget, largest)
     draws = _draws_of(fit, "rms_shift")
@@ -276,8 +272,8 @@ def tail_probability(fit: Fit, at: Any) -> dict[tuple[Hashable, ...], Any]:
     """Posterior predictive probability that a shift is longer than `at`, by (judge and)
     perturbation.
     """
-    with checking("tail_probability") as require:
-        require(fit.data.design == "item", "it is for one-item neighbours; for batches use rms")
+    problem = "it is for one-item neighbours; for batches use rms"
+    expect("tail_probability", fit.data.design == "item", problem)
     rms, chances = _draws_of(fit, "rms_shift"), {}
     t = np.asarray(at, dtype=float)[..., None, None]
     for where, centre in _draws_of(fit, "mean_shift").items():

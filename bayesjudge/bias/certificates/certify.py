@@ -17,7 +17,7 @@ from bayesjudge.bias.certificates.certificate import BASES, Certificate
 from bayesjudge.bias.certificates.noise import exact_noise_scale
 from bayesjudge.bias.data import Shifts, Units
 from bayesjudge.core.diagnosis import cautions_of
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.estimate import Caution
 from bayesjudge.core.fit import Fit
 
@@ -137,9 +137,8 @@ def certify(
 
 def _shifts_of(source: Shifts | Fit) -> Shifts:
     shifts = source.data if isinstance(source, Fit) else source
-    with checking("certify") as require:
-        given = type(source).__name__ + f" of {type(shifts).__name__}" * isinstance(source, Fit)
-        require(isinstance(shifts, Shifts), f"expected Shifts, or a fit of them, got {given}")
+    given = type(source).__name__ + f" of {type(shifts).__name__}" * isinstance(source, Fit)
+    expect("certify", isinstance(shifts, Shifts), f"expected Shifts, or a fit of them, got {given}")
     with checking("certify") as require:
         require(
             len(shifts.judges) == 1 or isinstance(source, Fit),

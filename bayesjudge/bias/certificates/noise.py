@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy.special import chdtri, chndtr, ndtr
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.words import words_for
 
 __all__ = [
@@ -461,10 +461,8 @@ def combine(
             f"weights= must name {list(components)}, got {list(weights or ())}",
         )
     shares = np.array([1.0 if weights is None else weights[name] for name in components])
-    with checking("combine") as require:
-        require(
-            bool(np.all(shares >= 0)) and shares.sum() > 0, f"weights must be 0 or more: {weights}"
-        )
+    problem = f"weights must be 0 or more: {weights}"
+    expect("combine", bool(np.all(shares >= 0)) and shares.sum() > 0, problem)
     values = np.maximum(values, floor)
     mixed = np.sqrt(shares @ values**2 / shares.sum())
     value = float(values.max() if rule == "conservative" else mixed)
@@ -513,8 +511,8 @@ def without_repeat_noise(rms_shift: Any, repeat_noise: Any) -> Any:
     2.05
     """
     shift, again = np.asarray(rms_shift, dtype=float), np.asarray(repeat_noise, dtype=float)
-    with checking("without_repeat_noise") as require:
-        require(np.all(shift >= 0) and np.all(again >= 0), "RMS shifts must be 0 or more")
+    problem = "RMS shifts must be 0 or more"
+    expect("without_repeat_noise", np.all(shift >= 0) and np.all(again >= 0), problem)
     nothing = np.any(again >= shift)
     warnings.warn(
         "repeat noise was subtracted: the result describes a perturbation and must not be used to "

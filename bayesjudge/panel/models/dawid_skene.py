@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import expect
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.priors import BetaPrior, NormalPrior
@@ -260,9 +260,8 @@ class Correlated(PooledDawidSkene):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        with checking("Correlated") as require:
-            whole = isinstance(self.nodes, int) and 5 <= self.nodes <= 200
-            require(whole, f"nodes={self.nodes!r}, expected 5 to 200")
+        whole = isinstance(self.nodes, int) and 5 <= self.nodes <= 200
+        expect("Correlated", whole, f"nodes={self.nodes!r}, expected 5 to 200")
 
     def _errors(self, votes: Votes) -> Component:
         effect = SharedEffect(self._judges(votes), self.shared_effect, self.nodes)
@@ -330,9 +329,9 @@ class DawidSkene(LatentTruthPanel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        with checking("DawidSkene") as require:
-            value = self.better_than_chance
-            require(isinstance(value, bool), f"better_than_chance={value!r}: True or False")
+        value = self.better_than_chance
+        problem = f"better_than_chance={value!r}: True or False"
+        expect("DawidSkene", isinstance(value, bool), problem)
 
     def _errors(self, votes: Votes) -> Component:
         rates = self.sensitivity, self.specificity, self.better_than_chance
@@ -382,9 +381,8 @@ class MulticlassDawidSkene(_LatentTruth):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        with checking("MulticlassDawidSkene") as require:
-            known = self.missing in ("skip", "response")
-            require(known, f"missing={self.missing!r}: skip or response")
+        known = self.missing in ("skip", "response")
+        expect("MulticlassDawidSkene", known, f"missing={self.missing!r}: skip or response")
 
     @property
     def _missing(self) -> Literal["skip", "response"]:

@@ -23,6 +23,4 @@ __all__ = [
     "width_curves",
 ]
 
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

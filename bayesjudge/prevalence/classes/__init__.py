@@ -29,6 +29,4 @@ __all__ = [
     "simulate",
 ]
 
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

@@ -28,6 +28,4 @@ __all__ = [
     "wrong_labels",
 ]
 
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

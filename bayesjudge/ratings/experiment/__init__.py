@@ -28,6 +28,4 @@ __all__ = [
     "set_items_needed",
 ]
 
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.ratings.experiment.study import rating_budget, select
 from bayesjudge.ratings.experiment.world import Setting
 
@@ -54,8 +54,8 @@ def choose_definition(
     """
     import pandas as pd
 
-    with checking("choose_definition") as require:
-        require(use in ("consistency", "bias"), f"use must be consistency or bias, got {use!r}")
+    problem = f"use must be consistency or bias, got {use!r}"
+    expect("choose_definition", use in ("consistency", "bias"), problem)
     table = select(setting, budgets=[budget], worlds=worlds, pooled=True, random_seed=random_seed)
     sign = -1.0 if use == "bias" else 1.0
     ranking = pd.DataFrame(
@@ -108,8 +108,8 @@ def ratings_needed(
     InputError
         If `consistency` is not inside (0, 1).
     """
-    with checking("ratings_needed") as require:
-        require(0 < consistency < 1, f"consistency must lie in (0, 1), got {consistency!r}")
+    problem = f"consistency must lie in (0, 1), got {consistency!r}"
+    expect("ratings_needed", 0 < consistency < 1, problem)
     table = rating_budget(setting, budgets=budgets, worlds=worlds, random_seed=random_seed)
     enough = table.index[table["pooled" if pooled else "own"] >= consistency]
     return int(enough[0]) if len(enough) else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import expect
 from bayesjudge.ratings.experiment.study import CUTOFFS, mean_over
 from bayesjudge.ratings.experiment.world import Setting, World, make_world
 from bayesjudge.ratings.metrics import DOWNSTREAM, Definition, Profile, definitions
@@ -175,8 +175,7 @@ def monotonicity_violations(
     """
     import pandas as pd
 
-    with checking("monotonicity_violations") as require:
-        require(pairs >= 2, f"pairs must be 2 or more, got {pairs}")
+    expect("monotonicity_violations", pairs >= 2, f"pairs must be 2 or more, got {pairs}")
     rng = np.random.default_rng(random_seed)
     worlds = [
         make_world(Setting(**{**vars(setting), "items": 1, "n_judges": 1}), rng)
@@ -208,8 +207,7 @@ def _over_worlds(setting: Setting, worlds: int, random_seed: Any, each: Any) -> 
     """Means over worlds of what `each` yields (definition, column, value), with standard errors."""
     import pandas as pd
 
-    with checking("rank correlations") as require:
-        require(worlds >= 2, f"worlds must be 2 or more, got {worlds}")
+    expect("rank correlations", worlds >= 2, f"worlds must be 2 or more, got {worlds}")
     rng = np.random.default_rng(random_seed)
     rows = [row for _ in range(worlds) for row in each(make_world(setting, rng))]
     table = pd.DataFrame(rows, columns=["definition", "column", "value"])

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import expect
 from bayesjudge.readers.files import File
 from bayesjudge.readers.formats._cells import flat, listed, mapping, name_of, text, verdict
 from bayesjudge.readers.log import Grade, Notes
@@ -54,15 +54,13 @@ class Inspect:
     ) -> tuple[Mapping[str, Any], Iterator[Mapping[str, Any]]]:
         if file.kind != "zip":
             header = mapping(file.document)
-            with checking(file.name) as require:
-                words = "the log holds no samples; write it with log_samples"
-                require(listed(header.get("samples")), words)
+            words = "the log holds no samples; write it with log_samples"
+            expect(file.name, listed(header.get("samples")), words)
             return header, (mapping(sample) for sample in header["samples"])
         name = HEADER if HEADER in file.members else START
         header = mapping(file.parsed(file.member(name), name))
         names = [n for n in file.members if n.startswith("samples/") and n.endswith(".json")]
-        with checking(file.name) as require:
-            require(names, "the log holds no samples; write it with log_samples")
+        expect(file.name, names, "the log holds no samples; write it with log_samples")
         if file.repeated_members:
             notes.left_out["members that a later one of the same name replaces"] = (
                 file.repeated_members

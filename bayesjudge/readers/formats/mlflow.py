@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.readers.files import File
 from bayesjudge.readers.formats._cells import listed, mapping, text, verdict
 from bayesjudge.readers.log import Grade, Log, Notes, log_of
@@ -58,8 +58,7 @@ def from_mlflow(experiment: str, *, tracking_uri: str | None = None) -> Log:
         require(mlflow is not None, "needs MLflow (pip install mlflow), which is not installed")
     client = mlflow.MlflowClient(tracking_uri=tracking_uri)
     stored = client.get_experiment_by_name(experiment)
-    with checking("from_mlflow") as require:
-        require(stored is not None, f"there is no experiment {experiment!r}")
+    expect("from_mlflow", stored is not None, f"there is no experiment {experiment!r}")
     notes = Notes()
     grades = _grades(_traces(client, stored.experiment_id), notes)
     return log_of(MLflow.NAME, f"MLflow experiment {experiment}", grades, notes)

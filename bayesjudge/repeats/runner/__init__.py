@@ -31,6 +31,4 @@ __all__ = [
     "sample_until_sync",
 ]
 
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.repeats.planning import required_repeats
 from bayesjudge.repeats.stopping_rules import Method, next_batch
 
@@ -129,9 +129,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", tuple(float(x) for x in self.scale))
-        with checking("repeats run") as require:
-            sd = self.expected_sd
-            require(sd is None or sd >= 0, f"expected_sd must be 0 or more, got {sd!r}")
+        sd = self.expected_sd
+        expect("repeats run", sd is None or sd >= 0, f"expected_sd must be 0 or more, got {sd!r}")
         next_batch([], self.half_width, **self.rule)  # it checks what it is given
         with checking("repeats run") as require:
             for name in ("most_per_item", "concurrency"):

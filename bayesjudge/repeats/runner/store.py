@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, checking, expect
 from bayesjudge.repeats.runner._fingerprint import Entry, changes
 
 if TYPE_CHECKING:
@@ -239,8 +239,7 @@ def read_latency(path: str | Path, *, arm: str | None = None) -> pd.DataFrame:
 def _opened(path: str | Path, arm: str | None) -> Iterator[tuple[sqlite3.Connection, str | None]]:
     """The file of a store, and the name of its one arm or of the one that is asked for."""
     path = Path(path)
-    with checking("repeats store") as require:
-        require(path.is_file(), f"no file {str(path)!r}")
+    expect("repeats store", path.is_file(), f"no file {str(path)!r}")
     file = _connect(path.resolve(), path, make=False)
     with contextlib.closing(file), _explained(path):
         arms = [row[0] for row in file.execute("SELECT DISTINCT arm FROM asked ORDER BY arm")]
@@ -346,6 +345,6 @@ def _lock(real: Path, path: Path) -> sqlite3.Connection:
             busy = True
         else:
             busy = False
-    with checking("repeats store") as require:
-        require(not busy, f"a run is using {str(path)!r}; wait for it, or take another file")
+    problem = f"a run is using {str(path)!r}; wait for it, or take another file"
+    expect("repeats store", not busy, problem)
     return lock

@@ -26,6 +26,4 @@ __all__ = [
     "wilson_share",
 ]
 
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy
