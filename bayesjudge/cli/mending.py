@@ -80,8 +80,8 @@ def _mended(app: App, tokens: Sequence[str], problems: Sequence[Problem]) -> str
             ways = [_joined(given, meant, have, keep=keep) for keep in (KEPT, set[str]())]
             chosen = {} if decided else {"--calibration": meant.get("--calibration", [])}
             ways = ways if columns else [_with_values(given, meant) | chosen]
-            found = _first_that_runs([_words(command, path, way) for way in ways], runs)
-            runs, condition = [*runs, *found], answer.condition if found else condition
+            good = _first_that_runs([_words(command, path, way) for way in ways], runs)
+            runs, condition = [*runs, *good], answer.condition if good else condition
     if len(runs) != 1:
         return ""
     used = _options(app, command, runs[0][len(command) + 1 :])

@@ -387,10 +387,12 @@ def _of_judges(judged: Judged, agreement: Estimate, ci_prob: float) -> tuple[str
         return selection_words(compared, compared)
     text, notes = selection_words(compared, agreement)
     best = str(compared.quantities["difference"].labels[0][0])  # judges are in their order
-    one = _alone(judged, best)
-    rates = quality(one, ci_prob=ci_prob)
-    elsewhere = Worth(np.nan, np.nan, np.nan, one.labelled, ci_prob)  # a sentence for all judges
-    uses = [*_to_measure(one, rates, elsewhere, ci_prob), *_for_what(one, rates)]
+    of_best = _alone(judged, best)
+    rates = quality(of_best, ci_prob=ci_prob)
+    elsewhere = Worth(
+        np.nan, np.nan, np.nan, of_best.labelled, ci_prob
+    )  # a sentence for all judges
+    uses = [*_to_measure(of_best, rates, elsewhere, ci_prob), *_for_what(of_best, rates)]
     return text, (*notes, *(f"For {best}, {use[:1].lower()}{use[1:]}" for use in uses))
 
 
@@ -399,8 +401,8 @@ def _alone(judged: Judged, judge: str) -> Judged:
     verdicts = judged.verdicts
     assert verdicts is not None
     columns = verdicts.judge_of_column == judged.judges.index(judge)
-    one: dict[str, Any] = {"judges": (judge,), "judge_of_column": np.zeros(columns.sum(), int)}
-    return Judged(replace(verdicts, response=verdicts.response[:, columns], unparsed=0, **one))
+    kept: dict[str, Any] = {"judges": (judge,), "judge_of_column": np.zeros(columns.sum(), int)}
+    return Judged(replace(verdicts, response=verdicts.response[:, columns], unparsed=0, **kept))
 
 
 def selection_words(compared: Estimate, counted: Estimate) -> tuple[str, tuple[str, ...]]:
