@@ -148,6 +148,61 @@ def clopper_pearson(successes: Any, trials: Any, ci_prob: float = 0.95) -> tuple
     return value[()], _known(low, n), _known(high, n)
 
 
+def jeffreys(
+    successes: Any, trials: Any, ci_prob: float = 0.95, kinds: int = 2
+) -> tuple[Any, Any, Any]:
+    """Share of successes with the equal-tailed interval of its posterior, moved to hold the share.
+
+    Parameters
+    ----------
+    successes, trials : array_like of float
+        Counts; they broadcast.
+    ci_prob : float, default 0.95
+        Probability of the interval.
+    kinds : int, default 2
+        Outcomes of a trial: the prior is one trial, spread evenly over them. Of two it is
+        Jeffreys'.
+
+    Returns
+    -------
+    value, low, high : numpy.ndarray or float
+        ``nan`` where there are no trials.
+
+    Raises
+    ------
+    InputError
+        If successes are not between 0 and trials, or `ci_prob` is out of range.
+
+    References
+    ----------
+    Brown, Cai & DasGupta (2001), Stat. Sci. 16, 101-133.
+
+    Examples
+    --------
+    >>> [round(float(x), 4) for x in jeffreys(10, 10)]
+    [1.0, 0.7828, 1.0]
+    """
+    from scipy.special import betaincinv
+
+    k, n = _checked("jeffreys", successes, trials)
+    tail = (1 - check_ci_prob(ci_prob)) / 2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value = k / n
+    ends = (betaincinv(k + 1 / kinds, n - k + 1 - 1 / kinds, x) for x in (tail, 1 - tail))
+    return holding(value[()], *(_known(end, n) for end in ends))
+
+
+def youden(sensitivity: Any, specificity: Any) -> tuple[Any, Any, Any]:
+    """Sum of two independent rates less 1, from the value and ends of each.
+
+    Zou & Donner (2008), Stat. Med. 27, 1693-1702 (MOVER).
+    """
+    (first, low1, high1), (second, low0, high0) = sensitivity, specificity
+    value = first + second - 1
+    low = value - np.hypot(first - low1, second - low0)
+    return value, low, value + np.hypot(high1 - first, high0 - second)
+
+
 def holding(value: Any, low: Any, high: Any) -> tuple[Any, Any, Any]:
     """Move an end to the value that it leaves out: a centre adjusted for few labels may do so.
 

@@ -74,10 +74,11 @@ def quality(data: Any, *, ci_prob: float = 0.95) -> Estimate:
     Notes
     -----
     Intervals are equal-tailed, of the posterior of the shares of pairs (Dirichlet; of numbers the
-    Bayesian bootstrap), and hold the value. The prior is one output in all, spread evenly over the
-    pairs; of rates among good outputs, passes or a class, one output within each.
-    `bayesjudge.ratings` has the same intervals. Coverage by label design and number of classes:
-    ``python benchmarks/judge/intervals.py``.
+    Bayesian bootstrap), and hold the value; of rates that independent labels tell without the other
+    outputs they are quantiles of a Beta distribution, which prevalence and panel show too. The
+    prior is one output in all, spread evenly over the pairs; of rates among good outputs, passes or
+    a class, one output within each. `bayesjudge.ratings` has the same intervals. Coverage by label
+    design and number of classes: ``python benchmarks/judge/intervals.py``.
 
     References
     ----------
@@ -104,11 +105,13 @@ def quality(data: Any, *, ci_prob: float = 0.95) -> Estimate:
         overall = pairs.draws(judged.design, overall=True) if judged.verdicts else None
         drawn = statistics(judged, pairs, pairs.draws(judged.design), overall)
         value = statistics(judged, pairs, pairs.shares(judged.design)[None])
+        conditions = _conditions(judged, pairs)
         for name, (more_dims, values) in drawn.items():
             own_dims[name] = more_dims
             for where, draws in values.items():
                 point = float(value[name][1][where][0])
-                row = with_ends(point, draws, ci_prob)
+                of, design = conditions.get((name, *where), []), judged.design
+                row = pairs.interval(name, of, point, draws, design, ci_prob)
                 rows.setdefault(name, {})[(*at, *where)] = row
         if pairs.with_person is not None:
             same, own_dims[WITH_PERSON] = pairs.with_person, ()
@@ -181,16 +184,25 @@ def statistics(
 
 
 def _by_class(judged: Judged, pairs: Pairs, shares: np.ndarray, known: bool) -> Statistics:
+    dims = {"recall": ("class",), "precision": ("class",), "confusion": ("truth", "verdict")}
+    each: dict[str, dict[tuple[Any, ...], np.ndarray]] = {name: {} for name in dims}
+    for (name, *where), (pair,) in _conditions(judged, pairs).items():
+        each[name][tuple(where)] = agreement.among(shares, *pair)
+    return {name: (dims[name], each[name]) for name in dims if known or name != "precision"}
+
+
+def _conditions(judged: Judged, pairs: Pairs) -> dict[tuple[Any, ...], list[tuple[Any, Any]]]:
+    """What rates are shares of, by name and place."""
     said, truth = pairs.said, pairs.truth
-    recall, precision, table = {}, {}, {}
-    for k, name in enumerate(judged.table.classes):
-        recall[(name,)] = agreement.among(shares, said == k, truth == k)
-        precision[(name,)] = agreement.among(shares, truth == k, said == k)
+    if judged.kind == "verdicts":
+        return {(name,): of for name, of in agreement.conditions(said, truth).items()}
+    by_place: dict[tuple[Any, ...], list[tuple[Any, Any]]] = {}
+    for k, name in enumerate(judged.table.classes if judged.kind == "classes" else ()):
+        by_place["recall", name] = [(said == k, truth == k)]
+        by_place["precision", name] = [(truth == k, said == k)]
         for j, other in enumerate(judged.table.classes):
-            table[name, other] = agreement.among(shares, said == j, truth == k)
-    by_name: dict[str, Any] = {"recall": (("class",), recall)}
-    by_name |= {"precision": (("class",), precision)} if known else {}
-    return {**by_name, "confusion": (("truth", "verdict"), table)}
+            by_place["confusion", name, other] = [(said == j, truth == k)]
+    return by_place
 
 
 def _people_mean(kind: str, pairs: Pairs, shares: np.ndarray) -> dict[tuple[Any, ...], np.ndarray]:

@@ -19,7 +19,7 @@ from bayesjudge.core.errors import (
     expect,
 )
 from bayesjudge.core.estimate import TARGETS, Assumption, Caution, Estimate, Quantity, Target
-from bayesjudge.core.intervals import FEW, holding, wilson, z_score
+from bayesjudge.core.intervals import FEW, holding, jeffreys, wilson, z_score
 from bayesjudge.core.methods import Method
 from bayesjudge.core.screen import how_many
 from bayesjudge.panel import _em
@@ -415,7 +415,8 @@ def rogan_gladen(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
     Estimate
         ``prevalence`` by generator, clipped to [0, 1] with the unclipped value as ``raw`` and
         without an interval: the judges' errors are not independent, and this average does not say
-        how much they are not. ``sensitivity`` and ``specificity`` by judge, with Wilson's.
+        how much they are not. ``sensitivity`` and ``specificity`` by judge, with the intervals of
+        `judge.quality`.
 
     Raises
     ------
@@ -447,8 +448,8 @@ def rogan_gladen(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
     raw[seen] = np.nanmean(by_judge[seen], axis=1)
     cautions = [*_left_out(votes, gain), *_unseen(votes, seen), NOT_INDEPENDENT]
     rates = {
-        "sensitivity": wilson(by_truth[1, :, 1], by_truth[1].sum(axis=-1), ci_prob),
-        "specificity": wilson(by_truth[0, :, 0], by_truth[0].sum(axis=-1), ci_prob),
+        "sensitivity": jeffreys(by_truth[1, :, 1], by_truth[1].sum(axis=-1), ci_prob),
+        "specificity": jeffreys(by_truth[0, :, 0], by_truth[0].sum(axis=-1), ci_prob),
     }
     quantities = {"prevalence": _by_generator(votes, (np.clip(raw, 0, 1), empty, empty, raw))}
     quantities |= {name: _by_judge(votes, columns) for name, columns in rates.items()}
@@ -460,7 +461,7 @@ def rogan_gladen(votes: Votes, *, ci_prob: float = 0.95) -> Estimate:
         method=methods.JUDGE_BY_JUDGE,
         ci_prob=ci_prob,
         source="Rogan & Gladen (1978)",
-        interval=dict.fromkeys(rates, "Wilson"),
+        interval=dict.fromkeys(rates, "equal-tailed"),
         cautions=cautions,
     )
 

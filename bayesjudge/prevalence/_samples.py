@@ -18,7 +18,7 @@ import numpy as np
 from bayesjudge.core import methods
 from bayesjudge.core.errors import UninformativeJudgeError, checking
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis, Estimate, Quantity, Row, Target
-from bayesjudge.core.intervals import holding, wilson, z_score
+from bayesjudge.core.intervals import holding, jeffreys, wilson, z_score
 from bayesjudge.core.label_design import (
     ERRORS_CANCEL,
     RANDOM_BY_VERDICT,
@@ -301,8 +301,8 @@ class CountsSample(Sample):
         c = self.counts
         n1, n0 = c.labelled_pass, c.labelled_n - c.labelled_pass
         return {
-            "ppv": wilson(c.correct_pass, n1, ci_prob),
-            "npv": wilson(c.incorrect_fail, n0, ci_prob),
+            "ppv": jeffreys(c.correct_pass, n1, ci_prob),
+            "npv": jeffreys(c.incorrect_fail, n0, ci_prob),
         }
 
     def patterns(self) -> tuple[Labelled, Others]:
@@ -328,7 +328,7 @@ class CountsSample(Sample):
     def rates(self, ci_prob: float) -> tuple[Columns, Columns]:
         """Sensitivity and specificity."""
         good, hits, bad, caught = self.counts.rate_labels.values()
-        return wilson(hits, good, ci_prob), wilson(caught, bad, ci_prob)
+        return jeffreys(hits, good, ci_prob), jeffreys(caught, bad, ci_prob)
 
     def invert(self, ci_prob: float, interval: str, method: str, items: bool) -> Inverted:
         counts, z = self.counts, z_score(ci_prob)

@@ -35,7 +35,7 @@ from bayesjudge.core.comparing import differences_of
 from bayesjudge.core.diagnosis import selection_of
 from bayesjudge.core.estimate import Estimate, Interval, Quantity, Row, Target
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.intervals import wilson, z_score
+from bayesjudge.core.intervals import jeffreys, z_score
 from bayesjudge.core.names import short_names
 from bayesjudge.core.periods import in_time
 from bayesjudge.core.screen import first_of, how_many
@@ -348,7 +348,7 @@ def _basis(counts: Counts | None) -> str:
     if counts.adds_up:
         text = f"{text[:-1]}, in {len(counts.places)} strata."
     unparsed = int(np.sum(counts.unparsed))
-    return text + (f" {how_many(unparsed, 'verdict')} could not be read." if unparsed else "")
+    return text + (f" {how_many(unparsed, 'row', 'have')} no verdict." if unparsed else "")
 
 
 def _why(quoted: Estimate, counts: Counts | None) -> str:
@@ -413,7 +413,7 @@ def _checked(counts: Counts, ci_prob: float, name: str) -> tuple[str, ...]:
     said = []
     for w, total, kind in zip(wrong, (passed, failed), _kinds(name), strict=True):
         if total:
-            row = Row(*(float(x) for x in wilson(w, total, ci_prob)))
+            row = Row(*(float(x) for x in jeffreys(w, total, ci_prob)))
             were = "was" if w == 1 else "were"
             said.append(f"of {total:,} labelled {kind} {w:,} {were} wrong: {percents(row)}")
     text = "; ".join(said)
@@ -438,7 +438,7 @@ def _rates_in_words(counts: Counts, ci_prob: float, name: str) -> str:
             f"{percents(rates.specificity)} of bad ones; {items} {number} are bad ones that "
         )
         sentence += "it passed"
-    return f"By these labels (Jeffreys' priors) {sentence}."
+    return f"By these labels {sentence}."
 
 
 def _kinds(name: str) -> tuple[str, str]:

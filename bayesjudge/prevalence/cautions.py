@@ -11,7 +11,7 @@ import numpy as np
 from bayesjudge.core.answer import MOST_NAMED, listed
 from bayesjudge.core.diagnosis import AGAINST, findings, selection_of
 from bayesjudge.core.estimate import Assumption, Caution, Place, Target
-from bayesjudge.core.intervals import wilson, z_score
+from bayesjudge.core.intervals import jeffreys, wilson, youden, z_score
 from bayesjudge.core.label_design import SAME_JUDGE, STRATUM_SHARES
 from bayesjudge.core.screen import first_of, how_many
 from bayesjudge.prevalence._bounds import judged_so, verdicts_without_label
@@ -32,16 +32,10 @@ CONTRADICTION_P = 1e-6
 
 
 def above_chance(counts: Counts, ci_prob: float = 0.95) -> tuple[Any, Any, Any]:
-    """By how much the judge beats chance on the labelled items, with Newcombe's interval."""
+    """By how much the judge beats chance on the labelled items, as in `judge.quality`."""
     n1, n0 = _classes(counts)
-    first, low1, high1 = wilson(counts.rate_labels["correct_pass"], n1, ci_prob)
-    second, low0, high0 = wilson(counts.rate_labels["incorrect_fail"], n0, ci_prob)
-    value = first + second - 1
-    return (
-        value,
-        value - np.hypot(first - low1, second - low0),
-        value + np.hypot(high1 - first, high0 - second),
-    )
+    hits, caught = counts.rate_labels["correct_pass"], counts.rate_labels["incorrect_fail"]
+    return youden(jeffreys(hits, n1, ci_prob), jeffreys(caught, n0, ci_prob))
 
 
 def _classes(counts: Counts) -> tuple[Any, Any]:

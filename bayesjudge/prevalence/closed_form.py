@@ -281,9 +281,9 @@ def post_stratified(data: Any, *, ci_prob: float = 0.95, target: Target = "popul
     -------
     Estimate
         ``prevalence`` or ``mean_score``; of counts also ``ppv`` and ``npv``, the positive and
-        negative predictive value, with Wilson's intervals. ``nan`` if a verdict or a bin occurs and
-        has no label; of numbers without an interval if a bin has one label. With known
-        propensities, a bin holds items of one propensity.
+        negative predictive value, with the intervals of `judge.quality`. ``nan`` if a verdict or a
+        bin occurs and has no label; of numbers without an interval if a bin has one label. With
+        known propensities, a bin holds items of one propensity.
 
     Raises
     ------
@@ -353,11 +353,11 @@ def rogan_gladen(
     Estimate
         ``prevalence``, a share of items clipped to [0, 1] with the unclipped value as ``raw``;
         ``sensitivity`` and ``specificity`` of counts and rows, or ``confusion`` by class and
-        verdict, with Wilson's intervals. ``nan`` where a class of labels is empty and, among
-        several systems, where the judge is no better than chance. Of strata, ``overall_prevalence``
-        weighs their unclipped values, of counts less the bias that ratios of few labels add up to
-        (second order, at the judge's average rates), and clips the sum. If classes have a credit,
-        also ``win_rate``, their mean credit.
+        verdict, with the intervals of `judge.quality`. ``nan`` where a class of labels is empty
+        and, among several systems, where the judge is no better than chance. Of strata,
+        ``overall_prevalence`` weighs their unclipped values, of counts less the bias that ratios of
+        few labels add up to (second order, at the judge's average rates), and clips the sum. If
+        classes have a credit, also ``win_rate``, their mean credit.
 
     Raises
     ------
@@ -724,8 +724,7 @@ def _estimate(
     kind: Any = sample.kind_of_interval(interval or words.interval)
     if rates or others:
         more = dict.fromkeys(("win_rate",) if win_rate is not None else (), kind)
-        wilsons = dict.fromkeys((*rates, *others), sample.kind_of_interval("Wilson"))
-        kind = {sample.answer: kind, **more, **wilsons}
+        kind = {sample.answer: kind, **more, **dict.fromkeys((*rates, *others), "equal-tailed")}
     return described(
         sample,
         {sample.answer: intervals, **rates},

@@ -53,16 +53,24 @@ def of_verdicts(said: Any, truth: Any, shares: Any) -> dict[str, Any]:
     return statistics
 
 
+def conditions(said: Any, truth: Any) -> dict[str, list[tuple[Any, Any]]]:
+    """What each rate is a share of: what is so, and of which pairs; of a sum, of each part."""
+    sensitivity, specificity = (said, truth), (1 - said, 1 - truth)
+    return {
+        "sensitivity": [sensitivity],
+        "specificity": [specificity],
+        "youden": [sensitivity, specificity],
+        "ppv": [(truth, said)],
+        "npv": [(1 - truth, 1 - said)],
+    }
+
+
 def rates(said: Any, truth: Any, shares: Any) -> dict[str, Any]:
     """Shares of what is so among good or bad outputs, and among passes or fails."""
-    statistics = {
-        "sensitivity": among(shares, said, truth),
-        "specificity": among(shares, 1 - said, 1 - truth),
+    return {
+        name: sum(among(shares, *pair) for pair in pairs) - (len(pairs) - 1)
+        for name, pairs in conditions(said, truth).items()
     }
-    statistics["youden"] = statistics["sensitivity"] + statistics["specificity"] - 1
-    statistics["ppv"] = among(shares, truth, said)
-    statistics["npv"] = among(shares, 1 - truth, 1 - said)
-    return statistics
 
 
 def of_scores(said: Any, truth: Any, shares: Any) -> dict[str, Any]:

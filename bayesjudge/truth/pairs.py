@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from bayesjudge.core.draws import around
-from bayesjudge.core.label_design import LabelDesign
+from bayesjudge.core.intervals import jeffreys, youden
+from bayesjudge.core.label_design import Identified, LabelDesign
 from bayesjudge.core.worth import Worth, more_labels, worth_of_draws, worth_of_pairs
+from bayesjudge.truth import agreement
 from bayesjudge.truth.agreement import among
 from bayesjudge.verdicts.labels import MISSING
 from bayesjudge.verdicts.table import Verdicts
@@ -17,6 +20,13 @@ from bayesjudge.verdicts.table import Verdicts
 DRAWS = 4000
 #: Most numbers drawn at once.
 MOST_NUMBERS = 4_000_000
+
+#: What labels have to tell if a rate is to be theirs alone.
+IDENTIFIED_BY: dict[str, Identified] = {
+    **dict.fromkeys(("sensitivity", "specificity", "youden"), "error_rates"),
+    **dict.fromkeys(("recall", "confusion"), "error_rates"),
+    **dict.fromkeys(("ppv", "npv", "precision"), "predictive_values"),
+}
 
 
 class Pairs(NamedTuple):
@@ -162,6 +172,35 @@ class Pairs(NamedTuple):
         more = np.array([prior[self.said == value].sum() for value in self.verdicts])
         margin = rng.standard_gamma(self.all_n + more, (size, self.all_n.size))
         return self._all_outputs(drawn * self.weight, design, margin)
+
+    def rates(self, design: LabelDesign, ci_prob: float) -> dict[str, tuple[float, float, float]]:
+        """Sensitivity, specificity, their sum and predictive values, each with its interval."""
+        shares = self.shares(design)[None], self.draws(design)
+        values, drawn = (agreement.rates(self.said, self.truth, x) for x in shares)
+        return {
+            name: self.interval(name, of, float(values[name][0]), drawn[name], design, ci_prob)
+            for name, of in agreement.conditions(self.said, self.truth).items()
+        }
+
+    def interval(
+        self,
+        name: str,
+        of: Sequence[tuple[Any, Any]],
+        value: float,
+        drawn: np.ndarray,
+        design: LabelDesign,
+        ci_prob: float,
+    ) -> tuple[float, float, float]:
+        """A statistic with its interval: of a rate that independent labels tell alone, exact."""
+        weighed = self.behind is not None or self.clustered or np.ptp(self.weight) > 0
+        if weighed or IDENTIFIED_BY.get(name) not in design.identifies:
+            return with_ends(value, drawn, ci_prob)
+        kinds = len(self.verdicts)
+        rates = [
+            jeffreys(self.n @ (what * given), self.n @ given, ci_prob, kinds) for what, given in of
+        ]
+        value, low, high = rates[0] if len(rates) == 1 else youden(*rates)
+        return float(value), float(low), float(high)
 
     def _all_outputs(
         self, drawn: np.ndarray, design: LabelDesign, margin: np.ndarray

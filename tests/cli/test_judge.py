@@ -97,6 +97,8 @@ def test_every_command_has_the_same_ends_of_the_same_table(capsys, tmp_path):
     for name, metric in {"accuracy": "hit_rate", "kappa": "cohen_kappa"}.items():
         assert row(first, name) == row(second, name) == row(rated, metric)
     assert row(first, "accuracy") == row(rated["answer"], "matched")
+    for name in ("sensitivity", "specificity"):
+        assert row(first, name) == row(second, name) == pytest.approx(row(share, name), rel=1e-12)
     assert first["answer"]["worth"] == share["answer"]["worth"] == second["answer"]["worth"]
 
 

@@ -8,11 +8,13 @@ from refusals import refused
 from scipy.stats import beta
 
 import bayesjudge as bj
-from bayesjudge import Verdicts, judge, ratings
+from bayesjudge import Verdicts, judge, prevalence, ratings
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.estimate import Row
 from bayesjudge.core.label_design import DESIGNS
 from bayesjudge.prevalence import Counts
+from bayesjudge.prevalence._by_verdict import errors
+from bayesjudge.prevalence.cautions import above_chance
 from bayesjudge.truth.pairs import Pairs
 
 GOOD = {"good_passed": 0.36, "good_failed": 0.04, "bad_passed": 0.12, "bad_failed": 0.48}
@@ -67,7 +69,7 @@ def test_rates_have_jeffreys_intervals():
     from scipy.stats import beta
 
     found = judge.quality(table(40, 10, 5, 45))["sensitivity"]
-    assert_allclose(found[1:], beta.ppf([0.025, 0.975], 40.5, 10.5), atol=0.01)
+    assert_allclose(found[1:], beta.ppf([0.025, 0.975], 40.5, 10.5), rtol=1e-12)
 
 
 def test_several_classes():
@@ -439,3 +441,58 @@ def test_ratings_of_one_person_are_the_same_numbers(right, classes):
         ((_, _, row),) = there.only(metric).rows()
         assert_allclose(row, here[mine], atol=1e-12, err_msg=metric)
     assert (here["accuracy"].high == 1) == (right == 1)
+
+
+def assert_same_rates(here, there, **renamed):
+    """Every rate of a closed form is the judge's, ends and all; and how many were compared."""
+    rows = [(name, at, row) for name, at, row in there.rows() if name in RATE_NAMES]
+    for name, at, row in rows:
+        mine = here[(renamed.get(name, name), *at.values())]
+        assert_allclose(row, mine, rtol=1e-12, err_msg=f"{name} {at}")
+    return len(rows)
+
+
+RATE_NAMES = ("sensitivity", "specificity", "ppv", "npv", "confusion")
+
+
+@pytest.mark.parametrize("right", [0, 4])
+@pytest.mark.parametrize("design", ["random", "by_truth", "separate", "by_verdict"])
+def test_rates_beside_closed_forms_are_the_same_numbers(design, right):
+    """By design, also where no error was seen."""
+    counts = Counts(900, 650, 62, 62 - right, 38, 34 + right // 2, calibration=design)
+    here = judge.quality(counts)
+    compared = [assert_same_rates(here, form) for form in prevalence.closed_forms(counts)]
+    assert sum(compared) == 2
+    if design != "by_verdict":
+        assert_allclose(above_chance(counts), here["youden"], rtol=1e-12)
+    assert not right or here["sensitivity"].high < 1
+    if design == "by_verdict":
+        found = errors(counts, 0.95)
+        for name in ("sensitivity", "specificity"):
+            assert_allclose(getattr(found, name), here[name], rtol=1e-12)
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_rates_of_rows_that_share_items_are_the_same_numbers(rows):
+    """Of items with a row each, and with several, of which whole items are weighed."""
+    log = prevalence.items.simulate(items=150, repeats=rows, labelled=60, random_seed=4)
+    read = prevalence.items.Items.from_frame(log, calibration="random", repeats="system")
+    assert assert_same_rates(judge.quality(read), prevalence.rogan_gladen(read)) == 2
+
+
+def test_rates_of_classes_and_panels_are_the_same_numbers():
+    log = prevalence.classes.simulate(random_seed=2)
+    classes = prevalence.classes.ClassCounts.from_frame(log, calibration="random")
+    found = prevalence.rogan_gladen(classes)
+    read = judge.Judged.from_frame(log, calibration="random", classes=classes.classes)
+    assert assert_same_rates(judge.quality(read), found) == len(classes.classes) ** 2
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 2, 300)
+    said = {name: np.where(rng.random(300) < share, truth, 1 - truth)
+            for name, share in (("new", 0.9), ("old", 0.75))}  # fmt: skip
+    log = pd.DataFrame({**said, "truth": np.where(rng.random(300) < 0.4, truth, np.nan)})
+    votes = bj.panel.Votes.from_frame(
+        log.assign(item=range(300)), judges=list(said), generator=None, calibration="random"
+    )
+    here = judge.quality(judge.Judged.from_frame(log, verdict=list(said), calibration="random"))
+    assert assert_same_rates(here, bj.panel.rogan_gladen(votes)) == 4

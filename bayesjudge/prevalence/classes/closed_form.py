@@ -10,7 +10,7 @@ import numpy as np
 from bayesjudge.core import methods
 from bayesjudge.core.errors import UninformativeJudgeError, checking
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis, Quantity, Target
-from bayesjudge.core.intervals import wilson, z_score
+from bayesjudge.core.intervals import jeffreys, wilson, z_score
 from bayesjudge.core.methods import Method
 from bayesjudge.prevalence._samples import (
     Columns,
@@ -168,7 +168,7 @@ class _ClassSample(Sample):
             spread = np.einsum("s,sij->ij", shares**2, covariances)
             overall = about(shares @ value, shares @ raw, spread)
         sizes = np.broadcast_to(counts.labelled.sum(axis=-1, keepdims=True), counts.labelled.shape)
-        confusion = wilson(counts.labelled, sizes, ci_prob)
+        confusion = jeffreys(counts.labelled, sizes, ci_prob, counts.labelled.shape[-1])
         coords = {**counts.coords, "class": counts.classes, "verdict": counts.responses or ()}
         return Inverted(
             (about(value, raw, covariances), overall),

@@ -52,7 +52,7 @@ from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.diagnosis import diagnose, granted
 from bayesjudge.prevalence.items._same_labels import same_labels
 from bayesjudge.prevalence.items.data import INDEPENDENT_ITEMS, Items
-from bayesjudge.truth import by_item
+from bayesjudge.truth import by_item, pairs
 from bayesjudge.truth.by_item import Clusters, Spread
 from bayesjudge.truth.influence import Errors
 from bayesjudge.verdicts.reading import UNLABELLED
@@ -200,12 +200,16 @@ class _ItemsSample(CountsSample):
         return {}
 
     def rates(self, ci_prob: float) -> tuple[Columns, Columns]:
-        def of_rate(place: int) -> tuple[Columns, Columns]:
-            spread = _spread(lambda totals: by_item.of_rates(totals)[place])
-            counts = effective_counts(self.data, spread, ci_prob)
-            return CountsSample.rates(_ItemsSample(self.data, counts), ci_prob)
-
-        return of_rate(1)[0], of_rate(2)[1]
+        if not self.identifies("error_rates"):
+            return super().rates(ci_prob)
+        places = range(len(self.data.systems)) if self.coords else [None]
+        tables = [pairs.Pairs.of_verdicts(self.data.verdicts, 0, at) for at in places]
+        each = [table.rates(self.design, ci_prob) for table in tables]
+        columns = (
+            np.transpose([rates[name] for rates in each]) for name in ("sensitivity", "specificity")
+        )
+        q1, q0 = (tuple(x if self.coords else x[:, 0]) for x in columns)
+        return q1, q0
 
     def difference(self, ci_prob: float, g: Prediction, items: bool, **folds: Any) -> Intervals:
         columns, _ = super().difference(ci_prob, g, items)

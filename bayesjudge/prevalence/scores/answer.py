@@ -312,5 +312,5 @@ def _basis(scores: Scores) -> str:
     text = f"{how_many(int(scores.n.sum()), 'item')}, {labelled:,} of them labelled ({chosen})"
     text += f"; {scores.rows:,} rows, which count by item." if scores.rows else "."
     return text + (
-        f" {how_many(scores.unscored, 'score')} could not be read." if scores.unscored else ""
+        f" {how_many(scores.unscored, 'row', 'have')} no score." if scores.unscored else ""
     )
