@@ -1,11 +1,15 @@
 """What every test shares: a headless backend, the modules, one fit a module and session."""
 
+import contextlib
 import ctypes
 import functools
 import gc
+import hashlib
 import os
+import pickle
 import runpy
 import sys
+import time
 from pathlib import Path
 
 # What PyTensor is asked to compile with the least effort it hands to g++, operation by operation:
@@ -66,6 +70,36 @@ def pytest_runtest_teardown(item, nextitem):
         getattr(ctypes.CDLL(None), "malloc_trim", id)(0)
 
 
+#: What each process that shared the tests took: processor seconds and most memory.
+TOOK = {}
+
+
+def pytest_sessionfinish(session):
+    """Such a process says what it took, with the processes that it started."""
+    if hasattr(session.config, "workeroutput") and sys.platform != "win32":
+        import resource
+
+        used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        seconds = sum(one.ru_utime + one.ru_stime for one in used)
+        session.config.workeroutput["took"] = seconds, used[0].ru_maxrss
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    """Keep it, in the process that started them."""
+    TOOK[node.gateway.id] = getattr(node, "workeroutput", {}).get("took", ())
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Print it."""
+    for name, took in TOOK.items():
+        if took:
+            line = "{}: {:.0f} s of processor time, at most {:.2f} GB".format(
+                *(name, took[0], took[1] / 2**20)
+            )
+            terminalreporter.write_line(line)
+
+
 def study_but(values, *kept):
     """Parameters of which those that are not `kept` are studies."""
     marks = {False: [pytest.mark.study], True: []}
@@ -94,16 +128,42 @@ def shared(path):
 
 
 @pytest.fixture(scope="session")
-def fit_of():
-    """Return a module's fit to its own simulated data; sampled once a session."""
-    made = {}
+def once(tmp_path_factory):
+    """Return what a function makes: made by the process that asks first, read by the others."""
+    folder, known = tmp_path_factory.getbasetemp(), {}
+    folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
 
-    def get(one):
-        if one.name not in made:
-            made[one.name] = one.module.fit(one.simulated(1), random_seed=1)
-        return made[one.name]
+    def get(key, make):
+        path = folder / hashlib.sha256(key.encode()).hexdigest()
+        if key not in known:
+            with locked(path.with_suffix(".lock")):
+                if not path.exists():
+                    path.with_suffix(".part").write_bytes(pickle.dumps(make()))
+                    path.with_suffix(".part").rename(path)
+            known[key] = pickle.loads(path.read_bytes())
+        return known[key]
 
     return get
+
+
+@contextlib.contextmanager
+def locked(folder):
+    """Wait for the other process, if it has made the folder."""
+    while True:
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir()
+            break
+        time.sleep(0.1)
+    try:
+        yield
+    finally:
+        folder.rmdir()
+
+
+@pytest.fixture(scope="session")
+def fit_of(once):
+    """Return a module's fit to its own simulated data; sampled once a run."""
+    return lambda one: once(one.name, lambda: one.module.fit(one.simulated(1), random_seed=1))
 
 
 @pytest.fixture

@@ -115,6 +115,7 @@ def test_one_judge_is_as_if_it_had_been_read_alone():
     )
 
 
+@pytest.mark.usefixtures("uncompiled")
 @pytest.mark.slow
 def test_one_perturbation_keeps_its_cells_and_the_judges_noise():
     both, _ = two_judges()

@@ -28,7 +28,8 @@ from bayesjudge.core.estimate import Caution
 READ = {"scale": (0, 100), "design": "item", "rerun": "rerun"}
 
 
-@pytest.mark.sampling
+@pytest.mark.usefixtures("uncompiled")
+@pytest.mark.slow
 def test_likelihood_is_that_of_a_shared_baseline():
     """Against the dense covariance; a missing difference leaves its row and column out."""
     rng = np.random.default_rng(0)
@@ -43,7 +44,8 @@ def test_likelihood_is_that_of_a_shared_baseline():
         assert_allclose(one, expected, rtol=1e-10)
 
 
-@pytest.mark.sampling
+@pytest.mark.usefixtures("uncompiled")
+@pytest.mark.slow
 def test_collapsed_rows_have_the_density_of_the_rows():
     """Rows of three kinds, by judge and by what is missing; sums against each row's density."""
     rng = np.random.default_rng(1)

@@ -162,6 +162,7 @@ def test_results_keep_the_scores_that_came_in(made):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("uncompiled")
 def test_a_model_has_the_copies_taken_out():
     scores = bj.repeats.Scores.from_frame(
         cached(np.random.default_rng(3)), scale=range(1, 6), order="call"

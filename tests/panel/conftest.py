@@ -45,17 +45,15 @@ def crowd(name):
 
 
 @pytest.fixture(scope="session")
-def model_fit():
-    """Return a fit of a model to simulated votes, sampled once a session."""
-    made = {}
+def model_fit(once):
+    """Return a fit of a model to simulated votes, sampled once a run."""
 
     def get(model, **simulation):
-        key = (type(model), str(model), *sorted(simulation.items()))
-        if key not in made:
-            votes = bj.panel.Votes.from_frame(
-                bj.panel.simulate(random_seed=3, **simulation), calibration="random"
-            )
-            made[key] = bj.panel.fit(votes, model, random_seed=3)
-        return made[key]
+        def sampled():
+            table = bj.panel.simulate(random_seed=3, **simulation)
+            votes = bj.panel.Votes.from_frame(table, calibration="random")
+            return bj.panel.fit(votes, model, random_seed=3)
+
+        return once(f"{type(model)} {model} {sorted(simulation.items())}", sampled)
 
     return get

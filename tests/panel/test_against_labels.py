@@ -121,14 +121,11 @@ def test_without_labels_dawid_skene_is_quoted_only_if_there_is_nothing_else():
 
 
 @pytest.mark.sampling
-def test_a_fit_that_did_not_converge_is_told_and_not_quoted():
-    votes = some_labelled(FULL, 100, 1, only=["g1"])
-    with pytest.warns(bj.core.errors.ConvergenceWarning):
-        fit = panel.fit(
-            votes, panel.Correlated(nodes=7), random_seed=1, draws=20, tune=20, chains=2
-        )
-    told = panel.answer(*panel.closed_forms(votes), fit)
-    assert told.method.title == "Truth given votes (Laplace)"
+def test_a_fit_that_did_not_converge_is_told_and_not_quoted(model_fit):
+    fit = model_fit(panel.Correlated(), shared_effect=1.5, labelled=(150, 150, 0))
+    fit = replace(fit, cautions=(Caution.of("not-converged", "few-draws", draws=20),))
+    told = panel.answer(*panel.closed_forms(fit.data), fit)
+    assert told.method != fit.method
     assert "Dawid-Skene with a shared item effect (NUTS) did not converge and is not quoted" in (
         told.why
     )

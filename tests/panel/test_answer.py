@@ -85,7 +85,9 @@ def test_a_sampled_panel_tells_the_lead_and_what_each_judge_adds(model_fit):
     judge = re.search(r"(\w+) passes", trusted)[1]
     rate = counted["sensitivity", judge].value
     assert f"of labelled ones alone, {100 * rate:.0f} %" in trusted
-    others = answer(*closed_forms(votes), model_fit(Correlated()))
+    fit = model_fit(Correlated(), shared_effect=1.5, labelled=(150, 150, 0))
+    others = answer(*closed_forms(fit.data), fit)
+    assert others.method == fit.method
     assert not any(note.startswith("Together") for note in others.notes)  # they err together
 
 

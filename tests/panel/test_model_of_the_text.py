@@ -8,7 +8,6 @@ import pytest
 from scipy.special import logsumexp
 
 import bayesjudge as bj
-from bayesjudge.compiled import compiling
 from bayesjudge.core.counting import draw_patterns
 from bayesjudge.truth.patterns import Patterns
 
@@ -37,14 +36,14 @@ def simulated(calibration, **more):
 DESIGNS = ["random", "by_truth", "separate", "by_verdict"]
 
 
-@pytest.mark.sampling
+@pytest.mark.slow
+@pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("calibration", DESIGNS)
 def test_replicates_have_as_many_items_as_were_observed(calibration):
     """542 of 600 items were replicated: those with votes that nobody has were left out."""
     votes = simulated(calibration)
     made = panel.build_model(votes, panel.DawidSkene())
-    with compiling():
-        drawn = pm.sample_prior_predictive(50, model=made, random_seed=1)
+    drawn = pm.sample_prior_predictive(50, model=made, random_seed=1)
     items = drawn["prior_predictive"]["items"].to_numpy()[0]
     patterns = Patterns.of(votes.verdicts)
     assert (items[:, -patterns.groups :] > 0).any()

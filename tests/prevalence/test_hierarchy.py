@@ -1,5 +1,6 @@
 """Groups shrunk to each other: against draws of the prior, posteriors apart, and at the edges."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -212,14 +213,13 @@ def test_the_command_answers_at_once_of_many_small_groups(tmp_path, capsys):
     rows["h"] = np.where(rng.random(720) < 0.3, truth, np.nan)
     rows.to_csv(tmp_path / "t.csv", index=False)
     asked = [str(tmp_path / "t.csv"), "--verdict", "v", "--truth", "h", "--calibration", "random"]
-    for more in (["--stratum", "topic"], ["--by", "topic", "--pooling", "shares"]):
+    page = str(tmp_path / "page.html")
+    for more in (["--by", "topic", "--pooling", "shares"], ["--stratum", "topic", "--html", page]):
         main(["prevalence", *asked, *more])
         said = " ".join(capsys.readouterr().out.split())
         assert "Lowest of the 12 is" in said
         assert "Bayesian (NUTS)" not in said
-    main(["prevalence", *asked, "--stratum", "topic", "--html", str(tmp_path / "page.html")])
-    page = (tmp_path / "page.html").read_text()
-    assert "Strata, with their shares of the items, and all of them" in page
+    assert "Strata, with their shares of the items, and all of them" in Path(page).read_text()
 
 
 def test_only_the_sum_of_typical_rates_is_held_above_one():

@@ -100,11 +100,12 @@ def restricted_means(first, second, n=400_000):
 @pytest.mark.parametrize(
     ("priors", "expected"),
     [
-        ((B(), B()), (2 / 3, 2 / 3)),
-        ((B.worth(0.95, 100), B.worth(0.95, 100)), (0.9412, 0.9412)),
-        ((B.jeffreys(), B(2, 3)), None),
+        pytest.param((B(), B()), (2 / 3, 2 / 3), marks=pytest.mark.study, id="flat"),
+        pytest.param(
+            *[(B.worth(0.95, 100),) * 2, (0.9412, 0.9412)], marks=pytest.mark.study, id="worth"
+        ),
+        pytest.param((B.jeffreys(), B(2, 3)), None, id="unlike"),
     ],
-    ids=["flat", "worth", "unlike"],
 )
 def test_prior_draws_respect_the_restriction(priors, expected):
     """What gave a sensitivity of .745 whatever the prior."""
@@ -137,13 +138,12 @@ def test_python_draws_as_numba_does():
         GreaterBeta.rv_op.rng_fn(rng, 1e-3, 1e3, 1e3, 1e-3, None)
 
 
-@pytest.mark.sampling
-def test_an_intervention_reaches_the_pass_rate():
+@pytest.mark.slow
+def test_an_intervention_reaches_the_pass_rate(uncompiled):
     """Fixing sensitivity and specificity left the pass rate at .620."""
     made = P.build_model(P.Counts(*ONE, calibration="by_truth"))
     fixed = pm.do(made, {"sensitivity": 0.5, "specificity": 0.9})
-    with compiling():
-        prior = pm.sample_prior_predictive(500, model=fixed, random_seed=1)["prior"]
+    prior = pm.sample_prior_predictive(100, model=fixed, random_seed=1)["prior"]
     expected = 0.5 * prior["prevalence"] + 0.1 * (1 - prior["prevalence"])
     np.testing.assert_allclose(prior["pass_rate"], expected)
     everything = pm.do(made, {"prevalence": 0.625, "sensitivity": 0.5, "specificity": 0.9})

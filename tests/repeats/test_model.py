@@ -37,7 +37,8 @@ def shares_of(eta, share, noise=1.0):
     return above[:-1] - above[1:]
 
 
-@pytest.mark.sampling
+@pytest.mark.usefixtures("uncompiled")
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", ["constant", "by_level"])
 def test_likelihood_is_that_of_the_shares(noise):
     scores = read(simulate(items=3, judges=2, repeats=4, random_seed=1))
