@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,6 +13,7 @@ from cyclopts import Parameter
 from bayesjudge import attempts as module
 from bayesjudge.attempts import Attempts, PersistentErrors, Posterior
 from bayesjudge.attempts.answer import every_time
+from bayesjudge.cli.columns import OfPeople
 from bayesjudge.cli.options import (
     BY,
     FIRST,
@@ -22,15 +23,8 @@ from bayesjudge.cli.options import (
     OF_MODEL,
     OF_TABLE,
     SEVERAL,
-    Adjudicated,
-    LabelFile,
-    LogJudge,
-    Meanings,
-    Metric,
-    Rater,
     Shared,
     Sure,
-    TunedOn,
     needed,
     table_option,
 )
@@ -51,22 +45,15 @@ def attempts(
     table: Annotated[Path, table_option("One row per attempt", LOGS)],
     /,
     *,
-    truth: Annotated[list[str] | None, SEVERAL, FIRST] = None,
+    people: OfPeople = OfPeople(),
     verdict: Annotated[str | None, OF_TABLE, FIRST] = None,
     task: Annotated[str | None, OF_TABLE, FIRST] = None,
     attempt: Annotated[str | None, OF_TABLE] = None,
     by: Annotated[str | None, BY, FIRST] = None,
-    adjudicated: Adjudicated = None,
-    rater: Rater = None,
-    labels: LabelFile = None,
-    tuned_on: TunedOn = None,
     calibration: Annotated[str, OF_TABLE] = "random",
     k: Annotated[list[int] | None, SEVERAL] = None,
     cost: Annotated[str | None, OF_TABLE] = None,
-    meanings: Meanings = Meanings(),
     unparsed: Annotated[Literal["verdict", "fail", "drop"] | None, OF_TABLE] = None,
-    metric: Metric = None,
-    judge: LogJudge = None,
     prior_persistence: Annotated[str | None, OF_MODEL] = None,
     prior_people: Annotated[str | None, OF_MODEL] = None,
     pooling: Annotated[Literal["separate", "full"], OF_MODEL] = "separate",
@@ -78,7 +65,8 @@ def attempts(
     r"""Tell how often agents do a task in k tries: every time (pass^k), or at least once (pass@k).
 
     Several attempts a task, a judge's verdict on each and people's labels on some. The judge's
-    errors compound over tries and repeat on a task; the model corrects for both, at once.
+    errors compound over tries and repeat on a task; the model corrects for both, at once. If the
+    outcome of every attempt is known, --truth names it, and there is no --verdict.
 
     ```
     bayesjudge attempts runs.csv --task task --verdict judge --truth human --by agent --k 4
@@ -89,9 +77,6 @@ def attempts(
     ----------
     table : Path
         One row per attempt, or a log.
-    truth : list[str]
-        Column with the human label, empty where there is none; or with the known outcome. If
-        several people's are named, people err too.
     verdict : str
         Column with the judge's verdict; none if the outcome of every attempt is known.
     task : str
@@ -127,13 +112,10 @@ def attempts(
         If an option, a column or a value is not understood.
     """
     shared.check()
-    source = open_source(table, metric, judge=judge)
-    columns = {"task": task, "attempt": attempt, "by": by, "verdict": verdict}
-    columns |= {"truth": truth[0] if truth else None, "adjudicated": adjudicated, "rater": rater}
-    how = {name: value for name, value in asdict(meanings).items() if value is not None}
-    how |= {"calibration": calibration, "unparsed": unparsed}
-    how["k"] = () if k is None else tuple(sorted({1, *k}))
-    data = _read(source, columns | {"cost": cost}, how, (truth or [])[1:], tuned_on, labels)
+    source = open_source(table, people.metric, judge=people.judge)
+    columns = {"task": task, "attempt": attempt, "by": by, "verdict": verdict, "cost": cost}
+    how = {"calibration": calibration, "unparsed": unparsed}
+    data = _read(source, people, columns, how | {"k": sorted({1, *k}) if k else ()})
     with checking("options") as require:
         beliefs = {"persistence": prior_persistence, "people": prior_people}
         priors = Priors(None, beliefs, True).of(False, require)
@@ -170,62 +152,50 @@ def attempts(
 
 
 def _read(
-    source: Source,
-    columns: dict[str, str | None],
-    how: Mapping[str, Any],
-    others: Sequence[str],
-    tuned_on: str | None,
-    labels: Path | None,
+    source: Source, people: OfPeople, columns: dict[str, str | None], how: Mapping[str, Any]
 ) -> Attempts:
-    """Attempts of a table, or of a log: its items are tasks, and its repeats attempts.
+    """The attempts of a table, or of a log, whose repeats they are.
 
-    `others` have labels of more people; those of `labels` name the attempt.
+    A log whose scorer is a program tells the outcomes; else a judge is corrected by people.
     """
+    truths = people.truth or []
     if source.log is not None:
         columns["task"], columns["by"] = source.keys(columns["task"], columns["by"])
-        checks = not (columns["truth"] or labels or source.own_truth or source.chosen.judges)
-        columns["truth"] = "verdict" if checks else source.truth(columns["truth"], labels)
-        if columns["truth"] != "verdict":  # else the scorer is a program, and tells the outcome
+        checks = not (truths or people.labels or source.own_truth or source.chosen.judges)
+        truths = truths or ["verdict" if checks else source.truth(None, people.labels)]
+        if truths != ["verdict"]:  # else the scorer is a program, and tells the outcome
             columns["verdict"] = columns["verdict"] or "verdict"
-    expect("options", columns["truth"] is not None, needed("--truth", LESSONS["outcome"]))
+    expect("options", truths, needed("--truth", LESSONS["outcome"]))
+    people, verdict, cost = replace(people, truth=truths), columns["verdict"], columns["cost"]
     columns["task"] = columns["task"] or "task"
-    cost = columns["cost"]
-    labelled = [*filter(None, (columns["truth"], *others, columns["adjudicated"]))]
-    source.leave_out(tuned_on, labelled)
-    said = [*labelled, *filter(None, [columns["rater"]])]
-    if labels is None:
-        source.people = tuple(said) if columns["verdict"] else ()
-    else:
-        _join(source, labels, said, columns)
-    unread = {cost, columns["verdict"]}
-    judged = source.verdicts([columns["verdict"]] if columns["verdict"] else [], columns["rater"])
-    every = dict.fromkeys([*columns.values(), *others])
-    named = [*judged, *filter(None, (name for name in every if name not in unread))]
-    if cost is None and labels is None and source.is_small:  # all columns tell what a row is
+    _join(source, people, columns)
+    if verdict is None:
+        source.people = ()
+    judged = source.verdicts([] if verdict is None else [verdict], people.rater)
+    named = [name for n, name in columns.items() if name and n not in ("cost", "verdict")]
+    named = [*judged, *named, *people.labellers]
+    if cost is None and people.labels is None and source.is_small:  # all columns tell what a row is
         rows = source.whole(named)
     else:
         rows = source.table(named, numbers=[] if cost is None else [cost])
     about: dict[str, Any] = {**columns, **how}
-    if (others or columns["adjudicated"]) and not columns["rater"]:
-        about["truth"] = [columns["truth"], *others]
+    about |= people.values("adjudicated", "rater", *vars(people.meanings))
+    about["truth"] = truths if people.several_people and not people.rater else truths[0]
     return Attempts.from_frame(rows, **about)
 
 
-def _join(
-    source: Source, labels: Path, said: Sequence[str], columns: dict[str, str | None]
-) -> None:
-    """Take people's labels from another file, where the attempt and perhaps the task name one."""
-    there = source.columns() if columns["adjudicated"] else []  # what was settled may be elsewhere
-    how: dict[str, Any] = {"truth": [name for name in said if name not in there] or said}
-    how |= {"verdicts": list(filter(None, [columns["verdict"]])), "rater": columns["rater"]}
-    how["by"] = columns["by"]
-    expect("options", how["verdicts"], "--labels are people's, beside a judge: --verdict is needed")
-    if source.log is None:
-        how |= {"within": (columns["task"],), "options": ("--attempt", "--task", "--by")}
-        source.add_labels(labels, item=columns["attempt"], **how)
-    else:
-        how["options"] = ("--task", "--by")
-        columns["task"], columns["by"] = source.add_labels(labels, item=columns["task"], **how)
+def _join(source: Source, people: OfPeople, columns: dict[str, str | None]) -> None:
+    """Add people's labels from another file, by attempts of a table or outputs of a log."""
+    verdicts, of_log = [*filter(None, [columns["verdict"]])], source.log is not None
+    problem = "--labels are people's, beside a judge: --verdict is needed"
+    expect("options", verdicts or people.labels is None, problem)
+    item = "task" if of_log else "attempt"
+    more: dict[str, Any] = {"options": ("--task", "--by")}
+    if not of_log:
+        more = {"within": (columns["task"],), "options": ("--attempt", "--task", "--by")}
+    item_of, by = people.joined(source, verdicts, columns[item], columns["by"], **more)
+    if of_log:
+        columns["task"], columns["by"] = item_of, by
 
 
 def _compared(extra: Sequence[Estimate]) -> list[Section]:

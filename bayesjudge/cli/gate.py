@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
@@ -10,36 +10,24 @@ import numpy as np
 from cyclopts import Parameter
 
 import bayesjudge as bj
+from bayesjudge.cli.columns import Labelled
 from bayesjudge.cli.options import (
-    BY,
     FIRST,
     GATE,
-    LESSON,
     LOGS,
     OF_OUTPUT,
     OF_TABLE,
-    Adjudicated,
     Html,
-    Item,
     Json,
-    LabelFile,
-    LogJudge,
-    Meanings,
-    Metric,
-    Rater,
     Sure,
-    Truths,
-    TunedOn,
-    Unparsed,
-    Verdict,
     check_files,
     needed,
     table_option,
-    unknown_calibration,
 )
 from bayesjudge.cli.output import deliver, tell
 from bayesjudge.cli.passport import carried, transport
-from bayesjudge.cli.source import open_source, repeating
+from bayesjudge.cli.people import READ
+from bayesjudge.cli.source import open_source
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import InputError, checking, expect
 from bayesjudge.core.estimate import Estimate
@@ -51,7 +39,6 @@ from bayesjudge.render.page import once
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Repeats = Literal["system", "judge"] | None
 _GATE = Parameter(group=GATE)
 #: Names of the two logs, if a baseline comes as a file.
 NEW, BASELINE = "candidate", "baseline"
@@ -61,21 +48,8 @@ def gate(
     table: Annotated[Path, table_option("One row per verdict", LOGS)],
     /,
     *,
-    calibration: Annotated[str, OF_TABLE, FIRST],
-    truth: Annotated[Truths, FIRST] = None,
-    adjudicated: Adjudicated = None,
-    rater: Rater = None,
-    labels: LabelFile = None,
-    tuned_on: TunedOn = None,
+    asked: Labelled = Labelled(),
     card: Annotated[Path | None, OF_TABLE] = None,
-    verdict: Annotated[Verdict, FIRST] = "verdict",
-    item: Item = None,
-    by: Annotated[str | None, BY] = None,
-    repeats: Annotated[Repeats, OF_TABLE] = None,
-    meanings: Meanings = Meanings(),
-    unparsed: Unparsed = None,
-    metric: Metric = None,
-    judge: LogJudge = None,
     at_least: Annotated[float | None, _GATE, FIRST] = None,
     at_most: Annotated[float | None, _GATE] = None,
     probability: Sure = 0.95,
@@ -102,15 +76,9 @@ def gate(
     ----------
     table : Path
         One row per verdict, or a log.
-    calibration : str
-        How the labelled items were chosen: random, by_truth, separate or by_verdict.
     card : Path
         The judge's card, made by an earlier run (`bayesjudge judge --card`): what it tells of the
         judge counts as far as this run's labels bear it out.
-    by : str
-        Column that names the system of each row; each has to pass.
-    repeats : str
-        What repeats if an item has several rows of one system: system or judge.
     at_least : float
         The share that is wanted.
     at_most : float
@@ -134,29 +102,18 @@ def gate(
     InputError
         If an option, a column or a value is not understood.
     """
-    source = open_source(table, metric, judge=judge)
-    if calibration not in bj.prevalence.DESIGNS:
-        columns = [] if labels else [c for c in (verdict, *(truth or ()), item, by) if c]
-        problems = [unknown_calibration(calibration), *source.absent(columns)]
-        raise InputError("options", problems)
-    truths = truth or [source.truth(None, labels)]
-    several = len(truths) > 1 or rater is not None or adjudicated is not None
-    said = [*truths, *(who for who in (adjudicated, rater) if who is not None)]
+    source = open_source(table, asked.metric, judge=asked.judge)
+    asked = replace(asked, verdict=asked.judged).completed(source)
     is_file = against is not None and Path(against).is_file()
-    item, by = source.keys(item, by)
-    if source.log is not None:
-        repeats = repeats or repeating(source)
-    if labels is None:
-        source.people = tuple(said)
-    else:
-        names: dict[str, Any] = {"item": item, "by": by, "rater": rater}
-        item, by = source.add_labels(labels, truth=said, verdicts=[verdict], **names)
+    item, by = asked.item, asked.by
     with checking("options") as require:
         shares = [x for x in (at_least, at_most) if x is not None]
         words = "--at-least or --at-most (a share), or --against (a baseline), is needed"
         require(shares or against is not None, needed("--at-least", words))
         require(len(shares) < 2, "--at-least and --at-most: give one of them")
-        require(calibration != "known_propensity", "known_propensity: use bayesjudge.decide.gate")
+        propensity = asked.calibration == "known_propensity"
+        require(not propensity, "known_propensity: use bayesjudge.decide.gate")
+        require(len(asked.judged) == 1, f"--verdict: a gate is of one, got {asked.judged}")
         require(margin == 0 or against is not None, "--margin needs --against")
         check_files(require, html=html, summary=summary, junit=junit)
         named = against is None or is_file or by is not None
@@ -166,22 +123,19 @@ def gate(
         needs_item = against is not None and not is_file and item is None
         require(not needs_item, "--against NAME compares item by item: name the column, --item")
         words = "--repeats and --against NAME take one column of labels (--truth)"
-        paired = repeats is not None or (against is not None and not is_file)
-        require(not (several and paired), words)
-    how: dict[str, Any] = {"verdict": verdict, "calibration": calibration}
-    how |= {**asdict(meanings), "unparsed": unparsed}
-    how["truth"] = truths if several and rater is None else truths[0]
-    how |= {"adjudicated": adjudicated, "rater": rater} if several else {}
-    keys = [column for column in (item, by) if column is not None]
-    columns = [*source.verdicts([verdict], rater), *said, *keys]
-    source.leave_out(tuned_on, [name for name in said if name != rater])
+        paired = asked.repeats is not None or (against is not None and not is_file)
+        require(not (asked.several_people and paired), words)
+    how = asked.values(*READ, *vars(asked.meanings)) | {"verdict": asked.judged[0]}
+    columns = [*source.verdicts(asked.judged, asked.rater), *asked.labellers]
+    columns += asked.columns("item", "by")
     read = source.table(columns)
-    baseline = open_source(Path(str(against)), metric, judge=judge) if is_file else None
-    other = None if baseline is None else baseline.table(columns)
+    baseline = None
+    if is_file:
+        baseline = open_source(Path(str(against)), asked.metric, judge=asked.judge).table(columns)
     gates, of_card = [], []
     sizes: dict[str, Any] = {}
     if shares:
-        data = _data(read, item=item, by=by, repeats=repeats, **how)
+        data = _data(read, **how)
         sizes |= _sizes(data)
         limit: dict[str, Any] = {"at_least": at_least, "at_most": at_most}
         if card is not None:
@@ -192,12 +146,12 @@ def gate(
         gates.append(bj.decide.gate(data, **limit, probability=probability))
     if against is not None:
         about = {"probability": probability, "margin": margin}
-        gates.append(_against(read, other, str(against), item, by, repeats, how, about))
+        gates.append(_against(read, baseline, str(against), how, about))
     decision = gates[0] if len(gates) == 1 else gates[0] & gates[1]
     inputs = {
         **source.inputs,
         **sizes,
-        "calibration": calibration,
+        "calibration": asked.calibration,
         "at_least": at_least,
         "at_most": at_most,
         "probability": probability,
@@ -225,9 +179,6 @@ def gate(
             file.write(to_markdown(page))
         tell(f"summary added to {summary}")
     return decision.exit_code(unknown or "unknown")
-
-
-gate.lessons = {"--calibration": LESSON}  # type: ignore[attr-defined]
 
 
 def _with_card(data: Any, card: Path, probability: float) -> Estimate:
@@ -260,16 +211,16 @@ def _picture(decision: bj.decide.Gate) -> dict[str, Figure]:
     return {"Numbers, limits and thresholds": cast("Figure", drawn)}
 
 
-def _data(table: Any, *, item: str | None, by: str | None, repeats: Repeats, **how: Any) -> Any:
-    """Counts, or items if rows share some."""
-    if repeats is not None and item is None:
+def _data(table: Any, **how: Any) -> Any:
+    """Rows as they are; of one column of labels, those of an item that repeats together."""
+    repeats = how.pop("repeats", None)
+    if repeats is not None and "item" not in how:
         raise InputError("options", ["--repeats needs --item, the column that identifies the item"])
-    if not isinstance(how["truth"], str) or how.get("rater"):
-        return bj.prevalence.people.PeopleCounts.from_frame(table, item=item, by=by, **how)
-    if item is not None and repeats is not None:
-        kind = bj.prevalence.items.Items
-        return kind.from_frame(table, item=item, by=by, repeats=repeats, **how)
-    return bj.prevalence.Counts.from_frame(table, item=item, by=by, **how)
+    if not isinstance(how["truth"], str) or "rater" in how:
+        return bj.prevalence.people.PeopleCounts.from_frame(table, **how)
+    if repeats is not None:
+        return bj.prevalence.items.Items.from_frame(table, repeats=repeats, **how)
+    return bj.prevalence.Counts.from_frame(table, **how)
 
 
 def _sizes(data: Any) -> dict[str, int]:
@@ -281,27 +232,18 @@ def _sizes(data: Any) -> dict[str, int]:
 
 
 def _against(
-    table: Any,
-    other: Any,
-    against: str,
-    item: str | None,
-    by: str | None,
-    repeats: Repeats,
-    how: dict[str, Any],
-    about: dict[str, Any],
+    table: Any, other: Any, against: str, how: dict[str, Any], about: dict[str, Any]
 ) -> bj.decide.Gate:
     """Item by item if items are named, else as independent samples."""
     from bayesjudge.core.tables import free_name, read_rows
 
     items = bj.prevalence.items.Items
     if other is None:
-        data = items.from_frame(table, item=item or "", by=by, repeats=repeats, **how)
-        return bj.decide.gate(data, against=against, **about)
-    if item is None or not isinstance(how["truth"], str) or how.get("rater"):
-        mine, theirs = (
-            _data(t, item=how.get("rater") and item, by=None, repeats=None, **how)
-            for t in (table, other)
-        )
+        return bj.decide.gate(items.from_frame(table, **how), against=against, **about)
+    item, by_rater = how.get("item"), "rater" in how
+    if item is None or not isinstance(how["truth"], str) or by_rater:
+        alone = {name: v for name, v in how.items() if name != "item" or by_rater}
+        mine, theirs = (_data(t, **alone) for t in (table, other))
         return bj.decide.gate(mine, against=theirs, **about)
     import pandas as pd
 
@@ -313,7 +255,5 @@ def _against(
     ]
     shared = set(parts[0][item]) & set(parts[1][item])
     expect("--against", shared, f"no value of {item!r} occurs in both logs: items cannot be paired")
-    both = items.from_frame(
-        pd.concat(parts, ignore_index=True), item=item, by=system, repeats=repeats, **how
-    )
+    both = items.from_frame(pd.concat(parts, ignore_index=True), by=system, **how)
     return bj.decide.gate(both, against=BASELINE, **about)

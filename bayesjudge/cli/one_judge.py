@@ -3,41 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from cyclopts import Parameter
 
 import bayesjudge as bj
+from bayesjudge.cli.columns import Labelled
 from bayesjudge.cli.options import (
-    BY,
-    FIRST,
-    LESSON,
     MODEL,
     OF_MODEL,
     OF_TABLE,
     SEVERAL,
-    TRUTH,
-    Adjudicated,
-    LabelFile,
-    LogJudge,
-    Meanings,
-    Metric,
-    Rater,
     Shared,
-    Truths,
-    TunedOn,
     WhichItems,
-    are,
-    needed,
-    unknown_calibration,
 )
 from bayesjudge.cli.output import Results, Story, present
 from bayesjudge.cli.priors import Priors
 from bayesjudge.cli.source import PAIRS, Source, repeating
 from bayesjudge.core.answer import Answer, listed, percent_of, percents
-from bayesjudge.core.errors import InputError, Problem, expect
+from bayesjudge.core.errors import expect
 from bayesjudge.core.estimate import Caution, Estimate, Interval, Row
 from bayesjudge.core.methods import JUDGE
 from bayesjudge.prevalence.label_errors import rows_if_people_err, with_people_err
@@ -48,8 +34,6 @@ if TYPE_CHECKING:
 
 #: Options that say what the model of error rates believes, and of which items it is asked.
 BELIEFS = ("prior_sensitivity", "prior_specificity", "prior", "better_than_chance")
-#: Options that name columns.
-COLUMNS = ("verdict", "score", "truth", "by", "stratum", "propensity", "item", "swapped")
 #: Systems of which a line of a table tells.
 MOST_SYSTEMS = 5
 OF_RATES = (*BELIEFS, "all_methods", "target")
@@ -57,7 +41,7 @@ OF_RATES = (*BELIEFS, "all_methods", "target")
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Asked:
+class Asked(Labelled):
     """What is asked of a table of one judge.
 
     Parameters
@@ -100,9 +84,6 @@ class Asked:
     item : str
         Column that identifies the item of a row. With --by, systems are compared on the items that
         they share, unless --pooling asks for the model of independent rows.
-    repeats : str
-        What repeats if an item has several rows of one system: system (each row is a new output),
-        or judge (one output, judged several times). Needs --item.
     unparsed : str
         What a row without a verdict is: the judge's fail, a verdict of its own (with --classes; the
         default of random labels of one system), or dropped: then the share is of the rows that the
@@ -130,31 +111,17 @@ class Asked:
         that.
     """
 
-    truth: Annotated[Truths, FIRST] = None
-    calibration: Annotated[str | None, OF_TABLE, FIRST] = None
-    verdict: Annotated[list[str] | None, SEVERAL, FIRST] = None
     score: Annotated[str | None, OF_TABLE] = None
     scale: Annotated[str | None, OF_TABLE] = None
     truth_scale: Annotated[str | None, OF_TABLE] = None
     truth_from: Annotated[float | None, OF_TABLE] = None
     pass_from: Annotated[float | None, OF_TABLE] = None
     edges: Annotated[str | None, OF_TABLE] = None
-    by: Annotated[str | None, BY, FIRST] = None
     stratum: Annotated[str | None, OF_TABLE] = None
     propensity: Annotated[str | None, OF_TABLE] = None
     external_labels: Annotated[Path | None, OF_TABLE] = None
-    labels: LabelFile = None
-    adjudicated: Adjudicated = None
-    rater: Rater = None
-    tuned_on: TunedOn = None
     classes: Annotated[list[str] | None, SEVERAL] = None
     swapped: Annotated[str | None, OF_TABLE] = None
-    item: Annotated[str | None, OF_TABLE] = None
-    repeats: Annotated[Literal["system", "judge"] | None, OF_TABLE] = None
-    meanings: Meanings = Meanings()
-    unparsed: Annotated[Literal["fail", "verdict", "drop"] | None, OF_TABLE] = None
-    metric: Metric = None
-    judge: LogJudge = None
     prior: Annotated[Literal["flat", "jeffreys"] | None, OF_MODEL] = None
     prior_sensitivity: Annotated[str | None, OF_MODEL] = None
     prior_specificity: Annotated[str | None, OF_MODEL] = None
@@ -164,41 +131,10 @@ class Asked:
     target: WhichItems = "population"
     all_methods: Annotated[bool, OF_MODEL] = False
 
-    def values(self, *names: str) -> dict[str, Any]:
-        """What was given of some options, by name."""
-        known = {**vars(self), **vars(self.meanings), "truth": self.label or self.truth}
-        usual = {field.name: field.default for field in (*fields(self), *fields(self.meanings))}
-        return {name: known[name] for name in names if known[name] not in (usual[name], [])}
-
-    def columns(self, *names: str) -> list[str]:
-        """Columns that some options name."""
-        values = self.values(*names).values()
-        return [name for value in values for name in ([value] if isinstance(value, str) else value)]
-
-    def refuse(self, require: Any, why: str, *names: str) -> None:
-        """Refuse options that a table has no use for."""
-        given = self.given(*names)
-        require(not given, f"{are(given)} {why}")
-
-    def given(self, *names: str) -> list[str]:
-        """Those of some options that were given, as they are typed."""
-        typed = {"better_than_chance": "no-better-than-chance"}
-        return ["--" + typed.get(name, name).replace("_", "-") for name in self.values(*names)]
-
     @property
-    def labellers(self) -> tuple[str, ...]:
-        """Columns of what people said, of who said it and of what was settled."""
-        return tuple(self.columns("truth", "adjudicated", "rater"))
-
-    @property
-    def several_people(self) -> bool:
-        """Whether people err too: there are labels of several."""
-        return len(self.truth or ()) > 1 or bool(self.rater or self.adjudicated)
-
-    @property
-    def label(self) -> str:
-        """The column of people's labels, if there is one."""
-        return "".join(self.truth or ()) if len(self.truth or ()) == 1 else ""
+    def judged(self) -> list[str]:
+        """Columns of what the judge said: verdicts, or a score."""
+        return self.verdict or [self.score or ""]
 
     @property
     def priors(self) -> Priors:
@@ -208,43 +144,7 @@ class Asked:
             beliefs["people"] = self.prior_people
         return Priors(self.prior, beliefs, self.better_than_chance)
 
-    def completed(self, source: Source, *, unlabelled: bool = False) -> Asked:
-        """With the columns that a log has, and labels of another file; or of a run without labels.
-
-        Raises
-        ------
-        InputError
-            If it is not said how items were chosen, or which column has people's labels.
-        """
-        if unlabelled:
-            return self if source.log is None else self._of_log(source)
-        problems: list[Problem] = []
-        if self.calibration is None:
-            untold = [] if self.truth or source.log else [TRUTH]
-            problems = [needed("--calibration", LESSON), *untold]
-        elif self.calibration not in bj.prevalence.DESIGNS:
-            problems = [unknown_calibration(self.calibration)]
-        if problems:
-            absent = [] if self.labels else source.absent(self.columns(*COLUMNS))
-            raise InputError("options", [*problems, *absent])
-        asked = replace(self, truth=self.truth or [source.truth(None, self.labels)])
-        source.leave_out(self.tuned_on, asked.labellers)
-        if source.log is not None:
-            asked = asked._of_log(source)
-        if self.labels is None:
-            source.people = asked.labellers
-        else:
-            judged = asked.verdict or [asked.score or ""]
-            # columns that the table itself has are its own: what was settled may be elsewhere
-            there = source.columns() if asked.adjudicated else []
-            kept = [name for name in asked.labellers if name not in there]
-            how: dict[str, Any] = {"truth": kept or asked.labellers, "verdicts": judged}
-            how["rater"] = asked.rater
-            item, by = source.add_labels(self.labels, **how, item=asked.item, by=asked.by)
-            asked = replace(asked, item=item, by=by)
-        return asked
-
-    def _of_log(self, source: Source) -> Asked:
+    def _of_log(self, source: Source) -> Self:
         assert source.log is not None
         paired = source.paired and not self.score
         verdict = self.verdict or (None if self.score else ["verdict"])
