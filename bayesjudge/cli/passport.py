@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App
 
 import bayesjudge as bj
+from bayesjudge.cli.columns import Labelled
 from bayesjudge.cli.commands import COMMANDS
 from bayesjudge.cli.counts import view
 from bayesjudge.cli.one_judge import OF_RATES, Asked, View
 from bayesjudge.cli.options import (
-    FIRST,
     OF_OUTPUT,
     OF_TABLE,
-    By,
     Html,
-    Item,
-    LabelFile,
-    Meanings,
-    Metric,
     Shared,
-    TunedOn,
-    Unparsed,
-    Verdict,
     check_files,
 )
 from bayesjudge.cli.output import deliver, tell
@@ -80,19 +72,9 @@ def check(
     table: Annotated[Path, OF_TABLE],
     /,
     *,
-    verdict: Verdict = "verdict",
-    truth: Annotated[str | None, OF_TABLE, FIRST] = None,
-    labels: LabelFile = None,
-    tuned_on: TunedOn = None,
-    calibration: Annotated[str, OF_TABLE, FIRST] = "separate",
-    by: By = None,
-    item: Item = None,
-    judge: Annotated[str | None, OF_TABLE, FIRST] = None,
-    metric: Metric = None,
+    asked: Labelled = Labelled(),
     prompt: Annotated[Path | None, OF_TABLE] = None,
     rubric: Annotated[Path | None, OF_TABLE] = None,
-    meanings: Meanings = Meanings(),
-    unparsed: Unparsed = "fail",
     html: Html = None,
     fail: Annotated[bool, OF_OUTPUT] = False,
 ) -> int:
@@ -102,18 +84,15 @@ def check(
     bayesjudge passport check gpt-4o.passport.json new.csv --verdict judge --prompt judge.txt
     ```
 
+    Labels of this run are not needed; if it has some, --truth and --calibration say which. --judge
+    is the judge's name and version now, of a log by default the one that it names.
+
     Parameters
     ----------
     path : Path
         The passport.
     table : Path
         The later run, one row per item; or a log.
-    truth : str
-        Column with human labels of this run, if it has some.
-    calibration : str
-        How those were chosen; not needed without.
-    judge : str
-        The judge's name and version now; of a log, by default the one that it names.
     prompt : Path
         Its prompt now.
     rubric : Path
@@ -129,12 +108,11 @@ def check(
     with checking("options") as require:
         check_files(require, html=html)
     known = bj.judge.Card.load(path)
-    read = {**asdict(meanings), "unparsed": unparsed}
-    opened = _opened(table, metric, judge)
-    truth = opened.truth(truth, labels) if labels else truth or opened.own_truth
-    opened.leave_out(tuned_on, [truth] if truth else [])
-    counts = _counts(opened, truth, labels, calibration, verdict, by, item, read)
-    judge = judge or opened.judge
+    asked = replace(asked, calibration=asked.calibration or "separate", verdict=asked.judged)
+    asked = replace(asked, unparsed=asked.unparsed or "fail")
+    opened = _opened(table, asked)
+    judge = asked.judge or opened.judge
+    counts = _counts(opened, asked)
     cautions = known.check(counts, judge=judge, prompt=text_of(prompt), rubric=text_of(rubric))
     estimate = known.estimate(counts)
     answer = bj.prevalence.answer(estimate)
@@ -181,26 +159,12 @@ def view_of_card(path: Path, asked: Asked, source: Source, shared: Shared) -> Vi
 
     Beside it stand the closed forms of the run's own labels.
     """
-    unlabelled = not (asked.truth or asked.labels or source.own_truth)
-    asked = asked.completed(source, unlabelled=unlabelled)
     with checking("--card") as require:
         asked.refuse(require, "of no use beside --card", *dict.fromkeys(NO_CARD))
-        single = len(asked.verdict or ()) == 1 and not asked.several_people
-        require(
-            single, "a card corrects one judge's passes and fails: name one --verdict, one --truth"
-        )
-        known = not unlabelled or asked.calibration in (None, "separate")
-        require(known, f"--calibration {asked.calibration} needs --truth")
-        by_verdict = asked.calibration in ("by_verdict", "known_propensity")
-        require(not by_verdict, f"labels chosen {asked.calibration} do not test a card's rates")
         require(not shared.nuts, "--nuts samples the model of a run's own labels: leave --card")
         bounded = shared.interval in (None, "eti_bounded")
         require(bounded, f"--interval {shared.interval}: with a card intervals are eti_bounded")
-    assert asked.verdict is not None
-    truth = None if unlabelled else asked.label
-    how: dict[str, Any] = {**asdict(asked.meanings), "unparsed": asked.unparsed}
-    design = asked.calibration or "separate"
-    counts = _counts(source, truth, None, design, asked.verdict[0], asked.by, asked.item, how)
+    counts = _counts(source, asked)
     card = bj.judge.Card.load(path)
     shares = card.estimate(counts, ci_prob=shared.ci_prob)
     head, labels = str(card).splitlines(), carried(shares)
@@ -275,55 +239,51 @@ def transport(estimate: Estimate) -> dict[str, tuple[str, float]]:
     }
 
 
-def _opened(table: Path, metric: str | None, judge: str | None) -> Source:
-    """A file; of a log, the grades of the judge who is meant."""
-    source = open_source(table, metric, judges=True)
+def _opened(table: Path, asked: Labelled) -> Source:
+    """A table, or a log, of whose judges one is meant."""
+    source = open_source(table, asked.metric, judges=True)
     if source.log is not None:
         names = source.chosen.judges
-        source.judge = judge if judge in names else names[0] if len(names) == 1 else None
+        alone = names[0] if len(names) == 1 else None
+        source.judge = asked.judge if asked.judge in names else alone
         words = f"{source.metric!r} has several judges, {few(names)}: name one, --judge"
         expect(str(table), source.judge or not names, words)
     return source
 
 
-def _counts(
-    source: Source,
-    truth: str | None,
-    labels: Path | None,
-    calibration: str,
-    verdict: str,
-    by: str | None,
-    item: str | None,
-    meanings: dict[str, Any],
-) -> bj.prevalence.Counts:
-    item, by = source.keys(item, by)
-    if labels is not None and truth is not None:
-        item, by = source.add_labels(labels, truth=truth, verdicts=[verdict], item=item, by=by)
-    columns = [c for c in (verdict, truth, by, item) if c is not None]
-    rows = source.table(columns)
-    if truth is None:
+def _counts(source: Source, asked: Labelled) -> bj.prevalence.Counts:
+    """What a card is held against: one judge's passes and fails, with labels or without."""
+    unlabelled = not (asked.truth or asked.labels or source.own_truth)
+    asked = asked.completed(source, unlabelled=unlabelled)
+    design, verdicts = asked.calibration or "separate", asked.verdict or []
+    with checking("--card") as require:
+        single = len(verdicts) == 1 and not asked.several_people
+        words = "a card corrects one judge's passes and fails: name one --verdict, one --truth"
+        require(single, words)
+        require(not unlabelled or design == "separate", f"--calibration {design} needs --truth")
+        by_verdict = design in ("by_verdict", "known_propensity")
+        require(not by_verdict, f"labels chosen {design} do not test a card's rates")
+    columns = asked.columns("verdict", "truth", "by", "item")
+    rows, how = source.table(columns), asked.values("by", "item", "unparsed", *vars(asked.meanings))
+    how["truth"] = asked.label
+    if unlabelled:
         import pyarrow as pa
 
-        truth = free_name("truth", columns)
-        rows = rows.append_column(truth, pa.nulls(len(rows), pa.string()).dictionary_encode())
-    keys = [c for c in (by, item) if c is not None]
-    with checking(f"--item {item}") as require:
-        once = item is None or rows.select(keys).group_by(keys).aggregate([]).num_rows == len(rows)
-        require(
-            once,
-            "items have several rows: a passport counts items, and repeated rows of one would make "
-            "it surer than it is; give one row per item, such as the first epoch"
-            + ("" if by else ", or name the column of systems, --by"),
-        )
-    return bj.prevalence.Counts.from_frame(
-        rows,
-        verdict=verdict,
-        truth=truth,
-        calibration=calibration,
-        by=by,
-        item=item,
-        **meanings,
+        how["truth"] = free_name("truth", columns)
+        empty = pa.nulls(len(rows), pa.string()).dictionary_encode()
+        rows = rows.append_column(how["truth"], empty)
+    keys = asked.columns("by", "item")
+    once = asked.item is None or (
+        rows.select(keys).group_by(keys).aggregate([]).num_rows == len(rows)
     )
+    problem = (
+        "items have several rows: a passport counts items, and repeated rows of one would make "
+        "it surer than it is; give one row per item, such as the first epoch"
+    )
+    problem += "" if asked.by else ", or name the column of systems, --by"
+    expect(f"--item {asked.item}", once, problem)
+    how |= {"verdict": verdicts[0], "calibration": design}
+    return bj.prevalence.Counts.from_frame(rows, **how)
 
 
 def text_of(path: Path | None) -> str | None:
