@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -162,9 +161,6 @@ class Shifts(ReadAtOnce):
         ]
         lost = int(self.missing.sum())
         return fitted([*lines, *([f"  missing scores: {lost}"] if lost else [])])
-
-    def _repr_html_(self) -> str:
-        return "<br>".join(escape(line.strip()) for line in repr(self).splitlines())
 
     def points(self, tolerance: float, units: str) -> float:
         """Turn a tolerance into score points.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -111,9 +110,6 @@ class Orders(ReadAtOnce):
         ]
         more = [f"  and {len(shown) - SHOWN} more judges"] if len(shown) > SHOWN else []
         return "\n".join(["Pairs judged in both orders", *shown[:SHOWN], *more])
-
-    def _repr_html_(self) -> str:
-        return "<br>".join(escape(line.strip()) for line in repr(self).splitlines())
 
     @property
     def pairs(self) -> np.ndarray:

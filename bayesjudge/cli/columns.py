@@ -1,7 +1,5 @@
 """Options that say which columns of a table, or of a log, hold what."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Literal, Self

@@ -11,6 +11,7 @@ import numpy as np
 
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.public import public_name
+from bayesjudge.core.screen import Shown
 
 ATTRIBUTE = "_item_keys"
 #: Odd, so that multiplying by it loses nothing: the golden ratio of 64 bits.
@@ -74,7 +75,7 @@ def set_fields(data: Any, **values: Any) -> None:
         object.__setattr__(data, name, value)
 
 
-class ReadAtOnce:
+class ReadAtOnce(Shown):
     """Data that do not add up: what they count has to be read from one table."""
 
     def _set(self, **values: Any) -> None:

@@ -8,6 +8,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
+from html import escape
 from typing import Any, TextIO
 
 #: Lines of a value's text, and their length.
@@ -20,6 +21,13 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 NAMES, ROWS = 8, 12
 #: Commands to a terminal, and marks that turn the direction of text.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+class Shown:
+    """What a notebook shows as it is printed."""
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
 
 
 def visible_line(text: str) -> str:

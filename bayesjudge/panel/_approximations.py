@@ -22,6 +22,7 @@ from bayesjudge.panel.models._base import PanelModel
 from bayesjudge.panel.models.bias_pooling import BiasPooling
 from bayesjudge.panel.models.dawid_skene import Correlated, PooledDawidSkene
 from bayesjudge.panel.models.vote_regression import VoteRegression, vote_scores
+from bayesjudge.truth.likelihood import given_responses
 
 #: Spreads that are summed over, in units of their half-normal prior's scale: root mean squares of
 #: its quarters, so that each is as probable as the others.
@@ -222,7 +223,7 @@ class _LatentTruth:
     patterns' scores (their outer products).
     """
 
-    def __init__(self, votes: Votes, model: PooledDawidSkene, start: np.ndarray | None = None):
+    def __init__(self, votes: Votes, model: PooledDawidSkene):
         from scipy.optimize import minimize  # slow to load
 
         self.model, self.shared = model, isinstance(model, Correlated)
@@ -246,12 +247,8 @@ class _LatentTruth:
             slope += known.count @ self._scores(x, known, resp, at_node)
             return -(known.count @ log + density), -slope
 
-        optimum = minimize(
-            *(loss, at if start is None else start),
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": 300, "ftol": 1e-9},
-        )
+        limits = {"maxiter": 300, "ftol": 1e-9}
+        optimum = minimize(loss, at, jac=True, method="L-BFGS-B", options=limits)
         self.at = optimum.x
         _, resp, at_node = self._expect(self.at, known)
         scores = self._scores(self.at, known, resp, at_node)
@@ -329,7 +326,7 @@ class _LatentTruth:
         return float(density), slope, precision
 
     def good(self, items: Votes) -> tuple[np.ndarray, np.ndarray]:
-        known = _VoteMatrices(items, labels=False)
+        known = _VoteMatrices(items)
         chance = self._expect(self.at, known)[1].sum(axis=2)[:, 1]
         slopes = []
         for truth in (0, 1):
@@ -349,20 +346,14 @@ class _LatentTruth:
 
 
 class _VoteMatrices:
-    """Votes as two matrices, and what labels rule out."""
+    """Votes of each pattern for and against, by judge, and which truths its label allows."""
 
-    def __init__(self, votes: Votes, *, labels: bool = True):
-        rows = len(votes.count)
-        self.passed, self.failed = np.zeros((2, rows, len(votes.judges)))
-        for column, judge in enumerate(votes.judge_of_column):
-            self.passed[:, judge] += votes.votes[:, column] == 1
-            self.failed[:, judge] += votes.votes[:, column] == 0
+    def __init__(self, votes: Votes):
+        given, label = given_responses(votes.verdicts), votes.truth[:, None]
+        self.failed, self.passed = given[:, ::2], given[:, 1::2]
         self.count, self.generator = votes.count.astype(float), votes.generator
-        self.about = subject(votes) | (not labels)
-        self.allowed = np.zeros((rows, 2))
-        if labels:
-            known = np.flatnonzero(votes.truth != MISSING)
-            self.allowed[known, 1 - votes.truth[known]] = -np.inf
+        self.about = subject(votes)
+        self.allowed = np.where((label != MISSING) & (label != [0, 1]), -np.inf, 0.0)
 
 
 def share_estimate(

@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 
 from bayesjudge.core.answer import listed, percents
+from bayesjudge.core.draws import around
 from bayesjudge.core.estimate import Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.panel.data import Votes
@@ -82,8 +83,7 @@ def _some(draws: np.ndarray) -> np.ndarray:
 
 
 def _row(values: np.ndarray, ci_prob: float) -> Row:
-    low, high = np.quantile(values, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
-    return Row(float(values.mean()), float(low), float(high))
+    return Row(*around(float(values.mean()), values, ci_prob))
 
 
 def _points(row: Row) -> str:

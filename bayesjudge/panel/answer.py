@@ -28,6 +28,7 @@ from bayesjudge.core.answer import (
     shares_of_two,
     would_pass,
 )
+from bayesjudge.core.draws import around
 from bayesjudge.core.estimate import Estimate, Interval, Row, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import Method
@@ -213,8 +214,7 @@ def _next(draws: np.ndarray, names: list[str], first: str, ci_prob: float) -> tu
     means = dict(zip(names, draws.mean(axis=0), strict=True))
     second = max((name for name in names if name != first), key=means.__getitem__)
     gap = draws[:, names.index(first)] - draws[:, names.index(second)]
-    low, high = np.quantile(gap, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
-    return second, Row(float(gap.mean()), float(low), float(high))
+    return second, Row(*around(float(gap.mean()), gap, ci_prob))
 
 
 def _trusted(

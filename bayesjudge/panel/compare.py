@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
@@ -45,14 +46,7 @@ compare.register(Votes, of_closed_forms(closed_forms))
 
 def _tuned_veto(votes: Votes, *, ci_prob: float) -> Estimate:
     estimate = voting(votes, choose_threshold(votes), ci_prob=ci_prob)
-    return Estimate(
-        estimate.quantities,
-        method=estimate.method,
-        ci_prob=ci_prob,
-        source=estimate.source,
-        interval=estimate.interval,
-        assumptions=(TUNED,),
-    )
+    return replace(estimate, assumptions=(TUNED,), cautions=(), data=None)
 
 
 TUNED = Assumption.of("threshold-carries-over")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from html import escape
 from inspect import signature
 from typing import Any, Literal, Self
 
@@ -18,7 +17,7 @@ from bayesjudge.core.item_keys import hash_items, items_differ, keep_keys, keys_
 from bayesjudge.core.label_design import LabelDesign
 from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.names import require_names
-from bayesjudge.core.screen import how_many
+from bayesjudge.core.screen import Shown, how_many
 from bayesjudge.panel.label_design import find_design
 from bayesjudge.verdicts.arrays import require_places
 from bayesjudge.verdicts.by_item import Rows
@@ -29,12 +28,9 @@ from bayesjudge.verdicts.table import MISSING, Verdicts
 #: What generators and classes are called where no column, or no argument, names them.
 ONE_GENERATOR, BINARY = "all", ("0", "1")
 
-#: Most generators, judges or classes in a notebook's summary.
-MOST_SHOWN = 20
-
 
 @dataclass(frozen=True, eq=False)
-class Votes:
+class Votes(Shown):
     """Votes of several judges on the outputs of several generators, some with the truth.
 
     Rows that agree in generator, truth and all votes become one row with a count, so that no
@@ -325,20 +321,6 @@ class Votes:
         return (
             f"Votes({', '.join(about)}, {self.missing_share:.1%} of votes missing{design}{spelled})"
         )
-
-    def _repr_html_(self) -> str:
-        head = "<tr><th>generator<th>items<th>labelled" + "".join(
-            f"<th>labelled {escape(name)}" for name in self.classes[:MOST_SHOWN]
-        )
-        rows = "".join(
-            f"<tr><td>{escape(name)}<td>{n}<td>{known.sum()}"
-            + "".join(f"<td>{k}" for k in known[:MOST_SHOWN])
-            for name, n, known in zip(
-                self.generators[:MOST_SHOWN], self.items, self.labelled, strict=False
-            )
-        )
-        judges = ", ".join(map(escape, self.judges[:MOST_SHOWN]))
-        return f"<table>{head}{rows}</table><small>{self!r}; judges {judges}</small>"
 
     @property
     def design(self) -> LabelDesign:

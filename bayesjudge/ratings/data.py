@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -152,10 +151,6 @@ class Ratings(ReadAtOnce):
         ]
         more = len(self.sources) - SHOWN
         return fitted([*lines, *([f"  and {more} more judges"] if more > 0 else [])])
-
-    def _repr_html_(self) -> str:
-        head, *lines = repr(self).splitlines()
-        return f"<b>{escape(head)}</b>" + "".join(f"<br>{escape(line.strip())}" for line in lines)
 
     def _rows(self) -> Iterator[tuple[str, int, int, int, str]]:
         """Name, choices, response sets, items rated, and people's agreement with each other."""

@@ -233,7 +233,7 @@ class File:
     def records(self) -> Iterator[Mapping[str, Any]]:
         """Objects: of a JSON list, of lines, or the rows of a table."""
         if self.kind == "jsonl":
-            yield from self._lines()
+            yield from self.lines()
         elif self.kind == "json":
             for i, record in enumerate(self._listed(), 1):
                 expect(self.name, isinstance(record, dict), f"entry {i} is not a JSON object")
@@ -273,12 +273,13 @@ class File:
             whole = next((whole[k] for k in ("data", "items") if k in whole), whole)
         return whole if isinstance(whole, list) else [whole]
 
-    def _lines(self) -> Iterator[Mapping[str, Any]]:
+    def lines(self, parse_float: Any = None) -> Iterator[Mapping[str, Any]]:
+        """Objects of JSON lines, one by one; with Decimal numbers keep all digits."""
         with self.broken(), self.text() as opened:
             for i, line in enumerate(opened, 1):
                 if not line.strip():
                     continue
-                record = self.parsed(line, f"line {i}")
+                record = self.parsed(line, f"line {i}", parse_float)
                 expect(self.name, isinstance(record, dict), f"line {i} is not a JSON object")
                 yield record
 
@@ -363,10 +364,10 @@ class File:
         with self.stream() as opened:
             return self.path.absolute() if self.plain else io.BytesIO(opened.read())
 
-    def parsed(self, text: str | bytes, what: str) -> Any:
+    def parsed(self, text: str | bytes, what: str, parse_float: Any = None) -> Any:
         """Parse JSON; what is not JSON is an error that says where."""
         try:
-            return json.loads(text)
+            return json.loads(text, parse_float=parse_float)
         except (ValueError, RecursionError) as error:
             message = str(error) or type(error).__name__
             raise InputError(self.name, [f"{what} is not JSON: {message}"]) from None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.labels import spell
-from bayesjudge.core.screen import few
+from bayesjudge.core.screen import few, how_many
 from bayesjudge.core.tables import require_among
 
 if TYPE_CHECKING:
@@ -125,8 +125,8 @@ class Log:
     def __repr__(self) -> str:
         items = len({g.item for g in self.grades})
         systems = len(self.systems)
-        head = f"{self.tool}: {_many(len(self.grades), 'grade')} of {_many(items, 'item')}"
-        more = [_many(systems, "system")] if systems else []
+        head = f"{self.tool}: {how_many(len(self.grades), 'grade')} of {how_many(items, 'item')}"
+        more = [how_many(systems, "system")] if systems else []
         return "; ".join([", ".join([head, *more]), *map(str, self.metrics.values())])
 
     @cached_property
@@ -310,7 +310,7 @@ class Metric:
         by = f" by {few(self.judges, 3)}" if self.judges else ""
         failed = f", {self.failures} failed" if self.failures else ""
         values = f" ({self.values})" if self.values else ""
-        return f"{self.name}{by}{values}: {_many(len(self.grades), 'grade')}{failed}"
+        return f"{self.name}{by}{values}: {how_many(len(self.grades), 'grade')}{failed}"
 
     @cached_property
     def judges(self) -> list[str]:
@@ -500,10 +500,6 @@ def _array(cells: list[Any], number: bool, name: str, path: str) -> pa.Array:
             raise InputError(path, [f"column {name!r} holds text, expected numbers"]) from None
     texts = [None if c is None else name_of(c) for c in cells]
     return pa.array(texts, pa.string()).dictionary_encode()
-
-
-def _many(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
 def require_among_metrics(path: str, metric: str, have: list[str]) -> None:

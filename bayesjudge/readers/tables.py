@@ -448,9 +448,9 @@ def _read_jsonl(file: File, columns: list[str], numbers: set[str], inner: str) -
             ),
         )
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeDecodeError):
-        return _from_records(_decimals(file), columns, numbers)
+        return _from_records(file.lines(Decimal), columns, numbers)
     if any(table[c].null_count == len(table) for c in columns):  # perhaps there is none such
-        return _from_records(_decimals(file), columns, numbers)
+        return _from_records(file.lines(Decimal), columns, numbers)
     encoded = {c: table[c] if c in numbers else table[c].dictionary_encode() for c in columns}
     return pa.table(encoded)
 
@@ -471,21 +471,6 @@ def _kind(path: Path, column: str, rows: int = 100) -> pa.DataType:
 
 def _read_json(file: File, columns: list[str], numbers: set[str], inner: str) -> pa.Table:
     return _from_records(file.records(), columns, numbers)
-
-
-def _decimals(file: File) -> Iterator[Mapping[str, Any]]:
-    """Lines read one by one: any mixture of types, all digits, and errors that name the line."""
-    with file.text() as lines:
-        for i, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line, parse_float=Decimal)
-            except (ValueError, RecursionError) as error:
-                raise InputError("table", [f"line {i} is not JSON: {error}"]) from None
-            if not isinstance(row, dict):
-                raise InputError("table", [f"line {i} is not a JSON object"])
-            yield row
 
 
 def _from_records(

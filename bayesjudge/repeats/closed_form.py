@@ -13,10 +13,10 @@ from bayesjudge.core.answer import listed
 from bayesjudge.core.diagnosis import contradicted
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity, in_words
-from bayesjudge.core.intervals import z_score
 from bayesjudge.core.words import words_for
 from bayesjudge.repeats.checks import DRAWN, EXCHANGEABLE, IID, checked
 from bayesjudge.repeats.data import Scores
+from bayesjudge.repeats.stopping_rules import interval_of_counts
 
 ARTICLE = "How to Add Confidence Intervals to LLM Judges (2025)"
 SEARLE = "Searle, Casella & McCulloch (1992), chapter 4; Ting et al. (1990)"
@@ -131,17 +131,13 @@ def as_if_iid(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     >>> [round(x, 2) for x in as_if_iid(scores)["item_score", "item"]]
     [4.6, 4.12, 5.0]
     """
-    z, given = z_score(ci_prob), scores
+    given = scores
     scores, cautions = checked(given)
-    scale = np.array(scores.scale)
     counts = scores.counts.sum(axis=1)
-    n = counts.sum(axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = counts @ scale / n
-        squares = np.maximum(counts @ scale**2 - n * mean**2, 0)
-        varied = np.count_nonzero(counts, axis=1) > 1  # equal answers do not show how much
-        half = np.where(varied, z * np.sqrt(squares / (n - 1) / n), np.nan)
-    means = Quantity.over((mean, mean - half, mean + half), {"item": scores.items})
+    mean, *ends = interval_of_counts(counts, scores.scale, ci_prob, "z")
+    varied = np.count_nonzero(counts, axis=1) > 1  # equal answers do not show how much
+    columns = mean, *(np.where(varied, end, np.nan) for end in ends)
+    means = Quantity.over(columns, {"item": scores.items})
     quantities, cautions_of_scale = _on_the_scale({"item_score": means}, scores)
     cautions = (*cautions, *cautions_of_scale)
     return Estimate(

@@ -136,9 +136,6 @@ class Scores(ReadAtOnce):
     def __repr__(self) -> str:
         return f"repeats.Scores({'; '.join(self._counts())})"
 
-    def _repr_html_(self) -> str:
-        return f"<small>repeats.Scores: {'; '.join(self._counts())}</small>"
-
     def _counts(self) -> list[str]:
         """What there is, in a few words each."""
         sizes = {"item": len(self.items), "judge": len(self.judges)}

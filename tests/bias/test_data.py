@@ -187,7 +187,7 @@ def test_repr_fits_on_a_screen():
     assert lines[1].endswith("and 12 more")
     assert lines[2:] == ["  perturbations: format, order", "  reruns: rerun"]
     assert max(map(len, lines)) <= 100
-    assert "<br>" in shifts._repr_html_()
+    assert "<pre>Shifts of" in shifts._repr_html_()
 
 
 WIDE = pd.DataFrame({"doc": list("abc"), "before": [3, 5, 2], "after": [4, 5, 1]})

@@ -120,7 +120,7 @@ def test_ratings_show_what_they_hold():
     many = Ratings(np.ones((40, 2, 2), int), ("yes", "no"), "yes")
     assert len(repr(many).splitlines()) < 12
     assert "and 32 more judges" in repr(many)
-    assert "<br>" in many._repr_html_()
+    assert "<pre>Ratings of" in many._repr_html_()
 
 
 def test_a_positive_option_must_be_one():
