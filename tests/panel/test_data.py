@@ -179,7 +179,7 @@ def test_a_summary_fits_on_a_line_and_names_are_escaped():
     shown = "1 generator, 2 judges, 2 classes, 1 pattern, 0.0% of votes missing"
     design = "calibration='by_generator'"
     assert repr(votes) == f"Votes(12 items, 12 labelled, {shown}, {design})"
-    assert votes._repr_html_() == f"<pre>{repr(votes)}</pre>".replace("'", "&#x27;")
+    assert votes._repr_html_() == f"<pre>{votes!r}</pre>".replace("'", "&#x27;")
     many = [f"g{i}" for i in range(300)]
     votes = bj.panel.Votes([[1]] * 300, [1] * 300, range(300), many, ["a"])
     assert len(votes._repr_html_()) < 3000
