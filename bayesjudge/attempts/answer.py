@@ -243,8 +243,8 @@ def _notes(quoted: Estimate, data: Attempts) -> list[str]:
             expected.append(f"{of_100(row.low)} to {of_100(row.high)}")
     if not seen:
         return []
-    text = f"Without {'an attempt that the judge passed' if data.judged else 'a success'}: "
-    text += listed(seen)
+    never_done = "The judge passed no attempt" if data.judged else "No attempt succeeded"
+    text = f"{never_done} at {listed(seen)}."
     if expected:
-        text += f"; of 100 like these, {listed(expected)} are done less than once in 20 tries"
-    return [f"{text}."]
+        text += f" Of 100 tasks, {listed(expected)} are done less than once in 20 tries."
+    return [text]

@@ -299,7 +299,7 @@ Chances = tuple[list[np.ndarray], list[np.ndarray]]
 
 
 def _judged(sums: Sums, attempts: Attempts) -> Chances:
-    """pass@k and pass^k of the verdicts, one a k."""
+    """pass@k and pass^k of the verdicts, one per k."""
     with np.errstate(invalid="ignore", divide="ignore"):
         never, always = (
             [sums[f"{name}_{k}"][k] / sums[f"{name}_{k}"][0] for k in _ks(sums)]

@@ -244,7 +244,7 @@ class Attempts(View):
         return int((judged > 1).any(axis=2).sum())
 
     def system(self, *names: str) -> Self:
-        """Take some agents out.
+        """Keep some agents.
 
         Parameters
         ----------

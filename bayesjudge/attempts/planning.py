@@ -59,7 +59,7 @@ def tasks_needed(
     Notes
     -----
     The variance of C(c, k)/C(n, k) over tasks, c Beta-binomial, averaged over the posterior; with
-    many attempts a task that of p^k is left of it.
+    many attempts per task it approaches the variance of p^k.
     """
     import pandas as pd
 

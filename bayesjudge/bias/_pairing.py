@@ -24,7 +24,7 @@ KEYS = ["item", "judge", "variant"]
 
 
 class Columns(NamedTuple):
-    """Names of the columns that are read; without a variant the scores are one a variant."""
+    """Names of the columns that are read; without a variant the scores are one per variant."""
 
     item: str
     variant: str | None
@@ -93,18 +93,18 @@ def _require_variant(table: Any, columns: Columns) -> None:
 
 
 def _require_wide(columns: Columns, baseline: str, reruns: tuple[str, ...]) -> None:
-    """Refuse columns of scores that are not one a variant."""
+    """Refuse columns of scores that are not one per variant."""
     names = columns.scores
     with checking("bias.Shifts.from_frame") as require:
         require(
             len({*names}) == len(names) > 1,
             f"score={list(names)}: of a wide table (variant=None) name the columns of the score, "
-            "one a variant, each once",
+            "one per variant, each once",
         )
         both = [name for name in names if name in (columns.item, columns.judge)]
         require(not both, f"{both} name the item or the judge")
         for name in (baseline, *reruns):
-            problem = f"no column {name!r} among score={list(names)}, one a variant"
+            problem = f"no column {name!r} among score={list(names)}, one per variant"
             require(name in names, Problem(problem, "no-column", "score", name, names))
 
 

@@ -191,7 +191,7 @@ def _sentences(
         for i, (place, x) in enumerate(zip(others, sizes, strict=True))
     ]
     if again:
-        parts.append(f"judging again unchanged{by if parts else f' {verb}'} {unchanged}")
+        parts.append(f"judging the same text again{by if parts else f' {verb}'} {unchanged}")
     scale = "" if verdicts else _on_scale(shifts)
     text = listed(parts)
     sentences = [f"'{first[-1]}'{_of_judge(first)} {verb} {size}{'' if text else scale}."]
@@ -217,14 +217,14 @@ def _moved_more(moved: Estimate, order: list[tuple[Any, ...]]) -> tuple[str, ...
     shares[1:] = [share.replace(f" of scores moved by {limit}", "") for share in shares[1:]]
     again = [rows[place] for place in rows if place not in order]
     most = max((row.value for row in again), default=np.nan)
-    unchanged = f" ({percent_of(most)} if judged again unchanged)" * bool(again)
+    unchanged = f" ({percent_of(most)} if the same text is judged again)" * bool(again)
     less = limit.replace("more than ", "")
     if max(rows[place].low for place in named) > MISSED:
         end = f": {less} or less cannot be promised"
     elif max(rows[place].high for place in named) <= MISSED:
         end = f": {less} or less can be promised of {percent_of(1 - MISSED)} of scores"
     else:
-        end = f": more changed scores would tell whether {percent_of(MISSED)} at most move so"
+        end = f": more changed scores would show whether at most {percent_of(MISSED)} move so far"
     return (f"{listed(shares)}{unchanged}{end}.",)
 
 
@@ -249,12 +249,12 @@ def _promised(shifts: Shifts) -> tuple[str, ...]:
     ]
     what = _moved_by(shifts)
     share = percent_of(1 - MISSED)
-    more = "; which share moves further than a limit of yours: --limit NUMBER"
+    more = "For a limit of your own: --limit NUMBER."
     if sure:
-        promise = f"No more than 1 in {round(1 / MISSED)} such changes moves {what} further than "
-        return (f"{promise}{listed(sizes)}, with probability {share}{more}.",)
+        promise = f"With probability {share}, at most 1 in {round(1 / MISSED)} such changes moves "
+        return (f"{promise}{what} by more than {listed(sizes)}. {more}",)
     promise = f"The next such change moves {what} by at most {listed(sizes)} with probability "
-    return (f"{promise}{share}, on average over what might have been measured{more}.",)
+    return (f"{promise}{share}, on average over what might have been measured. {more}",)
 
 
 def _bound(group: Shifts, sure: bool) -> float:
@@ -395,9 +395,8 @@ def _winners(bias: Estimate, data: Orders, shown: Iterable[int], ci_prob: float)
         verb = claim(prob, "wins", "win")
         by = f" by {judge}" if len(data.judges) > 1 else ""
         yield (
-            f"With the place taken out {names[0]} {verb}{by}: {percents(row)} of the points over "
-            f"both orders, half a point each for a tie; it is better than {names[1]} with "
-            f"probability {chance(prob)}."
+            f"Over both orders {names[0]} {verb}{by}: {percents(row)} of the points, half a point "
+            f"each for a tie; it is better than {names[1]} with probability {chance(prob)}."
         )
 
 

@@ -343,7 +343,7 @@ class Shifts(ReadAtOnce):
             Column that names the variant; None of a wide table, with one row per item (and judge).
         score : str or sequence of str
             Column of the released score, or of several: a shift is then a vector. Of a wide table
-            the columns of the score, one a variant, whose names are those of the variants.
+            the columns of the score, one per variant, whose names are those of the variants.
         judge : str, optional
             Column that names the judge.
         repeats : {"mean", "neighbours"}, optional

@@ -50,7 +50,7 @@ def position_shift(
         Columns with the score (a number), the place that the answer had, and what names the answer
         (within the table, not within a prompt).
     judge : str, optional
-        Column that names the judge; shifts are told for each.
+        Column that names the judge; shifts are reported for each.
     ci_prob : float, default 0.95
         Coverage that the intervals aim at.
 

@@ -340,7 +340,7 @@ def shifts(
     score : list[str]
         Column of the score (default: `score`); several columns of a long table are a vector of
         scores. Of a wide table (no `--variant`, and no column of that name) the columns of the
-        score, one a variant.
+        score, one per variant.
     judge : str
         Column that names the judge.
     baseline : str

@@ -74,8 +74,10 @@ def orders(
     item : str
         Column that names the pair, or its prompt: rows that share it are repeats, and pairs the
         sample.
-    shown_first, shown_second : str
-        Of one row per verdict: columns with the system whose answer was shown first, and second.
+    shown_first : str
+        Of one row per verdict: column with the system whose answer was shown first.
+    shown_second : str
+        The same of the answer shown second.
     verdict : str
         Of one row per verdict: column with the place that won.
     winner : list[str]

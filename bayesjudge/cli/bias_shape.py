@@ -23,7 +23,7 @@ ROW = "row number"
 
 @dataclass(frozen=True)
 class Shape:
-    """Columns that are read: of a wide table `scores` are one a variant, and `variant` is None."""
+    """Columns that are read: in a wide table `scores` has one per variant, `variant` is None."""
 
     item: str
     variant: str | None
@@ -91,8 +91,8 @@ class Shape:
         except InputError as error:
             if self.variant is None and error.has("repeated-items"):
                 words = (
-                    f"{how_many(len(self.scores), 'column')} of --score are read as one a variant; "
-                    "if rows are of different variants: --variant COLUMN"
+                    f"{how_many(len(self.scores), 'column')} of --score are read as one per "
+                    "variant; if rows are of different variants: --variant COLUMN"
                 )
                 error.problems.append(Problem(words))
             raise

@@ -106,7 +106,7 @@ def label(
         Show the verdict too; who sees it tends to agree.
     read : list[Path]
         A sheet that was filled in. May be repeated: of several people, the share that call an item
-        good counts, and their agreement is told.
+        good counts, and the answer says how far they agree.
     n : int
         Items of the next batch.
     strategy : str

@@ -111,12 +111,12 @@ def panel(
         What can be voted, if that is not pass and fail.
     calibration : str
         How the labelled items were chosen: at random within each generator, all items of some
-        generators, so many good and so many bad ones, other items than these, or by their votes.
+        generators, a fixed number of good and of bad ones, other items, or by their votes.
         Asked for if some of a generator's items are labelled and others are not.
     model : str
         What to sample; auto takes what suits the votes and labels.
     missing : str
-        Leave a missing vote out, or let it be one more response (dawid_skene and correlated).
+        Leave a missing vote out, or count it as a response of its own (dawid_skene and correlated).
     width : float
         Say how many labels are needed for intervals of this width, from the lower to the upper end
         (of 0.1 with --details).

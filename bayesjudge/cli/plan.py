@@ -81,7 +81,7 @@ def plan(
         Width of the interval that is wanted, from its lower to its upper end (twice what stands
         after a "±"), as a share of items.
     labelled : list[int]
-        Number of labels whose width is told. May be repeated; by default 50, 100, 200 and 400.
+        Number of labels to give the width for. May be repeated; by default 50, 100, 200 and 400.
     probability : float
         With --at-least: probability that a pass must reach, as in `bayesjudge gate` (default 0.95).
     power : float
@@ -108,7 +108,7 @@ def plan(
         Draw the table of widths, in the format that the file's name ends in.
     json : bool
         Print one JSON document instead of text (schema bayesjudge/3): `inputs`, the options;
-        `rows`, one a number of labels and way of spending them, with the columns of the table;
+        `rows`, one per number of labels and way of spending them, with the columns of the table;
         `labels_needed` for `width` or `at_least` by strategy, null if none do; `answer`, the
         sentence.
 

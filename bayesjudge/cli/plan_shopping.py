@@ -28,7 +28,7 @@ HEADS = {"cost": "cost", "way": "way", "labels": "labels", "more": "more", "item
          "second": "stronger", "width": "width", "reached": "chance"}  # fmt: skip
 
 
-@Parameter(name="*", group=Group("A pilot, and what goods cost", sort_key=1), negative="")
+@Parameter(name="*", group=Group("A pilot and prices", sort_key=1), negative="")
 @dataclass(frozen=True)
 class OfPilot:
     """A pilot, and what is sold.

@@ -134,7 +134,7 @@ def report(
         How well an item's mean is to be known: to ± this, half the width of its interval. If not
         said, a third of a step of the scale, which keeps neighbouring values apart.
     cost_per_call : float
-        In any currency.
+        Price of a call, in any currency: adds the cost of the calls.
     items : Path
         Write every item's mean, by method, to a CSV file; the screen shows those of 20 items at
         most.

@@ -102,12 +102,12 @@ def rubric(
         What a failed call of the judge is: what costs most points (worst: not met, but met where
         the weight is below 0), what costs fewest (best), or left out (drop).
     not_applicable : list[str]
-        What is said where a criterion is not about an output, such as skip.
+        Value for a criterion that does not apply to an output, such as skip.
     at_least : float
-        Also the share of outputs whose total is so high, as a share of the points.
+        Adds the share of outputs that get at least this share of the points.
     reach : float
-        What people reach among themselves (sensitivity + specificity - 1, or their correlation): a
-        criterion on which the judge surely does not is told.
+        What people reach among themselves (sensitivity + specificity - 1, or their correlation);
+        the answer names the criteria on which the judge surely stays below.
 
     Raises
     ------

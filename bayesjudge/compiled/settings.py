@@ -118,7 +118,7 @@ def jitable[F: Callable[..., Any]](function: F) -> F:
 def compile_function(function: Callable[..., Any], file: Path) -> Callable[..., Any]:
     """Compile a function of `file` when it is called, and keep it where PyTensor keeps its own.
 
-    Numba keeps a function by its own text; here the whole file's counts, as it may call others.
+    Numba's cache goes by a function's text; here by the whole file's, since it may call others.
     """
     import numba
 

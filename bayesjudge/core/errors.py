@@ -69,7 +69,7 @@ class InputError(ValueError):
         return "; ".join(map(str, self.problems))
 
     def has(self, *ids: str, value: Any = None) -> bool:
-        """Whether a problem has one of some ids, and is of a value if one is given.
+        """Whether a problem has one of these ids, and is about `value` if that is given.
 
         Parameters
         ----------

@@ -181,7 +181,7 @@ class Quantity:
     dims : tuple of str
         Names of the dimensions, for example ``("judge", "truth", "vote")``; empty for one number.
     labels : sequence of tuple
-        For each entry its coordinates, one a dimension. Combinations may be absent.
+        For each entry its coordinates, one per dimension. Combinations may be absent.
     raw : array_like, shape (n_labels,), optional
         Values before they were clipped to their range.
 
@@ -424,7 +424,7 @@ class Estimate:
     def table(self) -> pd.DataFrame:
         """The numbers as a tidy table.
 
-        Columns ``quantity``, one a dimension (``""`` where a quantity does not have it), ``value``,
+        Columns ``quantity``, one per dimension (``""`` if a quantity does not have it), ``value``,
         ``low``, ``high``, and ``raw`` where a value was clipped; one row per entry.
         """
         import pandas as pd

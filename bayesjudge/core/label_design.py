@@ -33,7 +33,7 @@ SUITED: dict[Identified, tuple[str, ...]] = {
 class LabelDesign:
     """How the labelled items were chosen: it decides which estimators are right.
 
-    A design that is not among `DESIGNS` is one more of these: hand it to ``calibration=`` in place
+    You can make a design that is not among `DESIGNS`: pass it to ``calibration=`` in place
     of a name, of every table of verdicts, scores, classes and votes; one with a likelihood or
     closed forms of its own is about counts, and read as `Counts`. A fit's file holds its name only,
     so put it into `DESIGNS` before such a fit is saved or loaded.

@@ -38,7 +38,7 @@ def side_by_side(
     Returns
     -------
     pandas.DataFrame
-        Columns ``quantity``, one a dimension (``system``, ``judge``, …), ``method``, ``value``,
+        Columns ``quantity``, one per dimension (``system``, ``judge``, …), ``method``, ``value``,
         ``low``, ``high``, ``width`` (of the interval, in the quantity's units) and ``interval``;
         quantities in the order in which they first occur, methods in the order given.
 

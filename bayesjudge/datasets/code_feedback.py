@@ -47,7 +47,7 @@ def code_feedback(
     -------
     pandas.DataFrame
         A wide table, one row per item: ``item``, ``generator``, ``truth`` (1 is valid) and one
-        column a judge (1 valid, 0 invalid, empty missing).
+        column per judge (1 valid, 0 invalid, empty missing).
 
     Raises
     ------
@@ -75,7 +75,7 @@ def code_feedback(
 
 
 def _from_workbook(file: Path) -> pd.DataFrame:
-    """Join the sheets, one a generator: people's label is ``y``, a judge's vote ``y_NAME``."""
+    """Join the sheets, one per generator: people's label is ``y``, a judge's vote ``y_NAME``."""
     try:
         sheets = pd.read_excel(file, sheet_name=None)
     except ImportError as error:

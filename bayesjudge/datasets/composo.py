@@ -23,7 +23,7 @@ FILES = {
 
 
 def composo(prompt: Prompt = "base", *, path: str | Path | None = None) -> pd.DataFrame:
-    """Load the scores that two judges gave eight times to four responses an item, 1,730 items.
+    """Load the scores that two judges gave eight times to four responses per item, 1,730 items.
 
     The file is fetched once from the authors' repository, at a fixed commit, and kept in the
     user's cache; its checksum is verified each time. `composo_scores` ships counts of one prompt.

@@ -27,8 +27,8 @@ def code_feedback_votes() -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        5,972 rows, one an item: ``item``, ``generator``, ``truth`` (1 is valid feedback), and one
-        column a judge (1 valid, 0 invalid, empty missing).
+        5,972 rows, one per item: ``item``, ``generator``, ``truth`` (1 is valid feedback), and one
+        column per judge (1 valid, 0 invalid, empty missing).
 
     References
     ----------
@@ -52,7 +52,7 @@ def llmbar() -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        6,500 rows, one a judge, prompt and pair: ``judge``, ``prompt``, ``gold`` (the better
+        6,500 rows, one per judge, prompt and pair: ``judge``, ``prompt``, ``gold`` (the better
         answer, 1 or 2), ``order1`` and ``order2`` (the winner by content with answer 1 shown first
         and shown second; empty if the verdict could not be read).
 
@@ -77,7 +77,7 @@ def pandalm() -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        999 rows, one a battle: ``first`` and ``second`` (the models), ``gpt35`` and ``pandalm7b``
+        999 rows, one per battle: ``first`` and ``second`` (the models), ``gpt35`` and ``pandalm7b``
         (the judges' verdicts: 1, 2 or tie; empty if it could not be read), and ``annotator1`` to
         ``annotator3`` (people's).
 
@@ -111,7 +111,7 @@ def composo_scores(judge: Literal["full", "mini"] = "mini") -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        55,360 rows, one a call: ``item`` (a response) and ``score`` (1 to 10, empty if the call
+        55,360 rows, one per call: ``item`` (a response) and ``score`` (1 to 10, empty if the call
         failed).
 
     Raises
@@ -184,7 +184,7 @@ def llm_rubric() -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        225 rows, one a dialogue in no order: ``dialogue``; ``judge_Q0`` to ``judge_Q8``, the mean
+        225 rows, one per dialogue in no order: ``dialogue``; ``judge_Q0`` to ``judge_Q8``, the mean
         of the judge's distribution over the grades, Q0 of overall satisfaction; ``human_Q0`` to
         ``human_Q8``, the mean grade of people; and ``first_Q0``, ``second_Q0`` and so on, the
         grades of two of them. Empty where nobody gave one: in the source a grade of 0, as on

@@ -212,7 +212,7 @@ def tau_bench_airline() -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        200 rows, one a trial: ``task``, ``trial`` and ``success`` (1 or 0).
+        200 rows, one per trial: ``task``, ``trial`` and ``success`` (1 or 0).
 
     References
     ----------

@@ -164,17 +164,17 @@ class Pilot:
         return _Moments(means[:, 0], covariance * (n + 1) / (n - 1), n)
 
     def kurtosis(self, *judges: int) -> float:
-        """Measure how much a variance varies that is estimated of what judges leave of the truth.
+        """Compute the kurtosis of what judges leave unexplained of the truth.
 
         Parameters
         ----------
         *judges : int
-            Their places; none of the truth itself.
+            Columns of judges; without any, of the truth itself.
 
         Returns
         -------
         float
-            Fourth moment by the square of the second; 3 of a normal distribution.
+            Fourth moment over the squared second one; 3 for a normal distribution.
         """
         design = np.column_stack([np.ones(len(self.truth)), self.judged[:, list(judges)]])
         rest = self.truth - design @ np.linalg.lstsq(design, self.truth, rcond=None)[0]

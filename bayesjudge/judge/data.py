@@ -211,7 +211,7 @@ class Judged(View):
         truth_from : float, optional
             The lowest human number that is a pass.
         by : str, optional
-            Column by whose values numbers are told: systems, criteria, topics.
+            Column by whose values numbers are given: systems, criteria, topics.
         item : str, optional
             Column that identifies the item of a row.
         repeats : {"system", "judge"}, optional

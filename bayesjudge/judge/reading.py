@@ -40,7 +40,7 @@ class Finding(NamedTuple):
     text : str
         The finding in words.
     p_value : float
-        By itself; Benjamini and Hochberg's rule is over all that were looked at.
+        Of this finding alone; Benjamini and Hochberg's rule covers all that were tried.
     labelled : int
         Labelled outputs.
     """

@@ -396,7 +396,10 @@ def _why(chosen: Quoted, named: Method, sampled: Sequence[Estimate]) -> str:
     if chosen.uncorrected:
         return f"Shown: {method}, which no label corrects.{others}"
     if method == named:
-        what = "the normal approximation of the model that suits these labels"
+        what = (
+            "the normal approximation of the model that suits these labels. It uses the votes of "
+        )
+        what += "all judges: bayesjudge prevalence, by one judge's, gives another number"
         return f"Quoted: {method}, {what}.{others}"
     more = "" if sampled else " A sampled model may use more of the votes and answer otherwise."
     return f"Quoted: {method}, a closed form.{others}{more}"

@@ -222,7 +222,7 @@ def dawid_skene_em(
     ci_prob : float, default 0.95
         Coverage that the intervals aim at.
     missing : {"skip", "response"}
-        Leave a missing vote out, or let it be one more response that depends on the truth.
+        Leave a missing vote out, or count it as a response of its own, which depends on the truth.
     prior_count : float, default 0.5
         Items of each class added to every generator, and to every judge and truth so many votes for
         each kind of vote, in the proportions that all judges have together; 0 is maximum

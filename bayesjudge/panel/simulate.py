@@ -29,9 +29,9 @@ def simulate(
     Parameters
     ----------
     prevalence : sequence of float
-        True share of good outputs, one a generator.
+        True share of good outputs, one per generator.
     sensitivity, specificity : sequence of float
-        True rates, one a judge, averaged over items.
+        True rates, one per judge, averaged over items.
     items : int, default 300
         Outputs of each generator.
     labelled : int or sequence of int, default 100

@@ -177,9 +177,9 @@ def difference(
     ci_prob : float, default 0.95
         Coverage that the interval aims at.
     g : {"linear", "identity", "binned", "isotonic", "spline", "stacked"}
-        What the judge predicts: so much of its word that the variance is least (PPI++); its word
-        (PPI); or, of scores, what a curve makes of them, of each labelled item from the labels of
-        the other folds, as PPI++ weighs it: means of bins, the best rising step function, a natural
+        What predicts a label: the judge's word with the weight that makes the variance least
+        (PPI++); its word as it is (PPI); or, of scores, a curve fitted to the labels of the other
+        folds and weighed as in PPI++: means of bins, the best rising step function, a natural
         cubic spline, or all of these and a straight line, stacked.
     folds : int, default 5
         Folds of the curves, 2 or more.
@@ -269,7 +269,7 @@ def post_stratified(data: Any, *, ci_prob: float = 0.95, target: Target = "popul
     Parameters
     ----------
     data : Counts, Items, ClassCounts or Scores
-        Verdicts or scores, and labels; how often a verdict occurs is told by labelled and test
+        Verdicts or scores, and labels; how often a verdict occurs is read from labelled and test
         items together.
     ci_prob : float, default 0.95
         Coverage that the interval aims at.
@@ -469,8 +469,8 @@ def propensity_weighted(
     ci_prob : float, default 0.95
         Coverage that the interval aims at.
     g : {"linear", "identity"}
-        What the judge predicts: so much of its word that the variance is least, or its word. At a
-        weight of 0 this is Hájek's estimator, which leaves the judge out.
+        What predicts a label: the judge's word with the weight that makes the variance least, or
+        its word as it is. With a weight of 0 this is Hájek's estimator, which leaves the judge out.
     target : {"population", "items"}
         About the process that the items come from, or about these very items: then only which
         items were labelled is left to chance.
@@ -633,8 +633,8 @@ def closed_forms(
     ci_prob : float, default 0.95
         Coverage that the intervals aim at.
     mismatched : bool, default False
-        Make all that the table has, of counts all of source 1's Table 1 and their relatives; those
-        that the design does not support have a caution ``design-mismatch``.
+        Return all that the table allows, for counts all of source 1's Table 1 and their
+        relatives; those that the design does not support have a caution ``design-mismatch``.
     target : {"population", "items"}
         About the process that the items come from, or about these very items. Then closed forms
         that answer for the population alone are left out, each with a caution.

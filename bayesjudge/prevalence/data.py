@@ -415,7 +415,7 @@ class Counts(View):
         return tuple(s for s, n in zip(self.systems or (), labels, strict=False) if n == 0)
 
     def system(self, name: str) -> Self:
-        """Take one system out.
+        """Return the counts of one system.
 
         Parameters
         ----------

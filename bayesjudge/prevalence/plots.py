@@ -162,7 +162,7 @@ def plot_widths(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        A colour a pass rate, a line style a split.
+        One colour per pass rate, one line style per split.
     """
     ax = ax or new_axes(6.5, 3.6)
     styles = {"equal": "--", "adaptive": "-", "best": ":"}

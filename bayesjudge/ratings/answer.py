@@ -79,8 +79,8 @@ def answer(
     return Answer(
         text,
         basis=_basis(ratings),
-        why=f"Quoted: {rates.method}, which one choice per item identifies; intervals by weighing "
-        "items.",
+        why=f"Quoted: {rates.method}, for which one choice per item is enough; intervals by a "
+        "bootstrap over items.",
         quoted=rates.only(rate),
         notes=(*notes, *_others(estimates, rows), *_instead_of_people(estimates)),
     )
@@ -138,15 +138,14 @@ def _others(estimates: list[Estimate], rows: dict[str, Row]) -> tuple[str, ...]:
     other = sum(name != first for name in apart)
     tied = len(tops) - len(apart)
     if other:
-        text = f"{other} of {len(named)} definitions of agreement name another judge: they measure "
-        text += "different things"
+        text = f"By {other} of {len(named)} definitions of agreement another judge is best"
     else:
-        which = " that tell the judges apart" if tied else ""
-        text = f"All {len(apart)} definitions of agreement{which} name {first}"
-    text += f"; {tied} of {len(named)} do not tell them apart" if tied else ""
+        which = " that separate the judges" if tied else ""
+        text = f"By all {len(apart)} definitions of agreement{which} {first} is best"
+    text += f"; {tied} of {len(named)} do not separate them" if tied else ""
     sure = sum(max(of.values()) >= SURE for of in named.values())
     by = ", by the sampled model of what each would choose again" if sampled else ""
-    return (f"{text}; {sure or 'none'} of {len(named)} surely ({SURE:g} or more){by}.",)
+    return (f"{text}; {sure} of {len(named)} with probability {SURE:g} or more{by}.",)
 
 
 def _instead_of_people(estimates: list[Estimate]) -> tuple[str, ...]:
@@ -159,8 +158,8 @@ def _instead_of_people(estimates: list[Estimate]) -> tuple[str, ...]:
         return (f"Whether a judge could replace a person is not known: {few.text}.",)
     passes = {str(judge): row.value for (judge,), row in rows_of([tested], "passes").items()}
     parts = [f"{judge} {chance(value)}" for judge, value in passes.items()]
-    text = "Probability that a judge agrees with people as well as half of the annotators do, or "
-    return (f"{text}more: {listed(parts)}.{_published_test(estimates, passes)}",)
+    text = "Probability that a judge agrees with people at least as well as half of the annotators "
+    return (f"{text}do: {listed(parts)}.{_published_test(estimates, passes)}",)
 
 
 def _published_test(estimates: list[Estimate], passes: Mapping[str, float]) -> str:
@@ -171,8 +170,8 @@ def _published_test(estimates: list[Estimate], passes: Mapping[str, float]) -> s
         return ""
     shares = listed([f"{judge} {100 * share:.0f} %" for judge, share in proved.items()])
     few = any(passes.get(judge, 0) > 0.5 > share for judge, share in proved.items())
-    why = ", which takes more items than these, since it must exclude chance for each" * few
-    return f" The published test wants proof against each annotator{why}: {shares} of them so far."
+    why = " It needs more items than these." * few
+    return f" The published test asks for proof against each annotator: {shares} so far.{why}"
 
 
 def _basis(ratings: Ratings | None) -> str:

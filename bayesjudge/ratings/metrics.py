@@ -246,7 +246,7 @@ def aggregate(profile: Profile, how: str, cutoff: float = 0.5, ties: str = "shar
     ties : {"share", "first"}
         If several options are chosen most, share the 1 between them, or give it to the first in the
         order of the options, as the source's code does. An order that nobody meant then decides;
-        with one to four ratings an item, ties are common.
+        with one to four ratings per item, ties are common.
 
     Returns
     -------

@@ -310,8 +310,11 @@ class File:
         """Columns, and of JSON the fields of objects in them: ``judge.label``."""
         if self.kind not in ("json", "jsonl"):
             return self.columns
-        rows = islice(self.records(), SEEN)
-        return list(dict.fromkeys(name for row in rows for name in fields_of(row)))
+        rows = [*islice(self.records(), SEEN)]
+        names = dict.fromkeys(name for row in rows for name in fields_of(row))
+        outer = {name.rpartition(".")[0] for name in names}  # an object, though null in some rows
+        objects = {n for n in outer for row in rows if isinstance(cell_of(row, n), Mapping)}
+        return [name for name in names if name not in objects]
 
     def columns_if(self, *kinds: str) -> set[str]:
         """Its columns, if it is of one of some kinds: of those of tables, if none is named."""

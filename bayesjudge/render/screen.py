@@ -231,7 +231,7 @@ def show_sampled(
     mine = [r for r in sampled if r.entry in quoted if not is_bounded(r.row)]
     if mine:
         gap = max(abs(r.row.value - quoted[r.entry].value) for r in mine)
-        words = f"{fit.method.brief}, sampled since, differs from these numbers by at most "
+        words = f"{fit.method.brief}, now sampled, differs from these numbers by at most "
         wrapped(console, f"{words}{_gap(gap, mine[0].quantity)}: --details", "  ", "    ")
     for note in answer.notes:
         if note not in before.quoting.notes:
@@ -262,10 +262,10 @@ def _apart(others: Sequence[Record], kept: Sequence[Record], style: Style) -> st
     if rows[far.entry].low <= far.row.value <= rows[far.entry].high:
         text = f"Other methods differ by at most {_gap(gap, far.quantity)}"
     else:
-        of = f" of {_where(far)}" * bool(far.where)
+        place = f" for {_where(far)}" * bool(far.where)
         shown = _number(far.row.value, far.quantity in COUNTS)
-        text = f"Another method differs: {far.method.brief} has {shown}{of}, outside the interval "
-        text += "above"
+        text = f"Another method gives {shown}{place}, outside the interval above: "
+        text += far.method.brief
     return f"{text}{_turned(known, kept, style)} (--details)."
 
 
@@ -354,7 +354,7 @@ def table(
     above: Sequence[Record] = (),
     named: bool = False,
 ) -> None:
-    """Print estimates, one a line: by coordinates, with the quantity's name if `named`.
+    """Print estimates, one per line: by coordinates, with the quantity's name if `named`.
 
     Rows `above` that were printed before are gone on with: no heading, columns as wide as theirs.
     """

@@ -167,8 +167,8 @@ def _sentences(
         f"An item needs {how_many(int(n), 'call')} ({low:.0f} to {high:.0f}, {level} interval) "
         f"until its mean score is known to ± {wanted}{price}.",
         f"± is half of a {level} interval, on average over items. One call has a standard "
-        f"deviation of {once / z:.2g} and gives the mean to ± {once:.2g}, the {each:.0f} that were "
-        f"made to ± {now:.2g}.",
+        f"deviation of {once / z:.2g} and gives the mean to ± {once:.2g}, the {each:.0f} calls "
+        f"made give it to ± {now:.2g}.",
     )
 
 
@@ -212,7 +212,7 @@ def _judges(needed: Estimate, wanted: float, shown: str, judges: int) -> tuple[s
     if any(caution.id == "copied-repeats" for caution in needed.cautions):
         notes += ["These need a judge that answers anew: here, further calls return copies."]
     if "judges_needed" not in needed:
-        notes += ["What another judge would say is not in it: that takes scores of several judges."]
+        notes += ["This says nothing of other judges: that takes scores of several."]
         return tuple(notes)
     left, others = needed["half_width_left"], needed["judges_needed"].value
     sure = left.value if math.isnan(left.low + left.high) else None
@@ -223,9 +223,9 @@ def _judges(needed: Estimate, wanted: float, shown: str, judges: int) -> tuple[s
         reach = "cannot"
     ends = f" ({left.low:.2g} to {left.high:.2g})" if sure is None else ""
     notes += [
-        f"Of the mean over all judges that could be asked, these {judges} leave ± {left.value:.2g}"
-        f"{ends} open, however often they are asked: more calls of them {reach} reach ± {shown}; "
-        f"{others:.0f} judges asked once each would."
+        f"If the mean is to hold for all judges that could be asked, these {judges} give it to "
+        f"± {left.value:.2g}{ends} at best: more calls {reach} reach ± {shown}; {others:.0f} "
+        "judges asked once each would."
     ]
     return tuple(notes)
 
@@ -252,8 +252,8 @@ def _of_verdicts(
         )
     except InputError as error:
         text = (
-            "These verdicts cannot tell how often the judge contradicts itself: "
-            f"{error.message}. Two or more calls about each item would tell."
+            "These verdicts do not show how often the judge contradicts itself: "
+            f"{error.message}. Two or more calls about each item would."
         )
         return Answer(text, basis, "", quoted=instead, known=False)
     if len(scores.judges) == 1:
@@ -281,9 +281,9 @@ def _of_verdicts(
         notes += ("These need a judge that answers anew: here, further calls return copies.",)
     half = int(read.repeats[read.repeats > 1].min()) // 2
     why = (
-        "Quoted: pairs of calls about one item; majorities of more than "
-        f"{how_many(half, 'call')}, which is half of those made, as they would be if the items' "
-        "shares of passes had a Beta distribution."
+        "Quoted: pairs of calls about one item, and for majorities of more than "
+        f"{how_many(half, 'call')} (half of those made) a Beta distribution of the items' shares "
+        "of passes."
     )
     kept = [name for name in contradiction.quantities if name != "majority_atypical"]
     return Answer(text, basis, why=why, quoted=contradiction.only(*kept), notes=notes)

@@ -110,7 +110,7 @@ def as_if_iid(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     Parameters
     ----------
     scores : Scores
-        At least two scores an item.
+        At least two scores per item.
     ci_prob : float, default 0.95
         Coverage that the interval aims at, and has if all answers are alike.
 

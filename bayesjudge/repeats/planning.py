@@ -28,7 +28,7 @@ def third_of_a_bin(value_range: float, bins: int) -> float:
     value_range : float
         Greatest less least score, for example 4 on a scale from 1 to 5.
     bins : int
-        Classes that are to be told apart, 1 or more.
+        Classes to tell apart, 1 or more.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def cost_table(
     value_range : float
         Greatest less least score.
     bins : sequence of int
-        Classes that are to be told apart; each gives the half-width `third_of_a_bin`.
+        Classes to tell apart; each gives the half-width `third_of_a_bin`.
     ci_probs : sequence of float
         Probabilities of the interval.
     items : int, default 1
@@ -134,7 +134,7 @@ def cost_table(
     -------
     pandas.DataFrame
         One row per combination: ``bins``, ``ci_prob``, ``half_width`` (units of the scale),
-        ``repeats`` (calls an item), ``calls``, ``cost``, ``seconds``.
+        ``repeats`` (calls per item), ``calls``, ``cost``, ``seconds``.
 
     Raises
     ------

@@ -62,7 +62,7 @@ def self_contradiction(
     flips_at_most : float, default 0.05
         How often a majority may flip, for ``majority_calls``; in (0, 0.5).
     calls : sequence of int, default (1, 3, 5, 11, 25, 51, 101)
-        Sizes of the majorities that are told; odd, 101 at most.
+        Sizes of the majorities to report; odd, 101 at most.
     ci_prob : float, default 0.95
         Coverage that the intervals aim at.
 

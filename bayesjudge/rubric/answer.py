@@ -98,8 +98,8 @@ the judge gives 58 %.
     return Answer(
         text,
         basis="" if rubric is None else _basis(rubric),
-        why=f"Quoted: {quoted.whole.method}, by output, so that errors may go together over "
-        "criteria.",
+        why=f"Quoted: {quoted.whole.method}, output by output: errors on its criteria may be "
+        "related.",
         quoted=quoted.shares,
         judge=quoted.judge,
         notes=tuple(notes),

@@ -24,7 +24,7 @@ def rows_of_records(records: Iterable[Mapping[str, Any]], field: str | None = No
     Returns
     -------
     pandas.DataFrame
-        A column a field of the criteria, and one a plain field of the record, called
+        A column per field of the criteria, and one per plain field of the record, called
         ``record.field`` where both have one of a name; ``record`` counts the records.
 
     Raises

@@ -37,7 +37,7 @@ class NotWeighed(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Weighed:
-    """Draws of each unknown, one a row, with weights that add up to 1."""
+    """Draws of each unknown, one per row, with weights that add up to 1."""
 
     values: Mapping[str, np.ndarray]
     weight: np.ndarray
@@ -67,7 +67,7 @@ def interval_of(draws: np.ndarray, weight: np.ndarray, ci_prob: float, kind: str
 def intervals_of(
     draws: np.ndarray, weight: np.ndarray, ci_prob: float, kind: str
 ) -> tuple[np.ndarray, ...]:
-    """Means, lows and highs of weighed draws, one a row, in the order of the other axes."""
+    """Means, lows and highs of weighed draws, one per row, in the order of the other axes."""
     columns = draws.reshape(len(weight), -1).T
     return tuple(np.transpose([interval_of(column, weight, ci_prob, kind) for column in columns]))
 

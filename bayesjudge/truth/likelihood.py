@@ -219,7 +219,7 @@ def draw_responses(
     log_weight: np.ndarray | None,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Responses anew for the same items, one a row, with the same ones missing, by one draw.
+    """Responses anew for the same items, one per row, with the same ones missing, by one draw.
 
     Truths that nobody knows are drawn with them, and so is a shared effect, among its nodes.
     """

@@ -153,7 +153,7 @@ class LatentTruth(BayesianModel):
     def _replicates(
         self, data: Any, items: Verdicts, values: Mapping[str, np.ndarray], rng: np.random.Generator
     ) -> Iterator[np.ndarray]:
-        """Responses anew for some items, one a row, by each draw of the components' variables."""
+        """Responses anew for some items, one per row, by each draw of the components' variables."""
         shares, errors = self._shares(data), self._errors(data)
         assert shares is not None
         of_shares, of_errors = (likelihood.table_of_draws(p, values) for p in (shares, errors))

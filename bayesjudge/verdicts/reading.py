@@ -338,7 +338,7 @@ def one_row_an_output(table: Any, how: Reading) -> tuple[Any, Reading]:
         require(not absent, f"no column {absent}, and column {rater!r} names {few(raters)}")
         for column in said:
             torn = outputs.index[outputs[column].map(len) > 1].tolist()
-            require(not torn, f"column {column!r} says two things of {torn[:3]}: one an output")
+            require(not torn, f"column {column!r} says two things of {torn[:3]}: one per output")
         torn = by_person.index[by_person.map(len) > 1].tolist()
         require(not torn, f"one person labels an output twice, and differs: {torn[:3]}")
         require(people, f"column {rater!r} names nobody who gave a label")
@@ -529,7 +529,7 @@ def other_systems(tables: Sequence[Any], how: Reading) -> tuple[str, ...]:
     return tuple(sorted(labels - asked))
 
 
-# Several rows an item ----------------------------------------------------------------------------
+# Several rows per item ----------------------------------------------------------------------------
 
 
 def read_item_cells(table: Any, how: Reading, repeats: str | None) -> dict[str, Any]:

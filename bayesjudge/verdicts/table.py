@@ -635,7 +635,7 @@ class Verdicts:
         return dict(zip(self.covariates, columns, strict=True))
 
     def merged(self) -> Self:
-        """Take all groups for one, as if no column had named them.
+        """Treat all groups as one, as if no column had named them.
 
         Returns
         -------

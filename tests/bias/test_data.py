@@ -229,7 +229,7 @@ def test_nothing_of_a_wide_table_is_dropped_in_silence():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"score": "before"}, "name the columns of the score, one a variant"),
+        ({"score": "before"}, "name the columns of the score, one per variant"),
         ({"score": ["before", "before"]}, "each once"),
         ({"score": ["before", "doc"]}, r"\['doc'\] name the item or the judge"),
         ({"baseline": "first"}, "no column 'first' among score="),

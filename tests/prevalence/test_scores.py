@@ -17,7 +17,7 @@ from scipy.stats import mannwhitneyu, sem, t
 import bayesjudge as bj
 from bayesjudge.core.errors import UninformativeJudgeError
 from bayesjudge.prevalence.scores.cautions import not_rising
-from bayesjudge.prevalence.scores.closed_form import _ScoresSample, curve_parts
+from bayesjudge.prevalence.scores.closed_form import _ScoresSample
 from bayesjudge.prevalence.scores.curves import CURVES
 from bayesjudge.prevalence.scores.model import NumbersByBin
 from bayesjudge.truth.quadrature import posterior_of
@@ -242,7 +242,7 @@ def test_stacked_curves_are_fitted_where_they_are_not_used():
         alone = P.human_only(made)["mean_score"]
         gains.append((found.high - found.low) / (alone.high - alone.low))
     assert 0.99 < np.mean(gains) < 1.05
-    assert sum(curve_parts(made).values()) == pytest.approx(1)
+    assert sum(_ScoresSample(made).predicted("stacked")[-1].values()) == pytest.approx(1)
 
 
 def test_stacked_curves_are_quoted_and_the_answer_says_what_they_gain():

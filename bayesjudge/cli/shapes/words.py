@@ -35,7 +35,9 @@ def says_judge(name: str) -> bool:
         return machine
     if any(word in lower for word in ("review", "gold", "truth")):
         return machine or bool({*words_of(name)} & {"judge", "auto", "autorater"})
-    called = has_part(name, "verdicts")
+    called = has_part(name, "verdicts") or (
+        is_called(name, "evaluations") and not is_called(name, "labellers")
+    )
     return machine or called or (len({*words_of(name)}) > 1 and is_called(name, "machines"))
 
 

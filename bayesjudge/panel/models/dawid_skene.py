@@ -340,7 +340,7 @@ class DawidSkene(LatentTruthPanel):
 
 @dataclass(frozen=True)
 class MulticlassDawidSkene(_LatentTruth):
-    r"""Dawid and Skene's model of more than two classes: one confusion matrix a judge.
+    r"""Dawid and Skene's model of more than two classes: one confusion matrix per judge.
 
     .. math:: z_i \sim Categorical(\pi_g), \quad
         v_{ij} \mid z_i = k \sim Categorical(C_{jk}), \quad
@@ -355,7 +355,7 @@ class MulticlassDawidSkene(_LatentTruth):
     diagonal, off_diagonal : float, default 2 and 1
         Dirichlet weights of a right vote and of each wrong one.
     missing : {"skip", "response"}
-        Leave a missing vote out, or let it be one more response that depends on the truth.
+        Leave a missing vote out, or count it as a response of its own, which depends on the truth.
 
     Raises
     ------

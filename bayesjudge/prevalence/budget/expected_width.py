@@ -239,7 +239,7 @@ def _drawn(
     repeats: int,
     rng: np.random.Generator,
 ) -> Counts:
-    """Draw data sets that may come, one a system."""
+    """Draw data sets that may come, one per system."""
     good, hit, caught = rates.values()
     rate = good * hit + (1 - good) * (1 - caught)
     names = [str(i) for i in range(repeats)]

@@ -207,7 +207,7 @@ class ClassCounts(View):
         return np.concatenate([place, where]), classes, np.concatenate([verdict, seen])
 
     def system(self, name: str) -> Self:
-        """Take one system or stratum out.
+        """Return the counts of one system or stratum.
 
         Parameters
         ----------

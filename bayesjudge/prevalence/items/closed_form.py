@@ -258,7 +258,7 @@ def agreement_within(items: Items, *, ci_prob: float = 0.95) -> Estimate:
     -------
     Estimate
         By system: ``icc``, the correlation of the truths of two rows of an item, from items with
-        two labels or more; ``design_effect``, 1 + (n - 1) icc for n rows an item, by which the
+        two labels or more; ``design_effect``, 1 + (n - 1) icc for n rows per item, by which the
         variance of a mean over rows is larger than that of as many independent ones; and
         ``effective_items``, rows divided by it. Intervals by item (delta method), cut off at 0 and
         1. ``nan`` if no item has two labels; an output that is judged several times has one truth.

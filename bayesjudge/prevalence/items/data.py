@@ -246,7 +246,7 @@ class Items(View):
         return Rows.of(self._units_of(self.cells[:, self._place(system)]))
 
     def system(self, name: str) -> Self:
-        """Take one system out.
+        """Return the items of one system.
 
         Parameters
         ----------

@@ -18,7 +18,6 @@ from bayesjudge.core.answer import (
     listed,
     mirrored,
     numbers,
-    percent_of,
     points,
     quote,
     share_words,
@@ -35,20 +34,13 @@ from bayesjudge.prevalence._worth import at_random, worth_of
 from bayesjudge.prevalence.answer import answer as answer  # of every table of one judge
 from bayesjudge.prevalence.answer import told_of
 from bayesjudge.prevalence.closed_form import naive
-from bayesjudge.prevalence.scores.closed_form import curve_parts, judge_bias
+from bayesjudge.prevalence.scores.closed_form import judge_bias
 from bayesjudge.prevalence.scores.data import Scores
 from bayesjudge.prevalence.scores.paired import PairedScores
 from bayesjudge.prevalence.scores.unpaired import differences
 
 #: Most systems that a sentence names.
 MOST_NAMED = 5
-#: What curves are called.
-CURVES = {
-    "line": "a straight line",
-    "binned": "means of bins",
-    "isotonic": "a rising step function",
-    "spline": "a spline",
-}
 #: A number that is not known.
 NONE = Row(np.nan, np.nan, np.nan)
 
@@ -92,8 +84,7 @@ def _answer(
     return Answer(
         text,
         basis=_basis(scores),
-        why=f"Quoted: {quoted.whole.method}, which corrects the judge's scores by the labelled "
-        f"items{_why(quoted.whole, estimates, quantity)}.",
+        why=f"Quoted: {_why(quoted.whole)}.",
         quoted=quoted.shares,
         judge=quoted.judge,
         notes=() if quoted.unknown else (*more, *_bias(scores, ci_prob)),
@@ -101,23 +92,10 @@ def _answer(
     )
 
 
-def _why(quoted: Estimate, estimates: Sequence[Estimate], quantity: str) -> str:
-    """How curves are weighed, and what they gain on a straight line or cost."""
-    line = next((estimate for estimate in estimates if estimate.method == methods.PPI_TUNED), None)
-    if line is None or quoted.method != methods.STACKED:
-        return ""
-    rows = [estimate.quantities[quantity] for estimate in (quoted, line)]
-    widths = [np.nansum(row.high - row.low) for row in rows]
-    parts = curve_parts(quoted.data) if isinstance(quoted.data, Scores) else {}
-    most = sorted(parts, key=lambda name: -parts[name])[:2]
-    shares = listed([f"{CURVES[name]} {percent_of(round(parts[name], 2))}" for name in most])
-    weighed = f", here {shares}" if shares else ""
-    gain = round(float(1 - widths[0] / widths[1]), 2)
-    against = f"{percent_of(abs(gain))} {'shorter' if gain > 0 else 'longer'} than"
-    return (
-        f" by curves that predict other labels best{weighed}; the interval is "
-        f"{against if gain else 'as long as'} by a straight line (PPI++)"
-    )
+def _why(quoted: Estimate) -> str:
+    """How labels correct the scores."""
+    by = "curves fitted to the labels" if quoted.method == methods.STACKED else "the labelled items"
+    return f"{quoted.method}, which corrects the judge's scores by {by}"
 
 
 @worth_of.register(Scores)
@@ -154,7 +132,7 @@ def _bias(scores: Scores, ci_prob: float) -> tuple[str, ...]:
     gives = f"it gives {words(size, ci_prob, f' {more} than people on average')}"
     gives += _stretched(scores)
     if size.low <= 0:
-        return (f"Whether the judge is too lenient or too strict is not known: {gives}.",)
+        return (f"The judge may be too lenient or too strict: {gives}.",)
     return (f"The judge is too {'lenient' if row.value > 0 else 'strict'}: {gives}.",)
 
 
@@ -187,8 +165,8 @@ def _bias_of_systems(scores: Mapping[str, Scores], ci_prob: float) -> tuple[str,
     if unknown:
         many = f"{len(unknown)} {kind_of(scores, several=True)}"
         whom = listed(unknown if len(unknown) <= MOST_NAMED else [many])
-        sentence += "; w" if sentence else "W"
-        sentence += f"hether the judge gives {whom} more or less than people is not known"
+        sentence += "; it" if sentence else "The judge"
+        sentence += f" may give {whom} more or less than people do"
     return (f"{sentence}.",) if sentence else ()
 
 
@@ -229,14 +207,13 @@ def _of_systems(
     known.sort(key=lambda named: -named[1].value)
     gaps = [] if compared is None or len(rows) > 2 else differences(compared)
     text, notes = _each(dict(known), numeric, ci_prob, pass_name_in(estimates))
-    why = f"Quoted: {quoted.method}, which corrects the judge's scores by the labelled items"
-    why += _why(whole.whole, estimates, quantity)
+    why = f"Quoted: {_why(whole.whole)}"
     if compared is not None and gaps:
         notes = (text, *notes)
         text = f"{difference_of_scores(gaps[0], ci_prob)}."
-        why += f"; of the difference and its probability: {gaps[0]['method']}, "
-        paired = "item by item, which need not be the difference of the two means"
-        why += paired if isinstance(compared.data, PairedScores) else "of independent samples"
+        why += f". The difference is by {gaps[0]['method']}"
+        if isinstance(compared.data, PairedScores):
+            why += ", item by item: it need not be the difference of the two means"
         cautions = (*compared.cautions, *quoted.cautions)
         quoted = replace(quoted, cautions=tuple(dict.fromkeys(cautions)))
     kinds = kind_of((str(name) for name, _ in rows), several=True)

@@ -244,11 +244,6 @@ def _(scores: Scores) -> Sample:
     return _ScoresSample(scores)
 
 
-def curve_parts(scores: Scores) -> Mapping[str, float]:
-    """What part each of the stacked curves has, of 1 together."""
-    return _ScoresSample(scores).predicted("stacked")[-1]
-
-
 def judge_bias(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     """How much more the judge gives than people, on average: its bias on the truths' scale.
 

@@ -102,7 +102,7 @@ def rating_budget(
     cutoffs: Sequence[float] = CUTOFFS,
     random_seed: Any = None,
 ) -> pd.DataFrame:
-    """Compute how often a few ratings an item categorise it as all raters would.
+    """Compute how often a few ratings of an item categorise it as all raters would.
 
     Parameters
     ----------

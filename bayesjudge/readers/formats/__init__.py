@@ -1,4 +1,4 @@
-"""Readers of evaluation logs, one a tool."""
+"""Readers of evaluation logs, one per tool."""
 
 from bayesjudge.readers.formats import (
     deepeval,

@@ -131,7 +131,7 @@ def _output(output: Any) -> str:
 
 
 def _values(base: Grade, name: str, score: Mapping[str, Any], value: Any) -> Iterator[Grade]:
-    """One grade; of a value with parts, one a part."""
+    """One grade; of a value with parts, one per part."""
     why = text(score.get("reason")) or "no value"
     explanation = text(score.get("explanation"))
     failure = f"{why}: {explanation[:200]}" if explanation else why
