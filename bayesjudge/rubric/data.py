@@ -14,7 +14,7 @@ from bayesjudge.core.diagnosis import SELECTION, keep_selection
 from bayesjudge.core.errors import Problem, checking
 from bayesjudge.core.item_keys import set_fields
 from bayesjudge.core.label_design import LabelDesign, declared, design_of
-from bayesjudge.core.labels import folded, listed, read_labels
+from bayesjudge.core.labels import folded, read_labels
 from bayesjudge.core.numbers import numbers_of
 from bayesjudge.core.screen import few, fitted, how_many
 from bayesjudge.core.tables import free_name, read_rows
@@ -23,7 +23,7 @@ from bayesjudge.prevalence.data import six_counts
 from bayesjudge.prevalence.scores import Scores
 from bayesjudge.prevalence.scores.data import require_scale
 from bayesjudge.verdicts.reading import KEPT, UNLABELLED, Reading
-from bayesjudge.verdicts.selection import how_labels_came
+from bayesjudge.verdicts.selection import Asked, how_labels_came
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -433,17 +433,15 @@ class Rubric:
             rows = _Rows(read_as[keys], *each)
         else:
             rows = _stacked(table, criteria, keys)
-        rubric = cls(**_cells(rows, item, by, weight, read), **given)
-        if criteria is not None and (by is None or not rubric.graded):
-            judges, people = zip(*criteria.values(), strict=True)
-            none = [*(listed(missing_value) or ()), *not_applicable]
-            labels: dict[str, Any] = {**meanings, "missing_value": none, "truth": people}
-            labels |= {"subject": "Rubric.from_frame", "calibration": rubric.design, "item": item}
-            scale = (0, 1) if by is None else None  # else cells are passes and fails
-            how = Reading(verdict=judges, by=by, unparsed=KEPT, scale=scale, **labels)
-            # of several columns of labels there is no other reading
-            seen = how_labels_came(table, how, lambda *_: None)
-            object.__setattr__(rubric, SELECTION, seen)
+        fields, place = _cells(rows, item, by, weight, read)
+        rubric = cls(**fields, **given)
+        judges, people = zip(*(criteria or {"": (verdict, truth)}).values(), strict=True)
+        about: dict[str, Any] = {"subject": "Rubric.from_frame", "calibration": rubric.design}
+        about |= {"verdict": judges, "truth": people, "item": item, "by": by, "unparsed": KEPT}
+        how = Reading(**about)
+        # of cells of criteria there is no other reading
+        seen = how_labels_came(table, how, lambda *_: None, _asked(rubric, place, len(judges)))
+        object.__setattr__(rubric, SELECTION, seen)
         return rubric
 
 
@@ -466,6 +464,21 @@ def counted(judged: np.ndarray, people: np.ndarray, calibration: Any) -> Counts:
     cells = np.zeros((3, 2), np.int64)
     np.add.at(cells, (truth, judged.astype(int)), 1)
     return Counts(**six_counts(cells), calibration=calibration)
+
+
+def _asked(rubric: Rubric, place: tuple[np.ndarray, np.ndarray], columns: int) -> Asked:
+    """Which cells people were asked about, by row of the table that has so many criteria a row."""
+    labelled, applies = rubric.labelled, rubric.applies
+    expected = np.zeros(labelled.shape)
+    for name in rubric.names:
+        of = np.ones(len(labelled), bool) if rubric.systems is None else (
+            np.array([system == name for system in rubric.systems]))  # fmt: skip
+        axis = None if rubric.own_criteria else 0
+        share = labelled[of].sum(axis=axis) / np.maximum(applies[of].sum(axis=axis), 1)
+        expected[of] = applies[of] * share
+    each = (cells[place].reshape(columns, -1) for cells in (labelled, expected, applies))
+    said, due, could = each
+    return Asked(said.any(axis=0), (said - due).sum(axis=0), could.any(axis=0))
 
 
 # Reading -----------------------------------------------------------------------------------------
@@ -537,8 +550,8 @@ def _points(names: Sequence[str], weight: Any, require: Any) -> list[float]:
 
 def _cells(
     rows: _Rows, item: str | None, by: str | None, weight: Any, read: _Cells
-) -> dict[str, Any]:
-    """Arrays of outputs and criteria, of a row each."""
+) -> tuple[dict[str, Any], tuple[np.ndarray, np.ndarray]]:
+    """Arrays of outputs and criteria, of a row each; and the row's output and criterion."""
     import pandas as pd
 
     keys = [*rows.output]
@@ -570,4 +583,4 @@ def _cells(
     systems = None if by is None else [str(cell) for cell in each[by]]
     items = None if item is None else each[item]
     fields |= {"criteria": [*names], "own_criteria": by_output}
-    return {**fields, "items": items, "systems": systems}
+    return {**fields, "items": items, "systems": systems}, (output, code)

@@ -125,6 +125,24 @@ def column_of(name: str, cells: Sequence[Any]) -> Column:
     return Column(name, "time" if dated else "name", values, place, number[place])
 
 
+class Asked(NamedTuple):
+    """Cells of criteria that people were asked about, by row of a table.
+
+    `excess` are a row's labelled cells beyond the share of each criterion (and system) that is
+    labelled: zero on average for any row, whether outputs were drawn or cells. Of rows with nothing
+    to be asked (`askable`) nothing is expected.
+    """
+
+    labelled: np.ndarray
+    excess: np.ndarray
+    askable: np.ndarray
+
+    def sampled(self, item: np.ndarray) -> np.ndarray:
+        """Rows of some items, all that could be asked about of each."""
+        any_label = np.bincount(item, self.labelled) > 0
+        return np.flatnonzero(self.askable & np.isin(item, _sampled(any_label)))
+
+
 class Tested(NamedTuple):
     """The feature that labels go with most, and the probability of one so far off."""
 
@@ -176,12 +194,16 @@ def most_extreme(x: np.ndarray, flag: np.ndarray, strata: np.ndarray) -> Tested:
 
 
 def how_labels_came(
-    table: Any, how: Reading, read: Callable[[Any, Reading], Any]
+    table: Any,
+    how: Reading,
+    read: Callable[[Any, Reading], Any],
+    asked: Asked | None = None,
 ) -> Selection | None:
     """What having a label goes with, though labels were declared to be drawn otherwise.
 
     Of labels from elsewhere or by truth, of tables in an engine and of a row per rating nothing is
-    said. `read` reads a table anew, as labels are taken instead.
+    said. `read` reads a table anew, as labels are taken instead. Of `asked` cells, whose rows may
+    share an item, items are compared: any of their cells may have been drawn.
     """
     design = design_of(how.calibration)
     by_verdict = design.identifies == {"predictive_values"}
@@ -191,8 +213,13 @@ def how_labels_came(
         return None
     if is_counted_in_place(table) or len(table) > LARGEST:
         return None
-    labelled, table = _labelled(table, how), whole_of(table, how)
-    rows = _sampled(labelled)
+    labelled = _labelled(table, how) if asked is None else asked.labelled
+    table = whole_of(table, how)
+    if asked is None:
+        rows = _sampled(labelled)
+    else:
+        items = column_of("", cells_of(table, how.item) if how.item else range(len(labelled)))
+        rows = asked.sampled(items.place)
     keys = [*how.keys, *(how.verdict if by_verdict else ())]
     said = labels if how.judge is None else (*labels, how.judge, *how.verdict)  # of a row per vote
     cells = {c: cells_of(table, c, rows) for c in names_of(table) if c not in said}
@@ -200,20 +227,27 @@ def how_labels_came(
     groups = ["\t".join(map(str, row)) for row in zip(*(cells[c] for c in keys), strict=True)]
     strata = np.unique(groups or np.zeros(len(rows)), return_inverse=True)[1]
     inside = labelled[rows]
-    unit = _shared(columns, inside, how.item)
+    if asked is None:
+        unit = _shared(columns, inside, how.item)
+    else:
+        unit = next((c.place for c in columns if c.name == how.item), None)
     if unit is not None and keys and how.by is None:
         return None  # whether items or their rows were drawn within strata is not known
     kept = [c for c in columns if not (_names_items(c, unit, how) or c.is_note(inside))]
     times = [c for c in kept if c.kind == "time"]
-    kept = [*times, *_in_order(rows, kept), *(c for c in kept if c.kind != "time")]
+    order = _in_order(rows, kept if asked is None else columns)
+    kept = [*times, *order, *(c for c in kept if c.kind != "time")]
     features = [(c, value, x) for c in kept for value, x in c.features()]
     if not features or inside.all() or not inside.any():
         return None
     x = np.column_stack([x for *_, x in features])
-    tested = most_extreme(x, inside.astype(float), strata)
-    if unit is not None:
+    flag = inside.astype(float) if asked is None else asked.excess[rows]
+    if unit is None:
+        tested = most_extreme(x, flag, strata)
+    else:
         names = any(_names_items(c, unit, how) for c in columns)
-        tested = _by_unit(x, inside.astype(float), unit, rows_too=how.by is None, by_size=names)
+        rows_too = how.by is None and asked is None
+        tested = _by_unit(x, flag, unit, rows_too=rows_too, by_size=names)
     if tested.p_value > ALARM:
         return None
     column, value, _ = features[tested.feature]

@@ -10,7 +10,7 @@ from refusals import refused
 import bayesjudge as bj
 from bayesjudge.cli import main
 from bayesjudge.cli.options import CALIBRATION
-from bayesjudge.core.diagnosis import cautions_of
+from bayesjudge.core.diagnosis import cautions_of, selection_of
 from bayesjudge.prevalence import Counts, exact
 from bayesjudge.rubric import (
     Rubric,
@@ -531,7 +531,8 @@ def test_the_picture_names_the_criteria():
 
 
 @pytest.mark.parametrize(
-    ("power", "graded", "by"), [(0, 0, None), (2, 0, None), (2, 0, "system"), (2, 1, None)]
+    ("power", "graded", "by"),
+    [(0, 0, None), (2, 0, None), (2, 0, "system"), (2, 1, None), (2, 1, "system")],
 )
 def test_labels_of_longer_outputs_are_seen_in_every_view_of_a_rubric(power, graded, by):
     rng = np.random.default_rng(14)
@@ -553,3 +554,57 @@ def test_labels_of_longer_outputs_are_seen_in_every_view_of_a_rubric(power, grad
     seen = ["label-selection" in {c.id for c in cautions_of(view)} for view in (read, *views)]
     assert seen == [power > 0] * 4
     assert ("label-selection" in {c.id for c in by_criterion(read).cautions}) is (power > 0)
+
+
+def _long(seed, systems=1, own=False, items=250):
+    """A row for each criterion of each output, with the difficulty that its length tells."""
+    rng = np.random.default_rng(seed)
+    item, system, c = (x.ravel() for x in np.mgrid[:items, :systems, :4])
+    output = item * systems + system
+    difficulty = rng.normal(size=items)[item]
+    length = np.exp(6 + difficulty / 2 + rng.normal(size=items * systems)[output] / 2).round()
+    good = (rng.random(len(c)) < 1 / (1 + np.exp(difficulty + c / 3 - 1))).astype(int)
+    judged = np.where(rng.random(len(c)) < 0.85, good, 1 - good).astype(object)
+    judged[(c == 1) & (rng.random(len(c)) < 0.2)] = "n/a"
+    names = [f"{i} {j}" if own else f"c{j}" for i, j in zip(item, c, strict=True)]
+    table = pd.DataFrame({"id": item, "model": system.astype(str), "length": length,
+                          "criterion": names, "verdict": judged, "truth": good})  # fmt: skip
+    return table, output, c, rng
+
+
+def _blamed(table, known, systems=1):
+    how = {"calibration": "random", "item": "id", "by": "model" if systems > 1 else None}
+    table = table.assign(truth=np.where(known, table["truth"], np.nan))
+    seen = selection_of(Rubric.from_frame(table, **how))
+    return None if seen is None else seen.caution.numbers.get("column", "order")
+
+
+@pytest.mark.parametrize("systems", [1, 2])
+@pytest.mark.parametrize("own", [False, True])
+def test_of_a_row_per_criterion_outputs_that_were_chosen_are_seen(own, systems):
+    table, output, c, rng = _long(8, systems, own)
+    first = np.unique(output, return_index=True)[1]
+    weight = table["length"].to_numpy()[first] ** 2
+    longer = rng.choice(len(first), 80, replace=False, p=weight / weight.sum())
+    assert _blamed(table, np.isin(output, longer), systems) == "length"
+    assert _blamed(table, (table["id"] < 60).to_numpy(), systems) == "order"
+    failed = (table["verdict"] == 0).to_numpy()
+    assert _blamed(table, rng.random(len(c)) < np.where(failed, 0.6, 0.1), systems) == "verdict"
+
+
+@pytest.mark.parametrize("way", ["items", "outputs", "cells", "criteria", "applies"])
+def test_of_a_row_per_criterion_cells_may_be_drawn_in_any_way(way):
+    """Each way of drawing without regard to what is there, 10 tables: level .005, and as many."""
+    blamed = []
+    for seed in range(10):
+        table, output, c, rng = _long(100 + seed, 2, items=120)
+        known = {
+            "items": np.isin(table["id"], rng.choice(120, 30, replace=False)),
+            "outputs": np.isin(output, rng.choice(240, 40, replace=False)),
+            "cells": rng.random(len(c)) < 0.2,
+            "criteria": rng.random(len(c))
+            < np.where(table["model"] == "0", 0.1, 0.3) * (c + 1) / 2,
+            "applies": np.isin(output, rng.choice(240, 60)) & (table["verdict"] != "n/a"),
+        }[way]
+        blamed.append(_blamed(table, known, 2))
+    assert blamed.count(None) >= 9
