@@ -556,7 +556,7 @@ def test_labels_of_longer_outputs_are_seen_in_every_view_of_a_rubric(power, grad
     assert ("label-selection" in {c.id for c in by_criterion(read).cautions}) is (power > 0)
 
 
-def _long(seed, systems=1, own=False, items=250):
+def _cells_of(seed, systems=1, own=False, items=250):
     """A row for each criterion of each output, with the difficulty that its length tells."""
     rng = np.random.default_rng(seed)
     item, system, c = (x.ravel() for x in np.mgrid[:items, :systems, :4])
@@ -582,7 +582,7 @@ def _blamed(table, known, systems=1):
 @pytest.mark.parametrize("systems", [1, 2])
 @pytest.mark.parametrize("own", [False, True])
 def test_of_a_row_per_criterion_outputs_that_were_chosen_are_seen(own, systems):
-    table, output, c, rng = _long(8, systems, own)
+    table, output, c, rng = _cells_of(8, systems, own)
     first = np.unique(output, return_index=True)[1]
     weight = table["length"].to_numpy()[first] ** 2
     longer = rng.choice(len(first), 80, replace=False, p=weight / weight.sum())
@@ -597,7 +597,7 @@ def test_of_a_row_per_criterion_cells_may_be_drawn_in_any_way(way):
     """Each way of drawing without regard to what is there, 10 tables: level .005, and as many."""
     blamed = []
     for seed in range(10):
-        table, output, c, rng = _long(100 + seed, 2, items=120)
+        table, output, c, rng = _cells_of(100 + seed, 2, items=120)
         known = {
             "items": np.isin(table["id"], rng.choice(120, 30, replace=False)),
             "outputs": np.isin(output, rng.choice(240, 40, replace=False)),
