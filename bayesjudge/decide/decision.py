@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any, Literal, NamedTuple
 
 from bayesjudge.core.answer import chance
@@ -13,7 +12,7 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution, in_words, label, of_passes
 from bayesjudge.core.methods import Method
 from bayesjudge.core.planning import OUT_OF_REACH
-from bayesjudge.core.screen import fitted
+from bayesjudge.core.screen import Printed
 from bayesjudge.core.words import words_for
 
 Outcome = Literal["pass", "fail", "unknown"]
@@ -224,8 +223,8 @@ class Check:
         return words[self.outcome]
 
 
-@dataclass(frozen=True)
-class Gate:
+@dataclass(frozen=True, repr=False)
+class Gate(Printed):
     """Decisions on one or more numbers, and the one on all of them.
 
     Parameters
@@ -279,12 +278,6 @@ class Gate:
         if len(self.checks) > 1:
             lines = [finding(self), *lines]
         return "\n".join(lines)
-
-    def __repr__(self) -> str:
-        return fitted(str(self).splitlines())
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>"
 
 
 def labels_of(checks: Sequence[Check]) -> list[str]:

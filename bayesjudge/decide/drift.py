@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,7 +15,7 @@ from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity, Row
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.labels import pass_name_of
-from bayesjudge.core.screen import fitted, how_many
+from bayesjudge.core.screen import Printed, how_many
 from bayesjudge.decide._reading import read_log
 
 if TYPE_CHECKING:
@@ -36,8 +35,8 @@ class Change(NamedTuple):
     df: float
 
 
-@dataclass(frozen=True)
-class Drift:
+@dataclass(frozen=True, repr=False)
+class Drift(Printed):
     """What changed from one version of a judge to the next.
 
     Parameters
@@ -130,12 +129,6 @@ class Drift:
                 words = quantity.replace("_", " ").replace("pass rate", rate_in_words(name))
                 lines.append(f"{words}{place} {row.value:+.3f} ({row.low:+.3f} to {row.high:+.3f})")
         return "\n".join([*lines, f"{percent_of(self.estimate.ci_prob)} intervals"])
-
-    def __repr__(self) -> str:
-        return fitted(str(self).splitlines())
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>"
 
 
 def _passes(change: Row, name: str, *, surely: bool) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -14,7 +13,7 @@ from bayesjudge.core import methods
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Estimate, Quantity
 from bayesjudge.core.labels import pass_name_of
-from bayesjudge.core.screen import how_many
+from bayesjudge.core.screen import Printed, how_many
 from bayesjudge.core.words import words_for
 from bayesjudge.decide._betting import (
     Draws,
@@ -69,7 +68,7 @@ class Drawn:
     pool: float
 
 
-class Monitor:
+class Monitor(Printed):
     """Labels of items as they come, and a gate that holds at every look and any stopping rule.
 
     Parameters
@@ -637,9 +636,6 @@ class Monitor:
         words = f"{how_many(len(self.names), 'item')}, {how_many(n, 'label')}, "
         words += f"{waiting} drawn and not labelled"
         return f"Monitor of {words}\n  {self.gate}"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>"
 
 
 def read_items(

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -20,7 +19,7 @@ from scipy.special import log_ndtr, logsumexp, ndtri
 
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.labels import pass_name_of
-from bayesjudge.core.screen import fitted, how_many
+from bayesjudge.core.screen import Printed, how_many
 from bayesjudge.decide._state import digest_of, read_state, write_state
 from bayesjudge.decide.drift import change_in_words, outputs_of, youden_of
 
@@ -46,7 +45,7 @@ class Shift(NamedTuple):
     alarm: bool
 
 
-class Watch:
+class Watch(Printed):
     """Looks at a judge's verdicts on the same outputs, and one alarm that holds at every look.
 
     Parameters
@@ -359,12 +358,6 @@ class Watch:
         moved = (rows[0].since - rows[0].before) / self.youden[0]
         words = "a published, corrected share moves by about"
         return [f"{words} {moved:+.3f} if the old calibration stays"]
-
-    def __repr__(self) -> str:
-        return fitted(str(self).splitlines())
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>"
 
 
 def _mean(shares: Sequence[float | None]) -> float:

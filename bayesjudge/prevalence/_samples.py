@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import singledispatch
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -38,13 +38,7 @@ from bayesjudge.truth.influence import Errors, Labelled, Others
 
 Prediction = Literal["linear", "identity", "binned", "isotonic", "spline", "stacked"]
 Form = Literal["naive", "human_only", "difference", "post_stratified", "rogan_gladen"]
-EVERY: tuple[Form, ...] = (
-    "naive",
-    "human_only",
-    "difference",
-    "post_stratified",
-    "rogan_gladen",
-)
+EVERY: tuple[Form, ...] = get_args(Form)
 #: Of counts, source 1's Table 1 and their relatives.
 EVERY_OF_COUNTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("naive", {}),

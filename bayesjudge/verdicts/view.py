@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,11 @@ from bayesjudge.core.label_design import LabelDesign, design_of
 from bayesjudge.core.names import require_names
 from bayesjudge.core.periods import kind_of
 from bayesjudge.core.public import public_name
+from bayesjudge.core.screen import Printed
 from bayesjudge.verdicts.groups import adds_up
 
 
-class View(ReadAtOnce):
+class View(ReadAtOnce, Printed):
     """Numbers of a table of verdicts, by system or stratum, and the table's label design."""
 
     calibration: Any
@@ -50,9 +50,6 @@ class View(ReadAtOnce):
         """Where each entry is, for a sentence: ``" in system 'x'"``, or ``""`` of one entry."""
         word = "of" if self.dim == "judge" else "in"
         return [f" {word} {self.kind} {name!r}" for name in self.systems or ()] or [""]
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>"
 
     def _place(self, name: str) -> int:
         """Where a system is, or an error that names those that there are."""

@@ -592,19 +592,25 @@ def test_of_a_row_per_criterion_outputs_that_were_chosen_are_seen(own, systems):
     assert _blamed(table, rng.random(len(c)) < np.where(failed, 0.6, 0.1), systems) == "verdict"
 
 
-@pytest.mark.parametrize("way", ["items", "outputs", "cells", "criteria", "applies"])
+@pytest.mark.parametrize("way", ["items", "outputs", "cells", "criteria", "applies", "apart"])
 def test_of_a_row_per_criterion_cells_may_be_drawn_in_any_way(way):
     """Each way of drawing without regard to what is there, 10 tables: level .005, and as many."""
     blamed = []
     for seed in range(10):
-        table, output, c, rng = _cells_of(100 + seed, 2, items=120)
+        systems = 2 if way == "apart" else 1 + seed % 2
+        table, output, c, rng = _cells_of(100 + seed, systems, items=120)
+        share = np.where(table["model"] == "0", 0.1, 0.3) * (c + 1) / 2
         known = {
             "items": np.isin(table["id"], rng.choice(120, 30, replace=False)),
-            "outputs": np.isin(output, rng.choice(240, 40, replace=False)),
+            "outputs": np.isin(output, rng.choice(120 * systems, 40, replace=False)),
             "cells": rng.random(len(c)) < 0.2,
-            "criteria": rng.random(len(c))
-            < np.where(table["model"] == "0", 0.1, 0.3) * (c + 1) / 2,
-            "applies": np.isin(output, rng.choice(240, 60)) & (table["verdict"] != "n/a"),
+            "criteria": rng.random(len(c)) < share,
+            "applies": np.isin(output, rng.choice(120, 60)) & (table["verdict"] != "n/a"),
+            "apart": rng.random(len(c)) < share,
         }[way]
-        blamed.append(_blamed(table, known, 2))
+        if way == "apart":  # each item has one system, whose outputs are longer
+            table["length"] += 900 * (table["model"] == "1")
+            own = (table["id"] % 2).astype(str) == table["model"]
+            table, known = table[own].reset_index(drop=True), known[own]
+        blamed.append(_blamed(table, known, systems))
     assert blamed.count(None) >= 9
