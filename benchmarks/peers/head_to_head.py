@@ -406,6 +406,42 @@ def shown(rows: pd.DataFrame, task: str) -> str:
     return "\n".join(lines)
 
 
+def compact(results: Path) -> str:
+    """Of stored results, by task: ours, the best peer that covers as often, and where we lose.
+
+    A peer covers as often if its coverage is no more than two errors below ours, or below .945 if
+    ours is above it. A cell is lost if the score of such a peer, over 20 tables or more, is two
+    errors below ours.
+    """
+
+    def rivals(rows: pd.DataFrame, least: float, tables: int) -> pd.DataFrame:
+        peers = rows[(rows["peer"] != "bayesjudge") & (rows["tables"] >= tables)]
+        return peers[peers["coverage"] + 2 * peers["coverage_se"] >= min(least, 0.945)]
+
+    tasks, cells = (pd.read_csv(results / f"head_to_head{x}.csv") for x in ("_tasks", ""))
+    head = "| task | rows | our coverage | best peer at this coverage | its score, of ours | lost |"
+    lines = [head, "|---|---|---|---|---|---|"]
+    for (task, world), rows in tasks.groupby(["task", "world"], sort=False):
+        ours = rows[rows["peer"] == "bayesjudge"]
+        if ours.empty:
+            continue
+        covered = ours["coverage"].item()
+        best = rivals(rows, covered, 20).nsmallest(1, "score_to_ours")
+        lost, of = [], cells[(cells["task"] == task)]
+        of = of[of["cell"].str.startswith("real") == (world == "real")]
+        for cell, beside in of.groupby("cell", sort=False):
+            mine = beside.loc[beside["peer"] == "bayesjudge", "coverage"].item()
+            ratio = rivals(beside, mine, 20).nsmallest(1, "score_to_ours")
+            if (ratio["score_to_ours"] + 2 * ratio["score_to_ours_se"] < 1).any():
+                lost.append(f"{cell} ({ratio['score_to_ours'].item():.2f})")
+        said = ", ".join(f"{r.peer}, {r.method}" for r in best.itertuples()) or "none"
+        score = ", ".join(f"{r.score_to_ours:.2f} ± {r.score_to_ours_se:.2f}"
+                          for r in best.itertuples())  # fmt: skip
+        lines.append(f"| {task} | {world} | {covered:.3f} ± {ours['coverage_se'].item():.3f} | "
+                     f"{said} | {score} | {'; '.join(lost) or 'none'} |")  # fmt: skip
+    return "\n".join(lines)
+
+
 def ask(peer: str, tables: Path, answers: Path, asked: argparse.Namespace) -> None:
     """Run an adapter by its own interpreter; ours without a limit of time."""
     ours = peer == "bayesjudge"
@@ -427,9 +463,13 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=2.0, help="of a peer's method and cell")
     parser.add_argument("--jobs", type=int, default=1, help="of adapters side by side")
     parser.add_argument("--resume", action="store_true", help="go on with a run that was stopped")
+    parser.add_argument("--compact", action="store_true", help="the stored results in one table")
     parser.add_argument("--work", type=Path, default=HERE / ".tables")
     parser.add_argument("--results", type=Path, default=HERE / "results")
     asked = parser.parse_args()
+    if asked.compact:
+        print(compact(asked.results))
+        return
     tables, answers = (asked.work / f"{asked.tables}-{name}" for name in ("tables", "answers"))
     for folder in (tables, answers):
         if not asked.resume:

@@ -786,6 +786,18 @@ def test_other_priors_leave_what_is_stated_by_person(counts):
     assert_allclose(jeffreys, (mean - share.mean()) / share.std())
 
 
+def test_of_many_strata_the_refusal_names_the_pooled_rates_that_have_an_answer():
+    table = people.simulate(prevalence=0.9, items=600, labelled=200, random_seed=1)
+    table["topic"] = np.arange(len(table)) % 10
+    how = {"truth": ["ann1", "ann2"], "calibration": "random", "stratum": "topic"}
+    counts = people.PeopleCounts.from_frame(table, **how)
+    caution = people.exact(counts).cautions[0]
+    assert caution.id == "no-quadrature"
+    assert caution.numbers["unknowns"] == 10 + 2 * (2 + 10)
+    row = people.exact(counts, people.PeopleErrors(pooling="full"))["overall_prevalence"]
+    assert row.low < 0.9 < row.high
+
+
 def test_points_that_do_not_cover_the_posterior_give_no_number(counts, monkeypatch):
     monkeypatch.setattr(importance, "EFFECTIVE", 1e9)
     made = people.exact(counts)

@@ -605,7 +605,7 @@ def test_of_a_row_per_criterion_cells_may_be_drawn_in_any_way(way):
             "outputs": np.isin(output, rng.choice(120 * systems, 40, replace=False)),
             "cells": rng.random(len(c)) < 0.2,
             "criteria": rng.random(len(c)) < share,
-            "applies": np.isin(output, rng.choice(120, 60)) & (table["verdict"] != "n/a"),
+            "applies": np.isin(output, rng.choice(120 * systems, 60)) & (table["verdict"] != "n/a"),
             "apart": rng.random(len(c)) < share,
         }[way]
         if way == "apart":  # each item has one system, whose outputs are longer

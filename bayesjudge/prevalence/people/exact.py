@@ -11,7 +11,7 @@ import numpy as np
 from bayesjudge.core import methods
 from bayesjudge.core.comparing import compare
 from bayesjudge.core.errors import InputError
-from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Interval, Quantity, Target
+from bayesjudge.core.estimate import INTERVALS, Estimate, Interval, Quantity, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.side_by_side import compare_results
 from bayesjudge.prevalence.cautions import OVERALL
@@ -62,7 +62,7 @@ def _of_people(
         values = _with_derived(model, counts, draws.values)
         weight = draws.weight
     except NotWeighed as error:
-        cautions = (Caution.of("no-quadrature", "people", error=str(error)), *cautions)
+        cautions = (model._refused(counts, error), *cautions)
         values, weight = {}, np.ones(1)
     for name in model._quantities(counts):
         by = _by(name, counts, coords)

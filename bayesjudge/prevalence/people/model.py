@@ -243,6 +243,14 @@ class PeopleErrors(LatentTruth):
         table, above, effects = self._table(data), self.better_than_chance, data.design_effects
         return BetaPosterior(table, first, hit, right, above, effects)
 
+    def _refused(self, data: PeopleCounts, error: Exception) -> Caution:
+        """Why there is no number: the judge's rates in each group, if there are many of them."""
+        if self.pooling == "full" or data.systems is None:
+            return Caution.of("no-quadrature", "people", error=error)
+        unknowns = len(data.systems) + 2 * len(self._table(data).judges)
+        about: dict[str, Any] = {"kind": data.kind, "unknowns": unknowns, "error": error}
+        return Caution.of("no-quadrature", "people-by-group", **about)
+
     def _diagnosis(self, data: PeopleCounts) -> Diagnosis:
         assumptions, cautions = diagnose(data.most)
         kept = tuple(caution for caution in cautions if caution.id in OF_DESIGN)
