@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
@@ -13,18 +14,24 @@ import bayesjudge as bj
 
 @contextmanager
 def refused(
-    *named: str | float, subject: str | None = None, id: str | None = None
+    *named: str | float, subject: str | None = None, id: str | None = None, **given: Any
 ) -> Iterator[pytest.ExceptionInfo[bj.InputError]]:
     """Expect an `InputError` of a subject, or with a problem of an id, that names some values.
 
     A text that ends in ``=`` is an argument; another is quoted in the message, as a value is.
+    What was `given` is a problem's argument with its value, or a number of its sentence.
     """
     with pytest.raises(bj.InputError) as caught:
         yield caught
     error = caught.value
     assert subject in (None, error.subject), error
     assert id is None or error.has(id), error
-    for value in named:
+    fields = [(problem.argument, problem.value) for problem in error.problems]
+    fields += [field for problem in error.problems for field in problem.numbers.items()]
+    at_fault = {(name, str(value)) for name, value in fields}
+    assert {(name, str(value)) for name, value in given.items()} <= at_fault, error.problems
+    arguments = {f"{problem.argument}=" for problem in error.problems}
+    for value in {*named} - arguments:
         assert re.search(_as_named(value), str(error)), f"{value!r} is not in: {error}"
 
 

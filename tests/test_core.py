@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from refusals import refused
 
 import bayesjudge as bj
 from bayesjudge.core.diagnostics import diagnose, gate
@@ -68,7 +69,7 @@ def test_side_by_side_keeps_orders_and_adds_widths():
 def test_side_by_side_refuses_to_mix_probabilities_and_to_show_nothing():
     with pytest.raises(bj.InputError, match="95% intervals, expected 90%"):
         bj.side_by_side(ESTIMATE, ci_prob=0.9)
-    with pytest.raises(bj.InputError, match="at least one"):
+    with refused(id="no-results"):
         bj.side_by_side()
 
 
@@ -95,7 +96,7 @@ def test_html_report_is_one_self_contained_page():
     assert "&lt;script&gt;" in page
     for outside in ("<link", "src=", "@import", "url(http"):
         assert outside not in page
-    with pytest.raises(bj.InputError, match="markdown or html"):
+    with refused("output="):
         bj.report(ESTIMATE, output="pdf")
 
 
@@ -177,7 +178,9 @@ def test_priors_say_what_they_are():
 
 @pytest.mark.parametrize("values", [(0, 1), (1, -1), (float("nan"), 1), (1, float("inf"))])
 def test_a_prior_that_is_none_is_refused(values):
-    with pytest.raises(bj.InputError, match="must be positive and finite"):
+    alpha, beta = values
+    wrong = {"beta": beta} if 0 < alpha < float("inf") else {"alpha": alpha}
+    with refused(**wrong, subject="BetaPrior"):
         bj.BetaPrior(*values)
 
 
@@ -185,7 +188,7 @@ def test_all_problems_of_a_prior_come_together():
     with pytest.raises(bj.InputError) as error:
         bj.BetaPrior(-1, 0)
     assert len(error.value.problems) == 2
-    with pytest.raises(bj.InputError, match=r"rate must lie in \[0, 1\], got 1.5; n must be 0"):
+    with refused(rate=1.5, n=-2):
         bj.BetaPrior.worth(1.5, -2)
 
 
@@ -233,7 +236,7 @@ def test_load_refuses_what_is_no_fit(tmp_path):
         bj.load(tmp_path / "none.nc")
     stranger = tmp_path / "stranger.nc"
     xr.Dataset({"x": 1}).to_netcdf(stranger, engine="h5netcdf")
-    with pytest.raises(bj.InputError, match="holds no fit"):
+    with refused(id="no-seal"):
         bj.load(stranger)
 
 

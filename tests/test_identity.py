@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from refusals import refused
 
 import bayesjudge as bj
 from bayesjudge.cli import main
@@ -177,7 +178,7 @@ def test_floats_that_missing_values_made_are_the_ids_again(role, ids, names):
 @each_role
 def test_floats_that_have_lost_digits_are_refused(role):
     table = table_of(role, [float(one) for one in (*SNOWFLAKES[:1], 2**60, 5)])
-    with pytest.raises(bj.InputError, match=f"{role.column}.* floats.* lost .* as text"):
+    with refused(id="ids-as-floats", column=role.column):
         role.read(table, ["5"])
 
 
@@ -255,7 +256,7 @@ def test_nothing_has_an_empty_name(make):
 
 def test_joined_names_of_two_judges_are_not_one():
     table = pd.DataFrame({"llm": ["a, b", "a"], "prompt": ["c", "b, c"]})
-    with pytest.raises(bj.InputError, match=r"judges must differ.*'a, b, c'"):
+    with refused("a, b, c", id="names-repeat"):
         bj.bias.Orders.from_frame(table.assign(order1=1, order2=1), judge=["llm", "prompt"])
 
 

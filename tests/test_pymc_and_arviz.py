@@ -17,6 +17,7 @@ from pymc.pytensorf import gradient
 from pymc.stats import compute_log_likelihood, compute_log_prior
 from pytensor import config, function
 from pytensor.graph.replace import graph_replace
+from refusals import refused
 
 import bayesjudge as bj
 from bayesjudge.compiled import compiling
@@ -318,10 +319,10 @@ def test_a_changed_model_is_not_extended():
     fit, other = (bj.prevalence.fit(counts, random_seed=1) for _ in range(2))
     with fit.model:
         pm.Normal("more")
-    with pytest.raises(bj.InputError, match=r"fit\.model was changed"):
+    with refused(id="model-changed"):
         fit.extended()
     pm.set_data({"prevalence_prior": np.array([8.0, 2.0])}, model=other.model)
-    with pytest.raises(bj.InputError, match=r"\['prevalence_prior'\] of fit\.model were changed"):
+    with refused("prevalence_prior", id="data-changed"):
         other.extended()
 
 

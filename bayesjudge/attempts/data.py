@@ -139,7 +139,7 @@ class Attempts(View):
             if unparsed is not None:
                 unparsed = whole_numbers("unparsed", unparsed, (*shape, TRUTHS), require)
                 fits = self.judged and bool((unparsed <= cells[..., 0]).all())
-                require(fits, "unparsed: attempts without a verdict of a judge are among the fails")
+                require(fits, "among-fails")
                 unparsed = unparsed if unparsed.any() else None
             dropped = np.zeros(len(systems), int) if self.dropped is None else self.dropped
             dropped = whole_numbers("dropped", dropped, (len(systems),), require)
@@ -150,16 +150,16 @@ class Attempts(View):
         k = tuple(self.k) or (*(2**i for i in range(8) if 2**i < largest), max(largest, 1))
         with checking("attempts.Attempts") as require:
             words = f"a task has {largest} attempts of one agent; {MOST_ATTEMPTS} are the most"
-            require(largest <= MOST_ATTEMPTS, words)
+            require(largest <= MOST_ATTEMPTS, words, "too-many-attempts")
             whole = all(isinstance(i, int | np.integer) and 0 < i <= MOST_ATTEMPTS for i in k)
             rising = whole and k == tuple(sorted(set(k)))
-            require(rising, f"k must be rising whole numbers from 1 to {MOST_ATTEMPTS}, got {k}")
+            require(rising, f"must be rising whole numbers from 1 to {MOST_ATTEMPTS}", k=k)
             known = cells[..., :UNLABELLED, :].sum(axis=(0, 2, 3))
             for name, attempts, labels in zip(systems, n.sum(axis=0), known, strict=True):
                 where = f" of {name!r}" if len(systems) > 1 else ""
                 require(attempts > 0, f"there is no attempt{where}")
-                some = "no two people agree on one" if self.people else "label some"
-                require(labels > 0 or not attempts, f"no attempt{where} has a truth; {some}")
+                lack = "none-agree" if self.people else "no-truth"
+                require(labels > 0 or not attempts, lack, where=where)
             if self.people:
                 remedy = f"name one column of labels (truth={self.people[0]!r})"
                 words = f"calibration={self.design.name!r}: several people, who err, label a sample"
@@ -394,7 +394,7 @@ class Attempts(View):
             with checking(f"column {cost!r}") as require:
                 wrong = source.frame[cost][~(np.isfinite(prices) & (prices >= 0))].unique()
                 words = "expected costs, numbers of 0 or more, got "
-                require(not len(wrong), words + few(list(map(str, wrong))))
+                require(not len(wrong), words + few(list(map(str, wrong))), "not-costs")
             np.add.at(spent, (place[kept], system[kept]), prices[kept])
         dropped = np.bincount(system[~kept], minlength=len(systems))
         spelling, name = str(labels.spelling), pass_name_of(how.pass_value, labels.spelling)

@@ -118,7 +118,7 @@ class Posterior:
         """
         check_ci_prob(ci_prob)
         with checking("attempts.exact") as require:
-            require(interval in ("eti", "hdi"), f"interval must be eti or hdi, got {interval!r}")
+            require(interval in ("eti", "hdi"), "must be eti or hdi", interval=interval)
         data, several = self.attempts, len(self.attempts.systems) > 1
         systems = {"system": data.systems} if several else {}
         drawn: dict[str, tuple[np.ndarray, dict[str, Any]]] = {

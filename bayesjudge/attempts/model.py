@@ -132,7 +132,7 @@ class PersistentErrors(BayesianModel):
         super().__post_init__()
         with checking("PersistentErrors") as require:
             known = self.pooling in ("separate", "full")
-            require(known, f"pooling must be 'separate' or 'full', got {self.pooling!r}")
+            require(known, "must be 'separate' or 'full'", pooling=self.pooling)
 
     def _unread(self, data: Attempts) -> Collection[str]:
         read = {
@@ -169,7 +169,7 @@ class PersistentErrors(BayesianModel):
         with checking("PersistentErrors") as require:
             missing = [s for s in names if s not in given]
             require(not missing, f"{name} has no prior for {missing}")
-            require(not shared, f"{name} is one of all agents with pooling='full': give one prior")
+            require(not shared, "one-prior", name=name)
         return np.array([tuple(given[s]) for s in names])
 
     def _build(self, data: Attempts) -> pm.Model:

@@ -66,8 +66,8 @@ def tasks_needed(
     tried = tuple(attempts) or (k, 2 * k, 4 * k)
     with checking("attempts.tasks_needed") as require:
         require(posterior.holds, f"the pilot's posterior is worth {posterior.effective:.0f} draws")
-        require(0 < half_width < 0.5, f"half_width must lie in (0, 0.5), got {half_width!r}")
-        require(0 < k <= min(tried), f"attempts must be {k} or more, got {list(tried)}")
+        require(0 < half_width < 0.5, "must lie in (0, 0.5)", half_width=half_width)
+        require(0 < k <= min(tried), f"must be {k} or more", attempts=list(tried))
     values = {name: value[:DRAWS] for name, value in posterior.values.items()}
     error, rows = half_width / z_score(ci_prob), []
     power, square = np.moveaxis(chances(values, (k, 2 * k))[1], -1, 0)

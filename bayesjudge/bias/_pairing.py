@@ -173,12 +173,7 @@ def read_fields(
             "some batches lack rows; give every item a row in each batch, with an empty score "
             "if there is none",
         )
-        require(
-            missing or not lost.any(),
-            f"{lost.sum()} re-judged scores or their baselines are missing; say missing='drop' "
-            "(leave those neighbours out) or missing='worst' (as if they had moved as far as the "
-            "scale allows)",
-        )
+        require(missing or not lost.any(), "scores-missing", n=lost.sum())
         require(kept.any(), "no neighbour is complete" + (" (whole batches)" * (design == "batch")))
     return {
         "shift": shift[kept],

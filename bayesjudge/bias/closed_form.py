@@ -66,7 +66,7 @@ def rms_shift(
     [1.26, 0.46, 3.03]
     """
     kinds = ("normal", "distribution_free")
-    expect("rms_shift", interval in kinds, f"interval must be one of {kinds}, got {interval!r}")
+    expect("rms_shift", interval in kinds, f"must be one of {kinds}", interval=interval)
     check_ci_prob(ci_prob)
     rows, few, heavy = {}, [], []
     for where, group in shifts._groups():
@@ -121,8 +121,7 @@ def share_moved(shifts: Shifts, *, limit: float, ci_prob: float = 0.95) -> Estim
     0.4
     """
     check_ci_prob(ci_prob)
-    problem = f"limit must be a number of points, 0 or more, got {limit!r}"
-    expect("share_moved", 0 <= limit < np.inf, problem)
+    expect("share_moved", 0 <= limit < np.inf, "must be a number of points, 0 or more", limit=limit)
     rows = {}
     for where, group in shifts._groups():
         moved = int((group.lengths > limit * (1 + 1e-9)).sum())

@@ -420,7 +420,7 @@ def _require_fields(shifts: Shifts, require: Any) -> None:
         inside = index.shape == (n,) and bool(np.all((index >= 0) & (index < size)))
         require(inside, f"{name} must hold {n} places below {size}")
     finite = np.isfinite(shifts.shift)
-    require(finite.all(), "shift has missing or infinite entries; count them in missing instead")
+    require(finite.all(), "shifts-not-finite")
     shape = (len(shifts.judges), len(shifts.perturbations))
     require(
         shifts.missing.shape == shape and bool(np.all(shifts.missing >= 0)),
@@ -438,4 +438,4 @@ def _require_fields(shifts: Shifts, require: Any) -> None:
     except (TypeError, IndexError):
         return  # the scale has been reported
     far = int((np.abs(shifts.shift[finite]) > span * (1 + 1e-9)).sum())
-    require(far == 0, f"{far} shifts are larger than the scale {shifts.scale} allows")
+    require(far == 0, "off-scale", far=far, scale=shifts.scale)

@@ -69,7 +69,7 @@ def exact(
         if prior == "spread":
             single = shifts.design == "item" and len(shifts.scores) == 1
             require(single, "prior='spread' is for one-item neighbours and one score; use 'worst'")
-            require(step is not None and step > 0, f"step must be positive, got {step!r}")
+            require(step is not None and step > 0, "must be positive", step=step)
     rows = {}
     for where, group in shifts._groups():
         sizes, weight = _categories(group, step if prior == "spread" else None)

@@ -118,9 +118,7 @@ class NormalShifts(BayesianModel):
                 value = getattr(self, field.name)
                 known = isinstance(value, int | float | np.number) and 0 < value < np.inf
                 without = value is None and field.name == "unit"
-                require(
-                    known or without, f"{field.name} must be positive and finite, got {value!r}"
-                )
+                require(known or without, "must be positive and finite", **{field.name: value})
 
     def describe(self) -> dict[str, str]:
         """Put priors and options in words, for a report.
@@ -413,11 +411,8 @@ def _rows_of(shifts: Shifts, unit: float | None) -> dict[str, Any]:
     """
     unit = shifts.span if unit is None else unit
     with checking("bias.fit") as require:
-        require(shifts.counts is not None, _why_not(shifts))
-        require(
-            np.isfinite(unit),
-            "the scale has no ends: give the priors a unit in score points, NormalShifts(unit=...)",
-        )
+        require(shifts.counts is not None, _why_not(shifts), n=len(shifts.scores))
+        require(np.isfinite(unit), "no-unit")
     assert shifts.counts is not None
     assert shifts.means is not None
     assert shifts.squares is not None
@@ -489,22 +484,14 @@ def _collapsed(rows: dict[str, Any]) -> dict[str, Any]:
 
 
 def _why_not(shifts: Shifts) -> str:
-    """Say what the model lacks, and what answers instead.
+    """What the model lacks: the problem says what answers instead.
 
     There is no model of sizes alone. Without signs, a mean shift and a spread about it cannot be
     told apart; and what is left, the distribution of sizes, has an exact posterior. Pooling it over
     judges would let a judge that was measured twice be certified by the neighbours of others.
     """
     if len(shifts.scores) > 1:
-        return (
-            f"the model is of one score and there are {len(shifts.scores)}; read each by itself "
-            "(rms_shift, exact and certify take them together)"
-        )
+        return "several-scores"
     if not shifts._changed:
-        return "only reruns are left, in which nothing was changed; keep a perturbation"
-    kind = "differences" if shifts.signed else "sizes of differences without a sign"
-    return (
-        f"the model needs the scores themselves, and there are {kind} only: read the scores with "
-        "Shifts.from_frame, or use bayesjudge.bias.exact and certify, which do with differences, "
-        "and without sampling"
-    )
+        return "only-reruns"
+    return "differences-only" if shifts.signed else "sizes-only"

@@ -89,8 +89,7 @@ def position_shift(
     rows = read_rows(table, score, names=names)
     numbers = numbers_of(rows[score], remedy="leave those rows out")
     bad = int((~np.isfinite(numbers)).sum())
-    problem = f"{bad} scores are missing or infinite; leave those rows out"
-    expect("bias.position_shift", bad == 0, problem)
+    expect("bias.position_shift", bad == 0, "scores-not-finite", bad=bad)
     judges = ["judge"] if judge is None else sorted(set(rows[judge]))
     named = np.repeat(judges, len(rows)) if judge is None else rows[judge].to_numpy(str)
     places = sorted(set(rows[position]), key=_in_order)

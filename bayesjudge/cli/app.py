@@ -156,7 +156,10 @@ def _with_line(message: str, app: App, tokens: Sequence[str], problems: Sequence
 
 def _problems(error: InputError, app: App, tokens: Sequence[str]) -> str:
     """The problems, with options spelled as the command line spells them."""
-    problems = [_as_options(str(problem), app, tokens) for problem in error.problems]
+    options = _options_of(app, tokens)
+    named = {option.removeprefix("--").replace("-", "_"): option for option in options}
+    worded = [problem.in_words(lambda name: named.get(name, name)) for problem in error.problems]
+    problems = [_as_options(text, options) for text in worded]
     in_python = re.fullmatch(rf"({'|'.join(bayesjudge.__all__)})\.[\w.]+", error.subject)
     first = [*takewhile(lambda word: not _is_option(word), tokens[1:])]
     files = [Path(word).name for word in first or tokens if _is_file(word)]
@@ -167,15 +170,20 @@ def _problems(error: InputError, app: App, tokens: Sequence[str]) -> str:
     return "\n  - ".join([f"{subject}:", *problems])
 
 
-def _as_options(text: str, app: App, tokens: Sequence[str]) -> str:
+def _options_of(app: App, tokens: Sequence[str]) -> list[str]:
+    """The options of the command that is called."""
+    step, _ = command_of(app, tokens)
+    known = step.default_command is not None
+    arguments = step.assemble_argument_collection(parse_docstring=False) if known else ()
+    return [argument.names[0] for argument in arguments if argument.names]
+
+
+def _as_options(text: str, options: Sequence[str]) -> str:
     """Write ``unparsed='fail'``, as a module says it, as ``--unparsed fail``.
 
     What takes several at once, such as ``judges=``, is an option that may be repeated: ``--judge``.
     """
-    step, _ = command_of(app, tokens)
-    known = step.default_command is not None
-    arguments = step.assemble_argument_collection(parse_docstring=False) if known else ()
-    for option in [argument.names[0] for argument in arguments if argument.names]:
+    for option in options:
         name = re.escape(option.removeprefix("--").replace("-", "_"))
         text = re.sub(rf"\b{name}=(\[[^][]*\])(, (?=\w+=\[))?", partial(_as_words, option), text)
         text = re.sub(rf"\b{name}s?=('[^']*'|\"[^\"]*\")", partial(_as_word, option), text)

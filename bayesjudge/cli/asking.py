@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from bayesjudge.core.errors import InputError, checking, expect
+from bayesjudge.core.errors import InputError, Require, checking, expect
 from bayesjudge.core.tables import read_rows
 from bayesjudge.readers import read_table
 from bayesjudge.repeats import runner, third_of_a_bin
@@ -55,7 +55,7 @@ def asked_of(
     return settings, _items(config.parent, said["items"]), judges
 
 
-def _check_kinds(said: Mapping[str, Any], require: Callable[[object, str], None]) -> None:
+def _check_kinds(said: Mapping[str, Any], require: Require) -> None:
     """Refuse a text where a number belongs, and the other way round, before anything is asked."""
 
     def number(value: object) -> bool:
@@ -63,14 +63,14 @@ def _check_kinds(said: Mapping[str, Any], require: Callable[[object, str], None]
 
     for name, value in said.items():
         if name in _TEXT:
-            require(isinstance(value, str), f"{name} must be a text in quotes, got {value!r}")
+            require(isinstance(value, str), "must be a text in quotes", **{name: value})
         elif name == "scale":
             listed = isinstance(value, list) and len(value) > 1 and all(map(number, value))
-            require(listed, f"scale must list numbers, as in [1, 2, 3, 4, 5], got {value!r}")
+            require(listed, "must list numbers, as in [1, 2, 3, 4, 5]", scale=value)
         elif name in _TABLES:
             require(isinstance(value, dict), f"{name} must be a table, [{name}]")
         elif name in _TOP:
-            require(number(value), f"{name} must be a number, got {value!r}")
+            require(number(value), "must be a number", **{name: value})
     models, prompts = (said.get(name, {}) for name in ("models", "prompts"))
     if isinstance(models, dict):
         for name, about in models.items():

@@ -123,7 +123,7 @@ def attempts(
         model = PersistentErrors(**believed, pooling=pooling)
         require(shared.interval != "eti_bounded", "--interval must be eti or hdi")
         wanted = at_least is None or 0 < at_least < 1
-        require(wanted, f"--at-least must lie between 0 and 1, got {at_least}")
+        require(wanted, "must lie between 0 and 1", at_least=at_least)
     level, kind = shared.ci_prob, shared.interval or "eti"
     posterior = module.exact(data, model, random_seed=shared.seed)
     exact = posterior.estimate(ci_prob=level, interval=kind)

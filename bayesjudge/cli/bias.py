@@ -378,7 +378,7 @@ def shifts(
         words = "--at-most is a share of scores that move by more than --limit: give that too"
         require(at_most is None or limit is not None, words)
         share = at_most is None or 0 <= at_most < 1
-        require(share, f"--at-most must be a share, 0 or more and less than 1, got {at_most}")
+        require(share, "must be a share, 0 or more and less than 1", at_most=at_most)
     source, ends = open_table(table), read_scale(scale)
     shape = Shape.of(source, item, variant, score, baseline, rerun)
     names = [c for c in (shape.item, shape.variant, judge) if c is not None]

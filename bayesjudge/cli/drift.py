@@ -109,7 +109,7 @@ def drift(
         If an option, a column or a value is not understood, or the logs share no items.
     """
     with checking("options") as require:
-        require(0 < change < 1, f"--change must lie in (0, 1), got {change}")
+        require(0 < change < 1, "must lie in (0, 1)", change=change)
         words = "--judge: name one for both logs, or the old and the new one"
         require(len(judge or []) < 3, words)
         check_files(require, html=html, watch=watch)

@@ -169,8 +169,7 @@ def judge(
         words = f"{are(unkept)} kept in the judge's card: name its file, --card"
         require(card is not None or not unkept, words)
         require(
-            trust or (wrong, promised) == (ALPHA, PROMISED),
-            "--wrong and --promised need --trust",
+            trust or (wrong, promised) == (ALPHA, PROMISED), "--wrong and --promised need --trust"
         )
     asked = Asked(
         truth=truth,

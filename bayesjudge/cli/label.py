@@ -147,7 +147,7 @@ def label(
     if source.log is not None:
         verdict = verdict or "verdict"
     with checking("options") as require:
-        require(n >= 1, f"--n must be 1 or more, got {n}")
+        require(n >= 1, "must be 1 or more", n=n)
         check_files(require, html=html, picture=picture, **paths)
         there = verdict is not None or not show_verdict
         require(there, "--show-verdict needs --verdict")

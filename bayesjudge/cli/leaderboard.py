@@ -139,7 +139,7 @@ def leaderboard(
     shared.check()
     won = tuple(winner or ())
     with checking("options") as require:
-        require(len(won) in (0, 2), f"--winner must be given twice, got {list(won)}")
+        require(len(won) in (0, 2), "must be given twice", winner=list(won))
         lengths = None if length is None else tuple(length)
         require(lengths is None or len(lengths) == 2, "--length names two columns")
         needs = needed("--length", "--target equal-length needs --length")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Group, Parameter
 
 from bayesjudge.core.answer import listed
-from bayesjudge.core.errors import Problem, check_ci_prob, checking, expect
+from bayesjudge.core.errors import Problem, Require, check_ci_prob, checking, expect
 from bayesjudge.core.words import words_in
 
 #: Headings of the help, in this order: what is needed first, then the rest by what it is about.
@@ -222,7 +222,7 @@ class Shared:
 
 
 def check_files(
-    require: Callable[[object, str], None],
+    require: Require,
     *,
     html: Path | None = None,
     **others: Path | str | None,

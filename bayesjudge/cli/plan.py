@@ -132,7 +132,7 @@ def plan(
     passing = {"probability": probability, "power": power}
     with checking("options") as require:
         check_files(require, html=html, picture=picture)
-        require(width is None or 0 < width < 1, f"--width must lie in (0, 1), got {width}")
+        require(width is None or 0 < width < 1, "must lie in (0, 1)", width=width)
         for kind in (given, passing):
             other = at_least is not None if kind is given else at_least is None
             said = [f"--{n.replace('_', '-')}" for n, v in kind.items() if v is not None]
@@ -143,7 +143,7 @@ def plan(
         for name, share in shares.items():
             inside = share is None or 0 <= share <= 1
             require(inside, f"--{name} must lie in [0, 1], got {share}")
-        require(items is None or items >= 1, f"--items must be 1 or more, got {items}")
+        require(items is None or items >= 1, "must be 1 or more", items=items)
         unused = of_pilot.given
         require(not unused, f"{are(unused)} of a pilot: --pilot FILE")
     items = ITEMS if items is None else items

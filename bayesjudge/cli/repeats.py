@@ -171,7 +171,7 @@ def report(
         words = "--scale is needed: every value that a judge can give: 1-5, or 0,0.5,1"
         require(values, needed("--scale", words))
         low = 0 < flips_at_most < 0.5
-        require(low, f"--flips-at-most must lie between 0 and 0.5, got {flips_at_most}")
+        require(low, "must lie between 0 and 0.5", flips_at_most=flips_at_most)
     scores = module.Scores.from_frame(
         rows,
         scale=values or VERDICTS,
@@ -187,7 +187,7 @@ def report(
     with checking("options") as require:
         check_files(require, items=items)
         wide = half_width is None or half_width > 0
-        require(wide, f"--half-width must be positive, got {half_width}")
+        require(wide, "must be positive", half_width=half_width)
     wanted = {"half_width": half_width, "cost_per_call": cost_per_call}
     answer(
         scores,

@@ -247,7 +247,7 @@ def as_estimates(
     asked: dict[str, Any] = {"ci_prob": ci_prob, "interval": interval, "target": target}
     estimates = [r.estimate(**asked) if isinstance(r, Fit) else r for r in results]
     with checking("results") as require:
-        require(bool(estimates), "give at least one Estimate or Fit")
+        require(bool(estimates), "no-results")
         for estimate in estimates:
             require(
                 estimate.ci_prob == ci_prob,

@@ -141,8 +141,7 @@ def _draws(fit: Fit | Mapping[str, Fit], ci_prob: float) -> tuple[np.ndarray, Se
     """Draws of what answers, a column per system that has a value."""
     check_ci_prob(ci_prob)
     draws, names = _together(fit) if isinstance(fit, Fit) else _apart(fit)
-    problem = f"nothing to compare: there are systems {list(names) or None}"
-    expect("systems", len(names) >= 2, problem)
+    expect("systems", len(names) >= 2, "nothing-to-compare", what=list(names) or None)
     return draws, names
 
 

@@ -26,8 +26,12 @@ _CHUNK = 2_000_000
 
 def posterior(counts: Any, *, concentration: float = 1.0) -> np.ndarray:
     """Add a prior worth `concentration` values in all, spread evenly, to counts (..., n_values)."""
-    problem = f"must be positive and finite, got {concentration!r}"
-    expect("concentration", 0 < concentration < np.inf, problem)
+    expect(
+        "concentration",
+        0 < concentration < np.inf,
+        "must be positive and finite",
+        concentration=concentration,
+    )
     counts = np.asarray(counts, float)
     return counts + concentration / counts.shape[-1]
 
@@ -62,7 +66,7 @@ def quantile(weights: Any, values: Any, prob: Any) -> np.ndarray:
     """Quantiles of the weighted sum, to `TOLERANCE` of its range."""
     weights, scale, prob = (np.asarray(x, float) for x in (weights, values, prob))
     with checking("quantile of a weighted sum") as require:
-        require(((prob > 0) & (prob < 1)).all(), f"prob must lie in (0, 1), got {prob}")
+        require(((prob > 0) & (prob < 1)).all(), "must lie in (0, 1)", prob=prob)
         require((weights > 0).all(), "weights must be positive")
         require(np.isfinite(scale).all(), "values must be finite")
     bottom, width = scale.min(), np.ptp(scale)

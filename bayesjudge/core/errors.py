@@ -6,10 +6,12 @@ All the problems of one input are raised together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
+
+from bayesjudge.core.words import sentence, sentences
 
 
 @dataclass(frozen=True)
@@ -28,20 +30,39 @@ class Problem:
         What was given, or found: the column that is not there, the labels that nobody knows.
     known : sequence of str
         What could have been given.
+    predicate : bool
+        Whether the sentence begins after the argument's name, and ends before the value.
+    numbers : mapping, optional
+        What stands in the sentence of its id in ``words.toml``.
     """
 
-    sentence: str
+    sentence: str = ""
     id: str = ""
     argument: str = ""
     value: Any = field(default=None, hash=False)
     known: tuple[str, ...] = ()
+    predicate: bool = False
+    numbers: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __str__(self) -> str:
-        return self.sentence
+        return self.in_words()
+
+    def in_words(self, spelled: Callable[[str], str] = str) -> str:
+        """The whole sentence, its argument named as it is spelled where the sentence is read."""
+        if not self.sentence:
+            return sentence("problems", self.id, "", self.numbers)
+        shown = repr(self.value) if isinstance(self.value, str) else self.value
+        whole = f"{spelled(self.argument)} {self.sentence}, got {shown}"
+        return whole if self.predicate else self.sentence
 
     def of(self, name: object) -> Problem:
         """The same problem, of one of several things that are named."""
-        return replace(self, sentence=f"{name}: {self.sentence}")
+        return replace(self, sentence=f"{name}: {self}", predicate=False)
+
+
+def problem(id: str, /, **numbers: Any) -> Problem:
+    """A problem whose sentence is the one of its id in ``words.toml``."""
+    return Problem(id=id, numbers=numbers)
 
 
 class InputError(ValueError):
@@ -106,14 +127,31 @@ class ConvergenceWarning(UserWarning):
     """The sampler did not converge; the fit carries the same words as a caution."""
 
 
+class Require(Protocol):
+    """Notes a problem unless all is well: ``require(n > 0, "must be positive", n=n)``.
+
+    The problem is an id of ``words.toml``, with what stands in its sentence; or what an argument
+    must be, with what was given; or a whole sentence, which may have an id.
+    """
+
+    def __call__(self, ok: object, problem: str | Problem, id: str = "", /, **given: Any) -> None:
+        """Note a problem unless what is asked is true."""
+
+
 @contextmanager
-def checking(subject: str) -> Iterator[Callable[[object, str | Problem], None]]:
+def checking(subject: str) -> Iterator[Require]:
     """Collect problems inside the block and raise them together, at its end or with its error."""
     problems: list[str | Problem] = []
 
-    def require(ok: object, problem: str | Problem) -> None:
-        if not ok:
-            problems.append(problem)
+    def require(ok: object, problem: str | Problem, id: str = "", /, **given: Any) -> None:
+        if ok:
+            return
+        if isinstance(problem, str) and problem in sentences("problems"):
+            problem = Problem(id=problem, numbers=given)
+        elif isinstance(problem, str):
+            argument, value = next(iter(given.items()), ("", None))
+            problem = Problem(problem, id, argument, value, predicate=bool(given))
+        problems.append(problem)
 
     try:
         yield require
@@ -127,14 +165,13 @@ def checking(subject: str) -> Iterator[Callable[[object, str | Problem], None]]:
         raise InputError(subject, problems)
 
 
-def expect(subject: str, ok: object, problem: str | Problem) -> None:
+def expect(subject: str, ok: object, problem: str | Problem, id: str = "", /, **given: Any) -> None:
     """Raise the one problem that a subject can have here, where it is not in order."""
-    if not ok:
-        raise InputError(subject, [problem])
+    with checking(subject) as require:
+        require(ok, problem, id, **given)
 
 
 def check_ci_prob(ci_prob: float) -> float:
     """Return `ci_prob`, or raise where it is not a probability inside (0, 1)."""
-    problem = f"must lie strictly between 0 and 1, got {ci_prob!r}; write 95 % as 0.95"
-    expect("ci_prob", 0 < ci_prob < 1, problem)
+    expect("ci_prob", 0 < ci_prob < 1, "no-probability", ci_prob=ci_prob)
     return ci_prob

@@ -141,8 +141,7 @@ class Fit:
         """
         interval = interval or self.interval
         check_ci_prob(ci_prob)
-        problem = f"expected one of {list(INTERVALS)}, got {interval!r}"
-        expect("interval", interval in INTERVALS, problem)
+        expect("fit", interval in INTERVALS, f"must be one of {list(INTERVALS)}", interval=interval)
         target = target or self.target
         drawn = self._drawn_for(target)
         population = target == "population" and interval == "eti_bounded"
@@ -181,14 +180,15 @@ class Fit:
         posterior = self.idata["posterior"].to_dataset()
         if target == self.spec._drawn_about:
             return posterior
-        expect("target", target in TARGETS, f"expected one of {list(TARGETS)}, got {target!r}")
+        expect("fit", target in TARGETS, f"must be one of {list(TARGETS)}", target=target)
         # the same draws at each call: what is random here belongs to the fit
         rng = np.random.default_rng(self.idata.attrs["random_seed"])
         about = self.spec._about_items if target == "items" else self.spec._about_population
         drawn = about(self, rng)
         name = type(self.spec).__name__
-        problem = f"{name} answers for target={self.spec._drawn_about!r} only"
-        expect("target", drawn is not None, problem)
+        expect(
+            "fit", drawn is not None, f"{name} answers for target={self.spec._drawn_about!r} only"
+        )
         return posterior.assign(
             {q: posterior[q].copy(data=values) for q, values in (drawn or {}).items()}
         )
@@ -196,8 +196,7 @@ class Fit:
     def _moved_ends(self, ci_prob: float) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         moved = self.spec._extended_to(self, ci_prob)
         name = type(self.spec).__name__
-        problem = f"'eti_bounded' is not for {name}; use 'eti' or 'hdi'"
-        expect("interval", moved is not None, problem)
+        expect("fit", moved is not None, "no-such-interval", name=name)
         return moved or {}
 
     def diagnostics(self) -> pd.DataFrame:

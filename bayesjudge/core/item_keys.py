@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, checking, problem
 from bayesjudge.core.public import public_name
 from bayesjudge.core.screen import Shown
 
@@ -58,11 +58,7 @@ def items_differ(first: Any, second: Any) -> bool:
     name = public_name(type(first))
     with checking(name) as require:
         are = "item is" if shared == 1 else "items are"
-        require(
-            not shared,
-            f"{shared} {are} in both tables, and would count twice; read the rows of both tables "
-            f"at once, {name}.from_frame(pandas.concat([one, other]))",
-        )
+        require(not shared, "items-twice", shared=shared, are=are, name=name)
     return True
 
 
@@ -86,8 +82,4 @@ class ReadAtOnce(Shown):
         if type(other) is not type(self):
             return NotImplemented
         name = public_name(type(self))
-        problem = (
-            "two of them are not added, since rows of one item may be in both; read the rows of "
-            f"both tables at once, {name}.from_frame(pandas.concat([one, other]))"
-        )
-        raise InputError(name, [problem])
+        raise InputError(name, [problem("not-added", name=name)])

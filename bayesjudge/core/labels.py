@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.core.errors import InputError, Problem
+from bayesjudge.core.errors import InputError, Problem, problem
 from bayesjudge.core.screen import few
 
 if TYPE_CHECKING:
@@ -207,17 +207,16 @@ class _Named:
     def _is_word(self, label: str) -> bool:
         return spell(label).casefold() in self.words
 
-    def problems(self, text: Mapping[str, Sequence[str]]) -> list[str]:
+    def problems(self, text: Mapping[str, Sequence[str]]) -> list[Problem]:
         """What the arguments say that cannot be, or of labels that are not there."""
         both = sorted(self.passes & self.fails)
-        sentences = [f"{both} cannot mean both pass and fail"] if both else []
+        problems = [problem("pass-and-fail", both=both)] if both else []
         values = dict.fromkeys(spell(t) for cells in text.values() for t in cells if t)
         there = {folded(t) for t in values}
         absent = sorted(label for label in self.passes if folded(label) not in there)
         if absent and values:
-            given = _shown(list(values))
-            sentences.append(f"no row has the pass value {absent}; values found: {given}")
-        return sentences
+            problems.append(problem("no-such-pass", absent=absent, values=_shown(list(values))))
+        return problems
 
 
 def _text(cell: Any) -> str:

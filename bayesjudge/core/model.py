@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, checking, problem
 from bayesjudge.core.estimate import Caution, Diagnosis, Interval, Target
 from bayesjudge.core.methods import NUTS, Method
 from bayesjudge.core.priors import BetaPrior
@@ -126,7 +126,7 @@ class BayesianModel:
     def _uncollapsed(self, data: Any) -> pm.Model:
         """Build the model with every latent truth a variable of its own: for small data."""
         name = type(self).__name__
-        raise InputError(name, [f"{name} has no latent variable that is summed out"])
+        raise InputError(name, [problem("no-latent-variable", name=name)])
 
     #: The observed variable of which each entry, or row, is one item.
     _by_item: ClassVar[str | None] = None
@@ -183,7 +183,7 @@ def model_of(data: Any, model: Any = None, subject: str = "model") -> Any:
 
     Each module registers its own for its data class.
     """
-    raise InputError(subject, [f"expected data of one of the modules, got {type(data).__name__}"])
+    raise InputError(subject, [problem("not-data", kind=type(data).__name__)])
 
 
 def _in_words(value: Any) -> str:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import Require, checking
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,11 +58,7 @@ def check_names(column: str, empty: int, cells: Sequence[Any] = (), optional: bo
             optional or not empty,
             f"column {column!r} has {empty} empty cells; every row needs a name there",
         )
-        require(
-            not lost,
-            f"column {column!r} holds ids as floats, and floats as large as {lost[:2]} have lost "
-            f"their last digits; read it as text (in pandas dtype={{{column!r}: str}})",
-        )
+        require(not lost, "ids-as-floats", column=column, lost=lost[:2])
 
 
 def name_of(cell: Any) -> str:
@@ -78,15 +74,13 @@ def _has_lost_digits(cell: Any) -> bool:
     return abs(float(cell)) >= 2.0 ** (np.finfo(type(cell)).nmant + 1)
 
 
-def require_names(
-    names: Collection[str], what: str, require: Callable[[object, str], None]
-) -> None:
+def require_names(names: Collection[str], what: str, require: Require) -> None:
     """Note a problem where a name is empty, or two are the same."""
     empty = [i for i, name in enumerate(names) if not name.strip()]
     require(not empty, f"{what} need names, and an empty name stands at place {empty[:3]}")
     several = Counter(names) if len(set(names)) < len(names) else {}
     repeated = [name for name, n in several.items() if n > 1][:3]
-    require(not repeated, f"{what} must differ, these repeat: {repeated}")
+    require(not repeated, "names-repeat", what=what, repeated=repeated)
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:

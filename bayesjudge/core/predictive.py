@@ -93,10 +93,10 @@ def require_unchanged(fit: Any) -> None:
             "the draws belong to the model as it was; sample the changed one with pm.sample and "
             "extend what that returns, or predict with pm.sample_posterior_predictive"
         )
-        require(not changed, f"the data {changed} of fit.model were changed; {remedy}")
+        require(not changed, "data-changed", changed=changed, remedy=remedy)
         if not changed:
             same = structure_of(now) == structure_of(then)
-            require(same, f"fit.model was changed; {remedy}")
+            require(same, "model-changed", remedy=remedy)
 
 
 def _log_prior(fit: Any) -> xr.Dataset:

@@ -43,9 +43,7 @@ class BetaPrior:
         with checking("BetaPrior") as require:
             for name in ("alpha", "beta"):
                 value = getattr(self, name)
-                require(
-                    0 < value < float("inf"), f"{name} must be positive and finite, got {value!r}"
-                )
+                require(0 < value < float("inf"), "must be positive and finite", **{name: value})
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.alpha, self.beta))
@@ -88,8 +86,8 @@ class BetaPrior:
         BetaPrior(alpha=7.0, beta=3.0)
         """
         with checking("BetaPrior.worth") as require:
-            require(0 <= rate <= 1, f"rate must lie in [0, 1], got {rate!r}")
-            require(0 <= n < float("inf"), f"n must be 0 or more, and finite, got {n!r}")
+            require(0 <= rate <= 1, "must lie in [0, 1]", rate=rate)
+            require(0 <= n < float("inf"), "must be 0 or more, and finite", n=n)
         return cls(1 + n * rate, 1 + n * (1 - rate))
 
     @classmethod
@@ -118,7 +116,7 @@ class BetaPrior:
         >>> print(BetaPrior.from_interval(0.8, 0.95, prob=0.9))
         Beta(41.489, 5.42575)
         """
-        expect("BetaPrior.from_interval", 0 < prob < 1, f"prob must lie in (0, 1), got {prob!r}")
+        expect("BetaPrior.from_interval", 0 < prob < 1, "must lie in (0, 1)", prob=prob)
         return cls.from_quantiles({(1 - prob) / 2: low, (1 + prob) / 2: high})
 
     @classmethod
@@ -186,7 +184,7 @@ class BetaPrior:
         with checking("BetaPrior.from_counts") as require:
             right = 0 <= successes <= trials < float("inf")
             require(right, f"expected 0 <= successes <= trials, got {successes!r} and {trials!r}")
-            require(0 <= discount <= 1, f"discount must lie in [0, 1], got {discount!r}")
+            require(0 <= discount <= 1, "must lie in [0, 1]", discount=discount)
         return cls(1 + discount * successes, 1 + discount * (trials - successes))
 
     @property
@@ -252,8 +250,8 @@ class NormalPrior:
 
     def __post_init__(self) -> None:
         with checking("NormalPrior") as require:
-            require(abs(self.mean) < float("inf"), f"mean={self.mean!r} must be a finite number")
-            require(0 < self.sd < float("inf"), f"sd={self.sd!r} must be positive and finite")
+            require(abs(self.mean) < float("inf"), "must be a finite number", mean=self.mean)
+            require(0 < self.sd < float("inf"), "must be positive and finite", sd=self.sd)
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.mean, self.sd))

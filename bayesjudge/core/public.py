@@ -27,8 +27,7 @@ def stored_name(kind: type) -> str:
     name = public_name(kind)
     foreign = kind.__module__.partition(".")[0] != "bayesjudge"
     nameable = ":" not in name or (foreign and _loaded(name) is kind)
-    problem = f"no file can name {name}; put the class at the top of a module of yours"
-    expect("Fit.save", nameable, problem)
+    expect("Fit.save", nameable, "no-name-in-a-file", name=name)
     return name
 
 
@@ -49,8 +48,7 @@ def find_public(name: str) -> Any:
     if ":" in name:
         target: Any = _loaded(name)
         module, _, kind = name.partition(":")
-        problem = f"{kind} is not there; import {module!r} before the file"
-        expect("names", target is not None, problem)
+        expect("names", target is not None, "no-class", kind=kind, module=module)
         return target
     target = import_module("bayesjudge")
     for part in name.split("."):

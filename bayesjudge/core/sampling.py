@@ -54,11 +54,12 @@ def sample(
     with checking("fit") as require:
         for name in ("draws", "tune", "chains"):
             value = settings[name]
-            require(isinstance(value, int) and value >= 1, f"{name} must be 1 or more, got {value}")
+            require(isinstance(value, int) and value >= 1, "must be 1 or more", **{name: value})
         rate = settings["target_accept"]
-        require(0 < rate < 1, f"target_accept must lie in (0, 1), got {rate}")
+        require(0 < rate < 1, "must lie in (0, 1)", target_accept=rate)
         for caution in cautions if strict else ():
-            require(caution.id not in CONTRADICTS_DESIGN, f"{caution.id}: {caution.text}")
+            words = f"{caution.id}: {caution.text}"
+            require(caution.id not in CONTRADICTS_DESIGN, words, caution.id)
     method, source, quantities = spec._method, spec._source, spec._quantities(data)
     seed = _seed_of(random_seed)
     bar_of = progress_bar(progress, f"{method}: preparing")

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get
 
 import numpy as np
 
-from bayesjudge.core.errors import InputError, checking, expect
+from bayesjudge.core.errors import InputError, Problem, checking, expect
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.model import BayesianModel
 from bayesjudge.core.public import find_public, stored_name
@@ -130,8 +130,7 @@ def _check_types(name: str, values: Mapping[str, Any], types: Mapping[str, Any])
             declared = types[field]
             shown = declared.__name__ if type(declared) is type else declared
             require(
-                _is_of(value, declared),
-                f"{field} must be of type {shown}, got {reprlib.repr(value)}",
+                _is_of(value, declared), f"must be of type {shown}", **{field: reprlib.repr(value)}
             )
 
 
@@ -220,11 +219,7 @@ def _check_seal(path: Path) -> None:
         file.seek(size)
         written = file.read()
     with checking("fit") as require:
-        require(
-            written[: len(SEAL)] == SEAL,
-            "the file does not end in a checksum, as files of Fit.save do: it holds no fit, was cut"
-            " or written to since, or was saved in format 3 or an earlier one, without a checksum",
-        )
+        require(written[: len(SEAL)] == SEAL, "no-seal")
     same = written[len(SEAL) :] == _file_digest(path, size)
     expect("fit", same, "the file is damaged: its contents do not have its checksum")
 
@@ -239,7 +234,8 @@ def read_fit(path: str | Path, kind: type) -> Any:
         remedy = "fit again and save"  # nothing is damaged
         return _read(Path(path), kind)
     except InputError as error:
-        raise InputError(f"load {str(path)!r}", [str(error)[:LONGEST], remedy]) from error
+        first = Problem(str(error)[:LONGEST], error.problems[0].id)
+        raise InputError(f"load {str(path)!r}", [first, remedy]) from error
     except Exception as error:  # a hostile file makes each library fail in its own way
         said = (
             "the file is as it was written, and cannot be read: it is no fit, or not for these "
@@ -289,7 +285,7 @@ def _read(path: Path, kind: type) -> Any:
         unknown = [name for name in words["quantities"] if name not in posterior.data_vars]
         require(not unknown, f"the posterior has no {unknown}")
         same = checksum(words["data"]) == tree.attrs["data_sha256"]
-        require(same, f"the data are not those of the draws; {writer}")
+        require(same, "other-data", writer=writer)
     return kind(idata=tree, **words)
 
 
@@ -300,7 +296,7 @@ def _words_of(header: Mapping[str, Any], kind: type) -> dict[str, Any]:
     words = {name: unpack(header[name]) for name in names}
     with checking("fit") as require:
         model = isinstance(words["spec"], BayesianModel)
-        require(model, f"spec must be a model of bayesjudge, got {reprlib.repr(words['spec'])}")
+        require(model, "must be a model of bayesjudge", spec=reprlib.repr(words["spec"]))
         data = str(dict(header["data"] or {}).get("class")).rpartition(".")[0]
         name = words["spec"].public_name() if model else ""
         require(

@@ -40,16 +40,12 @@ def require_columns(table: Any, *columns: str) -> None:
             f"expected a DataFrame (pandas, polars, Arrow, DuckDB …), got {type(table).__name__}",
         )
         repeated = list(dict.fromkeys(c for c in have or [] if (have or []).count(c) > 1))
-        require(not repeated, f"columns {repeated} occur more than once; rename or drop one")
+        require(not repeated, "columns-repeat", repeated=repeated)
     require_among(have or [], *columns)
     with checking("table") as require:
         for column in dict.fromkeys(columns):
             odd = not_single(table, column)
-            require(
-                not odd,
-                f"column {column!r} holds {odd}, expected one text, number or time in each cell; "
-                "take out the part that is meant, or make one row of each",
-            )
+            require(not odd, "strange-cells", column=column, odd=odd)
 
 
 def _names_of_columns(table: Any) -> list[Any] | None:
@@ -354,11 +350,7 @@ def no_name(frame: nw.LazyFrame, column: str) -> nw.Expr:
 def require_named(nameless: int, column: str) -> None:
     """Raise if cells of a column are no names (`no_name`)."""
     with checking("table") as require:
-        require(
-            not nameless,
-            f"column {column!r} has {nameless} names that are empty, or floats so large that they "
-            "have lost digits; every row needs a name there",
-        )
+        require(not nameless, "empty-names", column=column, nameless=nameless)
 
 
 def _cells(column: nw.Series) -> list[Any]:

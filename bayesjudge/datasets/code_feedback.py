@@ -84,7 +84,7 @@ def _from_workbook(file: Path) -> pd.DataFrame:
     for generator, sheet in sheets.items():
         judges = [column for column in sheet.columns if str(column).startswith("y_")]
         with checking(f"sheet {generator!r} of {file.name}") as require:
-            require("y" in sheet.columns, f"no column 'y' (people's label), got {[*sheet.columns]}")
+            require("y" in sheet.columns, "no-label-column", what=[*sheet.columns])
             require(judges, "no columns 'y_…' (the judges' votes)")
         votes = sheet[judges].rename(columns=lambda column: column.removeprefix("y_"))
         parts.append(pd.concat([sheet["y"].rename("truth"), votes], axis=1))

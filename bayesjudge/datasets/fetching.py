@@ -11,14 +11,10 @@ from bayesjudge.core.errors import InputError, checking, expect
 def fetched(url: str, name: str, sha256: str, path: str | Path | None, what: str) -> Path:
     """The file at `path`, or at `url` kept in the user's cache; its checksum is verified."""
     file = _retrieved(url, name, sha256, what) if path is None else Path(path)
-    expect(what, file.is_file(), f"there is no file {file}")
+    expect(what, file.is_file(), "no-file", file=file)
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
     with checking(what) as require:
-        require(
-            digest == sha256,
-            f"{file.name} has SHA-256 {digest}, expected {sha256}; it is another version or was "
-            "damaged: delete it and fetch it again",
-        )
+        require(digest == sha256, "other-file", name=file.name, digest=digest, sha256=sha256)
     return file
 
 

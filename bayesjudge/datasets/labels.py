@@ -58,7 +58,7 @@ def keep_labels(
         name: np.flatnonzero(labelled & (groups == name)) for name in np.unique(groups)
     }
     with checking("keep_labels") as require:
-        require(n >= 1, f"n must be 1 or more, got {n}")
+        require(n >= 1, "must be 1 or more", n=n)
         for name, places in rows.items():
             where = f" in {by} {str(name)!r}" if by else ""
             require(places.size >= n, f"{n} labels wanted, there are {places.size}{where}")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, checking, problem
 from bayesjudge.core.storage import replacing
 
 
@@ -36,6 +36,6 @@ def read_state[T](path: str | Path, schema: str, parts: Callable[[Any], T]) -> T
         if written == schema:
             return parts(state)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(str(path), [f"is not a {kind}'s file: {error}"]) from error
+        raise InputError(str(path), [problem("not-a-state", kind=kind, error=error)]) from error
     words = f"expected schema {schema!r}, got {written!r}"
     raise InputError(str(path), [f"is not a {kind}'s file of this version: {words}"])

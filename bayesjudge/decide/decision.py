@@ -262,7 +262,7 @@ class Gate(Printed):
             If `unknown` is something else.
         """
         with checking("exit_code") as require:
-            require(unknown in EXIT_CODES, f"expected one of {list(EXIT_CODES)}, got {unknown!r}")
+            require(unknown in EXIT_CODES, f"must be one of {list(EXIT_CODES)}", unknown=unknown)
         outcomes = [counted(check, unknown) for check in self.checks]
         return EXIT_CODES[_overall(outcomes)]
 

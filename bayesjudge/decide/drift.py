@@ -102,7 +102,7 @@ class Drift(Printed):
         from scipy.special import ndtri
 
         with checking("detectable") as require:
-            require(0 < power < 1, f"power must lie in (0, 1), got {power!r}")
+            require(0 < power < 1, "must lie in (0, 1)", power=power)
         return float((self._z() + ndtri(power)) * self.error)
 
     def _z(self) -> float:
@@ -324,9 +324,7 @@ def _paired(
         torn = both["torn_old"] | both["torn_new"]
         other = both["truth_old"].notna() & both["truth_new"].notna()
         torn |= other & (both["truth_old"] != both["truth_new"])
-        require(
-            not torn.any(), f"{how_many(int(torn.sum()), 'output', 'have')} two labels that differ"
-        )
+        require(not torn.any(), "labels-differ", n=int(torn.sum()))
         shared = both["item"].nunique()
         require(
             shared >= 2,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, checking, problem
 from bayesjudge.core.estimate import INTERVALS, Assumption, Caution, Estimate, pass_name_in
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import Method
@@ -101,17 +101,18 @@ def gate(
             require(margin == 0, "margin= needs against=")
         else:
             require(not given, "against= compares with a baseline: leave at_least=, at_most= out")
-            require(margin >= 0, f"margin must be 0 or more, got {margin}")
+            require(margin >= 0, "must be 0 or more", margin=margin)
         inside = isinstance(probability, int | float) and 0.5 <= probability < 1
-        require(inside, f"probability must lie in [0.5, 1), got {probability!r}")
+        require(inside, "must lie in [0.5, 1)", probability=probability)
         require(all(np.isfinite(given)), f"the threshold must be a number, got {given}")
     if isinstance(result, Monitor):
         with checking("gate") as require:
             same = against is None and given == [result.at_least]
             require(
                 same and probability == result.probability,
-                "a Monitor's threshold and probability were fixed before its first label: "
-                f"at_least={result.at_least}, probability={result.probability}",
+                "fixed-before",
+                at_least=result.at_least,
+                probability=result.probability,
             )
         return result.gate
     if against is not None:
@@ -253,7 +254,7 @@ def _limits(
     with checking("gate") as require:
         words = "expected Counts, Items, an Estimate, a Fit or a Monitor, got "
         words += f"{type(result).__name__}; make an estimate of it first (closed_forms, fit)"
-        require(limits_of, words)
+        require(limits_of, words, "no-estimate")
     data = getattr(result, "data", result)
     counted = isinstance(data, Counts | Items)
     labels: LabelsAre = "right" if getattr(data, "takes_labels_as_right", False) else ""
@@ -500,10 +501,7 @@ def _contrasts(
     elif isinstance(against, str):
         raise InputError(
             "gate",
-            [
-                f"against={against!r}: a {type(result).__name__} does not hold which items two "
-                "systems share; give Items (prevalence.items) or a Fit, or the baseline's result"
-            ],
+            [problem("shared-items-unknown", against=against, kind=type(result).__name__)],
         )
     else:
         yield from _independent(result, against, probability, entry)

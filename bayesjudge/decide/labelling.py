@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, checking, problem
 from bayesjudge.core.labels import read_labels
 from bayesjudge.core.screen import how_many
 from bayesjudge.truth import agreement
@@ -232,7 +232,7 @@ def _rows_of(path: Path) -> list[tuple[str, str, str]]:
         with path.open(newline="", encoding="utf-8-sig") as file:
             rows = list(csv.DictReader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(str(path), [f"cannot be read: {error}"]) from error
+        raise InputError(str(path), [problem("unreadable", error=error)]) from error
     with checking(str(path)) as require:
         have = set(rows[0]) if rows else set()
         for column in ("item", "truth"):

@@ -147,9 +147,9 @@ class Monitor(Printed):
             require(fits, f"verdicts has shape {self.verdicts.shape}, expected ({size},)")
             inside = bool(np.all((self.verdicts >= 0) & (self.verdicts <= 1)))
             require(inside, "verdicts must lie in [0, 1]")
-            require(0 < at_least < 1, f"at_least must lie in (0, 1), got {at_least!r}")
+            require(0 < at_least < 1, "must lie in (0, 1)", at_least=at_least)
             right = 0.5 < probability < 1
-            require(right, f"probability must lie in (0.5, 1), got {probability!r}")
+            require(right, "must lie in (0.5, 1)", probability=probability)
             require(target in ("items", "population"), f"target={target!r}: items or population")
             known = strategy in STRATEGIES
             require(known, f"strategy={strategy!r}: expected one of {list(STRATEGIES)}")
@@ -260,7 +260,7 @@ class Monitor(Printed):
         import pandas as pd
 
         with checking("draw") as require:
-            require(n >= 1, f"n must be 1 or more, got {n}")
+            require(n >= 1, "must be 1 or more", n=n)
         rows = []
         for _ in range(n):
             drawn = self._next()
@@ -606,12 +606,8 @@ class Monitor(Printed):
             ),
         )
         with checking(str(path)) as require:
-            require(not self._drawn, "this monitor has drawn items already; make a new one")
-            require(
-                digest == self._digest(),
-                "was made from other items or verdicts, which its draws do not represent; "
-                "start a new file",
-            )
+            require(not self._drawn, "drawn-already")
+            require(digest == self._digest(), "other-items")
             for name, value in asdict(settings).items():
                 mine = getattr(self.settings, name)
                 require(

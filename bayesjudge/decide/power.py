@@ -80,9 +80,9 @@ def chance_to_pass(
     judge = _checked(at_least, prevalence, sensitivity, specificity, items, probability)
     with checking("chance_to_pass") as require:
         require(strategy in STRATEGIES, f"strategy {strategy!r}: expected one of {[*STRATEGIES]}")
-        require(labelled >= 1, f"labelled must be 1 or more, got {labelled}")
+        require(labelled >= 1, "must be 1 or more", labelled=labelled)
         rated = strategy == PEOPLE or judge is not None
-        require(rated, f"sensitivity and specificity are needed for {strategy!r}")
+        require(rated, "rates-needed", strategy=strategy)
     if judge is None or strategy == PEOPLE:
         return float(_people_only(np.array([labelled]), at_least, prevalence, probability)[0])
     score = _score_with(strategy, items, (prevalence, *judge), at_least, int(labelled))
@@ -143,7 +143,7 @@ def labels_to_pass(
     """
     judge = _checked(at_least, prevalence, sensitivity, specificity, items, probability)
     with checking("labels_to_pass") as require:
-        require(0 < power < 1, f"power must lie in (0, 1), got {power!r}")
+        require(0 < power < 1, "must lie in (0, 1)", power=power)
         above = prevalence > at_least
         words = "no number of labels makes a pass likely; expected a prevalence above the threshold"
         unknown = {*strategies} - {*STRATEGIES}
@@ -188,9 +188,9 @@ def _checked(
 ) -> tuple[float, float] | None:
     """The judge's rates, if there are any."""
     with checking("gate") as require:
-        require(0 < at_least < 1, f"at_least must lie in (0, 1), got {at_least!r}")
-        require(0.5 <= probability < 1, f"probability must lie in [0.5, 1), got {probability!r}")
-        require(items >= 1, f"items must be 1 or more, got {items}")
+        require(0 < at_least < 1, "must lie in (0, 1)", at_least=at_least)
+        require(0.5 <= probability < 1, "must lie in [0.5, 1)", probability=probability)
+        require(items >= 1, "must be 1 or more", items=items)
         both = (sensitivity is None) == (specificity is None)
         require(both, "sensitivity and specificity come together")
     check_rates("gate", prevalence=prevalence)

@@ -398,15 +398,15 @@ def shopping_list(
     with checking("decide.shopping_list") as require:
         goals = [width is not None, at_least is not None, difference]
         require(sum(goals) == 1, "one goal: width=, at_least= or difference=")
-        require(width is None or width > 0, f"width must be above 0, got {width}")
+        require(width is None or width > 0, "must be above 0", width=width)
         inside = at_least is None or not share or 0 < at_least < 1
-        require(inside, f"at_least must lie in (0, 1) of passes and fails, got {at_least}")
-        require(0.5 <= probability < 1, f"probability must lie in [0.5, 1), got {probability}")
-        require(0 < power < 1, f"power must lie in (0, 1), got {power}")
+        require(inside, "must lie in (0, 1) of passes and fails", at_least=at_least)
+        require(0.5 <= probability < 1, "must lie in [0.5, 1)", probability=probability)
+        require(0 < power < 1, "must lie in (0, 1)", power=power)
         require(most >= len(pilot.truth), f"items={items}: the pilot has {len(pilot.truth)}")
         sold = {*GOODS, *(f"call {name}" for name in pilot.judges)}
         unknown = [name for name in prices if name not in sold]
-        require(not unknown, f"price of {few(unknown)}: {', '.join(sorted(sold))} are sold")
+        require(not unknown, "no-such-price", unknown=few(unknown), what=", ".join(sorted(sold)))
         low = {
             k: price for k, price in prices.items() if not (isinstance(price, Real) and price >= 0)
         }

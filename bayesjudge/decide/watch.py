@@ -112,10 +112,10 @@ class Watch(Printed):
         self.pass_name, self.ci_prob, self.planned = pass_name_of(pass_value), ci_prob, looks
         outputs = outputs_of(baseline, item, verdict, truth, *self._how[3:])
         with checking("decide.Watch") as require:
-            require(looks is None or looks >= 1, f"looks must be 1 or more, got {looks}")
-            require(len(outputs) > 1, f"{how_many(len(outputs), 'output')}: two or more are needed")
+            require(looks is None or looks >= 1, "must be 1 or more", looks=looks)
+            require(len(outputs) > 1, "too-few", n=len(outputs))
             torn = int(outputs["torn"].sum())
-            require(not torn, f"{how_many(torn, 'output', 'have')} two labels that differ")
+            require(not torn, "labels-differ", n=torn)
             labelled = truth is None or bool(outputs["truth"].notna().any())
             require(labelled, f"the baseline has no label in {truth!r}")
         outputs = outputs.loc[sorted(outputs.index, key=str)]  # as a file's counts are
@@ -166,7 +166,7 @@ class Watch(Printed):
             shared = how_many(len(outputs), "output")
             require(len(outputs) > 1, f"shares {shared} with the baseline; two or more are needed")
             same = before.get(name, digest) == digest
-            require(same, f"look {name!r} was counted with other verdicts; use another name")
+            require(same, "look-differs", name=name)
         if name in before:
             return False
         seen = self._outputs.loc[outputs.index]

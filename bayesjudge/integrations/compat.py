@@ -66,7 +66,7 @@ def estimate_success_rate(
                 arrays[name].ndim == 1 and arrays[name].size, f"{name} must be a list, not empty"
             )
             odd = [x for x in np.unique(arrays[name]).tolist() if x not in (0, 1)][:3]
-            require(not odd, f"{name} must hold 0 and 1 only, got {odd}")
+            require(not odd, "must hold 0 and 1 only", **{name: odd})
         t, v = arrays["test_labels"], arrays["test_preds"]
         words = f"test_labels and test_preds have {t.size} and {v.size} values; one each is needed"
         require(t.size == v.size, words)

@@ -99,9 +99,7 @@ def inspect_metric(
             from inspect_ai.scorer import metric
         except ImportError:
             metric = None
-        require(
-            metric is not None, "needs Inspect (pip install inspect_ai), which is not installed"
-        )
+        require(metric is not None, "inspect-not-installed")
     design_of(calibration, "inspect_metric", "none", known=CALIBRATIONS)
 
     def corrected() -> Callable[[list[Any]], dict[str, float]]:

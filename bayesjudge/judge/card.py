@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from bayesjudge.core.answer import listed, numbers, percents
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, checking, problem
 from bayesjudge.core.estimate import Caution, Row, in_words
 from bayesjudge.core.screen import fitted, how_many
 from bayesjudge.core.storage import replacing
@@ -166,7 +166,7 @@ class Card:
             object.__setattr__(self, "labels", labels)
             object.__setattr__(self, "pass_rate", _whole(self.pass_rate))
         except (TypeError, ValueError, OverflowError) as error:
-            raise InputError("judge.Card", [f"counts are not whole numbers: {error}"]) from error
+            raise InputError("judge.Card", [problem("not-whole", error=error)]) from error
         with checking("judge.Card") as require:
             require(self.schema == SCHEMA, f"expected schema {SCHEMA!r}, got {self.schema!r}")
             require(self.judge, "judge must have a name")
@@ -177,7 +177,7 @@ class Card:
                 good = len(row) == 4 and 0 <= row[1] <= row[0] and 0 <= row[3] <= row[2]
                 require(good, f"labels of {name!r} must be {LABELS}, got {row}")
             rate = len(self.pass_rate) == 2 and 0 <= self.pass_rate[1] <= self.pass_rate[0]
-            require(rate, f"pass_rate must be items and passes, got {self.pass_rate}")
+            require(rate, "must be items and passes", pass_rate=self.pass_rate)
             again = self.repeat_correlation
             words = f"repeat_correlation must lie in [-1, 1], got {again!r}"
             require(again is None or -1 <= again <= 1, words)
@@ -240,7 +240,7 @@ class Card:
                 f"calibration={counts.design.name!r}: labels by verdict tell how often a pass is "
                 "right on these items, not how the judge errs on others",
             )
-            require(counts.dim != "judge", "one judge per passport: use counts.system(name)")
+            require(counts.dim != "judge", "several-judges")
         columns = [np.atleast_1d(getattr(counts, name)) for name in LABELS]
         names = counts.systems or ("all",)
         rows = {
@@ -311,7 +311,7 @@ class Card:
         """
         with checking("external_labels") as require:
             inside = 0 <= overdispersion < 1
-            require(inside, f"overdispersion must lie in [0, 1), got {overdispersion!r}")
+            require(inside, "must lie in [0, 1)", overdispersion=overdispersion)
         from bayesjudge.judge._carry_over import discounted
 
         good = tuple(row[:2] for row in self.labels.values())
@@ -410,8 +410,8 @@ class Card:
         from bayesjudge.judge._carry_over import estimated
 
         with checking("judge.Card.estimate") as require:
-            require(0 < carries < 1, f"carries must lie in (0, 1), got {carries!r}")
-            require(0 < margin < 1, f"margin must lie in (0, 1), got {margin!r}")
+            require(0 < carries < 1, "must lie in (0, 1)", carries=carries)
+            require(0 < margin < 1, "must lie in (0, 1)", margin=margin)
         labels = self.external_labels(overdispersion)
         tested = np.atleast_1d(counts.labelled_n) > 0
         added = self._added(counts, overdispersion, ~tested)
@@ -458,7 +458,7 @@ class Card:
             are no shares of good or of bad items, and test nothing), with a probability below 1 %.
         """
         with checking("judge.Card.check") as require:
-            require(_is_date(date), f"date must be a date such as 2027-06-30, got {date!r}")
+            require(_is_date(date), "must be a date such as 2027-06-30", date=date)
         cautions = [*self._stale(judge, prompt, rubric)]
         if self.valid_until and (date or _today()) > self.valid_until:
             cautions.append(Caution.of("stale-calibration", "date", until=self.valid_until))

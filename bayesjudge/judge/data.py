@@ -76,7 +76,7 @@ class Judged(View):
         object.__setattr__(self, "judges", tuple(map(str, judges)))
         object.__setattr__(self, "systems", tuple(map(str, systems)))
         with checking("judge.Judged") as require:
-            require(self.labelled, "no output has a human label: label a random sample of them")
+            require(self.labelled, "no-labels-of-outputs")
 
     @property
     def table(self) -> Any:
@@ -289,7 +289,7 @@ def as_judged(data: Any) -> Judged:
     with checking("judge") as require:
         known = "Judged, Verdicts, Counts, PeopleCounts, Items or Scores"
         words = f"expected {known}, got {type(data).__name__}"
-        require(isinstance(verdicts, Verdicts), words)
+        require(isinstance(verdicts, Verdicts), words, "no-table")
     return Judged(verdicts)
 
 

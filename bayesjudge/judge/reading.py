@@ -121,7 +121,7 @@ def disagreements(
     """
     with checking("judge.disagreements") as require:
         inside = 0 < people_err < 0.5
-        require(inside, f"people_err must lie in (0, 0.5), got {people_err!r}")
+        require(inside, "must lie in (0, 0.5)", people_err=people_err)
         require(not (people and numeric), "people= needs verdicts of pass and fail")
     frame, names = _pandas(table), [verdict] if isinstance(verdict, str) else list(verdict)
     meanings = pass_value, fail_value, missing_value

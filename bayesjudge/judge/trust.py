@@ -126,13 +126,9 @@ def trust(
                                          f"{judged.kind}: name score= and scale=")  # fmt: skip
         alone = len(judged.pairs) == 1
         require(alone, "one judge and one system at a time")
-        require(
-            judged.design.is_sample,
-            "label a random sample: labels chosen "
-            f"{judged.design.name} do not tell how often a verdict is wrong",
-        )
-        require(0 < alpha < 0.5, f"alpha must lie in (0, 0.5), got {alpha!r}")
-        require(0.5 < promised < 1, f"promised must lie in (0.5, 1), got {promised!r}")
+        require(judged.design.is_sample, "trust-not-random", name=judged.design.name)
+        require(0 < alpha < 0.5, "must lie in (0, 0.5)", alpha=alpha)
+        require(0.5 < promised < 1, "must lie in (0.5, 1)", promised=promised)
     (pairs,) = judged.pairs.values()
     probabilities = judged.table.scale == (0, 1)
     scores = Labelled(pairs.said, pairs.truth, pairs.n, pairs.verdicts, pairs.all_n, probabilities)

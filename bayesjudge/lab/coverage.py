@@ -146,10 +146,10 @@ def coverage(
     [True, True]
     """
     with checking("coverage") as require:
-        require(methods, "methods is empty; name at least one")
-        require(len(settings) > 0, "settings is empty; see bayesjudge.lab.grid")
+        require(methods, "no-methods")
+        require(len(settings) > 0, "no-settings")
         for name, value in {"replications": replications, "batch": batch}.items():
-            require(value >= 1, f"{name} must be 1 or more, got {value}")
+            require(value >= 1, "must be 1 or more", **{name: value})
         batch = min(batch, replications)
         require(replications % max(batch, 1) == 0, f"replications must be a multiple of {batch=}")
         names = {tuple(setting) for setting in settings}

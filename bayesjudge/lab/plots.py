@@ -69,7 +69,7 @@ def plot_ranks(
     with checking("plot_ranks") as require:
         unknown = [name for name in names if name not in known]
         require(not unknown, f"no quantities {unknown}; there are {known}")
-        require(kind in ("ecdf", "histogram"), f"kind must be ecdf or histogram, got {kind!r}")
+        require(kind in ("ecdf", "histogram"), "must be ecdf or histogram", kind=kind)
     ax = ax or new_axes(5.5, 3.4)
     draw = _differences if kind == "ecdf" else _histograms
     draw(study, names, prob, ax)
@@ -187,7 +187,7 @@ def plot_coverage(
     """
     table = study.table
     with checking("plot_coverage") as require:
-        require(shown in SHOWN, f"shown must be one of {list(SHOWN)}, got {shown!r}")
+        require(shown in SHOWN, f"must be one of {list(SHOWN)}", shown=shown)
         unknown = [name for name in (x, *(where or {})) if name not in table]
         require(not unknown, f"no columns {unknown}; there are {list(table)}")
     quantity = quantity or table["quantity"].iloc[0]

@@ -51,7 +51,7 @@ def run(
     """Do every task that is not done."""
     count = min(_cores() if workers is None else workers, max(len(tasks), 1))
     with checking("lab") as require:
-        require(count >= 1, f"workers must be 1 or more, got {workers}")
+        require(count >= 1, "must be 1 or more", workers=workers)
         if count > 1:
             try:
                 pickle.dumps(work)
@@ -192,12 +192,8 @@ def open_study(path: Path, header: Mapping[str, Any], resume: bool) -> dict[Task
         stored, done = read_study(path)
         with checking(f"study in {path}") as require:
             for key in IDENTITY:
-                require(
-                    stored.get(key) == header[key],
-                    f"the file was made with other {key}: "
-                    f"{_differing(stored.get(key), header[key])}"
-                    "; take another path, or resume=False to start over",
-                )
+                before, now = stored.get(key), header[key]
+                require(before == now, "other-study", key=key, changed=_differing(before, now))
     write_study(path, header, done)
     return done
 

@@ -171,8 +171,8 @@ def sbc(
     True
     """
     with checking("sbc") as require:
-        require(simulations >= 1, f"simulations must be 1 or more, got {simulations}")
-        require(retained >= 1, f"retained must be 1 or more, got {retained}")
+        require(simulations >= 1, "must be 1 or more", simulations=simulations)
+        require(retained >= 1, "must be 1 or more", retained=retained)
     work = Simulation(posterior, draw_prior, draw_data, also, retained, random_seed)
     parts = {name: getattr(work, name) for name in work.__dataclass_fields__}
     header = header_of("sbc", parts.pop("random_seed"), parts)

@@ -161,7 +161,7 @@ def power_tuned(
     _check(battles, PEOPLE, ties, "any length")
     with checking("leaderboard.power_tuned") as require:
         inside = weight is None or 0 <= weight <= 1
-        require(inside, f"weight must lie between 0 and 1, got {weight!r}")
+        require(inside, "must lie between 0 and 1", weight=weight)
     k = len(battles.systems)
     both = _Both.of(battles, ties)
     people = (both.people, both.labelled)
@@ -257,7 +257,7 @@ def _check(battles: Battles, source: str, ties: Ties, target: StrengthTarget) ->
     """Refuse options that there are not, and what has no finite estimate."""
     battles.shares(source)
     with checking("leaderboard") as require:
-        require(ties in TIES, f"ties must be in {TIES}, got {ties!r}")
+        require(ties in TIES, f"must be in {TIES}", ties=ties)
         require_target(target, battles, require)
         said = battles.verdicts[source]
         require(said, f"{source} gave no verdict")
@@ -265,11 +265,7 @@ def _check(battles: Battles, source: str, ties: Ties, target: StrengthTarget) ->
         require(won or not said, f"{source} called only ties, which tell no system from another")
         groups = components(battles, source) if said else [[]]
         apart = few(min(groups, key=len), 4)
-        require(
-            len(groups) == 1,
-            f"{source}: no finite estimate, since {apart} won all battles against the others, lost "
-            "all, or met none of them; CalibratedBattles has an answer",
-        )
+        require(len(groups) == 1, "no-finite-estimate", source=source, apart=apart)
 
 
 def _method_of(source: str, ties: Ties, target: StrengthTarget) -> Method:
@@ -287,7 +283,7 @@ def _with_ties(method: Method, ties: Ties) -> Method:
 
 def require_target(target: StrengthTarget, battles: Battles, require: Any) -> None:
     """Require a target that there is, and lengths if it is about them."""
-    require(target in STRENGTH_TARGETS, f"target must be in {STRENGTH_TARGETS}, got {target!r}")
+    require(target in STRENGTH_TARGETS, f"must be in {STRENGTH_TARGETS}", target=target)
     known = target != "equal length" or battles.style is not None
     require(known, "target='equal length' needs the lengths of both answers (lengths=)")
 

@@ -85,7 +85,7 @@ def approximate(
         k = len(battles.systems)
         require(k <= MOST_SYSTEMS, f"expected {MOST_SYSTEMS} systems at most, got {k}")
         some = draws > 0 and draws % CHAINS == 0
-        require(some, f"draws must be a multiple of {CHAINS}, got {draws}")
+        require(some, f"must be a multiple of {CHAINS}", draws=draws)
     with one_blas_thread():
         cells = cells_of(battles, style=chosen.target == "equal length")
         density = Density.of(battles, cells, chosen)

@@ -131,7 +131,7 @@ class CalibratedBattles(BayesianModel):
                     continue
                 least = -np.inf if parameter.name == "tie_location" else 0
                 number = isinstance(value, int | float) and least < value < np.inf
-                require(number, f"{parameter.name} must be positive and finite, got {value!r}")
+                require(number, "must be positive and finite", **{parameter.name: value})
 
     def describe(self) -> dict[str, str]:
         """Put priors in words."""

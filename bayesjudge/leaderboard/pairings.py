@@ -104,7 +104,7 @@ def next_pairings(
 
     systems = list(fit.data.systems)
     with checking("leaderboard.next_pairings") as require:
-        require(0.5 < probability < 1, f"probability must lie in (0.5, 1), got {probability!r}")
+        require(0.5 < probability < 1, "must lie in (0.5, 1)", probability=probability)
         for name in decide or ():
             require(name in systems, f"no system {name!r}; there are {systems[:20]}")
         two = decide is None or len({*decide}) == len(decide) == 2

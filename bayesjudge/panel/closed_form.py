@@ -355,8 +355,9 @@ def model_assisted(votes: Votes, *, ci_prob: float = 0.95, target: Target = "ite
 
 def _laplace(votes: Votes, model: PanelModel, *, ci_prob: float, target: Target) -> Estimate:
     """What a model says, by its Laplace approximation."""
-    problem = f"target must be one of {list(TARGETS)}, got {target!r}"
-    expect("panel.closed_forms", target in TARGETS, problem)
+    expect(
+        "panel.closed_forms", target in TARGETS, f"must be one of {list(TARGETS)}", target=target
+    )
     model._check(votes)
     columns = share_estimate(votes, model, ci_prob, target)
     cautions: tuple[Caution, ...] = ()
@@ -682,8 +683,7 @@ def difference(votes: Votes, *, ci_prob: float = 0.95, target: Target = "items")
     (2012), J. Educ. Behav. Stat. 37, 479-488.
     """
     require_binary(votes, "panel.difference")
-    problem = f"target must be one of {list(TARGETS)}, got {target!r}"
-    expect("panel.difference", target in TARGETS, problem)
+    expect("panel.difference", target in TARGETS, f"must be one of {list(TARGETS)}", target=target)
     require_identified(votes, "prevalence", "panel.difference")
     vote = _filled(votes)
     z, rows, cautions = z_score(ci_prob), {}, []
@@ -782,7 +782,7 @@ def closed_forms(
     check_ci_prob(ci_prob)
     items = target == "items"
     with checking("panel.closed_forms") as require:
-        require(target in TARGETS, f"target must be one of {list(TARGETS)}, got {target!r}")
+        require(target in TARGETS, f"must be one of {list(TARGETS)}", target=target)
         several = votes.n_classes > 2
         require(not (several and items), "of more than two classes ask for target='population'")
     if several:

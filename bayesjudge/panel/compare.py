@@ -260,8 +260,11 @@ def _without_items(
 ) -> Iterator[tuple[Votes, dict[str, float]]]:
     """Keep a few random labels of every generator; items that never had one are left out."""
     enough = votes.labelled.sum(axis=1) > kept
-    problem = f"no generator has more than kept={kept} labelled items; keep fewer"
-    expect("panel.cross_validate", enough.any(), problem)
+    expect(
+        "panel.cross_validate",
+        enough.any(),
+        f"no generator has more than kept={kept} labelled items; keep fewer",
+    )
     rows = np.flatnonzero((votes.truth != MISSING) & enough[votes.generator])
     rows = np.repeat(rows, votes.count[rows])
     names = [name for name, has_enough in zip(votes.generators, enough, strict=True) if has_enough]

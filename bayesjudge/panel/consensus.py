@@ -98,8 +98,7 @@ class Consensus:
         classes = np.array(self.votes.classes, dtype=object)
         order = {name: i for i, name in enumerate(self.votes.generators)}
         places = np.array([order.get(str(name), MISSING) for name in fields["generators"]])
-        problem = "the table has other judges or classes than the votes"
-        expect("panel.Consensus.items", all(same), problem)
+        expect("panel.Consensus.items", all(same), "other-table")
         for start in range(0, len(names), ROWS):
             part = slice(start, start + ROWS)
             given, truth = fields["votes"][part], fields["truth"][part]

@@ -150,7 +150,7 @@ class Votes(Shown):
         try:
             find_design(self.calibration)
         except InputError as error:
-            require(False, error.message)
+            require(False, error.message, "unknown-calibration")
         return self.calibration
 
     def __add__(self, other: Self) -> Self:
@@ -232,11 +232,7 @@ class Votes(Shown):
         """
         keys = keys_of(self)
         with checking("panel.Votes.with_labels") as require:
-            require(
-                keys is not None,
-                "the items of these votes are not known, only counted: join the labels to the "
-                "table of votes, by item, and read it again with Votes.from_frame",
-            )
+            require(keys is not None, "only-counted")
             alone = generator is not None or len(self.generators) == 1
             require(alone, f"generator=None, and there are {len(self.generators)} generators")
         assert keys is not None
@@ -289,10 +285,7 @@ class Votes(Shown):
                 f"nobody voted on {absent.size} of the labelled items, for example "
                 f"{absent[:3].tolist()}; add items with votes + Votes.from_frame(...)",
             )
-            require(
-                absent.size or not torn,
-                f"items {torn[:3]} have more than one truth; keep one for each",
-            )
+            require(absent.size or not torn, "truths-differ", torn=torn[:3])
         return places
 
     @property

@@ -124,9 +124,9 @@ def log_likelihood_of(
     if of == "labels":
         require_identified(votes, "predictive_values", "panel.loo")
     with checking("panel.loo") as require:
-        require(of in ("labels", "items"), f"of={of!r}: labels or items")
+        require(of in ("labels", "items"), "must be labels or items", of=of)
         of_votes = of == "labels" or hasattr(spec, "_log_joint")
-        require(of_votes, f"of={of!r} is not defined for {type(spec).__name__}")
+        require(of_votes, "not-defined", of=of, kind=type(spec).__name__)
         require(of == "items" or known.any(), "no item is labelled")
     rows = np.flatnonzero(known) if of == "labels" else np.arange(len(votes.count))
     draws, truth = some_draws(fit, spaced(fit)), votes.truth[rows].astype(int)

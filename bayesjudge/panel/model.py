@@ -16,8 +16,7 @@ def model_of_items(fit: Fit, subject: str) -> Any:
     """The model of a fit, which must say what is true of single items."""
     spec = fit.spec
     knows_items, name = hasattr(spec, "_truth_given_votes"), type(spec).__name__
-    problem = f"{name} knows no single items; fit another model (cross_validate takes all)"
-    expect(f"panel.{subject}", knows_items, problem)
+    expect(f"panel.{subject}", knows_items, "no-items", name=name)
     return spec
 
 

@@ -58,7 +58,7 @@ def dependence_check(fit: Fit, *, replicates: int = 200, random_seed: Any = None
     with checking("panel.dependence_check") as require:
         name = type(spec).__name__
         draws_votes = hasattr(spec, "_replicates")
-        require(draws_votes, f"{name} draws no votes; take DawidSkene, or another model of votes")
+        require(draws_votes, "draws-no-votes", name=name)
         require(votes.n_classes == 2, f"needs pass and fail, got {votes.n_classes} classes")
         require(replicates >= 20, f"replicates={replicates}, at least 20 are needed")
     rng = np.random.default_rng(random_seed)

@@ -89,7 +89,7 @@ def study(
     require_binary(votes, "panel.study")
     require_labelled(votes, "panel.study", generators=2)
     with checking("panel.study") as require:
-        require(runs >= 1, f"runs must be 1 or more, got {runs!r}")
+        require(runs >= 1, "must be 1 or more", runs=runs)
         require(len(weights) > 0, "give at least one triple of weights")
     labelled = [int(g) for g in np.flatnonzero(votes.labelled.sum(axis=1))]
     truth = true_prevalence(votes)

@@ -140,9 +140,9 @@ def change_point(
     model = model or ErrorRates()
     with checking("change_point") as require:
         suits = counts.has_quadrature and not counts.predictive
-        require(suits, f"not for labels that are {counts.design.name}: {counts.design.meaning}")
+        require(suits, "change-not-random", name=counts.design.name, meaning=counts.design.meaning)
         alone = isinstance(model, ErrorRates) and not model._pools
-        require(alone, "rates that periods share have no quadrature; use ErrorRates()")
+        require(alone, "shared-rates")
     names = counts.systems or ()
     return change_of(
         {name: (counts.system(name), model.of_system(name)) for name in names}, ci_prob

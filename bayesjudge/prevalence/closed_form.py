@@ -141,7 +141,7 @@ def human_only(
     kinds: dict[str, Any] = {"wilson": wilson, "exact": clopper_pearson}
     sample, items = _asked(data, "human_only", ci_prob, target)
     with checking("human_only") as require:
-        require(interval in kinds, f"interval must be one of {tuple(kinds)}, got {interval!r}")
+        require(interval in kinds, f"must be one of {tuple(kinds)}", interval=interval)
         suits = not items or interval == "wilson"
         require(suits, f"interval={interval!r} answers for the population; use interval='wilson'")
         suits = interval == "wilson" or isinstance(data, Counts)
@@ -248,7 +248,7 @@ def difference(
     sample, items = _asked(data, "difference", ci_prob, target)
     with checking("difference") as require:
         known = sample.predictions
-        require(g in known, f"g must be one of {list(known)} of {type(data).__name__}, got {g!r}")
+        require(g in known, f"must be one of {list(known)} of {type(data).__name__}", g=g)
     how, plain = {"folds": folds, "random_seed": random_seed}, g in ("linear", "identity")
     return _estimate(
         sample,
@@ -385,9 +385,9 @@ def rogan_gladen(
     """
     with checking("rogan_gladen") as require:
         kinds = ("lang_reiczigel", "delta")
-        require(interval in kinds, f"interval must be one of {kinds}, got {interval!r}")
+        require(interval in kinds, f"must be one of {kinds}", interval=interval)
         known = method in ("inverse", "least_squares")
-        require(known, f"method must be inverse or least_squares, got {method!r}")
+        require(known, "must be inverse or least_squares", method=method)
     sample, items = _asked(data, "rogan_gladen", ci_prob, target)
     asked = ci_prob, interval, method, items
     inverted = sample.invert(*asked)
@@ -686,7 +686,7 @@ def _asked(data: Any, form: Form, ci_prob: float, target: str) -> tuple[Sample, 
     check_ci_prob(ci_prob)
     sample = sample_of(data)
     with checking(form) as require:
-        require(target in TARGETS, f"target must be one of {list(TARGETS)}, got {target!r}")
+        require(target in TARGETS, f"must be one of {list(TARGETS)}", target=target)
         known = target in sample.targets or target not in TARGETS
         words = f"{type(data).__name__} answer for target='population' only"
         require(known, words)
@@ -789,7 +789,7 @@ def bootstrap(
     """
     check_ci_prob(ci_prob)
     with checking("bootstrap") as require:
-        require(resamples >= 100, f"resamples must be 100 or more, got {resamples}")
+        require(resamples >= 100, "must be 100 or more", resamples=resamples)
     estimates = _resampled(counts, resamples, np.random.default_rng(random_seed))
     bad = np.isnan(estimates)
     tail = (1 - ci_prob) / 2

@@ -64,8 +64,8 @@ def conformal_sets(counts: Counts, *, error_prob: float = 0.05) -> pd.DataFrame:
     cells = np.array([np.sum(cell) for cell in table_of(counts)], float).reshape(2, 2)
     with checking("conformal_sets") as require:
         single = np.ndim(counts.test_n) == 0
-        require(single, "counts of one stratum or system are needed: counts.only(...)")
-        require(0 < error_prob < 1, f"error_prob must lie inside (0, 1), got {error_prob!r}")
+        require(single, "several-groups")
+        require(0 < error_prob < 1, "must lie inside (0, 1)", error_prob=error_prob)
         require(bool(np.all(cells.sum(axis=1) > 0)), "label items of both kinds")
     # rows good and bad, columns pass and fail: the right verdict conforms, a wrong one does not
     wrong = cells[[0, 1], [1, 0]]

@@ -127,7 +127,7 @@ def _require_labelled(
 ) -> None:
     rows = int(np.sum(_read_counts(verdicts)["test_n"]))
     missing = how_many(rows, "row", "have")
-    require(rows == 0, f"{missing} no human label; leave them out: they tell nothing")
+    require(rows == 0, "unlabelled-rows", missing=missing)
     strange = sorted(set(names or ()) - set(wanted or ()))
     require(not strange, f"{strange} {words} {list(wanted or ())}")
 

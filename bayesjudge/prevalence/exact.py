@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core import methods
-from bayesjudge.core.errors import InputError, check_ci_prob, checking
+from bayesjudge.core.errors import InputError, check_ci_prob, checking, problem
 from bayesjudge.core.estimate import (
     INTERVALS,
     TARGETS,
@@ -136,8 +136,8 @@ def exact(
     check_ci_prob(ci_prob)
     counted = isinstance(data, Counts)
     with checking("exact") as require:
-        require(interval in INTERVALS, f"expected one of {list(INTERVALS)}, got {interval!r}")
-        require(target in TARGETS, f"target must be one of {list(TARGETS)}, got {target!r}")
+        require(interval in INTERVALS, f"must be one of {list(INTERVALS)}", interval=interval)
+        require(target in TARGETS, f"must be one of {list(TARGETS)}", target=target)
         require(counted or target == "population", "of these items there are counts only: Counts")
     estimate = posterior_estimate(data, model, ci_prob, interval, target)
     return with_people_err(estimate) if data.takes_labels_as_right else estimate
@@ -148,7 +148,7 @@ def posterior_estimate(
     data: Any, model: Any, ci_prob: float, interval: Interval, target: Target
 ) -> Estimate:
     """Make what `exact` returns; a kind of data registers its own."""
-    raise InputError("exact", [f"{type(data).__name__} has no posterior by quadrature; use fit"])
+    raise InputError("exact", [problem("no-posterior", kind=type(data).__name__)])
 
 
 @posterior_estimate.register(Counts)
@@ -161,7 +161,7 @@ def _of_counts(
 ) -> Estimate:
     with checking("exact") as require:
         kind = "known propensities" if counts.design.likelihood is None else counts.design.name
-        require(counts.has_quadrature, f"{kind}: no quadrature; use fit")
+        require(counts.has_quadrature, "no-quadrature", kind=kind)
     model = model or (PredictiveValues() if counts.predictive else ErrorRates())
     if isinstance(model, PooledErrorRates) and target == "population":
         return pooled_estimate(counts, suited(counts, model, "exact"), ci_prob, interval)  # type: ignore[arg-type]

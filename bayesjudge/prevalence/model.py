@@ -79,12 +79,7 @@ class _PrevalenceModel(OneJudge):
         ]
         of = f" of {systems}" if counts.systems else ""
         first, second = self._rates
-        require(
-            not systems,
-            f"no item{of} has a human label, so the judge's errors there are unknown; label some, "
-            f"state what is known of the judge ({first}=BetaPrior.worth(0.9, 50), {second}=...), "
-            "or borrow from other systems with PooledErrorRates() (--pooling partial)",
-        )
+        require(not systems, "no-labels", of=of, first=first, second=second)
 
     def _states(self, system: str | None) -> bool:
         """Whether the priors of both of the judge's rates say more than a flat one."""
@@ -426,9 +421,9 @@ class PooledErrorRates(_PrevalenceModel):
     def __post_init__(self) -> None:
         super().__post_init__()
         with checking("PooledErrorRates") as require:
-            require(0 < self.spread < float("inf"), f"spread must be positive, got {self.spread}")
+            require(0 < self.spread < float("inf"), "must be positive", spread=self.spread)
             known = self.shares in (None, "separate", "partial")
-            require(known, f"shares={self.shares!r}: separate or partial, or None")
+            require(known, "must be separate, partial or None", shares=self.shares)
 
     @property
     def _pools(self) -> bool:
@@ -514,8 +509,8 @@ class LinearErrorRates(_PrevalenceModel):
         super().__post_init__()
         with checking("LinearErrorRates") as require:
             text = isinstance(self.formula, str) and self.formula.strip()
-            require(text, f"formula expected text such as '1 + C(topic)', got {self.formula!r}")
-            require(0 < self.slope < float("inf"), f"slope must be positive, got {self.slope}")
+            require(text, "expected text such as '1 + C(topic)'", formula=self.formula)
+            require(0 < self.slope < float("inf"), "must be positive", slope=self.slope)
 
     @property
     def _pools(self) -> bool:
@@ -667,15 +662,11 @@ def suited(counts: Counts, model: PrevalenceModel | None, subject: str) -> Preva
 
 
 def _require_rates(counts: Counts, require: Any) -> None:
-    require(
-        not counts.predictive,
-        "labels by verdict tell predictive values, which depend on each system's prevalence and do "
-        "not carry over; use PredictiveValues()",
-    )
+    require(not counts.predictive, "predictive-values")
 
 
 def _require_several(counts: Counts, require: Any, what: str) -> None:
     several = counts.systems is not None and counts.dim != "judge"
     judges = counts.systems if counts.dim == "judge" else None
     more = f": read one judge at a time (verdict={judges[0]!r}, by= the systems)" if judges else ""
-    require(several, f"{what} needs several systems or strata, under one judge{more}")
+    require(several, "needs-groups", what=what, more=more)

@@ -28,7 +28,7 @@ BLOCK = 200
 def spaced_draws(fit: Fit, draws: int) -> np.ndarray:
     """Positions of evenly spaced draws of a fit, chains joined."""
     n = len(fit.draws("concentration"))
-    expect("draws of a fit", 1 <= draws <= n, f"draws must lie between 1 and {n}, got {draws}")
+    expect("draws of a fit", 1 <= draws <= n, f"must lie between 1 and {n}", draws=draws)
     return np.linspace(0, n - 1, draws).astype(int)
 
 

@@ -219,9 +219,10 @@ def _check_once(people: pd.DataFrame) -> None:
     with checking("ratings.from_frame") as require:
         require(
             twice.empty,
-            f"{len(twice)} times a person has several rows for one item, for example "
-            f"{[tuple(x) for x in twice.index[:3]]}; name judges in judges=, give people names, "
-            f"and put a person's choice and response set in one row{way}",
+            "answers-repeat",
+            n=len(twice),
+            what=[tuple(x) for x in twice.index[:3]],
+            way=way,
         )
 
 

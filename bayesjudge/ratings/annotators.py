@@ -13,7 +13,6 @@ from bayesjudge.core.draws import around, chances_of_best
 from bayesjudge.core.errors import check_ci_prob, checking, expect
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.intervals import wilson_by_units
-from bayesjudge.core.screen import how_many
 from bayesjudge.ratings.cautions import RANDOM_ITEMS, SAME_QUESTION
 from bayesjudge.ratings.data import Ratings
 
@@ -168,7 +167,7 @@ def alt_test_posterior(
     """
     check_ci_prob(ci_prob)
     duels = _duels(ratings, epsilon, scores, min_items)
-    expect("alt_test_posterior", draws >= 1, f"draws must be 1 or more, got {draws!r}")
+    expect("alt_test_posterior", draws >= 1, "must be 1 or more", draws=draws)
     seed = np.random.default_rng(random_seed).integers(2**63)
     rate: dict[str, np.ndarray] = {}
     advantage: dict[str, np.ndarray] = {}
@@ -305,14 +304,10 @@ def _duels(ratings: Ratings, epsilon: float, scores: Scores, min_items: int) -> 
     """Compare every judge with every annotator."""
     with checking("alt_test") as require:
         require(scores in ("nominal", "numeric"), f"scores={scores!r}: nominal or numeric")
-        require(0 <= epsilon < 1, f"epsilon must lie in [0, 1), got {epsilon!r}")
-        require(min_items >= 1, f"min_items must be 1 or more, got {min_items!r}")
+        require(0 <= epsilon < 1, "must lie in [0, 1)", epsilon=epsilon)
+        require(min_items >= 1, "must be 1 or more", min_items=min_items)
         require(ratings.judges, "there is no judge among the sources")
-        require(
-            len(ratings.annotators) > 1,
-            "there are not two annotators with choices; read the ratings with Ratings.from_frame "
-            "and a column of raters",
-        )
+        require(len(ratings.annotators) > 1, "too-few-annotators")
     distance = _distances(ratings.options, scores)
     return {
         judge: _against(ratings, ratings.source(judge), distance, min_items)
@@ -346,11 +341,7 @@ def _against(ratings: Ratings, source: int, distance: np.ndarray, min_items: int
     order = np.argsort(who[kept], kind="stable")
     item, who, said = (x[kept][order] for x in (item, who, said))
     with checking("alt_test") as require:
-        require(
-            len(who) > 0,
-            f"no annotator has {how_many(min_items, 'item')} that another annotator and "
-            f"{ratings.sources[source]!r} rated too",
-        )
+        require(len(who) > 0, "too-few-items", n=min_items, sources=ratings.sources[source])
     others = people[item]
     others[np.arange(len(item)), said] -= 1
     # root-mean-square distance of every possible answer from the others'; for names, their squares

@@ -74,7 +74,7 @@ def answer_rates(
     check_ci_prob(ci_prob)
     with checking("answer_rates") as require:
         require(ratings.judges, "there is no judge among the sources")
-        require(draws >= 1, f"draws must be 1 or more, got {draws!r}")
+        require(draws >= 1, "must be 1 or more", draws=draws)
     by_rate = {name: values for name, values in _by_item(ratings).items() if len(values) >= 2}
     n = int(ratings.rated.all(axis=0).sum())
     problem = f"{how_many(n, 'item', 'were')} rated by all sources; need two"

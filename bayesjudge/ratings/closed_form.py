@@ -179,8 +179,8 @@ def agreement(
     """
     with checking("agreement") as require:
         require(ratings.judges, "there is no judge among the sources")
-        require(replicates >= 1, f"replicates must be 1 or more, got {replicates}")
-        require(pseudo_count >= 0, f"pseudo_count must be 0 or more, got {pseudo_count!r}")
+        require(replicates >= 1, "must be 1 or more", replicates=replicates)
+        require(pseudo_count >= 0, "must be 0 or more", pseudo_count=pseudo_count)
     chosen = tuple(of or definitions())
     how: dict[str, Any] = {"positive": ratings.positive_index, "ties": ties}
     common = ratings.rated.all(axis=0)

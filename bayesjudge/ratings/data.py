@@ -133,12 +133,12 @@ class Ratings(ReadAtOnce):
         absent = [o for o in self.options if (o,) not in (self.sets)]
         require(not absent, f"{absent} are options but not response sets; add them")
         both = np.array_equal(self.paired_chosen.sum(axis=1), self.paired.sum(axis=2))
-        require(both, "paired and paired_chosen count different answers")
+        require(both, "pairs-differ")
         held = (self.paired_chosen <= self.chosen).all()
         held = held and (self.paired.sum(axis=1) <= self.endorsed.sum(axis=1)).all()
-        require(held, "there are more paired answers than choices or response sets")
+        require(held, "too-many-pairs")
         outside = self.paired[:, self.members == 0].sum()
-        require(outside == 0, f"{outside} paired choices are outside their response set")
+        require(outside == 0, "pairs-outside", outside=outside)
         for name, rated in zip(self.sources, self.rated, strict=True):
             require(rated.any(), f"{name!r} has no ratings; leave it out")
 
@@ -208,8 +208,11 @@ class Ratings(ReadAtOnce):
         InputError
             If there is none of that name.
         """
-        problem = f"no source {name!r}; expected one of {list(self.sources)}"
-        expect("ratings.Ratings", name in (self.sources), problem)
+        expect(
+            "ratings.Ratings",
+            name in (self.sources),
+            f"no source {name!r}; expected one of {list(self.sources)}",
+        )
         return list(self.sources).index(name)
 
     def profile(self, name: str, *, pseudo_count: float = 0.0) -> Profile:

@@ -126,7 +126,7 @@ def prevalences(
     """
     check_ci_prob(ci_prob)
     with checking("prevalences") as require:
-        require(target in TARGETS, f"target: expected one of {list(TARGETS)}, got {target!r}")
+        require(target in TARGETS, f"must be one of {list(TARGETS)}", target=target)
         wrong = [c for c in cutoffs if not 0 < c <= 1]
         require(not wrong, f"cutoffs must lie in (0, 1], got {wrong}")
     rows, ratings, profiles = {}, _ratings_of(fit), None

@@ -265,9 +265,9 @@ def aggregate(profile: Profile, how: str, cutoff: float = 0.5, ties: str = "shar
     ([[0.5, 0.5, 0.0]], [[1.0, 1.0, 0.0]])
     """
     with checking("aggregate") as require:
-        require(how in AGGREGATIONS, f"how must be one of {list(AGGREGATIONS)}, got {how!r}")
-        require(0 < cutoff <= 1, f"cutoff must lie in (0, 1], got {cutoff!r}")
-        require(ties in ("share", "first"), f"ties must be share or first, got {ties!r}")
+        require(how in AGGREGATIONS, f"must be one of {list(AGGREGATIONS)}", how=how)
+        require(0 < cutoff <= 1, "must lie in (0, 1]", cutoff=cutoff)
+        require(ties in ("share", "first"), "must be share or first", ties=ties)
     if how == "soft":
         return profile.chosen
     if how == "srs":
@@ -330,8 +330,8 @@ class Definition:
     def __post_init__(self) -> None:
         with checking("Definition") as require:
             known = [*METRICS, *DOWNSTREAM]
-            require(self.metric in known, f"metric must be one of {known}, got {self.metric!r}")
-            require(0 < self.cutoff <= 1, f"cutoff must lie in (0, 1], got {self.cutoff!r}")
+            require(self.metric in known, f"must be one of {known}", metric=self.metric)
+            require(0 < self.cutoff <= 1, "must lie in (0, 1]", cutoff=self.cutoff)
         if self.downstream:
             return
         takes = (

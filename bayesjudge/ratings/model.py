@@ -15,7 +15,7 @@ import numpy as np
 
 from bayesjudge.core import methods
 from bayesjudge.core.diagnosis import cautions_of, contradicted
-from bayesjudge.core.errors import InputError, checking, expect
+from bayesjudge.core.errors import InputError, checking, expect, problem
 from bayesjudge.core.estimate import Caution, Diagnosis
 from bayesjudge.core.model import BayesianModel, model_of
 from bayesjudge.core.prior_check import Key, count_in_draws, prior_table
@@ -49,7 +49,7 @@ def _check_positive(value: Any, *names: str) -> None:
             ok = np.issubdtype(numbers.dtype, np.number) and numbers.size
             ok = ok and (numbers.ndim == 0 or name == "share")
             ok = ok and bool(np.all((numbers > 0) & np.isfinite(numbers)))
-            require(ok, f"{name} must be positive and finite, got {given!r}")
+            require(ok, "must be positive and finite", **{name: given})
 
 
 # How raters choose from a response set ------------------------------------------------------------
@@ -418,7 +418,7 @@ class ResponseSets(BayesianModel):
         """Dirichlet weight of each response set."""
         q = len(ratings.sets)
         ok = np.size(self.share) in (1, q)
-        expect("ratings.ResponseSets", ok, f"share: expected one weight or {q}, got {self.share!r}")
+        expect("ratings.ResponseSets", ok, f"must be one weight or {q}", share=self.share)
         return np.broadcast_to(np.asarray(self.share, float), q).copy()
 
     def _build(self, data: Ratings) -> pm.Model:
@@ -545,9 +545,7 @@ def _spec_of(fit: Fit) -> ResponseSets:
     """Model that was fitted; refuses a fit of another module."""
     spec = fit.spec
     if not isinstance(spec, ResponseSets):
-        raise InputError(
-            "ratings", [f"expected a fit of ratings, got one of {type(spec).__name__}"]
-        )
+        raise InputError("ratings", [problem("other-fit", kind=type(spec).__name__)])
     return spec
 
 

@@ -226,7 +226,7 @@ class Performance:
         ----------
         Source 5, Definition 5.1.
         """
-        expect("contradictions", 0 <= prob < 1, f"prob must lie in [0, 1), got {prob!r}")
+        expect("contradictions", 0 <= prob < 1, "must lie in [0, 1)", prob=prob)
         import pandas as pd
 
         loss = self._loss(self.draws)

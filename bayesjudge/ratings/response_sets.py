@@ -131,7 +131,7 @@ def error_matrix(members: np.ndarray, rate: float, skew: float = 0.0, positive: 
     >>> error_matrix(members, 0.2).tolist()
     [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]
     """
-    expect("error_matrix", 0 <= rate <= 1, f"rate must lie in [0, 1], got {rate!r}")
+    expect("error_matrix", 0 <= rate <= 1, "must lie in [0, 1]", rate=rate)
     q = members.shape[1]
     if q == 1:
         return np.ones((1, 1))

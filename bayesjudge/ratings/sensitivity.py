@@ -251,14 +251,14 @@ def _check_alternatives(
     target: Target,
 ) -> None:
     with checking("prior_sensitivity") as require:
-        require(target in TARGETS, f"target: expected one of {list(TARGETS)}, got {target!r}")
+        require(target in TARGETS, f"must be one of {list(TARGETS)}", target=target)
         for name, model in models.items():
             if not isinstance(model, ResponseSets):
                 require(False, f"{name!r}: expected a ResponseSets, got {model!r}")
                 continue
             model._weights(fit.data)
             ok = replace(model, share=_spec_of(fit).share) == _spec_of(fit)
-            require(ok, f"{name!r} changes more than share: fit the ratings with it")
+            require(ok, "other-change", name=name)
         if performance is not None:
             sampled = performance.target == "items"
             require(sampled, "performance must come from performance(fit), not from agreement")

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import unquote
 
-from bayesjudge.core.errors import InputError, checking, expect
+from bayesjudge.core.errors import InputError, checking, expect, problem
 
 #: Bytes read to tell what a file is, and in which encoding.
 HEAD = 2**16
@@ -83,7 +83,7 @@ class File:
         with checking(self.name) as require:
             there = self._bytes is not None or self.path.exists()
             near = "" if there else nearest(self.path)  # looks at the whole folder
-            require(there, f"there is no such file{near}")
+            require(there, "no-such-file", near=near)
             require(not there or not self.path.is_dir(), "is a folder; name a file")
 
     @property
@@ -135,8 +135,7 @@ class File:
         packing = {b"\x1f\x8b": "gz", b"\x28\xb5": "zst"}.get(start[:2], "")
         says = self.path.suffix.lower()[1:]
         packed = says not in ("gz", "zst") or packing == says
-        problem = f"cannot be read: ends in .{says}, and its bytes are not packed so"
-        expect(self.name, packed, problem)
+        expect(self.name, packed, "not-packed-so", says=says)
         return packing
 
     @cached_property
@@ -149,7 +148,7 @@ class File:
     def kind(self) -> str:
         """What the bytes are: zip, xlsx, parquet, sqlite, duckdb, json, jsonl or csv."""
         head = self.head
-        expect(self.name, head.strip(), "cannot be read: the file is empty")
+        expect(self.name, head.strip(), "empty-file")
         if head[:4] == b"PK\x03\x04":
             return self._meant("xlsx" if any(n[:3] == "xl/" for n in self.members) else "zip")
         magic = {b"PAR1": "parquet", b"SQLite format 3\x00": "sqlite"}
@@ -373,7 +372,7 @@ class File:
             return json.loads(text, parse_float=parse_float)
         except (ValueError, RecursionError) as error:
             message = str(error) or type(error).__name__
-            raise InputError(self.name, [f"{what} is not JSON: {message}"]) from None
+            raise InputError(self.name, [problem("not-json", what=what, message=message)]) from None
 
     # Archives ------------------------------------------------------------------------------------
 
@@ -395,7 +394,7 @@ class File:
         bomb = entry.file_size > max(MANY, RATIO * entry.compress_size)
         with checking(self.name) as require:
             big = bomb or entry.file_size > MOST
-            require(not big, f"{name!r} would unpack to {entry.file_size:,} bytes; not read")
+            require(not big, "too-large", name=name, file_size=entry.file_size)
             require(not entry.flag_bits & 1, f"{name!r} is encrypted")
         with self.broken(), self.raw() as opened:
             opened.seek(entry.header_offset)
@@ -405,7 +404,7 @@ class File:
             packed = opened.read(entry.compress_size)
             content = _unpacked(packed, entry)
         whole = len(content) == entry.file_size and zlib.crc32(content) == entry.CRC
-        expect(self.name, whole, f"{name!r} is damaged or cut short")
+        expect(self.name, whole, "damaged", name=name)
         return content
 
     @contextlib.contextmanager
@@ -417,9 +416,8 @@ class File:
             raise
         except (*OF_A_BROKEN_FILE, *more) as error:
             lines = str(error).strip().splitlines() or [type(error).__name__]
-            if isinstance(error, zipfile.BadZipFile):
-                lines = [f"the archive is cut short or damaged ({lines[0]})"]
-            raise InputError(self.name, [f"cannot be read: {lines[0][:300]}"]) from error
+            torn = "archive-torn" if isinstance(error, zipfile.BadZipFile) else "unreadable"
+            raise InputError(self.name, [problem(torn, error=lines[0][:300])]) from error
 
 
 def fields_of(row: Mapping[str, Any], depth: int = DEEPEST) -> Iterator[str]:

@@ -8,7 +8,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Protocol
 
-from bayesjudge.core.errors import InputError, expect
+from bayesjudge.core.errors import InputError, expect, problem
 from bayesjudge.readers.files import File
 from bayesjudge.readers.formats import FORMATS
 from bayesjudge.readers.log import Grade, Log, Notes, log_of
@@ -56,7 +56,7 @@ def read_log(path: str | Path, tool: str | None = None) -> Log:
     file = File(path)
     chosen = _format_of(file, tool)
     if chosen is None:
-        raise InputError(str(path), [f"no log of {', '.join(sorted(formats()))}"])
+        raise InputError(str(path), [problem("no-log", what=", ".join(sorted(formats())))])
     return read_as(chosen, file)
 
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.core.errors import InputError, checking, expect
+from bayesjudge.core.errors import InputError, checking, expect, problem
 from bayesjudge.core.names import name_of
 from bayesjudge.core.screen import few
 from bayesjudge.core.tables import free_name, require_among
@@ -111,8 +111,8 @@ def read_table(
             raise InputError(file.name, error.problems) from None
         except (OSError, ValueError) as error:  # Arrow's errors are ValueErrors
             text = str(error).strip().splitlines()[0] if str(error).strip() else ""
-            problem = f"cannot be read: {text or type(error).__name__}"
-            raise InputError(file.name, [problem]) from error
+            shown = text or type(error).__name__
+            raise InputError(file.name, [problem("unreadable", error=shown)]) from error
         tables.append(table.select(wanted))
     if len(tables) == 1:
         # blocks of a file have dictionaries of their own, which Arrow cannot group by
@@ -218,7 +218,7 @@ def _duckdb_at_work(name: str) -> Iterator[None]:
             raise InputError(name, [f"{words}: leave --item out, or split it"]) from error
         if isinstance(error, duckdb.Error):
             message = str(error).splitlines()[0]
-            raise InputError(name, [f"cannot be read: {message}"]) from error
+            raise InputError(name, [problem("unreadable", error=message)]) from error
         raise
     finally:
         if ours:
@@ -274,10 +274,10 @@ def _files(path: str | Path | File) -> Iterator[tuple[File, str]]:
     text = str(outer)
     if outer.is_dir():
         names = sorted(map(str, outer.glob("**/*.parquet")))
-        expect(text, names, "is a folder without Parquet files; name a file")
+        expect(text, names, "empty-folder")
     elif not outer.exists() and glob.has_magic(text):
         names = sorted(glob.glob(text, recursive=True))
-        expect(text, names, f"no file matches{'' if names else nearest(outer)}")
+        expect(text, names, "no-file-matches", what="" if names else nearest(outer))
     else:
         names = [text]
     for name in names:
@@ -301,7 +301,7 @@ def _alike(table: pa.Table, numbers: set[str]) -> pa.Table:
 
 
 def _refuse(file: File, columns: list[str], numbers: set[str], inner: str) -> pa.Table:
-    raise InputError(file.name, [f"is a {file.kind} archive and no table; name a file in it"])
+    raise InputError(file.name, [problem("zip-archive", kind=file.kind)])
 
 
 def _read_csv(file: File, columns: list[str], numbers: set[str], inner: str) -> pa.Table:
@@ -496,8 +496,7 @@ def _xlsx(file: File, inner: str) -> Iterator[tuple[list[str], Iterator[tuple[An
             import openpyxl
         except ImportError:
             openpyxl = None
-        words = "needs openpyxl, which is not installed: pip install 'bayesjudge[data]'"
-        require(openpyxl is not None, words)
+        require(openpyxl is not None, "openpyxl-not-installed")
     with file.broken(*OF_A_BROKEN_BOOK), file.raw() as raw:
         content = io.BytesIO(raw.read())
         book = openpyxl.load_workbook(content, read_only=True, data_only=True)
@@ -536,9 +535,10 @@ def _inner(file: File, names: Sequence[str], wanted: str, what: str, *, first: b
     known = few(list(names), 10)
     with checking(file.name) as require:
         require(names, f"has no {what}")
-        require(not wanted or wanted in names, f"has no {what} {wanted!r}; there are {known}")
-        words = f"has {len(names)} {what}s, {known}: name one, as in {file.name}{WITHIN}"
-        require(wanted or first or len(names) < 2, words + (names[0] if names else ""))
+        require(not wanted or wanted in names, "no-inner", what=what, wanted=wanted, known=known)
+        single = wanted or first or len(names) < 2
+        line = f"{file.name}{WITHIN}{names[0] if names else ''}"
+        require(single, "several-inner", n=len(names), what=what, known=known, line=line)
     return wanted or names[0]
 
 
@@ -556,7 +556,7 @@ def _sqlite(file: File, inner: str) -> Iterator[tuple[list[str], Any]]:
             cursor = base.execute(f"SELECT * FROM {_quoted(name)}")
             yield [column[0] for column in cursor.description], cursor
     except sqlite3.Error as error:
-        raise InputError(file.name, [f"cannot be read: {error}"]) from error
+        raise InputError(file.name, [problem("unreadable", error=error)]) from error
 
 
 def _read_rows(
@@ -571,8 +571,7 @@ def _read_rows(
 def _duckdb(file: File, inner: str) -> Iterator[tuple[list[str], Any]]:
     """Names of columns, and what asks for some of them."""
     with checking(file.name) as require:
-        words = "needs duckdb, which is not installed: pip install 'bayesjudge[scale]'"
-        require(find_spec("duckdb") is not None, words)
+        require(find_spec("duckdb") is not None, "duckdb-not-installed")
         path = file.path.resolve()
         words = "has a backslash in its name, which DuckDB takes for a folder's end: rename it"
         require(not any("\\" in part for part in path.parts[1:]), words)
@@ -586,7 +585,7 @@ def _duckdb(file: File, inner: str) -> Iterator[tuple[list[str], Any]]:
         named = {n if s == "main" else f"{s}.{n}": (s, n) for s, n, _ in rows}
         tables = [n for n, (*_, kind) in zip(named, rows, strict=True) if kind == "BASE TABLE"]
         view = next((n for n in named if n not in tables and (n == inner or not tables)), "")
-        expect(file.name, not view, f"{view!r} is a view, and only tables are read: store its rows")
+        expect(file.name, not view, "a-view", view=view)
         schema, name = named[_inner(file, tables, inner, "table")]
         table = f"file.{_quoted(schema)}.{_quoted(name)}"
         have = base.execute(f"SELECT * FROM {table} LIMIT 0").description

@@ -72,7 +72,7 @@ def report(
         unknown.
     """
     with checking("report") as require:
-        require(output in ("markdown", "html"), f"output must be markdown or html, got {output!r}")
+        require(output in ("markdown", "html"), "must be markdown or html", output=output)
     asked: dict[str, Any] = {"ci_prob": ci_prob, "interval": interval, "target": target}
     sections = [Section(heading, lines) for heading, lines in (notes or {}).items()]
     about: dict[str, Any] = {"title": title, "inputs": inputs or {}, "line": command or ""}

@@ -75,7 +75,7 @@ def consistency(
     names = [c for c in (item, judge) if c is not None]
     counts, labels, unread = _counted(table, verdict, names, verdicts)
     n = counts.sum(axis=1)
-    expect("repeats.consistency", bool((n > 1).any()), "no item was asked twice; ask again")
+    expect("repeats.consistency", bool((n > 1).any()), "not-repeated")
     dims = tuple("item" if c == item else "judge" for c in names)
     share = counts.max(axis=1) / n
     low, high = _largest_share(counts, ci_prob, random_seed)

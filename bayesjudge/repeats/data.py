@@ -72,7 +72,7 @@ class Scores(ReadAtOnce):
         cells = (len(self.items), len(self.judges))
         with checking("repeats.Scores") as require:
             rising = len(self.scale) >= 2 and bool(np.all(np.diff(self.scale) > 0))
-            require(rising, f"scale must be two or more rising numbers, got {list(self.scale)}")
+            require(rising, "must be two or more rising numbers", scale=list(self.scale))
             for name in ("items", "judges"):
                 require_names(getattr(self, name), name, require)
             counts = np.asarray(self.counts)
@@ -92,8 +92,7 @@ class Scores(ReadAtOnce):
             if self.sequence is not None:
                 self._set(sequence=np.asarray(self.sequence, np.int16))
                 require(
-                    _counts_of(self.sequence, self.counts) == self.counts.tolist(),
-                    "sequence must hold the scores that counts counts, cell by cell",
+                    _counts_of(self.sequence, self.counts) == self.counts.tolist(), "other-sequence"
                 )
 
     def describe(self) -> pd.DataFrame:
@@ -396,12 +395,7 @@ def _require_one_answer_each(
     again = again.to_numpy()
     shown = rows[again][[*names, order]].head(3).astype(str).to_dict("records")
     with checking(f"column {order!r}") as require:
-        require(
-            not again.any(),
-            f"{how_many(int(again.sum()), 'answer', 'come')} at the same time as another about the "
-            f"same item by the same judge, for example {shown}; keep one row per answer, or order= "
-            "with a column that tells them apart",
-        )
+        require(not again.any(), "same-time", n=int(again.sum()), shown=shown)
 
 
 def _moments(column: pd.Series, name: str) -> np.ndarray:
@@ -432,11 +426,7 @@ def _parsed_moments(cells: list[str], name: str) -> np.ndarray:
         return moments
     with checking(f"column {name!r}") as require:
         words = [cell for cell in cells if not cell.replace(".", "", 1).lstrip("+-").isdecimal()]
-        require(
-            False,
-            f"{words[:3]} give no order: expected numbers only, or ISO times only (such as "
-            "2026-01-31T12:00:00, with an offset from UTC in all of them or in none)",
-        )
+        require(False, "no-order", words=words[:3])
     raise AssertionError
 
 

@@ -132,13 +132,13 @@ class CumulativeLogit(BayesianModel):
         super().__post_init__()
         with checking(f"repeats.{type(self).__name__}") as require:
             known = self.noise in ("constant", "by_level")
-            require(known, f"noise must be constant or by_level, got {self.noise!r}")
+            require(known, "must be constant or by_level", noise=self.noise)
             for field in fields(self):
                 if field.name == "noise":
                     continue
                 value = getattr(self, field.name)
                 number = isinstance(value, int | float) and 0 < value < np.inf
-                require(number, f"{field.name} must be positive and finite, got {value!r}")
+                require(number, "must be positive and finite", **{field.name: value})
 
     def describe(self) -> dict[str, str]:
         """Put priors in words, by the model's variables."""

@@ -50,8 +50,8 @@ def third_of_a_bin(value_range: float, bins: int) -> float:
     (0.267, 0.3)
     """
     with checking("repeats.third_of_a_bin") as require:
-        require(value_range > 0, f"value_range must be positive, got {value_range!r}")
-        require(bins >= 1, f"bins must be 1 or more, got {bins!r}")
+        require(value_range > 0, "must be positive", value_range=value_range)
+        require(bins >= 1, "must be 1 or more", bins=bins)
     return value_range / (3 * bins)
 
 
@@ -91,8 +91,8 @@ def required_repeats(sd: Any, half_width: Any, *, ci_prob: float = 0.95) -> Any:
     """
     sd, half_width = np.asarray(sd, float), np.asarray(half_width, float)
     with checking("repeats.required_repeats") as require:
-        require((sd >= 0).all(), f"sd must be 0 or more, got {sd.tolist()}")
-        require((half_width > 0).all(), f"half_width must be positive, got {half_width.tolist()}")
+        require((sd >= 0).all(), "must be 0 or more", sd=sd.tolist())
+        require((half_width > 0).all(), "must be positive", half_width=half_width.tolist())
     repeats = np.ceil(Parts(sd**2).labels(half_width / z_score(ci_prob))).astype(np.int64)
     return int(repeats) if repeats.ndim == 0 else repeats
 
@@ -151,12 +151,10 @@ def cost_table(
     import pandas as pd
 
     with checking("repeats.cost_table") as require:
-        require(items >= 1, f"items must be 1 or more, got {items!r}")
-        require(cost_per_call >= 0, f"cost_per_call must be 0 or more, got {cost_per_call!r}")
-        require(
-            seconds_per_call >= 0, f"seconds_per_call must be 0 or more, got {seconds_per_call!r}"
-        )
-        require(concurrency >= 1, f"concurrency must be 1 or more, got {concurrency!r}")
+        require(items >= 1, "must be 1 or more", items=items)
+        require(cost_per_call >= 0, "must be 0 or more", cost_per_call=cost_per_call)
+        require(seconds_per_call >= 0, "must be 0 or more", seconds_per_call=seconds_per_call)
+        require(concurrency >= 1, "must be 1 or more", concurrency=concurrency)
     rows = []
     for k in bins:
         for ci_prob in ci_probs:
@@ -222,8 +220,7 @@ def required_calls(scores: Scores, half_width: float, *, ci_prob: float = 0.95) 
     >>> [round(found[name].value, 2) for name in ("calls_per_item", "judges_needed")]
     [20.0, 33.0]
     """
-    problem = f"half_width must be positive, got {half_width!r}"
-    expect("repeats.required_calls", half_width > 0, problem)
+    expect("repeats.required_calls", half_width > 0, "must be positive", half_width=half_width)
     parts = (exact if scores.repeats.size == 1 else anova)(scores, ci_prob=ci_prob)
     z = z_score(ci_prob)
     read = usable(scores)
@@ -263,5 +260,5 @@ def required_calls(scores: Scores, half_width: float, *, ci_prob: float = 0.95) 
 def _repeat_variance(scores: Scores, ci_prob: float) -> np.ndarray:
     """Variance of one item's scores by one judge, with its chi-square interval."""
     free = int(scores.repeats.item()) - 1
-    expect("repeats.required_calls", free > 0, "the judge was not asked twice; ask again")
+    expect("repeats.required_calls", free > 0, "judge-not-repeated")
     return np.array(_alone((float(scores.deviations.item()) / free, free), ci_prob))

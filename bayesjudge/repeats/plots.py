@@ -233,9 +233,9 @@ def plot_cost(table: pd.DataFrame, *, column: str = "calls", ax: Axes | None = N
     """
     with checking("repeats.plot_cost") as require:
         known = ["calls", "cost", "repeats", "seconds"]
-        require(column in known, f"column must be one of {known}, got {column!r}")
+        require(column in known, f"must be one of {known}", column=column)
         free = column in table and not (table[column] > 0).any()
-        require(not free, f"{column!r} is 0 everywhere; say what a call takes in `cost_table`")
+        require(not free, "no-cost", column=column)
     ax = ax or new_axes(6.5, 3.2)
     probs: Any = sorted(set(table["ci_prob"]))
     for i, prob in enumerate(probs):

@@ -98,7 +98,7 @@ def _predictive(scores: Scores, repeats: int) -> tuple[np.ndarray, np.ndarray, n
             usable.sum() >= 3,
             f"{how_many(int(usable.sum()), 'item', 'have')} two scores or more; 3 are needed",
         )
-        require(repeats >= 1, f"repeats must be 1 or more, got {repeats!r}")
+        require(repeats >= 1, "must be 1 or more", repeats=repeats)
     df = np.maximum(n - 1, 0)
     squares = scores.deviations[:, 0]
     prior_df, prior_variance = _scatter_of_variances(squares[usable] / df[usable], df[usable])

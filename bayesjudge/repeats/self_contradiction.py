@@ -112,7 +112,7 @@ def self_contradiction(
     items_of = {
         judge: _of_judge(scores.counts[:, j]) for j, judge in enumerate(scores.judges) if twice[j]
     }
-    expect("repeats.self_contradiction", items_of, "no item was asked twice; ask again")
+    expect("repeats.self_contradiction", items_of, "not-repeated")
     alone = len(scores.judges) == 1
     rows: dict[str, dict[tuple[Any, ...], tuple[float, float, float]]] = {}
     cautions = list(raised)
@@ -139,9 +139,9 @@ def _check(scores: Scores, flips_at_most: float, calls: Sequence[int]) -> None:
     with checking("repeats.self_contradiction") as require:
         shown = [f"{x:g}" for x in scores.scale]
         two = len(shown) == 2
-        require(two, f"the scale has {len(shown)} values, expected two, such as 0 and 1")
+        require(two, "not-two-values", n=len(shown))
         fits = 0 < flips_at_most < 0.5
-        require(fits, f"flips_at_most must lie between 0 and 0.5, got {flips_at_most!r}")
+        require(fits, "must lie between 0 and 0.5", flips_at_most=flips_at_most)
         odd = all(k % 2 == 1 and 1 <= k <= MOST_CALLS for k in calls)
         require(odd, f"calls must be odd numbers from 1 to {MOST_CALLS}, got {list(calls)}")
 

@@ -73,7 +73,7 @@ def simulate(
     share = np.asarray(value_share, float)
     with checking("repeats.simulate") as require:
         for name, size in {"items": items, "judges": judges, "repeats": repeats}.items():
-            require(size >= 1, f"{name} must be 1 or more, got {size!r}")
+            require(size >= 1, "must be 1 or more", **{name: size})
         fits = share.shape == (len(scale),) and (share > 0).all() and abs(share.sum() - 1) < 1e-9
         require(fits, f"value_share must be {len(scale)} positive shares that add up to 1")
         sds = (item_scale, judge_scale, item_judge_scale, cutpoint_scale)

@@ -185,9 +185,9 @@ def next_batch(
     known = list(scores)
     values, _ = _checked(known, scale, method, ci_prob)
     with checking("repeats.next_batch") as require:
-        require(half_width > 0, f"half_width must be positive, got {half_width!r}")
-        require(pilot >= 2, f"pilot must be 2 or more, got {pilot!r}")
-        require(batch >= 1, f"batch must be 1 or more, got {batch!r}")
+        require(half_width > 0, "must be positive", half_width=half_width)
+        require(pilot >= 2, "must be 2 or more", pilot=pilot)
+        require(batch >= 1, "must be 1 or more", batch=batch)
     n = values.size
     if n < pilot:
         return min(pilot - n, batch)
@@ -218,9 +218,9 @@ def _checked(
     values = np.array([np.nan if s is None else s for s in scores], float)
     values = values[~np.isnan(values)]
     with checking("repeats scores") as require:
-        require(method in METHODS, f"method must be one of {list(METHODS)}, got {method!r}")
+        require(method in METHODS, f"must be one of {list(METHODS)}", method=method)
         rising = points.ndim == 1 and points.size >= 2 and bool((np.diff(points) > 0).all())
-        require(rising, f"scale must be two or more rising numbers, got {scale!r}")
+        require(rising, "must be two or more rising numbers", scale=scale)
         if rising:
             off = sorted(set(values[~np.isin(values, points)].tolist()))
             require(not off, f"{off[:3]} are not on the scale {points.tolist()}")
@@ -406,9 +406,9 @@ def simulate_rule(
     with checking("repeats.simulate_rule") as require:
         fits = share.shape == points.shape and (share >= 0).all() and abs(share.sum() - 1) < 1e-6
         require(fits, f"value_share must be {points.size} shares that add up to 1")
-        require(method in METHODS, f"method must be one of {list(METHODS)}, got {method!r}")
-        require(half_width > 0, f"half_width must be positive, got {half_width!r}")
-        require(2 <= pilot <= most, f"pilot must lie between 2 and {most}, got {pilot!r}")
+        require(method in METHODS, f"must be one of {list(METHODS)}", method=method)
+        require(half_width > 0, "must be positive", half_width=half_width)
+        require(2 <= pilot <= most, f"must lie between 2 and {most}", pilot=pilot)
     check_ci_prob(ci_prob)
     rng = np.random.default_rng(random_seed)
     about = points, ci_prob, method

@@ -75,7 +75,7 @@ def by_criterion(rubric: Rubric, *, ci_prob: float = 0.95) -> Estimate:
     """
     check_ci_prob(ci_prob)
     with checking("rubric.by_criterion") as require:
-        require(not rubric.own_criteria, "each item has its own criteria: only totals are known")
+        require(not rubric.own_criteria, "own-criteria")
     several = len(rubric.names) > 1
     dims = ("criterion", "system") if several else ("criterion",)
     rows: dict[str, dict[Any, Row]] = {}
@@ -176,7 +176,7 @@ def cannot_judge(
     usual = REACH if isinstance(reach, Mapping) else reach
     with checking("rubric.cannot_judge") as require:
         for level in (usual, *named.values()):
-            require(0 < level <= 1, f"reach must lie in (0, 1], got {level!r}")
+            require(0 < level <= 1, "must lie in (0, 1]", reach=level)
     return tuple(
         CannotJudge(name, str(at.get("system", "")), quantity, row, wanted)
         for quantity, at, row in criteria.rows()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
 import numpy as np
 
 from bayesjudge.core.diagnosis import SELECTION, keep_selection
-from bayesjudge.core.errors import Problem, checking
+from bayesjudge.core.errors import Problem, Require, checking
 from bayesjudge.core.item_keys import set_fields
 from bayesjudge.core.label_design import LabelDesign, declared, design_of
 from bayesjudge.core.labels import folded, read_labels
@@ -122,7 +122,7 @@ class Rubric:
         with checking("Rubric") as require:
             self._check(require)
 
-    def _check(self, require: Callable[[object, str | Problem], None]) -> None:
+    def _check(self, require: Require) -> None:
         require(self.design.is_sample, _not_a_sample(self.design))
         for name in ("judged", "people"):
             cells = getattr(self, name)
@@ -136,12 +136,12 @@ class Rubric:
         require(not finite or (weights > 0).any(), words)
         known = get_args(Failed)
         require(self.failed in (None, *known), f"failed={self.failed!r}: expected {few(known)}")
-        require(self.labelled.any(), "nobody labelled a criterion: the judge's errors are unknown")
+        require(self.labelled.any(), "no-criterion-labelled")
         if not self.own_criteria:
             never = self.applies.any(axis=0) & ~self.labelled.any(axis=0)
             named = [name for name, absent in zip(self.criteria, never, strict=True) if absent]
             words = "label some outputs on each, or leave the criterion out"
-            require(not named, f"criteria that nobody labelled: {few(named, 5)}; {words}")
+            require(not named, "criteria-unlabelled", named=few(named, 5), words=words)
         lost = self.lost
         if lost.any() and self.failed is None:
             below = int((lost & (self.weight < 0)).sum())
@@ -562,7 +562,7 @@ def _cells(
     with checking("Rubric.from_frame") as require:
         twice = int(pd.DataFrame({"o": output, "c": code}).duplicated().sum())
         words = f"one criterion of one output has several rows by {', '.join(keys)}"
-        require(not twice, f"{how_many(twice, 'row', 'repeat')}: {words}; keep one of each")
+        require(not twice, "criteria-repeat", n=twice, words=words)
         if rows.weight is not None:
             points = numbers_of(rows.weight)
         else:

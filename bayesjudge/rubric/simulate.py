@@ -55,10 +55,10 @@ def simulate(
     import pandas as pd
 
     with checking("rubric.simulate") as require:
-        require(1 <= labelled <= outputs, f"labelled must lie in [1, {outputs}], got {labelled}")
-        require(criteria >= 1, f"criteria must be 1 or more, got {criteria}")
+        require(1 <= labelled <= outputs, f"must lie in [1, {outputs}]", labelled=labelled)
+        require(criteria >= 1, "must be 1 or more", criteria=criteria)
         for name, share in (("met", met), ("agreement", agreement)):
-            require(0 < share < 1, f"{name} must lie in (0, 1), got {share}")
+            require(0 < share < 1, "must lie in (0, 1)", **{name: share})
         for correlation in (error_correlation, truth_correlation):
             require(0 <= correlation < 1, f"correlations must lie in [0, 1), got {correlation}")
     rng = np.random.default_rng(random_seed)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from bayesjudge.core.errors import Require
+
 #: How many offending values a message shows.
 SHOWN = 3
-
-Require = Callable[[object, str], None]
 
 
 def whole_numbers(
@@ -19,12 +18,12 @@ def whole_numbers(
     """Whole numbers of 0 or more, of that shape and read-only; what they are not is noted."""
     array = np.asarray(value)
     fits = array.shape == shape
-    require(fits, f"{name} has shape {array.shape}, expected {expected or shape}")
+    require(fits, "other-shape", name=name, shape=array.shape, what=expected or shape)
     right = np.zeros(array.shape, bool)
     if np.issubdtype(array.dtype, np.number):
         right = np.isfinite(array) & (array >= 0) & (array == np.floor(array))
     wrong = array[~right][:SHOWN].tolist()
-    require(not wrong, f"{name} must be whole numbers, 0 or more, got {wrong}")
+    require(not wrong, "must be whole numbers, 0 or more", **{name: wrong})
     if wrong or not fits:
         return array
     frozen = array.astype(np.int64)
@@ -40,4 +39,4 @@ def require_places(
     require(fits, f"{name} has shape {array.shape}, expected one for each of {rows}")
     odd = np.unique(array[~((array >= low) & (array < high) & (array == np.floor(array)))])
     shown = odd[:SHOWN].tolist()
-    require(not shown, f"{name} holds {shown}, expected {low} to {high - 1:.0f}")
+    require(not shown, "out-of-range", name=name, shown=shown, low=low, what=high - 1)

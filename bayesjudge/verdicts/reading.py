@@ -119,9 +119,9 @@ class Reading:
         several, grouped = len(self.verdict) > 1, self._grouped
         with checking(self.subject) as require:
             known = self.unparsed in (None, *kept, *ways)
-            require(known, f"{lost}={self.unparsed!r}: expected {' or '.join(map(repr, ways))}")
+            require(known, f"must be {' or '.join(map(repr, ways))}", **{lost: self.unparsed})
             require(
-                self.repeated in ("error", "keep"), f"repeated={self.repeated!r}: error or keep"
+                self.repeated in ("error", "keep"), "must be error or keep", repeated=self.repeated
             )
             differ = len(set(self.verdict)) == len(self.verdict)
             require(differ, f"verdict columns must differ, got {list(self.verdict)}")
@@ -129,10 +129,7 @@ class Reading:
                 self.classes is None or self.pass_value is None is self.fail_value,
                 "give classes=, or pass_value= and fail_value=, not both",
             )
-            require(
-                self.judge is None or self.item is not None,
-                "a long table needs a column that identifies the item (item=)",
-            )
+            require(self.judge is None or self.item is not None, "no-item")
             if self.scale is not None:
                 require(len(self.labels) > len(self.verdict), "scores need human labels (truth=)")
                 alone = self.kind in ("", "propensity")
@@ -146,7 +143,7 @@ class Reading:
                         f"by={self.by!r}), for partial pooling of its rates over the "
                         "systems, or all judges' votes with bayesjudge.panel"
                     )
-                require(len(several_of) < 2, f"{several_of}: {words}")
+                require(len(several_of) < 2, "one-at-a-time", several_of=several_of, words=words)
             stated = design_of(self.calibration).name == "known_propensity"
             words = "calibration='known_propensity' and propensity= (a column) come together"
             require(stated == (self.propensity is not None), words)
@@ -335,7 +332,7 @@ def one_row_an_output(table: Any, how: Reading) -> tuple[Any, Reading]:
     by_person = named.groupby([*names, rater], sort=False)[label].agg(lambda x: tuple(x.unique()))
     with checking(how.subject) as require:
         absent = sorted(judges - {*raters})
-        require(not absent, f"no column {absent}, and column {rater!r} names {few(raters)}")
+        require(not absent, "columns-of-people", absent=absent, rater=rater, raters=few(raters))
         for column in said:
             torn = outputs.index[outputs[column].map(len) > 1].tolist()
             require(not torn, f"column {column!r} says two things of {torn[:3]}: one per output")
@@ -474,7 +471,8 @@ def _chances(names: Sequence[str]) -> np.ndarray:
         wrong = list(dict.fromkeys(np.array(names, object)[~inside]))
         require(not wrong, f"{wrong[:3]} are not probabilities in (0, 1]")
         distinct = np.unique(numbers).size
-        require(distinct <= MOST_PROPENSITIES, _too_many(distinct))
+        most = MOST_PROPENSITIES
+        require(distinct <= most, "many-strata", distinct=distinct, most=most)
     return numbers
 
 
@@ -487,14 +485,8 @@ def _require_few(table: Any, column: str) -> None:
     distinct = int(count[column][0])
     with checking("column of propensities") as require:
         # 0.1 and 0.10 are one, as text they are two
-        require(distinct <= 50 * MOST_PROPENSITIES, _too_many(distinct))
-
-
-def _too_many(distinct: int) -> str:
-    return (
-        f"{distinct} different propensities make too many strata (at most {MOST_PROPENSITIES}); "
-        "draw labels with a few, or give classes of them"
-    )
+        most = MOST_PROPENSITIES
+        require(distinct <= 50 * most, "many-strata", distinct=distinct, most=most)
 
 
 def item_columns(table: Any, how: Reading) -> list[str]:
@@ -628,12 +620,7 @@ def _one_truth(unit: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 def _require_one_truth(torn: int) -> None:
     with checking("prevalence.items") as require:
-        require(
-            torn == 0,
-            f"{how_many(torn, 'output', 'have')} rows labelled good and rows labelled bad; "
-            "repeats='judge' means one truth for all verdicts on an output, repeats='system' a "
-            "truth for each row",
-        )
+        require(torn == 0, "outputs-torn", n=torn)
 
 
 # A row per vote -----------------------------------------------------------------------------------
@@ -754,8 +741,7 @@ def _of_votes(
 def _require_judges(column: str, judges: Sequence[str], lost: int, how: Reading) -> None:
     with checking(how.subject) as require:
         require(len(judges) > 0, f"column {column!r} names no judge")
-        problem = how_many(lost, "vote", "have")
-        require(not lost, f"{problem} no judge in column {column!r}")
+        require(not lost, "votes-without-judge", n=lost, column=column)
 
 
 def _refuse_two_votes(times: int, shown: Sequence[Any], how: Reading) -> None:
@@ -766,11 +752,11 @@ def _refuse_two_votes(times: int, shown: Sequence[Any], how: Reading) -> None:
             "one"
             + ("" if how.by else ", or name what made each item (generator=)")
             + "; in Python, Votes.from_frame counts them all with repeated='keep'",
+            "votes-repeat",
         )
 
 
 def _refuse_two_truths(items: Sequence[Any], how: Reading) -> None:
     shown = list(dict.fromkeys(items))[:3]
     with checking(how.subject) as require:
-        words = f"items {shown} have more than one truth; keep one for each"
-        require(not shown, words)
+        require(not shown, "truths-differ", torn=shown)

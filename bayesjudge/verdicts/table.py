@@ -454,7 +454,7 @@ class Verdicts:
         cells = np.asarray(counts)
         cells = cells[None] if cells.ndim == 2 else cells
         with checking("Verdicts.from_counts") as require:
-            require(cells.ndim == 3, "counts need the axes group, truth and verdict")
+            require(cells.ndim == 3, "no-axes")
         group, truth, response = np.nonzero(cells)
         truth = np.where(truth == cells.shape[1] - 1, MISSING, truth)
         return cls(response, truth, group, cells[cells != 0], calibration, **coordinates)
@@ -530,7 +530,7 @@ class Verdicts:
             return NotImplemented
         designs = [str(table.calibration) for table in (self, other)]
         with checking("Verdicts") as require:
-            require(designs[0] == designs[1], f"calibration must be the same, got {designs}")
+            require(designs[0] == designs[1], "must be the same", calibration=designs)
         return self.joined(other, "Verdicts", items_differ(self, other))
 
     def joined(self, other: Self, subject: str, differ: bool, *, sort: bool = True) -> Self:
@@ -559,7 +559,7 @@ class Verdicts:
         """
         parts = (self, other)
         with checking(subject) as require:
-            require(self.scale is None is other.scale, "scores are read at once")
+            require(self.scale is None is other.scale, "read-at-once")
             for name in ("dim",) if self.scale else ("dim", "classes", "responses"):
                 mine, theirs = getattr(self, name), getattr(other, name)
                 require(mine == theirs, f"{name} must be the same, got {mine!r} and {theirs!r}")

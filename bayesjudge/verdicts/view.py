@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import Require, checking
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.label_design import LabelDesign, design_of
 from bayesjudge.core.names import require_names
@@ -59,9 +59,9 @@ class View(ReadAtOnce, Printed):
             require(name in names, f"no {dim} {name!r}; there are {list(names)}")
         return list(names).index(name)
 
-    def _require_groups(self, dims: Sequence[str], require: Callable[[object, str], None]) -> None:
+    def _require_groups(self, dims: Sequence[str], require: Require) -> None:
         """Note what names of systems, and propensities of strata, cannot be."""
-        require(self.dim in dims, f"dim must be one of {list(dims)}, got {self.dim!r}")
+        require(self.dim in dims, f"must be one of {list(dims)}", dim=self.dim)
         if self.systems is not None:
             require_names(self.systems, "systems", require)
         self._require_propensity(require)
@@ -69,7 +69,7 @@ class View(ReadAtOnce, Printed):
             right = self.adds_up and np.shape(self.propensity) == np.shape(self.systems)
             require(right, "propensity= takes strata, and one number for each")
 
-    def _require_propensity(self, require: Callable[[object, str], None]) -> None:
+    def _require_propensity(self, require: Require) -> None:
         """Note propensities that the design does not ask for, or that are none."""
         stated = self.design.name == "known_propensity"
         words = "calibration='known_propensity' and propensity= come together"

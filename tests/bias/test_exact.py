@@ -49,7 +49,7 @@ def test_a_shift_off_the_steps_is_refused():
     shifts = bias.Shifts.from_differences([0.5, 1], scale=(1, 5))
     with refused("prior=", subject="bias.exact"):
         bias.exact(shifts, step=1, prior="spread")
-    with pytest.raises(bj.InputError, match="step must be positive"):
+    with refused(step=None):
         bias.exact(shifts, prior="spread")
     assert np.isfinite(bias.exact(shifts)["rms_shift", "perturbed"]).all()
 

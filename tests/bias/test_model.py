@@ -10,6 +10,7 @@ import pytensor.link.numba.dispatch  # silences advice when imported: before the
 import pytest
 from numpy.testing import assert_allclose
 from oracles import assert_mc_mean, assert_mc_quantile
+from refusals import refused
 from scipy.stats import multivariate_normal, norm
 
 import bayesjudge as bj
@@ -209,7 +210,7 @@ def test_certificates_of_a_fit(one_perturbation):
     assert tail.alpha > rms.alpha
     for card in (rms, tail):
         assert "rests-on-a-model" in card.text
-    with pytest.raises(bj.InputError, match="needs the shifts themselves"):
+    with refused(id="needs-shifts", basis="tail"):
         certificates.certify(fit, **about, basis="tail")
 
 
@@ -263,7 +264,7 @@ def test_a_certificate_of_several_judges_covers_the_worst(two_judges):
 
 
 def test_differences_cannot_be_fitted_and_the_message_says_what_can():
-    with pytest.raises(bj.InputError, match="exact and certify, which do with differences"):
+    with refused(id="sizes-only"):
         bias.fit(bias.Shifts.from_differences([0, 1], scale=(1, 5)))
 
 
@@ -290,12 +291,12 @@ def test_an_open_scale_needs_a_unit():
     table = bias.simulate(items=5, random_seed=1)
     inf = float("inf")
     shifts = bias.Shifts.from_frame(table, scale=(-inf, inf), design="item", rerun="rerun")
-    with pytest.raises(bj.InputError, match="unit in score points"):
+    with refused(id="no-unit"):
         bias.build_model(shifts)
     model = bias.build_model(shifts, bias.NormalShifts(unit=100))
     closed = bias.build_model(bias.Shifts.from_frame(table, **READ))
     assert model.point_logps() == closed.point_logps()
-    with pytest.raises(bj.InputError, match="must be positive") as error:
+    with refused(noise=0, log_sd="wide") as error:
         bias.NormalShifts(noise=0, log_sd="wide")
     assert len(error.value.problems) == 2
 

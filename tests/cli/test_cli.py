@@ -22,6 +22,7 @@ from bayesjudge.cli import main
 from bayesjudge.cli.commands import COMMANDS, build_app
 from bayesjudge.cli.options import FORMATS
 from bayesjudge.cli.priors import Priors
+from bayesjudge.core.methods import JUDGE
 from bayesjudge.core.words import glossary
 from bayesjudge.datasets import keep_labels, xstest
 from bayesjudge.readers.files import SAID
@@ -217,7 +218,7 @@ def test_the_document_is_all_of_stdout(sampled):
     for row in document["estimates"]:
         assert row["low"] <= row["value"] <= row["high"]
     methods = [row["method"] for row in document["estimates"] if row["quantity"] == "prevalence"]
-    assert methods[0] == "Judge's pass rate"
+    assert methods[0] == JUDGE.title
     assert methods[-1] == "Bayesian (NUTS)"
     about = document["sampling"][methods[-1]]
     assert about["random_seed"] == 5

@@ -11,6 +11,7 @@ import bayesjudge as bj
 from bayesjudge.bias import certificates
 from bayesjudge.cli import main
 from bayesjudge.core.answer import percents
+from bayesjudge.core.methods import SPREAD_PRIOR
 
 READ = ["--scale", "0-100", "--design", "item", "--rerun", "rerun"]
 ASKED = ["--tolerance", "10", "--units", "points"]
@@ -206,7 +207,7 @@ def test_factors_add_adherence(run):
 def test_a_step_spreads_the_prior(run):
     code, out, _ = run("bias", "scores.csv", *READ, "--no-nuts", "--step", "1", "--json")
     assert code == 0
-    assert "Dirichlet, prior spread" in {row["method"] for row in json.loads(out)["estimates"]}
+    assert SPREAD_PRIOR.title in {row["method"] for row in json.loads(out)["estimates"]}
 
 
 def test_a_scale_without_ends(run):

@@ -11,6 +11,7 @@ import pytest
 
 import bayesjudge as bj
 from bayesjudge.cli import main
+from bayesjudge.core.methods import HUMAN_ONLY
 from bayesjudge.core.words import words_for
 
 P = bj.prevalence
@@ -111,7 +112,7 @@ def test_external_labels_are_added(ask, tables):
         for e in width.values()
     ]
     assert rows[1]["Rogan-Gladen"] < rows[0]["Rogan-Gladen"]
-    assert rows[1]["Human labels only"] == rows[0]["Human labels only"]
+    assert rows[1][HUMAN_ONLY.title] == rows[0][HUMAN_ONLY.title]
     assert json.loads(more)["inputs"]["external labels"].startswith("20 good and 20 bad items")
 
 

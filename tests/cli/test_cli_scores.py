@@ -9,6 +9,7 @@ import pytest
 
 import bayesjudge as bj
 from bayesjudge.cli import main
+from bayesjudge.core.methods import NUTS_SCORES, UNPAIRED_PPI
 
 S = bj.prevalence.scores
 NOW = ["--no-nuts", "--json"]
@@ -111,7 +112,7 @@ def test_systems_that_share_no_item_are_sampled_and_ranked(ask):
     options = ["passes.csv", *ASKED[1:], "--scale", "1:5", "--by", "bot"]
     document = json.loads(ask(*options, "--nuts", "--json"))
     methods = {one["method"] for one in document["differences"]}
-    assert methods == {"Unpaired difference (PPI++)", "Bayesian (NUTS), scores"}
+    assert methods == {UNPAIRED_PPI.title, NUTS_SCORES.title}
     assert len(document["differences"]) == 6
     assert {one["system"] for one in document["ranks"]} == {*"xyz"}
     sampled = [one for one in document["estimates"] if one["method"] == "Bayesian (NUTS), scores"]

@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from refusals import refused
 
 import bayesjudge as bj
 from bayesjudge.core.tables import count_rows, read_rows, require_distinct
@@ -52,7 +53,7 @@ TABLES = {
 @pytest.mark.parametrize("read", [read_rows, count_rows, require_distinct])
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 def test_cells_that_are_not_single_values_are_refused_with_the_column(table, read):
-    with pytest.raises(bj.InputError, match=r"column 'item' holds .*, expected one text, number"):
+    with refused("item", id="strange-cells"):
         read(table, "item")
 
 
@@ -62,7 +63,7 @@ def test_cells_that_are_not_single_values_are_refused_with_the_column(table, rea
 def test_a_column_that_is_there_twice_is_named(convert):
     table = pd.DataFrame(PLAIN)
     twice = convert(pd.concat([table, table[["score"]]], axis=1))
-    with pytest.raises(bj.InputError, match=r"columns \['score'\] occur more than once"):
+    with refused("score", id="columns-repeat"):
         read_rows(twice, "item")
 
 
@@ -85,5 +86,5 @@ def test_no_rows(empty):
 def test_times_with_and_without_an_offset_give_no_order():
     moments = [dt.datetime(2026, 1, 1), *[dt.datetime(2026, 1, 1, tzinfo=dt.UTC)] * (N - 1)]
     table = pd.DataFrame(PLAIN | {"at": pd.Series(moments, dtype=object)})
-    with pytest.raises(bj.InputError, match="with an offset from UTC in all of them or in none"):
+    with refused(id="no-order"):
         bj.repeats.Scores.from_frame(table, scale=[1, 2, 3], order="at")

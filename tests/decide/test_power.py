@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from refusals import refused
 from scipy.stats import beta, binom
 
 import bayesjudge as bj
@@ -188,9 +189,9 @@ def test_bad_inputs_are_named(wrong, words):
 
 
 def test_a_chance_needs_labels_and_a_judge():
-    with pytest.raises(bj.InputError, match="labelled must be 1 or more, got 0"):
+    with refused(labelled=0):
         chance_to_pass(0.8, 0, **ASSUMED)
-    with pytest.raises(bj.InputError, match="specificity are needed for 'by verdict'"):
+    with refused("by verdict", id="rates-needed"):
         chance_to_pass(0.8, 10, prevalence=0.9, strategy="by verdict")
 
 

@@ -202,7 +202,7 @@ def test_a_look_counts_once():
     assert len(watch.names) == 1
     assert watch.look(new, "a second run that says the same")
     assert not watch.look(new, "a second run that says the same")
-    with pytest.raises(bj.InputError, match="counted with other verdicts"):
+    with refused(id="look-differs"):
         watch.look(judge.look(), "a second run that says the same")
     assert len(watch.names) == 2
 
@@ -228,13 +228,13 @@ def test_systems_share_items():
 
 def test_what_cannot_be_watched_is_refused():
     old = table([1, 0, 1], truth=[1, 0, 1])
-    with pytest.raises(bj.InputError, match="two or more"):
+    with refused(id="too-few"):
         Watch(old.iloc[:1])
-    with pytest.raises(bj.InputError, match="looks must be 1 or more"):
+    with refused(looks=0):
         Watch(old, looks=0)
     with refused("human", subject="decide.Watch"):
         Watch(old, truth="human")
-    with pytest.raises(bj.InputError, match="two labels that differ"):
+    with refused(id="labels-differ"):
         Watch(pd.concat([old, old.assign(truth=[0, 0, 1])]), truth="truth")
     with pytest.raises(bj.InputError, match="shares 0 outputs"):
         Watch(old).look(old.assign(item=list("xyz")))
@@ -266,7 +266,7 @@ def test_a_watch_goes_on_from_its_file(tmp_path):
         with pytest.raises(bj.InputError, match=words):
             other.resume(path)
     path.write_text('{"schema": "bayesjudge/monitor-1"}')
-    with pytest.raises(bj.InputError, match="is not a watch's file"):
+    with refused(id="not-a-state", kind="watch"):
         Watch(baseline).resume(path)
 
 

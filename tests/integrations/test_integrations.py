@@ -6,6 +6,7 @@ import types
 
 import numpy as np
 import pytest
+from refusals import refused
 
 import bayesjudge as bj
 from bayesjudge import integrations
@@ -81,7 +82,7 @@ def test_without_inspect_the_metric_says_so(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "inspect_ai", None)
     monkeypatch.setitem(sys.modules, "inspect_ai.scorer", None)
-    with pytest.raises(bj.InputError, match=r"needs Inspect .*, which is not installed"):
+    with refused(id="inspect-not-installed"):
         integrations.inspect_metric()
 
 

@@ -16,7 +16,6 @@ from scipy.stats import beta
 import bayesjudge as bj
 from bayesjudge import judge
 from bayesjudge.cli import main
-from bayesjudge.core.errors import InputError
 from bayesjudge.datasets import keep_labels, xstest
 from bayesjudge.judge import Card
 from bayesjudge.judge._carry_over import Averaged, probes_for
@@ -168,7 +167,7 @@ def test_the_discount_has_its_limits():
     assert max(one.external_labels(0.1)[::2]) <= 10
     rates = [one.external_labels(0.02)[i + 1] / one.external_labels(0.02)[i] for i in (0, 2)]
     assert rates == pytest.approx([185 / 200, 0.75], abs=0.03)
-    with pytest.raises(bj.InputError, match="overdispersion must lie"):
+    with refused(overdispersion=1.0):
         one.external_labels(1.0)
 
 
@@ -194,7 +193,7 @@ def test_labels_of_other_runs_add_up():
 
 def test_several_judges_have_no_passport_together():
     two = Counts(*([9] * 2,) * 6, calibration="random", systems=("a", "b"), dim="judge")
-    with pytest.raises(bj.InputError, match="one judge per passport"):
+    with refused(id="several-judges"):
         Card.make(two, judge="x")
 
 
@@ -489,7 +488,7 @@ def test_a_calibration_holds_or_does_not_or_takes_more_probes():
     assert "transport" in {c.id for c in KNOWN.estimate(CHANGED).cautions}
     unlabelled = KNOWN.estimate(Counts(900, 600, 0, 0, 0, 0, calibration="separate"))
     assert np.isnan(unlabelled["shift"]).all()
-    with pytest.raises(bj.InputError, match="margin must lie"):
+    with refused(margin=0):
         KNOWN.estimate(SAME, margin=0)
 
 
@@ -502,7 +501,7 @@ def test_a_card_of_chance_tells_no_share_that_could_be_off():
 
 def test_what_is_out_of_range_is_refused():
     for carries in (0.0, 1.0, 1.5):
-        with pytest.raises(bj.InputError, match="carries must lie"):
+        with refused(carries=carries):
             KNOWN.estimate(SAME, carries=carries)
     assert KNOWN.estimate(SAME, carries=1 - 1e-12)["prevalence"] == pytest.approx(
         bj.prevalence.exact(KNOWN.applied(SAME))["prevalence"], abs=1e-6
@@ -521,7 +520,7 @@ def test_labels_by_verdict_are_no_shares_of_good_and_of_bad_items():
 def test_numbers_and_dates_are_not_cut_off():
     with refused(100.7, 90, subject="judge.Card"):
         Card("gpt-4", {"a": (100.7, 90, 50, 40)}, "random")
-    with pytest.raises(InputError, match="not whole numbers: cannot convert float infinity"):
+    with refused(id="not-whole"):
         Card("gpt-4", {"a": (100, 90, 50, 40)}, "random", pass_rate=(float("inf"), 10))
     with refused("20260101", 30, subject="judge.Card"):
         made(valid_until="20260101")

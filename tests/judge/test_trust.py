@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from bayesjudge import Verdicts, judge
 from bayesjudge.core.errors import InputError
@@ -83,12 +84,12 @@ def test_the_best_cut_is_the_one_of_most_agreement():
 
 def test_what_cannot_be_promised_is_refused():
     table, _ = scores(4, 100, lambda p: p)
-    with pytest.raises(InputError, match="alpha must lie"):
+    with refused(alpha=0.6):
         judge.trust(table, alpha=0.6)
-    with pytest.raises(InputError, match="promised must lie"):
+    with refused(promised=1):
         judge.trust(table, promised=1)
     known = Scores(table.score, table.truth, table.n, "by_truth", (0, 1))
-    with pytest.raises(InputError, match="label a random sample"):
+    with refused(id="trust-not-random"):
         judge.trust(known)
     with pytest.raises(InputError, match="expected scores"):
         judge.trust(Verdicts([1, 0], [1, 0], [0, 0], [5, 5], "random"))

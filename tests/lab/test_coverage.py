@@ -128,8 +128,9 @@ def test_an_estimate_without_a_truth_is_refused():
 
 
 def test_impossible_studies_are_refused():
-    with pytest.raises(InputError, match=r"methods is empty; .*settings is empty"):
+    with refused(id="no-methods") as caught:
         lab.coverage({}, [], draw_data=toys.draw_passes, random_seed=1)
+    assert caught.value.has("no-settings")
     with refused(100, subject="coverage"):
         study({"Wilson": toys.wilson_interval}, replications=150)
     with refused("rate", "share", subject="coverage"):

@@ -10,6 +10,7 @@ from refusals import refused
 import bayesjudge as bj
 from bayesjudge.core.diagnosis import cautions_of
 from bayesjudge.core.label_design import BUILT_IN
+from bayesjudge.core.methods import JUDGE_BY_JUDGE, LOGIT_SHIFT, OWN_LABELS
 from bayesjudge.core.words import words_for
 from bayesjudge.panel import _em, label_design
 
@@ -96,8 +97,8 @@ def test_labels_by_truth_tell_error_rates_only(calibration):
     with pytest.raises(bj.InputError, match="calibration='random'"):
         panel.cross_validate(votes)
     methods = [one.method.title for one in panel.closed_forms(votes)]
-    assert "Rogan-Gladen by judge, averaged" in methods
-    assert not {"Difference estimator, own labels", "Logit shift"} & set(methods)
+    assert JUDGE_BY_JUDGE.title in methods
+    assert not {OWN_LABELS.title, LOGIT_SHIFT.title} & set(methods)
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from scipy.stats import betabinom
 
 from bayesjudge import prevalence
 from bayesjudge.cli import main
+from bayesjudge.core.methods import HUMAN_ONLY, POST_STRATIFIED
 from bayesjudge.prevalence import Counts
 from bayesjudge.prevalence._by_verdict import DRAWS, errors
 
@@ -81,7 +82,7 @@ def test_methods_that_labels_by_verdict_rule_out_show_no_rates_and_no_width_of_0
     asked += ["--calibration", "by_verdict", "--pass-value", "LEAK", "--fail-value", "clean"]
     assert main([*asked, "--all-methods", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["estimates"]
-    assert {row["method"] for row in rows} >= {"Human labels only", "Post-stratified"}
+    assert {row["method"] for row in rows} >= {HUMAN_ONLY.title, POST_STRATIFIED.title}
     assert not [row for row in rows if row["method"].startswith("Rogan-Gladen")]
     assert not [row for row in rows if row["quantity"] == "sensitivity"]
     assert all(row["high"] > row["low"] for row in rows)

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from conftest import shared
 from numpy.testing import assert_allclose
+from refusals import refused
 from scipy.stats import binomtest
 
 import bayesjudge as bj
 from bayesjudge.core.intervals import jeffreys, z_score
+from bayesjudge.core.methods import JUDGE
 from bayesjudge.truth import influence, inversion
 
 P = bj.prevalence
@@ -319,14 +321,14 @@ def test_post_stratified_needs_both_verdicts_labelled():
 def test_each_design_gets_its_own_closed_forms(design):
     counts = P.Counts(900, 650, 62, 46, 38, 34, calibration=design)
     suited = {one.method.title for one in P.closed_forms(counts)}
-    assert "Judge's pass rate" in suited
+    assert JUDGE.title in suited
     expected = {
         "random": {"Human labels only", "Difference (PPI++)", "Rogan-Gladen"},
         "by_truth": {"Rogan-Gladen"},
         "separate": {"Rogan-Gladen"},
         "by_verdict": {"Post-stratified"},
     }
-    assert suited - {"Judge's pass rate"} == expected[design]
+    assert suited - {JUDGE.title} == expected[design]
     for one in P.closed_forms(counts, mismatched=True):
         names = {caution.id for caution in one.cautions}
         valid = suited | ({"Rogan-Gladen (bootstrap)"} if "Rogan-Gladen" in suited else set())
@@ -337,7 +339,7 @@ def test_each_design_gets_its_own_closed_forms(design):
 
 def test_a_refusal_is_told_by_the_estimates_that_remain():
     made = P.closed_forms(P.Counts(100, 50, 10, 4, 10, 5, calibration="by_truth"))
-    assert [one.method.title for one in made] == ["Judge's pass rate"]
+    assert [one.method.title for one in made] == [JUDGE.title]
     assert "no-better-than-chance" in {caution.id for caution in made[0].cautions}
 
 
@@ -358,5 +360,5 @@ def test_human_labels_only_with_either_interval():
 @pytest.mark.parametrize("ci_prob", [0, 1, 95, -0.1, float("nan")])
 def test_a_probability_must_be_one(ci_prob):
     for method in (P.naive, P.human_only, P.rogan_gladen, P.difference, P.post_stratified, P.exact):
-        with pytest.raises(bj.InputError, match="strictly between 0 and 1"):
+        with refused(ci_prob=ci_prob):
             method(COUNTS, ci_prob=ci_prob)

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import binomtest
 
 import bayesjudge as bj
+from bayesjudge.core.methods import HUMAN_ONLY, JUDGE, PPI, PPI_TUNED
 from bayesjudge.prevalence.answer import neighbours
 
 P = bj.prevalence
@@ -28,7 +29,7 @@ def test_one_call_shows_every_estimator_with_its_assumption():
                     P.difference(counts, g="identity")["prevalence"])  # fmt: skip
     assert_allclose(table["width"], table["high"] - table["low"])
     assumed = "; ".join(map(str, P.naive(counts).assumptions))
-    assert table.loc["Judge's pass rate", "assumes"] == assumed
+    assert table.loc[JUDGE.title, "assumes"] == assumed
     assert "same sensitivity and specificity" in table.loc["Rogan-Gladen", "assumes"]
     random = P.compare(P.Counts(*CELLS, calibration="random")).set_index("method")
     assert random["suited"].all()
@@ -40,17 +41,17 @@ def test_the_data_speak_against_what_they_contradict():
     shifted = (2000, 860, 150, 135, 150, 105)
     table = P.compare(P.Counts(*shifted, calibration="separate")).set_index("method")
     against = table["contradicted_by"]
-    assert (against[["Human labels only", "Difference (PPI)", "Difference (PPI++)"]]
+    assert (against[[HUMAN_ONLY.title, PPI.title, PPI_TUNED.title]]
             == "label-shift").all()  # fmt: skip
     assert against["Conditional calibration"] == "label-shift"
-    assert against["Judge's pass rate"] == "errors-do-not-cancel"
+    assert against[JUDGE.title] == "errors-do-not-cancel"
     assert (against[["Rogan-Gladen", "Rogan-Gladen (bootstrap)", "Bayesian (exact)"]] == "").all()
     text = bj.report(*P.closed_forms(P.Counts(*shifted, calibration="separate"), mismatched=True))
     assert "(contradicted by label-shift)" in text
     # labels by verdict have another pass rate by design
     by_verdict = P.compare(P.Counts(*shifted, calibration="by_verdict")).set_index("method")
     assert by_verdict.loc["Post-stratified", "contradicted_by"] == ""
-    assert by_verdict.loc["Human labels only", "contradicted_by"] == "label-shift"
+    assert by_verdict.loc[HUMAN_ONLY.title, "contradicted_by"] == "label-shift"
 
 
 @pytest.mark.slow

@@ -182,7 +182,7 @@ def test_what_the_model_is_not_for():
     plain = P.Counts(60, 40, 9, 7, 8, 5, calibration="random")
     with refused("covariates=", subject="build_model"):
         P.build_model(plain, P.LinearErrorRates())
-    with pytest.raises(bj.InputError, match="slope must be positive"):
+    with refused(slope=0):
         P.LinearErrorRates(slope=0)
     with refused("dim=", subject="prevalence.Counts"):
         P.Counts(60, 40, 9, 7, 8, 5, calibration="random", covariates={"x": [1]})

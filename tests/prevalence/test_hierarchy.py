@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 from numpy.testing import assert_allclose
 from oracles import pooled_oracle
+from refusals import refused
 
 import bayesjudge as bj
 from bayesjudge.core.predictive import _moves
@@ -156,7 +157,7 @@ def test_systems_share_shares_if_that_is_asked(twelve):
     assert "overall_prevalence" not in apart
     assert "prevalence_spread" not in apart.quantities
     assert apart.quantities["prevalence"].value.std() > same.value.std()
-    with pytest.raises(bj.InputError, match="separate or partial"):
+    with refused(shares="all"):
         P.PooledErrorRates(shares="all")
 
 

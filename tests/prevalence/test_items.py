@@ -18,6 +18,7 @@ from scipy.stats import norm
 import bayesjudge as bj
 from bayesjudge import prevalence
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.methods import JUDGE, PAIRED, ROGAN_GLADEN, UNPAIRED_PPI
 from bayesjudge.prevalence import items as module
 from bayesjudge.prevalence.items import ItemEffects, Items
 from bayesjudge.prevalence.items.closed_form import clusters_of
@@ -65,7 +66,7 @@ def test_labels_are_of_rows_where_the_system_repeats_and_of_outputs_where_the_ju
     assert outputs.rows("system").labelled @ outputs.count == 2
     assert outputs.rows("system").labelled_pass @ outputs.count == 0.5  # p: one pass of two
     torn = LOG.assign(truth=[1, 0, None, None, 0])
-    with pytest.raises(bj.InputError, match="1 output has rows labelled good and rows labelled"):
+    with refused(1, id="outputs-torn"):
         Items.from_frame(torn, calibration="random", repeats="judge")
 
 
@@ -342,8 +343,8 @@ def test_a_design_that_does_not_suit_is_named():
     names = {c.id for c in prevalence.difference(items).cautions}
     assert "design-mismatch" in names
     assert [e.method.title for e in module.closed_forms(items)] == [
-        "Judge's pass rate",
-        "Rogan-Gladen",
+        JUDGE.title,
+        ROGAN_GLADEN.title,
     ]
 
 
@@ -857,7 +858,7 @@ def test_systems_that_labels_cannot_tell_apart_have_an_interval_of_some_width():
     apart = Items.from_frame(pd.concat(rows).astype({"verdict": int}), by="system",
                              calibration="random")  # fmt: skip
     methods = [d.method.title for d in (difference, prevalence.paired_difference(apart))]
-    assert methods == ["Paired difference (PPI++)", "Unpaired difference (PPI++)"]
+    assert methods == [PAIRED.title, UNPAIRED_PPI.title]
 
 
 def two_systems(items, labelled, apart, right=0.9):

@@ -16,6 +16,7 @@ from scipy.stats import mannwhitneyu, sem, t
 
 import bayesjudge as bj
 from bayesjudge.core.errors import UninformativeJudgeError
+from bayesjudge.core.methods import HUMAN_ONLY, JUDGE_SCORE, MEAN_SCORE
 from bayesjudge.prevalence.scores.cautions import not_rising
 from bayesjudge.prevalence.scores.closed_form import _ScoresSample
 from bayesjudge.prevalence.scores.curves import CURVES
@@ -71,7 +72,7 @@ def test_two_scores_by_truth_are_rogan_gladen(interval):
         found = P.rogan_gladen(scores, interval=interval)["prevalence"]
         assert_allclose(found, expected, rtol=1e-12)
     made = {one.method.title: one for one in S.closed_forms(two(counts))}
-    assert list(made) == ["Judge's mean score", "Rogan-Gladen (mean score)"]
+    assert list(made) == [JUDGE_SCORE.title, MEAN_SCORE.title]
     judge = made["Judge's mean score"]["prevalence"]
     assert_allclose(judge, P.naive(counts)["prevalence"], rtol=1e-12)
 
@@ -326,7 +327,7 @@ def test_intervals_cover_and_gain_on_labels_alone(shape, numeric):
         assert np.mean(widths[method]) < 1.1 * alone, method
     assert np.mean(widths["Difference (PPI++)"]) < alone
     if shape != "bimodal":  # a lenient judge's own mean is off where qualities lie to one side
-        assert np.mean(inside["Judge's mean score"]) < 0.5
+        assert np.mean(inside[JUDGE_SCORE.title]) < 0.5
 
 
 def test_the_judges_bias_is_students_interval_of_the_differences():
@@ -364,7 +365,7 @@ def test_the_judges_bias_is_its_mean_less_the_estimate_of_the_truth():
         )
     with refused(1.5, subject="prevalence.Scores"):
         S.Scores([0.1, 0.9, 0.5], [0, 1, np.nan], [1, 1.5, 2], "random", (0, 1))
-    with pytest.raises(bj.InputError, match="score, truth and propensity have shapes"):
+    with refused(id="shapes-differ"):
         S.Scores([0.1, 0.9], [0, np.nan], [1, 2], "known_propensity", (0, 1), propensity=[0.5])
     told = S.answer(*S.closed_forms(scores))
     _judge, bias, _worth = told.notes
@@ -503,7 +504,7 @@ def test_a_judge_who_is_the_wrong_way_round_gets_no_weight():
     )
     expected = np.average(truth[known], weights=1 / propensity[known])
     assert_allclose(P.difference(scores)["prevalence"].value, expected)
-    assert "Human labels only" not in {one.method.title for one in S.closed_forms(scores)}
+    assert HUMAN_ONLY.title not in {one.method.title for one in S.closed_forms(scores)}
     cells = pd.DataFrame({"bin": scores.bin_of, "p": propensity, "y": truth}).groupby(["bin", "p"])
     mean = (cells["y"].mean() * cells.size()).sum() / 3000
     assert_allclose(P.post_stratified(scores)["prevalence"].value, mean)
@@ -562,7 +563,7 @@ def test_numeric_truths_of_labels_by_truth_are_refused_with_the_reason():
             S.Scores.from_frame(table, calibration=calibration, scale=(0, 1), truth_scale=(1, 5))
     with refused("edges=", subject="prevalence.Scores"):
         S.Scores.from_frame(table, calibration="by_verdict", scale=(0, 1), truth_scale=(1, 5))
-    with pytest.raises(bj.InputError, match="how were the labelled items chosen"):
+    with refused(id="unknown-calibration"):
         S.Scores.from_frame(table, calibration="by_hand", scale=(0, 1), truth_scale=(1, 5))
     lost = table.assign(score=table["score"].where(table.index % 7 > 0))
     with refused("unscored=", "drop", subject="column 'score'"):

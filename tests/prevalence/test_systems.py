@@ -196,7 +196,7 @@ def test_closed_forms_have_no_answer_without_labels():
         assert np.isfinite(one["prevalence", "a"].value)
     assert_allclose(P.exact(COUNTS)["prevalence", "a"], P.exact(LABELLED)["prevalence", "a"])
     nothing = P.Counts([5, 5], [2, 2], [0, 0], [0, 0], [0, 0], [0, 0], "random", systems="ab")
-    with pytest.raises(bj.InputError, match=r"no item of \['a', 'b'\] has a human label"):
+    with refused("a", "b", id="no-labels"):
         P.build_model(nothing, P.PooledErrorRates())
 
 
@@ -211,9 +211,9 @@ def test_pooling_has_to_suit_the_counts():
         calibration="by_verdict",
         systems="ab",
     )
-    with pytest.raises(bj.InputError, match="labels by verdict"):
+    with refused(id="predictive-values"):
         P.build_model(by_verdict, P.PooledErrorRates())
-    with pytest.raises(bj.InputError, match="spread must be positive"):
+    with refused(spread=0):
         P.PooledErrorRates(spread=0)
 
 
@@ -245,7 +245,7 @@ def test_contrasts_and_ranks_by_hand(partial):
 def test_one_system_has_nothing_to_compare(fit_of):
     (module,) = (one for one in MODULES if one.name == "prevalence")
     for compare in (P.contrasts, P.ranking):
-        with pytest.raises(bj.InputError, match="nothing to compare"):
+        with refused(id="nothing-to-compare"):
             compare(fit_of(module))
 
 

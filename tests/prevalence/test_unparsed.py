@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refused
 
 import bayesjudge as bj
 from bayesjudge import prevalence as P
@@ -82,9 +83,9 @@ def test_the_answer_says_what_rows_without_a_verdict_are():
 @pytest.mark.slow
 def test_other_designs_and_several_systems_have_to_say_it(tmp_path, capsys):
     table = table_of(3)
-    with pytest.raises(bj.InputError, match="no verdict; say what they are"):
+    with refused(id="no-verdict"):
         bj.read(table, calibration="by_verdict")
-    with pytest.raises(bj.InputError, match="no verdict; say what they are"):
+    with refused(id="no-verdict"):
         bj.read(table.assign(system="a"), calibration="random", by="system")
     path = tmp_path / "rows.csv"
     table.to_csv(path, index=False)

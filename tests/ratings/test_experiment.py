@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from refusals import refused
 
 import bayesjudge as bj
 from bayesjudge.ratings import Definition, experiment
@@ -103,7 +104,7 @@ def test_advice_follows_the_experiment():
     assert "mse (srs/srs)" in trusted
     assert not trusted & {"hit_rate (h/h)", "scott_pi (h/h)", "krippendorff_alpha (h/h)"}
     assert table["worth"].is_monotonic_decreasing
-    with pytest.raises(bj.InputError, match="use must be"):
+    with refused("use="):
         experiment.choose_definition(Setting(), use="speed")
 
 

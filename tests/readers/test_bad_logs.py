@@ -59,12 +59,13 @@ def test_a_truncated_archive(tmp_path):
     path = logs.write_inspect(tmp_path / "run.eval", logs.inspect_samples(), epochs=3)
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(bj.InputError, match=r"run.eval: cannot be read: the archive is cut short"):
+    with refused(id="archive-torn", subject=str(path)):
         read_log(path)
     at = whole.index(b"\x28\xb5\x2f\xfd", 400) + 20  # inside a member
     path.write_bytes(whole[:at] + b"\x00" * 9 + whole[at + 9 :])
-    with pytest.raises(bj.InputError, match=r"run.eval: .*(damaged|cannot be read)"):
+    with refused(subject=str(path)) as caught:
         read_log(path)
+    assert caught.value.has("damaged", "unreadable", "archive-torn")
 
 
 def test_names_in_an_archive_that_are_no_text(tmp_path):
@@ -74,18 +75,18 @@ def test_names_in_an_archive_that_are_no_text(tmp_path):
     whole[at - 46 + 9] |= 0x08  # the flag that says UTF-8
     whole[at] = 0xFF
     path.write_bytes(whole)
-    with pytest.raises(bj.InputError, match=r"run.eval: cannot be read: 'utf-8' codec"):
+    with refused("utf-8", id="unreadable", subject=str(path)):
         read_log(path)
 
 
 def test_half_a_line(tmp_path):
     path = logs.write_mlflow(tmp_path / "traces.jsonl")
     path.write_text(path.read_text()[:-30])
-    with pytest.raises(bj.InputError, match="line 8 is not JSON"):
+    with refused(8, id="not-json"):
         read_log(path)
     path = logs.write_promptfoo(tmp_path / "out.json")
     path.write_text(path.read_text()[:-30])
-    with pytest.raises(bj.InputError, match="is not JSON"):
+    with refused(id="not-json"):
         read_log(path)
 
 
@@ -102,14 +103,14 @@ def bomb(path, size, declared=None):
 @pytest.mark.slow
 def test_bombs_are_not_unpacked(tmp_path):
     bomb(tmp_path / "run.eval", 2**27)
-    with pytest.raises(bj.InputError, match="would unpack to 134,217,728 bytes; not read"):
+    with refused(134_217_728, id="too-large"):
         read_log(tmp_path / "run.eval")
     bomb(tmp_path / "lies.eval", 2**27 + 654321, declared=1000)
-    with pytest.raises(bj.InputError, match="damaged or cut short"):
+    with refused(id="damaged"):
         read_log(tmp_path / "lies.eval")
     zeros = pa.Codec("zstd").compress(b"[" * 2**27, asbytes=True)
     (tmp_path / "log.json.zst").write_bytes(zeros)
-    with pytest.raises(bj.InputError, match="is not JSON"):
+    with refused(id="not-json"):
         read_log(tmp_path / "log.json.zst")
 
 
@@ -141,7 +142,7 @@ def test_more_bytes_than_a_packed_table_may_hold_are_not_read(tmp_path, monkeypa
 def test_a_name_that_says_packed_and_bytes_that_are_not(tmp_path, kind):
     plain = tmp_path / f"log.csv.{kind}"
     plain.write_bytes(b"a,b\n1,2\n")
-    with pytest.raises(bj.InputError, match=rf"ends in .{kind}, and its bytes are not packed so"):
+    with refused(id="not-packed-so", says=kind):
         read_table(plain, ["a"])
 
 
@@ -190,5 +191,5 @@ def test_logs_of_nothing(tmp_path):
             read_log(tmp_path / name)
     packed = gzip.compress(b"")
     (tmp_path / "none.csv.gz").write_bytes(packed)
-    with pytest.raises(bj.InputError, match="the file is empty"):
+    with refused(id="empty-file"):
         read_table(tmp_path / "none.csv.gz", ["verdict"])

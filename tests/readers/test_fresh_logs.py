@@ -8,6 +8,7 @@ import subprocess
 import types
 
 import pytest
+from refusals import refused
 
 import bayesjudge as bj
 from bayesjudge.cli import main
@@ -188,5 +189,5 @@ def test_an_mlflow_store(tmp_path, monkeypatch):
     again = read_log(tmp_path / "traces.json")
     key = lambda log: sorted((g.item, g.human, str(g.value), g.judge) for g in log.grades)  # noqa: E731
     assert key(again) == key(found)
-    with pytest.raises(bj.InputError, match="there is no experiment 'other'"):
+    with refused("other", id="no-experiment"):
         from_mlflow("other", tracking_uri=uri)

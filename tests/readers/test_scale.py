@@ -219,7 +219,7 @@ def test_votes_repeated_past_all_whole_numbers():
     rows = pd.DataFrame({"item": "q", "judge": [f"j{i:02}" for i in range(45)] * 999, "vote": "1"})
     how = {"generator": None, "truth": None}
     for engine in (in_duckdb, in_polars):
-        with pytest.raises(bj.InputError, match=r"voted more than once on an item \(44910 times\)"):
+        with refused(44910, id="votes-repeat"):
             Votes.from_frame(engine(rows), **how)
 
 
@@ -313,34 +313,34 @@ def test_what_is_wrong_is_said_as_of_tables_in_memory(engine):
     rows = ballots()
     how = {"calibration": "random", "missing_value": ["none"]}
     twice = pd.concat([rows, rows.dropna(subset="judge").head(2)])
-    with pytest.raises(bj.InputError, match=r"a judge voted more than once .* \(2 times\)"):
+    with refused(2, id="votes-repeat"):
         Votes.from_frame(engine(twice), **how)
     torn = rows.copy()
     torn.loc[torn.item == "q7", "truth"] = ["good", "bad", None] * 2
-    with pytest.raises(bj.InputError, match=r"items \['q7'.* have more than one truth"):
+    with refused("q7", id="truths-differ"):
         Votes.from_frame(engine(torn), **how)
     nobody = rows.copy()
     nobody.loc[nobody.judge.isna(), "vote"] = "1"
-    with pytest.raises(bj.InputError, match=r"votes have no judge in column 'judge'"):
+    with refused("judge", id="votes-without-judge"):
         Votes.from_frame(engine(nobody), **how)
     blank = rows.copy()
     blank.loc[3, "item"] = " "
-    with pytest.raises(bj.InputError, match=r"column 'item' has 1 names that are empty"):
+    with refused("item", 1, id="empty-names"):
         Votes.from_frame(engine(blank), **how)
-    with pytest.raises(bj.InputError, match="'none' is neither pass nor fail"):
+    with refused("none", id="unread-labels"):
         Votes.from_frame(engine(rows), calibration="random")
     blank = log()
     blank.loc[3, "question"] = None
-    with pytest.raises(bj.InputError, match=r"column 'question' has 1 names that are empty"):
+    with refused("question", 1, id="empty-names"):
         Items.from_frame(engine(blank), **ITEMS)
-    with pytest.raises(bj.InputError, match="outputs have rows labelled good and rows labelled"):
+    with refused(id="outputs-torn"):
         Items.from_frame(engine(log()), **(ITEMS | {"repeats": "judge"}))
 
 
 def test_ids_that_lost_digits_are_refused():
     rows = ballots()
     rows["item"] = rows.groupby("item").ngroup() + 2.0**53
-    with pytest.raises(bj.InputError, match="floats so large that they have lost digits"):
+    with refused(id="empty-names"):
         Votes.from_frame(in_polars(rows), calibration="random", missing_value=["none"])
 
 

@@ -100,7 +100,7 @@ def test_numbers_are_floats(tmp_path):
     path.write_text("score,judge\n4,a\n,b\n3.5,a\n")
     assert read_table(path, ["judge"], numbers=["score"])["score"].to_pylist() == [4.0, None, 3.5]
     path.write_text("score\n4\nfour\n")
-    with pytest.raises(bj.InputError, match=r"scores.csv: cannot be read: .*'four'"):
+    with refused("four", id="unreadable", subject=str(path)):
         read_table(path, [], numbers=["score"])
     pd.DataFrame({"score": [4, 3]}).to_parquet(tmp_path / "scores.parquet")
     whole = read_table(tmp_path / "scores.parquet", [], numbers=["score"])["score"]
@@ -153,13 +153,13 @@ def test_what_cannot_be_read_is_refused_in_words(name, tmp_path):
 
 
 def test_a_folder_without_tables_and_a_file_cut_short_are_refused(tmp_path):
-    with pytest.raises(bj.InputError, match="is a folder without Parquet files; name a file"):
+    with refused(id="empty-folder"):
         read_table(tmp_path, ["verdict"])
-    with pytest.raises(bj.InputError, match="no file matches"):
+    with refused(id="no-file-matches"):
         read_table(tmp_path / "*.parquet", ["verdict"])
     path = tmp_path / "cut.csv.gz"
     path.write_bytes(gzip.compress(b"verdict\n" + bytes(np.random.default_rng(1).bytes(9999)))[:99])
-    with pytest.raises(bj.InputError, match="cannot be read"):
+    with refused(id="unreadable"):
         read_table(path, ["verdict"])
 
 
@@ -241,9 +241,9 @@ def test_other_kinds_of_files(tmp_path):
         if name[:5] != "parts":  # one part has text
             numbers = read_table(f"{tmp_path}/{name}", [], numbers=["truth"])
             assert numbers["truth"].to_pylist() == [1.0, None, 0.0], name
-    with pytest.raises(bj.InputError, match=r"has 2 tables, labels, others: name one, as in"):
+    with refused(2, id="several-inner", known="labels, others"):
         read_table(tmp_path / "one.db", ["verdict"])
-    with pytest.raises(bj.InputError, match="has no table 'lables'; there are labels, others"):
+    with refused("lables", id="no-inner", known="labels, others"):
         read_table(f"{tmp_path}/one.db::lables", ["verdict"])
 
 
@@ -258,15 +258,15 @@ def test_a_file_whose_name_looks_like_a_pattern_is_one_file(tmp_path):
 def test_what_is_no_table_is_refused_in_words(tmp_path):
     with zipfile.ZipFile(tmp_path / "some.zip", "w") as archive:
         archive.writestr("a.txt", "a")
-    with pytest.raises(bj.InputError, match="is a zip archive and no table"):
+    with refused(id="zip-archive"):
         read_table(tmp_path / "some.zip", ["a"])
     for name, start in {"a.db": b"SQLite format 3\x00", "b.db": b"01234567DUCK"}.items():
         (tmp_path / name).write_bytes(start + b"\x01" * 200)
-        with pytest.raises(bj.InputError, match=f"{name}: cannot be read"):
+        with refused(id="unreadable"):
             read_table(tmp_path / name, ["a"])
     with zipfile.ZipFile(tmp_path / "b.xlsx", "w") as archive:
         archive.writestr("xl/workbook.xml", "<a>")
-    with pytest.raises(bj.InputError, match=r"b.xlsx: cannot be read"):
+    with refused(id="unreadable"):
         read_table(tmp_path / "b.xlsx", ["a"])
 
 
@@ -335,7 +335,7 @@ def test_a_damaged_book_is_refused_in_words(tmp_path, damage):
     if damage == "encrypted":
         content[content.index(SHEET.encode(), content.index(b"PK\x01\x02")) - 46 + 8] |= 1
     path.write_bytes(content)
-    with pytest.raises(bj.InputError, match=r"b.xlsx: cannot be read"):
+    with refused(id="archive-torn" if damage == "bytes" else "unreadable", subject=str(path)):
         read_table(path, ["a"])
 
 
@@ -368,7 +368,7 @@ def test_titles_above_a_sheets_names_are_no_rows(tmp_path):
 def test_schemas_that_drift_between_files_name_the_file(tmp_path):
     pd.DataFrame({"verdict": [1]}).to_parquet(tmp_path / "a.parquet")
     pd.DataFrame({"verdct": [1]}).to_parquet(tmp_path / "b.parquet")
-    with pytest.raises(bj.InputError, match=r"b.parquet: no column 'verdict'; did you mean"):
+    with refused("verdict", id="no-column"):
         read_table(tmp_path, ["verdict"])
 
 
@@ -383,7 +383,7 @@ def test_a_library_that_is_not_there_is_named(library, tmp_path, monkeypatch):
     names = {"openpyxl": "book.xlsx", "duckdb": "two.db::labels"}
     other_kinds(tmp_path)
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(bj.InputError, match=rf"needs {library}.*pip install 'bayesjudge\["):
+    with refused(id=f"{library}-not-installed"):
         read_table(f"{tmp_path}/{names[library]}", ["verdict"])
 
 
@@ -442,7 +442,7 @@ def test_a_folder_is_searched_for_a_near_name_only_if_a_file_is_not_there(tmp_pa
     monkeypatch.setattr(files, "nearest", lambda path: asked.append(path) or "")
     read_table(tmp_path / "some.csv", ["a"])
     assert not asked
-    with pytest.raises(bj.InputError, match="there is no such file"):
+    with refused(id="no-such-file"):
         read_table(tmp_path / "som.csv", ["a"])
     assert len(asked) == 1
 

@@ -11,6 +11,7 @@ from statsmodels.stats.anova import anova_lm
 
 import bayesjudge as bj
 from bayesjudge.core.diagnosis import cautions_of
+from bayesjudge.core.methods import ALIKE, ANOVA, DIRICHLET
 from bayesjudge.repeats import Scores, anova, as_if_iid, exact, order_effects, simulate
 from bayesjudge.repeats.checks import ORDER_P, _Cells
 
@@ -295,9 +296,9 @@ def test_closed_forms_are_those_that_suit_the_data():
     def methods(table):
         return [one.method.title for one in bj.repeats.closed_forms(read(table))]
 
-    assert methods(simulate(random_seed=1)) == ["All answers alike", "Random-effects ANOVA"]
+    assert methods(simulate(random_seed=1)) == [ALIKE.title, ANOVA.title]
     alone = simulate(judges=1, random_seed=1)
-    assert methods(alone) == ["Dirichlet posterior (exact)", "Random-effects ANOVA"]
+    assert methods(alone) == [DIRICHLET.title, ANOVA.title]
     one = Scores.from_values([1, 2, 2], scale=RANGE)
     assert len(bj.repeats.closed_forms(one)) == 1
 
@@ -310,6 +311,6 @@ def test_a_closed_form_that_refuses_is_a_caution_of_the_first():
 def test_compare_puts_methods_side_by_side():
     table = bj.repeats.compare(read(simulate(items=2, judges=3, random_seed=1)), ci_prob=0.8)
     means = table[(table["quantity"] == "item_score") & (table["item"] == "item1")]
-    assert list(means["method"]) == ["All answers alike", "Random-effects ANOVA"]
+    assert list(means["method"]) == [ALIKE.title, ANOVA.title]
     assert means["assumes"].str.contains("judge").all()
     assert {"suited", "contradicted_by", "width", "interval"} <= set(table.columns)

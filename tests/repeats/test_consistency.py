@@ -7,7 +7,6 @@ from numpy.testing import assert_allclose
 from refusals import refused
 from scipy.stats import beta
 
-import bayesjudge as bj
 from bayesjudge.repeats import consistency
 
 
@@ -56,7 +55,7 @@ def test_judges_are_told_apart_and_nothing_asked_twice_is_refused():
     found = consistency(table, judge="judge")
     assert found["same_twice", "x"].value == 1.0
     assert found["same_twice", "y"].value == 0.0
-    with pytest.raises(bj.InputError, match="no item was asked twice"):
+    with refused(id="not-repeated"):
         consistency(table[::4], judge="judge")
     with refused("F", "P", subject="column 'verdict'"):
         consistency(table, verdicts=("P",))

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
+from refusals import refused
 
 import bayesjudge as bj
 from bayesjudge.repeats import (
@@ -105,7 +106,7 @@ def test_cost_is_a_line_a_probability(ax):
     assert title.endswith(f"with 95% takes {dearest['calls']:.0f} calls")
     widths = [text.get_text() for text in ax.get_xticklabels()]
     assert widths == [f"{width:.2g}" for width in sorted(set(table["half_width"]))]
-    with pytest.raises(bj.InputError, match="'cost' is 0 everywhere"):
+    with refused("cost", id="no-cost"):
         plot_cost(table, column="cost")
-    with pytest.raises(bj.InputError, match="column must be one of"):
+    with refused("column="):
         plot_cost(table, column="money")

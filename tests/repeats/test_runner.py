@@ -19,6 +19,7 @@ import pytest
 from asking import sample_until_sync
 from chat_server import ChatServer, dice
 from conftest import study_but
+from refusals import refused
 
 import bayesjudge as bj
 from bayesjudge.repeats.runner import (
@@ -305,7 +306,7 @@ def test_two_runs_on_one_store_do_not_meet(tmp_path):
     first.start()
     try:
         inside.wait()
-        with pytest.raises(bj.InputError, match="a run is using"):
+        with refused(id="in-use"):
             sample_until_sync(steady, ["x"], store=tmp_path / "x", **PLAN)
         assert read_answers(tmp_path / "x").empty  # reading is allowed
     finally:
@@ -326,7 +327,7 @@ def test_a_store_belongs_to_one_run(tmp_path):
 
 def test_other_files_and_versions_are_refused(tmp_path):
     (tmp_path / "text").write_text("not a database, but long enough to be read as one" * 50)
-    with pytest.raises(bj.InputError, match="is not a store"):
+    with refused(id="no-store"):
         read_answers(tmp_path / "text")
     with sqlite3.connect(tmp_path / "new") as file:
         file.execute("PRAGMA user_version = 99")
@@ -367,7 +368,7 @@ def test_plans_out_of_range(tmp_path, change, words):
 
 
 def test_repeated_items_are_refused(tmp_path):
-    with pytest.raises(bj.InputError, match="items must differ"):
+    with refused(id="items-repeat"):
         sample_until_sync(steady, ["x", "x"], store=tmp_path / "x", **PLAN)
 
 

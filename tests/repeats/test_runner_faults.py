@@ -167,7 +167,7 @@ def test_items_with_half_a_character_in_their_names(tmp_path):
         assert found.items["settled"].all()
         assert len(calls) == len(set(calls)) == found.calls
     assert set(found.answers["judge"]) == {r"j\ud83d"}
-    with pytest.raises(bj.InputError, match="items must differ"):
+    with refused(id="items-repeat"):
         sample_until_sync(judge, ["x\ud83d", r"x\ud83d"], store=tmp_path / "y", **PLAN)
 
 
@@ -371,9 +371,9 @@ def test_what_changed_is_named_and_another_arm_begins(chat, name):
     # side by side, never together
     assert read_answers(chat.store, arm="main").equals(first.answers)
     assert len(read_answers(chat.store, arm="second")) == second.calls
-    with pytest.raises(bj.InputError, match=r"holds the arms \['main', 'second'\]: say which"):
+    with refused("main", "second", id="several-arms"):
         read_answers(chat.store)
-    with pytest.raises(bj.InputError, match="has no arm 'third'"):
+    with refused("third", id="no-arm"):
         read_answers(chat.store, arm="third")
 
 
@@ -395,7 +395,7 @@ def test_the_system_prompt_is_said_first(chat):
 @pytest.mark.slow
 def test_many_changed_items_are_counted(chat):
     chat.ask(items={f"i{i}": f"text {i}" for i in range(8)})
-    with pytest.raises(bj.InputError, match=r"'i2' was 'text 2', now 'other 2'; and 5 more"):
+    with refused("i2", "text 2", "other 2", 5, id="other-run"):
         chat.ask(items={f"i{i}": f"other {i}" for i in range(8)})
 
 
@@ -490,13 +490,13 @@ def test_parsers_without_a_source_of_their_own_are_refused(tmp_path, parser, mon
     # as `python -c` leaves it: the source of other evaluated text
     monkeypatch.setitem(linecache.cache, "<string>", (9, None, ["x = len\n"], "<string>"))
     judge.asks = {"parser": parser}
-    with pytest.raises(bj.InputError, match="parser of judge 'judge' cannot be held against a l"):
+    with refused("judge", id="no-fingerprint"):
         runner.sample_until_sync(judge, ["x"], store=tmp_path / "x", **PLAN)
 
 
 @pytest.mark.parametrize("arm", ["", " ", "a\nb", 3])
 def test_arms_have_names(tmp_path, arm):
-    with pytest.raises(bj.InputError, match="arm must be a name"):
+    with refused(arm=arm):
         sample_until_sync(steady, ["x"], store=tmp_path / "x", arm=arm, **PLAN)
 
 
@@ -532,14 +532,14 @@ def test_two_runs_do_not_meet_through_a_link(tmp_path):
     store, other = tmp_path / "x", folder / "y"
     with held_by_a_run(store):
         other.symlink_to(store)
-        with pytest.raises(bj.InputError, match="a run is using"):
+        with refused(id="in-use"):
             sample_until_sync(steady, ["x"], store=other, **PLAN)
     assert len(read_answers(store)) >= 10
 
 
 def test_a_link_to_a_store_that_is_not_yet_made(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "x")
-    with held_by_a_run(tmp_path / "link"), pytest.raises(bj.InputError, match="a run is using"):
+    with held_by_a_run(tmp_path / "link"), refused(id="in-use"):
         sample_until_sync(steady, ["x"], store=tmp_path / "x", **PLAN)
     assert len(read_answers(tmp_path / "x")) >= 10
 
@@ -548,7 +548,7 @@ def test_a_store_of_two_names_is_refused(tmp_path):
     sample_until_sync(steady, ["x"], store=tmp_path / "x", **PLAN)
     (tmp_path / "y").hardlink_to(tmp_path / "x")
     for name in "xy":
-        with pytest.raises(bj.InputError, match="has other names"):
+        with refused(id="several-names"):
             sample_until_sync(steady, ["x"], store=tmp_path / name, **PLAN)
 
 
@@ -561,7 +561,7 @@ def test_what_a_judge_asks_is_no_item_by_its_name(tmp_path):
         return always
 
     sample_until_sync(judge("one"), ["a"], store=tmp_path / "x", **PLAN)
-    with pytest.raises(bj.InputError, match="other item 'a' like of judge"):
+    with refused("a", id="other-run"):
         sample_until_sync(judge("two"), ["a"], store=tmp_path / "x", **PLAN)
 
 
@@ -623,7 +623,7 @@ def test_a_damaged_store_is_named_and_left_as_it_is(tmp_path, name):
 
 @pytest.mark.parametrize("where", ["nowhere/x", "."])
 def test_a_store_that_cannot_be_made(tmp_path, where):
-    with pytest.raises(bj.InputError, match=r"unable to open.*see that the folder is there"):
+    with refused(id="store-unreadable"):
         sample_until_sync(steady, ["x"], store=tmp_path / where, **PLAN)
 
 

@@ -206,9 +206,9 @@ def test_one_item_has_no_interval():
 def test_what_cannot_be_answered_is_refused():
     table = pd.DataFrame({"item": list("aabb"), "score": [1, 2, 3, 3]})
     wide = Scores.from_frame(table, scale=[1, 2, 3])
-    with pytest.raises(bj.InputError, match="the scale has 3 values, expected two"):
+    with refused(3, id="not-two-values"):
         self_contradiction(wide)
-    with pytest.raises(bj.InputError, match="no item was asked twice"):
+    with refused(id="not-repeated"):
         self_contradiction(of([1, 0], 1))
     with pytest.raises(bj.InputError, match=r"flips_at_most must lie between 0 and 0\.5, got 0\.5"):
         self_contradiction(of([1, 0], 2), flips_at_most=0.5)

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pymc as pm
 import pytest
+from refusals import refused
 
 import bayesjudge as bj
 from bayesjudge.panel import LatentTruthPanel, Votes
@@ -123,7 +124,7 @@ def test_its_draws_are_extended_and_its_fit_is_read_where_its_class_is(
     assert again.spec == own.spec
     assert again.idata.attrs["model"] == f"{__name__}:OneCoin"
     monkeypatch.delitem(sys.modules, OneCoin.__module__)
-    with pytest.raises(bj.InputError, match="OneCoin is not there; import"):
+    with refused(id="no-class", kind="OneCoin"):
         bj.load(path)
 
 
@@ -135,7 +136,7 @@ def test_a_class_that_no_file_can_name_is_not_saved(votes, tmp_path):
 
     with pytest.warns(bj.core.errors.ConvergenceWarning):
         fit = bj.panel.fit(votes, Local(), draws=50, tune=50, chains=2, random_seed=1)
-    with pytest.raises(bj.InputError, match="at the top of a module of yours"):
+    with refused(id="no-name-in-a-file"):
         fit.save(tmp_path / "local.nc")
 
 
@@ -155,7 +156,7 @@ def test_it_is_compared_with_others_out_of_sample(votes):
 def test_what_a_model_of_another_kind_does_not_say_is_named(votes):
     fit = bj.panel.fit(votes, bj.panel.BiasPooling(), draws=50, tune=100, chains=2, random_seed=1)
     for verb in (bj.panel.loo, bj.panel.consensus):
-        with pytest.raises(bj.InputError, match="BiasPooling knows no single items"):
+        with refused(id="no-items", name="BiasPooling"):
             verb(fit)
-    with pytest.raises(bj.InputError, match="BiasPooling draws no votes"):
+    with refused(id="draws-no-votes", name="BiasPooling"):
         bj.panel.dependence_check(fit)

@@ -202,7 +202,7 @@ def neighbours_needed(failure_prob: float, *, groups: int = 1) -> int:
     [47, 113, 761]
     """
     _require_probs(failure_prob, 0.5)
-    expect("neighbours_needed", groups >= 1, f"groups must be 1 or more, got {groups}")
+    expect("neighbours_needed", groups >= 1, "must be 1 or more", groups=groups)
     return int(np.ceil(_needed(failure_prob, groups)[1].min() - 1e-9))
 
 
@@ -215,7 +215,7 @@ def _needed(failure_prob: float, groups: int) -> tuple[np.ndarray, np.ndarray]:
 def _require_probs(shift_prob: float, estimation_prob: float) -> None:
     with checking("probabilities") as require:
         for name, p in (("shift_prob", shift_prob), ("estimation_prob", estimation_prob)):
-            require(0 < p < 1, f"{name} must lie strictly between 0 and 1, got {p!r}")
+            require(0 < p < 1, "must lie strictly between 0 and 1", **{name: p})
 
 
 class Bound(NamedTuple):
@@ -256,8 +256,7 @@ def bound_of_shifts(
 
 def bound_of_fit(fit: Fit, basis: str, budget: float, largest: float) -> Bound:
     """Bound the shifts of every perturbation of a fit, with Markov's inequality or its tails."""
-    problem = f"basis={basis!r} needs the shifts themselves, not a fit: certify(fit.data, ...)"
-    expect("certify", basis in ("rms", "predictive"), problem)
+    expect("certify", basis in ("rms", "predictive"), "needs-shifts", basis=basis)
     if basis == "predictive":
         return _predictive(fit, budget, largest)
     draws = _draws_of(fit, "rms_shift")

@@ -92,13 +92,13 @@ def robust_center(
     low, high = scale
     with checking("robust_center") as require:
         require(x.size > 0, "give at least one score")
-        require(low < high, f"scale must be rising, got {scale}")
+        require(low < high, "must be rising", scale=scale)
         bad = x[~((x >= low) & (x <= high))]
         require(bad.size == 0, f"{bad[:3].tolist()} are missing or not between {low} and {high}")
         require(
             how in ("mean", "median", "trimmed"), f"how must be mean, median or trimmed: {how!r}"
         )
-        require(0 <= trim < 0.5, f"trim must lie in [0, 0.5), got {trim!r}")
+        require(0 <= trim < 0.5, "must lie in [0, 0.5)", trim=trim)
     trim = trim if how == "trimmed" else 0.0
     value = _location(x, how, trim)
     # such a centre rises with every score: none moves it further down than the highest that falls
@@ -150,7 +150,7 @@ def moving_average(means: Iterable[float], *, weight: float = 0.1) -> float:
     batches = [float(mean) for mean in means]
     with checking("moving_average") as require:
         require(len(batches) > 0, "give the mean of at least one earlier batch")
-        require(0 < weight <= 1, f"weight must lie in (0, 1], got {weight!r}")
+        require(0 < weight <= 1, "must lie in (0, 1]", weight=weight)
     at = batches[0]
     for mean in batches[1:]:
         at += weight * (mean - at)

@@ -231,12 +231,11 @@ def _check(
     basis: str,
 ) -> None:
     with checking("certify") as require:
-        require(0 < failure_prob < 1, f"failure_prob must lie in (0, 1), got {failure_prob!r}")
+        require(0 < failure_prob < 1, "must lie in (0, 1)", failure_prob=failure_prob)
         require(
-            0 <= noise_prob < failure_prob,
-            f"noise_prob must lie in [0, failure_prob), got {noise_prob!r}",
+            0 <= noise_prob < failure_prob, "must lie in [0, failure_prob)", noise_prob=noise_prob
         )
-        require(alpha is None or 0 < alpha <= 1, f"alpha must lie in (0, 1], got {alpha!r}")
-        require(basis in BASES, f"basis must be one of {list(BASES)}, got {basis!r}")
+        require(alpha is None or 0 < alpha <= 1, "must lie in (0, 1]", alpha=alpha)
+        require(basis in BASES, f"must be one of {list(BASES)}", basis=basis)
         known = isinstance(center, Center) or center in ("fixed", "holdout", "mean")
         require(known, f"center={center!r}: expected fixed, holdout, mean, or a robust_center()")

@@ -65,10 +65,10 @@ def squared_radius(dim: Any, prob: Any, bound: NoiseBound = "laurent_massart") -
     [613.54, 585.21]
     """
     with checking("squared_radius") as require:
-        require(np.all(np.asarray(dim) >= 1), f"dim must be 1 or more, got {dim}")
+        require(np.all(np.asarray(dim) >= 1), "must be 1 or more", dim=dim)
         p = np.asarray(prob, dtype=float)
-        require(np.all((p > 0) & (p < 1)), f"prob must lie in (0, 1), got {prob}")
-        require(bound in NOISE_BOUNDS, f"bound must be one of {list(NOISE_BOUNDS)}, got {bound!r}")
+        require(np.all((p > 0) & (p < 1)), "must lie in (0, 1)", prob=prob)
+        require(bound in NOISE_BOUNDS, f"must be one of {list(NOISE_BOUNDS)}", bound=bound)
     if bound == "chi2":
         return chdtri(dim, prob)
     log = -np.log(prob)
@@ -137,10 +137,10 @@ def noise_scale(
     """
     shift_prob, noise_prob = _split(failure_prob, noise_prob)
     with checking("noise_scale") as require:
-        require(np.all(np.asarray(tolerance) > 0), f"tolerance must be positive, got {tolerance}")
+        require(np.all(np.asarray(tolerance) > 0), "must be positive", tolerance=tolerance)
         require(np.all(np.asarray(rms_shift) >= 0), "rms_shift must be 0 or more")
         a = np.asarray(alpha)
-        require(np.all((a > 0) & (a <= 1)), f"alpha must lie in (0, 1], got {alpha}")
+        require(np.all((a > 0) & (a <= 1)), "must lie in (0, 1]", alpha=alpha)
     left = tolerance - np.asarray(alpha) * np.asarray(rms_shift) / np.sqrt(shift_prob)
     length = np.sqrt(2 * squared_radius(dim, noise_prob, bound))
     return np.where(left > 0, left / length, np.nan)[()]
@@ -271,7 +271,7 @@ def largest_alpha(
     shift = np.asarray(rms_shift, dtype=float) / np.sqrt(shift_prob)
     center = np.asarray(center_shift, dtype=float) / np.sqrt(shift_prob)
     with checking("largest_alpha") as require:
-        require(np.all(np.asarray(tolerance) > 0), f"tolerance must be positive, got {tolerance}")
+        require(np.all(np.asarray(tolerance) > 0), "must be positive", tolerance=tolerance)
         require(np.all(shift >= 0) and np.all(center >= 0), "shifts must be 0 or more")
     with np.errstate(divide="ignore", invalid="ignore"):
         between = np.where(center < tolerance, (tolerance - center) / (shift - center), np.nan)
@@ -312,8 +312,8 @@ def exact_failure(sigma: Any, *, lengths: Any, probs: Any, dim: int, tolerance: 
     """
     x, p = np.asarray(lengths, dtype=float), np.asarray(probs, dtype=float)
     with checking("exact_failure") as require:
-        require(np.all(p >= 0) and np.isclose(p.sum(), 1), f"probs must add up to 1, got {probs}")
-        require(sigma >= 0, f"sigma must be 0 or more, got {sigma}")
+        require(np.all(p >= 0) and np.isclose(p.sum(), 1), "must add up to 1", probs=probs)
+        require(sigma >= 0, "must be 0 or more", sigma=sigma)
     if sigma == 0:
         return float(p @ (x > tolerance))
     return float(p @ _beyond(tolerance, x, np.sqrt(2) * sigma, dim))
@@ -454,7 +454,7 @@ def combine(
         require(values.size > 0, "give at least one component")
         require(bool(np.all(values >= 0)), f"RMS shifts must be 0 or more, got {dict(components)}")
         require(rule in ("conservative", "rms"), f"unknown rule {rule!r}; conservative or rms")
-        require(floor >= 0, f"floor must be 0 or more, got {floor!r}")
+        require(floor >= 0, "must be 0 or more", floor=floor)
         require(weights is None or rule == "rms", "weights= need the rule rms")
         require(
             weights is None or set(weights) == set(components),
@@ -567,6 +567,6 @@ def center_shift(rms_shift: Any, *, dim: int, center: str = "mean") -> Any:
     """
     with checking("center_shift") as require:
         require(center in ("fixed", "holdout", "mean"), f"unknown center {center!r}")
-        require(dim >= 1, f"dim must be 1 or more, got {dim}")
+        require(dim >= 1, "must be 1 or more", dim=dim)
     share = 1 / np.sqrt(dim) if center == "mean" else 0.0
     return (np.asarray(rms_shift, dtype=float) * share)[()]

@@ -123,7 +123,7 @@ def release(
     x = np.asarray(scores, dtype=float)
     x = x[:, None] if x.ndim == 1 else x
     with checking("release") as require:
-        require(certificate.certified, f"nothing is certified: {certificate.reason}")
+        require(certificate.certified, "nothing-certified", reason=certificate.reason)
         require(
             x.size == certificate.dim,
             f"there are {x.size} scores, the certificate is for {certificate.dim}",
@@ -143,8 +143,8 @@ def release(
         )
         if robust is not None and x.size:
             same = bool(np.isclose(robust.of(x.ravel()), robust.value))
-            require(same, "the certificate's centre comes from other scores: certify these")
-        require(radius is None or radius > 0, f"radius must be positive, got {radius!r}")
+            require(same, "other-centre")
+        require(radius is None or radius > 0, "must be positive", radius=radius)
         require(radius is None or not by_scores, "radius= needs a centre that was fixed beforehand")
         require(
             radius is None or center is not None or by_scores,

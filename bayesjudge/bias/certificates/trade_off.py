@@ -65,7 +65,7 @@ def trade_off(
 
     with checking("trade_off") as require:
         require(len(shifts.judges) == 1, f"take one of the judges {list(shifts.judges)}")
-        require(0 < failure_prob < 1, f"failure_prob must lie in (0, 1), got {failure_prob!r}")
+        require(0 < failure_prob < 1, "must lie in (0, 1)", failure_prob=failure_prob)
         require(len(tolerances) > 0, "give at least one tolerance")
         require(min(neighbours, default=0) >= 1, "neighbours must be 1 or more")
     groups = [lengths for _, lengths in shifts._lengths_by()]

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import Require, checking
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.label_design import Identified
@@ -96,7 +96,7 @@ class PanelModel(BayesianModel):
         if self._learns_from is not None:
             require_identified(votes, self._learns_from, f"panel.{type(self).__name__}")
 
-    def _require_classes(self, votes: Votes, require: Callable[[object, str], None]) -> None:
+    def _require_classes(self, votes: Votes, require: Require) -> None:
         require(
             votes.n_classes == 2,
             f"needs pass and fail, got {votes.n_classes} classes; use MulticlassDawidSkene, or say "

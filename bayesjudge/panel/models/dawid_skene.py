@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from bayesjudge.core.errors import expect
+from bayesjudge.core.errors import Require, expect
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.priors import BetaPrior, NormalPrior
@@ -388,7 +388,7 @@ class MulticlassDawidSkene(_LatentTruth):
     def _missing(self) -> Literal["skip", "response"]:
         return self.missing
 
-    def _require_classes(self, votes: Votes, require: Callable[[object, str], None]) -> None:
+    def _require_classes(self, votes: Votes, require: Require) -> None:
         require(
             votes.n_classes > 2, "two classes are pass and fail; use PooledDawidSkene or DawidSkene"
         )

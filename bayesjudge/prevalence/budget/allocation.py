@@ -74,7 +74,7 @@ def allocate(
     """
     check_rates("allocate", pass_rate=pass_rate, sensitivity=sensitivity, specificity=specificity)
     with checking("allocate") as require:
-        require(np.all(np.asarray(pilot) >= 1), f"pilot must be 1 or more, got {pilot}")
+        require(np.all(np.asarray(pilot) >= 1), "must be 1 or more", pilot=pilot)
         enough = np.all(np.asarray(labelled) >= 2 * np.asarray(pilot))
         require(enough, f"labelled={labelled} is less than the pilot used: 2 * {pilot}")
     wrong_fail, wrong_pass = (
@@ -168,7 +168,7 @@ def check_rates(subject: str, **rates: Any) -> None:
     with checking(subject) as require:
         for name, value in rates.items():
             ok = np.all((np.asarray(value) >= 0) & (np.asarray(value) <= 1))
-            require(ok, f"{name} must lie in [0, 1], got {value!r}")
+            require(ok, "must lie in [0, 1]", **{name: value})
 
 
 Split = Literal["equal", "adaptive"]

@@ -114,9 +114,9 @@ def expected_width(
     pair = _pair(labelled)
     calibration = design_of(calibration, "expected_width", "none", known=PLAIN).name
     with checking("expected_width") as require:
-        require(items >= 1, f"items must be 1 or more, got {items}")
-        require(min(pair) >= 0 and sum(pair) >= 1, f"labelled must be 1 or more, got {labelled}")
-        require(repeats >= 2, f"repeats must be 2 or more, got {repeats}")
+        require(items >= 1, "must be 1 or more", items=items)
+        require(min(pair) >= 0 and sum(pair) >= 1, "must be 1 or more", labelled=labelled)
+        require(repeats >= 2, "must be 2 or more", repeats=repeats)
     rng = np.random.default_rng(random_seed)
     counts = _drawn(rates, items, pair, calibration, repeats, rng)
     widths = _widths(counts, model or default_model(counts), ci_prob)
@@ -163,7 +163,7 @@ def label_next(counts: Counts, model: PrevalenceModel | None = None) -> pd.DataF
     with checking("label_next") as require:
         require(counts.systems is None, "one system at a time: use counts.system(name)")
         by_design = counts.design.likelihood is not None
-        require(not by_design, f"{counts.design.name}: its likelihood is its own, so no quadrature")
+        require(not by_design, "no-quadrature", kind=counts.design.name)
         choice = not counts.identifies("prevalence")
         require(choice, "labels are a random sample: the next one is a random item too")
     kinds = {"good": ("correct_pass", "correct_n"), "bad": ("incorrect_fail", "incorrect_n")}

@@ -116,7 +116,7 @@ def plan(
     check_rates("plan", **rates)
     check_ci_prob(ci_prob)
     with checking("plan") as require:
-        require(items >= 1, f"items must be 1 or more, got {items}")
+        require(items >= 1, "must be 1 or more", items=items)
         require(len(labelled) > 0, "give at least one number of labels")
         for m in labelled:
             require(m >= 2, f"labelled={m}: two labels or more are needed")
@@ -183,10 +183,10 @@ def labels_by_design(
     check_rates("labels_by_design", **rates)
     check_ci_prob(ci_prob)
     with checking("labels_by_design") as require:
-        require(0 < width < 1, f"width must lie in (0, 1), got {width!r}")
-        require(items >= 1, f"items must be 1 or more, got {items}")
+        require(0 < width < 1, "must lie in (0, 1)", width=width)
+        require(items >= 1, "must be 1 or more", items=items)
         inside = chance is None or 0 < chance < 1
-        require(inside, f"chance must lie in (0, 1), got {chance!r}")
+        require(inside, "must lie in (0, 1)", chance=chance)
 
     def spare(name: str, labels: float) -> float:
         m = int(labels)

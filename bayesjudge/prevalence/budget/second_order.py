@@ -115,7 +115,7 @@ def labels_to_correct(
     """
     with checking("labels_to_correct") as require:
         fits = 0 < positive_share < 1
-        require(fits, f"positive_share must lie inside (0, 1), got {positive_share!r}")
+        require(fits, "must lie inside (0, 1)", positive_share=positive_share)
     # the bias of the correction falls as one over the labels: that of a single one, were it split
     theta, q1, q0 = _checked("labels_to_correct", prevalence, sensitivity, specificity)
     naive, of_one = _biases(theta, q1, q0, positive_share, 1 - positive_share)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Self
@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from bayesjudge.core.diagnosis import keep_selection
-from bayesjudge.core.errors import Problem, checking
+from bayesjudge.core.errors import Problem, Require, checking
 from bayesjudge.core.label_design import (
     LabelDesign,
     design_of,
@@ -122,10 +122,10 @@ class ClassCounts(View):
         more = [f"… {size - NAMES} more classes"] if size > NAMES else []
         return fitted([head, *aligned(cells, len(cells) - 2), *more])
 
-    def _check_names(self, require: Callable[[object, str], None]) -> None:
+    def _check_names(self, require: Require) -> None:
         for name, most in (("classes", self.classes), ("responses", self.responses or ())):
             differ = len(most) >= 2 and len(set(most)) == len(most)
-            require(differ, f"{name} must be two or more that differ, got {most}")
+            require(differ, "must be two or more that differ", **{name: most})
         self._require_groups([dim for dim in KINDS if dim != "judge"], require)
         if self.credit is not None:
             credit = tuple(map(float, self.credit))
@@ -133,8 +133,8 @@ class ClassCounts(View):
             words = f"credit needs a finite number for each class, got {credit}"
             require(len(credit) == len(self.classes) and np.all(np.isfinite(credit)), words)
 
-    def _check_items(self, require: Callable[[object, str], None]) -> None:
-        require(self.labelled.sum() > 0, "no item has a human label; label some")
+    def _check_items(self, require: Require) -> None:
+        require(self.labelled.sum() > 0, "no-label")
         for place, test, labelled in zip(self.places, self.tests, self.tables, strict=True):
             about = test.sum() + (labelled.sum() if self.design.same_items else 0)
             require(about > 0, f"there are no test items{place}")

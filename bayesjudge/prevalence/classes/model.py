@@ -39,7 +39,7 @@ class _ClassModel(OneJudge):
             for name, value in vars(self).items():
                 if name != "pooling":
                     good = isinstance(value, int | float) and 0 < value < float("inf")
-                    require(good, f"{name} must be positive and finite, got {value!r}")
+                    require(good, "must be positive and finite", **{name: value})
             pooling = getattr(self, "pooling", "full")
             require(pooling in ("separate", "full"), f"pooling={pooling!r}: separate or full")
 
@@ -51,12 +51,7 @@ class _ClassModel(OneJudge):
             if not table.sum()
         ]
         shared = getattr(self, "pooling", "separate") == "full"
-        require(
-            shared or not bare,
-            f"no item of {', '.join(bare)} has a human label, so the judge's confusions there are "
-            "unknown; label some, or let all share one judge's confusions: "
-            "Confusions(pooling='full')",
-        )
+        require(shared or not bare, "no-label-here", bare=", ".join(bare))
 
     def _coords(self, data: ClassCounts) -> dict[str, Any]:
         return {**data.coords, "class": data.classes, "verdict": data.responses}
@@ -227,11 +222,7 @@ class PredictiveShares(_ClassModel):
 
     def _suits(self, counts: ClassCounts, require: Any) -> None:
         super()._suits(counts, require)
-        require(
-            counts.design.same_items,
-            "PredictiveShares needs labels of the same items; "
-            f"calibration={counts.design.name!r} takes Confusions()",
-        )
+        require(counts.design.same_items, "other-design", name=counts.design.name)
 
     def _shares(self, data: ClassCounts) -> None:
         return None

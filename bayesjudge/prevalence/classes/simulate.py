@@ -53,7 +53,7 @@ def simulate(
     with checking("prevalence.classes.simulate") as require:
         require(len(shares) == size >= 2, f"{len(shares)} shares for the classes {list(classes)}")
         require(abs(sum(shares) - 1) < 1e-9, f"shares must sum to 1, got {list(shares)}")
-        require(0 <= accuracy <= 1, f"accuracy must lie in [0, 1], got {accuracy}")
+        require(0 <= accuracy <= 1, "must lie in [0, 1]", accuracy=accuracy)
     rng = np.random.default_rng(random_seed)
     truth = rng.choice(size, items + labelled, p=shares)
     wrong = (truth + rng.integers(1, size, truth.size)) % size

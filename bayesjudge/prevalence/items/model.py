@@ -106,9 +106,9 @@ class ItemEffects(BayesianModel):
         with checking("ItemEffects") as require:
             for name in ("difficulty_spread", "leniency_spread", "interaction_spread"):
                 value = getattr(self, name)
-                require(0 < value < float("inf"), f"{name} must be positive, got {value!r}")
+                require(0 < value < float("inf"), "must be positive", **{name: value})
             enough = isinstance(self.nodes, int) and self.nodes >= 5
-            require(enough, f"nodes must be a whole number from 5, got {self.nodes!r}")
+            require(enough, "must be a whole number from 5", nodes=self.nodes)
 
     def _build(self, data: Items) -> pm.Model:
         from bayesjudge.prevalence.items._pymc import integrated

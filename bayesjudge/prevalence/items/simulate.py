@@ -77,10 +77,10 @@ def simulate(
     with checking("prevalence.items.simulate") as require:
         shares = {**rates, "sensitivity": sensitivity, "specificity": specificity}
         for name, value in shares.items():
-            require(0 <= value <= 1, f"{name} must lie in [0, 1], got {value}")
-        require(0 <= icc < 1, f"icc must lie in [0, 1), got {icc}")
+            require(0 <= value <= 1, "must lie in [0, 1]", **{name: value})
+        require(0 <= icc < 1, "must lie in [0, 1)", icc=icc)
         most = items if label == "item" else items * repeats
-        require(0 < labelled <= most, f"labelled must be 1 to {most}, got {labelled}")
+        require(0 < labelled <= most, f"must be 1 to {most}", labelled=labelled)
     rng = np.random.default_rng(random_seed)
     shared = rng.standard_normal((items, 1))
     luck = rng.standard_normal((items, len(rates)))

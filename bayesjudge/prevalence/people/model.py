@@ -141,7 +141,7 @@ class PeopleErrors(LatentTruth):
                 missing = [level for level in names if level not in prior]
                 strange = [level for level in prior if level not in names]
                 require(not missing, f"{name} has no prior for {missing}")
-                require(not strange, f"{name} has priors for {strange}; there are {list(names)}")
+                require(not strange, "other-people", name=name, strange=strange, names=list(names))
 
     def _unread(self, data: PeopleCounts) -> tuple[str, ...]:
         return () if data.systems else ("pooling",)

@@ -60,7 +60,7 @@ def simulate(
     shared = labelled if shared is None else shared
     with checking("prevalence.people.simulate") as require:
         rates = (prevalence, sensitivity, specificity, *every)
-        require(all(0 <= rate <= 1 for rate in rates), f"rates must lie in [0, 1], got {rates}")
+        require(all(0 <= rate <= 1 for rate in rates), "must lie in [0, 1]", rates=rates)
         fits = 0 <= shared <= labelled and items >= 0
         require(fits, f"sizes: items={items}, labelled={labelled}, shared={shared}")
     rng = np.random.default_rng(random_seed)

@@ -121,7 +121,7 @@ class _ScoresSample(Sample):
         labels = int(self.scores.n[self.scores.known].sum())
         with checking("difference") as require:
             enough = 2 <= folds <= labels
-            require(enough, f"folds must lie between 2 and the {labels} labels, got {folds}")
+            require(enough, f"must lie between 2 and the {labels} labels", folds=folds)
 
     def difference(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import expit
 
 from bayesjudge.core.diagnosis import keep_selection
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, Require, checking
 from bayesjudge.core.label_design import (
     LabelDesign,
     design_of,
@@ -120,7 +120,7 @@ class Scores(View):
         with checking(subject) as require:
             given = (self.score, self.truth, self.propensity)
             shapes = {array.shape for array in given if array is not None}
-            require(len(shapes) == 1, f"score, truth and propensity have shapes {shapes}")
+            require(len(shapes) == 1, "shapes-differ", shapes=shapes)
             n = whole_numbers("n", self.n, self.score.shape, require)
             object.__setattr__(self, "n", n)
             require_scale("scale", self.scale, require, log_odds=True)
@@ -130,7 +130,7 @@ class Scores(View):
             self._require_values(require)
             self._require_design(design, require)
 
-    def _require_values(self, require: Callable[[object, str], None]) -> None:
+    def _require_values(self, require: Require) -> None:
         low, high = (-np.inf, np.inf) if isinstance(self.scale, str) else self.scale
         wrong = ~np.isfinite(self.score) | (self.score < low) | (self.score > high)
         words = f"scale={self.scale}: declare the judge's own scale, or drop these rows"
@@ -151,7 +151,7 @@ class Scores(View):
             rising = all(np.diff(self.edges) > 0)
             require(len(self.edges) and rising, f"edges must rise, got {self.edges[:SHOWN]}")
 
-    def _require_design(self, design: LabelDesign, require: Callable[[object, str], None]) -> None:
+    def _require_design(self, design: LabelDesign, require: Require) -> None:
         known = ~np.isnan(self.truth)
         if not design.same_items:
             require((~known).any(), "every item has a human label: there are no test items")

@@ -50,7 +50,7 @@ class _ScoreModel(OneJudge):
                 if isinstance(value, bool | BetaPrior) or (value is None and name == "rise"):
                     continue
                 good = isinstance(value, int | float) and 0 < value < float("inf")
-                require(good, f"{name} must be positive and finite, got {value!r}")
+                require(good, "must be positive and finite", **{name: value})
 
     _numeric: ClassVar[bool] = False
     _method = methods.NUTS_SCORES

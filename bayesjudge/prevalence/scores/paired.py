@@ -231,7 +231,7 @@ def contrast(scores: Scores) -> Errors:
 @pairs_of.register
 def _(paired: PairedScores) -> Pairs:
     with checking("paired_difference") as require:
-        require(paired.differences, f"no two systems can be compared: {paired.refusal}")
+        require(paired.differences, "not-comparable", refusal=paired.refusal)
     assumptions, cautions = [], []
     for (first, second), scores in paired.differences.items():
         assumed, raised = diagnose(scores, (RANDOM_LABELS,))

@@ -60,12 +60,12 @@ def simulate(
     import pandas as pd
 
     with checking("prevalence.scores.simulate") as require:
-        require(shape in SHAPES, f"shape must be one of {list(SHAPES)}, got {shape!r}")
+        require(shape in SHAPES, f"must be one of {list(SHAPES)}", shape=shape)
         designs = ("random", "by_truth")
         require(calibration in designs, f"calibration must be one of {designs}: {calibration!r}")
         require(not (numeric and calibration == "by_truth"), "numeric truths: random labels only")
         require(items >= 1 and labelled >= 1, f"sizes: items={items}, labelled={labelled}")
-        require(noise >= 0, f"noise must be 0 or more, got {noise}")
+        require(noise >= 0, "must be 0 or more", noise=noise)
     rng = np.random.default_rng(random_seed)
     size = items + (labelled if calibration == "random" else 40 * labelled)
     quality = np.clip(rng.beta(*SHAPES[shape], size), 1e-9, 1 - 1e-9)

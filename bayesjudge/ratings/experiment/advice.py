@@ -54,8 +54,9 @@ def choose_definition(
     """
     import pandas as pd
 
-    problem = f"use must be consistency or bias, got {use!r}"
-    expect("choose_definition", use in ("consistency", "bias"), problem)
+    expect(
+        "choose_definition", use in ("consistency", "bias"), "must be consistency or bias", use=use
+    )
     table = select(setting, budgets=[budget], worlds=worlds, pooled=True, random_seed=random_seed)
     sign = -1.0 if use == "bias" else 1.0
     ranking = pd.DataFrame(
@@ -108,8 +109,7 @@ def ratings_needed(
     InputError
         If `consistency` is not inside (0, 1).
     """
-    problem = f"consistency must lie in (0, 1), got {consistency!r}"
-    expect("ratings_needed", 0 < consistency < 1, problem)
+    expect("ratings_needed", 0 < consistency < 1, "must lie in (0, 1)", consistency=consistency)
     table = rating_budget(setting, budgets=budgets, worlds=worlds, random_seed=random_seed)
     enough = table.index[table["pooled" if pooled else "own"] >= consistency]
     return int(enough[0]) if len(enough) else None
@@ -148,8 +148,8 @@ def set_items_needed(half_width: float, *, raters: int = 3, spread: float = 0.5)
     (257, 385)
     """
     with checking("set_items_needed") as require:
-        require(0 < half_width < 0.5, f"half_width must lie in (0, .5), got {half_width!r}")
-        require(raters >= 1, f"raters must be 1 or more, got {raters!r}")
-        require(0 <= spread <= 1, f"spread must lie in [0, 1], got {spread!r}")
+        require(0 < half_width < 0.5, "must lie in (0, .5)", half_width=half_width)
+        require(raters >= 1, "must be 1 or more", raters=raters)
+        require(0 <= spread <= 1, "must lie in [0, 1]", spread=spread)
     variance = 0.25 * (spread + (1 - spread) / raters)
     return int(np.ceil((1.959964 / half_width) ** 2 * variance))

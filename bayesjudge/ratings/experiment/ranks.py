@@ -175,7 +175,7 @@ def monotonicity_violations(
     """
     import pandas as pd
 
-    expect("monotonicity_violations", pairs >= 2, f"pairs must be 2 or more, got {pairs}")
+    expect("monotonicity_violations", pairs >= 2, "must be 2 or more", pairs=pairs)
     rng = np.random.default_rng(random_seed)
     worlds = [
         make_world(Setting(**{**vars(setting), "items": 1, "n_judges": 1}), rng)
@@ -207,7 +207,7 @@ def _over_worlds(setting: Setting, worlds: int, random_seed: Any, each: Any) -> 
     """Means over worlds of what `each` yields (definition, column, value), with standard errors."""
     import pandas as pd
 
-    expect("rank correlations", worlds >= 2, f"worlds must be 2 or more, got {worlds}")
+    expect("rank correlations", worlds >= 2, "must be 2 or more", worlds=worlds)
     rng = np.random.default_rng(random_seed)
     rows = [row for _ in range(worlds) for row in each(make_world(setting, rng))]
     table = pd.DataFrame(rows, columns=["definition", "column", "value"])

@@ -64,7 +64,7 @@ def select(
     import pandas as pd
 
     with checking("select") as require:
-        require(worlds >= 1, f"worlds must be 1 or more, got {worlds}")
+        require(worlds >= 1, "must be 1 or more", worlds=worlds)
         require(all(b >= 1 for b in budgets), f"budgets must be 1 or more, got {list(budgets)}")
     rng = np.random.default_rng(random_seed)
     every = tuple(of or (d for d in definitions() if not d.downstream))

@@ -55,10 +55,10 @@ def from_mlflow(experiment: str, *, tracking_uri: str | None = None) -> Log:
             import mlflow
         except ImportError:
             mlflow = None
-        require(mlflow is not None, "needs MLflow (pip install mlflow), which is not installed")
+        require(mlflow is not None, "mlflow-not-installed")
     client = mlflow.MlflowClient(tracking_uri=tracking_uri)
     stored = client.get_experiment_by_name(experiment)
-    expect("from_mlflow", stored is not None, f"there is no experiment {experiment!r}")
+    expect("from_mlflow", stored is not None, "no-experiment", experiment=experiment)
     notes = Notes()
     grades = _grades(_traces(client, stored.experiment_id), notes)
     return log_of(MLflow.NAME, f"MLflow experiment {experiment}", grades, notes)

@@ -64,7 +64,7 @@ def describe(
             )
     with checking("repeats run") as require:
         for problem in problems[:NAMED]:
-            require(False, problem)
+            require(False, problem, "no-fingerprint")
         more = len(problems) - NAMED
         require(more <= 0, f"and {more} more like these")
     return entries

@@ -273,7 +273,7 @@ def chat_judges(
     with checking("repeats.chat_judges") as require:
         require(bool(named), "name at least one model")
         require(bool(texts), "give at least one prompt")
-        require(system is None or isinstance(system, str), f"system must be a text, got {system!r}")
+        require(system is None or isinstance(system, str), "must be a text", system=system)
         for name, text in texts.items():
             require("{item}" in text, f"prompt {name!r} must say where the item goes: {{item}}")
     return {

@@ -154,12 +154,12 @@ def _named(
         require(bool(judges), "name at least one judge")
         require(len(judges) == len(several), "names of judges must differ")
         require(bool(things), "there are no items")
-        require(len(things) == len(items), "items must differ; give a mapping of names to items")
+        require(len(things) == len(items), "items-repeat")
         for name, each in judges.items():
             require(callable(each), f"judge {name!r} must be an async function, got {each!r}")
             asks = getattr(each, "asks", None)
             declared = asks is None or isinstance(asks, Mapping)
-            require(declared, f"asks of judge {name!r} must be a mapping, got {asks!r}")
+            require(declared, f"of judge {name!r} must be a mapping", asks=asks)
             listed = not isinstance(getattr(each, "secrets", ()), str)
             require(listed, f"secrets of judge {name!r} must be a list of texts, got one text")
     return judges, things

@@ -42,14 +42,13 @@ class RetryPolicy:
 
     def __post_init__(self) -> None:
         with checking("repeats.runner.RetryPolicy") as require:
-            require(self.timeout > 0, f"timeout must be positive, got {self.timeout!r}")
-            require(self.retries >= 0, f"retries must be 0 or more, got {self.retries!r}")
-            require(
-                self.first_delay >= 0, f"first_delay must be 0 or more, got {self.first_delay!r}"
-            )
+            require(self.timeout > 0, "must be positive", timeout=self.timeout)
+            require(self.retries >= 0, "must be 0 or more", retries=self.retries)
+            require(self.first_delay >= 0, "must be 0 or more", first_delay=self.first_delay)
             require(
                 self.failures_in_a_row >= 1,
-                f"failures_in_a_row must be 1 or more, got {self.failures_in_a_row!r}",
+                "must be 1 or more",
+                failures_in_a_row=self.failures_in_a_row,
             )
 
     def delay(self, attempt: int, dice: random.Random) -> float:
@@ -130,17 +129,17 @@ class Settings:
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", tuple(float(x) for x in self.scale))
         sd = self.expected_sd
-        expect("repeats run", sd is None or sd >= 0, f"expected_sd must be 0 or more, got {sd!r}")
+        expect("repeats run", sd is None or sd >= 0, "must be 0 or more", expected_sd=sd)
         next_batch([], self.half_width, **self.rule)  # it checks what it is given
         with checking("repeats run") as require:
             for name in ("most_per_item", "concurrency"):
                 value = getattr(self, name)
-                require(value >= 1, f"{name} must be 1 or more, got {value!r}")
+                require(value >= 1, "must be 1 or more", **{name: value})
             named = isinstance(self.arm, str) and self.arm.strip() and self.arm.isprintable()
-            require(named, f"arm must be a name, got {self.arm!r}")
+            require(named, "must be a name", arm=self.arm)
             for name in ("budget_calls", "budget_cost"):
                 value = getattr(self, name)
-                require(value is None or value >= 0, f"{name} must be 0 or more, got {value!r}")
+                require(value is None or value >= 0, "must be 0 or more", **{name: value})
 
     @property
     def rule(self) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
-from bayesjudge.core.errors import InputError, checking, expect
+from bayesjudge.core.errors import InputError, checking, expect, problem
 from bayesjudge.repeats.runner._fingerprint import Entry, changes
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Store:
         changed = changes(before, asked) if before else []
         with checking("repeats store") as require:
             for change in changed:
-                require(False, f"{str(self.path)!r}, arm {self.arm!r}, holds a run with {change}")
+                require(False, "other-run", path=str(self.path), arm=self.arm, change=change)
             require(
                 not changed,
                 "ask as before, begin a new arm of the store (arm='…', --arm …) or take another "
@@ -245,11 +245,9 @@ def _opened(path: str | Path, arm: str | None) -> Iterator[tuple[sqlite3.Connect
         arms = [row[0] for row in file.execute("SELECT DISTINCT arm FROM asked ORDER BY arm")]
         with checking("repeats store") as require:
             settled = arm is not None or len(arms) < 2
-            require(
-                settled, f"{str(path)!r} holds the arms {arms}: say which, as in arm={arms[:1]}"
-            )
+            require(settled, "several-arms", path=str(path), arms=arms, first=arms[:1])
             there = arm is None or arm in arms
-            require(there, f"{str(path)!r} has no arm {arm!r}; it holds {arms}")
+            require(there, "no-arm", path=str(path), arm=arm, arms=arms)
         yield file, arm or (arms[0] if arms else None)
 
 
@@ -284,7 +282,7 @@ def _explained(path: Path) -> Iterator[None]:
         advice = _ADVICE.get(kind, "see that the file is a store")
         raise InputError(
             "repeats store",
-            [f"{str(path)!r}: {error}; {advice}. What is stored there was left as it is"],
+            [problem("store-unreadable", path=str(path), error=error, advice=advice)],
         ) from None
 
 
@@ -296,7 +294,7 @@ def _connect(real: Path, path: Path, make: bool = True) -> sqlite3.Connection:
         with _explained(path):
             version, problem = _prepared(file, make)
         with checking("repeats store") as require:
-            require(version == SCHEMA_VERSION, f"{str(path)!r} is not a store ({problem})")
+            require(version == SCHEMA_VERSION, "no-store", path=str(path), problem=problem)
     except BaseException:
         file.close()
         raise
@@ -329,11 +327,7 @@ def _prepared(file: sqlite3.Connection, make: bool) -> tuple[int | None, str]:
 def _lock(real: Path, path: Path) -> sqlite3.Connection:
     """Hold a lock that the system releases however the process ends."""
     with checking("repeats store") as require:
-        require(
-            not real.is_file() or real.stat().st_nlink == 1,
-            f"{str(path)!r} has other names (hard links), under which a run would not be seen: "
-            "copy it, or use symbolic links",
-        )
+        require(not real.is_file() or real.stat().st_nlink == 1, "several-names", path=str(path))
     with _explained(path):
         lock = sqlite3.connect(real.with_name(real.name + ".lock"), timeout=0)
         try:
@@ -345,6 +339,5 @@ def _lock(real: Path, path: Path) -> sqlite3.Connection:
             busy = True
         else:
             busy = False
-    problem = f"a run is using {str(path)!r}; wait for it, or take another file"
-    expect("repeats store", not busy, problem)
+    expect("repeats store", not busy, "in-use", path=str(path))
     return lock
