@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -23,7 +24,37 @@ def refused(
     """
     with pytest.raises(bj.InputError) as caught:
         yield caught
-    error = caught.value
+    _hold(caught.value, named, subject, id, given)
+
+
+@contextmanager
+def command_refused(
+    *named: str | float, subject: str | None = None, id: str | None = None, **given: Any
+) -> Iterator[None]:
+    """Expect that a command words one `InputError` for the screen, as `refused` does in Python."""
+    from bayesjudge.cli import app
+
+    worded = []
+
+    def noting(error: bj.InputError, *rest: Any) -> str:
+        worded.append(error)
+        return in_words(error, *rest)
+
+    in_words = app._problems
+    with patch.object(app, "_problems", noting):
+        yield
+    (error,) = worded
+    _hold(error, named, subject, id, given)
+
+
+def _hold(
+    error: bj.InputError,
+    named: tuple[str | float, ...],
+    subject: str | None,
+    id: str | None,
+    given: dict[str, Any],
+) -> None:
+    """Hold an error against what is expected of it."""
     assert subject in (None, error.subject), error
     assert id is None or error.has(id), error
     fields = [(problem.argument, problem.value) for problem in error.problems]

@@ -434,12 +434,7 @@ def _require_row_per_attempt(table: Any, keys: Sequence[str], how: Reading) -> N
         for person in (name for name in people if name not in (attempt, *single)):
             twice = rows[labelled].duplicated([*keys, attempt, person]).any()
             with checking("attempts.Attempts") as require:
-                words = (
-                    f"rows of one attempt differ in column {person!r} alone: if it names people, "
-                    f"attempt={attempt!r} with rater={person!r} reads a row per person; if each "
-                    "row is an attempt, name the column that tells them apart (attempt=)"
-                )
-                require(twice, words)
+                require(twice, "row-per-person", person=person, attempt=attempt)
 
 
 def _require_outcomes(how: Reading, lost: int) -> None:

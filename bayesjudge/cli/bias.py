@@ -375,8 +375,7 @@ def shifts(
     promise.check()
     released.check(promise)
     with checking("options") as require:
-        words = "--at-most is a share of scores that move by more than --limit: give that too"
-        require(at_most is None or limit is not None, words)
+        require(at_most is None or limit is not None, "no-limit")
         share = at_most is None or 0 <= at_most < 1
         require(share, "must be a share, 0 or more and less than 1", at_most=at_most)
     source, ends = open_table(table), read_scale(scale)

@@ -17,7 +17,7 @@ from bayesjudge.cli.source import Source
 from bayesjudge.cli.systems import change_sections, difference_section, rank_sections
 from bayesjudge.core.answer import difference_words, judge_passes
 from bayesjudge.core.comparing import with_value
-from bayesjudge.core.errors import InputError, Problem, checking
+from bayesjudge.core.errors import InputError, Problem, checking, problem
 from bayesjudge.core.estimate import Estimate, of_passes, pass_name_in
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.words import words_for
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 
     PrevalenceModel = ErrorRates | PooledErrorRates | PredictiveValues
 
-#: What to do if labels are more than pass and fail.
-SCORES = "if the judge gives scores: --score COLUMN --scale LOWEST:HIGHEST"
-CLASSES = "if there are more than two classes, name them: --classes A B …"
 #: What the quantities mean, for a screen that shows them.
 WORDS = words_for("of_counts")
 #: With these, what rows without a verdict are has to be said: they are no third verdict.
@@ -62,9 +59,9 @@ def view_of_counts(asked: Asked, source: Source, shared: Shared) -> View:
         if error.has("no-verdict") and plain and random:
             return view_of_classes(replace(asked, unparsed="verdict"), source, shared)
         if error.has("unread-numbers"):
-            error.problems.append(Problem(SCORES))
+            error.problems.append(problem("perhaps-scores"))
         elif _may_be_classes(error.problems):
-            error.problems.append(Problem(CLASSES))
+            error.problems.append(problem("perhaps-classes"))
         raise
     model = _model(counts, asked)
     shared.check_sampled(*(["--pooling full"] if asked.pooling == "full" else []))

@@ -269,8 +269,7 @@ def examine(
     """
     truths = [truth] if isinstance(truth, str) else [*(truth or ())]
     for name in (path, labels):
-        problem = "is read more than once here: save it to a file first"
-        expect(str(name), str(name) != STDIN, problem)
+        expect(str(name), str(name) != STDIN, "read-twice")
     file = File(path) if is_one_file(path) else None
     log_format = None if file is None or file.kind in DATABASES else recognise(file)
     diagnosis = Diagnosis(str(path), "")

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from bayesjudge.core.errors import InputError
+from bayesjudge.core.errors import InputError, problem
 from bayesjudge.core.screen import in_lines, width_of
 from bayesjudge.core.words import glossary, words_for
 
@@ -53,7 +53,7 @@ def explain(*term: Annotated[str, Parameter(negative="")]) -> None:
         every = [name for kind in HEADINGS for name in glossary(kind)]
         known = get_close_matches(spelled(asked), every, n=3, cutoff=0.5)
         hint = f"did you mean {', '.join(known)}?" if known else "bayesjudge explain lists all"
-        raise InputError("explain", [f"{asked!r} is not explained; {hint}"])
+        raise InputError("explain", [problem("not-explained", asked=asked, hint=hint)])
     print("\n".join(in_lines(f"{asked}: {entry}", width)))
 
 

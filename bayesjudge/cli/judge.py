@@ -297,7 +297,7 @@ def one_judge_of(judged: bj.judge.Judged) -> bj.Verdicts:
         single = judged.kind == "verdicts" and len(judged.judges) == 1
         require(single, "a card holds passes and fails of one judge: name one --verdict")
         alone = judged.verdicts is None or judged.verdicts.item is None
-        require(alone, "a card counts items: give one row per item, or say --repeats judge")
+        require(alone, "card-of-items")
     assert judged.verdicts is not None
     return judged.verdicts
 

@@ -262,11 +262,7 @@ def _require_read(sheet: Path, read: list[Path]) -> None:
         return
     filled = read_sheets(sheet).items
     with checking("--sheet") as require:
-        require(
-            not filled,
-            f"{sheet} has {how_many(len(filled), 'label')} that would be lost: read them "
-            f"with --read {sheet}, or write to another file",
-        )
+        require(not filled, "labels-lost", sheet=sheet, n=len(filled))
 
 
 def _taken(monitor: bj.decide.Monitor, sheets: list[Path]) -> list[str]:

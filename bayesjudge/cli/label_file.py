@@ -174,13 +174,10 @@ class Labels:
             if not torn:
                 return
             shown = few([" · ".join(part[1:]) for part in sorted(of[torn[0]])], 3)
-            require(
-                False,
-                f"labels are of outputs, and items have several here: it needs columns "
-                f"{few(absent)} too, or {listed(self.options)} with its names for them; "
-                f"{' · '.join(torn[0])} names {len(of[torn[0]])} outputs: of {shown}"
-                f"{self._proposed(to) if to.outputs else ''}",
-            )
+            named, options = " · ".join(torn[0]), listed(self.options)
+            more = self._proposed(to) if to.outputs else ""
+            how = {"named": named, "n": len(of[torn[0]]), "shown": shown, "options": options}
+            require(False, "labels-of-outputs", absent=few(absent), **how, more=more)
 
     def _proposed(self, to: Rows) -> str:
         """Options that would join the files, of a command that has --item."""
@@ -205,17 +202,13 @@ class Labels:
                 torn.add(name)
         with checking(str(self.source.path)) as require:
             shown = few(sorted(" · ".join(name) for name in torn), 3)
-            require(
-                not torn,
-                f"{how_many(len(torn), 'item', 'have')} two labels, such as {shown}; keep one each",
-            )
+            require(not torn, "labelled-twice", n=len(torn), shown=shown)
             none = not there & set(labels_of)
-            words = f"none of its {len(labels_of)} labelled items is in the table"
             named = few([" · ".join(name) for name in labels_of], 3)
             first = " · ".join(of_rows[0]) if of_rows else "nothing"
             columns = few([k if k == c else f"{c} for {k}" for k, c in keys.items()])
-            more = f"by {columns} it names {named}, where the table has {first}"
-            require(not none, f"{words}: {more}")
+            where = {"columns": columns, "named": named, "first": first}
+            require(not none, "labels-of-others", n=len(labels_of), **where)
         known = len(there & set(labels_of))
         self.note = f"labels of {known} items from {self.source.path}"
         if known < len(labels_of):

@@ -201,7 +201,7 @@ class Shared:
         with checking("options") as require:
             check_files(require, html=self.html, markdown=self.markdown, save=self.save)
             twice = self.json and self.markdown == "-"
-            require(not twice, "--json and --markdown - both write to stdout: take one")
+            require(not twice, "two-to-stdout")
             contradictory = self.nuts is False and self.save is not None
             require(not contradictory, "--save keeps the sampled fit: leave --no-nuts out")
 

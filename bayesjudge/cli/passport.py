@@ -246,8 +246,8 @@ def _opened(table: Path, asked: Labelled) -> Source:
         names = source.chosen.judges
         alone = names[0] if len(names) == 1 else None
         source.judge = asked.judge if asked.judge in names else alone
-        words = f"{source.metric!r} has several judges, {few(names)}: name one, --judge"
-        expect(str(table), source.judge or not names, words)
+        several = source.judge or not names
+        expect(str(table), several, "one-of-judges", metric=source.metric, names=few(names))
     return source
 
 
@@ -262,7 +262,7 @@ def _counts(source: Source, asked: Labelled) -> bj.prevalence.Counts:
         require(single, words)
         require(not unlabelled or design == "separate", f"--calibration {design} needs --truth")
         by_verdict = design in ("by_verdict", "known_propensity")
-        require(not by_verdict, f"labels chosen {design} do not test a card's rates")
+        require(not by_verdict, "card-not-tested", design=design)
     columns = asked.columns("verdict", "truth", "by", "item")
     rows, how = source.table(columns), asked.values("by", "item", "unparsed", *vars(asked.meanings))
     how["truth"] = asked.label

@@ -19,8 +19,7 @@ class Priors(NamedTuple):
         """Arguments of a model of error rates, or of predictive values."""
         given = {name: text for name, text in self.beliefs.items() if text is not None}
         for name in given if predictive else ():
-            words = "labels by verdict tell predictive values, and have no prior of the"
-            require(False, f"--prior-{name}: {words} {name}")
+            require(False, "no-prior-of", name=name)
         read = {name: belief(f"--prior-{name}", text, require) for name, text in given.items()}
         if not predictive:
             return self.joint | read

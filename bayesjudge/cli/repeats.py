@@ -39,7 +39,7 @@ from bayesjudge.cli.shapes.words import is_called, is_named
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.answer import Answer
 from bayesjudge.core.calls import called
-from bayesjudge.core.errors import InputError, Problem, checking, expect
+from bayesjudge.core.errors import InputError, Problem, checking, expect, problem
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.labels import read_labels
@@ -504,12 +504,8 @@ def _refuse_pooled(
         if not (rows.duplicated(keys).any() if keys else len(rows) > 1):
             continue
         kinds = sorted(map(str, rows[name].unique()))
-        says = f"{name!r} has {few(kinds)}, whose rows would count as repeats of one"
-        remedy = "keep the rows of one of them"
-        if judge is None:
-            judges = "" if is_named(name, "judges") else "if these are the judges, "
-            remedy = f"{judges}say --judge {name}; else {remedy}"
-        raise InputError("options", [f"column {says}: {remedy}"])
+        kind = "systems" if judge else "judges" if is_named(name, "judges") else "perhaps-judges"
+        raise InputError("options", [problem(f"repeats-of-{kind}", name=name, kinds=few(kinds))])
 
 
 def _table(source: Source, columns: list[str], score: str) -> Any:

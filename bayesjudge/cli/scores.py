@@ -266,7 +266,7 @@ def read_scale(option: str, text: str | None, require: Any) -> Any:
     try:
         return float(low), float(high)
     except ValueError:
-        require(False, f"{option} {text}: write {SCALES}")
+        require(False, "scale-unread", option=option, text=text, scales=SCALES)
         return None
 
 

@@ -335,10 +335,7 @@ def open_source(
         require(judge is None or judge in names, f"no judge {judge!r} of {name!r}; {near}")
         several = len(names) > 1 and judge is None and not judges
         ways = ", or ".join(f"judge={known!r}" for known in names[:5])
-        require(
-            not several,
-            f"{name!r} has several judges: {ways}; or all of them with bayesjudge panel",
-        )
+        require(not several, "judges-of-metric", name=name, ways=ways)
     return Source(path, file, log, name, judge)
 
 

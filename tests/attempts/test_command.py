@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+from refusals import command_refused
 
 import bayesjudge as bj
 from bayesjudge import attempts, datasets
@@ -116,14 +117,15 @@ def test_labels_of_attempts_are_in_a_file_of_their_own(runs, tmp_path, capsys):
         assert each == pytest.approx(read[0], abs=1e-12)
     line = ["attempts", tmp_path / "bare.csv", "--verdict", "judge", "--by", "agent", "--truth"]
     line += [*names, "--labels", tmp_path / "nobody.csv"]
-    assert main([*map(str, line), "--attempt", "attempt"]) == 2
-    assert "it needs columns agent too" in capsys.readouterr().err
+    with command_refused(id="labels-of-outputs", absent="agent"):
+        assert main([*map(str, line), "--attempt", "attempt"]) == 2
+    capsys.readouterr()
     assert main(list(map(str, line))) == 2
     assert "say --attempt" in capsys.readouterr().err
     line = ["attempts", tmp_path / "long.csv", "--verdict", "judge", "--by", "agent"]
     tables["rows"].merge(bare).to_csv(line[1], index=False)
-    assert main([*map(str, line), "--truth", "label"]) == 2
-    assert "reads a row per person" in capsys.readouterr().err
+    with command_refused(id="row-per-person"):
+        assert main([*map(str, line), "--truth", "label"]) == 2
 
 
 @pytest.mark.parametrize(("at_least", "code"), [(0.05, 0), (0.4, 1), (0.15, 3)])

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import command_refused
 
 from bayesjudge import prevalence
 from bayesjudge.cli import main
@@ -199,9 +200,10 @@ def test_no_name_of_python_stands_before_a_message(log, tmp_path, capsys):
     table.loc[3, "verdict"] = None
     table.to_csv(tmp_path / "lost.csv", index=False)
     asked = ("prevalence", str(tmp_path / "lost.csv"), "--verdict", "verdict", *ASKED)
-    code, said = run(capsys, *asked, "--by", "model", "--repeats", "system")
+    with command_refused(1, id="no-verdict", subject="column 'verdict'"):
+        code, said = run(capsys, *asked, "--by", "model", "--repeats", "system")
     assert code == 2
-    assert said.err.startswith("bayesjudge: column 'verdict': 1 row has no verdict")
+    assert said.err.startswith("bayesjudge: column 'verdict'")
     assert "--unparsed" in said.err
     assert "prevalence.items" not in said.err
 

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 from readers import logs
+from refusals import command_refused
 
 import bayesjudge as bj
 from bayesjudge.cli import app, main
@@ -70,15 +71,15 @@ def test_labels_that_do_not_fit_are_refused(run, tmp_path):
     (tmp_path / "verdicts.csv").write_text("item,verdict\na,1\nb,0\nc,1\n")
     columns = ["--verdict", "verdict", "--truth", "human", *ASKED, "--labels", "labels.csv"]
     (tmp_path / "labels.csv").write_text("item,human\na,1\na,0\n")
-    code, err = run("prevalence", "verdicts.csv", *columns, "--item", "item")
-    assert (code, "1 item has two labels, such as a" in err) == (2, True)
+    with command_refused(id="labelled-twice", n=1, shown="a"):
+        assert run("prevalence", "verdicts.csv", *columns, "--item", "item")[0] == 2
     (tmp_path / "labels.csv").write_text("item,human\nx,1\ny,0\n")
-    _, err = run("prevalence", "verdicts.csv", *columns, "--item", "item")
-    assert "none of its 2 labelled items is in the table" in err
+    with command_refused(id="labels-of-others", n=2):
+        run("prevalence", "verdicts.csv", *columns, "--item", "item")
     _, err = run("prevalence", "verdicts.csv", *columns)
     assert "say --item" in err
     (tmp_path / "labels.csv").write_text("item,human\na,1\nb,0\nz,0\n")
-    code, found = run("prevalence", "verdicts.csv", *columns, "--item", "item")
+    _, found = run("prevalence", "verdicts.csv", *columns, "--item", "item")
     assert "1 labelled items are not in the table" in found["inputs"]["labels from"]
     _, err = run("prevalence", "verdicts.csv", *columns[:-2])
     assert "column 'human'" in err
@@ -101,8 +102,8 @@ def test_stdin_is_a_file_of_a_command(run, tmp_path, monkeypatch):
     code, found = run("prevalence", "--missing-value=-", *ASKED, *asked[:4], "labels.csv")
     assert code == 0, found
     assert found["estimates"] == expected["estimates"]
-    code, err = run("doctor", "-")
-    assert (code, "save it to a file first" in err) == (2, True)
+    with command_refused(id="read-twice"):
+        assert run("doctor", "-")[0] == 2
 
 
 @pytest.fixture
@@ -150,8 +151,8 @@ def test_labels_of_another_file_count_as_those_of_the_table(
     assert joined[same] == whole[same]
     assert whole[same]
     # without the system, a label would be taken for one of both systems' outputs
-    code, err = run(*other[: other.index(system)], system, "model", *more, "--json")
-    assert (code, "it needs columns model too" in err) == (2, True), err
+    with command_refused(id="labels-of-outputs", absent="model"):
+        assert run(*other[: other.index(system)], system, "model", *more, "--json")[0] == 2
 
 
 @pytest.mark.slow
@@ -195,8 +196,8 @@ def test_labels_of_outputs_need_what_names_an_output(run, tmp_path):
                for i in range(20)]  # fmt: skip
     logs.write_inspect(tmp_path / "run.eval", samples, epochs=2)
     log = ["run.eval", "--metric", "model_graded_qa", "--truth", "human", *ASKED]
-    code, err = run("prevalence", *log, "--labels", "labels.csv")
-    assert (code, "it needs columns repeat too" in err) == (2, True)
+    with command_refused(id="labels-of-outputs", absent="repeat"):
+        assert run("prevalence", *log, "--labels", "labels.csv")[0] == 2
     labels = [f"q{i},{e},{e - 1}" for e in (1, 2) for i in range(10)]
     (tmp_path / "labels.csv").write_text("\n".join(["item,repeat,human", *labels]))
     code, found = run("prevalence", *log, "--labels", "labels.csv")
@@ -290,14 +291,12 @@ def test_a_label_file_that_names_no_output_is_told_how_it_would(run, tmp_path):
     # two prompts of each provider: its name alone is of two outputs
     logs.write_two_providers(tmp_path / "out.json", lambda i: None, crossed=True)
     _labels(tmp_path / "labels.csv")
-    code, err = run(*asked, "--item", "test", "--by", "provider")
-    assert (code, "0 · openai:small names 2 outputs: of openai:small [prompt 0], " in err) == (
-        2,
-        True,
-    )
+    with command_refused(id="labels-of-outputs", named="0 · openai:small", n=2):
+        code, err = run(*asked, "--item", "test", "--by", "provider")
+    assert (code, ": of openai:small [prompt 0], " in err) == (2, True)
     _labels(tmp_path / "labels.csv", test=lambda rows: rows["test"], system=_prompted)
-    code, err = run(*asked, "--item", "test")
-    assert "no row of system 'openai:small [prompt 1]' has a human label" in err  # the others have
+    with command_refused("openai:small [prompt 1]", id="no-label-of-rows"):  # the others have
+        run(*asked, "--item", "test")
 
 
 @pytest.mark.slow
@@ -306,8 +305,8 @@ def test_a_log_with_repeats_is_read_as_items(run, tmp_path):
     code, err = run("prevalence", "run.eval", "--truth", "human_label", *ASKED)
     assert (code, "--metric model_graded_qa, or --metric match" in err) == (2, True)
     chosen = ["--truth", "human_label", "--metric", "model_graded_qa"]
-    code, err = run("prevalence", "run.eval", *chosen, *ASKED)
-    assert (code, "'P' is neither pass nor fail" in err) == (2, True)
+    with command_refused("P", id="unread-labels"):
+        assert run("prevalence", "run.eval", *chosen, *ASKED)[0] == 2
     more = ["--fail-value", "P", "--unparsed", "drop"]
     code, found = run("prevalence", "run.eval", *chosen, *more, *ASKED)
     assert code == 0
@@ -418,8 +417,8 @@ def test_a_gate_of_a_log(run, tmp_path):
 def test_drift_of_logs_and_of_two_judges_of_one(run, tmp_path):
     jury(tmp_path / "jury.eval")
     votes = ["--metric", "model_graded_qa votes"]
-    code, err = run("drift", "jury.eval", "jury.eval", *votes)
-    assert (code, "has several judges" in err) == (2, True)
+    with command_refused(id="judges-of-metric"):
+        assert run("drift", "jury.eval", "jury.eval", *votes)[0] == 2
     two = [*votes, "--judge", "a", "--judge", "b", "--truth", "human_label", "--json"]
     code, found = run("drift", "jury.eval", "jury.eval", *two)
     assert code == 0
@@ -439,8 +438,9 @@ def test_labels_are_drawn_from_a_log_and_its_judge_gets_a_passport(run, tmp_path
     assert len((tmp_path / "jury.labels.csv").read_text().splitlines()) == 6
     votes = ["--metric", "model_graded_qa votes", "--calibration", "random"]
     make = ["judge", "jury.eval", *votes, "--truth", "human_label", "--card", "p.json"]
-    assert main(make) == 2
-    assert "has several judges" in capsys.readouterr().err
+    with command_refused(id="judges-of-metric"):
+        assert main(make) == 2
+    capsys.readouterr()
     assert main([*make, "--judge", "b"]) == 0
     assert bj.judge.Card.load(tmp_path / "p.json").judge == "b"
     check = ["passport", "check", "p.json", "jury.eval", *votes[:2]]

@@ -8,6 +8,7 @@ import types
 import pandas as pd
 import pytest
 from chat_server import dice
+from refusals import command_refused
 
 import bayesjudge as bj
 from bayesjudge.cli import main
@@ -209,11 +210,11 @@ def test_rows_of_several_judges_are_no_repeats_of_one(tmp_path, scores, capsys):
         done = capsys.readouterr()
         return done.err if code else done.out
 
-    words = "judge1, judge2, judge3, whose rows would count as repeats of one: "
-    err = told(lambda t: t)
-    assert f"column 'judge' has {words}say --judge judge; else keep the rows of one of them" in err
-    err = told(lambda t: t.rename(columns={"judge": "model"}))
-    assert f"column 'model' has {words}if these are the judges, say --judge model; else keep" in err
+    judges = "judge1, judge2, judge3"
+    with command_refused(id="repeats-of-judges", name="judge", kinds=judges):
+        told(lambda t: t)
+    with command_refused(id="repeats-of-perhaps-judges", name="model", kinds=judges):
+        told(lambda t: t.rename(columns={"judge": "model"}))
     told(lambda t: t.rename(columns={"judge": "model"}), "--judge", "model", code=0)
     err = told(lambda t: t.assign(system=["a", "b"] * (len(t) // 2)), "--judge", "judge")
     assert "'system' has a, b" in err

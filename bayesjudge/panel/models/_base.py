@@ -91,7 +91,7 @@ class PanelModel(BayesianModel):
             self._require_classes(votes, require)
             require(
                 not self._needs_labels or (votes.truth != MISSING).any(),
-                "learns from labelled items, and there are none; label some",
+                "nothing-to-learn-from",
             )
         if self._learns_from is not None:
             require_identified(votes, self._learns_from, f"panel.{type(self).__name__}")

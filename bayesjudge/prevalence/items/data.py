@@ -150,7 +150,7 @@ class Items(View):
         ):
             where = f" of system {name!r}" if len(self.systems) > 1 else ""
             require(labels + seen > 0, f"there is no row{where}")
-            require(labels > 0 or not seen, f"no row{where} has a human label; label some")
+            require(labels > 0 or not seen, "no-label-of-rows", where=where)
             require(
                 seen > 0 or labels == 0 or self.design.same_items,
                 f"every row{where} has a human label and these are not the items asked about; give "
