@@ -35,7 +35,7 @@ from bayesjudge.cli.options import (
 from bayesjudge.cli.output import Story, present, tell, write_csv
 from bayesjudge.cli.repeats import read_scale
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import Estimate, label
+from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.tables import free_name, read_rows
 from bayesjudge.core.words import words_for
@@ -301,7 +301,6 @@ def shifts(
     rerun: Annotated[list[str] | None, OF_TABLE] = None,
     repeats: Annotated[Literal["mean", "neighbours"] | None, OF_TABLE] = None,
     missing: Annotated[Literal["drop", "worst"] | None, OF_TABLE] = None,
-    factor: Annotated[list[str] | None, OF_TABLE] = None,
     step: Annotated[float | None, OF_MODEL] = None,
     unit: Annotated[float | None, OF_MODEL] = None,
     limit: Annotated[float | None, _LIMITED] = None,
@@ -352,9 +351,6 @@ def shifts(
         What several scores of one item and variant are: one score, their mean, or neighbours.
     missing : str
         What a missing score is: left out (drop), or the largest shift that the scale allows.
-    factor : list[str]
-        Column of a factor score: adds how much of the baseline's score the factors explain. May be
-        repeated.
     step : float
         Distance between neighbouring scores, such as 1: spreads the prior of the RMS shift over
         all sizes that occur on the scale, which estimates better.
@@ -381,13 +377,13 @@ def shifts(
     source, ends = open_table(table), read_scale(scale)
     shape = Shape.of(source, item, variant, score, baseline, rerun)
     names = [c for c in (shape.item, shape.variant, judge) if c is not None]
-    rows = shape.rows(source, names, factor or ())
+    rows = shape.rows(source, names)
     how: dict[str, Any] = {"scale": (min(ends), max(ends)), "design": design, "judge": judge}
     how |= {"rerun": rerun or (), "repeats": repeats, "missing": missing}
     with shape.explained():
         read = module.Shifts.from_frame(rows, **shape.reading, **how)
     item, scores = shape.item, shape.released
-    before = read_rows(rows, *scores, *(factor or ()), names=names)
+    before = read_rows(rows, *scores, names=names)
     if shape.variant is not None:
         before = before[before[shape.variant] == shape.baseline]
     instant = module.closed_forms(read, ci_prob=shared.ci_prob, step=step)
@@ -408,7 +404,7 @@ def shifts(
         sections += released.sections(out)
         if decided is not None:
             sections.append(_decision(decided))
-        return sections + _adherence(before, item, scores[0], factor, judge, shared)
+        return sections
 
     def draw(results: Sequence[Estimate | Fit]) -> dict[str, Axes]:
         return _shifts_drawn(results) | promise.pictures(read, cards) | released.pictures(out)
@@ -489,37 +485,3 @@ def _shifts_drawn(results: Sequence[Estimate | Fit]) -> dict[str, Axes]:
         if isinstance(result, Fit):
             drawn["Shifts by perturbation, by the model"] = module.plot_shifts(result)
     return drawn
-
-
-def _adherence(
-    before: pd.DataFrame,
-    item: str,
-    score: str,
-    factors: Sequence[str] | None,
-    judge: str | None,
-    shared: Shared,
-) -> list[Section]:
-    """How much of the baseline's scores their factor scores explain, by judge."""
-    if not factors:
-        return []
-    groups = {"": before} if judge is None else dict(list(before.groupby(judge)))
-    lines, fields = [], []
-    for name, rows in groups.items():
-        # repeated scores of an item are one row: their mean, as it is released
-        means = rows.groupby(item, sort=False)[[score, *factors]].mean()
-        how: dict[str, Any] = {"ci_prob": shared.ci_prob, "random_seed": shared.seed}
-        adherence = module.schematic_adherence(
-            means.reset_index(), factors=factors, overall=score, item=item, **how
-        )
-        said = [
-            f"{label(quantity, tuple(at.values()))} {r.value:.3f} ({r.low:.3f}, {r.high:.3f})"
-            for quantity, at, r in adherence.rows()
-        ]
-        said += [caution.text for caution in adherence.cautions]
-        lines.append(f"{name}: " * bool(name) + "; ".join(said))
-        estimates = [
-            {"quantity": quantity, "where": at, **row._asdict()}
-            for quantity, at, row in adherence.rows()
-        ]
-        fields.append({"about": name or None, "estimates": estimates})
-    return [Section("Schematic adherence", lines, "adherence", fields)]

@@ -72,12 +72,12 @@ class Shape:
         """What was read, for the screen."""
         return {} if self.variant is not None else {"baseline": self.baseline}
 
-    def rows(self, source: Source, names: Sequence[str], factors: Sequence[str]) -> Any:
+    def rows(self, source: Source, names: Sequence[str]) -> Any:
         """The columns that are needed, with numbers of rows if these name the items."""
         import pyarrow as pa
 
         columns = [name for name in names if not self.numbered or name != self.item]
-        table = source.own_table(columns, [*self.scores, *factors])
+        table = source.own_table(columns, self.scores)
         if not self.numbered:
             return table
         tell("no column names the items: each row counts as an item (--item COLUMN)")

@@ -71,7 +71,6 @@ def label(
     state: Annotated[Path | None, OF_OUTPUT] = None,
     sheet: Annotated[Path | None, OF_OUTPUT] = None,
     form: Annotated[Path | None, OF_OUTPUT] = None,
-    picture: Annotated[Path | None, OF_OUTPUT] = None,
     html: Html = None,
     seed: Annotated[int | None, OF_OUTPUT] = None,
 ) -> int:
@@ -125,8 +124,6 @@ def label(
         CSV sheet to write; by default beside the table.
     form : Path
         HTML form to write; by default beside the table.
-    picture : Path
-        Draw the sequence, in the format that the file's name ends in.
     seed : int
         Same seed, same draws; of the first call.
 
@@ -148,7 +145,7 @@ def label(
         verdict = verdict or "verdict"
     with checking("options") as require:
         require(n >= 1, "must be 1 or more", n=n)
-        check_files(require, html=html, picture=picture, **paths)
+        check_files(require, html=html, **paths)
         there = verdict is not None or not show_verdict
         require(there, "--show-verdict needs --verdict")
         require(truth or rater is None, "--rater needs --truth: what that person said")
@@ -219,10 +216,6 @@ def label(
                 "them in a column (--tuned-on COLUMN), and measure it on the others"
             )
     monitor.save(paths["state"])
-    if picture is not None and monitor.n_labels:
-        figure: Any = bj.decide.plot_monitor(monitor).get_figure()
-        figure.savefig(picture, dpi=150)
-        tell(f"picture written to {picture}")
     if html is not None:
         inputs = {"data": str(table), "items": f"{len(monitor.names):,}"}
         inputs["labels"] = f"{monitor.n_labels}"

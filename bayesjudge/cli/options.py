@@ -81,10 +81,6 @@ Metric = Annotated[
     helped("The scorer or assertion to use, if a log has several."),
 ]
 LogJudge = Annotated[str | None, helped("The judge to use, if a log has verdicts of several.")]
-Unparsed = Annotated[
-    Literal["fail", "drop"] | None,
-    helped("How a row without a verdict counts: as the judge's fail, or not at all."),
-]
 WhichItems = Annotated[
     Literal["population", "items"],
     helped(

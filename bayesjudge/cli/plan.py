@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from cyclopts import Group, Parameter
 
 import bayesjudge as bj
 from bayesjudge.cli.options import OF_OUTPUT, Html, are, check_files
-from bayesjudge.cli.output import tell
 from bayesjudge.cli.plan_pass import (
     Judge,
     Plan,
@@ -53,7 +51,6 @@ def plan(
     specificity: Annotated[float | None, _ASSUMED] = None,
     items: Annotated[int | None, _ASSUMED] = None,
     seed: Annotated[int, OF_OUTPUT] = 1,
-    picture: Annotated[Path | None, OF_OUTPUT] = None,
     html: Html = None,
     json: Annotated[bool, OF_OUTPUT] = False,
 ) -> None:
@@ -104,8 +101,6 @@ def plan(
         without the judge has no use for them.
     seed : int
         Same seed, same table of widths.
-    picture : Path
-        Draw the table of widths, in the format that the file's name ends in.
     json : bool
         Print one JSON document instead of text (schema bayesjudge/3): `inputs`, the options;
         `rows`, one per number of labels and way of spending them, with the columns of the table;
@@ -122,16 +117,15 @@ def plan(
     level = CI_PROB if ci_prob is None else ci_prob
     if of_pilot.pilot is not None:
         guesses: dict[str, Any] = {"prevalence": prevalence, "agreement": agreement}
-        guesses |= {"labelled": labelled, "picture": picture}
-        guesses |= {"sensitivity": sensitivity, "specificity": specificity}
+        guesses |= {"sensitivity": sensitivity, "specificity": specificity, "labelled": labelled}
         goal: dict[str, Any] = {"width": width, "at_least": at_least, "items": items}
         goal |= {"probability": sure, "power": wanted, "ci_prob": level, "random_seed": seed}
         show_plan(plan_shopping(of_pilot, goal, guesses), json=json, html=html)
         return
-    given = {"labelled": labelled, "width": width, "ci_prob": ci_prob, "picture": picture}
+    given = {"labelled": labelled, "width": width, "ci_prob": ci_prob}
     passing = {"probability": probability, "power": power}
     with checking("options") as require:
-        check_files(require, html=html, picture=picture)
+        check_files(require, html=html)
         require(width is None or 0 < width < 1, "must lie in (0, 1)", width=width)
         for kind in (given, passing):
             other = at_least is not None if kind is given else at_least is None
@@ -162,10 +156,6 @@ def plan(
         sizes = tuple(labelled or LABELS)
         shown = _plan_widths(sizes, width, prevalence, assumed, how, seed)
         show_plan(shown, json=json, html=html)
-        if picture is not None:
-            (drawn,) = shown.page.pictures().values()
-            drawn.savefig(picture, dpi=150)
-            tell(f"picture written to {picture}")
 
 
 def _plan_widths(

@@ -140,14 +140,11 @@ def fitted(lines: Iterable[str]) -> str:
     return "\n".join(cut)
 
 
-class Printed:
+class Printed(Shown):
     """What is shown in a console and in a notebook as it is printed, line by line."""
 
     def __repr__(self) -> str:
         return fitted(str(self).splitlines())
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>"
 
 
 def rows(cells: Sequence[Sequence[str]], total: int) -> list[str]:

@@ -248,7 +248,8 @@ def _trusted(
         if votes is not None and votes.pass_name:
             said = f"agrees on {percents(passes)} of the outputs people call {votes.pass_name!r} "
             said += f"and on {percents(fails)} of the others"
-        text = _which(best, chances) if chances else _by_intervals(best, rates)
+        text = f"Which of the {len(rates)} judges errs least is not decided."
+        text = _which(best, chances) if chances else text
         text += f" {f'{by[1:2].upper()}{by[2:]}, {best}' if by else best} {said}."
         rest = [f"{j} {' and '.join(map(percents, rates[j]))}" for j in others[:MOST_JUDGES]]
         left = len(others) - len(rest)
@@ -317,24 +318,6 @@ def _each(names: list[str], chances: dict[str, float]) -> str:
 def _short(prob: float) -> str:
     below = prob < PROBABLE <= round(prob, 2)  # 0.90 would be read as probable
     return ">.99" if prob > 0.995 else f"{prob:.{3 if below else 2}f}"
-
-
-def _by_intervals(best: str, rates: dict[str, tuple[Row, Row]]) -> str:
-    """Whether a judge errs least, if no probability is known."""
-    apart = all(
-        mine.low > theirs.high
-        for other in rates
-        if other != best
-        for mine, theirs in zip(rates[best], rates[other], strict=True)
-    )
-    if apart:
-        return (
-            f"Of {len(rates)} judges {best} errs least, both error rates added: its intervals lie "
-            "above the others'."
-        )
-    bare = all(np.isnan(row.high - row.low) for pair in rates.values() for row in pair)
-    rests = "there is no interval" if bare else "the intervals overlap"
-    return f"Which of the {len(rates)} judges errs least is not decided ({rests})."
 
 
 def _as_labelled(best: str, estimate: Estimate, estimates: list[Estimate], labelled: bool) -> str:

@@ -192,19 +192,6 @@ def test_a_vector_of_scores_is_measured_but_not_sampled(run):
 
 
 @pytest.mark.slow
-def test_factors_add_adherence(run):
-    code, out, _ = run(
-        *["bias", "scores.csv", *READ, "--no-nuts", "--factor", "other", "--factor", "tone"],
-        "--json",
-    )
-    assert code == 0
-    (found,) = json.loads(out)["adherence"]
-    first = found["estimates"][0]
-    assert (first["quantity"], first["where"]) == ("r_squared", {"terms": "linear"})
-    assert first["value"] == pytest.approx(1)
-
-
-@pytest.mark.slow
 def test_a_step_spreads_the_prior(run):
     code, out, _ = run("bias", "scores.csv", *READ, "--no-nuts", "--step", "1", "--json")
     assert code == 0
@@ -282,7 +269,6 @@ REFUSED = {
     "bias scores.csv @ $ --release no/x.csv": "--release: there is no folder 'no'",
     "bias scores.csv @ --step 7": "are not multiples of --step 7",
     "bias scores.csv @ --score score --score other --step 1": "step needs one score",
-    "bias scores.csv @ --factor tune": "no column 'tune'; did you mean 'tone'?",
     "bias scores.csv @ --html no/x.html": "--html: there is no folder 'no'",
     "bias two.csv @": "say what they are: --repeats mean",
     "bias orders orders.csv": "say --missing drop to leave them out",

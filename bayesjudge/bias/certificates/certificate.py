@@ -101,15 +101,14 @@ class Certificate:
             return f"Nothing is certified: {self.reason}."
         moved = "one item is" if self.design == "item" else "all items are"
         centre = CENTER_NAMES[str(self.center)]
-        change = (
-            "Released as they are"
-            if self.alpha == 1
-            else f"Released shrunk to {self.alpha:.2g} of their distance from {centre}"
-            f"{' (the tolerance over the range of the scale)' * self._plain_ratio}"
-        )
+        few = f"A certificate of {self.tolerance:.4g} points is of little use: released"
+        change = "Released" if self.useful else few
+        if self.alpha == 1:
+            change += " as they are"
+        else:
+            change += f" shrunk to {self.alpha:.2g} of their distance from {centre}"
+            change += " (the tolerance over the range of the scale)" * self._plain_ratio
         noise = f"noise up to {self.noise_scale:.3g} points" if self.noise_scale else "no noise"
-        if not self.useful:
-            return self._of_little_use(centre)
         return (
             f"{change}, with {noise}, these {self.dim} "
             f"scores, as a vector, move by more than {self.tolerance:.4g} points, when {moved} "
@@ -117,18 +116,6 @@ class Certificate:
             f"{self.failure_prob:.3g} at most: {self.shift_prob:.3g} for larger shifts, "
             f"{self.noise_prob:.3g} for noise, {self.estimation_prob:.3g} for measuring too few "
             f"neighbours. {self._rests_on}."
-        )
-
-    def _of_little_use(self, centre: str) -> str:
-        """That only scores which say next to nothing keep within the tolerance."""
-        noise = f", with noise up to {self.noise_scale:.3g} points" if self.noise_scale else ""
-        ratio = " (the tolerance over the range of the scale)" * self._plain_ratio
-        return (
-            f"A certificate of {self.tolerance:.4g} points is of little use: only scores pulled "
-            f"towards {centre}, to {self.alpha:.2g} of their distance from it{ratio}{noise}, move "
-            f"by no more, but with probability {self.failure_prob:.3g} at most "
-            f"({self.shift_prob:.3g} for larger shifts, {self.noise_prob:.3g} for noise, "
-            f"{self.estimation_prob:.3g} for measuring too few neighbours). {self._rests_on}."
         )
 
     @property
