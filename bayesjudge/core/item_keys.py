@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesjudge.core.errors import InputError, checking, problem
+from bayesjudge.core.errors import InputError, expect, problem
 from bayesjudge.core.public import public_name
 from bayesjudge.core.screen import Shown
 
@@ -56,9 +56,8 @@ def items_differ(first: Any, second: Any) -> bool:
         return False
     shared = np.intersect1d(keys[0].hashes, keys[1].hashes).size
     name = public_name(type(first))
-    with checking(name) as require:
-        are = "item is" if shared == 1 else "items are"
-        require(not shared, "items-twice", shared=shared, are=are, name=name)
+    are = "item is" if shared == 1 else "items are"
+    expect(name, not shared, "items-twice", shared=shared, are=are, name=name)
     return True
 
 

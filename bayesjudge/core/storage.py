@@ -218,8 +218,7 @@ def _check_seal(path: Path) -> None:
     with path.open("rb") as file:
         file.seek(size)
         written = file.read()
-    with checking("fit") as require:
-        require(written[: len(SEAL)] == SEAL, "no-seal")
+    expect("fit", written[: len(SEAL)] == SEAL, "no-seal")
     same = written[len(SEAL) :] == _file_digest(path, size)
     expect("fit", same, "the file is damaged: its contents do not have its checksum")
 

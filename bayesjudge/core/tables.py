@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesjudge.core.errors import InputError, Problem, checking
+from bayesjudge.core.errors import InputError, Problem, checking, expect
 from bayesjudge.core.names import check_names, names_of, to_names
 from bayesjudge.core.screen import few
 
@@ -349,8 +349,7 @@ def no_name(frame: nw.LazyFrame, column: str) -> nw.Expr:
 
 def require_named(nameless: int, column: str) -> None:
     """Raise if cells of a column are no names (`no_name`)."""
-    with checking("table") as require:
-        require(not nameless, "empty-names", column=column, nameless=nameless)
+    expect("table", not nameless, "empty-names", column=column, nameless=nameless)
 
 
 def _cells(column: nw.Series) -> list[Any]:

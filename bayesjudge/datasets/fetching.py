@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from bayesjudge.core.errors import InputError, checking, expect
+from bayesjudge.core.errors import InputError, expect
 
 
 def fetched(url: str, name: str, sha256: str, path: str | Path | None, what: str) -> Path:
@@ -13,8 +13,7 @@ def fetched(url: str, name: str, sha256: str, path: str | Path | None, what: str
     file = _retrieved(url, name, sha256, what) if path is None else Path(path)
     expect(what, file.is_file(), "no-file", file=file)
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
-    with checking(what) as require:
-        require(digest == sha256, "other-file", name=file.name, digest=digest, sha256=sha256)
+    expect(what, digest == sha256, "other-file", name=file.name, digest=digest, sha256=sha256)
     return file
 
 

@@ -340,8 +340,7 @@ def _against(ratings: Ratings, source: int, distance: np.ndarray, min_items: int
     kept = (often >= min_items)[who]
     order = np.argsort(who[kept], kind="stable")
     item, who, said = (x[kept][order] for x in (item, who, said))
-    with checking("alt_test") as require:
-        require(len(who) > 0, "too-few-items", n=min_items, sources=ratings.sources[source])
+    expect("alt_test", len(who) > 0, "too-few-items", n=min_items, sources=ratings.sources[source])
     others = people[item]
     others[np.arange(len(item)), said] -= 1
     # root-mean-square distance of every possible answer from the others'; for names, their squares

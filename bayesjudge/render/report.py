@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from bayesjudge.core.answer import Answer
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import expect
 from bayesjudge.core.estimate import Estimate, Interval, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.render.html import to_html
@@ -71,8 +71,7 @@ def report(
         If nothing was given, an estimate was made at another probability, or `output` is
         unknown.
     """
-    with checking("report") as require:
-        require(output in ("markdown", "html"), "must be markdown or html", output=output)
+    expect("report", output in ("markdown", "html"), "must be markdown or html", output=output)
     asked: dict[str, Any] = {"ci_prob": ci_prob, "interval": interval, "target": target}
     sections = [Section(heading, lines) for heading, lines in (notes or {}).items()]
     about: dict[str, Any] = {"title": title, "inputs": inputs or {}, "line": command or ""}

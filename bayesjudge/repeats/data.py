@@ -394,8 +394,7 @@ def _require_one_answer_each(
     again = rows[names].set_axis(range(len(names)), axis=1).assign(moment=moments).duplicated()
     again = again.to_numpy()
     shown = rows[again][[*names, order]].head(3).astype(str).to_dict("records")
-    with checking(f"column {order!r}") as require:
-        require(not again.any(), "same-time", n=int(again.sum()), shown=shown)
+    expect(f"column {order!r}", not again.any(), "same-time", n=int(again.sum()), shown=shown)
 
 
 def _moments(column: pd.Series, name: str) -> np.ndarray:
@@ -424,9 +423,8 @@ def _parsed_moments(cells: list[str], name: str) -> np.ndarray:
         except (ArithmeticError, ValueError, TypeError):
             continue
         return moments
-    with checking(f"column {name!r}") as require:
-        words = [cell for cell in cells if not cell.replace(".", "", 1).lstrip("+-").isdecimal()]
-        require(False, "no-order", words=words[:3])
+    words = [cell for cell in cells if not cell.replace(".", "", 1).lstrip("+-").isdecimal()]
+    expect(f"column {name!r}", False, "no-order", words=words[:3])
     raise AssertionError
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from bayesjudge.core.errors import InputError, Problem, checking
+from bayesjudge.core.errors import InputError, Problem, checking, expect
 from bayesjudge.core.item_keys import hash_items
 from bayesjudge.core.label_design import LabelDesign, declared, design_of
 from bayesjudge.core.labels import folded, listed, pass_name_of, says_nothing, spell
@@ -315,9 +315,9 @@ def one_row_an_output(table: Any, how: Reading) -> tuple[Any, Reading]:
     have = columns_of(table)
     judges = {name for name in how.verdict if name not in have}
     said = [name for name in (*how.verdict, how.adjudicated) if name and name not in judges]
-    with checking(how.subject) as require:
-        words = "a row per person takes item= (a column), and truth= with what that person said"
-        require(how.item and isinstance(how.truth, str) and not how.people, f"rater=: {words}")
+    words = "a row per person takes item= (a column), and truth= with what that person said"
+    problem = f"rater=: {words}"
+    expect(how.subject, how.item and isinstance(how.truth, str) and not how.people, problem)
     rows = read_rows(table, *said, label, names=names, optional=[rater])
     rows = rows.astype(object).where(rows.notna(), None)
     none = {folded(value) for value in listed(how.missing_value) or ()}
@@ -619,8 +619,7 @@ def _one_truth(unit: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def _require_one_truth(torn: int) -> None:
-    with checking("prevalence.items") as require:
-        require(torn == 0, "outputs-torn", n=torn)
+    expect("prevalence.items", torn == 0, "outputs-torn", n=torn)
 
 
 # A row per vote -----------------------------------------------------------------------------------
@@ -758,5 +757,4 @@ def _refuse_two_votes(times: int, shown: Sequence[Any], how: Reading) -> None:
 
 def _refuse_two_truths(items: Sequence[Any], how: Reading) -> None:
     shown = list(dict.fromkeys(items))[:3]
-    with checking(how.subject) as require:
-        require(not shown, "truths-differ", torn=shown)
+    expect(how.subject, not shown, "truths-differ", torn=shown)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.label_design import LabelDesign, design_of
 from bayesjudge.core.labels import listed, pass_name_of, read_labels, spell
 from bayesjudge.core.numbers import numbers_of
@@ -55,9 +55,9 @@ def read_scores(table: Any, how: Reading) -> dict[str, Any]:
     )
     kept = ~np.isnan(read.score)
     lost = int(n[~kept].sum())
-    with checking(f"column {score!r}") as require:
-        words = "say unscored='drop' if items without one are as good as the others"
-        require(not lost or how.unparsed, f"{how_many(lost, 'row', 'have')} no score; {words}")
+    words = "say unscored='drop' if items without one are as good as the others"
+    problem = f"{how_many(lost, 'row', 'have')} no score; {words}"
+    expect(f"column {score!r}", not lost or how.unparsed, problem)
     groups: dict[str, Any] = {}
     group = np.zeros(len(n), np.int64)
     if how.propensity is not None and not several:

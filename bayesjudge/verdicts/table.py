@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesjudge.core.counting import distinct
 from bayesjudge.core.diagnosis import ROW_ORDER, SELECTION
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.item_keys import hash_items, items_differ, keep_keys, keys_of, set_fields
 from bayesjudge.core.label_design import LabelDesign, design_of
 from bayesjudge.core.names import require_names
@@ -453,8 +453,7 @@ class Verdicts:
         """
         cells = np.asarray(counts)
         cells = cells[None] if cells.ndim == 2 else cells
-        with checking("Verdicts.from_counts") as require:
-            require(cells.ndim == 3, "no-axes")
+        expect("Verdicts.from_counts", cells.ndim == 3, "no-axes")
         group, truth, response = np.nonzero(cells)
         truth = np.where(truth == cells.shape[1] - 1, MISSING, truth)
         return cls(response, truth, group, cells[cells != 0], calibration, **coordinates)
@@ -529,8 +528,7 @@ class Verdicts:
         if not isinstance(other, Verdicts):
             return NotImplemented
         designs = [str(table.calibration) for table in (self, other)]
-        with checking("Verdicts") as require:
-            require(designs[0] == designs[1], "must be the same", calibration=designs)
+        expect("Verdicts", designs[0] == designs[1], "must be the same", calibration=designs)
         return self.joined(other, "Verdicts", items_differ(self, other))
 
     def joined(self, other: Self, subject: str, differ: bool, *, sort: bool = True) -> Self:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesjudge.core.errors import Require, checking
+from bayesjudge.core.errors import Require, expect
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.label_design import LabelDesign, design_of
 from bayesjudge.core.names import require_names
@@ -54,9 +54,9 @@ class View(ReadAtOnce, Printed):
     def _place(self, name: str) -> int:
         """Where a system is, or an error that names those that there are."""
         names: Sequence[str] = self.systems or ()
-        with checking(public_name(type(self))) as require:
-            dim = getattr(self, "dim", "system")
-            require(name in names, f"no {dim} {name!r}; there are {list(names)}")
+        dim = getattr(self, "dim", "system")
+        problem = f"no {dim} {name!r}; there are {list(names)}"
+        expect(public_name(type(self)), name in names, problem)
         return list(names).index(name)
 
     def _require_groups(self, dims: Sequence[str], require: Require) -> None:
