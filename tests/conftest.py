@@ -106,9 +106,9 @@ def study_but(values, *kept):
     return [pytest.param(value, marks=marks[value in kept]) for value in values]
 
 
-#: For a test of many values in many places: each place tries a third of them, the next place the
-#: next third, so that every three places try all (`in_turn`); the study tries all in each.
-each_in_turn = pytest.mark.parametrize("turns", study_but([3, 1], 3))
+#: For a test of many values in many places: each place tries a fifth of them, the next place the
+#: next fifth, so that every five places try all (`in_turn`); the study tries all in each.
+each_in_turn = pytest.mark.parametrize("turns", study_but([5, 1], 5))
 
 
 def in_turn(values, places, place, turns):

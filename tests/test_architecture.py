@@ -143,9 +143,15 @@ def circles_of(root):
     return structure.circles(structure.arrows(structure.trees_of(root)))
 
 
+@pytest.fixture(scope="module")
+def package_arrows():
+    """Which files each file of the package imports."""
+    return structure.arrows(structure.trees_of(TOP))
+
+
 @pytest.mark.slow
-def test_no_file_imports_itself_by_way_of_others():
-    assert not circles_of(TOP)
+def test_no_file_imports_itself_by_way_of_others(package_arrows):
+    assert not structure.circles(package_arrows)
 
 
 #: Files that import each other, the way back last.
@@ -189,8 +195,8 @@ def test_a_circle_that_is_planted_is_found(files, tmp_path):
 
 @pytest.mark.parametrize("folder", ["bayesjudge.lab", "bayesjudge.ratings.experiment"])
 @pytest.mark.slow
-def test_nothing_imports_an_add_on(folder):
-    graph = structure.arrows(structure.trees_of(TOP))
+def test_nothing_imports_an_add_on(folder, package_arrows):
+    graph = package_arrows
     own = set(structure.within(graph, folder))
     assert own
     # the package's own file offers them by name, and imports them when they are asked for

@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from commands import commands, leaves, run
-from conftest import each_in_turn, in_turn
+from conftest import each_in_turn, in_turn, study_but
 from readings import readings, same
 from refusals import refused
 
@@ -225,13 +225,16 @@ STRANGE = ["run[1]", "run*", "run?", "[!r]un1", "{a,b}", "a::b", "a::", "~", "$H
            "a=b"]  # fmt: skip
 
 
+KINDS = ("csv", "parquet", "jsonl", "duckdb")
+
+
 @pytest.fixture
 def beside(tmp_path, monkeypatch):
     """A folder with files that strange names would find as patterns, of other rows."""
     monkeypatch.chdir(tmp_path)
     table = COMMANDS["prevalence"].table
     decoy = table.assign(verdict=table["verdict"].replace({"PASS": "Fail", "Fail": "PASS"}))
-    for kind in ("csv", "parquet", "jsonl", "duckdb"):
+    for kind in KINDS:
         FILES[kind](decoy, tmp_path / f"run1.{kind}")
         for name in ("runx", "x", "a", "b", "A"):
             shutil.copy(tmp_path / f"run1.{kind}", tmp_path / f"{name}.{kind}")
@@ -239,15 +242,16 @@ def beside(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl", "duckdb"])
-def test_a_file_may_be_called_anything(kind, beside, size):
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("turns", study_but([2, 1], 2))
+def test_a_file_may_be_called_anything(kind, turns, beside, size):
     """Each name in full or from its folder: the other way in the other size."""
     one, wrong = COMMANDS["prevalence"], {}
     FILES[kind](one.table, beside / f"plain.{kind}")
     expected = one.numbers(beside / f"plain.{kind}")
     (beside / "a").mkdir()
     shutil.copy(beside / f"run1.{kind}", beside / "a" / f"b.{kind}")  # of other rows
-    for i, name in enumerate(STRANGE):
+    for i, name in in_turn(enumerate(STRANGE), KINDS, kind, turns):
         path = beside / f"{name}.{kind}"
         shutil.copy(beside / f"plain.{kind}", path)
         given = path if i % 2 == (size == "as it is") else f"./{path.name}"

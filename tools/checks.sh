@@ -1,7 +1,8 @@
 #!/bin/sh
 # Usage: tools/checks.sh DIR [PYTEST ARGUMENT...]
 # Every check that CI makes, cheapest first, with the tools of the virtual environment DIR. Stops at
-# the first that fails. "tools/checks.sh DIR --lint" leaves the tests out.
+# the first that fails; types are checked beside the first tests, and told of at the end.
+# "tools/checks.sh DIR --lint" leaves the tests out.
 set -u
 
 bin=$1/bin
@@ -22,8 +23,14 @@ step() {
 step lint "$bin/ruff" check .
 step format "$bin/ruff" format --check .
 step imports "$bin/lint-imports" --no-logo
-step types "$bin/mypy"
-[ "${1:-}" = --lint ] && exit 0
+if [ "${1:-}" = --lint ]; then
+    step types "$bin/mypy"
+    exit 0
+fi
+types=$(mktemp)
+trap 'rm -f "$types"' EXIT
+"$bin/mypy" >"$types" 2>&1 &
+mypy=$!
 
 # Chains and processes use the cores already: threads of matrix products would wait for each other.
 export MKL_NUM_THREADS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
@@ -35,7 +42,14 @@ unset PYTHONDONTWRITEBYTECODE
 # Two processes share them, and what either compiles the other finds on disk.
 # Files come in their order: those of doctests last, so that no process waits for a long one.
 # Coverage is not measured: it takes half as much time again and fails no run (PYTEST=--cov does).
-# pytest comes last and prints its own time, so that its closing line closes the run.
+# pytest prints its own time, so that its closing line closes the run where types are right.
 set -- -m pytest -m "not study" --numprocesses 2 --dist loadfile --no-loadscope-reorder --doctest-modules --durations=100 "$@" tests bayesjudge
 printf '\n== tests: python %s\n' "$*"
-exec "$bin/python" "$@"
+"$bin/python" "$@"
+tests=$?
+if ! wait "$mypy"; then
+    cat "$types"
+    printf '== types FAILED\n' >&2
+    exit 1
+fi
+exit "$tests"

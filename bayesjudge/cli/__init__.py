@@ -63,15 +63,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if arguments is None:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
         print("bayesjudge: stopped", file=sys.stderr)
+        _held.clear()
         return STOPPED
     except Exception:
         if arguments is not None:
             raise
         traceback.print_exc()
         return FAULT
+    finally:
+        while _held:
+            sys.__unraisablehook__(_held.pop(0))
+
+
+#: Imports that failed where nothing could be raised: Ctrl-C leaves some in compiled code.
+_held: list[sys.UnraisableHookArgs] = []
 
 
 def _unraised(unraisable: sys.UnraisableHookArgs) -> None:
-    """Print an error that could not be raised, but for what Ctrl-C leaves in compiled code."""
-    if not issubclass(unraisable.exc_type, ImportError | KeyboardInterrupt):
+    """Print an error that could not be raised; of an import, at the end, and not after Ctrl-C."""
+    if issubclass(unraisable.exc_type, ImportError):
+        _held.append(unraisable)
+    elif not issubclass(unraisable.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(unraisable)

@@ -72,7 +72,7 @@ def test_two_people_and_lost_verdicts_are_read(runs, tmp_path, capsys):
 
 def test_labels_of_attempts_are_in_a_file_of_their_own(runs, tmp_path, capsys):
     """A column each, a row a person, and what was settled elsewhere: one answer."""
-    table = pd.read_csv(runs).drop(columns="usd")
+    table = pd.read_csv(runs).drop(columns="usd").groupby("agent").head(60)
     table["other"] = table["human"].where(table["attempt"] < 3)
     at = table.index[table["other"].notna()][:2]
     table.loc[at, "other"] = 1 - table.loc[at, "other"]

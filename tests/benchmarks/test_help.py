@@ -28,6 +28,7 @@ def installed():
     return {*sys.stdlib_module_names, *packages_distributions()}
 
 
+@pytest.mark.slow
 @each_study
 def test_no_study_hides_a_package_of_its_name(path, installed):
     """A study runs with its folder in front of the path: `coverage.py` there breaks Numba."""

@@ -288,6 +288,7 @@ def test_bad_input_is_one_message_and_exit_code_2(run, line):
     assert "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_the_design_is_taught_where_it_is_missing(run):
     code, out, err = run("bias", "scores.csv", "--scale", "0-100")
     assert (code, out) == (2, "")

@@ -49,12 +49,27 @@ class CtrlC:
 
 
 @pytest.mark.parametrize(
-    ("error", "shown"), [(ModuleNotFoundError, 0), (KeyboardInterrupt, 0), (ValueError, 1)]
+    ("error", "end", "shown"),
+    [
+        (ModuleNotFoundError, KeyboardInterrupt, 0),
+        (ModuleNotFoundError, None, 1),
+        (KeyboardInterrupt, None, 0),
+        (ValueError, KeyboardInterrupt, 1),
+    ],
 )
-def test_what_ctrl_c_leaves_in_compiled_code_is_not_printed(error, shown, monkeypatch):
+def test_what_ctrl_c_leaves_in_compiled_code_is_not_printed(error, end, shown, monkeypatch):
+    """An import that fails there by itself is printed at the end."""
     printed = []
+
+    def command(_):
+        bayesjudge.cli._unraised(SimpleNamespace(exc_type=error))
+        if end:
+            raise end
+        return 0
+
     monkeypatch.setattr(sys, "__unraisablehook__", printed.append)
-    bayesjudge.cli._unraised(SimpleNamespace(exc_type=error))
+    monkeypatch.setattr("bayesjudge.cli.app.main", command)
+    assert bayesjudge.cli.main([]) == (130 if end else 0)
     assert len(printed) == shown
 
 

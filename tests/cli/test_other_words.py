@@ -41,6 +41,7 @@ def run(capsys, *words):
     return code, done.out, done.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [("Mensch1",), ("Mensch1", "Mensch2")])
 @pytest.mark.parametrize(("judge", "people"), PAIRS)
 def test_what_a_refusal_proposes_runs(tmp_path, capsys, judge, people, names):
@@ -92,6 +93,7 @@ def test_a_file_that_is_not_there_is_no_unknown_command(tmp_path, capsys):
     assert message.startswith("bayesjudge: t.csv:")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("item", ["Nr", "output_id"])
 @pytest.mark.parametrize("system", ["system", "model"])
 def test_a_pilot_of_systems_that_share_no_item(tmp_path, capsys, system, item):

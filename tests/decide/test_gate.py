@@ -704,6 +704,7 @@ def test_the_command_compares_with_a_baseline(tmp_path, capsys):
     assert check["high"] - check["low"] == pytest.approx(codes[2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -894,6 +895,7 @@ def test_limits_of_each_of_several_systems_are_those_of_its_own_prior():
         assert check.high == pytest.approx(row.high, abs=0.004)
 
 
+@pytest.mark.slow
 def test_what_all_checks_take_for_granted_is_said_once():
     table = bj.prevalence.people.simulate(items=200, labelled=150, random_seed=1)
     table["system"] = np.resize(["a", "b"], len(table))

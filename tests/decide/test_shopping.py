@@ -146,6 +146,7 @@ def test_every_command_that_plans_takes_its_number_from_one_formula_or_one_searc
 # What is promised ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("probability", "power"), [(0.95, 0.8), (0.9, 0.8), (0.975, 0.5)])
 def test_a_pilot_whose_labels_count_again_makes_no_more_false_decisions_than_allowed(
     probability, power

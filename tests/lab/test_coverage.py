@@ -55,6 +55,7 @@ def test_an_interval_that_is_too_narrow_is_caught(wilson_study):
     assert (narrow["coverage_high"] < 0.9).all()
 
 
+@pytest.mark.slow
 def test_coverage_comes_with_its_monte_carlo_interval(wilson_study):
     from statsmodels.stats.proportion import proportion_confint
 

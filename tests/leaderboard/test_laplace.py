@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import MODULES
 
 from bayesjudge.core.convergence import ess_bulk
-from bayesjudge.leaderboard import Battles, CalibratedBattles, approximate, fit, laplace, simulate
+from bayesjudge.leaderboard import Battles, CalibratedBattles, approximate, laplace, simulate
 from bayesjudge.leaderboard.cells import cells_of
 from bayesjudge.leaderboard.laplace import Density, Scales
 from bayesjudge.leaderboard.likelihood import dispersion
@@ -111,6 +112,7 @@ def test_without_labels_people_follow_the_judge_with_room_for_its_errors():
     assert np.corrcoef(strength.mean(axis=0), judge.mean(axis=0))[0, 1] > 0.99
 
 
+@pytest.mark.slow
 def test_uncorrected_draws_are_close(monkeypatch):
     """Of many systems the likelihood is a parabola; scales and heavy tails are the model's."""
     table = simulate(strengths=np.linspace(-1, 1, 12), favours=(0.0,) * 10 + (1.0, 0.0), items=25,
@@ -137,9 +139,9 @@ def test_same_seed_same_draws():
 
 
 @pytest.mark.sampling
-def test_nuts_agrees():
-    battles = few(labelled=0.4, items=20)
-    sampled, made = fit(battles, random_seed=1), approximate(battles, draws=8000)
+def test_nuts_agrees(fit_of):
+    sampled = fit_of(next(one for one in MODULES if one.name == "leaderboard"))
+    made = approximate(sampled.data, draws=8000)
     assert sampled.converged
     for name in ("strength", "judge_favour", "sharpness", "liking_scale", "order_effect"):
         one, other = (f.draws(name).reshape(len(f.draws(name)), -1) for f in (sampled, made))

@@ -406,9 +406,10 @@ def test_refusals(call, words):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_labelled", [50, 150])
-def test_difference_and_model_cover_what_was_simulated(n_labelled):
+@pytest.mark.parametrize("runs", study_but([25, 60], 25))
+def test_difference_and_model_cover_what_was_simulated(n_labelled, runs):
     found = {bj.panel.difference: [], bj.panel.model_assisted: []}
-    for seed in range(60):
+    for seed in range(runs):
         full = Votes.from_frame(
             bj.panel.simulate(labelled=300, shared_effect=1.0, random_seed=seed)
         )

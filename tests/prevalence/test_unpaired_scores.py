@@ -149,7 +149,8 @@ def test_fits_are_compared_and_ranked_draw_by_draw():
         )
     }
     fits = {
-        name: S.fit(one, random_seed=1, chains=2, progress=False) for name, one in scores.items()
+        name: S.fit(one, random_seed=1, draws=500, tune=500, progress=False)
+        for name, one in scores.items()
     }
     found = S.contrasts(fits).set_index(["first", "second"])
     assert [*found.index] == [("low", "high"), ("low", "mid"), ("high", "mid")]

@@ -79,7 +79,7 @@ def values_to(model, variable, value):
     return transform.forward(constant, *variable.owner.inputs)
 
 
-@pytest.mark.sampling
+@pytest.mark.study  # the likelihood is held above, and sampling by the contract
 def test_one_judge_pair_agrees_with_quadrature():
     """One item, two judges, two values: a three-dimensional integral on a grid."""
     counts = np.array([[[9, 3], [4, 8]]])

@@ -352,6 +352,7 @@ def test_people_may_grade_what_the_judge_calls_met_or_not():
     assert "youden" not in found
 
 
+@pytest.mark.slow
 def test_people_s_verdicts_on_the_worst_criterion_narrow_the_total_most():
     table = _table(outputs=2000, labelled=300)
     rng = np.random.default_rng(4)

@@ -113,7 +113,7 @@ def test_every_verb_takes_it(votes, own):
 
 @pytest.mark.sampling
 def test_its_draws_are_extended_and_its_fit_is_read_where_its_class_is(
-    votes, own, tmp_path, monkeypatch
+    votes, own, tmp_path, monkeypatch, uncompiled
 ):
     extended = own.extended(random_seed=1)
     assert extended.idata["log_likelihood"]["items"].sizes["item"] == votes.n_items

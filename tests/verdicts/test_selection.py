@@ -271,6 +271,7 @@ def test_labels_of_the_longest_rows_are_no_groups():
     assert selection_of(Counts.from_frame(honest, calibration="random")) is None
 
 
+@pytest.mark.slow
 def test_items_of_a_row_a_vote_are_drawn_together():
     blamed = {"random": 0, "longest": 0}
     for seed in range(20):
