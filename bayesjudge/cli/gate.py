@@ -201,9 +201,7 @@ def _verdict(decision: bj.decide.Gate, unknown: Literal["pass", "fail"] | None) 
 
 
 #: Where labels of a gate can be of use again.
-KEEP = (
-    "To keep what these labels tell of the judge, for runs with few or none: bayesjudge passport."
-)
+KEEP = "To use these labels in runs with few or none: bayesjudge judge TABLE --card FILE."
 
 
 def _picture(decision: bj.decide.Gate) -> dict[str, Figure]:

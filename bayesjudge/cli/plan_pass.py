@@ -324,8 +324,8 @@ def _answer_of_guesses(
         f"To show that people would pass at least {share} of outputs takes "
         f"{labels[middle]}{nouns[middle]} if they would pass {passed[middle]}.",
         f"It depends on how many they would pass: {each}; if {share} exactly, no "
-        f"number will do. What is shown is {_percent(about['probability'])} sure, with a chance of "
-        f"{_percent(about['power'])}.",
+        f"number will do. With so many `bayesjudge gate` passes with a chance of "
+        f"{_percent(about['power'])}, and a pass is {_percent(about['probability'])} sure.",
     ]
 
 

@@ -149,7 +149,7 @@ BUILT_IN = dict(DESIGNS)
 #: What a table or function says of designs of the user's own, by which of them it takes: all,
 #: those without a likelihood or functions as closed forms, which are about counts, or none.
 OWN = {
-    "all": "of your own: hand over the LabelDesign, or put it into prevalence.DESIGNS",
+    "all": "or pass a LabelDesign of your own",
     "plain": "{subject} knows these, and designs of your own without a likelihood or functions as "
     "closed forms (in prevalence.DESIGNS, or by value); read others as prevalence.Counts",
     "none": "{subject} knows these only; read verdicts of another design as prevalence.Counts",

@@ -120,8 +120,8 @@ class Drift(Printed):
         name = self.pass_name
         lines = [
             f"{drift_in_words(self)}; {flips_in_words(self)}",
-            f"a change of 3 points would be seen with probability {self.power(0.03):.2f}; one of "
-            f"{100 * self.detectable():.1f} points with probability .8",
+            f"A change of 3 points would be seen with probability {self.power(0.03):.2f}, one of "
+            f"{100 * self.detectable():.1f} points with probability 0.80.",
         ]
         for quantity, where, row in self.estimate.rows():
             if quantity != "pass_rate_change":

@@ -181,10 +181,10 @@ def _of_all_items(estimate: Estimate, wanted: float, scores: Scores) -> tuple[st
     calls = max(1, math.ceil((once / wanted) ** 2))
     if calls >= estimate["calls_per_item"].value:
         return ()
-    needed = "one call per item tells" if calls == 1 else f"{calls:,} calls per item tell"
+    needed = "one call per item gives" if calls == 1 else f"{calls:,} calls per item give"
     return (
         f"The mean of all {items:,} items needs fewer: {needed} it to "
-        f"± {once / math.sqrt(calls):.2g}, as far as the noise of calls goes.",
+        f"± {once / math.sqrt(calls):.2g} (the noise of calls alone).",
     )
 
 

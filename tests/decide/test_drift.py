@@ -163,7 +163,7 @@ def test_the_command(tmp_path, capsys):
     way = "more" if change > 0 else "fewer"
     told = f"the new judge passes {way} outputs, by {abs(change):.0f} points ("
     assert re.match(rf"Drift in the pass rate[a-z, ]*: {re.escape(told)}", out)
-    assert "a change of 3 points would be seen with probability" in out
+    assert "A change of 3 points would be seen with probability" in out
     assert main(["drift", *paths, "--fail", "--json"]) == 1
     document = json.loads(capsys.readouterr().out)
     assert document["seen"] == ["pass_rate_change"]

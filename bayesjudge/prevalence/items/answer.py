@@ -163,9 +163,7 @@ def _why(quoted: Quoted, items: Items, gaps: Sequence[dict[str, Any]]) -> str:
     method = quoted.whole.method
     if quoted.uncorrected:
         return f"Shown: {method}, which no label corrects."
-    of = "; of the difference" * bool(gaps)
-    of += " and its probability" * bool(gaps and "probability" in gaps[0])
-    of += f": {gaps[0]['method']}" if gaps else ""
+    of = f". The difference is by {gaps[0]['method']}" if gaps else ""
     if items.repeated:
         return f"Quoted: {method}, with variances by item, since rows repeat items{of}."
     kind = kind_of(items.systems)
