@@ -409,7 +409,7 @@ def test_the_mean_of_all_items_takes_fewer_calls():
         once = found.quoted["half_width_of_one"].value / np.sqrt(items)
         calls = max(1, int(np.ceil((once / half_width) ** 2)))
         (note,) = [one for one in found.notes if "The mean of all" in one]
-        assert ("one call per item tells" if calls == 1 else f"{calls} calls per item tell") in note
+        assert ("one call per item gives" if calls == 1 else f"{calls} calls per item give") in note
         assert f"± {once / np.sqrt(calls):.2g}" in note
 
 
