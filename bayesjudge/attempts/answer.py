@@ -26,7 +26,7 @@ from bayesjudge.core.answer import (
     preferred,
     says_little,
 )
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import expect
 from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.names import short_names
@@ -72,8 +72,7 @@ def answer(
             plain.append(result.differences(ci_prob=ci_prob))
     estimates = as_estimates(plain, ci_prob, interval)
     data = data_of(estimates, Attempts)
-    with checking("answer") as require:
-        require(data is not None, "no result was computed from Attempts")
+    expect("answer", data is not None, "no result was computed from Attempts")
     assert data is not None
 
     def rank(estimate: Estimate) -> float:

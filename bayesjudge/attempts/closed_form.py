@@ -22,7 +22,7 @@ import numpy as np
 
 from bayesjudge.attempts.data import Attempts
 from bayesjudge.core import methods
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, expect
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.intervals import wilson_by_units
 from bayesjudge.core.methods import Method
@@ -108,9 +108,9 @@ def from_truths(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
     >>> round(made["pass_hat_k", 2].value, 3), round(made["pass_at_k", 2].value, 3)
     (0.583, 0.917)
     """
-    with checking("attempts.from_truths") as require:
-        tells = "prevalence" in attempts.design.identifies
-        require(tells, f"labels {attempts.design.name!r} do not tell the share of good attempts")
+    tells = "prevalence" in attempts.design.identifies
+    problem = f"labels {attempts.design.name!r} do not tell the share of good attempts"
+    expect("attempts.from_truths", tells, problem)
     assumed = (attempts.design.assumption,) if attempts.judged else ()
     return _estimate(attempts, methods.TRUE_TRIES, _true, ci_prob, assumed, "truths")
 
@@ -173,8 +173,7 @@ def paired(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
     """
     check_ci_prob(ci_prob)
     pairs = list(combinations(attempts.systems, 2))
-    with checking("attempts.paired") as require:
-        require(bool(pairs), "a difference takes two agents")
+    expect("attempts.paired", bool(pairs), "a difference takes two agents")
     rows: dict[str, dict[Any, Any]] = {f"{name}_difference": {} for name in CHANCES}
     chances, why = _true if attempts.known else _corrected, set()
     for pair in pairs:
@@ -217,8 +216,8 @@ def cost_per_success(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
         If there are no costs, or `ci_prob` is out of range.
     """
     check_ci_prob(ci_prob)
-    with checking("attempts.cost_per_success") as require:
-        require(attempts.cost is not None, "no attempt has a cost; name its column (cost=)")
+    problem = "no attempt has a cost; name its column (cost=)"
+    expect("attempts.cost_per_success", attempts.cost is not None, problem)
     chances = _true if attempts.known else _corrected
     every = tuple(range(1, max(attempts.k) + 1))
     rows: dict[Any, Any] = {}

@@ -17,7 +17,7 @@ import numpy as np
 
 from bayesjudge.attempts._likelihood import PLAIN
 from bayesjudge.core.counting import distinct
-from bayesjudge.core.errors import Problem, checking
+from bayesjudge.core.errors import Problem, checking, expect
 from bayesjudge.core.label_design import LabelDesign, design_of
 from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.names import require_names
@@ -340,9 +340,9 @@ class Attempts(View):
         """
         if verdict is None:
             calibration = calibration or "random"
-            with checking("attempts.Attempts") as require:
-                plain = isinstance(truth, str) and adjudicated is None
-                require(plain, "outcomes stand in one column; people's labels go with a verdict=")
+            plain = isinstance(truth, str) and adjudicated is None
+            problem = "outcomes stand in one column; people's labels go with a verdict="
+            expect("attempts.Attempts", plain, problem)
         keys = [name for name in (by, task) if name is not None]
         if rater is not None:
             with checking("attempts.Attempts") as require:
@@ -433,19 +433,18 @@ def _require_row_per_attempt(table: Any, keys: Sequence[str], how: Reading) -> N
             continue
         for person in (name for name in people if name not in (attempt, *single)):
             twice = rows[labelled].duplicated([*keys, attempt, person]).any()
-            with checking("attempts.Attempts") as require:
-                require(twice, "row-per-person", person=person, attempt=attempt)
+            expect("attempts.Attempts", twice, "row-per-person", person=person, attempt=attempt)
 
 
 def _require_outcomes(how: Reading, lost: int) -> None:
     """Ask what attempts without an outcome are: perhaps a column of labels was named."""
-    with checking(f"column {how.verdict[0]!r}") as require:
-        words = (
-            f"{how_many(lost, 'attempt', 'have')} no outcome; if these are people's labels, name "
-            "the judge's column too (verdict=); else say what such attempts are: unparsed='fail' "
-            "(no success) or unparsed='drop'"
-        )
-        require(not lost or how.unparsed, Problem(words, "no-verdict", "unparsed", lost))
+    words = (
+        f"{how_many(lost, 'attempt', 'have')} no outcome; if these are people's labels, name "
+        "the judge's column too (verdict=); else say what such attempts are: unparsed='fail' "
+        "(no success) or unparsed='drop'"
+    )
+    problem = Problem(words, "no-verdict", "unparsed", lost)
+    expect(f"column {how.verdict[0]!r}", not lost or how.unparsed, problem)
 
 
 def _agreed(decided: np.ndarray, *people: np.ndarray) -> np.ndarray:

@@ -24,7 +24,7 @@ from bayesjudge.attempts.data import Attempts
 from bayesjudge.attempts.model import OF_SYSTEM, PersistentErrors, suited
 from bayesjudge.core import methods
 from bayesjudge.core.draws import summarise_interval
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, checking, expect
 from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Quantity
 from bayesjudge.truth.importance import weighed_points
 
@@ -173,8 +173,7 @@ class Posterior:
         check_ci_prob(ci_prob)
         names, ks = self.attempts.systems, self.attempts.k
         pairs = list(combinations(range(len(names)), 2))
-        with checking("differences") as require:
-            require(bool(pairs), "a difference takes two agents")
+        expect("differences", bool(pairs), "a difference takes two agents")
         gaps: dict[str, dict[Any, Any]] = {f"{name}_difference": {} for name in CHANCES}
         better: dict[Any, float] = {}
         for name, drawn in zip(CHANCES, chances(self.values, tuple(ks)), strict=True):

@@ -21,7 +21,7 @@ from bayesjudge.attempts.closed_form import CHANCES, INDEPENDENT_TASKS, few_atte
 from bayesjudge.attempts.data import Attempts
 from bayesjudge.core import methods
 from bayesjudge.core.counting import draw_patterns, weigh_patterns
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis
 from bayesjudge.core.model import BayesianModel, model_of
 from bayesjudge.core.priors import BetaPrior
@@ -130,9 +130,8 @@ class PersistentErrors(BayesianModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        with checking("PersistentErrors") as require:
-            known = self.pooling in ("separate", "full")
-            require(known, "must be 'separate' or 'full'", pooling=self.pooling)
+        known = self.pooling in ("separate", "full")
+        expect("PersistentErrors", known, "must be 'separate' or 'full'", pooling=self.pooling)
 
     def _unread(self, data: Attempts) -> Collection[str]:
         read = {

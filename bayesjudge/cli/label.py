@@ -254,8 +254,7 @@ def _require_read(sheet: Path, read: list[Path]) -> None:
     if not sheet.exists() or sheet.resolve() in {path.resolve() for path in read}:
         return
     filled = read_sheets(sheet).items
-    with checking("--sheet") as require:
-        require(not filled, "labels-lost", sheet=sheet, n=len(filled))
+    expect("--sheet", not filled, "labels-lost", sheet=sheet, n=len(filled))
 
 
 def _taken(monitor: bj.decide.Monitor, sheets: list[Path]) -> list[str]:

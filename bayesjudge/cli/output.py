@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from bayesjudge.cli.options import Shared
 from bayesjudge.core.answer import Answer
 from bayesjudge.core.calls import called
-from bayesjudge.core.errors import ConvergenceWarning, checking
+from bayesjudge.core.errors import ConvergenceWarning, expect
 from bayesjudge.core.estimate import Estimate, Target, in_words
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import as_wide_as, read_no_more
@@ -91,9 +91,8 @@ class Story(Style):
 def present(story: Story, shared: Shared) -> list[Estimate | Fit]:
     """Show the answer as soon as it is known, then what was asked for."""
     instant, sample = story.instant, story.sample
-    with checking("options") as require:
-        words = "--save keeps a sampled fit, and nothing is sampled here: leave it out"
-        require(sample is not None or shared.save is None, words)
+    words = "--save keeps a sampled fit, and nothing is sampled here: leave it out"
+    expect("options", sample is not None or shared.save is None, words)
     console = open_console() if shared.on_screen else None
     sampling = sample is not None and shared.samples(story.waits)
     story = replace(story, may_sample=sample is not None and not sampling)

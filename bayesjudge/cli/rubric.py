@@ -32,7 +32,7 @@ from bayesjudge.cli.shapes.roles import describe
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.cli.systems import difference_section
 from bayesjudge.core.answer import difference_words, first_percent, percents
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, checking, expect
 from bayesjudge.core.names import name_of
 from bayesjudge.core.screen import few
 from bayesjudge.render.page import Section
@@ -135,8 +135,8 @@ def rubric(
 
 def read_rubric(source: Source, named: dict[str, str], weight: Sequence[str], **how: Any) -> Rubric:
     """A rubric, of columns that are named or called so."""
-    with checking(str(source.path)) as require:
-        require(source.log is None, "is a log; export a table with one column per criterion")
+    problem = "is a log; export a table with one column per criterion"
+    expect(str(source.path), source.log is None, problem)
     frame, nested = frame_of(source)
     tuned_on = how.pop("tuned_on", None)
     shown = [name for name in frame if name != tuned_on]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bayesjudge.core.errors import InputError, checking, problem
+from bayesjudge.core.errors import InputError, expect, problem
 from bayesjudge.core.storage import replacing
 
 
@@ -28,8 +28,7 @@ def write_state(path: str | Path, state: Mapping[str, Any]) -> Path:
 def read_state[T](path: str | Path, schema: str, parts: Callable[[Any], T]) -> T:
     """The parts of a state that `write_state` wrote."""
     path, kind = Path(path), schema.partition("/")[2].partition("-")[0]
-    with checking(str(path)) as require:
-        require(path.is_file(), "there is no such file")
+    expect(str(path), path.is_file(), "there is no such file")
     try:
         state = json.loads(path.read_text(encoding="utf-8"))
         written = state["schema"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from bayesjudge.core.errors import InputError, checking, problem
+from bayesjudge.core.errors import InputError, checking, expect, problem
 from bayesjudge.core.estimate import INTERVALS, Assumption, Caution, Estimate, pass_name_in
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import Method
@@ -122,9 +122,8 @@ def gate(
         limits = list(_limits(result, probability, entry, given[0]))
         threshold, upward = given[0], at_least is not None
         of_share = any(limit.quantity in (*SHARES, "people_pass") for limit in limits)
-        with checking("gate") as require:
-            words = f"a share lies in [0, 1], got a threshold of {threshold:g}; write 90 % as 0.9"
-            require(not of_share or 0 <= threshold <= 1, words)
+        words = f"a share lies in [0, 1], got a threshold of {threshold:g}; write 90 % as 0.9"
+        expect("gate", not of_share or 0 <= threshold <= 1, words)
     name = pass_name_in([result])
     checked = [_check(limit, threshold, upward, probability) for limit in limits]
     checks = [replace(check, pass_name=name) for check in checked]
@@ -251,10 +250,9 @@ def _limits(
         Items: _of_items,
     }
     limits_of = next((of for kind, of in kinds.items() if isinstance(result, kind)), None)
-    with checking("gate") as require:
-        words = "expected Counts, Items, an Estimate, a Fit or a Monitor, got "
-        words += f"{type(result).__name__}; make an estimate of it first (closed_forms, fit)"
-        require(limits_of, words, "no-estimate")
+    words = "expected Counts, Items, an Estimate, a Fit or a Monitor, got "
+    words += f"{type(result).__name__}; make an estimate of it first (closed_forms, fit)"
+    expect("gate", limits_of, words, "no-estimate")
     data = getattr(result, "data", result)
     counted = isinstance(data, Counts | Items)
     labels: LabelsAre = "right" if getattr(data, "takes_labels_as_right", False) else ""
@@ -278,9 +276,8 @@ def _chosen(
         for i, at in enumerate(labels)
         if key in ((q,), (q, *at))
     ]
-    with checking("gate") as require:
-        known = {q: [*map(list, labels)][:8] for q, (_, labels) in quantities.items()}
-        require(entries, f"no entry {entry!r}; there are {known}")
+    known = {q: [*map(list, labels)][:8] for q, (_, labels) in quantities.items()}
+    expect("gate", entries, f"no entry {entry!r}; there are {known}")
     return entries
 
 
@@ -511,9 +508,8 @@ def _paired(items: Items, against: str, probability: float) -> Iterator[Limits]:
     from bayesjudge.prevalence import paired_difference
     from bayesjudge.prevalence.items import exact
 
-    with checking("gate") as require:
-        known = against in items.systems
-        require(known, f"no system {against!r}; there are {list(items.systems)}")
+    known = against in items.systems
+    expect("gate", known, f"no system {against!r}; there are {list(items.systems)}")
     estimate = paired_difference(items, ci_prob=max(2 * probability - 1, 0.01))
     against_all = tuple(c for c in exact(items).cautions if c.id == "contradiction")
     for _, where, row in estimate.rows():
@@ -560,11 +556,10 @@ def _independent(
     """Of two results that share no items: squared distances add up (Zou & Donner)."""
     first = list(_limits(result, probability, entry, 0.0))
     second = list(_limits(against, probability, entry, 0.0))
-    with checking("gate") as require:
-        same = len(first) == len(second) and all(
-            a.where == b.where for a, b in zip(first, second, strict=True)
-        )
-        require(same, "both results must have the same entries; choose one with entry=")
+    same = len(first) == len(second) and all(
+        a.where == b.where for a, b in zip(first, second, strict=True)
+    )
+    expect("gate", same, "both results must have the same entries; choose one with entry=")
     for a, b in zip(first, second, strict=True):
         gap = a.value - b.value
         low = gap - float(np.hypot(a.value - a.low, b.high - b.value))

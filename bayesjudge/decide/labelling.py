@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesjudge.core.errors import InputError, checking, problem
+from bayesjudge.core.errors import InputError, checking, expect, problem
 from bayesjudge.core.labels import read_labels
 from bayesjudge.core.screen import how_many
 from bayesjudge.truth import agreement
@@ -214,14 +214,10 @@ def read_sheets(
             problems.append(name)
         elif value == value:
             before = by_person.setdefault(name, {}).setdefault(person, value)
-            with checking("sheets") as require:
-                require(before == value, f"{person or 'one person'} labels {name!r} 1 and 0")
-    with checking("sheets") as require:
-        shown = ", ".join(map(repr, problems[:3]))
-        require(
-            not problems,
-            f"{how_many(len(problems), 'item', 'are')} not in this list, for example {shown}",
-        )
+            expect("sheets", before == value, f"{person or 'one person'} labels {name!r} 1 and 0")
+    shown = ", ".join(map(repr, problems[:3]))
+    problem = f"{how_many(len(problems), 'item', 'are')} not in this list, for example {shown}"
+    expect("sheets", not problems, problem)
     truth = np.array([np.mean(list(labels.values())) for labels in by_person.values()])
     return Labels(list(by_person), truth, _agreement(by_person))
 

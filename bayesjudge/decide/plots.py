@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import expect
 from bayesjudge.core.estimate import in_words
 from bayesjudge.core.plots import below, draw_rows, name_rows, new_axes, plain_text, write_title
 from bayesjudge.decide.decision import Gate, finding, names_of
@@ -103,8 +103,7 @@ def plot_monitor(monitor: Monitor, *, ax: Axes | None = None) -> Axes:
         If there is no label yet.
     """
     path = monitor.path
-    with checking("plot_monitor") as require:
-        require(len(path), "there is no label yet")
+    expect("plot_monitor", len(path), "there is no label yet")
     ax = ax or new_axes(6.4, 3.6)
     n = path["labels"]
     ax.fill_between(n, path["low"], path["high"], step="mid", alpha=0.25, label="limits")

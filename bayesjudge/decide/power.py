@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import bdtrc, betainc, ndtr, ndtri
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.planning import fewest
 from bayesjudge.decide._posterior import LESS, posterior
 from bayesjudge.prevalence import Counts
@@ -197,10 +197,9 @@ def _checked(
     if sensitivity is None or specificity is None:
         return None
     check_rates("gate", sensitivity=sensitivity, specificity=specificity)
-    with checking("gate") as require:
-        better = sensitivity + specificity > 1
-        words = "a judge no better than chance: leave its rates out"
-        require(better, f"sensitivity={sensitivity:g}, specificity={specificity:g}: {words}")
+    better = sensitivity + specificity > 1
+    words = "a judge no better than chance: leave its rates out"
+    expect("gate", better, f"sensitivity={sensitivity:g}, specificity={specificity:g}: {words}")
     return sensitivity, specificity
 
 

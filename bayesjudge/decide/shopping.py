@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, checking, expect
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.labels import read_labels
 from bayesjudge.core.numbers import numbers_of
@@ -227,9 +227,9 @@ class Pilot:
         columns = {name: [c] if isinstance(c, str) else [*c] for name, c in judges.items()}
         keys = [name for name in (by, item) if name is not None]
         every = [truth, *(c for calls in columns.values() for c in calls)]
-        with checking("decide.Pilot.from_frame") as require:
-            plain = not scores or (pass_value is None and fail_value is None)
-            require(plain, "pass_value= and fail_value= name verdicts: leave out scores=True")
+        plain = not scores or (pass_value is None and fail_value is None)
+        problem = "pass_value= and fail_value= name verdicts: leave out scores=True"
+        expect("decide.Pilot.from_frame", plain, problem)
         rows = read_rows(table, *every, names=keys)
         if scores:
             cells = {name: numbers_of(rows[name], missing_value) for name in every}
@@ -257,11 +257,10 @@ class Pilot:
             require(item is not None, "item= names the items that two systems share")
         pair = [read[read[by] == name].groupby(item)[seen].mean() for name in names]
         gap = pair[0] - pair[1]
-        with checking("decide.Pilot.from_frame") as require:
-            both = f"{item!r} has a label and every verdict under both {names[0]} and {names[1]}"
-            words = f"by={by!r}: no item of {both}, and their difference is planned on such items"
-            words += "; without by= it is the mean of all rows"
-            require(gap.notna().all(axis=1).any(), words)
+        both = f"{item!r} has a label and every verdict under both {names[0]} and {names[1]}"
+        words = f"by={by!r}: no item of {both}, and their difference is planned on such items"
+        words += "; without by= it is the mean of all rows"
+        expect("decide.Pilot.from_frame", gap.notna().all(axis=1).any(), words)
         given["judged_n"] = gap[first].notna().sum().tolist()
         alone = [
             cls(known_of[seen[0]], known_of[first], [*columns]).moments().parts(0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.labels import read_labels
 from bayesjudge.core.numbers import numbers_of
@@ -216,9 +216,9 @@ def where_it_errs(
         columns = [
             c for c in columns if c.lower() not in ITEM_COLUMNS and not _names_rows(labelled[c])
         ]
-    with checking("judge.where_it_errs") as require:
-        missing = [c for c in columns if c not in frame.columns]
-        require(not missing, f"no columns {missing}; there are {list(map(str, frame.columns))}")
+    missing = [c for c in columns if c not in frame.columns]
+    problem = f"no columns {missing}; there are {list(map(str, frame.columns))}"
+    expect("judge.where_it_errs", not missing, problem)
     findings = [
         finding for c in columns for finding in _looked_at(labelled[c], said, people, numeric)
     ]
@@ -249,9 +249,8 @@ def _pandas(table: Any) -> pd.DataFrame:
 def _rows(
     frame: pd.DataFrame, names: Sequence[str], truth: str, numeric: bool, meanings: Any
 ) -> Rows:
-    with checking("table") as require:
-        missing = [c for c in (*names, truth) if c not in frame.columns]
-        require(not missing, f"no columns {missing}; there are {list(map(str, frame.columns))}")
+    missing = [c for c in (*names, truth) if c not in frame.columns]
+    expect("table", not missing, f"no columns {missing}; there are {list(map(str, frame.columns))}")
     if numeric:
         read = {name: numbers_of(frame[name], meanings[2]) for name in (*names, truth)}
     else:

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from bayesjudge.core import methods
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, checking, expect
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.planning import fewest
@@ -213,10 +213,9 @@ def _scored(judged: Judged, measure: Measure) -> tuple[Scored, int]:
     n, truth = verdicts.times[given].astype(float), verdicts.truth[given]
     left_out = verdicts.labelled_n - int(n.sum())
     parts = [np.ones(len(n), bool)] if measure == "accuracy" else [truth == 1, truth == 0]
-    with checking("judge.select") as require:
-        enough = all(n[part].sum() >= 2 for part in parts)
-        words = "fewer than two labelled outputs (of each kind) have every judge's verdict"
-        require(enough, words)
+    enough = all(n[part].sum() >= 2 for part in parts)
+    words = "fewer than two labelled outputs (of each kind) have every judge's verdict"
+    expect("judge.select", enough, words)
     layouts = [_two_way(right[part], n[part]) for part in parts]
     observed = np.sum([layout.observed for layout in layouts], axis=0) - (len(layouts) - 1)
     alone, common = (

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from bayesjudge.core import methods
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, checking, expect
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.methods import Method
@@ -159,9 +159,8 @@ def power_tuned(
     """
     check_ci_prob(ci_prob)
     _check(battles, PEOPLE, ties, "any length")
-    with checking("leaderboard.power_tuned") as require:
-        inside = weight is None or 0 <= weight <= 1
-        require(inside, "must lie between 0 and 1", weight=weight)
+    inside = weight is None or 0 <= weight <= 1
+    expect("leaderboard.power_tuned", inside, "must lie between 0 and 1", weight=weight)
     k = len(battles.systems)
     both = _Both.of(battles, ties)
     people = (both.people, both.labelled)
@@ -204,8 +203,8 @@ class _Both(NamedTuple):
         said = battles.verdict.any(axis=2)
         shares = battles.verdict.sum(axis=1) / np.maximum(said.sum(axis=1), 1)[:, None]
         labelled, judged = battles.people.any(axis=1), said.any(axis=1)
-        with checking("leaderboard.power_tuned") as require:
-            require((labelled & judged).any(), "people and judge share no battle (no row has both)")
+        problem = "people and judge share no battle (no row has both)"
+        expect("leaderboard.power_tuned", (labelled & judged).any(), problem)
         tied = ties == "davidson" and bool(battles.people[:, 1].any())
         design = design_of(battles, np.full(len(shares), True), order=False, style=False)
         rows = [

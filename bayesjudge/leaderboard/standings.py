@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesjudge.core.draws import chances_of_best
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, expect
 from bayesjudge.core.estimate import Estimate, Quantity
 from bayesjudge.core.fit import Fit
 from bayesjudge.leaderboard.closed_form import ELO
@@ -209,7 +209,6 @@ def simultaneous_ranks(strength: np.ndarray, ci_prob: float) -> tuple[np.ndarray
 
 def _against(names: list[str], baseline: str | None) -> list[int]:
     """Places of the systems whose average is 0."""
-    with checking("baseline") as require:
-        known = baseline is None or baseline in names
-        require(known, f"no system {baseline!r}; there are {names[:20]}")
+    known = baseline is None or baseline in names
+    expect("baseline", known, f"no system {baseline!r}; there are {names[:20]}")
     return list(range(len(names))) if baseline is None else [names.index(baseline)]

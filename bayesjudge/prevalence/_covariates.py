@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, checking, expect
 from bayesjudge.prevalence.data import Counts
 
 
@@ -18,9 +18,9 @@ def design_of_strata(formula: str, counts: Counts) -> tuple[list[str], np.ndarra
     share = counts.shares
     spread = np.sqrt(share @ (columns - share @ columns) ** 2)
     two = np.isin(columns, (0, 1)).all(axis=0)
-    with checking("LinearErrorRates") as require:
-        same = [name for name, sd in zip(names, spread, strict=True) if not sd > 0]
-        require(not same, f"{same} have one value in all items; leave them out of {formula!r}")
+    same = [name for name, sd in zip(names, spread, strict=True) if not sd > 0]
+    problem = f"{same} have one value in all items; leave them out of {formula!r}"
+    expect("LinearErrorRates", not same, problem)
     return names, (columns - share @ columns) / np.where(two, 1, spread)
 
 

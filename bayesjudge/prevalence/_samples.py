@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from bayesjudge.core import methods
-from bayesjudge.core.errors import UninformativeJudgeError, checking
+from bayesjudge.core.errors import UninformativeJudgeError, expect
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis, Estimate, Quantity, Row, Target
 from bayesjudge.core.intervals import holding, jeffreys, wilson, z_score
 from bayesjudge.core.label_design import (
@@ -250,9 +250,8 @@ class Sample:
 @singledispatch
 def sample_of(data: Any) -> Sample:
     """The sample of a table; registered beside each data class."""
-    with checking("closed forms") as require:
-        tables = "Counts, Items, ClassCounts or Scores"
-        require(False, f"expected {tables}, got {type(data).__name__}")
+    tables = "Counts, Items, ClassCounts or Scores"
+    expect("closed forms", False, f"expected {tables}, got {type(data).__name__}")
     raise AssertionError
 
 
@@ -568,8 +567,7 @@ class Pairs:
 @singledispatch
 def pairs_of(data: Any) -> Pairs:
     """The pairs of a table of several systems; registered beside its data class."""
-    with checking("paired_difference") as require:
-        require(False, f"expected Items or PairedScores, got {type(data).__name__}")
+    expect("paired_difference", False, f"expected Items or PairedScores, got {type(data).__name__}")
     raise AssertionError
 
 

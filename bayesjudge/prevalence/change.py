@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core.answer import chance, listed, mirrored, points
-from bayesjudge.core.errors import InputError, check_ci_prob, checking
+from bayesjudge.core.errors import InputError, check_ci_prob, checking, expect
 from bayesjudge.core.estimate import Row
 from bayesjudge.core.periods import in_time
 from bayesjudge.prevalence.data import Counts, require_counts
@@ -154,8 +154,8 @@ def change_of(each: Mapping[str, tuple[Counts, Any]], ci_prob: float) -> ChangeP
     from scipy.special import betainc, logsumexp  # slow to load
 
     periods = in_time(each)
-    with checking("change_point") as require:
-        require(periods, f"expected three periods or more, such as w01 or 2026-09: {list(each)}")
+    problem = f"expected three periods or more, such as w01 or 2026-09: {list(each)}"
+    expect("change_point", periods, problem)
     edges = np.linspace(0, 1, STEPS + 1)
     priors, logs = [], []
     for name in periods:

@@ -19,6 +19,7 @@ from bayesjudge.core.errors import (
     UninformativeJudgeError,
     check_ci_prob,
     checking,
+    expect,
 )
 from bayesjudge.core.estimate import TARGETS, Caution, Estimate, Quantity, Target
 from bayesjudge.core.intervals import clopper_pearson, holding, wilson
@@ -246,9 +247,8 @@ def difference(
     [0.723, 0.67, 0.775]
     """
     sample, items = _asked(data, "difference", ci_prob, target)
-    with checking("difference") as require:
-        known = sample.predictions
-        require(g in known, f"must be one of {list(known)} of {type(data).__name__}", g=g)
+    known = sample.predictions
+    expect("difference", g in known, f"must be one of {list(known)} of {type(data).__name__}", g=g)
     how, plain = {"folds": folds, "random_seed": random_seed}, g in ("linear", "identity")
     return _estimate(
         sample,
@@ -506,9 +506,9 @@ def propensity_weighted(
     [0.578, 0.522, 0.633]
     """
     sample, items = _asked(counts, "difference", ci_prob, target)
-    with checking("propensity_weighted") as require:
-        known = counts.propensity is not None
-        require(known, "needs calibration='known_propensity', with the propensity of each item")
+    known = counts.propensity is not None
+    problem = "needs calibration='known_propensity', with the propensity of each item"
+    expect("propensity_weighted", known, problem)
     labelled, others = sample.patterns()
     each = np.asarray(counts.propensity)[:, None]
     *labels, drawn = (x.ravel() for x in np.broadcast_arrays(*labelled, each))
@@ -597,9 +597,8 @@ def paired_difference(data: Any, *, ci_prob: float = 0.95, simultaneous: bool = 
     """
     check_ci_prob(ci_prob)
     pairs = pairs_of(data)
-    with checking("paired_difference") as require:
-        known = pairs.together is not None or not simultaneous
-        require(known, "simultaneous=True: intervals of scores hold one by one")
+    known = pairs.together is not None or not simultaneous
+    expect("paired_difference", known, "simultaneous=True: intervals of scores hold one by one")
     together = pairs.together(ci_prob) if pairs.together and simultaneous else None
     rows = {
         pair: row_of(error, ci_prob, pairs.most, together) for pair, error in pairs.errors.items()
@@ -788,8 +787,7 @@ def bootstrap(
     (0.533, True, True)
     """
     check_ci_prob(ci_prob)
-    with checking("bootstrap") as require:
-        require(resamples >= 100, "must be 100 or more", resamples=resamples)
+    expect("bootstrap", resamples >= 100, "must be 100 or more", resamples=resamples)
     estimates = _resampled(counts, resamples, np.random.default_rng(random_seed))
     bad = np.isnan(estimates)
     tail = (1 - ci_prob) / 2

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.comparing import compare
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import expect
 from bayesjudge.core.estimate import Estimate, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.label_design import DESIGNS, LabelDesign
@@ -101,9 +101,9 @@ def compare_designs(
     """
     import pandas as pd
 
-    with checking("compare_designs") as require:
-        known = counts.propensity is not None
-        require(not known, "labels have known propensities: no other design describes them")
+    known = counts.propensity is not None
+    problem = "labels have known propensities: no other design describes them"
+    expect("compare_designs", not known, problem)
     tables = []
     for design, estimate in designs_of(counts, model, ci_prob=ci_prob):
         table = estimate.table.copy()  # designs of one likelihood share an estimate

@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from bayesjudge.core.diagnosis import keep_selection
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.item_keys import items_differ, keep_keys, keys_of
 from bayesjudge.core.label_design import Identified, LabelDesign, declared, design_of
 from bayesjudge.core.names import to_names
@@ -83,9 +83,8 @@ def require_counts(counts: Any, function: str) -> None:
     """Refuse another data class, naming the function that takes it."""
     module = type(counts).__module__.rpartition(".")[0]
     near = f"; use {module}.{function}" if module.startswith("bayesjudge.prevalence.") else ""
-    with checking(f"prevalence.{function}") as require:
-        right = isinstance(counts, Counts)
-        require(right, f"expected Counts, got {type(counts).__name__}{near}")
+    right = isinstance(counts, Counts)
+    expect(f"prevalence.{function}", right, f"expected Counts, got {type(counts).__name__}{near}")
 
 
 def six_counts(cells: np.ndarray) -> dict[str, Any]:
@@ -573,9 +572,9 @@ class Counts(View):
         """
         calibration = declared(calibration)
         wanted = [*FIELDS, *([system] if system else [])]
-        with checking("table of counts") as require:
-            missing = [column for column in wanted if column not in table.columns]
-            require(not missing, f"no columns {missing}; it has {list(table.columns)}")
+        missing = [column for column in wanted if column not in table.columns]
+        problem = f"no columns {missing}; it has {list(table.columns)}"
+        expect("table of counts", not missing, problem)
         names = to_names(table[system] if system else table.index.to_series(), system or "index")
         values: dict[str, Any] = {field: table[field].to_numpy() for field in FIELDS}
         return cls(**values, calibration=calibration, systems=tuple(names))
@@ -657,9 +656,8 @@ class Counts(View):
         (2, 1, 3)
         """
         how = Reading.of("prevalence.Counts.from_frame", locals())
-        with checking(how.subject) as require:
-            mixed = propensity is not None and external_labels is not None
-            require(not mixed, "known propensities take no external labels")
+        mixed = propensity is not None and external_labels is not None
+        expect(how.subject, not mixed, "known propensities take no external labels")
         verdicts = Verdicts.read(table, how, guess_items=True)
         if external_labels is None:
             return cls.of(verdicts, label_systems=other_systems([table], how))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core import methods
-from bayesjudge.core.errors import InputError, check_ci_prob, checking, problem
+from bayesjudge.core.errors import InputError, check_ci_prob, checking, expect, problem
 from bayesjudge.core.estimate import (
     INTERVALS,
     TARGETS,
@@ -159,9 +159,8 @@ def _of_counts(
     interval: Interval,
     target: Target,
 ) -> Estimate:
-    with checking("exact") as require:
-        kind = "known propensities" if counts.design.likelihood is None else counts.design.name
-        require(counts.has_quadrature, "no-quadrature", kind=kind)
+    kind = "known propensities" if counts.design.likelihood is None else counts.design.name
+    expect("exact", counts.has_quadrature, "no-quadrature", kind=kind)
     model = model or (PredictiveValues() if counts.predictive else ErrorRates())
     if isinstance(model, PooledErrorRates) and target == "population":
         return pooled_estimate(counts, suited(counts, model, "exact"), ci_prob, interval)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ import numpy as np
 
 from bayesjudge.core import methods
 from bayesjudge.core.diagnosis import cautions_of
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis, Interval, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import Method
@@ -120,11 +120,9 @@ class _PrevalenceModel(OneJudge):
         return self._graph(data, text=False) if restricted or self._spreads(data) else None
 
     def _uncollapsed(self, data: Counts) -> pm.Model:
-        with checking("prevalence.build_model") as require:
-            by_design = data.design.likelihood is not None
-            require(
-                not by_design, f"design {data.design.name!r} has a likelihood of its own, by counts"
-            )
+        by_design = data.design.likelihood is not None
+        problem = f"design {data.design.name!r} has a likelihood of its own, by counts"
+        expect("prevalence.build_model", not by_design, problem)
         return super()._uncollapsed(data)
 
     def _variables(self, data: Counts, text: bool) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesjudge.core import methods
 from bayesjudge.core.diagnosis import cautions_of
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, checking, expect
 from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Quantity, Row
 from bayesjudge.core.label_design import RANDOM_LABELS
 from bayesjudge.core.planning import Parts
@@ -74,8 +74,7 @@ def by_criterion(rubric: Rubric, *, ci_prob: float = 0.95) -> Estimate:
     Youden (1950), Cancer 3, 32-35.
     """
     check_ci_prob(ci_prob)
-    with checking("rubric.by_criterion") as require:
-        require(not rubric.own_criteria, "own-criteria")
+    expect("rubric.by_criterion", not rubric.own_criteria, "own-criteria")
     several = len(rubric.names) > 1
     dims = ("criterion", "system") if several else ("criterion",)
     rows: dict[str, dict[Any, Row]] = {}

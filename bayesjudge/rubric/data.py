@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
 import numpy as np
 
 from bayesjudge.core.diagnosis import SELECTION, keep_selection
-from bayesjudge.core.errors import Problem, Require, checking
+from bayesjudge.core.errors import Problem, Require, checking, expect
 from bayesjudge.core.item_keys import set_fields
 from bayesjudge.core.label_design import LabelDesign, declared, design_of
 from bayesjudge.core.labels import folded, read_labels
@@ -303,8 +303,8 @@ class Rubric:
         InputError
             If there is no such criterion.
         """
-        with checking("Rubric.criterion") as require:
-            require(name in self.criteria, f"{name!r}: expected one of {few(self.criteria, 8)}")
+        problem = f"{name!r}: expected one of {few(self.criteria, 8)}"
+        expect("Rubric.criterion", name in self.criteria, problem)
         c = self.criteria.index(name)
         rows = self.used[:, c] & ~self.excused[:, c]
         judged, people = self.said[rows, c], self.people[rows, c]
@@ -526,10 +526,10 @@ def _stacked(table: Any, criteria: Mapping[str, tuple[str, str]], keys: list[str
     columns = dict.fromkeys(name for pair in criteria.values() for name in pair)
     rows = read_rows(table, *columns, names=keys)
     output = rows[keys].assign(**{free_name("output", keys): np.arange(len(rows))})
-    with checking("Rubric.from_frame") as require:
-        twice = int(rows[keys].duplicated().sum()) if keys else 0
-        words = "an item has several rows of one system; keep one, or name outputs apart"
-        require(not twice, f"{how_many(twice, 'row', 'repeat')} ({', '.join(keys)}): {words}")
+    twice = int(rows[keys].duplicated().sum()) if keys else 0
+    words = "an item has several rows of one system; keep one, or name outputs apart"
+    problem = f"{how_many(twice, 'row', 'repeat')} ({', '.join(keys)}): {words}"
+    expect("Rubric.from_frame", not twice, problem)
     judged, people = (
         pd.concat([rows[pair[who]].astype(object) for pair in criteria.values()], ignore_index=True)
         for who in (0, 1)

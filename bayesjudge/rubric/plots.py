@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import expect
 from bayesjudge.core.plots import new_axes, plain_text, write_title
 
 if TYPE_CHECKING:
@@ -37,8 +37,7 @@ def plot_criteria(criteria: Estimate, *, system: str = "", ax: Axes | None = Non
         If there are several systems, and none of them is named.
     """
     every = [(q, at, row) for q, at, row in criteria.rows() if str(at.get("system", "")) == system]
-    with checking("plot_criteria") as require:
-        require(bool(every), "name one of the systems: system=")
+    expect("plot_criteria", bool(every), "name one of the systems: system=")
     axes = ax or new_axes()
     names = list(dict.fromkeys(str(at["criterion"]) for _, at, _ in every))
     for quantity, at, row in every:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core import methods
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, checking, expect
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.core.label_design import RANDOM_LABELS
 from bayesjudge.prevalence import exact, paired_difference
@@ -65,9 +65,9 @@ def two_phase(judged: Any, people: Any, applies: Any = None) -> Errors:
     there = np.ones(p.shape, bool) if applies is None else np.asarray(applies, bool)
     known, n = there & ~np.isnan(y), len(p)
     of = known.sum(axis=0)
-    with checking("two_phase") as require:
-        few = np.flatnonzero(there.any(axis=0) & (of < 2))
-        require(not few.size, f"terms {few.tolist()}: fewer than 2 labels, which have no spread")
+    few = np.flatnonzero(there.any(axis=0) & (of < 2))
+    problem = f"terms {few.tolist()}: fewer than 2 labels, which have no spread"
+    expect("two_phase", not few.size, problem)
     p, y = np.where(there, p, 0.0), np.where(known, y, 0.0)
     share, size = there.mean(axis=0), np.maximum(of, 1)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.intervals import z_score
 from bayesjudge.truth import inversion
 
@@ -218,9 +218,8 @@ def judge_regime(
     [0.097, 0.903]
     """
     check_rates("judge_regime", sensitivity=sensitivity, specificity=specificity)
-    with checking("judge_regime") as require:
-        sizes = np.all(np.asarray(labelled) >= 0) and np.all(np.asarray(items) > 0)
-        require(sizes, f"sizes must be positive, got labelled={labelled}, items={items}")
+    sizes = np.all(np.asarray(labelled) >= 0) and np.all(np.asarray(items) > 0)
+    expect("judge_regime", sizes, f"sizes must be positive, got labelled={labelled}, items={items}")
     q1, q0, ratio = np.broadcast_arrays(
         np.asarray(sensitivity, float), np.asarray(specificity, float), np.divide(labelled, items)
     )
@@ -278,10 +277,8 @@ def width_curves(
     """
     import pandas as pd
 
-    with checking("width_curves") as require:
-        require(
-            min(labelled) >= 2 * pilot, f"labelled must be {2 * pilot} or more, twice the pilot"
-        )
+    problem = f"labelled must be {2 * pilot} or more, twice the pilot"
+    expect("width_curves", min(labelled) >= 2 * pilot, problem)
     expected: dict[str, Any] = {"sensitivity": sensitivity, "specificity": specificity}
     sizes, tables = np.asarray(labelled, int), []
     for rate in pass_rates:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import expect
 from bayesjudge.prevalence.budget.allocation import check_rates
 
 
@@ -67,9 +67,8 @@ def correction_bias(
     (0.22, -0.0083)
     """
     theta, q1, q0 = _checked("correction_bias", prevalence, sensitivity, specificity)
-    with checking("correction_bias") as require:
-        sizes = np.all(np.asarray(positives) >= 1) and np.all(np.asarray(negatives) >= 1)
-        require(sizes, f"sizes must be 1 or more, got {positives=}, {negatives=}")
+    sizes = np.all(np.asarray(positives) >= 1) and np.all(np.asarray(negatives) >= 1)
+    expect("correction_bias", sizes, f"sizes must be 1 or more, got {positives=}, {negatives=}")
     return _biases(theta, q1, q0, positives, negatives)
 
 
@@ -113,9 +112,8 @@ def labels_to_correct(
     >>> round(float(labels_to_correct(0.9, sensitivity=0.8, specificity=0.8)), 2)
     4.44
     """
-    with checking("labels_to_correct") as require:
-        fits = 0 < positive_share < 1
-        require(fits, "must lie inside (0, 1)", positive_share=positive_share)
+    fits = 0 < positive_share < 1
+    expect("labels_to_correct", fits, "must lie inside (0, 1)", positive_share=positive_share)
     # the bias of the correction falls as one over the labels: that of a single one, were it split
     theta, q1, q0 = _checked("labels_to_correct", prevalence, sensitivity, specificity)
     naive, of_one = _biases(theta, q1, q0, positive_share, 1 - positive_share)
@@ -137,7 +135,6 @@ def _checked(subject: str, prevalence: Any, sensitivity: Any, specificity: Any) 
     theta, q1, q0 = np.broadcast_arrays(
         *(np.asarray(value, float) for value in (prevalence, sensitivity, specificity))
     )
-    with checking(subject) as require:
-        better = bool(np.all(q1 + q0 > 1))
-        require(better, "sensitivity + specificity must be above 1: no better than chance")
+    better = bool(np.all(q1 + q0 > 1))
+    expect(subject, better, "sensitivity + specificity must be above 1: no better than chance")
     return [theta, q1, q0]

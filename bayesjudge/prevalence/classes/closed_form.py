@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bayesjudge.core import methods
-from bayesjudge.core.errors import UninformativeJudgeError, checking
+from bayesjudge.core.errors import UninformativeJudgeError, expect
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis, Quantity, Target
 from bayesjudge.core.intervals import jeffreys, wilson, z_score
 from bayesjudge.core.methods import Method
@@ -88,9 +88,8 @@ class _ClassSample(Sample):
     def _said_of_classes(self) -> np.ndarray:
         """Verdicts on all items that the estimate is about, by class."""
         counts = self.counts
-        with checking("closed forms") as require:
-            words = f"verdicts {list(counts.responses or ())} are not the classes "
-            require(counts.named_verdicts, f"{words}{list(counts.classes)}")
+        words = f"verdicts {list(counts.responses or ())} are not the classes "
+        expect("closed forms", counts.named_verdicts, f"{words}{list(counts.classes)}")
         return counts.tests + (counts.tables.sum(axis=1) if counts.design.same_items else 0)
 
     def said(self) -> tuple[Any, Any]:
@@ -142,10 +141,9 @@ class _ClassSample(Sample):
     def invert(self, ci_prob: float, interval: str, method: str, items: bool) -> Inverted:
         counts, z = self.counts, z_score(ci_prob)
         square = len(counts.classes) == len(counts.responses or ())
-        with checking("rogan_gladen") as require:
-            words = f"{len(counts.responses or ())} verdicts of {len(counts.classes)} classes"
-            suits = square or method != "inverse"
-            require(suits, f"the inverse: {words} have none; use least_squares")
+        words = f"{len(counts.responses or ())} verdicts of {len(counts.classes)} classes"
+        suits = square or method != "inverse"
+        expect("rogan_gladen", suits, f"the inverse: {words} have none; use least_squares")
         _require_invertible(counts)
         pairs = list(zip(counts.tests, counts.tables, strict=True))
         raw = np.array([inversion.inverted(*pair) for pair in pairs])

@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from bayesjudge.core.diagnosis import keep_selection
-from bayesjudge.core.errors import Problem, Require, checking
+from bayesjudge.core.errors import Problem, Require, checking, expect
 from bayesjudge.core.label_design import (
     LabelDesign,
     design_of,
@@ -314,9 +314,9 @@ class ClassCounts(View):
         InputError
             If there are several judges, or the counts allow no estimate.
         """
-        with checking("prevalence.ClassCounts.of") as require:
-            judges = list(verdicts.judges)
-            require(verdicts.response.shape[1] == 1, f"expected one judge, got {judges}")
+        judges = list(verdicts.judges)
+        problem = f"expected one judge, got {judges}"
+        expect("prevalence.ClassCounts.of", verdicts.response.shape[1] == 1, problem)
         counts = verdicts.counts[0]
         alone = tuple(verdicts.groups) == ("",)
         counts = counts[0] if alone else counts
@@ -399,11 +399,10 @@ class ClassCounts(View):
         ours, theirs = both.response.T
         seen = (both.response != MISSING).all(axis=1)
         dropped = int(both.count[~seen].sum())
-        with checking(how.subject) as require:
-            without = how_many(dropped, "pair", "have")
-            words = f"{without} no verdict in one of the orders; unparsed='drop' leaves them out"
-            some = Problem(words, "no-verdict", "unparsed", dropped)
-            require(not dropped or unparsed, some)
+        without = how_many(dropped, "pair", "have")
+        words = f"{without} no verdict in one of the orders; unparsed='drop' leaves them out"
+        some = Problem(words, "no-verdict", "unparsed", dropped)
+        expect(how.subject, not dropped or unparsed, some)
         tie = 1
         verdicts = Verdicts(
             np.where(ours == theirs, ours, tie)[seen],

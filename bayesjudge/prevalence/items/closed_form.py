@@ -12,7 +12,7 @@ import numpy as np
 
 from bayesjudge.core import methods
 from bayesjudge.core.diagnosis import findings
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, expect
 from bayesjudge.core.estimate import (
     Assumption,
     Caution,
@@ -335,8 +335,8 @@ def by_judge(items: Mapping[str, Items], *, ci_prob: float = 0.95) -> Estimate:
     estimates = {judge: difference(table, ci_prob=ci_prob) for judge, table in items.items()}
     first = next(iter(estimates.values()))
     systems = {tuple(table.systems) for table in items.values()}
-    with checking("items.by_judge") as require:
-        require(len(systems) == 1, f"judges must have the same systems, got {sorted(systems)}")
+    problem = f"judges must have the same systems, got {sorted(systems)}"
+    expect("items.by_judge", len(systems) == 1, problem)
     rows = {
         (judge, *where): (*estimate.quantities["prevalence"].row(i),)
         for judge, estimate in estimates.items()
@@ -376,9 +376,9 @@ def _contrast(items: Items, first: str, second: str) -> by_item.Contrast:
 
 @pairs_of.register
 def _(items: Items) -> Pairs:
-    with checking("paired_difference") as require:
-        several = len(items.systems) >= 2
-        require(several, f"needs two systems or more, got {list(items.systems)}; name them: by=")
+    several = len(items.systems) >= 2
+    problem = f"needs two systems or more, got {list(items.systems)}; name them: by="
+    expect("paired_difference", several, problem)
     names = list(itertools.combinations(items.systems, 2))
     contrasts = {pair: contrast(items, *pair) for pair in names}
     sample = sample_of(items)

@@ -11,7 +11,7 @@ import numpy as np
 
 from bayesjudge.core.counting import collapse
 from bayesjudge.core.diagnosis import keep_selection
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.estimate import Assumption
 from bayesjudge.core.label_design import LabelDesign, declared, design_of
 from bayesjudge.core.names import require_names
@@ -345,8 +345,8 @@ class Items(View):
             required and was not given.
         """
         design_of(declared(calibration), "Items", "plain", known=CALIBRATIONS)
-        with checking("prevalence.items") as require:
-            require(repeats in (None, *REPEATS), f"repeats={repeats!r}: expected one of {REPEATS}")
+        problem = f"repeats={repeats!r}: expected one of {REPEATS}"
+        expect("prevalence.items", repeats in (None, *REPEATS), problem)
         how = Reading.of("prevalence.items", locals())
         return cls.of(Verdicts.read(table, how, repeats=repeats or "system"), repeats)
 

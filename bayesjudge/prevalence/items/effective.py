@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core import methods
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import expect
 from bayesjudge.core.estimate import (
     INTERVALS,
     Assumption,
@@ -50,10 +50,9 @@ def _of_items(
     """Of effective counts."""
     predictive = "error_rates" not in items.design.identifies
     model = model or (PredictiveValues() if predictive else ErrorRates())
-    with checking("exact") as require:
-        suits = isinstance(model, PredictiveValues if predictive else ErrorRates)
-        wanted = "PredictiveValues()" if predictive else "ErrorRates()"
-        require(suits and not model._pools, f"expected {wanted}, got {type(model).__name__}")
+    suits = isinstance(model, PredictiveValues if predictive else ErrorRates)
+    wanted = "PredictiveValues()" if predictive else "ErrorRates()"
+    expect("exact", suits and not model._pools, f"expected {wanted}, got {type(model).__name__}")
     systems = effective_counts(items, _spread_of(items, predictive), ci_prob)
     rows, raised = [], []
     for system in systems:

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from bayesjudge.core.diagnosis import keep_selection
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.label_design import LabelDesign, design_of
 from bayesjudge.core.screen import fitted, how_many
 from bayesjudge.prevalence.data import Counts
@@ -334,9 +334,8 @@ class PeopleCounts(View):
         how = Reading.of("prevalence.people.PeopleCounts.from_frame", locals(), several_people=True)
         if repeats is None:
             return cls.of(Verdicts.read(table, how, guess_items=True), str(how.truth))
-        with checking(how.subject) as require:
-            alone = how.item is not None and how.rater is None and how.stratum is None
-            require(alone, "repeats= takes item=, a column per person, and no strata")
+        alone = how.item is not None and how.rater is None and how.stratum is None
+        expect(how.subject, alone, "repeats= takes item=, a column per person, and no strata")
         counts = cls.of(Verdicts.read(table, replace(how, item=None)), str(how.truth))
         return replace(counts, design_effects=_design_effects(table, how, repeats, counts))
 

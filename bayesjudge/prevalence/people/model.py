@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from bayesjudge.core import methods
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import Method
@@ -124,9 +124,8 @@ class PeopleErrors(LatentTruth):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        with checking("PeopleErrors") as require:
-            known = self.pooling in ("separate", "full")
-            require(known, f"pooling={self.pooling!r}: separate or full")
+        known = self.pooling in ("separate", "full")
+        expect("PeopleErrors", known, f"pooling={self.pooling!r}: separate or full")
 
     @property
     def _method(self) -> Method:

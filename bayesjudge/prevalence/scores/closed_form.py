@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bayesjudge.core import methods
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, expect
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.core.intervals import holding, wilson, z_score
 from bayesjudge.core.label_design import RANDOM_LABELS, STATED_PROPENSITIES
@@ -119,9 +119,8 @@ class _ScoresSample(Sample):
     def require_folds(self, folds: int) -> None:
         """Refuse more folds than labels."""
         labels = int(self.scores.n[self.scores.known].sum())
-        with checking("difference") as require:
-            enough = 2 <= folds <= labels
-            require(enough, f"must lie between 2 and the {labels} labels", folds=folds)
+        enough = 2 <= folds <= labels
+        expect("difference", enough, f"must lie between 2 and the {labels} labels", folds=folds)
 
     def difference(
         self,
@@ -186,8 +185,8 @@ class _ScoresSample(Sample):
     def invert(self, ci_prob: float, interval: str, method: str, items: bool) -> Inverted:
         """The mean score, placed between those of bad and of good labelled items."""
         scores, z = self.scores, z_score(ci_prob)
-        with checking("rogan_gladen") as require:
-            require(not scores.numeric, "truths are numbers: use difference, or at_least")
+        problem = "truths are numbers: use difference, or at_least"
+        expect("rogan_gladen", not scores.numeric, problem)
         low, high = scores.unit.min(), scores.unit.max()
         f = (scores.unit - low) / (high - low if high > low else 1.0)
         groups = [~scores.known, scores.truth == 0, scores.truth == 1]
@@ -288,9 +287,9 @@ def judge_bias(scores: Scores, *, ci_prob: float = 0.95) -> Estimate:
     [0.5, -2.21, 2.71]
     """
     check_ci_prob(ci_prob)
-    with checking("judge_bias") as require:
-        stated = scores.propensity is not None
-        require(not stated, "labels with known propensities: there is no such estimate yet")
+    stated = scores.propensity is not None
+    problem = "labels with known propensities: there is no such estimate yet"
+    expect("judge_bias", not stated, problem)
     sample = _ScoresSample(scores)
     labelled, others = sample.patterns()
     z, corners, how = sample.quantile(ci_prob), sample.corners(labelled), sample.how

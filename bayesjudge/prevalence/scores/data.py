@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import expit
 
 from bayesjudge.core.diagnosis import keep_selection
-from bayesjudge.core.errors import InputError, Require, checking
+from bayesjudge.core.errors import InputError, Require, checking, expect
 from bayesjudge.core.label_design import (
     LabelDesign,
     design_of,
@@ -318,10 +318,10 @@ class Scores(View):
         InputError
             If truths are pass and fail already, or `truth` is outside their scale.
         """
-        with checking("prevalence.Scores.at_least") as require:
-            low, high = self.truth_scale or (1.0, 0.0)
-            words = f"got {truth} for truths on {self.truth_scale}"
-            require(low < truth <= high, f"expected a number above the lowest truth, {words}")
+        low, high = self.truth_scale or (1.0, 0.0)
+        words = f"got {truth} for truths on {self.truth_scale}"
+        problem = f"expected a number above the lowest truth, {words}"
+        expect("prevalence.Scores.at_least", low < truth <= high, problem)
         cut = np.where(self.known, (self.truth >= truth).astype(float), np.nan)
         return replace(self, truth=cut, truth_scale=None)
 
@@ -343,9 +343,9 @@ class Scores(View):
         InputError
             If truths are numbers, propensities are known, or `pass_from` lies outside the scale.
         """
-        with checking("prevalence.Scores.to_counts") as require:
-            stated = self.propensity is None
-            require(stated, "known propensities are not kept by counts; estimate from the scores")
+        stated = self.propensity is None
+        problem = "known propensities are not kept by counts; estimate from the scores"
+        expect("prevalence.Scores.to_counts", stated, problem)
         require_threshold(self, pass_from)
         truth = np.where(self.known, self.truth, UNLABELLED).astype(int)
         cells = np.zeros((3, 2), np.int64)
@@ -452,8 +452,8 @@ class Scores(View):
         InputError
             If verdicts are no scores, or they allow no estimate.
         """
-        with checking("prevalence.Scores.of") as require:
-            require(verdicts.scale is not None, "verdicts are not scores: give score= and scale=")
+        problem = "verdicts are not scores: give score= and scale="
+        expect("prevalence.Scores.of", verdicts.scale is not None, problem)
         assert verdicts.scale is not None
         numeric = verdicts.truth_scale is not None
         truths = np.array([*(verdicts.classes if numeric else (0, 1)), np.nan], float)

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from bayesjudge.core import methods
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import expect
 from bayesjudge.core.label_design import RANDOM_LABELS, LabelDesign, declared, design_of
 from bayesjudge.core.tables import read_rows
 from bayesjudge.prevalence._samples import PPI, Pairs, Words, pairs_of
@@ -163,9 +163,9 @@ class PairedScores:
         if known.duplicated(["by", "item"]).any():
             names = {"by": known["by"], "item": known["item"]}
             known = by_item(names, known["score"], known["truth"], design, truth_scale)
-        with checking("PairedScores") as require:
-            systems = sorted(known["by"].unique())
-            require(len(systems) > 1, f"needs two systems or more, got {systems}; name them: by=")
+        systems = sorted(known["by"].unique())
+        problem = f"needs two systems or more, got {systems}; name them: by="
+        expect("PairedScores", len(systems) > 1, problem)
         by_name = {name: known[known["by"] == name].set_index("item") for name in systems}
         spans = [float(np.ptp(ends)) for ends in (scale, truth_scale or (0.0, 1.0))]
         return cls(
@@ -230,8 +230,7 @@ def contrast(scores: Scores) -> Errors:
 
 @pairs_of.register
 def _(paired: PairedScores) -> Pairs:
-    with checking("paired_difference") as require:
-        require(paired.differences, "not-comparable", refusal=paired.refusal)
+    expect("paired_difference", paired.differences, "not-comparable", refusal=paired.refusal)
     assumptions, cautions = [], []
     for (first, second), scores in paired.differences.items():
         assumed, raised = diagnose(scores, (RANDOM_LABELS,))
