@@ -63,12 +63,22 @@ def compare(data: Any, fit: Fit | None = None, *, ci_prob: float = 0.95, **asked
 
 
 def of_closed_forms(
-    closed_forms: Callable[..., tuple[Estimate, ...]],
+    closed_forms: Callable[..., tuple[Estimate, ...]], exact: Callable[..., Estimate] | None = None
 ) -> Callable[..., pd.DataFrame]:
-    """`compare`, where it is closed forms and a fit that stand side by side."""
+    """`compare`, where closed forms, an exact posterior if there is one, and a fit stand together.
 
-    def compared(data: Any, fit: Fit | None = None, *, ci_prob: float = 0.95) -> pd.DataFrame:
-        estimates = closed_forms(data, ci_prob=ci_prob)
+    The posterior's model is that of the fit, if none is given.
+    """
+
+    def compared(
+        data: Any, fit: Fit | None = None, *, ci_prob: float = 0.95, **model: Any
+    ) -> pd.DataFrame:
+        estimates = [*closed_forms(data, ci_prob=ci_prob)]
+        if exact is not None:
+            model = model or ({} if fit is None else {"model": fit.spec})
+            estimates.append(exact(data, **model, ci_prob=ci_prob))
+        else:
+            expect("compare", not model, f"{type(data).__name__} take no {[*model]}")
         return compare_results(*estimates, *([] if fit is None else [fit]), ci_prob=ci_prob)
 
     return compared

@@ -13,7 +13,7 @@ from bayesjudge.core import methods
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Estimate, Quantity
 from bayesjudge.core.labels import pass_name_of
-from bayesjudge.core.screen import Printed, how_many
+from bayesjudge.core.screen import Shown, how_many
 from bayesjudge.core.words import words_for
 from bayesjudge.decide._betting import (
     Draws,
@@ -68,7 +68,7 @@ class Drawn:
     pool: float
 
 
-class Monitor(Printed):
+class Monitor(Shown):
     """Labels of items as they come, and a gate that holds at every look and any stopping rule.
 
     Parameters

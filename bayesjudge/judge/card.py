@@ -16,7 +16,7 @@ import numpy as np
 from bayesjudge.core.answer import listed, numbers, percents
 from bayesjudge.core.errors import InputError, checking, problem
 from bayesjudge.core.estimate import Caution, Row, in_words
-from bayesjudge.core.screen import fitted, how_many
+from bayesjudge.core.screen import Printed, how_many
 from bayesjudge.core.storage import replacing
 from bayesjudge.core.worth import Worth
 from bayesjudge.judge.quality import quality
@@ -86,8 +86,8 @@ def _numbers(counts: Counts, ci_prob: float) -> dict[str, Any]:
     return {"numbers": numbers, "worth": worth, "ci_prob": ci_prob}
 
 
-@dataclass(frozen=True)
-class Card:
+@dataclass(frozen=True, repr=False)
+class Card(Printed):
     """What is known of a judge, and under which prompt and rubric.
 
     Its file is JSON of one schema (``bayesjudge/judge/card.schema.json``); passports, the files of
@@ -667,9 +667,3 @@ class Card:
             '<g fill="#fff" font-family="Verdana,sans-serif" font-size="11">'
             f'<text x="6" y="14">{name}</text><text x="{left + 6}" y="14">{text}</text></g></svg>'
         )
-
-    def __repr__(self) -> str:
-        return fitted(str(self).splitlines())
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>"

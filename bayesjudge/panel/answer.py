@@ -46,6 +46,10 @@ BARRED = {
     "not-converged": "did not converge",
     "labels-contradict": "is contradicted by a generator's own labels",
 }
+#: Labelled outputs of the rarer kind, good or bad, to a judge, from which on labels tell what votes
+#: are worth: with fewer, the mean vote corrected by the labels scores better
+#: (``benchmarks/panel/own_labels.py``).
+LEARNT = 3
 #: What a number without an interval says after it; said once if none has one.
 NO_INTERVAL = " (no interval)"
 #: Most judges that are listed beside the best.
@@ -63,8 +67,11 @@ def answer(
     """Say how good each generator is, and which judge to trust.
 
     A sampled model is quoted if there is one; otherwise the closed form of the model that
-    `recommend` names, its Laplace approximation. What has not converged, or is contradicted by a
-    generator's own random labels, is quoted only if there is nothing else.
+    `recommend` names, its Laplace approximation; of one generator with fewer than three labelled
+    outputs of the rarer kind to a judge, the difference estimator on its labels (`difference`),
+    whose interval score is lower there (``benchmarks/panel/own_labels.py``). What has not
+    converged, or is contradicted by a generator's own random labels, is quoted only if there is
+    nothing else.
 
     Parameters
     ----------
@@ -141,7 +148,16 @@ def answer(
 def _order(votes: Votes | None) -> list[Method]:
     """Closed forms in the order in which they are quoted: first that of the named model."""
     models = [VoteRegression()] if votes is None else [recommend(votes).model, VoteRegression()]
-    return [*(model._method_by("laplace") for model in models), methods.OWN_LABELS]
+    order = [*(model._method_by("laplace") for model in models), methods.OWN_LABELS]
+    return order if votes is None or _tell_votes(votes) else [order[-1], *order[:-1]]
+
+
+def _tell_votes(votes: Votes) -> bool:
+    """Whether labels tell what votes are worth; of several generators, who pool it, always."""
+    if len(votes.generators) > 1 or votes.n_classes > 2 or not votes.labelled.any():
+        return True
+    kinds = [votes.count[votes.truth == kind].sum() for kind in (0, 1)]
+    return bool(min(kinds) >= LEARNT * len(votes.judges))
 
 
 def _is_barred(estimate: Estimate) -> bool:
@@ -378,6 +394,9 @@ def _why(chosen: Quoted, named: Method, sampled: Sequence[Estimate]) -> str:
     others = f" {'; '.join(left)}." if left else ""
     if chosen.uncorrected:
         return f"Shown: {method}, which no label corrects.{others}"
+    if method == named == methods.OWN_LABELS:
+        few = "fewer than three labelled outputs of the rarer kind to a judge"
+        return f"Quoted: {method}, since {few} do not tell what each vote is worth.{others}"
     if method == named:
         what = (
             "the normal approximation of the model that suits these labels. It uses the votes of "

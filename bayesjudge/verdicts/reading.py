@@ -347,12 +347,8 @@ def one_row_an_output(table: Any, how: Reading) -> tuple[Any, Reading]:
     wide = by_person.map(lambda cells: cells[0]).unstack(rater).rename(columns=str)
     wide_rows = first.join(wide).astype(object)
     wide_rows = wide_rows.where(wide_rows.notna(), None).reset_index()
-    values = {
-        argument.name: getattr(how, argument.name)
-        for argument in fields(how)
-        if argument.name != "people"
-    }
-    return pd.DataFrame(wide_rows), type(how)(**values | {"truth": people, "rater": None})
+    of_people: dict[str, Any] = {"truth": people, "rater": None}
+    return pd.DataFrame(wide_rows), replace(how, **of_people)
 
 
 def wide_in_memory(table: Any, how: Reading) -> Read:

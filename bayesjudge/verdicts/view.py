@@ -13,11 +13,10 @@ from bayesjudge.core.label_design import LabelDesign, design_of
 from bayesjudge.core.names import require_names
 from bayesjudge.core.periods import kind_of
 from bayesjudge.core.public import public_name
-from bayesjudge.core.screen import Printed
 from bayesjudge.verdicts.groups import adds_up
 
 
-class View(ReadAtOnce, Printed):
+class View(ReadAtOnce):
     """Numbers of a table of verdicts, by system or stratum, and the table's label design."""
 
     calibration: Any

@@ -3,10 +3,12 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
 import bayesjudge as bj
+from bayesjudge.core import methods
 from bayesjudge.core.answer import few_of
 from bayesjudge.core.estimate import Row
 from bayesjudge.panel import Correlated, PooledDawidSkene, VoteRegression, answer, closed_forms
@@ -200,3 +202,19 @@ def test_each_target_is_covered_by_its_own_interval():
     # most items are labelled: their share is known much better than the process behind them
     assert means["items", "population"] < means["population", "population"]
     assert means["items", "population"] < 0.9
+
+
+@pytest.mark.parametrize("bad", [8, 9])
+def test_few_labels_of_the_rarer_kind_do_not_tell_what_votes_are_worth(bad):
+    """Three to a judge, of three judges; by hand in the study's rule."""
+    rng = np.random.default_rng(5)
+    truth = np.r_[np.zeros(bad), np.ones(60 - bad), rng.random(240) < 0.8].astype(int)
+    right = rng.random((300, 3)) < 0.8
+    table = pd.DataFrame(np.where(right, truth[:, None], 1 - truth[:, None]), columns=[*"abc"])
+    table["truth"] = np.where(np.arange(300) < 60, truth, np.nan)
+    how = {"item": None, "generator": None, "calibration": "random"}
+    votes = bj.panel.Votes.from_frame(table, judges=[*"abc"], **how)
+    chosen = answer(*closed_forms(votes)).quoted
+    assert (chosen.method == methods.OWN_LABELS) is (bad < 3 * 3)
+    row = chosen["prevalence", "all"]
+    assert row.low < truth[60:].mean() < row.high

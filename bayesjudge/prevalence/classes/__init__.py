@@ -2,10 +2,10 @@
 
 import bayesjudge.prevalence.classes.closed_form  # so that closed forms know classes
 import bayesjudge.prevalence.classes.gibbs  # noqa: F401  # so that `exact` knows them
+from bayesjudge.core.comparing import compare
 from bayesjudge.core.fitting import build_model, fit
 from bayesjudge.core.prior_check import check_prior
 from bayesjudge.prevalence.classes.answer import answer
-from bayesjudge.prevalence.classes.compare import compare
 from bayesjudge.prevalence.classes.data import ClassCounts
 from bayesjudge.prevalence.classes.model import (
     Confusions,

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core import methods
+from bayesjudge.core.comparing import compare, of_closed_forms
 from bayesjudge.core.draws import summarise_interval
 from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Interval, Quantity, Target
 from bayesjudge.core.prior_check import conflicts
 from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.classes.data import SOURCE, ClassCounts
 from bayesjudge.prevalence.classes.model import ClassModel, Confusions, suited
-from bayesjudge.prevalence.exact import posterior_estimate
+from bayesjudge.prevalence.closed_form import closed_forms
+from bayesjudge.prevalence.exact import exact, posterior_estimate
 
 #: Of independent draws: ends are off by about .01 standard deviations.
 DRAWS = 20_000
@@ -175,3 +177,6 @@ def _dirichlet(rng: np.random.Generator, weights: np.ndarray) -> np.ndarray:
     logs = np.log(rng.standard_gamma(weights + 1)) + np.log(rng.random(weights.shape)) / weights
     drawn = np.exp(logs - logs.max(axis=-1, keepdims=True))
     return drawn / drawn.sum(axis=-1, keepdims=True)
+
+
+compare.register(ClassCounts, of_closed_forms(closed_forms, exact))

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesjudge.core import methods
-from bayesjudge.core.comparing import compare
+from bayesjudge.core.comparing import compare, of_closed_forms
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.estimate import INTERVALS, Estimate, Interval, Quantity, Target
-from bayesjudge.core.fit import Fit
-from bayesjudge.core.side_by_side import compare_results
 from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.exact import exact, posterior_estimate
 from bayesjudge.prevalence.people.closed_form import closed_forms
@@ -212,17 +210,4 @@ def doubtful(table: Any, model: PeopleErrors | None = None, **columns: Any) -> p
     return known.sort_values("wrong", ascending=False, kind="stable", ignore_index=True)
 
 
-@compare.register(PeopleCounts)
-def _compared(
-    counts: PeopleCounts,
-    fit: Fit | None = None,
-    *,
-    model: PeopleErrors | None = None,
-    ci_prob: float = 0.95,
-) -> pd.DataFrame:
-    spec: Any = model if model is not None or fit is None else fit.spec
-    estimates: Sequence[Any] = [
-        *closed_forms(counts, ci_prob=ci_prob),
-        exact(counts, spec, ci_prob=ci_prob),
-    ]
-    return compare_results(*estimates, *([] if fit is None else [fit]), ci_prob=ci_prob)
+compare.register(PeopleCounts, of_closed_forms(closed_forms, exact))
