@@ -207,7 +207,9 @@ def judge(
     ]
     if asked.several_people:
         with checking("options") as require:
-            require(len(given) == 1 and not score, "labels of several people: one --verdict column")
+            words = "labels of several people take one --verdict column; of a --score name one of "
+            words += "them (--truth), or make verdicts of it"
+            require(len(given) == 1 and not score, words)
             require(card is None and disagreements is None, "--card and --disagreements: name one "
                     "column of labels (--truth), and the people's (--people)")  # fmt: skip
         how = {name: value for name, value in how.items() if name not in ("truth_from", "classes")}
@@ -258,7 +260,8 @@ def judge(
     who = given[0] if len(given) > 1 else "it"
 
     def answered(results: Results) -> Answer:
-        answer = bj.judge.answer(*results, ci_prob=shared.ci_prob)
+        every = [*results, *([] if trusted is None else [trusted])]
+        answer = bj.judge.answer(*every, ci_prob=shared.ci_prob)
         worst = [f"Where {who} errs most: {finding.text}." for finding in (findings or [])[:1]]
         return replace(answer, notes=(*worst, *answer.notes))
 
@@ -306,29 +309,24 @@ def _both_said(judged: bj.judge.Judged, quality: Estimate) -> list[Section]:
     """The confusion table of one judge."""
     if len(judged.pairs) > 1:
         return []
+    by: dict[str, list[str]] = {}
+    name, alone = judged.pass_name, judged.people is None
+    truth, other = ("people", "do not") if alone else ("in truth", "not")
+    kinds = {"good": f"{name!r}" if name else "pass", "bad": other if name else "fail"}
+    said = {"passed": f"judge {name!r}" if name else "judge passes"}
+    said["failed"] = "judge does not" if name else "judge fails"
     if "good_passed" in quality:
-        name = judged.pass_name
-        people, said = (f"{name!r}", f"{name!r}") if name else ("pass", "passes")
-        rows = {"good": f"people {people}", "bad": "people do not" if name else "people fail"}
-        if judged.people is not None:
-            rows = {"good": f"in truth {people}", "bad": "in truth " + ("not" if name else "fail")}
-        columns = {"passed": f"judge {said}", "failed": "judge does not" if name else "judge fails"}
-        lines = [
-            f"{words}: " + ", ".join(
+        for kind, words in kinds.items():
+            by[f"{truth} {words}"] = [
                 f"{column} {percents(quality[f'{kind}_{verdict}'])}"
-                for verdict, column in columns.items()
-            )
-            for kind, words in rows.items()
-        ]  # fmt: skip
-    elif "confusion" in quality:
-        by: dict[str, list[str]] = {}
-        for _, at, row in quality.only("confusion").rows():
-            by.setdefault(str(at["truth"]), []).append(f"{at['verdict']} {percents(row)}")
-        lines = [
-            f"of outputs people call {truth}: {', '.join(parts)}" for truth, parts in by.items()
-        ]
-    else:
+                for verdict, column in said.items()
+            ]
+    for _, at, row in quality.only("confusion").rows():
+        heading = f"of outputs people call {at['truth']}"
+        by.setdefault(heading, []).append(f"{at['verdict']} {percents(row)}")
+    if not by:
         return []
+    lines = [f"{words}: {', '.join(parts)}" for words, parts in by.items()]
     heading = "What people and judge said, shares of " + (
         "all outputs" if "good_passed" in quality else "each class"
     )
@@ -376,10 +374,13 @@ def _trusted(trust: Estimate, wrong: float, promised: float) -> Section:
             f"{percent_of(wrong)} are wrong, with {percent_of(promised)} certainty; that is "
             f"{percent_of(round(share, 2))} of the outputs ({_of_labels(trust, side, cut)})."
         )
+    (pairs,) = trust.data.pairs.values()
+    good = float(pairs.shares(trust.data.design) @ pairs.truth)
     lines.append(
         f"Best cut: {numbers(trust['best_cut'])}; there judge and people agree on "
-        f"{percents(trust['accuracy'])}, it passes {percents(trust['sensitivity'])} of what people "
-        f"pass and fails {percents(trust['specificity'])} of the rest."
+        f"{percents(trust['accuracy'])}, the commoner label alone and people on "
+        f"{percent_of(round(max(good, 1 - good), 2))}; it passes {percents(trust['sensitivity'])} "
+        f"of what people pass and fails {percents(trust['specificity'])} of what they fail."
     )
     gain, again = trust["gain"], trust["gain_recalibrated"]
     if gain.value == gain.value:  # labels differ
@@ -439,6 +440,6 @@ def _weak_spots(findings: list[bj.judge.Finding] | None, who: str) -> list[Secti
         return []
     lines = first_lines([finding.text for finding in findings], MOST_FINDINGS)
     fields = [finding._asdict() for finding in findings]
-    lines = lines or ["No column of this table tells where."]
+    lines = lines or ["None of the other columns is surely linked to its errors."]
     heading = f"Where {who} errs more (false discoveries at most 5 %)"
     return [Section(heading, lines, "where", fields, detail=len(findings) < 2)]

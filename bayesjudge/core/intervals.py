@@ -192,15 +192,14 @@ def jeffreys(
     return holding(value[()], *(_known(end, n) for end in ends))
 
 
-def youden(sensitivity: Any, specificity: Any) -> tuple[Any, Any, Any]:
-    """Sum of two independent rates less 1, from the value and ends of each.
+def added(first: Any, second: Any, less: float = 0.0) -> tuple[Any, Any, Any]:
+    """Sum of two independent estimates, less a constant, from the value and ends of each.
 
     Zou & Donner (2008), Stat. Med. 27, 1693-1702 (MOVER).
     """
-    (first, low1, high1), (second, low0, high0) = sensitivity, specificity
-    value = first + second - 1
-    low = value - np.hypot(first - low1, second - low0)
-    return value, low, value + np.hypot(high1 - first, high0 - second)
+    (x, low1, high1), (y, low2, high2) = first, second
+    value = x + y - less
+    return value, value - np.hypot(x - low1, y - low2), value + np.hypot(high1 - x, high2 - y)
 
 
 def holding(value: Any, low: Any, high: Any) -> tuple[Any, Any, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,17 +19,20 @@ from bayesjudge.core.answer import (
     how_chosen,
     labelled_words,
     listed,
+    mirrored,
     numbers,
+    percent_of,
     percents,
     points,
 )
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate, Row
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.intervals import added
 from bayesjudge.core.planning import OUT_OF_REACH
 from bayesjudge.core.worth import Worth, worth_words
 from bayesjudge.judge.data import Judged
-from bayesjudge.judge.quality import WITH_PERSON, quality
+from bayesjudge.judge.quality import MOST_LEVELS, WITH_PERSON, quality
 from bayesjudge.judge.selection import Measure, select
 from bayesjudge.judge.worth import worth as worth_in_labels
 from bayesjudge.truth.agreement import among
@@ -51,7 +55,7 @@ def answer(*results: Estimate | Fit, ci_prob: float = 0.95, interval: Any = None
     Parameters
     ----------
     *results : Estimate or Fit
-        One of them from `quality`.
+        One of them from `quality`; another from `trust` says which outputs a score decides.
     ci_prob : float, default 0.95
         Probability of the intervals.
     interval : optional
@@ -91,12 +95,13 @@ def answer(*results: Estimate | Fit, ci_prob: float = 0.95, interval: Any = None
         whole = _whole(judged)
         if whole is not None:
             (overall,) = worth_in_labels(whole, ci_prob=ci_prob).values()
-            of_systems = text
+            of_systems = text, _favours(judged, agreement)
             text, notes = _of_one(whole, quality(whole, ci_prob=ci_prob), overall, ci_prob)
-            notes = *notes, of_systems
+            notes = *notes, *of_systems
     else:
         (its_worth,) = worth.values()
-        text, notes = _of_one(judged, agreement, its_worth, ci_prob)
+        trusted = next((estimate for estimate in estimates if "pass_from" in estimate), None)
+        text, notes = _of_one(judged, agreement, its_worth, ci_prob, trusted)
     sentence = worth_words(names) if len(names) > 1 else ""
     if sentence and judged.complete:
         sentence = f"{sentence[:-1]}, if many other outputs have a verdict and no label."
@@ -104,8 +109,9 @@ def answer(*results: Estimate | Fit, ci_prob: float = 0.95, interval: Any = None
     return Answer(
         text,
         basis=_basis(judged),
-        why=f"Quoted: {agreement.method}, the posterior of what both said, for labels chosen "
-        f"{how_chosen(judged.design)}.",
+        why=f"Quoted: {agreement.method}, the posterior of what "
+        f"{'both said' if judged.people is None else 'is true and what the judge said'}, for "
+        f"labels chosen {how_chosen(judged.design)}.",
         quoted=agreement.only(*quoted),
         notes=tuple(filter(None, (*notes, sentence, *_behind_errors(judged, agreement)))),
         worth=names,
@@ -120,7 +126,9 @@ def _name(judged: Judged, judge: str, system: str) -> str:
 def _basis(judged: Judged) -> str:
     labelled = judged.labelled if judged.people is None else judged.people.labelled_n
     rest = judged.seen - (labelled if judged.design.same_items else 0)
-    return f"{labelled_words(labelled, rest, judged.design)}."
+    rows = 0 if judged.scores is None else sum(table.rows for table in judged.scores.values())
+    means = f"; {rows:,} rows: those of an item count as one, by their means" if rows else ""
+    return f"{labelled_words(labelled, rest, judged.design)}{means}."
 
 
 def _behind_errors(judged: Judged, agreement: Estimate) -> tuple[str, ...]:
@@ -140,7 +148,11 @@ def _behind_errors(judged: Judged, agreement: Estimate) -> tuple[str, ...]:
 
 
 def _of_one(
-    judged: Judged, agreement: Estimate, worth: Worth, ci_prob: float
+    judged: Judged,
+    agreement: Estimate,
+    worth: Worth,
+    ci_prob: float,
+    trusted: Estimate | None = None,
 ) -> tuple[str, tuple[str, ...]]:
     """One judge and one system: how far the two agree, and for what that is good enough."""
     errs = _errs(judged, agreement)
@@ -149,10 +161,11 @@ def _of_one(
         text = _agrees(judged, agreement, ci_prob)
         more = f"It {errs}." if judged.kind == "verdicts" else ""
     elif judged.kind == "grades":
-        more = _off(agreement, ci_prob)
+        more = _off(judged, agreement, ci_prob)
     elif judged.kind == "scores":
         more = _calibrated(judged, ci_prob)
-    uses = [*_to_measure(judged, agreement, worth, ci_prob), *_for_what(judged, agreement)]
+    uses = _to_measure(judged, agreement, worth, ci_prob)
+    uses += _for_what(judged, agreement) if trusted is None else [_beyond(trusted)]
     first, last = (more, "") if judged.kind == "scores" else ("", more)
     return text, tuple(filter(None, (first, *uses, last, _weakest(judged, agreement))))
 
@@ -169,67 +182,84 @@ def _agrees(judged: Judged, rates: Estimate, ci_prob: float) -> str:
 def _errs(judged: Judged, agreement: Estimate) -> str:
     name = judged.pass_name
     if judged.kind == "verdicts":
-        hits = _percent(agreement["sensitivity"].value)
-        wrong = _percent(1 - agreement["specificity"].value)
+        hits, wrong = agreement["sensitivity"], _less(agreement["specificity"])
+        known, others = ("people do", "they do not") if name else ("people pass", "they fail")
         if judged.people is not None:
-            known = "is so," if name else "is truly good and"
-        else:
-            known = "people do," if name else "people pass and"
+            known, others = ("is so", "is not") if name else ("is truly good", "is truly bad")
         passes = f"calls {name!r}" if name else "passes"
-        return f"{passes} {hits} of what {known} {wrong} of the rest"
+        return f"{passes} {percents(hits)} of what {known}, and {percents(wrong)} of what {others}"
     if judged.kind == "classes":
         return "has the recall below"
     if judged.kind == "grades":
         error = agreement["mean_error"]
         more = "more" if error.value >= 0 else "less"
         size = numbers(Row(*(abs(x) for x in error))).partition(" (")[0]
-        r = agreement["correlation"].value
-        return f"correlates {r:.2f} with people, and gives {size} {more} on average"
+        r, (least, most) = agreement["correlation"].value, judged.table.truth_scale
+        scale = f"on a scale of {least:g} to {most:g}"
+        return f"correlates {r:.2f} with people, and gives {size} {more} on average, {scale}"
     auc = percents(agreement["auc"], agreement.ci_prob, " of pairs")
     return f"scores a good output above a bad one in {auc}"
-
-
-def _percent(share: float) -> str:
-    return "an unknown share" if np.isnan(share) else f"{100 * share:.0f} %"
 
 
 def _to_measure(judged: Judged, rates: Estimate, worth: Worth, ci_prob: float) -> list[str]:
     """What it adds to labels, and how far off it is without any."""
     uses = []
     if worth.known and judged.design.is_sample:
-        added = f"it is worth {worth} on top of your {worth.labels:,}"
+        adds = f"it is worth {worth} on top of your {worth.labels:,}"
         if judged.complete:
-            added = f"beside your {worth.labels:,} it is worth up to {worth}"
-            added += ", if many more outputs have a verdict and no label"
-        uses.append(f"To measure with labels: {added}.")
+            adds = f"beside your {worth.labels:,} it is worth up to {worth}"
+            adds += ", if many more outputs have a verdict and no label"
+        uses.append(f"To measure with labels: {adds}.")
     elif worth.known:
         alone = max(round(worth.labels + worth.value), 0)
         uses.append(
             f"To measure with labels: with it your {worth.labels:,} tell as much as "
             f"{alone:,} random {'one' if alone == 1 else 'ones'}."
         )
-    name = judged.pass_name
-    gap = f"its share of {name!r}" if name else "its pass rate"
-    if judged.kind == "grades":
-        error, gap = rates["mean_error"], "its mean"
-        known = f"{numbers(error, ci_prob)} off"
-    elif judged.kind == "verdicts" and "judge_less_people" in rates:
-        error = rates["judge_less_people"]
-        known = f"off by {points(error, ci_prob)}"
-    elif judged.kind == "scores" and _are_probabilities(judged):
-        error = _mean(judged, lambda said, truth: said - truth, ci_prob)
-        gap, known = "its mean", f"off by {points(error, ci_prob)}"
-    else:
+    what, error = _gap(judged, rates, ci_prob)
+    if error is None:
         return uses
+    off = _off_by(error, numbers if judged.kind == "grades" else points, ci_prob)
     if np.isnan(error.value):
-        answer = f"how far {gap} is off cannot be told"
+        answer = f"how far {what} is off cannot be told"
     elif error.value == 0 or error.low <= 0 <= error.high:
-        answer = f"{gap} may be right, or {known}"
+        answer = f"{what} may be right" + (f"; as counted it is {off}" if error.value else "")
     else:
-        size = Row(abs(error.value), *sorted(map(abs, error[1:])))
-        shown = numbers if judged.kind == "grades" else points
-        answer = f"no, {gap} is {shown(size, ci_prob)} too {'high' if error.value > 0 else 'low'}"
+        answer = f"no, {what} is {off}"
     return [*uses, f"To measure without labels: {answer}."]
+
+
+def _gap(judged: Judged, rates: Estimate, ci_prob: float) -> tuple[str, Row | None]:
+    """How far the judge's own share or mean is off; of classes the one that is farthest off.
+
+    Its interval is one of all classes together (Bonferroni).
+    """
+    name = judged.pass_name
+    if judged.kind == "grades":
+        return "its mean", rates["mean_error"]
+    if judged.kind == "scores" and _are_probabilities(judged):
+        return "its mean", _mean(judged, lambda said, truth: said - truth, ci_prob)
+    if judged.kind == "verdicts" and "judge_less_people" in rates:
+        return f"its share of {name!r}" if name else "its pass rate", rates["judge_less_people"]
+    if judged.kind != "classes" or "accuracy" not in rates:
+        return "", None
+    names = judged.table.classes
+    off = {
+        name: _mean(judged, partial(_of_class, k), 1 - (1 - ci_prob) / len(names))
+        for k, name in enumerate(names)
+    }
+    farthest = max(off, key=lambda name: abs(np.nan_to_num(off[name].value)))
+    return f"its share of {farthest!r}, the farthest off,", off[farthest]
+
+
+def _of_class(k: int, said: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    return 1.0 * (said == k) - (truth == k)
+
+
+def _off_by(error: Row, shown: Callable[..., str], ci_prob: float) -> str:
+    """``5 points (-1 to 12, 95 % interval) too high``."""
+    size = mirrored(error) if error.value < 0 else error
+    return f"{shown(size, ci_prob)} too {'low' if error.value < 0 else 'high'}"
 
 
 def _for_what(judged: Judged, rates: Estimate) -> list[str]:
@@ -247,15 +277,35 @@ def _for_what(judged: Judged, rates: Estimate) -> list[str]:
         accepted = f"errors of {off} on average, either way"
     elif judged.kind == "scores" and judged.design.is_sample:
         return ["To decide about single outputs: only beyond scores at which few verdicts are "
-                "wrong, which `judge.trust` looks for (--trust)."]  # fmt: skip
+                "wrong, if there are any: --trust looks for them."]  # fmt: skip
     else:
         return []
     return [f"To decide about single outputs: only if you accept {accepted}."]
 
 
-def _off(agreement: Estimate, ci_prob: float) -> str:
+def _beyond(trusted: Estimate) -> str:
+    """Which single outputs a score decides."""
+    cuts = {"passes from {:.3g} on": "pass_from", "fails down to {:.3g}": "fail_to"}
+    known = {words: trusted[name].value for words, name in cuts.items()}
+    stand = [words.format(cut) for words, cut in known.items() if not np.isnan(cut)]
+    answer = f"{listed(stand)} can stand" if stand else "no score is high or low enough"
+    return f"To decide about single outputs: {answer}."
+
+
+def _off(judged: Judged, agreement: Estimate, ci_prob: float) -> str:
     kappa = numbers(agreement["weighted_kappa"], ci_prob)
-    return f"Kappa with quadratic weights (far misses count more): {kappa}."
+    text = f"Kappa with quadratic weights (far misses count more): {kappa}."
+    (pairs,) = judged.pairs.values()
+    shares, apart = pairs.shares(judged.design), np.abs(pairs.said - pairs.truth)
+    if len(np.unique(pairs.truth)) <= MOST_LEVELS:
+        same, near = (percent_of(shares @ (apart <= most)) for most in (0, 1))
+        text += f" The same grade on {same} of outputs, within 1 on {near}."
+    lowest, highest = (
+        (level, among(shares[None], pairs.said, pairs.truth == level)[0])
+        for level in (pairs.truth.min(), pairs.truth.max())
+    )
+    what = "gives {1:.1f} on average to what people give {0:g}"
+    return f"{text} It {what.format(*lowest)}, and {highest[1]:.1f} to {highest[0]:g}."
 
 
 def _weakest(judged: Judged, rates: Estimate) -> str:
@@ -360,7 +410,24 @@ def _of_systems(judged: Judged, agreement: Estimate) -> tuple[str, tuple[str, ..
     if len(order) > 1:
         text += f", {words(known[last])} of {last}"
         text += f"; {len(order) - 2} between" if len(order) > 2 else ""
-    return f"{text}.", (_level(agreement),)
+    return f"{text}.", tuple(filter(None, (_level(agreement), _favours(judged, agreement))))
+
+
+def _favours(judged: Judged, agreement: Estimate) -> str:
+    """Of two systems with outputs of their own: which of them the judge's own numbers favour."""
+    grades = judged.kind == "grades"
+    off = agreement.only("mean_error" if grades else "judge_less_people")
+    rows = [row for *_, row in off.rows()]
+    shared = judged.verdicts is not None and judged.verdicts.item is not None
+    if len(rows) != 2 or shared or any(np.isnan(row.low) for row in rows):
+        return ""
+    gap = Row(*added(rows[0], mirrored(rows[1])))
+    favoured, size = (
+        (judged.systems[0], gap) if gap.value >= 0 else (judged.systems[1], mirrored(gap))
+    )
+    verb = "favours" if size.low > 0 else "may favour"
+    by = (numbers if grades else points)(size, agreement.ci_prob)
+    return f"To compare {listed(judged.systems)} without labels: it {verb} {favoured}, by {by}."
 
 
 def _level(estimate: Estimate) -> str:
@@ -370,36 +437,38 @@ def _level(estimate: Estimate) -> str:
 
 def _of_judges(judged: Judged, agreement: Estimate, ci_prob: float) -> tuple[str, tuple[str, ...]]:
     """Several judges: which is best, and for what it is enough."""
+    alone = len(judged.systems) == 1
     if judged.verdicts is None:
         main = "correlation" if judged.kind == "grades" else "auc"
-        rows = {
-            at["judge"]: row for _, at, row in agreement.only(main).rows() if "system" not in at
-        }
-        if not rows:
+        if not alone:
             return "The numbers of each judge are below.", ()
+        rows = {str(at["judge"]): row for _, at, row in agreement.only(main).rows()}
         order = sorted(rows, key=lambda name: -rows[name].value)
         each = [f"{name} {numbers(rows[name])}" for name in order[:MOST_NAMED]]
         heading = "Correlation with people" if judged.kind == "grades" else "Area under the curve"
-        return f"{heading}: {listed(each)}.", ()
-    measure: Measure = "accuracy" if "prevalence" in judged.design.identifies else "youden"
-    compared = select(judged, measure=measure, ci_prob=ci_prob)
-    if len(judged.systems) > 1:
-        return selection_words(compared, compared)
-    text, notes = selection_words(compared, agreement)
-    best = str(compared.quantities["difference"].labels[0][0])  # judges are in their order
+        text, best = f"{heading}: {listed(each)}.", order[0]
+        notes: tuple[str, ...] = (_level(agreement),)
+    else:
+        measure: Measure = "accuracy" if "prevalence" in judged.design.identifies else "youden"
+        compared = select(judged, measure=measure, ci_prob=ci_prob)
+        text, notes = selection_words(compared, agreement if alone else compared)
+        best = str(compared.quantities["difference"].labels[0][0])  # judges are in their order
+    if not alone:
+        return text, notes
     of_best = _alone(judged, best)
     rates = quality(of_best, ci_prob=ci_prob)
-    elsewhere = Worth(
-        np.nan, np.nan, np.nan, of_best.labelled, ci_prob
-    )  # a sentence for all judges
-    uses = [*_to_measure(of_best, rates, elsewhere, ci_prob), *_for_what(of_best, rates)]
-    return text, (*notes, *(f"For {best}, {use[:1].lower()}{use[1:]}" for use in uses))
+    elsewhere = Worth(np.nan, np.nan, np.nan, of_best.labelled, ci_prob)  # a sentence for all
+    uses = [_calibrated(of_best, ci_prob)] if judged.kind == "scores" else []
+    uses += [*_to_measure(of_best, rates, elsewhere, ci_prob), *_for_what(of_best, rates)]
+    each = [f"For {best}, {use[:1].lower()}{use[1:]}" for use in filter(None, uses)]
+    return text, (*notes, *each)
 
 
 def _alone(judged: Judged, judge: str) -> Judged:
     """One of several judges."""
     verdicts = judged.verdicts
-    assert verdicts is not None
+    if verdicts is None:
+        return Judged(scores={(judge, ""): (judged.scores or {})[judge, ""]}, tuned=judged.tuned)
     columns = verdicts.judge_of_column == judged.judges.index(judge)
     kept: dict[str, Any] = {"judges": (judge,), "judge_of_column": np.zeros(columns.sum(), int)}
     return Judged(replace(verdicts, response=verdicts.response[:, columns], unparsed=0, **kept))
@@ -429,13 +498,20 @@ def selection_words(compared: Estimate, counted: Estimate) -> tuple[str, tuple[s
             f"The best of {len(rows)} is partly luck: of other outputs expect {expected} of {best}."
         )
     needed, gap = (compared[name, best, second] for name in ("labels_needed", "difference"))
+    shown = points if measure == "accuracy" else numbers
+    as_counted = Row(rows[best].value - rows[second].value, np.nan, np.nan)
+    if abs(as_counted.value - gap.value) > 1e-9:
+        notes.append(
+            f"The difference is {shown(gap, compared.ci_prob)}, drawn together since the better of "
+            f"several looks better than it is (as counted {shown(as_counted)})."
+        )
     if surely < SURE and needed.value > OUT_OF_REACH * compared.data.seen:
         notes.append(f"Whether {best} or {second} is better cannot be decided with these outputs.")
     elif surely < SURE:
-        by = points(Row(gap.value, np.nan, np.nan)) if measure == "accuracy" else f"{gap.value:.2f}"
+        by, labels = shown(Row(gap.value, np.nan, np.nan)), _rounded(needed.value)
         notes.append(
-            f"If {best} and {second} differ by {by} (gaps as counted are partly luck), some "
-            f"{_rounded(needed.value):,} labels in all decide which is better."
+            f"If {best} and {second} differ by {by}, some {labels:,} labels in all decide which is "
+            "better."
         )
     return text, tuple(notes)
 

@@ -57,6 +57,10 @@ class Judged(View):
     people: PeopleCounts | None = None
     judges: tuple[str, ...] = field(init=False)
     systems: tuple[str, ...] = field(init=False)
+    calibration: Any = field(init=False)
+    propensity: Any = field(init=False)
+    #: The label that was read as pass, if it is no word for it.
+    pass_name: str = field(init=False)
 
     def __post_init__(self) -> None:
         with checking("judge.Judged") as require:
@@ -75,6 +79,8 @@ class Judged(View):
             )
         object.__setattr__(self, "judges", tuple(map(str, judges)))
         object.__setattr__(self, "systems", tuple(map(str, systems)))
+        for name in ("calibration", "propensity", "pass_name"):
+            object.__setattr__(self, name, getattr(self.table, name))
         with checking("judge.Judged") as require:
             require(self.labelled, "no-labels-of-outputs")
 
@@ -82,26 +88,6 @@ class Judged(View):
     def table(self) -> Any:
         """The table of verdicts, or of scores one of them."""
         return self.verdicts or next(iter((self.scores or {}).values()))
-
-    @property
-    def design(self) -> LabelDesign:
-        """How the labelled outputs were chosen."""
-        return self.table.design
-
-    @property
-    def calibration(self) -> Any:
-        """As it was declared."""
-        return self.table.calibration
-
-    @property
-    def propensity(self) -> Any:
-        """Probability of each label, if it was stated."""
-        return self.table.propensity
-
-    @property
-    def pass_name(self) -> str:
-        """The label that was read as pass, if it is no word for it."""
-        return str(self.table.pass_name)
 
     @property
     def kind(self) -> Literal["verdicts", "classes", "grades", "scores"]:

@@ -121,6 +121,7 @@ def quality(data: Any, *, ci_prob: float = 0.95) -> Estimate:
         if kappa is not None and np.isnan(kappa[1][()][0]) and pairs.labelled:
             place = "".join(f" of {level!r}" for level in at)
             cautions.append(Caution.of("undefined", place=place))
+        cautions += _against(judged.kind, rows, at)
     cautions += _chosen(judged)
     unread = 0 if judged.verdicts is None else int(np.sum(judged.verdicts.unparsed))
     if unread:
@@ -138,6 +139,17 @@ def quality(data: Any, *, ci_prob: float = 0.95) -> Estimate:
         cautions=tuple(cautions),
         data=judged,
     )
+
+
+def _against(kind: str, rows: Mapping[str, Any], at: tuple[str, ...]) -> Iterator[Caution]:
+    """Verdicts or scores that go against the labels, as if one of them were coded the other way."""
+    name, least = ("auc", 0.5) if kind == "scores" else ("youden", 0.0)
+    value, low, high = rows.get(name, {}).get(at, (np.nan,) * 3)
+    if high < least:
+        how: dict[str, Any] = {"place": "".join(f" of {level!r}" for level in at)}
+        how |= {"value": value, "low": low, "high": high}
+        how |= {} if kind == "scores" else {"what": "sensitivity + specificity"}
+        yield Caution.of("inverted-judge", "scores" if kind == "scores" else "rates", **how)
 
 
 def _chosen(judged: Judged) -> Iterator[Caution]:

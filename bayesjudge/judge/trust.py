@@ -10,8 +10,9 @@ import numpy as np
 from bayesjudge.core import methods
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import Estimate, Quantity
+from bayesjudge.core.label_design import LabelDesign
 from bayesjudge.judge.data import as_judged
-from bayesjudge.judge.quality import statistics
+from bayesjudge.judge.quality import quality
 from bayesjudge.truth import agreement
 from bayesjudge.truth.pairs import Pairs, with_ends
 
@@ -147,12 +148,10 @@ def trust(
             partial(agreement.among, what=wrong, condition=beyond_cut)
         )
     quantities |= {name: Quantity.of_rows(rows, ("side",)) for name, rows in beyond.items()}
-    quantities |= _best_cut(pairs, shares) | _gain(
+    quantities |= _best_cut(pairs, shares, judged.design) | _gain(
         pairs, scores, judged.table.unit[judged.table.known], shares
     )
-    drawn, value = (statistics(judged, pairs, x)["people_mean"][1] for x in (shares[1], shares[0]))
-    rows = {at: with_ends(float(value[at][0]), draws, ci_prob) for at, draws in drawn.items()}
-    quantities["people_mean"] = Quantity.of_rows(rows, ("score",))
+    quantities["people_mean"] = quality(judged, ci_prob=ci_prob).quantities["people_mean"]
     return Estimate(
         quantities,
         method=methods.TRUST,
@@ -258,7 +257,7 @@ def _folds(pairs: Pairs) -> tuple[np.ndarray, np.ndarray]:
     return rows, np.random.default_rng(1).permutation(len(rows)) % FOLDS
 
 
-def _best_cut(pairs: Pairs, shares: Posterior) -> dict[str, Any]:
+def _best_cut(pairs: Pairs, shares: Posterior, design: LabelDesign) -> dict[str, Any]:
     """The cut at which judge and people agree most often, and how often they do."""
     cuts = np.unique(pairs.said)
     if len(cuts) > THRESHOLDS:
@@ -278,14 +277,11 @@ def _best_cut(pairs: Pairs, shares: Posterior) -> dict[str, Any]:
     accuracy = shares.row(lambda s: s @ right[:, best])
     optimism = accuracy[0] - scored.mean()
     passed = (pairs.said >= cuts[best]).astype(float)
-    rates = {"sensitivity": (passed, pairs.truth), "specificity": (1 - passed, 1 - pairs.truth)}
+    rates = pairs._replace(said=passed).rates(design, shares.ci_prob)
     return {
         "best_cut": ends,
         "accuracy": tuple(np.clip(np.subtract(accuracy, optimism), 0, 1)),
-        **{
-            name: shares.row(partial(agreement.among, what=what, condition=of))
-            for name, (what, of) in rates.items()
-        },
+        **{name: rates[name] for name in ("sensitivity", "specificity")},
     }
 
 

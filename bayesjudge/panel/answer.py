@@ -309,9 +309,10 @@ def _which(best: str, chances: dict[str, float]) -> str:
         )
     doubt = f"({best} less {_each(alike, chances)})"
     if len(alike) == len(chances):
-        return f"Which of the {len(chances) + 1} judges errs least is not decided {doubt}."
+        text = f"Which of the {len(chances) + 1} judges errs least, both error rates added, is "
+        return f"{text}not decided {doubt}."
     trusted = listed(first_of([best, *alike], MOST_JUDGES), "or")
-    text = f"Trust {trusted}: which of them errs less is not decided "
+    text = f"Trust {trusted}: which errs less, both error rates added, is not decided "
     text += doubt
     for verb, names in more.items():
         if names:

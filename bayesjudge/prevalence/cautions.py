@@ -11,7 +11,7 @@ import numpy as np
 from bayesjudge.core.answer import MOST_NAMED, listed
 from bayesjudge.core.diagnosis import AGAINST, findings, selection_of
 from bayesjudge.core.estimate import Assumption, Caution, Place, Target
-from bayesjudge.core.intervals import jeffreys, wilson, youden, z_score
+from bayesjudge.core.intervals import added, jeffreys, wilson, z_score
 from bayesjudge.core.label_design import SAME_JUDGE, STRATUM_SHARES
 from bayesjudge.core.screen import first_of, how_many
 from bayesjudge.prevalence._bounds import judged_so, verdicts_without_label
@@ -35,7 +35,7 @@ def above_chance(counts: Counts, ci_prob: float = 0.95) -> tuple[Any, Any, Any]:
     """By how much the judge beats chance on the labelled items, as in `judge.quality`."""
     n1, n0 = _classes(counts)
     hits, caught = counts.rate_labels["correct_pass"], counts.rate_labels["incorrect_fail"]
-    return youden(jeffreys(hits, n1, ci_prob), jeffreys(caught, n0, ci_prob))
+    return added(jeffreys(hits, n1, ci_prob), jeffreys(caught, n0, ci_prob), less=1)
 
 
 def _classes(counts: Counts) -> tuple[Any, Any]:
@@ -192,7 +192,7 @@ def _weak(counts: Counts) -> Iterator[Caution]:
             yield Caution.of("empty-class", "rate", where=where, kind=kind)
         elif high < 0:
             yield Caution.of(
-                "inverted-judge", where=where, what=what, value=value, low=low, high=high
+                "inverted-judge", "rates", where=where, what=what, value=value, low=low, high=high
             )
         elif low <= 0:
             weak.append((str(where), f"{value:.2f} ({low:.2f} to {high:.2f})"))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from bayesjudge.core.draws import around
-from bayesjudge.core.intervals import jeffreys, youden
+from bayesjudge.core.intervals import added, jeffreys
 from bayesjudge.core.label_design import Identified, LabelDesign
 from bayesjudge.core.worth import Worth, more_labels, worth_of_draws, worth_of_pairs
 from bayesjudge.truth import agreement
@@ -195,11 +195,11 @@ class Pairs(NamedTuple):
         weighed = self.behind is not None or self.clustered or np.ptp(self.weight) > 0
         if weighed or IDENTIFIED_BY.get(name) not in design.identifies:
             return with_ends(value, drawn, ci_prob)
-        kinds = len(self.verdicts)
+        kinds = max(len(np.unique(self.truth)), 2)
         rates = [
             jeffreys(self.n @ (what * given), self.n @ given, ci_prob, kinds) for what, given in of
         ]
-        value, low, high = rates[0] if len(rates) == 1 else youden(*rates)
+        value, low, high = rates[0] if len(rates) == 1 else added(rates[0], rates[1], less=1)
         return float(value), float(low), float(high)
 
     def _all_outputs(

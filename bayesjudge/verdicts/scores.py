@@ -152,7 +152,9 @@ def read_cells(
         fail_value=fails,
         missing_value=none,
     )
-    return Cells(s, read[truth.name], None, str(spelling), pass_name_of(passes, spelling))
+    plain = "" if passes or labels.map(type).eq(str).any() else "1 read as pass, 0 as fail"
+    name = pass_name_of(passes, spelling)
+    return Cells(s, read[truth.name], None, str(spelling) or plain, name)
 
 
 def as_probability(log_odds: Any) -> Any:

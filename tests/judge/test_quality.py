@@ -9,7 +9,9 @@ from scipy.stats import beta
 
 import bayesjudge as bj
 from bayesjudge import Verdicts, judge, prevalence, ratings
+from bayesjudge.core.answer import mirrored
 from bayesjudge.core.estimate import Row
+from bayesjudge.core.intervals import added
 from bayesjudge.core.label_design import DESIGNS
 from bayesjudge.prevalence import Counts
 from bayesjudge.prevalence._by_verdict import errors
@@ -61,6 +63,51 @@ def test_other_packages_give_the_same_values():
     assert made["correlation"].value == pytest.approx(np.corrcoef(people, said)[0, 1])
     assert made["mean_error"].value == pytest.approx((said - people).mean())
     assert made["people_mean", "4"].value == pytest.approx(people[said == 4].mean())
+
+
+def test_scikit_learn_gives_the_same_values():
+    """Pass and fail, four classes, and probabilities: every statistic that it has."""
+    metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
+    rng = np.random.default_rng(4)
+    for k in (2, 4):
+        truth = rng.integers(k, size=200)
+        said = np.where(rng.random(200) < 0.7, truth, rng.integers(k, size=200))
+        log = pd.DataFrame({"verdict": said, "truth": truth})
+        named = {"classes": [*range(k)]} if k > 2 else {}
+        found = judge.quality(judge.Judged.from_frame(log, calibration="random", **named))
+        assert found["accuracy"].value == pytest.approx(metrics.accuracy_score(truth, said))
+        assert found["kappa"].value == pytest.approx(metrics.cohen_kappa_score(truth, said))
+        recall, precision = (
+            of(truth, said, average=None, labels=[*range(k)])
+            for of in (metrics.recall_score, metrics.precision_score)
+        )
+        if k == 2:
+            ours = [found[name].value for name in ("specificity", "sensitivity", "npv", "ppv")]
+            assert_allclose(ours, [*recall, *precision], rtol=1e-12)
+            balanced = metrics.balanced_accuracy_score(truth, said, adjusted=True)
+            assert found["youden"].value == pytest.approx(balanced)
+        else:
+            ours = [found[name, str(c)].value for name in ("recall", "precision") for c in range(k)]
+            assert_allclose(ours, [*recall, *precision], rtol=1e-12)
+            rows = metrics.confusion_matrix(truth, said, normalize="true")
+            ours = [row.value for _, _, row in found.only("confusion").rows()]
+            assert_allclose(ours, rows.ravel(), rtol=1e-12)
+    p = np.clip(rng.normal(0.3 + 0.4 * (truth > 1), 0.3), 0, 1).round(2)
+    scored = pd.DataFrame({"p": p, "truth": (truth > 1).astype(int)})
+    read = judge.Judged.from_frame(scored, score="p", scale=(0, 1), calibration="random")
+    area = metrics.roc_auc_score(scored["truth"], p)
+    assert judge.quality(read)["auc"].value == pytest.approx(area)
+    brier, base = metrics.brier_score_loss(scored["truth"], p), scored["truth"].mean()
+    gain = judge.trust(read)["gain"].value
+    assert gain == pytest.approx(1 - brier / (base * (1 - base)))
+    graded = pd.DataFrame({"g": 1 + said, "truth": 1 + truth})
+    how = {"score": "g", "scale": (1, 4), "truth_scale": (1, 4), "calibration": "random"}
+    found = judge.quality(judge.Judged.from_frame(graded, **how))
+    assert found["mean_absolute_error"].value == pytest.approx(
+        metrics.mean_absolute_error(truth, said)
+    )
+    square = metrics.cohen_kappa_score(truth, said, weights="quadratic")
+    assert found["weighted_kappa"].value == pytest.approx(square)
 
 
 def test_rates_have_jeffreys_intervals():
@@ -144,6 +191,8 @@ def test_known_propensities_reweigh():
     plain = judge.quality(judge.Judged.from_frame(frame, calibration="random"))
     assert found["accuracy"].value == pytest.approx((verdict == truth).mean(), abs=0.01)
     assert abs(plain["accuracy"].value - (verdict == truth).mean()) > 0.01
+    assert found["sensitivity"].value == pytest.approx(verdict[truth == 1].mean(), abs=0.01)
+    assert abs(plain["sensitivity"].value - verdict[truth == 1].mean()) > 0.03
     assert len(read.systems) == 1
 
 
@@ -291,6 +340,82 @@ def test_probabilities_are_too_sure_or_not(steep, kind):
     assert np.mean([kind in words for words in said]) > 0.85
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("leaning", "least", "most"), [(0.0, 0.0, 0.1), (0.45, 0.9, 1.0)])
+def test_which_of_two_systems_a_judge_favours_is_seldom_said_by_chance(leaning, least, most):
+    """Of 100 tables of two systems with 150 labels each; one may be passed more often."""
+    said = []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        truth = rng.random(300) < 0.6
+        verdict = truth ^ (rng.random(300) < 0.15)
+        verdict[:150] |= rng.random(150) < leaning
+        log = pd.DataFrame({"verdict": verdict, "truth": truth}).astype(int)
+        log["system"] = np.repeat(["a", "b"], 150)
+        found = judge.quality(judge.Judged.from_frame(log, calibration="random", by="system"))
+        gap = added(found["judge_less_people", "a"], mirrored(found["judge_less_people", "b"]))
+        seen = gap[1] > 0 or gap[2] < 0
+        notes = judge.answer(found).notes
+        assert sum(" it favours " in note for note in notes) == seen
+        said.append(seen)
+    assert least <= np.mean(said) <= most
+
+
+@pytest.mark.slow
+def test_the_class_that_is_farthest_off_is_seldom_off_by_chance():
+    """Of 100 tables of four classes, of which a judge confuses any two as often either way."""
+    wrong = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        truth = rng.integers(4, size=160)
+        said = np.where(rng.random(160) < 0.8, truth, rng.integers(4, size=160))
+        log = pd.DataFrame({"verdict": said, "truth": truth}).astype(str)
+        read = judge.Judged.from_frame(log, calibration="random", classes=[*"0123"])
+        notes = judge.answer(judge.quality(read)).notes
+        wrong += any("without labels: no, its share of" in note for note in notes)
+    assert wrong <= 10
+    log["verdict"] = np.where(truth == 2, np.where(rng.random(160) < 0.5, "3", "2"), log["truth"])
+    read = judge.Judged.from_frame(log, calibration="random", classes=[*"0123"])
+    (note,) = [note for note in judge.answer(judge.quality(read)).notes if "without labels" in note]
+    assert "no, its share of" in note
+
+
+def test_verdicts_and_scores_against_the_labels_are_a_caution():
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, 2, 200)
+    log = pd.DataFrame(
+        {"truth": truth, "verdict": np.where(rng.random(200) < 0.8, 1 - truth, truth)}
+    )
+    log["p"] = np.clip(0.5 - 0.2 * (truth - 0.5) + rng.normal(0, 0.1, 200), 0, 1)
+    scored = {"score": "p", "scale": (0, 1)}
+    for how in ({}, scored):
+        read = judge.Judged.from_frame(log, calibration="random", **how)
+        assert "inverted-judge" in [c.id for c in judge.quality(read).cautions]
+        other = log.assign(truth=1 - log["truth"])
+        read = judge.Judged.from_frame(other, calibration="random", **how)
+        assert "inverted-judge" not in [c.id for c in judge.quality(read).cautions]
+    assert read.table.spelling == "1 read as pass, 0 as fail"
+
+
+def test_what_scores_decide_is_said_once_it_was_looked_for():
+    table = prevalence.scores.simulate(shape="bimodal", noise=0.3, labelled=300, random_seed=1)
+    read = prevalence.scores.Scores.from_frame(table, calibration="random", scale=(0, 1))
+    for alpha, words in ((0.15, "passes from"), (0.001, "no score is high or low enough")):
+        answer = judge.answer(judge.quality(read), judge.trust(read, alpha=alpha))
+        (note,) = [note for note in answer.notes if "single outputs" in note]
+        assert words in note
+        assert "--trust" not in note
+
+
+def test_rows_of_an_item_that_are_averaged_are_said_to_be():
+    log = pd.DataFrame({"g": [2, 3, 4, 5] * 10, "truth": [1, 3, 4, 5] * 10, "doc": range(40)})
+    how = {"score": "g", "scale": (1, 5), "truth_scale": (1, 5), "calibration": "random"}
+    for doc, averaged in ((log["doc"], False), (log["doc"] // 2, True)):
+        read = judge.Judged.from_frame(log.assign(doc=doc), item="doc", **how)
+        basis = judge.answer(judge.quality(read)).basis
+        assert ("40 rows: those of an item count as one" in basis) is averaged
+
+
 def test_grades_that_are_all_right_are_not_off_and_all_off_alike_are():
     grades = pd.DataFrame({"g": [2, 3, 4, 5] * 10})
     how = {"score": "g", "scale": (1, 5), "truth_scale": (1, 5), "calibration": "random"}
@@ -316,7 +441,8 @@ def test_means_of_probabilities_are_set_against_the_share_people_pass():
     how = {"score": "p", "scale": (0, 1), "calibration": "random"}
     notes = " ".join(judge.answer(judge.quality(judge.Judged.from_frame(log, **how))).notes)
     assert "To measure without labels: no, its mean is 25 points (" in notes
-    assert "(--trust)" in notes
+    assert "too high" in notes
+    assert "--trust" in notes
     chosen = judge.Judged.from_frame(log, **how | {"calibration": "by_verdict"})
     assert "its mean" not in " ".join(judge.answer(judge.quality(chosen)).notes)
 
@@ -335,6 +461,25 @@ def test_for_what_the_best_of_two_judges_is_enough():
     uses = [note for note in alone.notes if note.startswith(("To measure without", "To decide"))]
     assert len(uses) == 2
     assert [f"For new, t{use[1:]}" for use in uses] == [n for n in both.notes if "For new" in n]
+
+
+@pytest.mark.parametrize("numeric", [False, True])
+def test_for_what_the_best_of_two_scores_is_enough(numeric):
+    """Probabilities, or grades: the lines of the table of this judge alone."""
+    rng = np.random.default_rng(6)
+    hidden = rng.normal(size=300)
+    said = {name: 1 / (1 + np.exp(-slope * hidden - rng.normal(size=300)))
+            for name, slope in (("old", 0.5), ("new", 2.0))}  # fmt: skip
+    log = pd.DataFrame({**said, "truth": np.where(rng.random(300) < 0.5, hidden > 0, np.nan)})
+    how = {"scale": (0, 1), "calibration": "random"} | ({"truth_scale": (0, 1)} if numeric else {})
+    both, alone = (
+        judge.answer(judge.quality(judge.Judged.from_frame(log, score=score, **how)))
+        for score in (["old", "new"], "new")
+    )
+    kept = ("To measure without", "To decide", "It is over", "It is under", "No clear")
+    uses = [f"For new, {n[:1].lower()}{n[1:]}" for n in alone.notes if n.startswith(kept)]
+    assert len(uses) == 3 - numeric
+    assert [note for note in both.notes if note.startswith("For new")] == uses
 
 
 def test_how_far_off_a_pass_rate_is_can_be_unknown():
@@ -469,6 +614,9 @@ def test_rates_beside_closed_forms_are_the_same_numbers(design, right):
         found = errors(counts, 0.95)
         for name in ("sensitivity", "specificity"):
             assert_allclose(getattr(found, name), here[name], rtol=1e-12)
+        passed = (650 + counts.labelled_pass) / 1000  # of all outputs, not of those labelled
+        good = passed * here["ppv"].value, (1 - passed) * (1 - here["npv"].value)
+        assert here["sensitivity"].value == pytest.approx(good[0] / sum(good))
 
 
 @pytest.mark.parametrize("rows", [1, 3])

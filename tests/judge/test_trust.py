@@ -6,10 +6,12 @@ from refusals import refused
 
 from bayesjudge import Verdicts, judge
 from bayesjudge.core.errors import InputError
+from bayesjudge.core.label_design import DESIGNS
 from bayesjudge.judge.trust import Labelled, Posterior, _best_cut, threshold
 from bayesjudge.prevalence.scores import Scores
 
 P = np.linspace(0.005, 0.995, 200)
+RANDOM = DESIGNS["random"]
 
 
 def scores(seed, labels, right, items=2000):
@@ -118,7 +120,7 @@ def test_the_interval_of_the_best_cut_is_that_of_the_cuts_of_its_draws(ci_prob):
         passes = [(pairs.said >= cut) == (pairs.truth == 1) for cut in cuts]
         return cuts[int(np.argmax([shares[right].sum() for right in passes]))]
 
-    value, low, high = _best_cut(pairs, Posterior(drawn[:1], drawn, ci_prob))["best_cut"]
+    value, low, high = _best_cut(pairs, Posterior(drawn[:1], drawn, ci_prob), RANDOM)["best_cut"]
     ends = np.quantile([best(one) for one in drawn], [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
     assert value == best(pairs.n)
     assert (low, high) == (min(ends[0], value), max(ends[1], value))
@@ -129,7 +131,7 @@ def test_of_many_scores_sixty_quantiles_are_tried_as_cuts():
     table, _ = scores(5, 400, lambda p: p)
     pairs = judge.Judged(scores={("j", ""): table}).pairs["j", ""]
     drawn = np.random.default_rng(1).dirichlet(pairs.n + 0.5, 20)
-    value = _best_cut(pairs, Posterior(drawn[:1], drawn, 0.9))["best_cut"][0]
+    value = _best_cut(pairs, Posterior(drawn[:1], drawn, 0.9), RANDOM)["best_cut"][0]
     tried = np.quantile(pairs.said, np.arange(60) / 59, method="inverted_cdf")
     right = [pairs.n @ ((pairs.said >= cut) == (pairs.truth == 1)) for cut in tried]
     assert len(set(pairs.said.tolist())) > 60

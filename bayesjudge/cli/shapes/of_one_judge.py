@@ -209,8 +209,9 @@ def _lost(coded: Options, panel: bool) -> list[Way]:
 
 def _scores(table: Table) -> Iterator[Match]:
     """Lines of a column of scores and one of people's labels, or of their scores."""
-    (name,), truth = table.scores, table[table.truths[0]]
-    notes: list[str] = []
+    (name,), truth, others = table.scores, table[table.truths[0]], few(table.truths[1:])
+    alone = f"labels of {truth.name} alone are read, since scores take one column: not of {others}"
+    notes: list[str] = [alone] if others else []
     contents: list[str] = []
     chosen = label_design([], truth.cells, notes, contents)
     yield from map(Noted, contents)
