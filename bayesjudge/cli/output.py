@@ -16,7 +16,7 @@ from bayesjudge.cli.options import Shared
 from bayesjudge.core.answer import Answer
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import ConvergenceWarning, expect
-from bayesjudge.core.estimate import Estimate, Target, in_words
+from bayesjudge.core.estimate import Estimate, Target, in_words, of_passes
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import as_wide_as, read_no_more
 from bayesjudge.core.side_by_side import side_by_side
@@ -79,7 +79,11 @@ class Story(Style):
             inputs={**read, **self.inputs},
             line=called(self.command),
         )
-        return replace(page, pictures=lambda: _figures(page, results, self))
+        kinds = () if page.answer is None else page.answer.quoted.quantities
+        meant = [f"{in_words(q)}: {self.words[q]}" for q in kinds if q in self.words]
+        below = f"{page.below} {of_passes('; '.join(meant), page.pass_name)}".rstrip()
+        below += "." * bool(meant)
+        return replace(page, below=below, pictures=lambda: _figures(page, results, self))
 
     def _answer(self, results: Results) -> Answer:
         answer = self.tell(results)
