@@ -110,8 +110,7 @@ def drift(
     """
     with checking("options") as require:
         require(0 < change < 1, "must lie in (0, 1)", change=change)
-        words = "--judge: name one for both logs, or the old and the new one"
-        require(len(judge or []) < 3, words)
+        require(len(judge or []) < 3, "--judge: name one for both logs, or the old and the new one")
         check_files(require, html=html, watch=watch)
         alone = watch is not None or (look is None and looks is None)
         require(alone, "--look and --looks need --watch FILE")
