@@ -50,7 +50,9 @@ def test_a_share_whose_error_is_known_from_few_units_is_as_far_from_its_ends_as_
 
 def test_modes_are_mixed_by_their_evidence():
     modes, curvatures = [np.array([0.0]), np.array([3.0])], [np.eye(1), 4 * np.eye(1)]
-    mean, covariance = _approximations._mixture([0.0, np.log(2)], modes, curvatures)
+    mean, covariance = _approximations._mixture(
+        list(zip([0.0, np.log(2)], modes, curvatures, strict=True))
+    )
     assert mean == pytest.approx(1.5)  # the heights 1 and 2, the widths 1 and 1/2
     assert covariance.item() == pytest.approx((1 + 1 / 4) / 2 + 1.5**2)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -109,14 +108,8 @@ def _categories(group: Shifts, step: float | None) -> tuple[np.ndarray, np.ndarr
 
 def _mean_of_root(values: np.ndarray, weight: np.ndarray, middle: float) -> float:
     """Integrate the probability that the root exceeds t, in two parts around its median."""
-    x, w = _gauss(MEAN_NODES)
+    x, w = np.polynomial.legendre.leggauss(MEAN_NODES)
     low, high = np.array([0.0, middle]), np.array([middle, np.sqrt(values.max())])
     t = low + (high - low) * (x[:, None] + 1) / 2
     above = 1 - dirichlet.distribution(weight, values, t**2)[0]
     return float((w @ above) @ (high - low) / 2)
-
-
-@cache
-def _gauss(nodes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights of Gauss and Legendre."""
-    return np.polynomial.legendre.leggauss(nodes)

@@ -5,8 +5,6 @@ Each learns from votes, and predicts how many of some items are good, by generat
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import betaincinv, expit, logit
@@ -35,19 +33,7 @@ NODES = 11
 LARGEST = 6.0
 
 
-class Approximation(Protocol):
-    """What has been learnt from votes."""
-
-    def good(self, items: Votes) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of the number of good items by generator, whatever their truth."""
-        ...
-
-    def logit_share(self) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of the logit of each generator's share in the population."""
-        ...
-
-
-def approximate(votes: Votes, model: PanelModel) -> Approximation:
+def approximate(votes: Votes, model: PanelModel) -> _Bias | _LatentTruth:
     """Learn as the model does, in a fraction of a second; not for `VoteRegression`."""
     with one_blas_thread():
         if isinstance(model, BiasPooling):
@@ -78,15 +64,16 @@ def _exp(x: np.ndarray) -> np.ndarray:
 
 
 def _mixture(
-    logs: list[float], modes: list[np.ndarray], curvatures: list[np.ndarray]
+    parts: list[tuple[float, np.ndarray, np.ndarray]],
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mean and covariance of a mixture of normals, weighed by Laplace's evidence of each."""
-    evidence = np.array(logs) - 0.5 * np.linalg.slogdet(np.array(curvatures))[1]
+    logs, modes, curvatures = (np.array(each) for each in zip(*parts, strict=True))
+    evidence = logs - 0.5 * np.linalg.slogdet(curvatures)[1]
     weight = np.exp(evidence - evidence.max())
     weight /= weight.sum()
-    mean = weight @ np.array(modes)
-    apart = np.array(modes) - mean
-    covariance = np.einsum("k,kij->ij", weight, np.linalg.inv(np.array(curvatures)))
+    mean = weight @ modes
+    apart = modes - mean
+    covariance = np.einsum("k,kij->ij", weight, np.linalg.inv(curvatures))
     return mean, covariance + (apart.T * weight) @ apart
 
 
@@ -102,7 +89,7 @@ class Regression:
         n, size = votes.count[known].astype(float), len(votes.generators)
         centre = np.zeros(x.shape[1])
         centre[0], centre[size + 1] = model.intercept.mean, model.vote_weight.mean
-        at, logs, modes, curvatures = centre, [], [], []
+        at, parts = centre, []
         with one_blas_thread():
             for between in GRID:
                 for apart in GRID:
@@ -125,10 +112,8 @@ class Regression:
                     logits = x @ at
                     log = n @ (y * logits - np.logaddexp(0, logits))
                     log -= 0.5 * np.sum(((at - centre) / scale) ** 2) + np.log(scale).sum()
-                    logs.append(float(log))
-                    modes.append(at)
-                    curvatures.append(curvature)
-            self.weights, self.covariance = _mixture(logs, modes, curvatures)
+                    parts.append((float(log), at, curvature))
+            self.weights, self.covariance = _mixture(parts)
 
     @staticmethod
     def design(votes: Votes) -> np.ndarray:
@@ -170,7 +155,7 @@ class _Bias:
         centre[0], centre[1] = model.level.mean, model.bias.mean
         precision = np.ones(2 + 2 * size)
         precision[0], precision[1] = model.level.sd**-2.0, model.bias.sd**-2.0
-        at, logs, modes, curvatures = centre, [], [], []
+        at, parts = centre, []
         for spread in np.array([0.05, 0.2, 0.4, 0.7, 1.1, 1.7, 2.5]) * model.bias_spread:
             to_bias = np.zeros_like(to_level)
             to_bias[:, 1], to_bias[:, 2 + size :] = 1, spread * np.eye(size)
@@ -201,10 +186,8 @@ class _Bias:
             log = good @ np.log(g) + (m - good) @ np.log1p(-g)
             log -= 0.5 * (first @ first + second @ second + precision @ (at - centre) ** 2)
             ratio = spread / model.bias_spread
-            logs.append(float(log + np.log(ratio) - 0.5 * ratio**2))
-            modes.append(at)
-            curvatures.append(curvature)
-        mean, covariance = _mixture(logs, modes, curvatures)
+            parts.append((float(log + np.log(ratio) - 0.5 * ratio**2), at, curvature))
+        mean, covariance = _mixture(parts)
         self.level, self.level_variance = to_level @ mean, _quadratic(to_level, covariance)
 
     def good(self, items: Votes) -> tuple[np.ndarray, np.ndarray]:
