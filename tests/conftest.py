@@ -160,10 +160,19 @@ def locked(folder):
         folder.rmdir()
 
 
+#: Modules whose draws take long.
+LONG = ("attempts", "prevalence.items")
+
+
 @pytest.fixture(scope="session")
 def fit_of(once):
     """Return a module's fit to its own simulated data; sampled once a run."""
-    return lambda one: once(one.name, lambda: one.module.fit(one.simulated(1), random_seed=1))
+
+    def get(one):
+        few = {"draws": 500, "tune": 500} if one.name in LONG else {}
+        return once(one.name, lambda: one.module.fit(one.simulated(1), random_seed=1, **few))
+
+    return get
 
 
 @pytest.fixture

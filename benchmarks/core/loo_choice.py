@@ -23,6 +23,8 @@ small to tell (Sivula et al. 2025). ``simple`` are pooled, plain and shared. A r
 
 Writes to benchmarks/core/results: loo_choice.csv and loo_choice.md.
 
+Quick: ``--only prevalence --tables 1``
+
 Found: in 12 tables of each kind the second choice, the simple model unless the other is better by
 more than 4, takes the model that made the data in 24 of 24 tables of ``panel`` and in 24 of 24 of
 ``repeats``; the higher elpd in 23 and 22. Of ``prevalence`` the pooled model is chosen in 12 of 12

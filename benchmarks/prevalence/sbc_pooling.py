@@ -10,6 +10,8 @@ data are drawn here with NumPy, not by the models.
 Writes to benchmarks/prevalence/results: ``sbc_pooling_STUDY.jsonl`` (every rank),
 ``sbc_pooling.csv`` (the tests) and ``sbc_pooling.png``.
 
+Quick: ``--simulations 2 --workers 1 --only full``
+
 Found: ranks of all 28 unknowns of ``full``, ``partial`` and ``classes`` are uniform over 100
 simulations (least adjusted p .096; spread of the ranks .90 to 1.06, standard error .045), and those
 of the 16 of ``linear`` over 110 (least adjusted p .73; spread .96 to 1.07, standard error .043).

@@ -184,15 +184,18 @@ def test_strata_of_scores_without_a_threshold_are_shown_a_way_out(ask):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "more",
+    ("file", "more"),
     [
-        ["--stratum", "kind"],
-        ["--by", "kind"],
-        ["--by", "kind", "--item", "n"],
-        ["--propensity", "p"],
+        ("log.csv", ["--stratum", "kind"]),
+        ("log.csv", ["--by", "kind"]),
+        ("log.csv", ["--by", "kind", "--item", "n"]),
+        ("log.csv", ["--propensity", "p"]),
+        ("log.parquet", ["--by", "kind", "--item", "n"]),
+        pytest.param("log.parquet", ["--stratum", "kind"], marks=pytest.mark.study),
+        pytest.param("log.parquet", ["--by", "kind"], marks=pytest.mark.study),
+        pytest.param("log.parquet", ["--propensity", "p"], marks=pytest.mark.study),
     ],
 )
-@pytest.mark.parametrize("file", ["log.csv", "log.parquet"])
 def test_with_a_threshold_scores_are_verdicts_in_all_that_is_asked(ask, monkeypatch, more, file):
     """As a table of verdicts made by hand, also if an engine counts it."""
     table = pd.read_csv("log.csv").assign(

@@ -11,7 +11,7 @@ from refusals import command_refused
 from bayesjudge import judge
 from bayesjudge.cli import main
 from bayesjudge.cli.commands import COMMANDS, build_app
-from bayesjudge.cli.judge import _trusted, percents_of_gain
+from bayesjudge.cli.judge import _trusted, _weak_spots, percents_of_gain
 from bayesjudge.cli.options import CALIBRATION
 from bayesjudge.datasets import keep_labels, xstest
 from bayesjudge.prevalence import Counts, classes, people, scores
@@ -489,3 +489,9 @@ def test_several_people_err_too(tmp_path, capsys):
     assert "behind people's errors" in capsys.readouterr().out
     for more in (["--card", str(tmp_path / "c.json"), "--name", "j"], ["--by", "no such"]):
         assert main([*words, *more])
+
+
+def test_that_no_column_tells_where_a_judge_errs_is_said():
+    (section,) = _weak_spots([], "the judge")
+    assert len(section.lines) == 1
+    assert not _weak_spots(None, "the judge")

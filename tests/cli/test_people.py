@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import in_turn, study_but
 
 from bayesjudge.cli import main
 from bayesjudge.core.labels import proposed
@@ -260,9 +261,10 @@ def _with_no_label(name, *, scored, whole, seed=0):
 @pytest.mark.slow
 @pytest.mark.parametrize("scored", [False, True], ids=["verdicts", "scores"])
 @pytest.mark.parametrize("name", NO_LABELS)
-def test_who_when_and_what_made_it_are_no_labels(name, scored, tmp_path):
+@pytest.mark.parametrize("turns", study_but([2, 1], 2))
+def test_who_when_and_what_made_it_are_no_labels(name, scored, turns, tmp_path):
     """Beside labels such a column hides none, wherever it stands."""
-    for whole in (False, True):
+    for whole in in_turn((scored, not scored), NO_LABELS, name, turns):
         table, words, good, some = _with_no_label(name, scored=scored, whole=whole)
         assert not _truths(table, tmp_path) & {name}
         labels = np.where(some, np.where(good, "good", "bad"), "") if scored else words

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.linalg import cho_solve
 from scipy.optimize import approx_fprime, minimize
 from scipy.special import expit, logit
 from scipy.stats import beta
@@ -34,6 +35,28 @@ def test_slope_of_the_approximate_posterior_by_differences(model):
     _, resp, at_node = learnt._expect(at, told)
     slope = told.count @ learnt._scores(at, told, resp, at_node) + learnt._prior(at)[1]
     assert_allclose(slope, approx_fprime(at, density, 1e-6), rtol=1e-4, atol=1e-2)
+
+
+@pytest.mark.parametrize("model", [panel.PooledDawidSkene(), panel.Correlated()])
+def test_numbers_of_good_items_vary_as_their_slopes_by_differences_say(model):
+    learnt = _LatentTruth(simulated(40, shared_effect=1.0), model)
+    items = panel.Votes.from_frame(panel.simulate(items=30, labelled=0, random_seed=2))
+    known = _VoteMatrices(items)
+
+    def chances(x):
+        return learnt._expect(x, known)[1][:, 1].sum(axis=1)
+
+    def summed(each):
+        return np.bincount(items.generator, known.count * each)
+
+    mean, variance = learnt.good(items)
+    chance = chances(learnt.at)
+    assert_allclose(mean, summed(chance))
+    slopes = [
+        approx_fprime(learnt.at, lambda x, i=i: summed(chances(x))[i], 1e-6) for i in (0, 1, 2)
+    ]
+    delta = np.sum(slopes * cho_solve(learnt.factor, np.transpose(slopes)).T, axis=1)
+    assert_allclose(variance, delta + summed(chance * (1 - chance)), rtol=1e-3)
 
 
 def test_likelihood_of_the_approximation_is_that_of_the_model():
