@@ -10,6 +10,7 @@ import pickle
 import runpy
 import sys
 import time
+import warnings
 from pathlib import Path
 
 # What PyTensor is asked to compile with the least effort it hands to g++, operation by operation:
@@ -199,6 +200,31 @@ def _fast_road(monkeypatch):
         raise failed
 
     monkeypatch.setattr("bayesjudge.compiled.roads._by_nutpie", refuse)
+
+
+@pytest.fixture(autouse=True)
+def _compiling_elsewhere(request, monkeypatch):
+    """A model is compiled in a process that ends: what a compiler leaves in memory ends with it."""
+    marked = request.node.get_closest_marker("sampling") and hasattr(os, "fork")
+    if not marked or "compiled" in request.path.parts:
+        return
+    from bayesjudge.compiled import fast
+
+    def compile_elsewhere(*graphs):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # other threads wait
+            child = os.fork()
+        key = fast.key_of(*graphs)
+        if child == 0:
+            try:
+                fast._write(key, compile_here(*graphs))
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        return fast._read(key) or compile_here(*graphs)
+
+    compile_here = fast._compile
+    monkeypatch.setattr(fast, "_compile", compile_elsewhere)
 
 
 @pytest.fixture(autouse=True)
