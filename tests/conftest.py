@@ -8,6 +8,7 @@ import hashlib
 import os
 import pickle
 import runpy
+import signal
 import sys
 import time
 import warnings
@@ -216,6 +217,7 @@ def _compiling_elsewhere(request, monkeypatch):
             child = os.fork()
         key = fast.key_of(*graphs)
         if child == 0:
+            signal.alarm(600)  # should it ever wait for a thread that it does not have
             try:
                 fast._write(key, compile_here(*graphs))
             finally:

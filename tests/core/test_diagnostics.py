@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 import xarray as xr
+from scipy.stats import norm
 
-from bayesjudge.core.convergence import ess_bulk, ess_tail, mcse_mean, r_hat
+from bayesjudge.core.convergence import _normal_scores, ess_bulk, ess_tail, mcse_mean, r_hat
 from bayesjudge.core.diagnostics import against_exact, gate
 
 
@@ -95,3 +96,10 @@ def test_draws_that_say_nothing_have_no_diagnostics():
     for values in (np.zeros((4, 3)), np.array([[0.0, 1, 2, 3, np.nan]] * 4)):
         assert np.isnan([f(values) for f in (r_hat, ess_bulk, ess_tail, mcse_mean)]).all()
     assert ess_bulk(np.ones((4, 100))) == 400
+
+
+def test_ranks_become_normal_quantiles_by_bloms_formula():
+    draws = np.array([[3.0, 1.0, 4.0], [1.0, 5.0, 9.0]])
+    ranks = np.array([[3, 1.5, 4], [1.5, 5, 6]])
+    expected = norm.ppf((ranks - 0.375) / 6.25)
+    np.testing.assert_allclose(_normal_scores(draws), expected, rtol=1e-12)
