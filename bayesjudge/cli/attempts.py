@@ -31,7 +31,7 @@ from bayesjudge.cli.options import (
 from bayesjudge.cli.output import Results, Story, present
 from bayesjudge.cli.priors import Priors
 from bayesjudge.cli.source import Source, open_source
-from bayesjudge.core.answer import chance, numbers, points
+from bayesjudge.core.answer import chance, mirrored, numbers, points
 from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.decide.decision import EXIT_CODES, Outcome
@@ -207,8 +207,11 @@ def _compared(extra: Sequence[Estimate]) -> list[Section]:
     for _, at, row in gaps.only("pass_hat_k_difference").rows():
         sure = gaps["probability_better", *at.values()].value
         fields.append({**at, **row._asdict(), "probability": sure})
+        names = [str(at["first"]), str(at["second"])]
+        if row.value < 0:  # the better one first
+            row, sure, names = mirrored(row), 1 - sure, names[::-1]
         lines.append(
-            f"{at['first']} less {at['second']},{every_time(int(str(at['k'])))}: {points(row)}, "
+            f"{' less '.join(names)},{every_time(int(str(at['k'])))}: {points(row)}, "
             f"better with probability {chance(sure)}"
         )
     return [Section(f"Differences ({gaps.method})", lines, "differences", fields, detail=False)]

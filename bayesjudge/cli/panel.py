@@ -288,7 +288,7 @@ def _budget(votes: Votes, asked: float | None, ci_prob: float) -> Section | None
     wide = f"{ci_prob:.0%} intervals {width:g} wide"
     line = f"there are enough for {wide}"
     if more:
-        line = f"{wide} need {sum(more.values()):,} more, at random{each}"
+        line = f"{wide} need {sum(more.values()):,} more labels, at random{each}"
     if more and not votes.is_labelled.any():
         line += (
             ". This takes each share to be the judges' pass rate, which no label has checked; a "

@@ -254,7 +254,7 @@ def plot_intervals(
     """
     colours = {method: f"C{i % 10}" for i, method in enumerate(dict.fromkeys(table["method"]))}
     quoted = table.attrs.get("quoted")
-    named = {method: f"{method} (the answer)" if method == quoted else method for method in colours}
+    named = {method: f"answer: {method}" if method == quoted else method for method in colours}
     keys = entries_of(table)
     one_thing, one_quantity = keys.nunique() == 1, table["quantity"].nunique() == 1
     grouped = not one_thing and len(colours) > 1
@@ -271,7 +271,7 @@ def plot_intervals(
             thick: Any = {"lw": 1.2 if many else 2.5, "alpha": 0.7}
             ax.plot([entry["low"], entry["high"]], [row, row], color=colour, **thick)
             ax.plot(entry["value"], row, "o", color=colour, ms=3 if many else 5)
-            if entry["value"] != entry["value"]:  # nan
+            if np.isnan(entry["value"]) and np.isnan(entry["low"]):  # not even bounds
                 place: dict[str, Any] = {
                     "transform": ax.get_yaxis_transform(),
                     "va": "center",
@@ -318,7 +318,7 @@ def _title(table: pd.DataFrame, keys: pd.Series) -> str:
     name = _quantity_of(table)
     name = name[:1].upper() + name[1:]
     if not len(rows):
-        return f"{name}: no answer"
+        return f"{name}: {'bounds only' if table[first]['low'].notna().any() else 'no answer'}"
     several = rows["method"].nunique() > 1
     quoted = rows[rows["method"] == table.attrs.get("quoted")] if several else rows
     if several and not len(quoted):  # a title that names a method would quote it

@@ -458,6 +458,10 @@ def _brief_end(console: Console, page: Page, style: Style, *, quiet: bool) -> No
     shown = page.cautions if style.every else answer.cautions
     cautions = [c for c in shown if c.id not in corrected]
     lines = [": ".join(pair) for pair in once(cautions)]
+    names = {c.id for c in page.cautions} - corrected - {c.id for c in cautions}
+    if names:
+        which = [n for n in dict.fromkeys(c.id for c in page.cautions) if n in names]
+        lines.append(f"of numbers that are not quoted: {listed(which)} (--details)")
     _section(console, "Cautions" if lines else "", lines)
     stuck = [fit for fit in page.fits if not fit.converged and fit.method != answer.method]
     _section(console, "", [f"{fit.method} did not converge: --details" for fit in stuck])

@@ -50,6 +50,17 @@ def test_command_says_what_the_module_says(runs, capsys):
     assert len(told["plan"]) == 6
 
 
+def test_the_better_agent_stands_first_in_a_difference(runs, tmp_path, capsys):
+    table = pd.read_csv(runs)
+    table["agent"] = table["agent"].map({"agent 1": "z", "agent 2": "a"})
+    table.to_csv(tmp_path / "turned.csv", index=False)
+    assert main(["attempts", str(tmp_path / "turned.csv"), *ABOUT, "--k", "1", "4"]) == 0
+    lines = [x.strip() for x in capsys.readouterr().out.splitlines() if " less " in x]
+    lines = [line for line in lines if "probability" in line]
+    assert [line[:8] for line in lines] == ["z less a"] * 2
+    assert all(float(line.rpartition(" ")[2]) > 0.9 for line in lines)
+
+
 def test_two_people_and_lost_verdicts_are_read(runs, tmp_path, capsys):
     table = pd.read_csv(runs)
     table["other"] = table["human"].where(table["attempt"] < 3)

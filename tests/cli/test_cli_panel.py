@@ -196,7 +196,7 @@ def test_labels_needed_are_said(long, table, capsys):
     assert main(["panel", str(long), "--truth", "truth", "--no-nuts", "--width", "0.05"]) == 0
     out = " ".join(capsys.readouterr().out.split())
     more = bj.panel.labels_needed(bj.panel.Votes.from_frame(table), width=0.05)["more"]
-    assert f"95% intervals 0.05 wide need {more.sum()} more, at random: g4 {more['g4']}" in out
+    assert f"intervals 0.05 wide need {more.sum()} more labels, at random: g4 {more['g4']}" in out
 
 
 @pytest.fixture(scope="module")

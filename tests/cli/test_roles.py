@@ -7,7 +7,7 @@ from bayesjudge.cli.shapes.common import values
 from bayesjudge.cli.shapes.of_orders import in_both_orders
 from bayesjudge.cli.shapes.roles import describe
 from bayesjudge.cli.shapes.table import Table
-from bayesjudge.cli.shapes.words import is_model, words_of
+from bayesjudge.cli.shapes.words import is_model, says_judge, words_of
 
 
 def _table(rows=60, **columns):
@@ -312,3 +312,18 @@ def test_items_that_count_within_each_of_a_few_systems_are_the_items():
                             verdict=lambda i: ("PASS", "FAIL")[i % 3 > 0],
                             human=lambda i: ("PASS", "FAIL")[i % 2] if i % 4 else ""))  # fmt: skip
     assert (roles.item, roles.system, roles.counter) == ("item", "system", None)
+
+
+def test_an_evaluation_is_a_judge_s_unless_people_are_named_and_a_scenario_is_an_item():
+    table = _table(**{
+        "scenario": lambda i: f"s{i // 4}",
+        "evaluation.label": lambda i: ("yes", "no")[i % 3 > 0],
+        "annotation.label": lambda i: ("yes", "no")[i % 2] if i % 5 == 0 else "",
+    })  # fmt: skip
+    roles = describe(table)
+    assert roles.item == "scenario"
+    assert (roles.verdicts, roles.truths) == (["evaluation.label"], ["annotation.label"])
+    judged = {
+        name: says_judge(name) for name in ("assessment", "human evaluation", "QA assessment")
+    }
+    assert judged == {"assessment": True, "human evaluation": False, "QA assessment": False}

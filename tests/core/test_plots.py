@@ -52,6 +52,24 @@ def test_a_title_names_the_quoted_method_or_none():
     assert plot_intervals(table).get_title(loc="left") == said
 
 
+def test_bounds_are_drawn_and_called_so():
+    bounds = TABLE.assign(value=np.nan)
+    ax = plot_intervals(bounds)
+    assert not ax.texts
+    assert ax.get_title(loc="left") == f"{QUANTITY}: bounds only"
+    ax = plot_intervals(bounds.assign(low=np.nan, high=np.nan))
+    assert [text.get_text() for text in ax.texts] == ["no answer"]
+    assert ax.get_title(loc="left") == f"{QUANTITY}: no answer"
+
+
+def test_the_answer_is_marked_where_a_long_name_is_cut():
+    table = pd.concat([TABLE.assign(method="m" * 90), TABLE.assign(method="b")], ignore_index=True)
+    table.attrs["quoted"] = "m" * 90
+    first, second = plot_intervals(table).get_yticklabels()
+    assert first.get_text().startswith("answer: mmm")
+    assert second.get_text() == "b"
+
+
 @pytest.mark.slow
 def test_many_intervals_fit_on_a_page():
     many = [TABLE.assign(system=f"s{i}", method=m) for i in range(50) for m in "abcdefg"]

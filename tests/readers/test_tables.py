@@ -490,7 +490,7 @@ def test_fields_of_objects_are_columns(tmp_path):
     (tmp_path / "rows.json").write_text(json.dumps(rows))
     (tmp_path / "rows.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
     for path in tmp_path.iterdir():
-        assert tables.names_in(path) == ["id", "judge", "judge.label", "judge.p.good", "a.b"], path
+        assert tables.names_in(path) == ["id", "judge.label", "judge.p.good", "a.b"], path
         table = read_table(path, ["judge.label", "a.b"], numbers=["judge.p.good"])
         assert table["judge.label"].to_pylist() == [None, "good"]
         assert table["judge.p.good"].to_pylist() == [None, 0.25]
@@ -539,3 +539,13 @@ def test_a_row_that_is_empty_in_all_columns_is_no_row(mark, tmp_path):
     (tmp_path / "book.csv").write_text("\n".join(mark.join(row) for row in rows))
     table = read_table(tmp_path / "book.csv", ["verdict", "truth"])
     assert table["verdict"].to_pylist() == ["yes", None, "no"]
+
+
+def test_an_object_that_is_null_in_some_rows_is_no_column_beside_its_fields(tmp_path):
+    path = tmp_path / "rows.json"
+    people = [{"label": "yes", "by": "kim"}, None, {}]
+    path.write_text(json.dumps([{"id": i, "human": said} for i, said in enumerate(people)]))
+    assert files.File(path).fields == ["id", "human.label", "human.by"]
+    flat = [{"judge": "gpt", "judge.label": "yes"}, {"judge": None, "judge.label": "no"}]
+    path.write_text(json.dumps(flat))
+    assert files.File(path).fields == ["judge", "judge.label"]
