@@ -18,6 +18,8 @@ from numpydoc.validate import validate
 import bayesjudge as bj
 from bayesjudge import decide, judge, lab, prevalence, rubric
 from bayesjudge.cli import main
+from bayesjudge.core.words import words_in
+from bayesjudge.readers.formats.promptfoo import UNPARSED
 
 PACKAGE = Path(bj.__file__).parent
 TOP = PACKAGE.parent
@@ -28,9 +30,52 @@ OWN = [one for one in CONTRACTS if not one.name.startswith("pass_share")]
 PUBLIC = [bj, decide, judge, lab, rubric, *(one.module for one in CONTRACTS)]
 sys.path.insert(0, str(TOP / "tools"))
 
+import phrases  # noqa: E402
 import structure  # noqa: E402
 
 each_module = pytest.mark.parametrize("one", CONTRACTS, ids=lambda one: one.name)
+
+
+# Sentences --------------------------------------------------------------------------------------
+
+
+#: Of the command line's library, which has no field for what it guesses; of graders in logs of
+#: promptfoo; and "good outputs" in headings and cautions, where people call a pass otherwise.
+READ = {
+    "bayesjudge/cli/app.py": {"'Did you mean' in message"},
+    "bayesjudge/readers/formats/promptfoo.py": {repr(UNPARSED.pattern)},
+    "bayesjudge/core/estimate.py": {"'it does not'", "'judge calls so'"},
+}
+
+
+def test_no_code_reads_a_sentence_of_our_own():
+    """What is compared, looked for in a text or replaced in it."""
+    read = {}
+    for path, text in FILES.items():
+        for node in filter(phrases.holds_phrase, phrases.searched(ast.parse(text))):
+            read.setdefault(path, set()).add(ast.unparse(node))
+    assert read == READ
+
+
+def test_choices_stand_in_one_order():
+    """Python keeps one order of a `Literal`, that which it met first: imports would decide it."""
+    orders = {}
+    for path, text in FILES.items():
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "Literal":
+                choices = ast.unparse(node.slice).strip("()").split(", ")
+                orders.setdefault(frozenset(choices), {}).setdefault(tuple(choices), path)
+    assert not [different for different in orders.values() if len(different) > 1]
+
+
+def test_each_sentence_of_a_problem_is_asked_for():
+    code = "".join(FILES.values())
+    problems = words_in("bayesjudge.core")["sentences"]["problems"]
+    assert not [id for id in problems if f'"{id}"' not in code and id not in COMPOSED]
+
+
+#: Ids that are put together.
+COMPOSED = {"repeats-of-systems", "repeats-of-judges", "repeats-of-perhaps-judges"}
 
 
 # Names and docstrings ---------------------------------------------------------------------------

@@ -43,7 +43,9 @@ def count(file: Path) -> tuple[int, int]:
     return len(found), sum(map(holds_phrase, found))
 
 
-READS = {"startswith", "endswith", "split", "partition", "find", "index", "match", "search"}
+READS = {"startswith", "endswith", "removeprefix", "removesuffix", "split", "partition", "find",
+         "index", "count", "match", "fullmatch", "search", "findall", "finditer", "sub", "replace",
+         "compile"}  # fmt: skip
 DECIDES = (ast.If, ast.IfExp, ast.For, ast.While, ast.ExceptHandler, ast.BoolOp, ast.comprehension)
 
 

@@ -210,11 +210,10 @@ def _moved_more(moved: Estimate, order: list[tuple[Any, ...]]) -> tuple[str, ...
     rows = rows_of([moved], "share_moved")
     named = [place for place in order if place in rows][:MOST_NAMED]
     shares = [
-        f"{percents(rows[place], None if i else moved.ci_prob)} of scores moved by {limit} under "
-        f"'{place[-1]}'{_of_judge(place)}"
+        f"{percents(rows[place], None if i else moved.ci_prob)}"
+        f"{'' if i else f' of scores moved by {limit}'} under '{place[-1]}'{_of_judge(place)}"
         for i, place in enumerate(named)
     ]
-    shares[1:] = [share.replace(f" of scores moved by {limit}", "") for share in shares[1:]]
     again = [rows[place] for place in rows if place not in order]
     most = max((row.value for row in again), default=np.nan)
     unchanged = f" ({percent_of(most)} if the same text is judged again)" * bool(again)

@@ -62,7 +62,7 @@ def closed_forms(
     if heavy and np.isfinite(shifts.span):
         estimates.append(rms_shift(shifts, ci_prob=ci_prob, interval="distribution_free"))
     if not why:
-        prior: Literal["worst", "spread"] = "worst" if step is None else "spread"
+        prior: Literal["spread", "worst"] = "worst" if step is None else "spread"
         estimates.append(exact(shifts, step=step, prior=prior, ci_prob=ci_prob))
     return tuple(estimates)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import atexit
 import gc
 import os
@@ -10,7 +9,6 @@ import re
 import shlex
 import sys
 from collections.abc import Sequence
-from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -24,7 +22,7 @@ from cyclopts import (
 )
 
 import bayesjudge
-from bayesjudge.cli.commands import COMMANDS, build_app, command_of
+from bayesjudge.cli.commands import COMMANDS, build_app, command_of, in_options
 from bayesjudge.cli.mending import mended
 from bayesjudge.cli.options import needed
 from bayesjudge.core.calls import note_call
@@ -156,10 +154,7 @@ def _with_line(message: str, app: App, tokens: Sequence[str], problems: Sequence
 
 def _problems(error: InputError, app: App, tokens: Sequence[str]) -> str:
     """The problems, with options spelled as the command line spells them."""
-    options = _options_of(app, tokens)
-    named = {option.removeprefix("--").replace("-", "_"): option for option in options}
-    worded = [problem.in_words(lambda name: named.get(name, name)) for problem in error.problems]
-    problems = [_as_options(text, options) for text in worded]
+    problems = in_options(error.problems, app, tokens)
     in_python = re.fullmatch(rf"({'|'.join(bayesjudge.__all__)})\.[\w.]+", error.subject)
     first = [*takewhile(lambda word: not _is_option(word), tokens[1:])]
     files = [Path(word).name for word in first or tokens if _is_file(word)]
@@ -168,41 +163,6 @@ def _problems(error: InputError, app: App, tokens: Sequence[str]) -> str:
     if len(problems) == 1:
         return f"{subject}: {problems[0]}"
     return "\n  - ".join([f"{subject}:", *problems])
-
-
-def _options_of(app: App, tokens: Sequence[str]) -> list[str]:
-    """The options of the command that is called."""
-    step, _ = command_of(app, tokens)
-    known = step.default_command is not None
-    arguments = step.assemble_argument_collection(parse_docstring=False) if known else ()
-    return [argument.names[0] for argument in arguments if argument.names]
-
-
-def _as_options(text: str, options: Sequence[str]) -> str:
-    """Write ``unparsed='fail'``, as a module says it, as ``--unparsed fail``.
-
-    What takes several at once, such as ``judges=``, is an option that may be repeated: ``--judge``.
-    """
-    for option in options:
-        name = re.escape(option.removeprefix("--").replace("-", "_"))
-        text = re.sub(rf"\b{name}=(\[[^][]*\])(, (?=\w+=\[))?", partial(_as_words, option), text)
-        text = re.sub(rf"\b{name}s?=('[^']*'|\"[^\"]*\")", partial(_as_word, option), text)
-        text = re.sub(rf"\b{name}=(?=\d)", f"{option} ", text)
-        text = re.sub(rf"\b{name}s?=(?=[,) ]|$)", option, text)
-    return text
-
-
-def _as_word(option: str, match: re.Match[str]) -> str:
-    return shlex.join(as_words(option, [match[1][1:-1]]))
-
-
-def _as_words(option: str, match: re.Match[str]) -> str:
-    """Write ``['I', 'not sure']``, the values of an argument, as a shell takes them."""
-    try:
-        values = [str(value) for value in ast.literal_eval(match[1])]
-    except (SyntaxError, ValueError):
-        return match[0]
-    return shlex.join(as_words(option, values)) + (" " if match[2] else "")
 
 
 def _usage(error: CycloptsError, app: App, tokens: Sequence[str]) -> str:
@@ -215,13 +175,14 @@ def _usage(error: CycloptsError, app: App, tokens: Sequence[str]) -> str:
         # a command may have more to say of an option that it cannot do without
         lessons = getattr(error.target, "lessons", {})
         needed = _missing(error, app, tokens)
-        if error.keyword is None and len(needed) > 1 and "Did you mean" not in message:
+        guessed = "Did you mean" in message  # the words of cyclopts
+        if error.keyword is None and len(needed) > 1 and not guessed:
             lines = [lessons.get(name) or f"{name} is needed: {text}" for name, text in needed]
             message = "\n".join(lines)
         elif lessons.get(argument.name):
             lesson = lessons[argument.name]
-            return f"{message}\n{lesson}" if "Did you mean" in message else lesson
-        elif error.keyword is None and "Did you mean" not in message:
+            return f"{message}\n{lesson}" if guessed else lesson
+        elif error.keyword is None and not guessed:
             helped = {option.name: str(option.parameter.help) for option in _arguments(error, app)}
             message = f"{argument.name} is needed: {helped.get(argument.name, 'no default')}"
     if isinstance(error, UnusedCliTokensError):

@@ -109,7 +109,7 @@ class Labelled(OfPeople):
     by: Annotated[str | None, BY, FIRST] = None
     item: Item = None
     repeats: Annotated[Literal["system", "judge"] | None, OF_TABLE] = None
-    unparsed: Annotated[Literal["fail", "verdict", "drop"] | None, OF_TABLE] = None
+    unparsed: Annotated[Literal["verdict", "fail", "drop"] | None, OF_TABLE] = None
 
     @property
     def judged(self) -> list[str]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import shlex
 from collections.abc import Sequence
 from importlib.resources import files
 
 from cyclopts import App
 
+from bayesjudge.core.errors import Problem
+from bayesjudge.core.screen import as_words
 from bayesjudge.core.version import __version__
 from bayesjudge.core.words import words_in
 
@@ -35,6 +39,27 @@ def command_of(app: App, words: Sequence[str]) -> tuple[App, list[str]]:
         app = app[word]
         named.append(word)
     return app, named
+
+
+def in_options(problems: Sequence[Problem], app: App, tokens: Sequence[str]) -> list[str]:
+    """The problems, with options named where they name arguments: ``--judge`` for ``judges=``."""
+    step, _ = command_of(app, tokens)
+    known = step.default_command is not None
+    arguments = step.assemble_argument_collection(parse_docstring=False) if known else ()
+    names = [argument.name for argument in arguments]
+    options = {name.removeprefix("--").replace("-", "_"): name for name in names}
+
+    def spelled(name: str, value: str) -> str:
+        single = name if value[:1] in set("[0123456789") else name.removesuffix("s")
+        option = options.get(name) or options.get(single)
+        try:
+            given = ast.literal_eval(value or "[]")
+        except (SyntaxError, ValueError):
+            return ""
+        values = [str(each) for each in (given if isinstance(given, list) else [given])]
+        return (shlex.join(as_words(option, values)) or option) if option else ""
+
+    return [problem.in_words(spelled) for problem in problems]
 
 
 def build_app(tokens: Sequence[str], *, every: bool = False) -> App:

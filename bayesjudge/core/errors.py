@@ -6,12 +6,19 @@ All the problems of one input are raised together.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from bayesjudge.core.words import sentence, sentences
+
+#: An argument in a sentence: its name, and the value that is proposed for it.
+ARGUMENT = re.compile(
+    r"""\b([a-z_]\w*)=(\[[^][]*\]|'[^']*'|"[^"]*"|\d+(?:\.\d+)?|(?=[,) ]|$))"""
+    r"(?:(?<=\]),(?= \w+=\[))?"
+)
 
 
 @dataclass(frozen=True)
@@ -47,13 +54,21 @@ class Problem:
     def __str__(self) -> str:
         return self.in_words()
 
-    def in_words(self, spelled: Callable[[str], str] = str) -> str:
-        """The whole sentence, its argument named as it is spelled where the sentence is read."""
+    def in_words(self, spelled: Callable[[str, str], str] = lambda name, value: "") -> str:
+        """The whole sentence, with arguments as they are spelled where it is read.
+
+        A sentence is a template, whose arguments stand in it as Python has them: ``item=``,
+        ``unparsed='drop'``, ``judges=['a', 'b']``, ``kept=5``; the one of a predicate is before it.
+        ``spelled(name, value)`` writes them, or nothing where they stay as they are.
+        """
         if not self.sentence:
-            return sentence("problems", self.id, "", self.numbers)
-        shown = repr(self.value) if isinstance(self.value, str) else self.value
-        whole = f"{spelled(self.argument)} {self.sentence}, got {shown}"
-        return whole if self.predicate else self.sentence
+            text = sentence("problems", self.id, "", self.numbers)
+        elif self.predicate:
+            shown = repr(self.value) if isinstance(self.value, str) else self.value
+            text = f"{spelled(self.argument, '') or self.argument} {self.sentence}, got {shown}"
+        else:
+            text = self.sentence
+        return ARGUMENT.sub(lambda mark: spelled(mark[1], mark[2]) or mark[0], text)
 
     def of(self, name: object) -> Problem:
         """The same problem, of one of several things that are named."""

@@ -129,7 +129,7 @@ class Monitor(Shown):
         *,
         at_least: float,
         probability: float = 0.95,
-        target: Literal["items", "population"] = "items",
+        target: Literal["population", "items"] = "items",
         strategy: Strategy = "random",
         judge: bool = True,
         most_labels: int | None = None,

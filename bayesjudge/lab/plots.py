@@ -21,7 +21,7 @@ SHOWN = {
     "width": "mean width of the interval",
     "bias": "bias of the estimate",
     "rmse": "root mean squared error",
-    "score": "interval score (lower is better)",
+    "score": "interval score",
 }
 #: As many names fit over the lines.
 FEW = 12
@@ -212,7 +212,8 @@ def plot_coverage(
         ax.fill_between(part[x], *ends, color=f"C{i % 10}", alpha=0.2, lw=0)
     if shown in ("coverage", "bias"):
         ax.axhline(ci_prob if shown == "coverage" else 0, color="0.4", lw=0.8, ls="--")
-    ax.set(xlabel=_words(x), ylabel=f"{SHOWN[shown]}, {_words(quantity)}")
+    better = " (lower is better)" if shown == "score" else ""
+    ax.set(xlabel=_words(x), ylabel=f"{SHOWN[shown]}{better}, {_words(quantity)}")
     write_title(ax, _worst(rows, x, shown))
     ax.legend(fontsize="small")
     return ax
@@ -227,5 +228,4 @@ def _worst(rows: Any, x: str, shown: str) -> str:
     worst = known.loc[size.idxmin() if shown == "coverage" else size.idxmax()]
     place = worst[x] if isinstance(worst[x], str) else f"{worst[x]:.3g}"
     word = "Least" if shown == "coverage" else "Largest"
-    what = SHOWN[shown].removesuffix(" (lower is better)")
-    return f"{word} {what}: {worst[shown]:.3g}, {worst['method']} at {_words(x)} {place}"
+    return f"{word} {SHOWN[shown]}: {worst[shown]:.3g}, {worst['method']} at {_words(x)} {place}"

@@ -375,8 +375,10 @@ def _basis(votes: Votes | None) -> str:
     if votes is None:
         return ""
     labelled = int(votes.labelled.sum())
-    chosen = how_chosen(votes.design, CHOSEN)
-    chosen = chosen.removesuffix(" within each generator") if votes._unnamed else chosen
+    words = {
+        name: text for name, text in CHOSEN.items() if not (votes._unnamed and name == "random")
+    }
+    chosen = how_chosen(votes.design, words)
     labels = f"{labelled:,} of them labelled ({chosen})" if labelled else "none of them labelled"
     of = "" if votes._unnamed else f" of {how_many(len(votes.generators), 'generator')}"
     judges = how_many(len(votes.judges), "judge")

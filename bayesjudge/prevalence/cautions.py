@@ -73,7 +73,7 @@ BORROW = (
     "--by COLUMN --calibration random --pooling partial; in Python PooledErrorRates())"
 )
 #: The same of several judges.
-BORROW_EACH = BORROW.replace("read", "take one judge's column, read", 1)
+BORROW_EACH = f"take one judge's column, {BORROW}"
 
 
 @findings.register

@@ -217,7 +217,7 @@ class Verdicts:
         pass_value: Any = None,
         fail_value: Any = None,
         missing_value: Any = None,
-        unparsed: Literal["fail", "drop", "verdict"] | None = None,
+        unparsed: Literal["verdict", "fail", "drop"] | None = None,
         score: str | None = None,
         scale: Scale | None = None,
         truth_scale: tuple[float, float] | None = None,

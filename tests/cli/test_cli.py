@@ -356,7 +356,7 @@ REFUSED = {
     "prevalence gpt4.xlsx @": "there is no such file; did you mean 'gpt4.csv'?",
     "prevalence all.csv @ --by sytem": "no column 'sytem'; did you mean 'system'?",
     "prevalence all.csv @ --by system": "11 rows have no verdict; say what they are: --unparsed",
-    "prevalence all.csv @ --unparsed skip": 'Invalid value "skip" for --unparsed. Choose from: ',
+    "prevalence all.csv @ --unparsed skip": 'Choose from: "verdict", "fail", "drop"',
     "prevalence all.csv @ --item item --unparsed drop": "occur more than once",
     "prevalence words.csv @": "'maybe' is neither pass nor fail; values found: 'maybe', 'no'",
     "prevalence words.csv @ --pass-value ja": "no row has the pass value ['ja']",

@@ -62,3 +62,35 @@ def test_an_error_comes_out_of_another_process_whole():
     assert (again.subject, again.problems, str(again)) == ("a", error.problems, "a: b; c")
     assert again.has("of-c", value=3)
     assert not again.has("of-c", value=4)
+
+
+def test_a_sentence_is_a_template_that_python_and_a_shell_fill_otherwise():
+    given = Problem("fits", "", "width", 3, predicate=True)
+    assert str(given) == "width fits, got 3"
+    assert given.in_words(lambda name, value: f"--{name}") == "--width fits, got 3"
+    marks = []
+    text = "a=1.5, b=['x', 'y'], c=['z'], d='u v' (e=) f= g=h"
+    written = Problem(text).in_words(lambda *mark: marks.append(mark) or f"<{mark[0]}>")
+    assert marks == [
+        ("a", "1.5"), ("b", "['x', 'y']"), ("c", "['z']"), ("d", "'u v'"), ("e", ""), ("f", ""),
+    ]  # fmt: skip
+    assert written == "<a>, <b> <c>, <d> (<e>) <f> g=h"
+    assert Problem(text).in_words() == text
+
+
+def test_a_requirement_is_a_sentence_an_argument_or_an_id():
+    def ask():
+        with checking("a") as require:
+            require(True, "never", n=1)
+            require(False, "plain", "its-id")
+            require(False, "is 1", n=0)
+            require(False, "in-use", path="x")
+
+    with pytest.raises(bj.InputError) as refused:
+        ask()
+    plain, argument, worded = refused.value.problems
+    assert (str(plain), plain.id, plain.argument) == ("plain", "its-id", "")
+    assert str(argument) == "n is 1, got 0"
+    assert (argument.argument, argument.value) == ("n", 0)
+    assert (worded.id, worded.numbers, "'x'" in str(worded)) == ("in-use", {"path": "x"}, True)
+    assert worded.of("b") == Problem(f"b: {worded}", "in-use", numbers={"path": "x"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from bayesjudge.cli.commands import build_app, in_options
 from bayesjudge.cli.label_file import keys_of
 from bayesjudge.cli.shapes import Lacking, Line
 from bayesjudge.cli.shapes.common import MOST_JUDGES
@@ -57,7 +58,8 @@ def join(table: Table, source: Source, other: Source, truths: Sequence[str]) -> 
         rows = source.table([*read, *truths])
     except InputError as error:
         line = Line("prevalence", str(source.path), labels)
-        return Lacking("prevalence", f"tried `{line}`: {error.message[:300]}")
+        worded = "; ".join(in_options(error.problems, build_app(line.words), line.words))
+        return Lacking("prevalence", f"tried `{line}`: {worded[:300]}")
     absent = {n: c for n, c in describe(columns, truths).absent.items() if n in truths}
     cells = {n: ["" if c is None else str(c) for c in rows[n].to_pylist()]
              for n in rows.column_names}  # fmt: skip

@@ -257,9 +257,9 @@ def _pass_rate(rates: dict[str, float]) -> float:
 
 def _kinds(name: str, m: int, rates: dict[str, float]) -> Allocation:
     """Labels of good and of bad items that are expected of a way of choosing."""
-    if name == "half good, half bad":
+    if CALIBRATIONS[name] == "by_truth":
         return Allocation((m + 1) // 2, m // 2)
-    if name == "by verdict":
+    if CALIBRATIONS[name] == "by_verdict":
         passed, missed = _good_by_verdict(rates)
         right = (m + 1) // 2 * passed + m // 2 * missed
         return Allocation(right, m - right)
