@@ -10,6 +10,12 @@ import numpy as np
 LARGEST_KEY = 2**62
 
 
+def ratio(part: Any, whole: Any) -> np.ndarray:
+    """A part over its whole; ``nan`` where there is nothing of that."""
+    part, whole = np.broadcast_arrays(np.asarray(part, float), np.asarray(whole, float))
+    return np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)
+
+
 def collapse(rows: np.ndarray, count: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Find the distinct rows of a table of whole numbers, and how often each occurs."""
     first, place = distinct(rows)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bayesjudge.core.counting import ratio
 from bayesjudge.panel.checks import vote_weights
 from bayesjudge.panel.data import MISSING, Votes
 from bayesjudge.panel.voting import require_binary
@@ -33,8 +34,7 @@ class Summary:
     def rate(self) -> np.ndarray:
         """Mean vote of all items of each generator."""
         n = self.labelled_n + self.other_n
-        with np.errstate(invalid="ignore"):
-            return (self.labelled_n * self.labelled_rate + self.other_n * self.other_rate) / n
+        return ratio(self.labelled_n * self.labelled_rate + self.other_n * self.other_rate, n)
 
     @classmethod
     def of(cls, votes: Votes) -> Summary:
@@ -81,5 +81,4 @@ class Summary:
 def mean_vote(votes: Votes) -> np.ndarray:
     """Share of the votes given on an item that pass it; unlabelled near copies count as one."""
     weight = vote_weights(votes)[votes.judge_of_column]
-    with np.errstate(invalid="ignore"):
-        return (votes.votes == 1) @ weight / ((votes.votes != MISSING) @ weight)
+    return ratio((votes.votes == 1) @ weight, (votes.votes != MISSING) @ weight)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from scipy.special import betaincinv, logsumexp
 
+from bayesjudge.core.counting import ratio
 from bayesjudge.core.errors import check_ci_prob, expect
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.fit import Fit
@@ -222,7 +223,7 @@ def _by_votes(votes: Votes, reader: _Reader, ci_prob: float, rng: np.random.Gene
     sure = votes.count * probability.max(axis=1)
     total = np.bincount(votes.generator[open_], sure[open_], len(votes.generators))
     accuracy = _estimate(
-        *(votes, _shares(total.sum(), n.sum()), _shares(total, n), ends, ci_prob),
+        *(votes, ratio(total.sum(), n.sum()), ratio(total, n), ends, ci_prob),
         *(about.method, about.source, assumptions, cautions),
     )
     return Consensus(votes, probability, accuracy)
@@ -299,7 +300,7 @@ def _right(
 
 def _by_draw(right: np.ndarray, n: np.ndarray) -> Any:
     """Share of right labels of all items and by generator, a row per draw."""
-    return _shares(np.column_stack([right.sum(axis=1), right]), np.array([n.sum(), *n]))
+    return ratio(np.column_stack([right.sum(axis=1), right]), np.array([n.sum(), *n]))
 
 
 def _ends(by_draw: np.ndarray, ci_prob: float) -> np.ndarray:
@@ -335,12 +336,6 @@ def _by_fit(fit: Fit, ci_prob: float, rng: np.random.Generator) -> Consensus:
         *(fit.method, fit.source, fit.assumptions, (*cautions, *fit.cautions)),
     )
     return Consensus(votes, probability, accuracy)
-
-
-def _shares(right: Any, n: Any) -> Any:
-    """Of no item there is no share."""
-    right, n = np.asarray(right, float), np.asarray(n, float)
-    return np.divide(right, n, out=np.full(np.broadcast(right, n).shape, np.nan), where=n > 0)
 
 
 def _estimate(

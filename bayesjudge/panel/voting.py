@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from bayesjudge.core.counting import ratio
 from bayesjudge.core.errors import checking, expect
 from bayesjudge.panel.checks import require_identified
 from bayesjudge.panel.data import MISSING, Votes
@@ -105,27 +106,21 @@ def ensemble_rates(votes: Votes, rule: VotingRule) -> tuple[float, float]:
         If there are more than two classes.
     """
     passed = verdicts(votes, rule)
-    with np.errstate(invalid="ignore"):
-        rates = [
-            np.sum(votes.count[(votes.truth == t) & (passed == bool(t))])
-            / np.float64(votes.count[votes.truth == t].sum())
-            for t in (1, 0)
-        ]
-    return float(rates[0]), float(rates[1])
+    kinds = [votes.truth == t for t in (1, 0)]
+    right = [votes.count[kinds[0] & passed].sum(), votes.count[kinds[1] & ~passed].sum()]
+    sensitivity, specificity = ratio(right, [votes.count[kind].sum() for kind in kinds])
+    return float(sensitivity), float(specificity)
 
 
 def prevalence_by(votes: Votes, passed: np.ndarray) -> np.ndarray:
     """Share of each generator's items that `passed` marks."""
     size = len(votes.generators)
-    with np.errstate(invalid="ignore"):
-        return np.bincount(votes.generator, votes.count * passed, size) / votes.items
+    return ratio(np.bincount(votes.generator, votes.count * passed, size), votes.items)
 
 
 def true_prevalence(votes: Votes) -> np.ndarray:
     """Share of good ones among each generator's labelled items."""
-    labelled = votes.labelled
-    with np.errstate(invalid="ignore"):
-        return labelled[:, 1] / labelled.sum(axis=1)
+    return ratio(votes.labelled[:, 1], votes.labelled.sum(axis=1))
 
 
 def choose_threshold(votes: Votes, kind: Literal["at_least_valid", "veto"] = "veto") -> VotingRule:
@@ -165,7 +160,6 @@ def choose_threshold(votes: Votes, kind: Literal["at_least_valid", "veto"] = "ve
     worst = []
     for threshold in range(1, votes.votes.shape[1] + 1):
         passed = verdicts(votes, VotingRule(kind, threshold))[known]
-        with np.errstate(invalid="ignore"):
-            share = np.bincount(votes.generator[known], votes.count[known] * passed, size) / n
+        share = ratio(np.bincount(votes.generator[known], votes.count[known] * passed, size), n)
         worst.append(np.nanmax(np.abs(share - truth)))
     return VotingRule(kind, int(np.argmin(worst)) + 1)

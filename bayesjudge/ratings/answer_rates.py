@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core import methods
+from bayesjudge.core.counting import ratio
 from bayesjudge.core.diagnosis import cautions_of, contradicted
 from bayesjudge.core.draws import chances_of_best
 from bayesjudge.core.errors import check_ci_prob, checking, expect
@@ -135,7 +136,7 @@ def _agreeing(ratings: Ratings) -> Iterator[np.ndarray]:
 def _matched_pairs(ratings: Ratings) -> np.ndarray:
     chosen = ratings.chosen[0]
     n = chosen.sum(axis=1)
-    return _share((chosen * (chosen - 1)).sum(axis=1), n * (n - 1))
+    return ratio((chosen * (chosen - 1)).sum(axis=1), n * (n - 1))
 
 
 def _accepted_pairs(ratings: Ratings, accepting: np.ndarray, sets: np.ndarray) -> np.ndarray:
@@ -144,11 +145,7 @@ def _accepted_pairs(ratings: Ratings, accepting: np.ndarray, sets: np.ndarray) -
         return np.full(len(sets), np.nan)
     with_themselves = ratings.paired_chosen[0].sum(axis=1)
     pairs = ratings.chosen[0].sum(axis=1) * sets - with_themselves
-    return _share((ratings.chosen[0] * accepting).sum(axis=1) - with_themselves, pairs)
-
-
-def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    return np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)
+    return ratio((ratings.chosen[0] * accepting).sum(axis=1) - with_themselves, pairs)
 
 
 def _bootstrap(values: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:

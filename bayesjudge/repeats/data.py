@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from bayesjudge.core.counting import ratio
 from bayesjudge.core.errors import InputError, checking, expect
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.names import require_names
@@ -153,8 +154,7 @@ class Scores(ReadAtOnce):
     @property
     def means(self) -> np.ndarray:
         """Mean score of each cell, shape (n_items, n_judges); ``nan`` if there is no score."""
-        with np.errstate(invalid="ignore"):
-            return self.counts @ np.array(self.scale) / self.repeats
+        return ratio(self.counts @ np.array(self.scale), self.repeats)
 
     @property
     def deviations(self) -> np.ndarray:
