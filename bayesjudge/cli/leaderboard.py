@@ -29,7 +29,7 @@ from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import few
 from bayesjudge.render.page import Section
-from bayesjudge.verdicts.reading import ITEM_COLUMNS
+from bayesjudge.verdicts.reading import ITEM_COLUMNS, SYSTEM_COLUMNS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +43,8 @@ PAIRS = (
     ("first", "second"),
 )
 #: Columns of verdicts there, and those with the places exchanged.
-VERDICTS = {"winner": None, "verdict": None, "preference": None, "g1_winner": "g2_winner"}
+VERDICTS = {"winner": None, "verdict": None, "preference": None, "win_probability": None,
+            "g1_winner": "g2_winner"}  # fmt: skip
 #: Columns of Kaggle's copy of LMArena's votes, which are one verdict together.
 ONE_HOT = ("winner_model_a", "winner_model_b", "winner_tie")
 #: A person's name in the column ``judge`` of LMArena's and MT-bench's votes, with a number.
@@ -178,9 +179,13 @@ def _join(source: Source, labels: Path, roles: dict[str, Any], item: str | None)
     Returns the table's column of the item, of which `item` may be the name in the other file.
     """
     have = source.columns()
-    people = [c for c in (*(roles["people"] or ()), roles["adjudicated"]) if c and c not in have]
+    named = [c for c in (*(roles["people"] or ()), roles["adjudicated"]) if c]
+    people = [c for c in named if c not in have]
     with checking("options") as require:
         words = "--labels needs --people: the columns of that file with people's verdicts"
+        if named:
+            words = f"{source.path.name} has {listed(named)} already: leave --labels out, or give "
+            words += f"people's columns in {labels.name} other names, for --people"
         require(people, needed("--people", words))
     how: dict[str, Any] = {"truth": people, "verdicts": roles["verdict"] or ()}
     how |= {"within": tuple(c for c in (roles["first"], roles["second"]) if c)}
@@ -258,6 +263,8 @@ def _columns(
             "baseline": baseline or "baseline",
         }
     first, other = next(((a, b) for a, b in PAIRS if {a, b} <= {*have}), (None, None))
+    if first is None and names["second"] is None:  # of AlpacaEval, all met one system
+        first = next((c for c in have if c.lower() in SYSTEM_COLUMNS), None)
     given = {"--first": names["first"] or first, "--second": names["second"] or other}
     known = next((name for name in VERDICTS if name in have), None)
     people, verdicts = names["people"], names["verdict"]
@@ -269,13 +276,18 @@ def _columns(
     with checking("options") as require:
         for option, column in given.items():
             absent = column is None and not (option == "--second" and baseline)
-            meaning = "the column with the system whose answer was shown"
-            require(not absent, needed(option, f"{option} is needed: {meaning} {option[2:]}"))
+            words = f"{option} is needed: the column with the system whose answer was shown "
+            words += option[2:]
+            if option == "--second" and given["--first"]:
+                words += "; if all met one system, give it a name: --baseline baseline"
+            require(not absent, needed(option, words))
         words = "--verdict is needed: columns with judges' verdicts, or --people with people's"
-        if {*ONE_HOT} <= {*have}:
-            words += f"; {listed(ONE_HOT)} are one verdict: make one column of them, in pandas "
-            words += f"table['winner'] = table[{[*ONE_HOT]}].idxmax(axis=1), for --people winner"
+        hot = [c for c in ONE_HOT if c in have]
+        lesson = f"{listed(hot)} are one verdict: make one column of them, in pandas "
+        lesson += f"table['winner'] = table[{hot}].idxmax(axis=1), for --people winner"
+        words += f"; {lesson}" if hot else ""
         require(verdicts or people, needed("--verdict", words))
+        require(len(hot) < 2 or not {*hot} & {*(verdicts or ()), *(people or ())}, lesson)
     return {
         "first": given["--first"],
         "second": given["--second"],

@@ -62,18 +62,12 @@ def answer(
     InputError
         If nothing was given, or an estimate was made at another probability.
     """
-    estimates = [
-        estimate for estimate in as_estimates(results, ci_prob, interval) if "strength" in estimate
-    ]
+    estimates = [e for e in as_estimates(results, ci_prob, interval) if "strength" in e]
     battles = next(estimate.data for estimate in estimates if isinstance(estimate.data, Battles))
     of_judges = [estimate for estimate in estimates if _is_judges(estimate)]
-    if battles.labelled or not of_judges:
-        of_people = [estimate for estimate in estimates if estimate not in of_judges]
-        quoted = preferred(
-            of_people or estimates, "strength", lambda estimate: estimate.method.rank
-        )
-    else:
-        quoted = preferred(of_judges, "strength", lambda estimate: estimate.method.rank)
+    of_people = [estimate for estimate in estimates if estimate not in of_judges]
+    wanted = of_people if battles.labelled else of_judges
+    quoted = preferred(wanted or estimates, "strength", lambda estimate: estimate.method.rank)
     fit = next((r for r in results if isinstance(r, Fit) and r.method == quoted.method), None)
     beside = of_judges[0] if of_judges and quoted not in of_judges else None
     known = not _is_judges(quoted) and battles.labelled > 0
@@ -103,17 +97,14 @@ def _sentence(quoted: Estimate, fit: Fit | None, battles: Battles, known: bool) 
     first, second = (battles.systems[i] for i in (top, rivals(strength)[top]))
     row = quoted["lead", first]
     points, two = elo(row, quoted.ci_prob), len(battles.systems) == 2
-    gap = points if two else f"{points} ahead of {second}"
-    rest = second if two else "the rest"
+    behind = f"{points} ahead of {second}"
+    gap, rest = (points, second) if two else (behind, "the rest")
     at = " at equal length" if quoted.method.id.endswith(":equal-length") else ""
     if not known:
         who = quoted.method.setting.removesuffix(":equal-length").removesuffix(":half")
         who = "The judge" if who == "judge" else f"The judge {who}"
         if not _is_judges(quoted):
-            return (
-                f"People were not asked; by judge and prior {first} is {points} ahead of "
-                f"{second}{at}."
-            )
+            return f"People were not asked; by judge and prior {first} is {behind}{at}."
         return f"{who} prefers {first}{at}: {gap}; without people's verdicts, theirs is unknown."
     if fit is None:
         sure, words = row.low > 0, ""
@@ -124,7 +115,7 @@ def _sentence(quoted: Estimate, fit: Fit | None, battles: Battles, known: bool) 
         probably = "" if likely >= SURE else "probably "
         leads = f"People {probably}prefer {first} to {rest}"
     if not sure:
-        leads, gap = "No system leads for people yet", f"{first} is {points} ahead of {second}"
+        leads, gap = "No system leads for people yet", f"{first} is {behind}"
     return f"{leads}{at}: {gap}{words}."
 
 
@@ -194,11 +185,8 @@ def _worth(fit: Fit, ci_prob: float) -> Worth:
     battles, model = fit.data, fit.spec
     assert isinstance(model, CalibratedBattles)
     no_judge = np.zeros((len(battles.first), 0, 3))
-    alone = approximate(
-        replace(battles, judges=(), verdict=no_judge, unparsed=()),
-        model,
-        random_seed=fit.idata.attrs["random_seed"],
-    )
+    people = replace(battles, judges=(), verdict=no_judge, unparsed=())
+    alone = approximate(people, model, random_seed=fit.idata.attrs["random_seed"])
     without, judged = (
         float(np.sqrt(posterior.draws("strength").var(axis=0).sum())) for posterior in (alone, fit)
     )

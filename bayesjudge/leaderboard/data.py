@@ -236,11 +236,9 @@ class Battles(ReadAtOnce):
         with checking("source") as require:
             known = source in self.sources
             require(known, f"no source {source!r}; there are {list(self.sources)}")
-        of_people = source == PEOPLE
-        shares: np.ndarray = (
-            self.people if of_people else self.verdict[:, self.judges.index(source)]
-        )
-        return shares
+        if source == PEOPLE:
+            return np.asarray(self.people)
+        return np.asarray(self.verdict[:, self.judges.index(source)])
 
     def counted(self, source: str) -> np.ndarray:
         """Count the verdicts of a source by the systems shown.

@@ -58,7 +58,7 @@ def _verdicts(
     people = levels[0]
     if judges:
         times = model.sharpness / judges * np.abs(rng.normal(size=(judges, 1)))
-        liking = np.abs(rng.normal(0, model.liking_scale)) * rng.standard_t(LIKING_DF, k)
+        liking = rng.rayleigh(model.liking_scale) * rng.standard_t(LIKING_DF, k)
         people = (times * levels).sum(axis=0) + liking
     verdicts = {}
     for source, pairs in cells.of.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,8 @@ LEAST, MOST, ROUNDS, SMALL = 0.005, 5.0, 6, 0.1
 #: Chains that run side by side, those of more parameters than are corrected, and first steps of
 #: each that are left out.
 CHAINS, FEWER, LEFT_OUT = 200, 40, 30
+#: Where the curvature is all but 0, a chain starts no farther than this from the mode.
+FAR = 5.0
 #: Values of a scale that are drawn from, and standard deviation of the logarithm of a stretch.
 GRID, STRETCH = 120, 0.4
 #: Parameters from which SciPy's solver of triangles is the faster one.
@@ -135,15 +137,18 @@ def _stepped(
 ) -> tuple[Drawn, float]:
     """Draws of short chains, and the share of their steps that were accepted.
 
-    If not `exact`, the log-density of `Density.rest` is its parabola at the mode.
+    If not `exact`, the log-density of `Density.rest` is its parabola at the mode, with a sharpness
+    of at most `MOST` times its prior's scale, since the parabola knows no upper end of it.
     """
     chains = CHAINS if density.size <= MOST_CORRECTED else FEWER
-    x = mode + np.linalg.solve(factor.T, rng.standard_normal((density.size, chains))).T
+    away = np.linalg.solve(factor.T, rng.standard_normal((density.size, chains))).T
+    x = mode + np.clip(away, -FAR, FAR)
     slope, curved = density.derivatives(mode, safe=True)
 
     def parabola(points: np.ndarray) -> np.ndarray:
-        away = points - mode
-        return np.asarray(away @ slope - 0.5 * ((away @ curved) * away).sum(axis=1))
+        away, top = points - mode, np.log(MOST * density.sharpness_scale)
+        inside = (points[:, density.sharpness] < top).all(axis=1)
+        return np.where(inside, away @ slope - 0.5 * ((away @ curved) * away).sum(axis=1), -np.inf)
 
     height = density.rest if exact else parabola
     rest = height(x)
@@ -153,6 +158,7 @@ def _stepped(
         spread, liking, pull = _scales_given(density, x, rng)
         x, rest, taken = _all_at_once(height, x, rest, pull, (mode, slope, curved), rng)
         x, rest, spread, liking = _stretched(density, height, x, rest, spread, liking, rng)
+        x, rest = _sharpened(density, height, x, rest, rng)
         if step >= LEFT_OUT:
             kept.append((x, spread, liking))
             accepted += taken / (steps - LEFT_OUT)
@@ -221,7 +227,7 @@ def _scales_given(
 
 
 def _scale_given(values: np.ndarray, top: float, df: float, rng: np.random.Generator) -> np.ndarray:
-    """Scale of each row of values, of Student's t or a normal, with a half-normal prior."""
+    """Scale of each row of values: of Student's t, Rayleigh; of a normal (df inf), half-normal."""
     logs = np.linspace(np.log(LEAST * top), np.log(MOST * top), GRID)
     scales = np.exp(logs)
     if np.isinf(df):
@@ -229,7 +235,8 @@ def _scale_given(values: np.ndarray, top: float, df: float, rng: np.random.Gener
     else:
         squares = (values[:, None] / scales[:, None]) ** 2
         tails = (df + 1) / 2 * np.log1p(squares / df).sum(axis=2)
-    logs_of = -tails + (1 - values.shape[1]) * logs - 0.5 * (scales / top) ** 2
+    power = 1 if np.isinf(df) else 2
+    logs_of = -tails + (power - values.shape[1]) * logs - 0.5 * (scales / top) ** 2
     chosen = np.argmax(logs_of + rng.gumbel(size=logs_of.shape), axis=1)
     return np.asarray(scales[chosen])
 
@@ -254,13 +261,25 @@ def _stretched(
         moved = x.copy()
         moved[:, place] *= np.repeat(np.exp(away), k, axis=1)
         other = height(moved)
-        ratio = other - rest + (away - 0.5 * (new**2 - old**2) / top**2).sum(axis=1)
+        power = 1 if part == "judge" else 2  # half-normal and Rayleigh, by the logarithm
+        ratio = other - rest + (power * away - 0.5 * (new**2 - old**2) / top**2).sum(axis=1)
         inside = ((new > LEAST * top) & (new < MOST * top)).all(axis=1)
         taken = (np.log(rng.random(len(x))) < ratio) & inside
         x, rest = np.where(taken[:, None], moved, x), np.where(taken, other, rest)
         kept = np.where(taken[:, None], new, old)
         spread, liking = (kept, liking) if part == "judge" else (spread, kept[:, 0])
     return x, rest, spread, liking
+
+
+def _sharpened(
+    density: Density, height: Height, x: np.ndarray, rest: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sharpness by a random walk of its logarithm, whose lower tail the curvature does not have."""
+    moved = x.copy()
+    moved[:, density.sharpness] += rng.standard_normal(x[:, density.sharpness].shape)
+    other = height(moved)
+    taken = np.log(rng.random(len(x))) < other - rest
+    return np.where(taken[:, None], moved, x), np.where(taken, other, rest)
 
 
 def _named(density: Density, drawn: Drawn) -> dict[str, np.ndarray]:
@@ -307,14 +326,14 @@ def _as_fit(
         for name, value in values.items()
     }
     n = len(values["strength"])
-    coords: dict[str, Any] = {"chain": range(4), "draw": range(n // 4)}
-    coords |= {"system": list(battles.systems), "judge": list(battles.judges)}
+    labels = {"system": list(battles.systems), "judge": list(battles.judges)}
     assumptions, cautions = model._diagnosis(battles)
     cautions += conflicts(model, battles)
     method = methods.LAPLACE_BATTLES
     if accepted < ENOUGH:
         method = methods.PLAIN_LAPLACE_BATTLES
         cautions = (*cautions, Caution.of("approximate-posterior", parameters=density.size))
+    coords = {"chain": range(4), "draw": range(n // 4), **labels}
     posterior = derived(xr.Dataset(shaped, coords), battles)
     tree = xr.DataTree.from_dict({"posterior": posterior})
     tree.attrs = {

@@ -58,19 +58,19 @@ class CalibratedBattles(BayesianModel):
 
     .. math:: t_{people} = \sum_j c_j t_j + b, \quad c_j \sim N^+(0, \text{sharpness} / J), \quad
               b_a = \tau \epsilon_a, \quad \epsilon_a \sim t_4, \quad
-              \tau \sim N^+(0, \text{liking scale}).
+              \tau \sim \text{Rayleigh}(\text{liking scale}).
 
     Sharpness c is people's gap between two systems for one unit of the judge's, near 0 for a judge
     of no use; b what people like in a system beyond what the judge sees, with heavy tails, so that
-    one favourite does not set the scale of all. Without a judge, people's strengths are normal as a
-    judge's are.
+    one favourite does not set the scale of all; the prior keeps that scale from 0, where intervals
+    would be too narrow. Without a judge, people's strengths are normal as a judge's are.
 
     Parameters
     ----------
     sharpness : float, default 1
         Scale of the half-normal prior of the sharpness, shared out over the judges.
-    liking_scale : float, default 0.5
-        Scale of the half-normal prior of the scale of people's own likings, in log-odds.
+    liking_scale : float, default 0.3
+        Mode of the Rayleigh prior of the scale of people's own likings, in log-odds.
     judge_scale : float, default 2
         Scale of the half-normal prior of the standard deviation of strengths of a judge.
     tie_location : float, default -1
@@ -96,12 +96,13 @@ class CalibratedBattles(BayesianModel):
 
     References
     ----------
-    Davidson (1970), J. Am. Stat. Assoc. 65, 317-328.
+    Davidson (1970), J. Am. Stat. Assoc. 65, 317-328; Chung et al. (2013), Psychometrika 78,
+    685-709, of priors that keep a scale from 0.
 
     Examples
     --------
     >>> print(CalibratedBattles(liking_scale=1.0).describe()["liking_scale"])
-    half-normal(1)
+    Rayleigh(1)
     """
 
     _source: ClassVar[str] = SOURCE
@@ -115,7 +116,7 @@ class CalibratedBattles(BayesianModel):
     sampling: ClassVar[Mapping[str, Any]] = {"target_accept": 0.95}
 
     sharpness: float = 1.0
-    liking_scale: float = 0.5
+    liking_scale: float = 0.3
     judge_scale: float = 2.0
     tie_location: float = -1.0
     order_scale: float = 0.5
@@ -137,7 +138,7 @@ class CalibratedBattles(BayesianModel):
         """Put priors in words."""
         words = {
             "sharpness": f"half-normal({self.sharpness:g})",
-            "liking_scale": f"half-normal({self.liking_scale:g})",
+            "liking_scale": f"Rayleigh({self.liking_scale:g})",
             "judge_scale": f"half-normal({self.judge_scale:g})",
             "tie_location": f"Normal({self.tie_location:g}, {TIE_SD:g})",
             "order_scale": f"Normal(0, {self.order_scale:g})",
@@ -218,7 +219,8 @@ class CalibratedBattles(BayesianModel):
             model = pm.modelcontext(None)
             share = _prior("sharpness", self.sharpness / len(battles.judges))
             sharpness = pm.HalfNormal("sharpness", share, dims="judge")
-            scale = pm.HalfNormal("liking_scale", _prior("liking_scale", self.liking_scale))
+            mode = _prior("liking_scale", self.liking_scale)
+            scale = pm.Weibull("liking_scale", 2, np.sqrt(2) * mode)  # a Rayleigh distribution
             liking = pm.StudentT("own_liking", nu=LIKING_DF, mu=0, sigma=1, dims="system")
             level = (sharpness[:, None] * model["judge_level"]).sum(axis=0) + scale * liking
         pm.Deterministic("strength", level - level.mean(), dims="system")

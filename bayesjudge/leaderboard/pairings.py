@@ -130,9 +130,7 @@ def next_pairings(
         n = max(1, int(STEP * planned.sum()))
         gained = n * information[best]
         towards = covariance @ x[best]
-        covariance = covariance - np.outer(towards, towards) * gained / (
-            1 + gained * variance[best]
-        )
+        covariance -= np.outer(towards, towards) * gained / (1 + gained * variance[best])
         planned[best] += n
         root = np.linalg.cholesky(covariance + 1e-10 * np.eye(k))
         chance = float(((mean + normal @ root.T) @ contrasts.T > 0).all(axis=1).mean())

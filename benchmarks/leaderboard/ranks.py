@@ -2,7 +2,7 @@
 
     python benchmarks/leaderboard/ranks.py                   # 4 worlds of each kind, seconds
     python benchmarks/leaderboard/ranks.py --worlds 300      # five minutes
-    python benchmarks/leaderboard/ranks.py --priors 120      # other priors of the sharpness
+    python benchmarks/leaderboard/ranks.py --priors 120      # other priors
     python benchmarks/leaderboard/ranks.py --neighbours 60   # do rows in order tell prompts?
 
 Six systems; 60 prompts, on each of which the judge sees all 15 pairs, and people a part. Strengths
@@ -23,39 +23,45 @@ By the probability of being the best that a system is given, how often it is; th
 sentence claims ("People prefer", from .975, "People probably prefer", from .9); and the slope of
 the outcome's log-odds on the stated ones, with errors by world. Every kind has worlds of its own.
 Writes ``results/ranks.csv`` and ``results/ranks_first.csv``. With ``--priors`` fresh worlds of
-every kind are scored under other priors of the sharpness (``results/ranks_priors.csv``): draws of
-one fit with a wide prior, weighted by each of the others. With ``--neighbours`` it is counted how
+every kind are scored under other priors of the sharpness and of the scale of likings
+(``results/ranks_priors.csv``): draws of one fit with wide priors, weighted by each of the others.
+With ``--neighbours`` it is counted how
 often verdicts on rows that follow each other are said to go together (caution
 ``neighbouring-battles``, ``results/neighbours.csv``): of the tables as they are, in which a
 prompt's rows stand together, with rows in random order, and sorted by pair.
 
 Quick: ``--worlds 1``
 
-Found: of 100 worlds of each kind all 95 % ranks hold at once in .99 (± .01) without item effects,
-.93 (± .03) with them and labels on random battles, .97 on whole prompts, .99 with truths of the
-priors and .95 (± .02) with two favourites; 95 % intervals hold .958, .933, .975, .948 and .937 (±
-.01) of the strengths, and .952, .935, .973, .958 and .948 of the leads; with whole prompts and the
-item not named .89 and .87 (± .02). The slope of who is first on the stated log-odds is .90 (± .05).
-Of 120 worlds a kind that had no part in the choice of the prior (``results/ranks_priors.csv``) the
-slope is .84 (± .04), and .77 with the log-normal prior before; ranks .98, .90 (± .03), .99, .96 and
-.975; strengths .954 (± .004), leads .950. (The prior was chosen in other worlds, which are not
-stored.) Of the systems of the first 100 worlds a kind, those given .975 and more (.994) of being
-first are so in .983 (± .017), .9 to .975 (.944) in .92 (± .03), .7 to .9 (.801) in .73 (± .04), .5
-to .7 (.591) in .59 (± .04). Whether rows share prompts is noticed in .98 and 1.00 of 60 tables with
-item effects, and in .004 (± .002) of 780 without them, or whose rows are in random order or sorted
-by pair.
+Found: of 600 worlds (120 of each kind) that had no part in the choice of a prior (``--priors 120``)
+95 % intervals hold .965 (± .003) of strengths and .959 of leads, and all 95 % ranks hold at once in
+.975 (± .006): without item effects .975, with them .950 (± .020) with labels on random battles and
+.992 on whole prompts, .983 with truths of the priors and .975 with two favourites. With a
+half-normal(0.5) prior of the scale of likings it was .956, .951 and .967 (item effects on random
+battles .908 ± .026). The slope of who is first on the stated log-odds is .945 (± .050), with the
+half-normal .888 and with a log-normal prior of the sharpness .826; of systems given more than .5
+(.766 on average) .748 (± .020) are first (.773 and .726 with the half-normal). Of 100
+worlds of each kind, with the half-normal: with whole prompts and the item not named 95 % intervals
+hold .89 of strengths and .87 of leads (± .02); of the systems given .975 and more (.994) of being
+first .983 (± .017) are so, .9 to .975 (.944) .92 (± .03), .7 to .9 (.801) .73 (± .04), .5 to .7
+(.591) .59 (± .04). Whether rows
+share prompts is noticed in .98 and 1.00 of 60 tables with item effects, and in .004 (± .002) of 780
+without them, or whose rows are in random order or sorted by pair.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pandas as pd
 from sbc import draw_prior
 
 from bayesjudge import leaderboard
+from bayesjudge.leaderboard import laplace
 from bayesjudge.leaderboard.closed_form import TOGETHER, rivals
 from bayesjudge.leaderboard.likelihood import agreement_of_neighbours, chances
 from bayesjudge.leaderboard.standings import simultaneous_ranks
@@ -71,15 +77,19 @@ WORLDS = {
     "truths of the priors": (0.0, 120, False),
     "two favourites": (0.0, 120, False),
 }
-#: Logarithms of densities of the sharpness that are compared, and the scale of the half-normal
-#: prior of the draws that are weighted.
-PRIORS = {
-    "log-normal(log 1, 0.5)": lambda c: -np.log(c) - 0.5 * (np.log(c) / 0.5) ** 2,
-    "log-normal(log 1, 1)": lambda c: -np.log(c) - 0.5 * np.log(c) ** 2,
-    "log-normal(log 0.7, 1)": lambda c: -np.log(c) - 0.5 * np.log(c / 0.7) ** 2,
+#: Logarithms of densities that are compared: of the sharpness c and of the scale t of likings; and
+#: the priors of the draws that are weighted.
+SHARPNESS_PRIORS = {
     "half-normal(1)": lambda c: -0.5 * c**2,
+    "log-normal(log 1, 0.5)": lambda c: -np.log(c) - 0.5 * (np.log(c) / 0.5) ** 2,
 }
-WIDE = 3.0
+LIKING_PRIORS = {
+    "Rayleigh(0.2)": lambda t: np.log(t) - 0.5 * (t / 0.2) ** 2,
+    "Rayleigh(0.3)": lambda t: np.log(t) - 0.5 * (t / 0.3) ** 2,
+    "Rayleigh(0.4)": lambda t: np.log(t) - 0.5 * (t / 0.4) ** 2,
+    "half-normal(0.5)": lambda t: -0.5 * (t / 0.5) ** 2,
+}
+WIDE = {"sharpness": 3.0, "liking_scale": 0.5}
 #: What the judge likes more than people do where it always has the same favourites.
 FAVOURS = np.array([0.0, 1.2, 0.0, 0.0, 0.8, 0.0])
 #: Worlds in which the item is left unnamed too, and bounds of stated probabilities.
@@ -136,7 +146,9 @@ def closest(people: np.ndarray, spread: float) -> np.ndarray:
     return leaderboard.davidson(every, order=False).quantities["strength"].value
 
 
-def scored(draws: np.ndarray, truth: np.ndarray) -> tuple[dict, np.ndarray]:
+def scored(
+    draws: np.ndarray, truth: np.ndarray, levels: Sequence[float] = (0.95, 0.8)
+) -> tuple[dict, np.ndarray]:
     """What holds in one world, and the probability of each system to be the first."""
     low, high = np.quantile(draws, [0.025, 0.975], axis=0)
     rival = rivals(draws.mean(axis=0))
@@ -146,7 +158,7 @@ def scored(draws: np.ndarray, truth: np.ndarray) -> tuple[dict, np.ndarray]:
     row = {"held": ((low <= truth) & (truth <= high)).mean(), "width": (high - low).mean(),
            "leads_held": ((least <= leads) & (leads <= most)).mean(),
            "rmse": np.sqrt(((draws.mean(axis=0) - truth) ** 2).mean())}  # fmt: skip
-    for level in (0.95, 0.8):
+    for level in levels:
         best, worst = simultaneous_ranks(draws, level)
         row[f"ranks_{level:g}"] = ((best <= rank) & (rank <= worst)).all()
         row[f"best_in_{level:g}"] = best[truth.argmax()] == 1
@@ -231,35 +243,34 @@ def notice_neighbours(tables: int) -> None:
 
 
 def compare_priors(worlds: int) -> None:
-    """Score fresh worlds with several priors of the sharpness, by weighted draws."""
-    wide, rng = leaderboard.CalibratedBattles(sharpness=WIDE), np.random.default_rng(0)
+    """Score fresh worlds with several priors, by weighted draws."""
+    rng = np.random.default_rng(0)
     each, firsts = [], []
     for place, kind in enumerate(WORLDS):
         begin = 8_000_000 + 100_000 * place
         for seed in range(begin, begin + worlds):
             battles, truth = world(kind, np.random.default_rng(seed))
             truth = truth - truth.mean()
-            fit = leaderboard.approximate(battles, wide, draws=4000, random_seed=seed)
-            sharpness = fit.draws("sharpness")[:, 0]
-            for prior, log_density in PRIORS.items():
-                about = {"kind": kind, "prior": prior}
-                weight = np.exp(log_density(sharpness) + 0.5 * (sharpness / WIDE) ** 2)
-                at = (rng.random() + np.arange(2000)) / 2000 * weight.sum()
-                chosen = np.searchsorted(weight.cumsum(), at).clip(max=len(weight) - 1)
-                row, chance = scored(fit.draws("strength")[chosen], truth)
-                worth = weight.sum() ** 2 / (weight**2).sum()
+            for about, draws, worth in under_priors(battles, seed, rng):
+                about = {"kind": kind, **about}
+                row, chance = scored(draws, truth)
                 each.append({**about, **row, "worth_of_draws": worth})
                 firsts.extend({**about, "chance": p, "right": i == truth.argmax()}
                               for i, p in enumerate(chance))  # fmt: skip
     columns = ["held", "leads_held", "ranks_0.95", "width", "rmse", "worth_of_draws"]
     scores = pd.DataFrame(each).astype(dict.fromkeys(columns, float))
     rows = []
-    for prior, of_prior in pd.DataFrame(firsts).groupby("prior", sort=False):
+    priors = ["sharpness", "likings"]
+    for prior, of_prior in pd.DataFrame(firsts).groupby(priors, sort=False):
         for kind, first in each_kind(of_prior):
-            score = scores[(scores["prior"] == prior) & scores["kind"].isin([*first["kind"]])]
+            same = (scores[priors] == list(prior)).all(axis=1) & scores["kind"].isin(
+                [*first["kind"]]
+            )
+            score = scores[same]
             slope, error = slope_of(first)
             leading = first[first["chance"] > 0.5]
-            rows.append({"kind": kind, "prior": prior, "worlds": len(score),
+            rows.append({"kind": kind, **dict(zip(priors, prior, strict=True)),
+                         "worlds": len(score),
                          **score[columns].mean(), "held_error": score["held"].sem(),
                          "ranks_error": score["ranks_0.95"].sem(), "slope": slope,
                          "slope_error": error, "stated": leading["chance"].mean(),
@@ -268,6 +279,30 @@ def compare_priors(worlds: int) -> None:
     print(table.to_string(index=False))
     if worlds >= 50:
         table.to_csv(RESULTS / "ranks_priors.csv", index=False)
+
+
+def under_priors(
+    battles: leaderboard.Battles, seed: int, rng: np.random.Generator
+) -> Iterator[tuple[dict[str, str], np.ndarray, float]]:
+    """Draws of people's strengths under each of the priors, and what the weighted ones are worth.
+
+    The prior of the sharpness is varied with the default of the likings, and those of the likings
+    with the default of the sharpness.
+    """
+    wide = leaderboard.CalibratedBattles(**WIDE)
+    with mock.patch.object(laplace, "CHAINS", 40):
+        fit = leaderboard.approximate(battles, wide, draws=2000, random_seed=seed)
+    c, t = fit.draws("sharpness")[:, 0], fit.draws("liking_scale")
+    drawn_from = np.log(t) - 0.5 * (t / WIDE["liking_scale"]) ** 2
+    drawn_from -= 0.5 * (c / WIDE["sharpness"]) ** 2
+    for sharpness, likings in product(SHARPNESS_PRIORS, LIKING_PRIORS):
+        if sharpness != "half-normal(1)" and likings != "Rayleigh(0.3)":
+            continue
+        weight = np.exp(SHARPNESS_PRIORS[sharpness](c) + LIKING_PRIORS[likings](t) - drawn_from)
+        at = (rng.random() + np.arange(2000)) / 2000 * weight.sum()
+        chosen = np.searchsorted(weight.cumsum(), at).clip(max=len(weight) - 1)
+        about = {"sharpness": sharpness, "likings": likings}
+        yield about, fit.draws("strength")[chosen], weight.sum() ** 2 / (weight**2).sum()
 
 
 def each_kind(firsts: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:

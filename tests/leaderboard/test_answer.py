@@ -76,10 +76,10 @@ def test_ahead_of_each_other_adds_to_one(posterior):
 
 @pytest.mark.slow
 def test_the_answer_names_favourites_and_order():
-    made = lb.simulate(random_seed=1, items=300, labelled=0.6, favours=(0, 1.2, 0, 0, 0))
+    made = lb.simulate(random_seed=1, items=300, labelled=0.6, favours=(0, 0, 1.2, 0, 0))
     answer = lb.answer(lb.approximate(battles_of(made)))
     told = " ".join(answer.notes)
-    assert re.search(r"The judge likes s2 \d+ Elo points more \(", told)
+    assert re.search(r"The judge likes s3 \d+ Elo points more \(", told)
     assert "being shown first is worth" in told
     assert answer.text.startswith("People prefer s1 to the rest")
     assert answer.known
@@ -365,8 +365,9 @@ def test_three_columns_of_one_verdict_are_not_three_judges(table, tmp_path, monk
     said = {"winner_model_a": "A", "winner_model_b": "B", "winner_tie": "tie"}
     said = {column: table["winner"].eq(word).astype(int) for column, word in said.items()}
     table[["model_a", "model_b"]].assign(**said).to_csv("votes.csv", index=False)
-    assert main(["leaderboard", "votes.csv"]) == 2
-    assert "are one verdict" in " ".join(capsys.readouterr().err.split())
+    for asked in ([], ["--verdict", "winner_model_a"], ["--people", "winner_tie"]):
+        assert main(["leaderboard", "votes.csv", *asked]) == 2
+        assert "idxmax" in capsys.readouterr().err
     assert main(["doctor", "votes.csv", "--json"]) == 0
     assert "leaderboard" not in " ".join(
         one["command"] for one in json.loads(capsys.readouterr().out)["answers"]
@@ -405,6 +406,24 @@ def test_peoples_verdicts_may_be_in_a_file_of_their_own(item, table, tmp_path, m
     alone = numbers("judge.csv", "--labels", "people.csv", "--item", item)
     np.testing.assert_allclose(alone, numbers("one.csv"), rtol=1e-12)
     assert main(["leaderboard", "judge.csv", "--labels", "people.csv"]) == 2
+    assert "--people" in capsys.readouterr().err
+    assert main(["leaderboard", "one.csv", "--labels", "people.csv", "--people", *people]) == 2
+    assert "one.csv has human and second" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.slow
+def test_all_met_one_system(tmp_path, monkeypatch, capsys):
+    """The refusal of AlpacaEval's own columns has the option with which the line runs."""
+    monkeypatch.chdir(tmp_path)
+    chances = np.random.default_rng(1).random(90)
+    rows = {"item": np.repeat(range(30), 3), "model": [*"abc"] * 30, "win_probability": chances}
+    pd.DataFrame(rows).to_csv("battles.csv", index=False)
+    assert main(["leaderboard", "battles.csv"]) == 2
+    option = re.search(r"--baseline \w+", capsys.readouterr().err)
+    assert option is not None
+    assert main(["leaderboard", "battles.csv", *option[0].split(), "--json"]) == 0
+    inputs = json.loads(capsys.readouterr().out)["inputs"]
+    assert inputs["battles"] == 90
 
 
 @pytest.mark.slow
@@ -422,7 +441,7 @@ def test_other_judges_are_no_other_method(tmp_path, monkeypatch, capsys):
 @pytest.mark.slow
 def test_large_gaps_between_methods_are_whole_points(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    far = lb.simulate(random_seed=1, items=60, labelled=0.03, strengths=(1.6, 0.5, 0, -0.5, -1.6))
+    far = lb.simulate(random_seed=3, items=60, labelled=0.03, strengths=(1.6, 0.5, 0, -0.5, -1.6))
     far.to_csv("battles.csv", index=False)
     assert main(["leaderboard", "battles.csv", "--people", "human"]) == 0
     assert re.search(r"  Other methods differ by at most \d{3} \(", capsys.readouterr().out)

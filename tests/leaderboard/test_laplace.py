@@ -23,14 +23,17 @@ def few(labelled=0.5, items=4, **about):
 
 
 def by_hand(battles, draws=400_000, seed=1):
-    """Posterior means and standard deviations by draws from the priors, written out again."""
+    """Posterior means and standard deviations by draws from the priors, written out again.
+
+    Of people's strengths, and beside a judge of the scale of likings and the sharpness.
+    """
     rng = np.random.default_rng(seed)
     k = len(battles.systems)
     spread = np.abs(rng.normal(0, MODEL.judge_scale, (draws, 1)))
     judge = spread * rng.normal(size=(draws, k))
     if battles.judges:
         times = np.abs(rng.normal(0, MODEL.sharpness, (draws, 1)))
-        scale = np.abs(rng.normal(0, MODEL.liking_scale, (draws, 1)))
+        scale = rng.rayleigh(MODEL.liking_scale, (draws, 1))
         people = times * judge + scale * rng.standard_t(4, (draws, k))
     else:
         people = judge
@@ -50,9 +53,11 @@ def by_hand(battles, draws=400_000, seed=1):
                 logs += n * np.log(worth[verdict] / sum(worth))
     weight = np.exp(logs - logs.max())
     weight /= weight.sum()
-    strength = people - people.mean(axis=1, keepdims=True)
-    mean = weight @ strength
-    sd = np.sqrt(weight @ (strength - mean) ** 2)
+    unknown = people - people.mean(axis=1, keepdims=True)
+    if battles.judges:
+        unknown = np.hstack([unknown, scale, times])
+    mean = weight @ unknown
+    sd = np.sqrt(weight @ (unknown - mean) ** 2)
     return mean, sd, 1 / (weight**2).sum()
 
 
@@ -63,7 +68,9 @@ def test_posterior_is_that_of_weighted_prior_draws(verdict):
     mean, sd, worth = by_hand(battles)
     made = approximate(battles, draws=8000)
     draws = made.draws("strength")
-    own = [ess_bulk(draws[:, i].reshape(4, -1)) for i in range(3)]
+    if battles.judges:
+        draws = np.column_stack([draws, made.draws("liking_scale"), made.draws("sharpness")])
+    own = [ess_bulk(column.reshape(4, -1)) for column in draws.T]
     error = sd * np.sqrt(1 / worth + 1 / np.array(own))
     assert worth > 1000
     np.testing.assert_array_less(np.abs(draws.mean(axis=0) - mean), 4 * error)
