@@ -32,7 +32,7 @@ from bayesjudge.cli.options import (
 from bayesjudge.cli.output import deliver, say, tell
 from bayesjudge.cli.source import open_source
 from bayesjudge.core.calls import called
-from bayesjudge.core.errors import checking, expect
+from bayesjudge.core.errors import Problem, checking, expect
 from bayesjudge.core.screen import how_many
 from bayesjudge.decide.decision import EXIT_CODES
 from bayesjudge.decide.labelling import QUESTION, read_sheets, write_form, write_sheet
@@ -231,8 +231,8 @@ def _rows_of(table: Any, rater: str, label: str, judge: str) -> Any:
     import narwhals as nw
 
     rows = nw.from_native(table).filter(nw.col(rater).cast(nw.String) == judge)
-    words = f"no column {judge!r}, and no row of it in column {rater!r}"
-    expect("options", len(rows), f"--verdict {judge}: {words}")
+    words = f"--verdict {judge}: no column {judge!r}, and no row of it in column {rater!r}"
+    expect("options", len(rows), Problem(words, "no-column", "verdict", judge))
     return rows.rename({label: judge}).to_native()
 
 

@@ -90,7 +90,7 @@ def test_systems_get_their_own_estimates(run):
     for system in ("gpt4", "llama2new", "llama2orig", "mistralguard", "mistralinstruct"):
         assert re.search(rf"^{system} +Judge's pass rate +0\.\d+", out, re.MULTILINE)
     assert "weak-judge: sensitivity + specificity - 1 is" in out
-    assert "unparsed-verdicts: 11 verdicts" in out
+    assert "unparsed-verdicts: 11 rows" in out
 
 
 @pytest.mark.slow
