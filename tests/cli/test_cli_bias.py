@@ -2,15 +2,18 @@
 
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from refusals import command_refused
 
 import bayesjudge as bj
 from bayesjudge.bias import certificates
 from bayesjudge.cli import main
+from bayesjudge.cli.bias_shape import Shape
 from bayesjudge.core.answer import percents
 from bayesjudge.core.methods import SPREAD_PRIOR
 
@@ -409,3 +412,11 @@ def test_answers_are_known_by_their_words(run, folder, answers, tie, more):
     assert code == 0, error
     same = next(v for k, v in named(json.loads(out)).items() if k[0] == "consistency")
     assert same == pytest.approx(2 / 3 if tie is None else 3 / 4, abs=0.04)
+
+
+def test_rows_that_no_column_names_are_counted_from_one():
+    shape = Shape("row number", None, ["a", "b"], "a", numbered=True)
+    rows = pa.table({"a": [1.0, 2.0, 3.0], "b": [2.0, 3.0, 4.0]})
+    source = SimpleNamespace(own_table=lambda names, numbers: rows.select(names))
+    named = shape.rows(source, ["row number", "a", "b"])
+    assert named["row number"].to_pylist() == ["1", "2", "3"]
