@@ -162,6 +162,8 @@ def test_lines_are_broken_for_a_terminal_and_for_nothing_else(monkeypatch):
     assert len(others) == 2
     assert all(line.startswith("    some") or line.startswith("    words") for line in others)
     assert max(map(len, [first, *others, command, more])) < 60
+    for last, lines in (("b" * 29, 1), ("b" * 30, 2)):  # of 59 and of 60 columns
+        assert len(as_wide_as(terminal, f"{'a' * 29} {last}").split("\n")) == lines
     pasted = f"{command}\n{more}".replace("\\\n", "")  # as a shell reads it
     assert shlex.split(pasted) == shlex.split(shown)
 

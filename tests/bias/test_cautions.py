@@ -88,6 +88,18 @@ def test_a_shared_baseline_correlates_shifts_by_a_half_where_nothing_was_judged_
     assert seen == runs
 
 
+def test_noise_of_a_baseline_asked_twice_is_shared_as_that_of_two_calls():
+    """The variants were asked once: shifts that are noise alone do not go together."""
+    rng = np.random.default_rng(1)
+    quality, table = rng.normal(0, 10, ITEMS), []
+    for name in ("baseline", "a", "b", "rerun"):
+        score = quality + rng.normal(0, 3, ITEMS)
+        table.append(pd.DataFrame({"item": range(ITEMS), "variant": name, "score": score}))
+    shifts = bias.Shifts.from_frame(pd.concat(table), **READ, rerun="rerun")
+    assert shifts.counts[0, 0].tolist() == [2, 1, 1]
+    assert "shifts-together" not in {caution.id for caution in model_cautions(shifts)}
+
+
 def test_few_items_cannot_tell():
     few = bias.Shifts.from_frame(bias.simulate(items=30, random_seed=1), scale=(0, 100),
                                  design="item", rerun="rerun")  # fmt: skip

@@ -169,3 +169,9 @@ def test_fits_are_compared_and_ranked_draw_by_draw():
         assert [*made["prevalence", name]] == pytest.approx([*one.estimate()["prevalence"]])
     with refused(id="nothing-to-compare"):
         S.contrasts({"low": fits["low"]})
+
+
+def test_systems_with_truths_of_two_kinds_are_refused():
+    two = {name: drawn(1, "even", numeric=name == "x", labelled=40) for name in "xy"}
+    with pytest.raises(bj.InputError, match="different kinds"):
+        S.by_system(two)
