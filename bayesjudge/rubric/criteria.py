@@ -13,6 +13,7 @@ from bayesjudge.core.errors import check_ci_prob, checking, expect
 from bayesjudge.core.estimate import INTERVALS, Caution, Estimate, Quantity, Row
 from bayesjudge.core.label_design import RANDOM_LABELS
 from bayesjudge.core.planning import Parts
+from bayesjudge.core.screen import how_many
 from bayesjudge.judge import quality
 from bayesjudge.prevalence import Counts, exact
 from bayesjudge.prevalence.closed_form import difference, naive
@@ -86,6 +87,15 @@ def by_criterion(rubric: Rubric, *, ci_prob: float = 0.95) -> Estimate:
             if not part.labelled[:, c].any():
                 cautions.append(Caution.of("criterion-unlabelled", where=at, criterion=name))
                 continue
+            lost = int(part.lost[:, c].sum()) if rubric.failed == "drop" else 0
+            if lost:
+                total = how_many(int(part.used[:, c].sum()), "output")
+                of: dict[str, Any] = {
+                    "count": lost,
+                    "place": f" of {', '.join(at)}",
+                    "total": total,
+                }
+                cautions.append(Caution.of("unparsed-verdicts", "verdicts", where=at, **of))
             for quantity, row in _of_one(part, c, ci_prob):
                 rows.setdefault(quantity, {})[at] = row
     return Estimate(

@@ -615,3 +615,20 @@ def test_of_a_row_per_criterion_cells_may_be_drawn_in_any_way(way):
             table, known = table[own].reset_index(drop=True), known[own]
         blamed.append(_blamed(table, known, systems))
     assert blamed.count(None) >= 9
+
+
+def test_a_criterion_without_its_failed_calls_says_what_it_leaves_out():
+    """Calls fail on half of the bad outputs: labels correct the total, not the criterion."""
+    rng = np.random.default_rng(6)
+    good = rng.random((2000, 2)) < 0.6
+    judged = np.where(rng.random((2000, 2)) < 0.85, good, ~good).astype(float)
+    judged[~good[:, 0] & (rng.random(2000) < 0.5), 0] = np.nan
+    people = np.where(np.arange(2000)[:, None] < 400, good.astype(float), np.nan)
+    rubric = Rubric(judged, people, [1, 1], "random", ["a", "b"], failed="drop")
+    each = by_criterion(rubric)
+    (caution,) = [c for c in each.cautions if c.id == "unparsed-verdicts"]
+    assert caution.where == ("a",)
+    assert caution.numbers["count"] == np.isnan(judged).sum()
+    assert each["criterion_met", "a"].low > good[:, 0].mean() + 0.05
+    row = _quoted(total(rubric))
+    assert row.low < good.mean() < row.high
