@@ -47,12 +47,8 @@ def _classes(counts: Counts) -> tuple[Any, Any]:
 
 def shift_p_value(counts: Counts) -> np.ndarray:
     """How surprising the labelled pass rate is, were the labelled items a random sample."""
-    n, k, m, a = np.broadcast_arrays(
-        *(
-            np.atleast_1d(x)
-            for x in (counts.test_n, counts.test_pass, counts.labelled_n, counts.labelled_pass)
-        )
-    )
+    columns = counts.test_n, counts.test_pass, counts.labelled_n, counts.labelled_pass
+    n, k, m, a = np.broadcast_arrays(*map(np.atleast_1d, columns))
     p_values = []
     for n_i, k_i, m_i, a_i in zip(n, k, m, a, strict=True):
         passes, fails = k_i + a_i, n_i - k_i + m_i - a_i

@@ -101,11 +101,10 @@ def _widened(estimate: Estimate, counts: PeopleCounts) -> Estimate:
         return estimate
     wider, quantities = np.sqrt(counts.design_effects), {}
     for name, quantity in estimate.quantities.items():
-        ends = (
+        low, high = (
             np.clip(quantity.value + wider * (end - quantity.value), 0, 1)
             for end in (quantity.low, quantity.high)
         )
-        low, high = ends
         quantities[name] = replace(quantity, low=low, high=high)
     return replace(estimate, quantities=quantities)
 
