@@ -49,7 +49,7 @@ BARRED = {
 #: Labelled outputs of the rarer kind, good or bad, to a judge, from which on labels tell what votes
 #: are worth: with fewer, the mean vote corrected by the labels scores better
 #: (``benchmarks/panel/own_labels.py``).
-LEARNT = 3
+LEARNT = 2
 #: What a number without an interval says after it; said once if none has one.
 NO_INTERVAL = " (no interval)"
 #: Most judges that are listed beside the best.
@@ -67,7 +67,7 @@ def answer(
     """Say how good each generator is, and which judge to trust.
 
     A sampled model is quoted if there is one; otherwise the closed form of the model that
-    `recommend` names, its Laplace approximation; of one generator with fewer than three labelled
+    `recommend` names, its Laplace approximation; of one generator with fewer than two labelled
     outputs of the rarer kind to a judge, the difference estimator on its labels (`difference`),
     whose interval score is lower there (``benchmarks/panel/own_labels.py``). What has not
     converged, or is contradicted by a generator's own random labels, is quoted only if there is
@@ -398,7 +398,7 @@ def _why(chosen: Quoted, named: Method, sampled: Sequence[Estimate]) -> str:
     if chosen.uncorrected:
         return f"Shown: {method}, which no label corrects.{others}"
     if method == named == methods.OWN_LABELS:
-        few = "fewer than three labelled outputs of the rarer kind to a judge"
+        few = "fewer than two labelled outputs of the rarer kind to a judge"
         return f"Quoted: {method}, since {few} do not tell what each vote is worth.{others}"
     if method == named:
         what = (
