@@ -93,7 +93,7 @@ def test_a_model_that_does_not_fit_the_ratings_is_refused():
     for model, words in (
         (ResponseSets(choice=KnownChoice(np.eye(2))), r"expected one of the shapes .*got \(2, 2\)"),
         (ResponseSets(choice=KnownChoice(outside)), "does not hold it"),
-        (ResponseSets(share=(1.0, 2.0)), "share: expected one weight or 3"),
+        (ResponseSets(share=(1.0, 2.0)), "share must be one weight or 3"),
     ):
         with pytest.raises(bj.InputError, match=words):
             bj.ratings.build_model(data, model)

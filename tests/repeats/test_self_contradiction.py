@@ -216,7 +216,6 @@ def test_what_cannot_be_answered_is_refused():
         self_contradiction(of([1, 0], 2), calls=[4])
     told = answer(*closed_forms(of([1, 0], 1)))
     assert not told.known
-    assert "cannot tell how often the judge contradicts itself" in told.text
 
 
 def test_the_answer_of_verdicts_tells_contradiction_and_no_mean():
