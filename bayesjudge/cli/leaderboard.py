@@ -43,8 +43,8 @@ PAIRS = (
     ("first", "second"),
 )
 #: Columns of verdicts there, and those with the places exchanged.
-VERDICTS = {"winner": None, "verdict": None, "preference": None, "win_probability": None,
-            "g1_winner": "g2_winner"}  # fmt: skip
+PLAIN = ("winner", "verdict", "preference", "win_probability")
+VERDICTS = {**dict.fromkeys(PLAIN), "g1_winner": "g2_winner"}
 #: Columns of Kaggle's copy of LMArena's votes, which are one verdict together.
 ONE_HOT = ("winner_model_a", "winner_model_b", "winner_tie")
 #: A person's name in the column ``judge`` of LMArena's and MT-bench's votes, with a number.
@@ -187,8 +187,8 @@ def _join(source: Source, labels: Path, roles: dict[str, Any], item: str | None)
             words = f"{source.path.name} has {listed(named)} already: leave --labels out, or give "
             words += f"people's columns in {labels.name} other names, for --people"
         require(people, needed("--people", words))
-    how: dict[str, Any] = {"truth": people, "verdicts": roles["verdict"] or ()}
-    how |= {"within": tuple(c for c in (roles["first"], roles["second"]) if c)}
+    within = tuple(c for c in (roles["first"], roles["second"]) if c)
+    how: dict[str, Any] = {"truth": people, "verdicts": roles["verdict"] or (), "within": within}
     options = ("--item", "--first", "--second")
     return source.add_labels(labels, item=item, options=options, **how)[0]
 
@@ -256,12 +256,9 @@ def _columns(
         if not names["second"] and "reference" in have:
             every = source.table_of_names(["reference"])["reference"]
             names["second"] = "reference" if all(every) else None
-        return {
-            **names,
-            "judge": judge or "judge",
-            "swapped": swapped or ("swapped" if source.swapped else None),
-            "baseline": baseline or "baseline",
-        }
+        swapped = swapped or ("swapped" if source.swapped else None)
+        about = {"judge": judge or "judge", "baseline": baseline or "baseline"}
+        return {**names, **about, "swapped": swapped}
     first, other = next(((a, b) for a, b in PAIRS if {a, b} <= {*have}), (None, None))
     if first is None and names["second"] is None:  # of AlpacaEval, all met one system
         first = next((c for c in have if c.lower() in SYSTEM_COLUMNS), None)
@@ -274,13 +271,12 @@ def _columns(
         other = VERDICTS[known]
         verdicts, swapped = [known], swapped or (other if other in have else None)
     with checking("options") as require:
-        for option, column in given.items():
-            absent = column is None and not (option == "--second" and baseline)
-            words = f"{option} is needed: the column with the system whose answer was shown "
-            words += option[2:]
-            if option == "--second" and given["--first"]:
-                words += "; if all met one system, give it a name: --baseline baseline"
-            require(not absent, needed(option, words))
+        shown = "is needed: the column with the system whose answer was shown"
+        require(given["--first"], needed("--first", f"--first {shown} first"))
+        words = f"--second {shown} second"
+        if given["--first"]:
+            words += "; if all met one system, give it a name: --baseline baseline"
+        require(given["--second"] or baseline, needed("--second", words))
         words = "--verdict is needed: columns with judges' verdicts, or --people with people's"
         hot = [c for c in ONE_HOT if c in have]
         lesson = f"{listed(hot)} are one verdict: make one column of them, in pandas "
@@ -288,15 +284,9 @@ def _columns(
         words += f"; {lesson}" if hot else ""
         require(verdicts or people, needed("--verdict", words))
         require(len(hot) < 2 or not {*hot} & {*(verdicts or ()), *(people or ())}, lesson)
-    return {
-        "first": given["--first"],
-        "second": given["--second"],
-        "verdict": verdicts,
-        "people": people,
-        "judge": judge,
-        "swapped": swapped,
-        "baseline": baseline or "baseline",
-    }
+    return {"first": given["--first"], "second": given["--second"], "verdict": verdicts,
+            "people": people, "judge": judge, "swapped": swapped,
+            "baseline": baseline or "baseline"}  # fmt: skip
 
 
 def _are_votes(source: Source, have: Sequence[str]) -> bool:

@@ -325,7 +325,6 @@ def _as_fit(
         name: (["chain", "draw", *dims.get(name, [])], value.reshape(4, -1, *value.shape[1:]))
         for name, value in values.items()
     }
-    n = len(values["strength"])
     labels = {"system": list(battles.systems), "judge": list(battles.judges)}
     assumptions, cautions = model._diagnosis(battles)
     cautions += conflicts(model, battles)
@@ -333,7 +332,7 @@ def _as_fit(
     if accepted < ENOUGH:
         method = methods.PLAIN_LAPLACE_BATTLES
         cautions = (*cautions, Caution.of("approximate-posterior", parameters=density.size))
-    coords = {"chain": range(4), "draw": range(n // 4), **labels}
+    coords = {"chain": range(4), "draw": range(len(values["strength"]) // 4), **labels}
     posterior = derived(xr.Dataset(shaped, coords), battles)
     tree = xr.DataTree.from_dict({"posterior": posterior})
     tree.attrs = {
