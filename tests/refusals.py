@@ -70,5 +70,5 @@ def _as_named(value: str | float) -> str:
     """A pattern of a value in a message."""
     if isinstance(value, str):
         return re.escape(value if value.endswith("=") else repr(value))
-    number = f"{value:,}" if isinstance(value, int) else f"{value:g}"
-    return rf"(?<![\w.]){re.escape(number)}(?!\w)"
+    number = f"(?:{value:,}|{value})" if isinstance(value, int) else re.escape(f"{value:g}")
+    return rf"(?<![\w.]){number}(?!\w)"

@@ -95,7 +95,7 @@ def test_a_fault_is_caught(tmp_path):
     (tmp_path / "list.toml").write_text(ONE)
     done = planted("--faults", tmp_path / "list.toml", "--output", tmp_path / "found.csv")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "1 of 1 faults were caught" in done.stdout
+    assert "1 of 1 faults " in done.stdout
     with (tmp_path / "found.csv").open() as lines:
         (row,) = csv.DictReader(lines)
     assert row["caught by"].startswith("tests/test_identity.py::")
@@ -105,7 +105,7 @@ def test_a_fault_is_caught(tmp_path):
 def test_a_sample_is_caught(tmp_path):
     done = planted("--only", "core/names.py", "--output", tmp_path / "found.csv")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "2 of 2 faults were caught" in done.stdout
+    assert "2 of 2 faults " in done.stdout
     with (tmp_path / "found.csv").open() as lines:
         rows = list(csv.DictReader(lines))
     caught = [row["caught by"].partition("::")[0] for row in rows]
@@ -129,10 +129,10 @@ def test_a_fault_that_no_test_notices_survives_and_is_planted_again(tmp_path):
     words = ("--faults", tmp_path / "list.toml", "--output", tmp_path / "found.csv")
     done = planted(*words)
     assert done.returncode == 1, done.stderr
-    assert "2 of 3 faults were caught" in done.stdout
+    assert "2 of 3 faults " in done.stdout
     assert "SURVIVED bayesjudge/core/names.py, name_of: 'str(cell)'" in done.stdout
     again = planted(*words, "--resume")
-    assert "0 of 1 faults were caught" in again.stdout
+    assert "0 of 1 faults " in again.stdout
     with (tmp_path / "found.csv").open() as lines:
         found = [row["caught by"] for row in csv.DictReader(lines)]
     assert found[0] == "survived"

@@ -36,5 +36,4 @@ def read_state[T](path: str | Path, schema: str, parts: Callable[[Any], T]) -> T
             return parts(state)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(str(path), [problem("not-a-state", kind=kind, error=error)]) from error
-    words = f"expected schema {schema!r}, got {written!r}"
-    raise InputError(str(path), [f"is not a {kind}'s file of this version: {words}"])
+    raise InputError(str(path), [problem("other-state", kind=kind, schema=schema, written=written)])

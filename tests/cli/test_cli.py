@@ -210,7 +210,7 @@ def _quoted(word):
 def test_the_document_is_all_of_stdout(sampled):
     assert sampled.returncode == 0, sampled.stderr
     document = json.loads(sampled.stdout)
-    assert sampled.stderr == "fit saved in fit.nc\npage written to page.html\n"
+    assert [line.split()[-1] for line in sampled.stderr.splitlines()] == ["fit.nc", "page.html"]
     assert document["schema"] == "bayesjudge/3"
     assert document["command"] == "prevalence"
     assert document["ci_prob"] == 0.95
@@ -454,7 +454,7 @@ def test_markdown_is_that_of_the_report(run, folder):
     _, out, _ = run("prevalence", "gpt4.csv", *NO_NUTS, "--markdown", "-")
     assert out.startswith("# Share of good outputs")
     code, screen, err = run("prevalence", "gpt4.csv", *NO_NUTS, "--markdown", "note.md")
-    assert (code, err) == (0, "Markdown written to note.md\n")
+    assert (code, err.split()[-1], err.count("\n")) == (0, "note.md", 1)
     assert (folder / "note.md").read_text().replace("note.md", "-") == out
     text = screen.split(";")[0]
     assert f"**{text}" in out

@@ -147,7 +147,7 @@ def test_scores_are_released_with_the_ranking_that_is_left(run, folder):
         *["bias", "scores.csv", *READ, *ASKED, "--no-nuts", "--center-at", "50"],
         *["--release", "out.csv"],
     )
-    assert (code, err) == (0, "released scores written to out.csv\n")
+    assert (code, err.split()[-1], err.count("\n")) == (0, "out.csv", 1)
     assert "spearman 1.000" in out
     made = pd.read_csv(folder / "out.csv")
     table = pd.read_csv(folder / "scores.csv")
@@ -176,7 +176,7 @@ def test_the_page_has_every_picture(run, folder):
 @pytest.mark.sampling
 def test_sampled_fit_is_saved_and_certified(run, folder):
     code, out, err = run("bias", "scores.csv", *READ, *ASKED, "--save", "fit.nc", "--json")
-    assert (code, err) == (0, "fit saved in fit.nc\n")
+    assert (code, err.split()[-1], err.count("\n")) == (0, "fit.nc", 1)
     document = json.loads(out)
     fit = bj.load(folder / "fit.nc")
     assert set(named(document, "NUTS")) == {(q, *at.values()) for q, at, _ in fit.estimate().rows()}

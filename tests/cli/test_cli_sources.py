@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import re
 import sys
 import types
 from pathlib import Path
@@ -21,6 +22,11 @@ from bayesjudge.core.errors import InputError
 from bayesjudge.datasets import keep_labels, xstest
 
 ASKED = ["--calibration", "random", "--no-nuts", "--json"]
+
+
+def facts(text):
+    """Counts and files of a sentence, in its order."""
+    return re.findall(r"\d+|[\w/.-]+\.\w+", text)
 
 
 @pytest.fixture
@@ -53,7 +59,7 @@ def test_labels_in_a_file_of_their_own_are_joined_or_stacked(run, tmp_path):
     table[known][["item", "truth"]][::-1].to_json(tmp_path / "labels.json", orient="records")
     _, joined = run("prevalence", "verdicts.csv", *columns, "--labels", "labels.json", *ASKED)
     assert joined["estimates"] == whole["estimates"]
-    assert joined["inputs"]["labels from"] == "labels of 100 items from labels.json"
+    assert facts(joined["inputs"]["labels from"]) == ["100", "labels.json"]
     verdicts[~known].to_csv(tmp_path / "test.csv", index=False)
     packed = gzip.compress(table[known].to_csv(index=False, sep=";").encode("utf-16"))
     (tmp_path / "labelled.csv.gz").write_bytes(packed)
@@ -189,9 +195,7 @@ def test_labels_of_outputs_need_what_names_an_output(run, tmp_path):
     (tmp_path / "labels.csv").write_text("\n".join(["item,system,human", *labels]))
     asked = ["--verdict", "verdict", "--truth", "human", "--item", "item", "--by", "system"]
     code, found = run("prevalence", "verdicts.csv", *asked, "--labels", "labels.csv", *ASKED)
-    assert (code, found and found["inputs"]["labels from"]) == (
-        0, "labels of 40 items from labels.csv"
-    )  # fmt: skip
+    assert (code, facts(found["inputs"]["labels from"])) == (0, ["40", "labels.csv"])
     samples = [logs.inspect_sample(i, e, "CI"[i % 2], output=str(e)) for e in (1, 2)
                for i in range(20)]  # fmt: skip
     logs.write_inspect(tmp_path / "run.eval", samples, epochs=2)
@@ -201,9 +205,7 @@ def test_labels_of_outputs_need_what_names_an_output(run, tmp_path):
     labels = [f"q{i},{e},{e - 1}" for e in (1, 2) for i in range(10)]
     (tmp_path / "labels.csv").write_text("\n".join(["item,repeat,human", *labels]))
     code, found = run("prevalence", *log, "--labels", "labels.csv")
-    assert (code, found and found["inputs"]["labels from"]) == (
-        0, "labels of 20 items from labels.csv"
-    )  # fmt: skip
+    assert (code, facts(found["inputs"]["labels from"])) == (0, ["20", "labels.csv"])
 
 
 def _labels(path, **columns):
@@ -243,7 +245,7 @@ def test_a_label_file_is_joined_by_its_own_columns(run, tmp_path):
         _labels(tmp_path / "labels.csv", **columns)
         code, found = run("prevalence", *asked, *options.split())
         assert code == 0, (options, found)
-        assert found["inputs"]["labels from"] == "labels of 40 items from labels.csv"
+        assert facts(found["inputs"]["labels from"]) == ["40", "labels.csv"]
         assert found["inputs"]["labels"] == "yes read as pass; no read as fail"
         made.add(str([(e["value"], e["low"], e["high"]) for e in found["estimates"]]))
     assert len(made) == 1
@@ -258,9 +260,8 @@ def test_labels_of_repeats_leave_items_what_they_are(run, tmp_path):
     asked = ["out.json", "--labels", "labels.csv", "--truth", "human", *by, *ASKED]
     code, found = run("prevalence", *asked, "--repeats", "system")
     assert code == 0, found
-    assert found["inputs"]["rows"] == (
-        "20 items, 80 rows, 2 systems, 10 items labelled (40 rows); the system repeats"
-    )
+    assert facts(found["inputs"]["rows"]) == ["20", "80", "2", "10", "40"]
+    assert "system repeats" in found["inputs"]["rows"]
 
 
 @pytest.mark.slow
@@ -272,7 +273,7 @@ def test_a_label_without_a_name_is_none(run, tmp_path):
     asked = ["--verdict", "verdict", "--truth", "human", "--item", "item", *ASKED]
     code, found = run("prevalence", "verdicts.csv", "--labels", "labels.csv", *asked)
     assert code == 0
-    assert found["inputs"]["labels from"] == "labels of 10 items from labels.csv"
+    assert facts(found["inputs"]["labels from"]) == ["10", "labels.csv"]
 
 
 @pytest.mark.slow
@@ -313,9 +314,8 @@ def test_a_log_with_repeats_is_read_as_items(run, tmp_path):
     assert found["inputs"]["log"] == (
         "Inspect, model_graded_qa by openai/judge (C, I, P): 36 grades, 1 failed"
     )
-    assert found["inputs"]["rows"] == (
-        "12 items, 35 rows, 6 items labelled (17 rows); the judge repeats"
-    )
+    assert facts(found["inputs"]["rows"]) == ["12", "35", "6", "17"]
+    assert "judge repeats" in found["inputs"]["rows"]
     items = bj.prevalence.items.Items.from_frame(
         bj.readers.read_log(tmp_path / "run.eval").table("model_graded_qa"),
         item="item", truth="human_label", fail_value="P", unparsed="drop", repeats="judge",

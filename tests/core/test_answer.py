@@ -97,7 +97,7 @@ def test_words_of_the_items_and_the_judges_errors():
         rated = P.rogan_gladen(counts)
         found = P.answer(made, rated)
         assert words in found.text
-        assert found.basis.startswith("450 items, 100 of them labelled (")
+        assert found.basis.startswith("450 items, 100 of ")
         rates = [percents(rated[name]) for name in ("sensitivity", "specificity")]
         assert found.notes[0] == (
             f"On the labelled items alone the judge passes {rates[0]} of good outputs "

@@ -266,7 +266,7 @@ def test_a_watch_goes_on_from_its_file(tmp_path):
         with pytest.raises(bj.InputError, match=words):
             other.resume(path)
     path.write_text('{"schema": "bayesjudge/monitor-1"}')
-    with refused(id="not-a-state", kind="watch"):
+    with refused(id="other-state", kind="watch"):
         Watch(baseline).resume(path)
 
 

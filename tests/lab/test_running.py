@@ -86,7 +86,7 @@ def test_a_file_of_another_study_is_not_continued(tmp_path):
     sbc(path=path)
     with pytest.raises(InputError, match=r"other random_seed: was 1, now 2.*resume=False"):
         sbc(path=path, random_seed=2)
-    with refused(id="other-study", key="functions"):
+    with refused(id="other-study", key="study"):
         sbc(path=path, posterior=toys.narrow)
     with refused("sbc", "coverage", id="other-study", key="kind"):
         coverage(path=path)

@@ -358,10 +358,10 @@ def test_what_changed_is_named_and_another_arm_begins(chat, name):
     change, words = CHANGES[name]
     first = chat.ask(**BEGUN)
     asked = len(chat.said)
-    with pytest.raises(bj.InputError) as refused:
+    with refused(id="other-run") as caught:
         chat.ask(**BEGUN | change)
-    assert words in str(refused.value)
-    assert "begin a new arm of the store (arm='…', --arm …)" in str(refused.value)
+    assert words in str(caught.value)
+    assert "begin a new arm of the store (arm='…', --arm …)" in str(caught.value)
     assert len(chat.said) == asked
     assert chat.ask(**BEGUN).answers.equals(first.answers)  # as before: it asks nothing
     assert len(chat.said) == asked

@@ -118,7 +118,7 @@ def test_without_labels_in_each_class_the_answer_stays_as_declared():
     seen = selection_of(counts)
     assert seen.caution.numbers["column"] == "tokens"
     assert seen.instead is None
-    assert answer_of(counts).basis.startswith("600 items, 81 of them labelled (")
+    assert answer_of(counts).basis.startswith("600 items, 81 of ")
 
 
 @pytest.mark.slow
