@@ -995,7 +995,7 @@ def test_what_is_promised_without_a_tolerance():
         move, note = found.notes
         size = f"{sizes[n - 1 - spared]:.2g} points"
         assert move.startswith("The noise of judging again is included")
-        assert (f"a score by at most {size}" if few else f"a score further than {size}") in note
+        assert (f"a score by at most {size}" if few else f"a score by more than {size}") in note
         assert ("on average over what might have been measured" in note) == few
         card = certificates.certify(
             shifts, tolerance=100, failure_prob=0.05, units="points", alpha=1.0
