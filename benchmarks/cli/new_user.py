@@ -20,17 +20,17 @@ looked up to paste a line; that labels are a random sample (`--calibration rando
 doctor says. CPU: 1.0 to 3.3 s for doctor, 1.3 to 3.4 s for the answer with its page. First
 sentences have 20 to 25 words.
 
-Found: of the first twelve drawn tables (seed 1) 10 were answered, in two tries each. Doctor took
+Of the first twelve drawn tables (seed 1) 10 were answered, in two tries each. Doctor took
 `evaluation.label` for people's labels, listed an object that is null in some rows as a column, and
 did not know that a scenario is a task. These are mended: seeds 1, 2 and 3 have 36 of 36 tables in
 two tries, with 1.0 to 4.0 CPU s for doctor and 1.3 to 3.8 s for the answer, and first sentences of
 16 to 25 words. Of 18 sentences that hold one number with a known truth, 17 intervals hold it (.94,
 standard error .05).
 
-Found: truescore 0.7.4 answers 4 of the written 12 (`--truescore`): the LangSmith table (.682, .586
-to .777; here .678, .580 to .768), the nested JSON lines (.651, .540 to .761; here .651, .536 to
-.761; its doctor does not propose these columns), the scores (3.38, 3.17 to 3.59; here 3.38, 3.18 to
-3.59) and one criterion of the rubric at a time (.862, .775 to .948; here .853, .760 to .932),
+Of peers, truescore 0.7.4 answers 4 of the written 12 (`--truescore`): the LangSmith table (.682,
+.586 to .777; here .678, .580 to .768), the nested JSON lines (.651, .540 to .761; here .651, .536
+to .761; its doctor does not propose these columns), the scores (3.38, 3.17 to 3.59; here 3.38, 3.18
+to 3.59) and one criterion of the rubric at a time (.862, .775 to .948; here .853, .760 to .932),
 without the total. It refuses Latin-1, .xlsx and the words success and failure; its help names no
 battles, attempts of tasks or repeated calls.
 """

@@ -115,7 +115,7 @@ def test_from_counts_reads_one_row_a_system():
         ({"verdict": "judge"}, "no column 'judge'"),
         ({"verdict": "verdct"}, "did you mean 'verdict'"),
         ({"calibration": "balanced"}, "how were the labelled items chosen"),
-        ({"unparsed": "zero"}, "unparsed='zero'"),
+        ({"unparsed": "zero"}, "must be 'fail' or 'drop', got 'zero'"),
     ],
 )
 def test_arguments_that_make_no_sense(change, message):
