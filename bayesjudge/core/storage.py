@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get
 
 import numpy as np
 
-from bayesjudge.core.errors import InputError, Problem, checking, expect
+from bayesjudge.core.errors import InputError, checking, expect
 from bayesjudge.core.estimate import Assumption, Caution
 from bayesjudge.core.model import BayesianModel
 from bayesjudge.core.public import find_public, stored_name
@@ -233,7 +233,9 @@ def read_fit(path: str | Path, kind: type) -> Any:
         remedy = "fit again and save"  # nothing is damaged
         return _read(Path(path), kind)
     except InputError as error:
-        first = Problem(str(error)[:LONGEST], error.problems[0].id)
+        first = dataclasses.replace(
+            error.problems[0], sentence=str(error)[:LONGEST], predicate=False
+        )
         raise InputError(f"load {str(path)!r}", [first, remedy]) from error
     except Exception as error:  # a hostile file makes each library fail in its own way
         said = (
