@@ -26,13 +26,13 @@ people only are off by 82, 49 and 32 and prediction-powered by 70, 42 and 28; it
 pandalm7b .98 ± .005) of strengths and .98 to .99 (.96 to .97) of leads, and its intervals are 206,
 156 and 115 (201, 152 and 115) points wide against 318, 207 and 141. At 100 verdicts it is worth 2.5
 (2.3) times the labels, prediction-powered 1.4 (1.3) times. Priors of the scale of likings in 200
-worlds a kind (``--priors 200``), 50, 100 and 200 verdicts: with two favourites a half-normal(0.5)
-holds .939, .919 and .931 (± .009) of strengths and is off by 63, 51 and 37 points, Rayleigh(0.3),
-the default, .944, .927 and .938 with 62, 50 and 36, and Rayleigh(0.4) .952, .936 and .939 with 65,
-51 and 37; leads .917, .920 and .934 (± .012), .927, .927 and .938, and .934, .936 and .946. With a
-perfect judge they are off by 46, 37 and 28, by 47, 39 and 29, and by 51, 41 and 30 points, and hold
-.97 to .98. The slope of who is first on the stated log-odds is, with two favourites, .69, .68 and
-.83 (± .07), .75, .73 and .89, and .77, .75 and .90.
+worlds a kind (``--priors 200``), 50, 100 and 200 verdicts: with two favourites Rayleigh(0.3), the
+default, holds .952, .933 and .943 (± .008) of strengths and .942, .940 and .953 (± .01) of leads
+and is off by 61, 50 and 36 points; half-normal(0.5) holds .941, .920 and .938, and .928, .926 and
+.937, and is off by 62, 51 and 37; Rayleigh(0.4) .953, .938 and .950 with 64, 51 and 37. With a
+perfect judge they are off by 47, 39 and 29, by 46, 37 and 28, and by 51, 41 and 30 points, and hold
+.97 to .98. The slope of who is first on the stated log-odds is, with two favourites, .78, .74 and
+.97 (± .07), with the half-normal .72, .69 and .91.
 """
 
 from __future__ import annotations
