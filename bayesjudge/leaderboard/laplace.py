@@ -96,6 +96,8 @@ def approximate(
         drawn, accepted = None, 0.0
         if density.size <= MOST_CORRECTED:
             drawn, accepted = stepped(exact=True)
+            if accepted < ENOUGH:  # far below the mode's sharpness the others stand still
+                drawn, accepted = stepped(exact=True, walks=False)
         if drawn is None or accepted < ENOUGH:
             drawn, accepted = stepped(exact=False)[0], 0.0
     return _as_fit(battles, chosen, density, _named(density, drawn), accepted, random_seed)
@@ -134,6 +136,7 @@ def _stepped(
     rng: np.random.Generator,
     *,
     exact: bool,
+    walks: bool = True,
 ) -> tuple[Drawn, float]:
     """Draws of short chains, and the share of their steps that were accepted.
 
@@ -158,7 +161,7 @@ def _stepped(
         spread, liking, pull = _scales_given(density, x, rng)
         x, rest, taken = _all_at_once(height, x, rest, pull, (mode, slope, curved), rng)
         x, rest, spread, liking = _stretched(density, height, x, rest, spread, liking, rng)
-        x, rest = _sharpened(density, height, x, rest, rng)
+        x, rest = _sharpened(density, height, x, rest, rng) if walks else (x, rest)
         if step >= LEFT_OUT:
             kept.append((x, spread, liking))
             accepted += taken / (steps - LEFT_OUT)
