@@ -96,8 +96,8 @@ def approximate(
         drawn, accepted = None, 0.0
         if density.size <= MOST_CORRECTED:
             drawn, accepted = stepped(exact=True)
-            if accepted < ENOUGH:  # far below the mode's sharpness the others stand still
-                drawn, accepted = stepped(exact=True, walks=False)
+            if accepted < ENOUGH:  # of a judge of no use a safe curvature is all but 0
+                drawn, accepted = stepped(exact=True, safe=False)
         if drawn is None or accepted < ENOUGH:
             drawn, accepted = stepped(exact=False)[0], 0.0
     return _as_fit(battles, chosen, density, _named(density, drawn), accepted, random_seed)
@@ -136,7 +136,7 @@ def _stepped(
     rng: np.random.Generator,
     *,
     exact: bool,
-    walks: bool = True,
+    safe: bool = True,
 ) -> tuple[Drawn, float]:
     """Draws of short chains, and the share of their steps that were accepted.
 
@@ -146,7 +146,7 @@ def _stepped(
     chains = CHAINS if density.size <= MOST_CORRECTED else FEWER
     away = np.linalg.solve(factor.T, rng.standard_normal((density.size, chains))).T
     x = mode + np.clip(away, -FAR, FAR)
-    slope, curved = density.derivatives(mode, safe=True)
+    slope, curved = density.derivatives(mode, safe=safe)
 
     def parabola(points: np.ndarray) -> np.ndarray:
         away, top = points - mode, np.log(MOST * density.sharpness_scale)
@@ -161,7 +161,7 @@ def _stepped(
         spread, liking, pull = _scales_given(density, x, rng)
         x, rest, taken = _all_at_once(height, x, rest, pull, (mode, slope, curved), rng)
         x, rest, spread, liking = _stretched(density, height, x, rest, spread, liking, rng)
-        x, rest = _sharpened(density, height, x, rest, rng) if walks else (x, rest)
+        x, rest = _sharpened(density, height, x, rest, rng)
         if step >= LEFT_OUT:
             kept.append((x, spread, liking))
             accepted += taken / (steps - LEFT_OUT)
