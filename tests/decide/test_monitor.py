@@ -278,7 +278,7 @@ def test_several_rows_of_an_item_are_averaged():
         ({"at_least": 1.5}, "at_least must lie in"),
         ({"probability": 0.4}, "probability must lie in"),
         ({"target": "population"}, "needs most_labels"),
-        ({"strategy": "best"}, "strategy must be"),
+        ({"strategy": "best"}, "expected one of"),
         ({"verdicts": [2, 0]}, "must lie in"),
         ({"names": ["a", "a"]}, "different names"),
     ],
