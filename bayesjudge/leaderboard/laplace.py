@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
@@ -97,7 +98,8 @@ def approximate(
         if density.size <= MOST_CORRECTED:
             drawn, accepted = stepped(exact=True)
             if accepted < ENOUGH:  # of a judge of no use a safe curvature is all but 0
-                drawn, accepted = stepped(exact=True, safe=False)
+                with suppress(np.linalg.LinAlgError):  # the whole may have no root
+                    drawn, accepted = stepped(exact=True, safe=False)
         if drawn is None or accepted < ENOUGH:
             drawn, accepted = stepped(exact=False)[0], 0.0
     return _as_fit(battles, chosen, density, _named(density, drawn), accepted, random_seed)

@@ -6,7 +6,14 @@ import pytest
 from conftest import MODULES
 
 from bayesjudge.core.convergence import ess_bulk
-from bayesjudge.leaderboard import Battles, CalibratedBattles, approximate, laplace, simulate
+from bayesjudge.leaderboard import (
+    Battles,
+    CalibratedBattles,
+    approximate,
+    davidson,
+    laplace,
+    simulate,
+)
 from bayesjudge.leaderboard.cells import cells_of
 from bayesjudge.leaderboard.laplace import Density, Scales
 from bayesjudge.leaderboard.likelihood import dispersion
@@ -198,3 +205,19 @@ def test_the_text_counts_longer_responses_as_the_battles_do(uncompiled):
         gaps.append(density(point) - expected)
     assert np.ptp(battles.style) > 0.5
     np.testing.assert_allclose(gaps, gaps[0], atol=1e-9)
+
+
+def test_of_a_judge_of_no_use_the_answer_is_that_of_people():
+    """Where a safe curvature of the sharpness is all but 0 and chains by it stand still."""
+    rng = np.random.default_rng(1041)
+    strengths, _, judged = rng.normal(0, 0.6, (3, 6))
+    table = simulate(strengths=tuple(strengths), favours=tuple(judged - strengths),
+                     items=60, labelled=1, random_seed=rng)  # fmt: skip
+    table.loc[~table.index.isin(rng.choice(len(table), 200, replace=False)), "human"] = None
+    battles = Battles.from_frame(table, people="human")
+    fit = approximate(battles, draws=1000, random_seed=1)
+    assert fit.idata.attrs["accepted"] > laplace.ENOUGH
+    assert not {caution.id for caution in fit.cautions} & {"approximate-posterior"}
+    alone = davidson(battles, order=False).quantities["strength"].value
+    drawn = fit.draws("strength")
+    assert (np.abs(drawn.mean(0) - alone) < 1.5 * drawn.std(0)).all()
