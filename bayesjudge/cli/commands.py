@@ -41,6 +41,10 @@ def command_of(app: App, words: Sequence[str]) -> tuple[App, list[str]]:
     return app, named
 
 
+#: Arguments whose option has another name: a score is one kind of what a judge's output is read as.
+CALLED = {"unscored": "unparsed"}
+
+
 def in_options(problems: Sequence[Problem], app: App, tokens: Sequence[str]) -> list[str]:
     """The problems, with options named where they name arguments: ``--judge`` for ``judges=``."""
     step, _ = command_of(app, tokens)
@@ -50,6 +54,7 @@ def in_options(problems: Sequence[Problem], app: App, tokens: Sequence[str]) -> 
     options = {name.removeprefix("--").replace("-", "_"): name for name in names}
 
     def spelled(name: str, value: str) -> str:
+        name = CALLED.get(name, name)
         single = name if value[:1] in set("[0123456789") else name.removesuffix("s")
         option = options.get(name) or options.get(single)
         try:

@@ -274,3 +274,12 @@ def test_what_is_missing_is_said(ask):
     assert "--pass-from is for scores: give them by --score, in place of --verdict" in ask(
         *plain, "--verdict", "truth", "--pass-from", "4", code=2
     )
+
+
+def test_outputs_without_a_score_are_refused_with_the_option(ask):
+    table = pd.read_csv("log.csv")
+    table.loc[0, "judge_score"] = None
+    table.to_csv("blank.csv", index=False)
+    asked = ["blank.csv", *ASKED[1:], "--scale", "1:5", "--truth-scale", "1:5", *NOW]
+    assert "--unparsed drop" in ask(*asked, code=2)
+    assert json.loads(ask(*asked, "--unparsed", "drop"))["estimates"]
