@@ -39,12 +39,11 @@ each_module = pytest.mark.parametrize("one", CONTRACTS, ids=lambda one: one.name
 # Sentences --------------------------------------------------------------------------------------
 
 
-#: Of the command line's library, which has no field for what it guesses; of graders in logs of
-#: promptfoo; and "good outputs" in headings and cautions, where people call a pass otherwise.
+#: Of the command line's library, which has no field for what it guesses; and of graders in logs of
+#: promptfoo.
 READ = {
     "bayesjudge/cli/app.py": {"'Did you mean' in message"},
     "bayesjudge/readers/formats/promptfoo.py": {repr(UNPARSED.pattern)},
-    "bayesjudge/core/estimate.py": {"'it does not'", "'judge calls so'"},
 }
 
 

@@ -95,7 +95,7 @@ def view(counts: Counts, model: PrevalenceModel, shared: Shared, asked: Asked) -
         closed=that_hold(module.closed_forms(counts, mismatched=asked.all_methods, **how)),
         exact=posterior,
         sample=lambda: module.fit(counts, model, **shared.sampling),
-        title=of_passes("Share of good outputs (prevalence)", counts.pass_name),
+        title=of_passes("Share of {good} outputs (prevalence)", counts.pass_name),
         answer="overall_prevalence" if counts.adds_up else "prevalence",
         inputs=_inputs(counts, model),
         waits=not at_once,
@@ -160,7 +160,7 @@ def _inputs(counts: Counts, model: PrevalenceModel) -> dict[str, Any]:
         "unparsed": total(counts.unparsed),
     }
     named = {plural(counts.kind): ", ".join(counts.systems)} if counts.systems else {}
-    words = f"{type(model).__name__}: {of_passes(str(model), counts.pass_name)}"
+    words = f"{type(model).__name__}: {model._joined(model.describe(), counts.pass_name)}"
     more = {"labels": counts.spelling, "external_labels": external, "model": words}
     return described(counts, counted, **named, **more)
 

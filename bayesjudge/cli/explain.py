@@ -10,6 +10,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from bayesjudge.core.errors import InputError, problem
+from bayesjudge.core.estimate import of_passes
 from bayesjudge.core.screen import in_lines, width_of
 from bayesjudge.core.words import glossary, words_for
 
@@ -69,7 +70,8 @@ def meaning(term: str) -> str | None:
     """
     known: dict[str, str] = {}
     for table in QUANTITIES:
-        known |= {name: f"{text[0].upper()}{text[1:]}." for name, text in words_for(table).items()}
+        words = words_for(table).items()
+        known |= {name: of_passes(f"{text[0].upper()}{text[1:]}.") for name, text in words}
     known |= glossary("assumptions") | glossary("cautions") | glossary("terms")
     by_name = {spelled(name): text for name, text in known.items()}
     apart = spelled(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", term))

@@ -80,9 +80,9 @@ class Story(Style):
             line=called(self.command),
         )
         kinds = () if page.answer is None else page.answer.quoted.quantities
-        meant = [f"{in_words(q)}: {self.words[q]}" for q in kinds if q in self.words]
-        below = f"{page.below} {of_passes('; '.join(meant), page.pass_name)}".rstrip()
-        below += "." * bool(meant)
+        name, words = page.pass_name, self.words
+        meant = [f"{in_words(q, name)}: {of_passes(words[q], name)}" for q in kinds if q in words]
+        below = f"{page.below} {'; '.join(meant)}{'.' * bool(meant)}".rstrip()
         return replace(page, below=below, pictures=lambda: _figures(page, results, self))
 
     def _answer(self, results: Results) -> Answer:

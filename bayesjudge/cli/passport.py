@@ -119,7 +119,7 @@ def check(
     about = carried(estimate)
     shares = estimate.only("prevalence")
     each = {", ".join(map(str, where.values())): row for _, where, row in shares.rows() if where}
-    share = of_passes("Share of good outputs", counts.pass_name)
+    share = of_passes("Share of {good} outputs", counts.pass_name)
     rows = [f"  {n}: {row.value:.3f} ({row.low:.3f} to {row.high:.3f})" for n, row in each.items()]
     every = list(dict.fromkeys((*opened.cautions, *cautions, *estimate.cautions)))
     texts = [[share, *rows] if each else [], about, [f"{c.id}: {c.text}" for c in every]]

@@ -65,7 +65,7 @@ def view_of_people(asked: Asked, source: Source, shared: Shared) -> View:
         exact=exact,
         waits=not covered,
         sample=None if asked.repeats else lambda: module.fit(counts, model, **shared.sampling),
-        title=of_passes("Share of good outputs (prevalence), people err too", counts.pass_name),
+        title=of_passes("Share of {good} outputs (prevalence), people err too", counts.pass_name),
         answer="overall_prevalence" if strata else "prevalence",
         inputs=described(counts, inputs, labels=counts.spelling, model=str(model)),
         words=words_for("of_people"),

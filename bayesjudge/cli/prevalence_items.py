@@ -54,11 +54,8 @@ def view_of_items(asked: Asked, source: Source, shared: Shared) -> View:
         read = {column: Items.from_frame(table, verdict=column, **how) for column in verdicts}
     items, level = next(iter(read.values())), shared.ci_prob
     about: dict[str, Any] = {
-        "title": of_passes(
-            "Share of good outputs (prevalence)"
-            + ", rows that share items" * (items.n_rows > items.n_items),
-            items.pass_name,
-        ),
+        "title": of_passes("Share of {good} outputs (prevalence)", items.pass_name)
+        + ", rows that share items" * (items.n_rows > items.n_items),
         "inputs": _inputs(items, read, model),
         "words": WORDS,
     }
@@ -84,7 +81,7 @@ def _inputs(items: Items, read: Mapping[str, Items], model: ItemEffects) -> dict
     more = {"repeats": repeats, "labels": items.spelling}
     if len(items.systems) > 1:
         more[kind_of(items.systems, several=True)] = ", ".join(items.systems)
-    words = f"ItemEffects: {of_passes(str(model), items.pass_name)}"
+    words = f"ItemEffects: {model._joined(model.describe(), items.pass_name)}"
     last = {"judges": ", ".join(read)} if len(read) > 1 else {"model": words}
     return described(items, {"rows": repr(items)}, **more, **last)
 

@@ -249,7 +249,7 @@ def _rows_of(
 
 def _named(scores: Scores) -> dict[str, Any]:
     """What the numbers are: of scores, on which scale."""
-    share = of_passes("Share of good outputs (prevalence)", scores.pass_name)
+    share = of_passes("Share of {good} outputs (prevalence)", scores.pass_name)
     ends = scores.truth_scale
     return {
         "title": "Mean human score" if scores.numeric else share,

@@ -24,7 +24,7 @@ Interval = Literal["eti", "hdi", "eti_bounded"]
 INTERVALS = words_for("intervals")
 Target = Literal["population", "items"]
 TARGETS = words_for("targets")
-#: Quantities as tables name them.
+#: Quantities as tables name them: templates of `of_passes`.
 HEADINGS = words_for("quantities")
 #: Quantities that are counts: screens show whole numbers.
 COUNTS = {"calls_per_item", "judges_needed", "majority_calls", "elo"}
@@ -293,7 +293,8 @@ class Quantity:
 
 def in_words(quantity: str, pass_name: str = "") -> str:
     """A quantity as tables and pictures name it."""
-    return of_passes(HEADINGS.get(quantity, quantity.replace("_", " ")), pass_name)
+    words = HEADINGS.get(quantity)
+    return of_passes(words, pass_name) if words else quantity.replace("_", " ")
 
 
 def pass_name_in(results: Iterable[Any]) -> str:
@@ -303,12 +304,15 @@ def pass_name_in(results: Iterable[Any]) -> str:
     return next(filter(None, (getattr(part, "pass_name", "") for part in parts)), "")
 
 
-def of_passes(text: str, pass_name: str) -> str:
-    """Words about good outputs, about those that people call by another name than pass."""
-    if not pass_name:
-        return text
-    text = text.replace("judge passes", "judge calls so").replace("it fails", "it does not")
-    return text.replace("good outputs", f"{pass_name!r} outputs").replace("bad outputs", "others")
+def words_of_passes(pass_name: str) -> dict[str, str]:
+    """What templates call good outputs, or those that people call by another name than pass."""
+    kind = "of_named_passes" if pass_name else "of_passes"
+    return {"good": repr(pass_name), **words_for(kind)}
+
+
+def of_passes(template: str, pass_name: str = "") -> str:
+    """Words about good outputs, with their name."""
+    return template.format(**words_of_passes(pass_name))
 
 
 def coordinate(dim: str, value: Hashable) -> str:

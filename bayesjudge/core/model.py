@@ -8,7 +8,7 @@ from functools import singledispatch
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayesjudge.core.errors import InputError, checking, problem
-from bayesjudge.core.estimate import Caution, Diagnosis, Interval, Target
+from bayesjudge.core.estimate import Caution, Diagnosis, Interval, Target, of_passes
 from bayesjudge.core.methods import NUTS, Method
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.core.public import public_name
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
-#: Priors and options as a reader knows them; of one that is not here, the name with spaces.
+#: Priors and options as a reader knows them, for `of_passes`.
 WORDS = words_for("models")
 
 
@@ -78,9 +78,9 @@ class BayesianModel:
         unread = self._unread(data)
         return self._joined({k: words for k, words in self.describe().items() if k not in unread})
 
-    def _joined(self, texts: Mapping[str, str]) -> str:
-        words = {**WORDS, **self._words}
-        return "; ".join(f"{words.get(k, k.replace('_', ' '))} {text}" for k, text in texts.items())
+    def _joined(self, texts: Mapping[str, str], pass_name: str = "") -> str:
+        words = {name: name.replace("_", " ") for name in texts} | WORDS | dict(self._words)
+        return "; ".join(f"{of_passes(words[k], pass_name)} {text}" for k, text in texts.items())
 
     def _unread(self, data: Any) -> Collection[str]:
         """Fields that the graph of `data` does not read: of several judges, if there is one."""

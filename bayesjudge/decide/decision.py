@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from bayesjudge.core.answer import chance
 from bayesjudge.core.errors import checking
-from bayesjudge.core.estimate import Assumption, Caution, in_words, label, of_passes
+from bayesjudge.core.estimate import Assumption, Caution, in_words, label
 from bayesjudge.core.methods import Method
 from bayesjudge.core.planning import OUT_OF_REACH
 from bayesjudge.core.screen import Printed
@@ -286,7 +286,7 @@ def labels_of(checks: Sequence[Check]) -> list[str]:
     for check, name in zip(checks, names_of(checks)[1], strict=True):
         texts = [
             ("Taken for granted: " if each is check.labels[0] else f"{name}: " * (len(checks) > 1))
-            + of_passes(each.text, check.pass_name)
+            + each.text
             for each in check.labels
             if each not in said
         ]

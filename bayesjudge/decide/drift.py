@@ -117,7 +117,7 @@ class Drift(Printed):
         return int(table.sum() - np.trace(table))
 
     def __str__(self) -> str:
-        name = self.pass_name
+        of_rates = f"system {rate_in_words(self.pass_name)} change"
         lines = [
             f"{drift_in_words(self)}; {flips_in_words(self)}",
             f"A change of 3 points would be seen with probability {self.power(0.03):.2f}, one of "
@@ -126,7 +126,7 @@ class Drift(Printed):
         for quantity, where, row in self.estimate.rows():
             if quantity != "pass_rate_change":
                 place = "".join(f" of {name}" for name in where.values())
-                words = quantity.replace("_", " ").replace("pass rate", rate_in_words(name))
+                words = of_rates if quantity == RATES else quantity.replace("_", " ")
                 lines.append(f"{words}{place} {row.value:+.3f} ({row.low:+.3f} to {row.high:+.3f})")
         return "\n".join([*lines, f"{percent_of(self.estimate.ci_prob)} intervals"])
 
@@ -166,11 +166,12 @@ def drift_in_words(drift: Drift) -> str:
 
 def change_in_words(quantity: str, pass_name: str = "") -> str:
     """What changed, beside numbers that are called changes."""
-    words = quantity.removeprefix("system_").removesuffix("_change").replace("_", " ")
-    return words.replace("pass rate", rate_in_words(pass_name))
+    name = quantity.removeprefix("system_").removesuffix("_change")
+    return rate_in_words(pass_name) if name == "pass_rate" else name.replace("_", " ")
 
 
-#: Changes that are tested together.
+#: Changes of each system, and those that are tested together.
+RATES = "system_pass_rate_change"
 TESTED = ("pass_rate_change", "sensitivity_change", "specificity_change")
 
 
@@ -251,7 +252,7 @@ def drift(
     each = {s: _change(rows[rows["system"] == s], ci_prob) for s in systems}
     if each:
         kept = {s: c[:3] for s, c in each.items()}
-        quantities["system_pass_rate_change"] = Quantity.of_rows(kept, ("system",))
+        quantities[RATES] = Quantity.of_rows(kept, ("system",))
     youden = youden_of(labelled)
     if youden is not None:
         shifts = each or {"": z["pass_rate_change"]}

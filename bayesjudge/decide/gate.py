@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from bayesjudge.core.errors import InputError, checking, expect, problem
-from bayesjudge.core.estimate import INTERVALS, Assumption, Caution, Estimate, pass_name_in
+from bayesjudge.core.estimate import (
+    INTERVALS,
+    Assumption,
+    Caution,
+    Estimate,
+    pass_name_in,
+    words_of_passes,
+)
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import Method
 from bayesjudge.decide._posterior import LESS, MORE, model_of, posterior
@@ -125,8 +131,7 @@ def gate(
         words = f"a share lies in [0, 1], got a threshold of {threshold:g}; write 90 % as 0.9"
         expect("gate", not of_share or 0 <= threshold <= 1, words)
     name = pass_name_in([result])
-    checked = [_check(limit, threshold, upward, probability) for limit in limits]
-    checks = [replace(check, pass_name=name) for check in checked]
+    checks = [_check(limit, threshold, upward, probability, name) for limit in limits]
     cautions = dict.fromkeys(caution for limit in limits for caution in limit.cautions)
     return Gate(tuple(checks), tuple(cautions))
 
@@ -155,7 +160,7 @@ class Limits(NamedTuple):
     labels: LabelsAre = ""
 
 
-def _check(limits: Limits, threshold: float, upward: bool, probability: float) -> Check:
+def _check(limits: Limits, threshold: float, upward: bool, probability: float, name: str) -> Check:
     void = _undecidable(limits)
     outcome = "unknown" if void else decided(limits.low, limits.high, threshold, upward)
     chance = np.nan if limits.chance is None or void else float(limits.chance(threshold))
@@ -182,12 +187,13 @@ def _check(limits: Limits, threshold: float, upward: bool, probability: float) -
         undecidable=void,
         clopper_pearson=limits.clopper_pearson,
         chance_limits=chances,
-        labels=() if void else _granted(limits, outcome, threshold, upward),
+        labels=() if void else _granted(limits, outcome, threshold, upward, name),
+        pass_name=name,
     )
 
 
 def _granted(
-    limits: Limits, outcome: str, threshold: float, upward: bool
+    limits: Limits, outcome: str, threshold: float, upward: bool, name: str
 ) -> tuple[Assumption, ...]:
     """What is taken for granted of labels, and how many wrong ones would undo the outcome.
 
@@ -208,10 +214,10 @@ def _granted(
         undone = Assumption.of("labels-right", "unknown", moved=behind(limits.value, ONE_IN_TWENTY))
     elif upward == (outcome == "pass"):  # the share is above the threshold
         above = (limits.low - threshold) / (1 - threshold) if threshold < 1 else 0.0
-        undone = Assumption.of("labels-right", "bad", share=above)
+        undone = Assumption.of("labels-right", "bad", share=above, **words_of_passes(name))
     else:
         below = 1 - limits.high / threshold if threshold > 0 else 0.0
-        undone = Assumption.of("labels-right", "good", share=below)
+        undone = Assumption.of("labels-right", "good", share=below, **words_of_passes(name))
     return Assumption.of("labels-right", "granted"), undone
 
 

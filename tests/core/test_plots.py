@@ -9,11 +9,11 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 
 import bayesjudge as bj
+from bayesjudge.core.estimate import in_words
 from bayesjudge.core.plots import COLOURS, for_a_phone, new_axes, plot_intervals, write_title
-from bayesjudge.core.words import words_for
 
 NAME = r"a $\frac{1}$ b"
-QUANTITY = words_for("quantities")["prevalence"].capitalize()
+QUANTITY = in_words("prevalence").capitalize()
 TABLE = pd.DataFrame(
     {"quantity": "prevalence", "system": NAME, "method": NAME, "value": [0.5], "low": 0.4,
      "high": 0.6, "width": 0.2, "interval": "eti"}

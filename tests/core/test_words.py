@@ -9,7 +9,8 @@ from string import Formatter
 import pytest
 
 import bayesjudge as bj
-from bayesjudge.core.words import glossary, sentence, sentences
+from bayesjudge.core.estimate import of_passes, words_of_passes
+from bayesjudge.core.words import glossary, sentence, sentences, words_for
 
 PACKAGE = Path(bj.__file__).parent
 KINDS = {"cautions": bj.Caution, "assumptions": bj.Assumption}
@@ -112,3 +113,22 @@ def test_what_contradicts_an_assumption_is_a_caution_of_the_package():
     for assumption, against in glossary("contradicted_by").items():
         assert assumption in sentences("assumptions"), assumption
         assert set(against) <= set(sentences("cautions")), assumption
+
+
+#: Tables of words that stand beside numbers of outputs that people pass, by whatever name.
+BESIDE = ("models", "quantities", "of_bias", "of_judge", "of_counts", "of_items", "of_people")
+
+
+@pytest.mark.parametrize("name", ["unsafe", "a {good} c"])
+def test_words_of_good_outputs_name_what_people_call_a_pass(name):
+    changed = 0
+    for template in (text for table in BESIDE for text in words_for(table).values()):
+        plain, named = of_passes(template), of_passes(template, name)
+        words = fields_of(template)
+        assert words <= set(words_of_passes("")), template
+        assert "{" not in plain.replace(name, "")
+        assert (repr(name) in named) == ("good" in words), template
+        assert "good outputs" not in named
+        assert "bad outputs" not in named
+        changed += plain != named
+    assert changed == 19

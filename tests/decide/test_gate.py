@@ -22,10 +22,10 @@ import bayesjudge as bj
 from bayesjudge.cli import main
 from bayesjudge.core.answer import chance
 from bayesjudge.core.diagnosis import cautions_of
+from bayesjudge.core.estimate import in_words
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import Method
 from bayesjudge.core.planning import OUT_OF_REACH
-from bayesjudge.core.words import words_for
 from bayesjudge.decide import (
     Check,
     Gate,
@@ -837,7 +837,7 @@ def test_checks_are_told_in_words():
 
     (bare,) = gate(estimated(0.8, np.nan, np.nan), at_least=0.7).checks
     assert bare.sentence.endswith(": estimate 0.800, without an interval")
-    good = words_for("quantities")["prevalence"]
+    good = in_words("prevalence")
     assert said("pass").startswith(f"PASS: the {good} is at least 0.9: ")
     assert said("fail", system="b").startswith(f"FAIL: the {good} of b is below 0.9:")
     assert said("unknown").startswith(f"UNKNOWN: it is open whether the {good} is at")
