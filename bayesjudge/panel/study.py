@@ -64,8 +64,9 @@ def study(
         One row per combination and method (and weights and run): ``labelled`` (s), ``combination``
         (names of the generators that kept their labels), ``method`` (``"regression"``,
         ``"panel_mean"``, ``"veto"`` with a threshold chosen on the combination,
-        ``"best_judge"`` and ``"worst_judge"`` in hindsight), ``weights``, ``run``, ``loss``, and
-        ``max_error`` and ``mean_error`` over the generators without labels, in shares.
+        ``"best_judge"`` and ``"worst_judge"`` in hindsight, of those with votes on all of them),
+        ``weights``, ``run``, ``loss``, and ``max_error`` and ``mean_error`` over the generators
+        without labels, in shares; ``nan`` if no judge voted on all of them.
 
     Raises
     ------
@@ -136,8 +137,9 @@ def _predictions(
             about = {"weights": triple, "run": run, "loss": minimum.loss}
             yield {"method": "regression", **about}, minimum.prevalence
     yield {"method": "panel_mean", **plain}, np.nanmean(rates.rates, axis=1)
-    worst = np.nanmax(np.abs(rates.rates[hidden] - truth[hidden, None]), axis=0)
-    for name, judge in (("best_judge", worst.argmin()), ("worst_judge", worst.argmax())):
+    error = np.abs(rates.rates[hidden] - truth[hidden, None]).max(axis=0)  # nan: no vote on one
+    best, worst = (np.nan_to_num(error, nan=last) for last in (np.inf, -np.inf))
+    for name, judge in (("best_judge", best.argmin()), ("worst_judge", worst.argmax())):
         yield {"method": name, **plain}, rates.rates[:, judge]
     if known.is_labelled.any():
         passed = verdicts(known, choose_threshold(known))

@@ -124,18 +124,20 @@ def answer(
     data = known[0] if known else data_of(estimates, Counts)
     quoted = told_of(data, estimates, results, ci_prob)
     seen = selection_of(data)
-    if seen is not None and seen.instead is not None and isinstance(data, Counts):
-        return _instead(quoted, seen, data, ci_prob)
+    if seen is not None and seen.instead is not None:
+        of_classes = hasattr(data, "credit") and not seen.untold  # there are no bounds of them
+        if of_classes or isinstance(data, Counts):
+            return _instead(quoted, seen, data, ci_prob)
     worth = worth_of(data, ci_prob) if quoted.known else {}
     sentence = worth_words(worth)
     return replace(quoted, worth=worth, notes=(*quoted.notes, sentence)) if sentence else quoted
 
 
-def _instead(declared: Answer, seen: Any, counts: Counts, ci_prob: float) -> Answer:
+def _instead(declared: Answer, seen: Any, counts: Any, ci_prob: float) -> Answer:
     """What labels tell that go with a column: within its classes, or by verdict; or bounds."""
     from bayesjudge.prevalence.exact import exact
 
-    part = Counts.of(seen.instead)
+    part = type(counts).of(seen.instead)
     methods_of = [*closed_forms(part, ci_prob=ci_prob)]
     methods_of += [] if part.adds_up else [exact(part, ci_prob=ci_prob)]
     valid = answer(*methods_of, ci_prob=ci_prob)
@@ -146,7 +148,8 @@ def _instead(declared: Answer, seen: Any, counts: Counts, ci_prob: float) -> Ans
         text = f"Labels tell only that p{would_pass(shares, counts.pass_name)[1:]}."
         row = Quantity(np.nan, low, high)
         quoted = replace(quoted, quantities={"prevalence": row})
-    within = "by verdict" if part.predictive else "at random within classes of that column"
+    by_verdict = part.design.name == "by_verdict"
+    within = "by verdict" if by_verdict else "at random within classes of that column"
     taken = (
         f"Labels are taken as chosen {within}"
         if whole

@@ -253,7 +253,9 @@ def how_labels_came(
     column, value, _ = features[tested.feature]
     selection = Selection(_in_words(column, value, inside, tested.p_value, len(labelled)))
     shared = unit is not None and unit is not column.place
-    alone = not (how.keys or how.people or how.scale or shared or len(how.verdict) > 1)
+    groups_too = column.name in how.verdict and not how.covariates
+    alone = not (how.people or how.scale or shared or len(how.verdict) > 1)
+    alone = alone and (groups_too or not how.keys)
     if tested.p_value > CLEAR or not alone or not design.is_sample:
         return selection
     return _instead(table, how, read, column, labelled, selection)

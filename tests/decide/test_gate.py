@@ -895,6 +895,28 @@ def test_limits_of_each_of_several_systems_are_those_of_its_own_prior():
         assert check.high == pytest.approx(row.high, abs=0.004)
 
 
+def test_limits_of_what_strata_make_up_are_those_of_priors_that_add_up_to_one_share():
+    from bayesjudge.prevalence import people
+
+    cells = ([1000, 1000], [900, 910], [290, 295], [280, 280], [10, 5], [8, 4])
+    counts = Counts(*cells, calibration="random", systems=["x", "y"], dim="stratum")
+    rows = people.simulate(prevalence=0.93, items=400, labelled=300, random_seed=1)
+    rows["topic"] = np.where(np.arange(len(rows)) % 3, "x", "y")
+    how = {"calibration": "random", "truth": ["ann1", "ann2"], "stratum": "topic"}
+    by_people = people.PeopleCounts.from_frame(rows, **how)
+    for data, model, error in ((counts, bj.prevalence.ErrorRates, 0),
+                               (by_people, people.PeopleErrors, 0.004)):  # fmt: skip
+        (check,) = gate(data, at_least=0.93).checks
+        assert check.quantity == "overall_prevalence"
+        usual = bj.prevalence.exact(data, ci_prob=0.9, interval="eti")["overall_prevalence"]
+        assert check.low < usual.low < usual.high < check.high
+        for end, prior in (("low", (0.025, 0.5)), ("high", (0.5, 0.025))):
+            with_prior = model(prevalence=bj.BetaPrior(*prior))
+            row = bj.prevalence.exact(data, with_prior, ci_prob=0.9, interval="eti")
+            expected = getattr(row["overall_prevalence"], end)
+            assert getattr(check, end) == pytest.approx(expected, abs=error)
+
+
 @pytest.mark.slow
 def test_what_all_checks_take_for_granted_is_said_once():
     table = bj.prevalence.people.simulate(items=200, labelled=150, random_seed=1)

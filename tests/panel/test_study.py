@@ -50,6 +50,19 @@ def test_single_judges_are_ranked_in_hindsight(votes):
     assert "veto" not in none.index
 
 
+def test_a_judge_in_hindsight_voted_on_every_hidden_generator():
+    """Judge a, who is always right, has no vote on g1: only b can be the best judge there."""
+    votes = bj.panel.Votes(
+        *([[1, 0], [0, 0], [-1, 0]], [1, 0, 1], [0, 0, 1], ["g0", "g1"], ["a", "b"]),
+        **{"count": [8, 8, 8], "calibration": "random"},
+    )
+    errors = bj.panel.study(votes, starts=1).set_index(["labelled", "method"])["max_error"]
+    single = errors[errors.index.get_level_values("method").isin(["best_judge", "worst_judge"])]
+    assert single.loc[0].tolist() == [1, 1]  # both hidden
+    assert sorted(single.loc[1]["best_judge"].tolist()) == [0, 1]  # g1 hidden: b; g0 hidden: a
+    assert sorted(single.loc[1]["worst_judge"].tolist()) == [0.5, 1]
+
+
 @pytest.mark.slow
 def test_a_grid_of_weights_and_several_runs(votes):
     triples = [(2.0, 1.0, 10.0), (1.0, 1.0, 1.0)]

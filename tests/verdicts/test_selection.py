@@ -85,6 +85,51 @@ def test_the_column_is_named_and_the_answer_follows_it(how, column, words):
     assert "label-selection" in P.human_only(counts).assumptions[0].contradicted_by
 
 
+def test_within_strata_and_systems_labels_chosen_by_verdict_are_taken_so():
+    by_verdict, by_length = (planted(how)[0] for how in ("verdict", "tokens"))
+    for group, quoted_by in (("stratum", P.closed_forms), ("by", lambda part: [P.exact(part)])):
+        how = {"calibration": "random", group: "model"}
+        counts = Counts.from_frame(by_verdict, **how)
+        part = Counts.from_frame(by_verdict, **how | {"calibration": "by_verdict"})
+        assert selection_of(counts).instead.groups == ("a", "b", "c")
+        answer, expected = answer_of(counts), quoted_by(part)[-1]
+        rows = [row for *_, row in answer.quoted.rows()]
+        assert rows == [row for *_, row in expected.rows()][: len(rows)]
+        assert answer.notes[1].startswith("If they came as declared (random): ")
+        seen = selection_of(Counts.from_frame(by_length, **how))
+        assert (seen.caution.numbers["column"], seen.instead) == ("tokens", None)
+
+
+@pytest.mark.parametrize("how", ["topic", "verdict"])
+def test_shares_of_classes_follow_the_column_too(how):
+    rng = np.random.default_rng(4)
+    topic = rng.integers(2, size=1500)
+    truth = np.where(topic == 1, rng.choice(3, 1500, p=[0.2, 0.2, 0.6]), rng.integers(2, size=1500))
+    said = np.where(rng.random(1500) < 0.8, truth, rng.integers(3, size=1500))
+    odds = np.array([0.05, 0.4])[topic] if how == "topic" else np.array([0.08, 0.2, 0.5])[said]
+    names, known = np.array(["a", "b", "c"]), rng.random(1500) < odds
+    table = pd.DataFrame({"verdict": names[said], "truth": np.where(known, names[truth], None)})
+    table["topic"] = np.where(topic, "x", "y")
+    counts = P.classes.ClassCounts.from_frame(table, calibration="random")
+    assert selection_of(counts).caution.numbers["column"] == how
+    answer, share = answer_of(counts), np.bincount(truth) / len(truth)
+    assert answer.notes[1].startswith("If they came as declared (random): ")
+    shares = [row for quantity, _, row in answer.quoted.rows() if "prevalence" in quantity]
+    assert len(shares) == 3
+    assert all(row.low < x < row.high for row, x in zip(shares, share, strict=True))
+    if how == "topic":
+        assert P.exact(counts)["prevalence", "c"].low > share[2] + 0.05
+
+
+def test_pairs_ask_how_labels_came_too():
+    table, _ = planted("verdict")
+    table = table.assign(swapped=table["verdict"]).replace({"yes": "win", "no": "loss"})
+    counts = P.classes.ClassCounts.from_pairs(table, calibration="random")
+    seen = selection_of(counts)
+    assert seen.caution.numbers["column"] in ("verdict", "swapped")
+    assert seen.instead is None
+
+
 def test_bounds_are_of_the_label_that_was_read_as_pass():
     table, _ = planted("model")
     words = {"yes": "harmful", "no": "harmless"}

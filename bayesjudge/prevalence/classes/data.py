@@ -416,4 +416,5 @@ class ClassCounts(View):
         )
         better = ours < theirs, ours > theirs  # shown first, and shown second
         first, second = (int(both.count[seen & where].sum()) for where in better)
-        return cls.of(verdicts, credit=(1, 0.5, 0), leanings=(first, second))
+        counts = cls.of(verdicts, credit=(1, 0.5, 0), leanings=(first, second))
+        return keep_selection(counts, both)
