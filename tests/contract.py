@@ -55,6 +55,8 @@ class Module(NamedTuple):
     mirror: Mapping[str, tuple[str, bool]] = MIRROR
     #: Methods that good and bad exchanged do not mirror, each with the reason.
     leaning: Mapping[str, str] = {}
+    #: Quantities whose ends are quantiles of draws.
+    drawn: frozenset[str] = frozenset()
     #: Quantities or methods whose intervals copies of the data may widen, each with the reason.
     not_narrowed: Mapping[str, str] = {}
     #: Methods for which that holds only where the value moves towards 0 or 1, or past one half.

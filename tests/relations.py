@@ -56,6 +56,19 @@ def same(one: Iterable[float], other: Iterable[float], tolerance: float = 1e-7) 
     return np.allclose(tuple(one), tuple(other), rtol=tolerance, atol=tolerance, equal_nan=True)
 
 
+def as_drawn(one: Module, quantity: str, row: Any, again: Any, tolerance: float = 1e-7) -> bool:
+    """`same`, but for ends that are quantiles of 4,000 draws, which move with the rows' order.
+
+    The share of draws below one of 2.5 % has a standard error of .0025. Two of them are less than
+    .014 apart in all but one in 10,000, by which an end moves by .085 of the interval.
+    """
+    (value, *ends), (other, *others) = row, again
+    if quantity not in one.drawn:
+        return same(row, again, tolerance)
+    moved = np.abs(np.subtract(ends, others)) <= 0.085 * (ends[1] - ends[0])
+    return same([value], [other], tolerance) and bool(moved.all() or np.isnan(ends).any())
+
+
 def differences(made: Made, other: Made) -> Iterator[str]:
     """Entries that are not the same in both."""
     ours, theirs = entries(made), entries(other)
@@ -305,7 +318,7 @@ def a_split_stratum_changes_no_other(
         if again is None or names[-1] in where or method in bootstrap:
             continue
         if where:
-            if not same((value, low, high), again):
+            if not as_drawn(one, quantity, (value, low, high), again):
                 yield f"{(method, quantity, *where)}: {(value, low, high)} and {again}"
         elif again[1] > high or again[2] < low:
             yield f"{(method, quantity)}: {(value, low, high)} and {again} are apart"
@@ -328,7 +341,7 @@ def good_and_bad_exchanged_mirror(one: Module, table: Any, read: Read, made: Mad
         name, turned = one.mirror[quantity]
         expected = (1 - value, 1 - high, 1 - low) if turned else (value, low, high)
         found = other.get((method, name, *where))
-        if found is not None and not same(expected, found, 1e-6):
+        if found is not None and not as_drawn(one, quantity, expected, found, 1e-6):
             yield f"{(method, quantity, *where)}: {expected} expected of the mirror, got {found}"
 
 

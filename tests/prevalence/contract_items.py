@@ -28,6 +28,7 @@ CONTRACT = Module(
         ("specificity", "b"): 0.7,
     },
     ordered_pairs=True,
+    drawn=frozenset({"sensitivity", "specificity"}),
     not_narrowed_at_an_end={
         "Difference (PPI++)": "of few labelled items the weight on the judge rests on imaginary "
         "ones too, of which nine copies have no more: a value may run with the weight to 0 or 1"
