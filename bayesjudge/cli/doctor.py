@@ -18,7 +18,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from bayesjudge.cli.options import DATA, GENERATOR, SEVERAL, Html, Json, check_files
+from bayesjudge.cli.options import DATA, GENERATOR, SCREEN, SEVERAL, Files, Json, check_files
 from bayesjudge.cli.output import deliver, write
 from bayesjudge.cli.shapes import (
     BRIEFLY,
@@ -82,7 +82,7 @@ def doctor(
     generator: Annotated[str | None, GENERATOR] = None,
     judge: Annotated[str | None, _DATA] = None,
     why: Annotated[bool, Parameter(negative="")] = False,
-    html: Html = None,
+    files: Files = Files(),
     json: Json = False,
 ) -> None:
     """Tell what a file holds, and which questions it can answer by which command.
@@ -119,12 +119,12 @@ def doctor(
         If the file cannot be read at all, or has no such column.
     """
     with checking("options") as require:
-        check_files(require, html=html)
+        check_files(require, json=json, **vars(files))
     named = {"item": item, "system": generator, "judge": judge}
     seen = examine(file, truth, labels, {role: n for role, n in named.items() if n is not None})
-    if not json:
+    if not json and SCREEN not in vars(files).values():
         write(visible(seen.screen(width_of(sys.stdout), why=why)))
-    deliver(seen.page(why=why), json=json, html=html)
+    deliver(seen.page(why=why), json=json, **vars(files))
 
 
 @dataclass

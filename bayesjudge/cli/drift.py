@@ -17,7 +17,7 @@ from bayesjudge.cli.options import (
     OF_TABLE,
     SEVERAL,
     By,
-    Html,
+    Files,
     Json,
     LabelFile,
     Meanings,
@@ -63,7 +63,7 @@ def drift(
     watch: Annotated[Path | None, OF_LOOKS] = None,
     look: Annotated[str | None, OF_LOOKS] = None,
     looks: Annotated[int | None, OF_LOOKS] = None,
-    html: Html = None,
+    files: Files = Files(),
     json: Json = False,
 ) -> int:
     r"""Compare two judges, or two versions of one: verdicts that flip, and what they move.
@@ -111,7 +111,7 @@ def drift(
     with checking("options") as require:
         require(0 < change < 1, "must lie in (0, 1)", change=change)
         require(len(judge or []) < 3, "--judge: name one for both logs, or the old and the new one")
-        check_files(require, html=html, watch=watch)
+        check_files(require, json=json, **vars(files), watch=watch)
         alone = watch is not None or (look is None and looks is None)
         require(alone, "--look and --looks need --watch FILE")
     named: list[str | None] = list(judge) if judge else [None]
@@ -142,7 +142,7 @@ def drift(
         page = decision_page(watched, inputs=inputs, line=called("drift"), said=said)
         if not counted:
             tell(f"{COUNTED_BEFORE} (--look NAME)")
-        deliver(page, json=json, html=html)
+        deliver(page, json=json, **vars(files))
         return int(watched.alarm is not None)
     drifted = bj.decide.drift(*tables, **how)
     lines = [str(drifted)]
@@ -157,7 +157,7 @@ def drift(
         pictures=lambda: _picture(drifted),
         said=[*lines, *(f"{c.id}: {c.text}" for c in (*tuned, *drifted.estimate.cautions))],
     )
-    deliver(page, json=json, html=html)
+    deliver(page, json=json, **vars(files))
     return int(fail and bool(drifted.seen))
 
 

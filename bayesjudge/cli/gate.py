@@ -17,7 +17,7 @@ from bayesjudge.cli.options import (
     LOGS,
     OF_OUTPUT,
     OF_TABLE,
-    Html,
+    Files,
     Json,
     Sure,
     check_files,
@@ -56,7 +56,7 @@ def gate(
     against: Annotated[str | None, _GATE] = None,
     margin: Annotated[float, _GATE] = 0.0,
     unknown: Annotated[Literal["pass", "fail"] | None, _GATE] = None,
-    html: Html = None,
+    files: Files = Files(),
     summary: Annotated[Path | None, OF_OUTPUT] = None,
     junit: Annotated[Path | None, OF_OUTPUT] = None,
     json: Json = False,
@@ -115,7 +115,7 @@ def gate(
         require(not propensity, "known_propensity: use bayesjudge.decide.gate")
         require(len(asked.judged) == 1, f"--verdict: a gate is of one, got {asked.judged}")
         require(margin == 0 or against is not None, "--margin needs --against")
-        check_files(require, html=html, summary=summary, junit=junit)
+        check_files(require, json=json, **vars(files), summary=summary, junit=junit)
         named = against is None or is_file or by is not None
         require(named, f"--against {against}: there is no such file (and no --by to name a system)")
         alone = not (is_file and by)
@@ -173,7 +173,7 @@ def gate(
             *([KEEP] if shares else []),
         ],
     )
-    deliver(page, json=json, html=html, junit=junit)
+    deliver(page, json=json, **vars(files), junit=junit)
     if summary is not None:
         with summary.open("a", encoding="utf-8") as file:
             file.write(to_markdown(page))

@@ -19,7 +19,7 @@ from bayesjudge.cli.options import (
     OF_OUTPUT,
     OF_TABLE,
     SEVERAL,
-    Html,
+    Files,
     LogJudge,
     Meanings,
     Metric,
@@ -71,7 +71,7 @@ def label(
     state: Annotated[Path | None, OF_OUTPUT] = None,
     sheet: Annotated[Path | None, OF_OUTPUT] = None,
     form: Annotated[Path | None, OF_OUTPUT] = None,
-    html: Html = None,
+    files: Files = Files(),
     seed: Annotated[int | None, OF_OUTPUT] = None,
 ) -> int:
     r"""Choose which outputs a person labels next, and stop as soon as a threshold is decided.
@@ -132,7 +132,7 @@ def label(
     InputError
         If an option, a column or a value is not understood, or the file of draws is of other data.
     """
-    paths = {
+    paths: dict[str, Any] = {
         name: given or table.with_name(f"{table.name.split('.')[0]}.labels.{kind}")
         for name, given, kind in (
             ("state", state, "json"),
@@ -145,7 +145,7 @@ def label(
         verdict = verdict or "verdict"
     with checking("options") as require:
         require(n >= 1, "must be 1 or more", n=n)
-        check_files(require, html=html, **paths)
+        check_files(require, **vars(files), **paths)
         there = verdict is not None or not show_verdict
         require(there, "--show-verdict needs --verdict")
         require(truth or rater is None, "--rater needs --truth: what that person said")
@@ -216,13 +216,13 @@ def label(
                 "them in a column (--tuned-on COLUMN), and measure it on the others"
             )
     monitor.save(paths["state"])
-    if html is not None:
+    if any(vars(files).values()):
         inputs = {"data": str(table), "items": f"{len(monitor.names):,}"}
         inputs["labels"] = f"{monitor.n_labels}"
         title, line = f"bayesjudge label, {table.name}", called("label")
         about: dict[str, Any] = {"title": title, "inputs": inputs, "line": line}
         page = decision_page(decided, **about, pictures=lambda: _picture(monitor))
-        deliver(page, html=html)
+        deliver(page, **vars(files))
     return decided.exit_code()
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
+from bayesjudge import render
 from bayesjudge.core.answer import listed
 from bayesjudge.core.errors import Problem, Require, check_ci_prob, checking, expect
 from bayesjudge.core.words import words_in
@@ -91,10 +94,13 @@ WhichItems = Annotated[
 ]
 GATE = Group("The gate", sort_key=2)
 Sure = Annotated[float, helped("Probability that a pass, or a fail, must reach.", GATE)]
-Html = Annotated[
-    Path | None,
-    helped("Write one page with answer, pictures and tables, in a single file.", OUTPUT),
-]
+#: What writes a page, by its format: a file of `bayesjudge.render` each.
+RENDERERS = {
+    module.name: import_module(f"{render.__name__}.{module.name}")
+    for module in iter_modules(render.__path__)
+}
+#: A file that is the screen.
+SCREEN = Path("-")
 Json = Annotated[
     bool, helped("Print one JSON document instead of text (schema bayesjudge/3).", OUTPUT)
 ]
@@ -118,6 +124,22 @@ class Meanings:
     pass_value: Annotated[list[str] | None, SEVERAL] = None
     fail_value: Annotated[list[str] | None, SEVERAL] = None
     missing_value: Annotated[list[str] | None, SEVERAL] = None
+
+
+_OF_FORMATS: Any = make_dataclass(
+    "_OF_FORMATS",
+    [
+        (name, Annotated[Path | None, helped(file.HELP, OUTPUT, allow_leading_hyphen=True)], None)
+        for name, file in RENDERERS.items()
+        if hasattr(file, "HELP")
+    ],
+    frozen=True,
+)
+
+
+@Parameter(name="*", group=OUTPUT, negative="")
+class Files(_OF_FORMATS):
+    """Files to write a page to: one for each renderer that has the help of its option."""
 
 
 def table_option(rows: str, logs: str = "") -> Parameter:
@@ -146,10 +168,8 @@ class Shared:
         answer; --no-nuts: never.
     strict : bool
         Fail (exit code 1) if the sampler did not converge, rather than warn.
-    html : Path
-        Write one page with answer, pictures and tables, in a single file.
-    markdown : str
-        Write the same as Markdown, for a pull request or a job summary; `-` writes to the screen.
+    files : Files
+        Files to write the page to, by their format.
     save : Path
         Keep the sampled fit as netCDF, for `bayesjudge.load`.
     details : bool
@@ -167,8 +187,7 @@ class Shared:
     seed: int = 1
     nuts: Annotated[bool | None, Parameter(negative="--no-nuts")] = None
     strict: bool = False
-    html: Annotated[Path | None, Parameter(negative="")] = None
-    markdown: Annotated[str | None, Parameter(negative="", allow_leading_hyphen=True)] = None
+    files: Files = Files()
     save: Annotated[Path | None, Parameter(negative="")] = None
     details: Annotated[bool, Parameter(negative="")] = False
     quiet: Annotated[bool, Parameter(negative="")] = False
@@ -183,7 +202,7 @@ class Shared:
     @property
     def on_screen(self) -> bool:
         """Whether stdout is for people."""
-        return not self.json and self.markdown != "-"
+        return not self.json and SCREEN not in vars(self.files).values()
 
     def check(self) -> None:
         """Refuse what would only fail after the work is done.
@@ -195,9 +214,7 @@ class Shared:
         """
         check_ci_prob(self.ci_prob)
         with checking("options") as require:
-            check_files(require, html=self.html, markdown=self.markdown, save=self.save)
-            twice = self.json and self.markdown == "-"
-            require(not twice, "two-to-stdout")
+            check_files(require, json=self.json, save=self.save, **vars(self.files))
             contradictory = self.nuts is False and self.save is not None
             require(not contradictory, "--save keeps the sampled fit: leave --no-nuts out")
 
@@ -217,22 +234,18 @@ class Shared:
         expect("options", not unused, f"{are(options)} of the sampled model: leave --no-nuts out")
 
 
-def check_files(
-    require: Require,
-    *,
-    html: Path | None = None,
-    **others: Path | str | None,
-) -> None:
+def check_files(require: Require, *, json: bool = False, **files: Path | None) -> None:
     """Refuse files to write that are in no folder, are one, or are called like something else."""
-    for name, given in {"html": html, **others}.items():
-        if given is None or given == "-":
+    require(not json or SCREEN not in files.values(), "two-to-stdout")
+    for name, path in files.items():
+        if path is None:
             continue
-        path = Path(given)
         require(path.parent.is_dir(), f"--{name}: there is no folder {str(path.parent)!r}")
         require(not path.is_dir(), f"--{name}: {str(path)!r} is a folder; name a file")
-    page = html is None or html.suffix.lower() in (".html", ".htm")
-    words = f"--html {html}: expected a name that ends in .html; a browser prints the page as a PDF"
-    require(page, words)
+        ends = getattr(RENDERERS.get(name), "ENDS", (path.suffix.lower(),))
+        hint = "; a browser prints the page of --html as a PDF" * (path.suffix.lower() == ".pdf")
+        words = f"expected a name that ends in {ends[0]}{hint}"
+        require(path.suffix.lower() in ends, f"--{name} {path}: {words}")
 
 
 def are(options: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from bayesjudge.cli.options import Shared
+from bayesjudge.cli.options import RENDERERS, SCREEN, Shared
 from bayesjudge.core.answer import Answer
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import ConvergenceWarning, expect
@@ -20,10 +20,7 @@ from bayesjudge.core.estimate import Estimate, Target, in_words, of_passes
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import as_wide_as, read_no_more
 from bayesjudge.core.side_by_side import side_by_side
-from bayesjudge.render.html import to_html
 from bayesjudge.render.json import to_json
-from bayesjudge.render.junit import to_junit
-from bayesjudge.render.markdown import to_markdown
 from bayesjudge.render.page import Page, Section, page_of
 from bayesjudge.render.screen import Style, open_console, rest, show_answer, show_sampled
 
@@ -122,48 +119,34 @@ def present(story: Story, shared: Shared) -> list[Estimate | Fit]:
     if shared.save is not None:
         for fit in page.fits:
             _done(f"fit saved in {fit.save(shared.save)}", quiet=shared.quiet)
-    markdown, html = shared.markdown, shared.html
-    deliver(page, json=shared.json, markdown=markdown, html=html, quiet=shared.quiet)
+    deliver(page, json=shared.json, quiet=shared.quiet, **vars(shared.files))
     return results
 
 
-def deliver(
-    page: Page,
-    *,
-    json: bool = False,
-    markdown: str | Path | None = None,
-    html: Path | None = None,
-    junit: Path | None = None,
-    quiet: bool = False,
-) -> None:
-    """Write a page in every format that was asked for."""
+def deliver(page: Page, *, json: bool = False, quiet: bool = False, **files: Path | None) -> None:
+    """Write a page in every format that was asked for; `files` are by the format's name."""
     if (pages := COLLECTED.get()) is not None:
         pages.append(page)
     if json:
         write(to_json(page))
-    elif page.said:
+    elif page.said and SCREEN not in files.values():
         say("\n".join(page.said))
-    if markdown == "-":
-        write(to_markdown(page))
-        markdown = None
-    written: dict[str, tuple[Path | str | None, Callable[[Page], str]]] = {
-        "Markdown": (markdown, to_markdown),
-        "page": (html, _with_pictures),
-        "JUnit XML": (junit, to_junit),
-    }
-    for name, (path, text_of) in written.items():
-        if path is not None:
-            Path(path).write_text(text_of(page), encoding="utf-8")
-            _done(f"{name} written to {path}", quiet=quiet)
+    for name, path in files.items():
+        if path == SCREEN:
+            write(_as(name, page))
+        elif path is not None:
+            path.write_text(_as(name, page), encoding="utf-8")
+            _done(f"page written to {path}", quiet=quiet)
 
 
-def _with_pictures(page: Page) -> str:
-    """The page as HTML, with its pictures if matplotlib is there."""
+def _as(name: str, page: Page) -> str:
+    """The page in a format, with its pictures if matplotlib is there."""
+    text_of = getattr(RENDERERS[name], f"to_{name}")
     try:
-        return to_html(page)
+        return str(text_of(page))
     except ImportError as error:
         tell(f"the page has no pictures: {error}")
-        return to_html(replace(page, pictures=dict))
+        return str(text_of(replace(page, pictures=dict)))
 
 
 def _done(message: str, *, quiet: bool) -> None:

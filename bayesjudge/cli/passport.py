@@ -17,7 +17,7 @@ from bayesjudge.cli.one_judge import OF_RATES, Asked, View
 from bayesjudge.cli.options import (
     OF_OUTPUT,
     OF_TABLE,
-    Html,
+    Files,
     Shared,
     check_files,
 )
@@ -40,7 +40,7 @@ def show(
     path: Annotated[Path, OF_TABLE],
     /,
     *,
-    html: Html = None,
+    files: Files = Files(),
     badge: Annotated[Path | None, OF_OUTPUT] = None,
 ) -> None:
     """Tell what a judge's card says.
@@ -58,9 +58,9 @@ def show(
         If it is not a card.
     """
     with checking("options") as require:
-        check_files(require, html=html, badge=badge)
+        check_files(require, **vars(files), badge=badge)
     card = bj.judge.Card.load(path)
-    deliver(replace(card.page(), line=called("passport show")), html=html)
+    deliver(replace(card.page(), line=called("passport show")), **vars(files))
     if badge is not None:
         badge.write_text(card.badge(), encoding="utf-8")
         tell(f"badge written to {badge}")
@@ -75,7 +75,7 @@ def check(
     asked: Labelled = Labelled(),
     prompt: Annotated[Path | None, OF_TABLE] = None,
     rubric: Annotated[Path | None, OF_TABLE] = None,
-    html: Html = None,
+    files: Files = Files(),
     fail: Annotated[bool, OF_OUTPUT] = False,
 ) -> int:
     r"""Hold a later run against a passport, and correct its pass rate with it.
@@ -106,7 +106,7 @@ def check(
         If an option, a column or a value is not understood.
     """
     with checking("options") as require:
-        check_files(require, html=html)
+        check_files(require, **vars(files))
     known = bj.judge.Card.load(path)
     asked = replace(asked, calibration=asked.calibration or "separate", verdict=asked.judged)
     asked = replace(asked, unparsed=asked.unparsed or "fail")
@@ -135,7 +135,7 @@ def check(
         said=lines,
         pictures=lambda: {"What is quoted, with intervals": _picture_of(quoted)},
     )
-    deliver(page, html=html)
+    deliver(page, **vars(files))
     return int(fail and bool(cautions))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from cyclopts import Group, Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.options import OF_OUTPUT, Html, are, check_files
+from bayesjudge.cli.options import OF_OUTPUT, Files, are, check_files
 from bayesjudge.cli.plan_pass import (
     Judge,
     Plan,
@@ -51,7 +51,7 @@ def plan(
     specificity: Annotated[float | None, _ASSUMED] = None,
     items: Annotated[int | None, _ASSUMED] = None,
     seed: Annotated[int, OF_OUTPUT] = 1,
-    html: Html = None,
+    files: Files = Files(),
     json: Annotated[bool, OF_OUTPUT] = False,
 ) -> None:
     r"""Say how many human labels to buy, to show that a threshold is met or for an interval.
@@ -120,12 +120,12 @@ def plan(
         guesses |= {"sensitivity": sensitivity, "specificity": specificity, "labelled": labelled}
         goal: dict[str, Any] = {"width": width, "at_least": at_least, "items": items}
         goal |= {"probability": sure, "power": wanted, "ci_prob": level, "random_seed": seed}
-        show_plan(plan_shopping(of_pilot, goal, guesses), json=json, html=html)
+        show_plan(plan_shopping(of_pilot, goal, guesses), json=json, files=files)
         return
     given = {"labelled": labelled, "width": width, "ci_prob": ci_prob}
     passing = {"probability": probability, "power": power}
     with checking("options") as require:
-        check_files(require, html=html)
+        check_files(require, json=json, **vars(files))
         require(width is None or 0 < width < 1, "must lie in (0, 1)", width=width)
         for kind in (given, passing):
             other = at_least is not None if kind is given else at_least is None
@@ -144,7 +144,7 @@ def plan(
     assumed = judge_of(agreement, sensitivity, specificity)
     if at_least is not None:
         shown = plan_pass(at_least, prevalence, assumed, items, sure, wanted)
-        show_plan(shown, json=json, html=html)
+        show_plan(shown, json=json, files=files)
         return
     with checking("options") as require:
         need = "--prevalence is needed: the share of items that people would pass, as you expect it"
@@ -155,7 +155,7 @@ def plan(
         how = {"items": items, "ci_prob": level}
         sizes = tuple(labelled or LABELS)
         shown = _plan_widths(sizes, width, prevalence, assumed, how, seed)
-        show_plan(shown, json=json, html=html)
+        show_plan(shown, json=json, files=files)
 
 
 def _plan_widths(

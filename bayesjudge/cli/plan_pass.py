@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import bayesjudge as bj
+from bayesjudge.cli.options import SCREEN, Files
 from bayesjudge.cli.output import deliver, say
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import InputError, checking, expect
@@ -158,10 +158,10 @@ def page_of_plan(
     )
 
 
-def show_plan(plan: Plan, *, json: bool, html: Path | None) -> None:
+def show_plan(plan: Plan, *, json: bool, files: Files) -> None:
     """Show a plan: its answer, what that rests on, its table and what the columns are."""
     page = plan.page
-    if not json:
+    if not json and SCREEN not in vars(files).values():
         console = open_console()
         wrapped(console, " ".join([page.sentence, *page.notes]), "", "", style="bold")
         console.print()
@@ -172,7 +172,7 @@ def show_plan(plan: Plan, *, json: bool, html: Path | None) -> None:
             left = [name for name in table.columns if name not in table.numbers]
             columns(console, table.columns, [line.cells for line in table.lines], left)
         say(f"\n{page.below}")
-    deliver(page, json=json, html=html)
+    deliver(page, json=json, **vars(files))
 
 
 def _rows(

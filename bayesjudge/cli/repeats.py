@@ -24,7 +24,7 @@ from bayesjudge.cli.options import (
     MODEL,
     OF_TABLE,
     OUTPUT,
-    Html,
+    Files,
     Meanings,
     Metric,
     NamedItem,
@@ -209,7 +209,7 @@ def run(
     *,
     arm: Annotated[str | None, OF_TABLE] = None,
     out: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
-    html: Html = None,
+    files: Files = Files(),
     quiet: Annotated[bool, Parameter(group=OUTPUT, negative="")] = False,
 ) -> None:
     """Ask chat models about items until each mean score is known well enough.
@@ -259,7 +259,7 @@ def run(
         If the file says what is not understood, or a model refuses for good.
     """
     with checking("options") as require:
-        check_files(require, html=html, out=out)
+        check_files(require, **vars(files), out=out)
     settings, items, judges = asked_of(config, arm)
     try:
         with warnings.catch_warnings():
@@ -278,7 +278,7 @@ def run(
     if out is not None:
         write_csv(result.answers, out)
         tell(f"answers written to {out}")
-    deliver(_page_of_run(result, settings), html=html)
+    deliver(_page_of_run(result, settings), **vars(files))
     if not result.items["settled"].all():
         tell("run the command again to go on, with a greater budget or most_per_item if need be")
 

@@ -14,6 +14,8 @@ from bayesjudge.render.page import Page, Table, once
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+HELP = "Write one page with answer, pictures and tables, in a single file."
+ENDS = (".html", ".htm")
 #: Width of the picture that a phone shows, in inches, and letters of a row's name there.
 PHONE, LETTERS = 3.9, 20
 #: What stands above a table, rather than in a column, if it is the same in every row.

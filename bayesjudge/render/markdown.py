@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from bayesjudge.core.screen import visible_line
 from bayesjudge.render.page import Page, Table, once
 
+HELP = "Write the same as Markdown, for a pull request or a job summary; `-` writes to the screen."
 #: What Markdown would read as more than text: anywhere, about words, after a bracket, in front.
 SPECIAL = re.compile(
     r"[\\`*~|$]|(?<![^\W_])_|_(?![^\W_])|(?<=\])[(\[]|^[\[>]|^[#+-](?=[#+-]*(?: |$))",

@@ -1,5 +1,6 @@
 """What a shell sees: results on stdout, complaints on stderr, 0 or 2."""
 
+import csv
 import fcntl
 import inspect
 import io
@@ -447,6 +448,70 @@ def test_a_pdf_is_refused_and_markdown_and_json_are_not_mixed(run):
     assert "--html out.pdf: expected a name that ends in .html" in err
     with command_refused(id="two-to-stdout"):
         assert run("prevalence", "gpt4.csv", *NO_NUTS, "--json", "--markdown", "-")[0] == 2
+
+
+#: A renderer, and the command line with it, as if its file were among the others.
+NEW_FORMAT = """
+import csv, io
+
+HELP = "Write the table of the answer's numbers."
+ENDS = (".csv",)
+
+
+def to_numbers(page):
+    file = io.StringIO()
+    csv.writer(file).writerows([page.numbers.columns, *(l.cells for l in page.numbers.lines)])
+    return file.getvalue()
+"""
+WITH_IT = """
+import sys
+from bayesjudge import render
+render.__path__.append("formats")
+from bayesjudge.cli import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.slow
+def test_a_new_format_is_one_file(run, folder):
+    (folder / "formats").mkdir()
+    (folder / "formats" / "numbers.py").write_text(NEW_FORMAT)
+
+    def with_it(*words):
+        command = [sys.executable, "-c", WITH_IT, *words]
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+    asked = ["prevalence", "gpt4.csv", *NO_NUTS, "--json", "--numbers"]
+    done = with_it(*asked, "n.csv")
+    assert (done.returncode, done.stderr) == (0, "page written to n.csv\n"), done.stderr
+    (first, *_) = json.loads(done.stdout)["estimates"]
+    with open(folder / "n.csv", encoding="utf-8", newline="") as file:
+        rows = {row["method"]: row for row in csv.DictReader(file)}
+    assert float(rows[first["method"]]["value"]) == pytest.approx(first["value"], abs=6e-4)
+    assert with_it(*asked, "n.txt").returncode == 2
+    assert with_it(*asked, "-").returncode == 2  # two to stdout
+    for command in ("judge", "gate"):
+        assert "the answer's numbers" in with_it(command, "--help").stdout
+    assert run(*asked, "n.csv")[0] == 2  # no such option without the file
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["prevalence", "gpt4.csv", *NO_NUTS],
+        ["gate", "gpt4.csv", *KNOWN, "--at-least", "0.99"],
+        ["drift", "gpt4.csv", "gpt4.csv"],
+        ["doctor", "gpt4.csv"],
+        ["plan", "--at-least", "0.8", "--prevalence", "0.9", "--agreement", "0.9"],
+    ],
+)
+def test_markdown_on_the_screen_is_all_that_is_there(words, run):
+    _, out, err = run(*words, "--markdown", "-")
+    assert out.startswith("# "), err
+    assert out.count("\n# ") == 0
+    with command_refused(id="two-to-stdout"):
+        assert run(*words, "--markdown", "-", "--json")[0] == 2
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from bayesjudge.bias import Shifts, answer, closed_forms, simulate
 from bayesjudge.bias.answer import _directions, _moves
 from bayesjudge.cli import main
 from bayesjudge.cli.explain import meaning
-from bayesjudge.cli.options import Shared
+from bayesjudge.cli.options import SCREEN, Files, Shared
 from bayesjudge.cli.output import meanwhile
 from bayesjudge.cli.panel import panel
 from bayesjudge.cli.shapes import WANTED
@@ -583,7 +583,7 @@ def test_what_people_did_not_give_is_not_counted():
         (True, {"quiet": True}, False),
         (True, {"nuts": False}, False),
         (True, {"json": True}, False),
-        (True, {"markdown": "-"}, False),
+        (True, {"files": Files(markdown=SCREEN)}, False),
     ],
 )
 def test_a_formula_answers_at_a_terminal_until_the_model_is_sampled(
