@@ -334,7 +334,7 @@ def test_report_says_what_a_reader_must_know(one, fit_of):
     text = bj.report(one.closed_form(fit.data), fit)
     text = re.sub(r"\\([^\w\s]|_)", r"\1", html.unescape(text))  # as Markdown shows it
     priors = fit.spec._words_for(fit.data)
-    for words in (fit.method.title, fit.source, "95% intervals", "seed 1", priors):
+    for words in (fit.method.title, fit.source, "95 % intervals", "seed 1", priors):
         assert words in text
     for assumption in fit.assumptions:
         assert assumption.text in text

@@ -67,7 +67,7 @@ def test_side_by_side_keeps_orders_and_adds_widths():
 
 
 def test_side_by_side_refuses_to_mix_probabilities_and_to_show_nothing():
-    with pytest.raises(bj.InputError, match="95% intervals, expected 90%"):
+    with pytest.raises(bj.InputError, match="95 % intervals, expected 90 %"):
         bj.side_by_side(ESTIMATE, ci_prob=0.9)
     with refused(id="no-results"):
         bj.side_by_side()
@@ -76,7 +76,7 @@ def test_side_by_side_refuses_to_mix_probabilities_and_to_show_nothing():
 def test_report_holds_everything_once():
     text = bj.report(ESTIMATE, ESTIMATE)
     for words in ("| prevalence | Some method | 0.500 | 0.400 | 0.600 | 0.200 |", "all is well",
-                  "something is odd", "Somebody (2000)", "95% intervals"):  # fmt: skip
+                  "something is odd", "Somebody (2000)", "95 % intervals"):  # fmt: skip
         assert words in text
     assert text.count("something is odd") == 1
     assert "| sensitivity | Some method | 0.900 | 0.800 | – | – |" in text

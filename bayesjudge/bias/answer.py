@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,8 +37,6 @@ from bayesjudge.core.screen import how_many
 NORMAL = (methods.VARIANCE_PARTS, methods.NORMAL_SHIFTS, methods.RMS_SHIFT_NORMAL)
 #: What a pair can do when its answers swap places, in the order in which it is told.
 PARTS = ("consistency", "primacy", "recency", "tie_in_one_order")
-#: Of moves that nobody can tell from those of a judge that is asked again.
-NOISY = "The noise of judging again is included, and may be most of it: nothing was judged twice."
 #: Judges whose position bias is told by name, if there are no more.
 MOST_PAIRED = 2
 #: Probability of moving further than is promised: the default of ``bayesjudge bias``.
@@ -47,9 +46,7 @@ FEWEST_PREDICTED = round(1 / MISSED) - 1
 
 
 def answer(
-    *results: Estimate | Fit | Certificate,
-    ci_prob: float = 0.95,
-    interval: Interval | None = None,
+    *results: Estimate | Fit | Certificate, ci_prob: float = 0.95, interval: Interval | None = None
 ) -> Answer:
     """Say how far irrelevant changes move scores, and what can be promised of released ones.
 
@@ -95,6 +92,8 @@ def answer(
         return estimate.method.rank + 100 * (heavy and normal)
 
     quoted = preferred(estimates, "rms_shift", rank).only("rms_shift")
+    noise = [c for each in estimates for c in each.cautions if c.id.startswith("repeat-noise")]
+    quoted = replace(quoted, cautions=tuple(dict.fromkeys((*quoted.cautions, *noise[:1]))))
     rows = _changed(quoted, shifts)
     if not rows:
         more = []
@@ -196,7 +195,6 @@ def _sentences(
     text = listed(parts)
     sentences = [f"'{first[-1]}'{_of_judge(first)} {verb} {size}{'' if text else scale}."]
     sentences += [f"{text[:1].upper()}{text[1:]}{scale}."] if text else []
-    sentences += [] if again else [NOISY]
     known = [place for place in named if place in means and _moves(means[place])]
     if known:
         sentences += [f"{_directions(known, means, verdicts=verdicts, unit=unit)}."]

@@ -143,6 +143,19 @@ class Diagnosis:
     #: Whether people's labels are what is missing, and where they may be or how to get some.
     lacks_labels: bool = False
     hints: list[str] = field(default_factory=list)
+    #: Whether a pandas frame is looked at: what adds labels is then lines of Python.
+    frame: bool = False
+
+    @property
+    def truth(self) -> str:
+        """How a column of people's labels is named."""
+        return 'bj.ask(table, truth="COLUMN")' if self.frame else "--truth COLUMN"
+
+    @property
+    def with_labels(self) -> Shell:
+        """The line that looks at the rows together with people's labels."""
+        file = f"bayesjudge doctor {shlex.quote(self.path)} LABELS"
+        return Shell("bj.ask(table, labels)" if self.frame else file)
 
     @property
     def commands(self) -> set[str]:
@@ -169,9 +182,10 @@ class Diagnosis:
                     Shell(answer.line),
                     *(f"  since {text}" for text in answer.reasons if why),
                 ]
-        hint = "; ".join(self.hints) or "if a column holds them: --truth COLUMN"
-        labels = [f"{hint[0].upper()}{hint[1:]}.", "If they are in another file:"]
-        labels = [*labels, _with_labels(self.path)] if self._unlabelled else []
+        hint = "; ".join(self.hints) or f"if a column holds them: {self.truth}"
+        place = f"If they are in another {'table' if self.frame else 'file'}:"
+        labels = [f"{hint[0].upper()}{hint[1:]}.", place, self.with_labels]
+        labels *= self._unlabelled
         drawn = [text for what, line in self.labelling for text in (what, Shell(line))]
         need = f"What {'other ' * bool(self.answers)}questions need (in brackets the command; "
         return [
@@ -247,11 +261,6 @@ class Diagnosis:
         return f"{name} can answer {how_many(len(questions), 'question')}."
 
 
-def _with_labels(path: str) -> Shell:
-    """The line that looks at a file together with people's labels."""
-    return Shell(f"bayesjudge doctor {shlex.quote(path)} LABELS")
-
-
 def _wrapped(text: str, width: int, first: str) -> list[str]:
     indent = " " * (len(first) + len(text) - len(text.lstrip()))
     return in_lines(text, width, first=first, later=indent)
@@ -262,17 +271,19 @@ def examine(
     truth: str | Sequence[str] | None = None,
     labels: Path | None = None,
     named: Mapping[str, str] = MappingProxyType({}),
+    *,
+    frame: bool = False,
 ) -> Diagnosis:
     """Look at a file, with people's labels in another one if they are, and try commands on it.
 
-    Of a table the columns of some roles may be `named`.
+    Of a table the columns of some roles may be `named`; it may be what was a pandas `frame`.
     """
     truths = [truth] if isinstance(truth, str) else [*(truth or ())]
     for name in (path, labels):
         expect(str(name), str(name) != STDIN, "read-twice")
     file = File(path) if is_one_file(path) else None
     log_format = None if file is None or file.kind in DATABASES else recognise(file)
-    diagnosis = Diagnosis(str(path), "")
+    diagnosis = Diagnosis(str(path), "", frame=frame)
     matched: list[Match]
     if log_format is not None and file is not None:
         words = "--item, --generator and --judge name columns, and this is a log"
@@ -291,7 +302,7 @@ def examine(
         _settle(matched, diagnosis)
         diagnosis.odd += _rows_that_repeat(table, diagnosis)
     if diagnosis.lacks_labels and diagnosis.answers and "prevalence" not in diagnosis.commands:
-        diagnosis.hint(f"with people's labels in another file: {_with_labels(str(path))}")
+        diagnosis.hint(f"with people's labels in another file: {diagnosis.with_labels}")
     diagnosis.missing = {
         c: diagnosis.missing.get(c, NEEDS[c]) for c in WANTED if c not in diagnosis.commands
     }
@@ -358,7 +369,7 @@ def _that_runs(line: Line) -> Line | None:
 def _add_labels(labelling: Labelling, seen: Diagnosis) -> None:
     """How people's labels are added, if nothing says that they are not what is missing."""
     if "ratings" in seen.commands:
-        seen.missing["prevalence"] = "which column has people's labels (--truth COLUMN)"
+        seen.missing["prevalence"] = f"which column has people's labels ({seen.truth})"
     table = "--item" in labelling.draw  # of a log the same rows can be repeats and be labelled
     unlabelled = {"ratings", "repeats report", "bias", "bias orders"}
     if (table and unlabelled & seen.commands) or seen.labelling:
@@ -367,7 +378,8 @@ def _add_labels(labelling: Labelling, seen: Diagnosis) -> None:
     lines, problem = try_labelling(labelling.draw, labelling.read, labelling.said, ways)
     if lines:
         said = f"Fill in its column truth with {labelling.what}, then paste:"
-        seen.labelling = [*zip(("Draw items at random into a sheet:", said), lines, strict=True)]
+        texts = [("Draw items at random into a sheet:", str(lines[0])), (said, str(lines[1]))]
+        seen.labelling = lines[1].in_python(labelling.what) if seen.frame else texts
     else:
         seen.hint(f"drawing some failed: {problem[:300]}")
 
@@ -547,7 +559,7 @@ def _describe(table: Table, diagnosis: Diagnosis) -> None:
         others = _may_be_labels(table)
         which = "one of " * (len(others) > 1) + (few(others, 5) or "a column")
         judged = bool(table.verdicts or table.scores)
-        diagnosis.hint(f"if {which} holds them: --truth COLUMN" if others or judged else "")
+        diagnosis.hint(f"if {which} holds them: {diagnosis.truth}" if others or judged else "")
 
 
 def _may_be_labels(table: Table) -> list[str]:

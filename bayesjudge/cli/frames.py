@@ -48,7 +48,8 @@ def doctor(
     Diagnosis
         Shown as a screen. ``answers`` has a `line` with its `command` and `options`, the `question`
         it answers, the `reasons`, and how sure it is (`score`); ``questions`` what only you know;
-        ``missing`` what other questions need. Of a data frame lines name a file ``table.csv``.
+        ``missing`` what other questions need. Of a data frame lines name a file ``table.csv``;
+        without labels, they are Python for a pandas frame ``table``.
 
     Raises
     ------
@@ -67,7 +68,13 @@ def doctor(
     """
     named = {"item": item, "system": generator, "judge": judge}
     with _in_files(data, labels) as (folder, path, other):
-        return _without(f"{folder}/", examine(path, truth, other, _given(named)))
+        return _without(
+            f"{folder}/", examine(path, truth, other, _given(named), frame=_is_pandas(data))
+        )
+
+
+def _is_pandas(data: Any) -> bool:
+    return type(data).__module__.partition(".")[0] == "pandas"
 
 
 def _given(named: Mapping[str, Any]) -> dict[str, Any]:
@@ -188,10 +195,13 @@ def read(
 
     if isinstance(table, str | Path):
         table = read_table(table, names_in(Path(table)))
+    named = _given({"item": item, "by": by})
+    if calibration is None:
+        asked = {"score": score} if score is not None else {"verdict": verdict}
+        asked |= {"truth": truth, **named, **_given({"classes": classes}), **how}
+        call = ", ".join(f"{name}={value!r}" for name, value in asked.items())
+        expect("read", False, "calibration-not-given", call=f"{call}, calibration='random'")
     how |= {"calibration": calibration, "truth": truth}
-    named: dict[str, Any] = {
-        name: column for name, column in (("item", item), ("by", by)) if column is not None
-    }
     if score is not None:
         words = "scale= is needed: the ends of the judge's scale, such as (1, 5)"
         expect("read", "scale" in how, Problem(words, "not-given", "scale"))
@@ -256,7 +266,7 @@ def ask(
         expect("ask", not given, f"these data have been read: leave {given} out")
         return _of_module(data, package.rpartition(".")[0], ci_prob)
     with _in_files(data, labels) as (folder, path, other):
-        diagnosis = examine(path, truth, other, _given(named))
+        diagnosis = examine(path, truth, other, _given(named), frame=_is_pandas(data))
         answers: dict[str, Answer] = {}
         for proposal in diagnosis.answers:
             pages: list[Any] = []

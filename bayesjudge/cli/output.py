@@ -16,10 +16,10 @@ from bayesjudge.cli.options import RENDERERS, SCREEN, Shared
 from bayesjudge.core.answer import Answer
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import ConvergenceWarning, expect
-from bayesjudge.core.estimate import Estimate, Target, in_words, of_passes
+from bayesjudge.core.estimate import Estimate, Target, entries_of, in_words, of_passes
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.screen import as_wide_as, read_no_more
-from bayesjudge.core.side_by_side import side_by_side
+from bayesjudge.core.side_by_side import in_order, records, side_by_side
 from bayesjudge.render.json import to_json
 from bayesjudge.render.page import Page, Section, page_of
 from bayesjudge.render.screen import Style, open_console, rest, show_answer, show_sampled
@@ -181,7 +181,7 @@ def _figures(page: Page, results: Results, story: Story) -> dict[str, Figure]:
     rows = side_by_side(*having, ci_prob=page.estimates[0].ci_prob) if having else None
     if rows is not None and 1 < len(rows) <= MOST_DRAWN:
         briefs = {estimate.method.title: estimate.method.brief for estimate in having}
-        rows = rows.assign(method=rows["method"].map(briefs))
+        rows = _as_quoted(rows.assign(method=rows["method"].map(briefs)), answer)
         rows.attrs["quoted"] = answer.quoted.method.brief
         heading = story.heading or in_words(story.answer, page.pass_name)
         caption = f"{heading}: estimates and intervals by method"
@@ -190,6 +190,14 @@ def _figures(page: Page, results: Results, story: Story) -> dict[str, Figure]:
         drawn[caption] = plot_intervals(rows, truth=story.truth, ax=axes)
     drawn |= story.draw(results)
     return {caption: cast("Figure", ax.get_figure()) for caption, ax in drawn.items()}
+
+
+def _as_quoted(rows: pd.DataFrame, answer: Answer) -> pd.DataFrame:
+    """Rows in the order of the answer's table; further ones after them, as they come."""
+    kept = in_order(records(answer.quoted, ci_prob=answer.quoted.ci_prob))
+    place = {record.entry: i for i, record in enumerate(kept)}
+    places = [place.get(entry, len(kept)) for entry in entries_of(rows)]
+    return rows.iloc[sorted(range(len(rows)), key=places.__getitem__)]
 
 
 def intervals_of(results: Results, quantity: str) -> Axes:

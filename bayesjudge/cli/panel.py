@@ -285,7 +285,7 @@ def _budget(votes: Votes, asked: float | None, ci_prob: float) -> Section | None
     each = ", ".join(f"{name} {n:,}" for name, n in list(more.items())[:MOST_NAMED])
     each += f" and {len(more) - MOST_NAMED} others" if len(more) > MOST_NAMED else ""
     each = "" if votes._unnamed else f": {each}"
-    wide = f"{ci_prob:.0%} intervals {width:g} wide"
+    wide = f"{100 * ci_prob:g} % intervals {width:g} wide"
     line = f"there are enough for {wide}"
     if more:
         line = f"{wide} need {sum(more.values()):,} more labels, at random{each}"
@@ -345,7 +345,7 @@ def _draw(results: Sequence[Estimate | Fit], votes: Votes) -> dict[str, Axes]:
     drawn: dict[str, Axes] = {}
     for result in results:
         if isinstance(result, Fit) and "sensitivity" in result.quantities:
-            caption = "Judges: specificity and sensitivity, 95% posterior contours"
+            caption = "Judges: specificity and sensitivity, 95 % posterior contours"
             drawn[caption] = plot_judges(result)
     if len(votes.classes) == 2 and votes.labelled[:, 0].sum() >= 20:
         drawn["Judges' votes on items that people call bad"] = plot_correlation(votes)

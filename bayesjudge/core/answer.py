@@ -76,6 +76,8 @@ class Answer:
     worth : mapping of str to Worth
         How many more random labels the judge is worth, by system (``""`` of one); empty where
         labels do not tell it. The notes say it in words.
+    lead : Claim, optional
+        Of two systems which is ahead, `by` how much, if that is what the sentence says.
     """
 
     text: str
@@ -86,6 +88,7 @@ class Answer:
     notes: tuple[str, ...] = ()
     known: bool = True
     worth: Mapping[str, Worth] = field(default_factory=dict)
+    lead: Claim | None = None
 
     @property
     def method(self) -> Method:
@@ -99,12 +102,15 @@ class Answer:
 
     @property
     def value(self) -> Any:
-        """The number that answers, or the number of each system, judge or class by its name."""
+        """The number that the sentence says, or those of the systems, judges or classes by name.
+
+        Of two systems of which it says the difference: that, of the better one less the other.
+        """
         return self._each(lambda row: row.value)
 
     @property
     def interval(self) -> Any:
-        """Its lower and upper end, or those of each system, judge or class by its name."""
+        """The lower and upper end of `value`, or of each number in it."""
         return self._each(lambda row: (row.low, row.high))
 
     @property
@@ -148,6 +154,8 @@ class Answer:
         return axes
 
     def _each(self, part: Callable[[Row], Any]) -> Any:
+        if self.lead is not None:
+            return part(self.lead.by)
         first = self.quoted.only(next(iter(self.quoted.quantities)))
         rows = {", ".join(map(str, where.values())): part(row) for _, where, row in first.rows()}
         return rows[""] if [*rows] == [""] else rows
@@ -251,8 +259,8 @@ def as_estimates(
         for estimate in estimates:
             require(
                 estimate.ci_prob == ci_prob,
-                f"{estimate.method} has {estimate.ci_prob:.0%} intervals, expected {ci_prob:.0%}; "
-                f"make it with ci_prob={ci_prob}",
+                f"{estimate.method} has {100 * estimate.ci_prob:g} % intervals, expected "
+                f"{100 * ci_prob:g} %; make it with ci_prob={ci_prob}",
             )
     return estimates
 

@@ -522,4 +522,4 @@ class Estimate:
 
     def _about(self) -> str:
         kinds = ", ".join(dict.fromkeys(map(self.interval_of, self.quantities)))
-        return f"{self.method}, {self.ci_prob:.0%} {kinds}"
+        return f"{self.method}, {100 * self.ci_prob:g} % {kinds}"

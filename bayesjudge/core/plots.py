@@ -16,6 +16,7 @@ import numpy as np
 
 from bayesjudge.core.answer import Answer, entries
 from bayesjudge.core.estimate import coordinate, entries_of, in_words, label, pass_name_in
+from bayesjudge.core.side_by_side import in_order, records
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -174,7 +175,7 @@ def plot_answer(
     most: int = 60,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the quoted numbers, the best first, with the judge's own beside them.
+    """Draw the quoted numbers, in the order of the table, with the judge's own beside them.
 
     Of several quantities the first is drawn: others have other units.
 
@@ -195,15 +196,14 @@ def plot_answer(
         The axes drawn on, its title the answer. The figure is neither shown nor saved.
     """
     name = next(iter(answer.quoted.quantities))
-    rows = list(entries(answer.quoted.only(name)).items())
-    rows.sort(key=lambda pair: -pair[1].value if pair[1].value == pair[1].value else 1e300)
-    rows = rows[:most]
+    ordered = in_order(records(answer.quoted, ci_prob=answer.quoted.ci_prob))
+    rows = [(record.entry, record.row) for record in ordered if record.quantity == name][:most]
     of_judge = {} if answer.judge is None else entries(answer.judge)
     known = {k if isinstance(k, tuple) else (k,): value for k, value in (truth or {}).items()}
     ax = ax or new_axes(8.0, 0.32 * len(rows) + 1.6)
     at = range(len(rows))
     drawn = any(r.high - r.low == r.high - r.low for _, r in rows)  # not nan
-    level = f", {answer.quoted.ci_prob:.0%} interval" if drawn else " (no interval)"
+    level = f", {100 * answer.quoted.ci_prob:g} % interval" if drawn else " (no interval)"
     columns = np.array([row for _, row in rows], float).reshape(-1, 3).T
     draw_rows(ax, at, *columns, label=f"estimate{level}")
     beside = [(of_judge[key].value, i) for i, (key, _) in enumerate(rows) if key in of_judge]
@@ -226,10 +226,7 @@ def plot_answer(
 
 @plain_text
 def plot_intervals(
-    table: pd.DataFrame,
-    *,
-    truth: Mapping[Any, float] | None = None,
-    ax: Axes | None = None,
+    table: pd.DataFrame, *, truth: Mapping[Any, float] | None = None, ax: Axes | None = None
 ) -> Axes:
     """Draw one interval per row, grouped by what is estimated and coloured by method.
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from bayesjudge.core.answer import Answer, as_estimates
 from bayesjudge.core.estimate import Caution, Estimate, Interval, Row, Target, pass_name_in
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import Method
+from bayesjudge.core.periods import in_time
 
 if TYPE_CHECKING:
     import pandas as pd
 
 NUMBERS = ("value", "low", "high", "width")
+#: What stands in the order of its numbers, as in the sentence.
+RANKED = {"system", "generator", "judge", "stratum", "perturbation"}
 
 
 def side_by_side(
@@ -128,6 +133,30 @@ def records(
             record = Record(quantity, where, estimate.method, row, kind)
             by_entry.setdefault(record.entry, []).append(record)
     return [record for same in by_entry.values() for record in same]
+
+
+def in_order(kept: Sequence[Record]) -> list[Record]:
+    """By time, or else the highest first, in tables and pictures; what is not ranked as it comes.
+
+    Of several quantities, and numbers of tries, the last number of the first quantity ranks.
+    """
+    dims = {dim for record in kept for dim in record.where}
+    periods = in_time([str(r.where["system"]) for r in kept]) if dims == {"system"} else []
+    if periods:
+        return sorted(kept, key=lambda record: periods.index(str(record.where["system"])))
+    if not dims <= RANKED | {"k"}:
+        return list(kept)
+
+    def place(record: Record) -> tuple[Hashable, ...]:
+        return tuple(at for dim, at in record.where.items() if dim in RANKED)
+
+    names = list(dict.fromkeys(record.quantity for record in kept))
+    first = {
+        place(record): -np.nan_to_num(record.row.value, nan=-np.inf)
+        for record in kept
+        if record.quantity == names[0]
+    }
+    return sorted(kept, key=lambda r: (names.index(r.quantity), first.get(place(r), np.inf)))
 
 
 def union_of_cautions(answer: Answer | None, results: Iterable[Estimate | Fit]) -> list[Caution]:

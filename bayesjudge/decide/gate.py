@@ -305,7 +305,7 @@ def _require_level(estimate: Estimate, kind: str, probability: float, require: A
     shortest, level = kind == INTERVALS["hdi"], estimate.ci_prob
     holds = level if shortest else (1 + level) / 2
     wanted = probability if shortest else 2 * probability - 1
-    words = f"each limit of a {level:.0%} {kind} interval holds with probability {holds:g}; "
+    words = f"each limit of a {100 * level:g} % {kind} interval holds with probability {holds:g}; "
     words += f"make it with ci_prob={wanted:g} for probability={probability:g}"
     require(level >= wanted - 1e-9, words)
 

@@ -76,7 +76,7 @@ def plot_drift(drift: Drift, *, ax: Axes | None = None) -> Axes:
         names.append(name + tested * (quantity in TESTED))
     ax.axvline(0, color="k", ls="--", lw=1.2)
     name_rows(ax, names)
-    ax.set_xlabel(f"new judge less old, {drift.ci_prob:.0%} intervals".replace("%", " %"))
+    ax.set_xlabel(f"new judge less old, {100 * drift.ci_prob:g} % intervals")
     write_title(ax, drift_in_words(drift))
     return ax
 

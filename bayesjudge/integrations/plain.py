@@ -92,7 +92,7 @@ def as_feedback(*results: Estimate | Fit, ci_prob: float = 0.95) -> list[dict[st
         value, low, high = (float(x) if math.isfinite(x) else None for x in record.numbers[:3])
         text = "no answer" if value is None else f"{value:.3f}"
         if low is not None and high is not None:
-            text += f" ({ci_prob:.0%} interval {low:.3f} to {high:.3f})".replace("%", " %")
+            text += f" ({100 * ci_prob:g} % interval {low:.3f} to {high:.3f})"
         metadata: dict[str, Any] = {
             "low": low,
             "high": high,

@@ -640,7 +640,7 @@ class Card(Printed):
             notes=[line.strip() for line in about],
             said=[sentence, "", *about],
             numbers=Table(["number", "of", *Row._fields], lines),
-            below=f"{self.ci_prob:.0%} intervals.",
+            below=f"{100 * self.ci_prob:g} % intervals.",
             inputs={"judge": self.judge, "source": self.source, "labels": self.calibration},
         )
 

@@ -39,7 +39,7 @@ def plot_judge(estimate: Estimate, *, ax: Axes | None = None) -> Axes:
     ax = ax or new_axes(6.5, 0.32 * len(rows) + 1.2)
     draw_rows(ax, np.arange(len(rows)), *np.array([row for _, row in rows], float).reshape(-1, 3).T)
     name_rows(ax, [name for name, _ in rows])
-    ax.set_xlabel(f"value, {estimate.ci_prob:.0%} interval")
+    ax.set_xlabel(f"value, {100 * estimate.ci_prob:g} % interval")
     if estimate.data.kind != "grades":
         least = min([0.0, *(row.low for _, row in rows if not np.isnan(row.low))])
         ax.set_xlim(least - 0.02, 1.02)

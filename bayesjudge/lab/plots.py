@@ -123,7 +123,7 @@ def _differences(study: RankStudy, names: list[str], prob: float, ax: Axes) -> N
     share = np.arange(1, study.retained + 1) / (study.retained + 1)
     n = study.ranks(names[0]).size
     low, high = band(n, study.retained, prob)
-    label = f"{prob:.0%} band"
+    label = f"{100 * prob:g} % band"
     ax.fill_between(share, low / n - share, high / n - share, color="0.88", lw=0, label=label)
     ax.axhline(0, color="0.6", lw=0.8)
     for i, name in enumerate(names):

@@ -43,7 +43,7 @@ def plot_standings(
     ax = ax or new_axes(8.0, 0.32 * len(table) + 1.6)
     ax.axvline(0, color="0.8", lw=1, zorder=0)
     columns = (table[name] for name in ("elo", "low", "high"))
-    draw_rows(ax, at, *columns, label=f"people, {ci_prob:.0%} interval")
+    draw_rows(ax, at, *columns, label=f"people, {100 * ci_prob:g} % interval")
     if "judge_elo" in table:
         said: Any = {"mfc": "none", "color": "C1", "ms": 6, "ls": "none"}
         ax.plot(table["judge_elo"], at, marker="s", label="the judge alone", **said)

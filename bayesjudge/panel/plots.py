@@ -53,7 +53,7 @@ def plot_generators(
     known = {("prevalence", name): share for name, share in (truth or {}).items()}
     ax = plot_intervals(table[table["quantity"] == "prevalence"], truth=known, ax=ax)
     name = pass_name_in(results)
-    ax.set_xlabel(f"{in_words('prevalence', name)} ({ci_prob:.0%} intervals)")
+    ax.set_xlabel(f"{in_words('prevalence', name)} ({100 * ci_prob:g} % intervals)")
     said = answer(*results, ci_prob=ci_prob)
     shares = {key: row for key, row in entries(said.quoted).items() if row.value == row.value}
     if said.known and shares:
@@ -122,10 +122,7 @@ def plot_judges(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) -> A
     if name := fit.data.pass_name:
         judged = f"calls {passes:.0%} of {name!r} outputs so, {fails:.0%} of the others not"
     errs = claim(float(min(beaten, default=1.0)), "errs", "err")
-    write_title(
-        ax,
-        f"{fit.data.judges[best]} {errs} least: {judged}",
-    )
+    write_title(ax, f"{fit.data.judges[best]} {errs} least: {judged}")
     return ax
 
 

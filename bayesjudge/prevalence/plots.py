@@ -43,7 +43,7 @@ def plot_correction(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) 
     raw = np.atleast_1d(np.divide(*passes_of_all(counts)))
     table = vars(fit.estimate(ci_prob=ci_prob).quantities["prevalence"])
     rows = np.arange(len(names))
-    label = f"prevalence, {ci_prob:.0%} interval"
+    label = f"prevalence, {100 * ci_prob:g} % interval"
     draw_rows(ax, rows, **_numbers_of(table), label=label)
     ax.plot(raw, rows, "o", mfc="none", color="C1", label="judge's pass rate")
     for row, start, end in zip(rows, raw, table["value"], strict=True):
@@ -70,11 +70,7 @@ def plot_correction(fit: Fit, *, ci_prob: float = 0.95, ax: Axes | None = None) 
 
 @plain_text
 def plot_posterior(
-    fit: Fit,
-    *,
-    quantity: str = "prevalence",
-    truth: float | None = None,
-    ax: Axes | None = None,
+    fit: Fit, *, quantity: str = "prevalence", truth: float | None = None, ax: Axes | None = None
 ) -> Axes:
     """Draw the posterior of one quantity, one histogram per system.
 

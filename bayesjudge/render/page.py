@@ -19,17 +19,14 @@ from bayesjudge.core.estimate import (
     pass_name_in,
 )
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.periods import in_time
 from bayesjudge.core.screen import few
-from bayesjudge.core.side_by_side import NUMBERS, Record, records, union_of_cautions
+from bayesjudge.core.side_by_side import NUMBERS, Record, in_order, records, union_of_cautions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: Most rows of all methods before the other numbers; of more, the quoted ones only.
 MOST_FIRST = 16
-#: What stands in the order of its numbers, as in the sentence.
-RANKED = {"system", "generator", "judge", "stratum", "perturbation"}
 #: Most systems, strata or periods that a caution names after the first one.
 MOST_PLACES = 8
 
@@ -210,7 +207,6 @@ def page_of(
         first = [line for line in first if line.quoted]
     kept = set(map(id, first))
     others = [line for line in lines if id(line) not in kept] if first else []
-    level = f"{ci_prob:.0%}" if round(ci_prob * 100, 6).is_integer() else f"{ci_prob:.1%}"
     if answer is not None:
         about |= {"sentence": answer.text, "notes": answer.notes}
         about |= {"about": f"{answer.basis} {answer.why}", "paragraph": answer.paragraph()}
@@ -230,7 +226,7 @@ def page_of(
 
     return Page(
         numbers=Table(columns, first or lines),
-        below=f"{level} intervals.",
+        below=f"{100 * ci_prob:g} % intervals.",
         others=Table(columns, others),
         cautions=union_of_cautions(answer, estimates),
         # pairs, not mappings: two fits of one method may differ in their priors
@@ -319,17 +315,6 @@ def _lines(
     place = {e: i for i, e in enumerate(dict.fromkeys(r.entry for r in [*first, *recorded]))}
     order = sorted(range(len(lines)), key=lambda i: (place[recorded[i].entry], not lines[i].quoted))
     return ["quantity", *dims, "method", *NUMBERS, "interval"], [lines[i] for i in order]
-
-
-def in_order(kept: Sequence[Record]) -> list[Record]:
-    """Numbers of one quantity by time, or else the highest first; others as they come."""
-    dims = {dim for record in kept for dim in record.where}
-    periods = in_time([str(r.where["system"]) for r in kept]) if dims == {"system"} else []
-    if periods:
-        return sorted(kept, key=lambda record: periods.index(str(record.where["system"])))
-    if len({record.quantity for record in kept}) > 1 or not dims <= RANKED:
-        return list(kept)
-    return sorted(kept, key=lambda record: -np.nan_to_num(record.row.value, nan=-np.inf))
 
 
 def _settings(fit: Fit) -> str:

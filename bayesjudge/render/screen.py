@@ -27,8 +27,8 @@ from bayesjudge.core.estimate import (
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import HUMAN_ONLY, Method
 from bayesjudge.core.screen import how_many, in_lines, read_no_more, visible_line, width_of
-from bayesjudge.core.side_by_side import Record, records
-from bayesjudge.render.page import Page, in_order, once, sampling_of
+from bayesjudge.core.side_by_side import Record, in_order, records
+from bayesjudge.render.page import Page, once, sampling_of
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -136,7 +136,7 @@ def plot_scores(
     low, high = dirichlet.interval(weights, points, ci_prob=ci_prob)
     mean, _ = dirichlet.moments(weights, points)
     ax.plot([low, high], [0, 0], color="C0", lw=5, solid_capstyle="butt")
-    ax.plot(mean, 0, "o", color="C0", label=f"mean, {ci_prob:.0%} interval", clip_on=False)
+    ax.plot(mean, 0, "o", color="C0", label=f"mean, {100 * ci_prob:g} % interval", clip_on=False)
     if truth is not None:
         ax.axvline(truth, ls="--", color="k", label="truth")
     ax.set(xlabel="score", ylabel="share of answers")

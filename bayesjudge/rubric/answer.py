@@ -9,6 +9,7 @@ from bayesjudge.core import methods
 from bayesjudge.core.answer import (
     MOST_NAMED,
     Answer,
+    Claim,
     as_estimates,
     data_of,
     difference_words,
@@ -104,7 +105,13 @@ the judge gives 58 %.
         judge=quoted.judge,
         notes=tuple(notes),
         known=not quoted.unknown,
+        lead=None if compared is None or len(quoted.rows) > 2 else _lead(compared),
     )
+
+
+def _lead(compared: Estimate) -> Claim:
+    (_, at, row), *_ = compared.only("difference").rows()
+    return Claim.of({**at, **row._asdict()})
 
 
 def _basis(rubric: Rubric) -> str:

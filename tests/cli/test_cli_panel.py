@@ -128,7 +128,7 @@ def test_a_model_by_name_draws_the_judges(tmp_path, capsys):
     assert main([*call, "--model", "dawid_skene"]) == 0
     out = capsys.readouterr().out
     assert re.search(r"Dawid-Skene \(NUTS\)", out)
-    assert "Judges: specificity and sensitivity, 95% posterior contours" in page.read_text()
+    assert "Judges: specificity and sensitivity, 95 % posterior contours" in page.read_text()
 
 
 @pytest.mark.slow

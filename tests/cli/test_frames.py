@@ -129,3 +129,49 @@ def test_ask_takes_columns_by_their_names(systems):
     table = systems.rename(columns={"system": "x", "truth": "y"})
     answer = bj.ask(table, generator="x", truth="y").prevalence
     assert set(answer.value) == set(systems["system"])
+
+
+def test_of_two_systems_the_value_is_the_difference_that_the_sentence_says(systems):
+    """The better one less the other; the table keeps a share of each."""
+    two = systems[systems["system"].isin(["gpt4", "llama2orig"])]
+    read = bj.read(two, by="system", item="item", calibration="random", unparsed="fail")
+    answer = bj.ask(read).prevalence
+    low, high = answer.interval
+    assert 0 < low < answer.value < high
+    assert f"{100 * answer.value:.0f} points" in answer.text
+    shares = answer.table.set_index("system")["value"]
+    assert answer.value == pytest.approx(shares["gpt4"] - shares["llama2orig"], abs=0.05)
+    scores = P.scores.simulate(random_seed=1).assign(system=["a", "b"] * 600)
+    read = bj.read(scores, score="score", scale=(0, 1), by="system", calibration="random")
+    gap = P.scores.unpaired_difference(read)
+    answer = P.answer(*P.scores.by_system(read), gap)
+    assert answer.value == abs(gap.quantities["difference"].value[0])
+
+
+def test_read_refuses_with_the_call_to_paste(systems):
+    table = systems[systems["system"] == "gpt4"]
+    with pytest.raises(bj.InputError) as refusal:
+        bj.read(table, unparsed="fail")
+    (problem,) = refusal.value.problems
+    assert problem.id == "calibration-not-given"
+    pasted = eval(f"bj.read(table, {problem.numbers['call']})", {"bj": bj, "table": table})
+    assert pasted.labelled_n == 100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("column", ["verdict", "score"])
+def test_a_frame_without_labels_gets_lines_of_python_that_run(column):
+    rng = np.random.default_rng(1)
+    said = {"verdict": ["pass", "fail"] * 30, "score": rng.integers(1, 6, 60)}[column]
+    table = pd.DataFrame({"item": range(60), "judge": said}, index=np.arange(60) + 7)
+    (_, draw), (_, read) = bj.doctor(table).labelling
+    names = {"bj": bj, "table": table}
+    exec(draw, names)
+    people = {"verdict": [1, 0, 1, 1, 0], "score": [1, 5, 3, 4, 2]}[column]
+    names["labels"]["truth"] = people * 4
+    answers = eval(read, names)
+    assert "prevalence" in answers
+    assert "20" in answers.prevalence.basis
+    screen = repr(bj.doctor(table))
+    assert "bayesjudge label" not in screen
+    assert "bj.ask(table, labels)" in screen

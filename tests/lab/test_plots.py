@@ -46,7 +46,7 @@ def covered():
 def test_ecdf_shows_each_quantity_and_the_band(ranks):
     ax = lab.plot_ranks(ranks)
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert labels == ["95% band", "mean", "log likelihood"]
+    assert labels == ["95 % band", "mean", "log likelihood"]
     assert ax.get_title(loc="left") == "All 2 quantities stay in the band (60 simulations)"
     curve = ax.get_lines()[1].get_ydata()
     assert curve[49] == pytest.approx((ranks.ranks("mean") < 50).mean() - 0.5)

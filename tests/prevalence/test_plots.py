@@ -44,7 +44,7 @@ def test_plot_correction_has_a_row_a_system():
     of_all = (counts.test_pass + counts.labelled_pass) / (counts.test_n + counts.labelled_n)
     np.testing.assert_allclose(values["judge's pass rate"], of_all)
     estimates = fit.estimate().only("prevalence").table
-    np.testing.assert_allclose(values["prevalence, 95% interval"], estimates["value"])
+    np.testing.assert_allclose(values["prevalence, 95 % interval"], estimates["value"])
     (bars,) = ax.collections
     ends = np.array([segment[:, 0] for segment in bars.get_segments()])
     np.testing.assert_allclose(ends, estimates[["low", "high"]])

@@ -7,11 +7,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import jsonschema
+import numpy as np
 import pytest
 
 import bayesjudge as bj
 from bayesjudge import decide
 from bayesjudge.cli import main
+from bayesjudge.core.answer import entries
 from bayesjudge.core.estimate import Caution
 from bayesjudge.core.side_by_side import union_of_cautions
 from bayesjudge.datasets import keep_labels, xstest
@@ -128,6 +130,26 @@ def test_rows_stand_in_the_order_of_the_picture():
     assert "<code>bayesjudge plan</code> of 5\N{NO-BREAK SPACE}%" in to_html(
         replace(page, notes=["`bayesjudge plan` of 5 %"])
     )
+
+
+def test_agents_stand_in_one_order_in_table_and_picture():
+    """The best first, by the share at most tries, also in the quantity that is not drawn."""
+    simulated = bj.attempts.simulate(prevalence=(0.3, 0.8), random_seed=1)
+    how = {"calibration": "random", "k": (1, 2), "by": "system"}
+    data = bj.attempts.Attempts.from_frame(simulated, **how)
+    answer = bj.attempts.answer(*bj.attempts.closed_forms(data))
+    page = page_of(bj.attempts.closed_forms(data), title="t", answer=answer)
+    at = page.numbers.columns.index("system"), page.numbers.columns.index("k")
+    lines = [line for line in page.numbers.lines if line.quoted]
+    rows = [f"{line.cells[at[0]]}, k = {line.cells[at[1]]}" for line in lines]
+    picture = bj.plot_answer(answer)
+    assert [label.get_text() for label in picture.get_yticklabels()] == rows[: len(rows) // 2]
+    assert rows[: len(rows) // 2] == rows[len(rows) // 2 :]
+    shares = entries(answer.quoted.only("pass_hat_k"))
+    last = [row.value for (_, _, k), row in shares.items() if k == 2]
+    names = [name for (_, name, k) in shares if k == 2]
+    best = names[int(np.argmax(last))]
+    assert rows[0].startswith(f"{best}, ")
 
 
 def test_each_number_is_beside_the_answer_or_below_it_once():

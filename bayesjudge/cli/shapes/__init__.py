@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from typing import Any
 
 from bayesjudge.cli.shapes.table import Asked, Table
 from bayesjudge.core.screen import as_words
@@ -54,6 +55,24 @@ class Line:
     def plus(self, more: Mapping[str, Sequence[str]]) -> Line:
         """The line with more options."""
         return replace(self, options={**self.options, **more})
+
+    def in_python(self, what: str) -> list[tuple[str, str]]:
+        """Python that draws rows of a pandas frame, and that reads `what` people said of them."""
+        named = {name[2:].replace("-", "_"): values for name, values in self.options.items()}
+        given: dict[str, Any] = {name: each for name, each in named.items() if name != "labels"}
+        for name, values in given.items():
+            if name.endswith("scale"):
+                given[name] = tuple(map(float, values[0].split(":")))
+            elif name != "classes" and len(values) == 1:
+                given[name] = values[0]
+        call = ", ".join(f"{name}={value!r}" for name, value in given.items())
+        return [
+            ("Draw rows at random:", "labels = table.sample(20, random_state=1)"),
+            (
+                f"Give them a column, labels['truth'], with {what}, then run:",
+                f"bj.ask(bj.read(table.join(labels['truth']), {call}))",
+            ),
+        ]
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ def cautions_in(text: str) -> list[dict[str, Any]]:
 
 def try_labelling(
     draw: Line, read: Line, said: Sequence[str], ways: Sequence[Mapping[str, Sequence[str]]]
-) -> tuple[list[str], str]:
+) -> tuple[list[Line], str]:
     """Run a line that draws items into a sheet and one that reads what people wrote there.
 
     Both are run before they are shown, on labels that are made up of what can be `said`.
@@ -73,7 +73,7 @@ def try_labelling(
         line, more, problem = first_that_runs(
             Reading(read.plus({"--labels": [str(trial)]}), ways=ways)
         )
-    return ([str(draw), str(read.plus({"--labels": sheet, **more}))], "") if line else ([], problem)
+    return ([draw, read.plus({"--labels": sheet, **more})], "") if line else ([], problem)
 
 
 def _fill_in(sheet: Path, said: Sequence[str]) -> None:

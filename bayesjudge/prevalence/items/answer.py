@@ -13,6 +13,7 @@ from bayesjudge.core import methods
 from bayesjudge.core.answer import (
     MOST_NAMED,
     Answer,
+    Claim,
     Quoted,
     difference_words,
     disagreements,
@@ -59,6 +60,7 @@ def _answer(
     gaps, alike, name = differences(*results, ci_prob=ci_prob), _alike(items), items.pass_name
     unknown = quoted.unknown
     more: tuple[str, ...] = ()
+    lead: Claim | None = None
     if unknown and not any(is_bounded(row) for row in quoted.rows.values()):
         would = f"call {name!r}" if name else "pass"
         text = f"These data cannot tell what share of outputs people would {would}. "
@@ -66,6 +68,7 @@ def _answer(
     else:
         gaps = [] if alike else gaps
         text, more = _sentences(quoted, gaps, ci_prob, name)
+        lead = Claim.of(gaps[0]) if len(quoted.rows) == 2 and gaps else None
         if alike:
             text, more = alike, (SAME_OUTPUTS, text, *more)
     bought = () if quoted.uncorrected else labels_to_buy(quoted.rows, items.pooled())
@@ -78,6 +81,7 @@ def _answer(
         judge=quoted.judge,
         notes=(*more, *bought, *(() if unknown or alike else against)),
         known=not unknown,
+        lead=lead,
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from bayesjudge.core import methods
 from bayesjudge.core.answer import (
     Answer,
+    Claim,
     Quoted,
     difference_words,
     few_of,
@@ -227,6 +228,7 @@ def _of_systems(
         judge=whole.judge if numeric else None,  # else it is no share of passes
         notes=(*notes, *_bias_of_systems(quoted.data, ci_prob)) if known else (),
         known=bool(known),
+        lead=Claim.of(gaps[0]) if known and gaps else None,
     )
 
 
