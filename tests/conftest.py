@@ -150,8 +150,8 @@ def once(tmp_path_factory):
 
 @contextlib.contextmanager
 def locked(folder):
-    """Wait for the other process, if it has made the folder."""
-    while True:
+    """Wait for the other process, if it has made the folder; for ten minutes, should it be dead."""
+    for _ in range(6000):
         with contextlib.suppress(FileExistsError):
             folder.mkdir()
             break
@@ -159,7 +159,8 @@ def locked(folder):
     try:
         yield
     finally:
-        folder.rmdir()
+        with contextlib.suppress(FileNotFoundError):
+            folder.rmdir()
 
 
 #: Modules whose draws take long.
