@@ -182,11 +182,13 @@ class Answer:
         kinds = dict.fromkeys(interval_words(quoted, quantity) for quantity in quoted.quantities)
         assumed = "; ".join(a.text for a in quoted.assumptions)
         against = list(dict.fromkeys(n for a in quoted.assumptions for n in a.contradicted_by))
+        of = "" if self.lead is None else " of each system"  # the sentence says their difference
         sentences = [
             self.text,
             self.basis,
-            f"Intervals are {' and '.join(k for k in kinds if k)}." if any(kinds) else "",
-            f"Method: {quoted.method} ({quoted.source}), computed with bayesjudge {__version__}.",
+            f"Intervals{of} are {' and '.join(k for k in kinds if k)}." if any(kinds) else "",
+            f"Method{of}: {quoted.method} ({quoted.source}), "
+            f"computed with bayesjudge {__version__}.",
             f"It assumes that {assumed}." if assumed else "",
             f"The data contradict this: {', '.join(against)}." if against else "",
         ]

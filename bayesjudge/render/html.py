@@ -41,7 +41,7 @@ def to_html(page: Page) -> str:
         more_cautions=once(c for c in page.cautions if (c.id, c.where) not in quoted),
         first=_legible(page.numbers, page.pass_name),
         others=_legible(page.others, page.pass_name),
-        below=page.below + " Rows in bold are quoted above." * bold,
+        below=page.below + " Rows in bold are the numbers of the answer." * bold,
         version=__version__,
     )
 
