@@ -2,6 +2,7 @@
 
     make mutants N=200 SEED=1                                # map the tests, draw, run; resumes
     python benchmarks/core/mutants.py --count 60 --tiers fast
+    python benchmarks/core/mutants.py --packages core truth  # of these alone
     python benchmarks/core/mutants.py --seed 3 --show        # print the mutants and run nothing
 
 A mutant is one small fault: another operator, constant, comparison or index, two arguments
@@ -180,11 +181,13 @@ def places(tree: ast.AST, function: str = "") -> Iterator[tuple[str, ast.expr]]:
             yield from places(node, inner)
 
 
-def every_mutant(top: Path = TOP) -> dict[str, list[Mutant]]:
-    """By kind, in the order of files and places."""
+def every_mutant(top: Path = TOP, packages: Collection[str] = ()) -> dict[str, list[Mutant]]:
+    """By kind, in the order of files and places; of these packages, if any is named."""
     found = defaultdict(list)
     for path in sorted((top / "bayesjudge").rglob("*.py")):
         if path.name in LEFT_OUT or "words" in path.parts:
+            continue
+        if packages and path.relative_to(top).parts[1] not in packages:
             continue
         source = path.read_text()
         for function, node in places(ast.parse(source)):
@@ -198,9 +201,9 @@ def every_mutant(top: Path = TOP) -> dict[str, list[Mutant]]:
     return found
 
 
-def drawn(count: int, seed: int) -> list[Mutant]:
+def drawn(count: int, seed: int, packages: Collection[str] = ()) -> list[Mutant]:
     """As many of each kind, but for chance."""
-    every, rng = every_mutant(), random.Random(seed)
+    every, rng = every_mutant(packages=packages), random.Random(seed)
     kinds = sorted(every)
     chosen: dict[Mutant, None] = {}
     while len(chosen) < count:
@@ -348,12 +351,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--packages", nargs="+", default=[], help="draw from these alone")
     parser.add_argument("--tiers", nargs="+", choices=list(TIERS), default=list(TIERS))
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--again", action="store_true", help="run those that survived once more")
     parser.add_argument("--show", action="store_true", help="print the mutants, run nothing")
     asked = parser.parse_args()
-    mutants = drawn(asked.count, asked.seed)
+    mutants = drawn(asked.count, asked.seed, asked.packages)
     if asked.show:
         print(*(f"{one.kind}: {one.named}" for one in mutants), sep="\n")
         return 0
