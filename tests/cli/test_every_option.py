@@ -1,0 +1,147 @@
+"""Every option of every command, at another value than its default: the numbers are those of today.
+
+The lines stand in lines.txt. Options are combined, so that a command takes a few lines; which
+options there are is asked of the commands. Where numbers are to move, write them anew:
+
+    python tests/cli/test_every_option.py
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import sys
+import tempfile
+import warnings
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+HERE = Path(__file__).parent
+if __name__ == "__main__":
+    sys.path[:0] = [str(HERE.parent), str(HERE.parents[1])]
+
+from cli.test_golden import leaves as commands_of  # noqa: E402
+from commands import leaves, run  # noqa: E402
+from digests import digest, moved, write  # noqa: E402
+from readings import readings  # noqa: E402
+
+import bayesjudge as bj  # noqa: E402
+from bayesjudge.cli.commands import build_app  # noqa: E402
+
+STORED = HERE / "golden" / "options.json"
+#: Options that choose a form of what is found, sample, or save it: tests of their own.
+ELSEWHERE = {
+    *("--html", "--markdown", "--json", "--csv", "--save", "--summary", "--junit", "--badge"),
+    *("--details", "--why", "--quiet", "--nuts", "--cutpoints", "--noise", "--study", "--arm"),
+    *("--watch", "--look", "--looks", "--separator", "--option", "--shift-from", "--scores"),
+    *("--attempt", "--read"),
+}
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+#: Lines of the fast tier, and those that take longer.
+LINES, LONG = (
+    [line for line in part.splitlines() if line and not line.startswith("#")]
+    for part in (HERE / "lines.txt").read_text().split("# each takes longer\n")
+)
+LOG = "--verdict verdict --truth truth --calibration random --unparsed drop"
+
+
+def _tables(folder: Path) -> None:
+    """Write the tables that the lines name."""
+    from readers.logs import inspect_samples, write_inspect, write_phoenix
+
+    read = readings()
+    log, people = (read[n].table for n in ("Items", "PeopleCounts"))
+    log = log.assign(
+        shown=[i % 7 == 0 for i in range(len(log))],
+        again=people["again"].where(people["again"] == people["truth"]),
+    )
+    keyed = log[log["system"] == "1"].assign(key=range(60), who="Ann")
+    votes = read["Votes"].table
+    wide = read["Votes of a wide table"].table
+    attempts = bj.attempts.simulate(tasks=6, random_seed=1)
+    attempts["cost"] = np.arange(len(attempts)) % 5 / 10
+    tables = {
+        "log": log,
+        "people": people,
+        "other": log[["verdict", "truth"]].dropna().query("verdict != ''"),
+        "raters": read["PeopleCounts of a row a person"].table,
+        "votes": votes,
+        "classes": votes.assign(system="one"),
+        "wide": wide.assign(shown=[i % 9 == 0 for i in range(len(wide))]),
+        "bare": keyed[["key", "flag", "who"]],
+        "labels": keyed[["key", "truth"]].dropna(),
+        "ratings": read["Ratings"].table,
+        "repeats": read["repeats.Scores"].table,
+        "runs": read["repeats.Scores of a wide table"].table,
+        "one": read["repeats.Scores"].table[["score"]].dropna(),
+        "shifts": read["Shifts"].table,
+        "versions": read["Shifts of a wide table"].table,
+        "pairs": read["Orders"].table,
+        "swaps": read["Orders of verdicts"].table,
+        "places": read["position_shift"].table,
+        "answers": read["make_variants"].table,
+        "attempts": attempts,
+        "battles": read["Battles"].table,
+    }
+    for name, table in tables.items():
+        table.to_csv(folder / f"{name}.csv", index=False)
+    (folder / "prompt.txt").write_text("Is it good?")
+    write_phoenix(folder / "phoenix.csv")
+    write_inspect(folder / "run.eval", inspect_samples(), epochs=3)
+    assert run(f"judge log.csv {LOG} --name j --card card.json --no-nuts".split())[0] == 0
+
+
+def _options() -> Iterator[tuple[str, set[str]]]:
+    """Names of each command's options."""
+    for words, app in commands_of(build_app([], every=True)):
+        collection = app.assemble_argument_collection(parse_docstring=False)
+        yield " ".join(words), {one.names[0] for one in collection if one.names}
+
+
+def _numbers(line: str, options: set[str]) -> Iterator[float]:
+    """Exit code and numbers of a line's JSON, or of its screen if it has all details or no JSON."""
+    words = [*line.split(), *["--no-nuts"] * ("--nuts" in options)]
+    as_json = "--json" in options and "--details" not in words
+    code, out, err = run([*words, *["--json"] * as_json])
+    assert code in (0, 1, 3), (line, err)
+    yield code
+    yield from (
+        (n for _, n in leaves(json.loads(out))) if as_json else map(float, NUMBER.findall(out))
+    )
+
+
+def today(lines: Sequence[str]) -> dict[str, tuple[int, float]]:
+    """A digest of each line's numbers."""
+    options = dict(_options())
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        _tables(Path(folder))
+        return {line: digest(_numbers(line, options[_command(line, options)])) for line in lines}
+
+
+def _command(line: str, known: Collection[str]) -> str:
+    return max((name for name in known if f"{line} ".startswith(f"{name} ")), key=len)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("lines", [LINES, pytest.param(LONG, marks=pytest.mark.slow)])
+def test_the_numbers_of_every_line_are_those_of_today(lines):
+    wrong = [name for name in moved(today(lines), STORED) if name in lines]
+    assert not wrong, f"{wrong} moved; python tests/cli/test_every_option.py writes those of today"
+
+
+def test_every_option_stands_in_a_line():
+    """Of one command at least: several commands share some, which are read in one place."""
+    options = {name for own in dict(_options()).values() for name in own if name.startswith("--")}
+    used = {word.replace("--no-", "--") for line in [*LINES, *LONG] for word in line.split()}
+    assert options - used == ELSEWHERE
+
+
+if __name__ == "__main__":
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        write(today([*LINES, *LONG]), STORED)
