@@ -136,6 +136,21 @@ FILES = {
 COUNTED = ("parquet", "duckdb")
 
 
+@pytest.mark.parametrize("large", [False, True])
+def test_every_route_of_one_table(large, tmp_path, monkeypatch):
+    """Of a table without labels in some cells; slow tests ask every reading, in turn."""
+    if large:
+        monkeypatch.setattr(tables, "LARGE", 1)
+    one, wrong = READINGS["Verdicts by item"], {}
+    expected, rows = one.of(one.table), one.table[one.used]
+    for route, changed in ({} if large else ROUTES).items():
+        wrong[route] = same(one.of(changed(rows)), expected)
+    for kind in COUNTED if large else FILES:
+        FILES[kind](rows, path := tmp_path / f"rows.{kind}")
+        wrong[kind] = same(one.of(read_table(path, one.used)), expected)
+    assert not any(wrong.values()), wrong
+
+
 @pytest.mark.parametrize("name", marked(READINGS))
 @pytest.mark.slow
 @each_in_turn
