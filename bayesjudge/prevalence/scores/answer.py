@@ -269,12 +269,9 @@ def _compared(compared: Estimate | None) -> str:
         return "compared as independent samples"
     pairs, labelled = compared.data, compared.data.labelled
     if len(pairs.shared) > 1:
-        several = len(labelled) < len(pairs.shared)
-        return "compared by two on the items that they share" + (
-            f"; {how_many(len(pairs.shared) - len(labelled), 'pair')} have too few labels of both"
-            if several
-            else ""
-        )
+        missing = len(pairs.shared) - len(labelled)
+        few = f"; {how_many(missing, 'pair')} have too few labels of both" if missing else ""
+        return f"compared by two on the items that they share{few}"
     (pair,) = labelled
     shared, apart = how_many(pairs.shared[pair], "item"), pairs.alone[pair]
     text = f"compared on the {shared} that they share, of which {labelled[pair]:,} have labels of "
