@@ -38,12 +38,11 @@ export MKL_NUM_THREADS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 # Tests start a hundred processes: without files of bytecode each would compile the package anew.
 unset PYTHONDONTWRITEBYTECODE
 
-# Tests (slow ones too), notebooks and README live in tests/; the doctests are those of the package.
+# Tests (slow ones too), notebooks, README and the examples of docstrings live in tests/.
 # Two processes share them, and what either compiles the other finds on disk.
-# Files come in their order: those of doctests last, so that no process waits for a long one.
 # Coverage is not measured: it takes half as much time again and fails no run (PYTEST=--cov does).
 # pytest prints its own time, so that its closing line closes the run where types are right.
-set -- -m pytest -m "not study" --numprocesses 2 --dist loadfile --no-loadscope-reorder --doctest-modules --durations=100 "$@" tests bayesjudge
+set -- -m pytest -m "not study" --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations=100 "$@" tests
 printf '\n== tests: python %s\n' "$*"
 "$bin/python" "$@"
 tests=$?

@@ -124,9 +124,10 @@ class Answers(Mapping[str, Answer]):
         return len(self._answers)
 
     def __getattr__(self, name: str) -> Answer:
-        if name.startswith("_") or name not in self._answers:
-            raise AttributeError(f"no answer {name!r}; there are {list(self._answers)}")
-        return self._answers[name]
+        answers = vars(self).get("_answers", {})  # a copy is asked before it has any
+        if name not in answers:
+            raise AttributeError(f"no answer {name!r}; there are {list(answers)}")
+        return answers[name]
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._answers]

@@ -1,0 +1,346 @@
+"""What each docstring shows, and the same calls with one argument at another value.
+
+Examples run as they stand. Then each public function that a file's examples call is called again,
+with each argument in turn at values that nobody showed: the ends of a share, an option's other
+word, half a table, rows in another order, a number that is none. What is refused names the
+arguments and ids that it named before, and what is answered has the numbers that it had: both are
+kept in `examples.json`, which a person can read. Where they are to change:
+
+    python tests/test_examples.py
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import dataclasses
+import doctest
+import functools
+import importlib
+import inspect
+import io
+import json
+import re
+import sys
+import tempfile
+import warnings
+import zlib
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+HERE = Path(__file__).parent
+if __name__ == "__main__":
+    sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+from digests import digest  # noqa: E402
+
+import bayesjudge as bj  # noqa: E402
+from bayesjudge.core.answer import Answer  # noqa: E402
+from bayesjudge.core.estimate import Estimate  # noqa: E402
+
+STORED = HERE / "examples.json"
+PACKAGE = Path(bj.__file__).parent
+#: Files whose examples, or the calls after them, take more than half a second.
+SLOW = {
+    *("attempts/exact.py", "bias/adherence.py", "cli/frames.py", "core/fitting.py"),
+    *("decide/gate.py", "decide/watch.py", "judge/card.py", "judge/trust.py"),
+    *("lab/coverage.py", "lab/sbc.py", "panel/compare.py", "panel/consensus.py"),
+    *("panel/study.py", "prevalence/budget/expected_width.py", "prevalence/budget/plan.py"),
+    *("prevalence/change.py", "prevalence/people/exact.py"),
+}
+#: What samples or draws without a seed, writes files, asks somebody or takes long: its examples
+#: run, and no more.
+NOT_VARIED = {
+    *("fit", "build_model", "save", "write_inspect_log", "sample_until", "run", "sbc"),
+    *("compare_with_prior", "dawid_skene_em", "simulate_rule"),
+}
+#: Of longer tables and lists so many are looked at, of longer arrays their sums.
+MOST = 60
+#: So many calls of each function are tried again.
+CALLS = 2
+#: Arguments that stay.
+KEPT = ("self", "random_seed")
+TOOL = 3  # of sys.monitoring's six, one that nobody has claimed
+
+
+def files() -> Iterator[str]:
+    """Files of the package that show an example."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if ">>> " in path.read_text():
+            yield path.relative_to(PACKAGE).as_posix()
+
+
+# Calls -------------------------------------------------------------------------------------------
+
+
+def public_in(module: Any) -> Iterator[tuple[str, Callable[..., Any], Any]]:
+    """Functions, methods and constructors that a file has for others: name, callable, code."""
+    for name, found in vars(module).items():
+        if name.startswith("_") or getattr(found, "__module__", "") != module.__name__:
+            continue
+        if inspect.isclass(found):
+            for method, raw in vars(found).items():
+                raw = getattr(raw, "__func__", raw)
+                if inspect.isfunction(raw) and (method == "__init__" or method[0] != "_"):
+                    bound = found if method == "__init__" else getattr(found, method)
+                    yield f"{name}.{method}", bound, inspect.unwrap(raw).__code__
+        elif inspect.isfunction(found):
+            yield name, found, inspect.unwrap(found).__code__
+
+
+def shown(file: str) -> list[tuple[str, Callable[..., Any], dict[str, Any]]]:
+    """Run the examples of a file; calls of its public functions, of each up to two that differ in
+    more than numbers: its name, it, and its arguments.
+    """
+    module = importlib.import_module("bayesjudge." + file.removesuffix(".py").replace("/", "."))
+    codes = {code: (name, function) for name, function, code in public_in(module)}
+    calls: dict[str, dict[Any, tuple[str, Callable[..., Any], dict[str, Any]]]] = defaultdict(dict)
+
+    def note(code: Any, _: int) -> None:
+        name, function = codes[code]
+        if len(calls[name]) == CALLS:
+            return
+        given = inspect.getargvalues(sys._getframe(1))
+        names = [*given.args, *filter(None, (given.varargs, given.keywords))]
+        arguments = {n: given.locals[n] for n in names}
+        like = tuple(v if isinstance(v, bool | str) else type(v) for v in arguments.values())
+        if like not in calls[name]:
+            if "self" in names and not name.endswith("__init__"):
+                arguments["self"] = copy.deepcopy(arguments["self"])
+            calls[name][like] = f"{name}:{len(calls[name]) + 1}", function, arguments
+
+    runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    said: list[str] = []
+    with each_start(codes, note):
+        for example in doctest.DocTestFinder().find(module, module.__name__):
+            runner.run(example, out=said.append)
+    assert not runner.failures, "".join(said)
+    return [call for each in calls.values() for call in each.values()]
+
+
+@contextlib.contextmanager
+def each_start(codes: Iterable[Any], note: Callable[[Any, int], None]) -> Iterator[None]:
+    """Have Python say when one of these functions starts, and of no other."""
+    start = sys.monitoring.events.PY_START
+    sys.monitoring.use_tool_id(TOOL, "examples")
+    sys.monitoring.register_callback(TOOL, start, note)
+    for code in codes:
+        sys.monitoring.set_local_events(TOOL, code, start)
+    try:
+        yield
+    finally:
+        for code in codes:
+            sys.monitoring.set_local_events(TOOL, code, 0)
+        sys.monitoring.free_tool_id(TOOL)
+
+
+def called(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+    """The function with arguments by their names."""
+    places, names = [], {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            places += arguments[name]
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            names |= arguments[name]
+        elif parameter.kind is parameter.KEYWORD_ONLY:
+            names[name] = arguments[name]
+        else:
+            places.append(arguments[name])
+    return function(*places, **names)
+
+
+def other_words(function: Callable[..., Any], argument: str) -> list[str]:
+    """Values that a docstring lists for an argument: ``{'a', 'b'}``."""
+    listed = re.search(rf"^{argument} : .*?\{{(.*?)\}}", inspect.getdoc(function) or "", re.M)
+    return re.findall(r"['\"](.*?)['\"]", listed[1]) if listed else []
+
+
+@functools.singledispatch
+def others(value: Any) -> list[Any]:
+    """Values that an argument could have in the place of one that was shown."""
+    return []
+
+
+@others.register(float)
+@others.register(int)
+def _(value: float) -> list[Any]:
+    if isinstance(value, bool):
+        return [not value]
+    more = (value + 1) / 2 if 0 < value < 1 else value * 2 + 1
+    return [*map(type(value), (-1, 0, 1, more)), np.nan]
+
+
+@others.register(list)
+@others.register(tuple)
+def _(value: Any) -> list[Any]:
+    made = [[*value[:-1]], [*value[::-1]], [*value[:1], *value[:1]], []]
+    if value and all(isinstance(x, int | float) for x in value):
+        made += [[bad, *value[1:]] for bad in (-1, np.nan)]
+    return made
+
+
+@others.register
+def _(value: np.ndarray) -> list[Any]:
+    made = [value[:-1], value[::-1]] if value.ndim else []
+    for place, change in ((0, -3), (-1, 1), (0, np.nan)):
+        if value.size and value.dtype.kind in ("f" if np.isnan(change) else "if"):
+            moved = value.copy()
+            moved.flat[place] += change
+            made.append(moved)
+    return made
+
+
+@others.register
+def _(value: pd.DataFrame) -> list[Any]:
+    return [value.head(0), value.head(1), value[::-1], value[::2]]
+
+
+@others.register
+def _(value: dict) -> list[Any]:
+    return [dict([*value.items()][1:])]
+
+
+@others.register
+def _(value: bj.BetaPrior) -> list[Any]:
+    return [bj.BetaPrior(value.alpha + 2, value.beta + 1)]
+
+
+def variations(function: Callable[..., Any], name: str, value: Any) -> list[Any]:
+    """Other values of one argument."""
+    words = [word for word in other_words(function, name) if word != value]
+    if value is None:
+        return [*words, 2, "?"]
+    return [*words, "?"] if isinstance(value, str) else others(value)
+
+
+# Outcomes ----------------------------------------------------------------------------------------
+
+
+def numbers(found: Any, depth: int = 0) -> Iterator[float]:
+    """Every number of a result, those of its sentences, and each name by a number of its own."""
+    if isinstance(found, str):
+        if " " in found:
+            yield from (float(x) for x in re.findall(r"\d+(?:\.\d+)?", found))
+        elif "/" not in found:  # a path
+            yield zlib.crc32(found.encode()) % 997
+    elif isinstance(found, bool | np.bool_ | int | float | np.number):
+        yield float(found)
+    elif isinstance(found, Estimate):
+        for quantity, where, row in found.rows():
+            yield from numbers([quantity, *where.values(), *row], depth)
+        yield from numbers([c.id for c in found.cautions], depth)
+        yield from numbers([a.contradicted_by for a in found.assumptions], depth)
+    elif isinstance(found, Answer):
+        yield from numbers(found.as_dict(), depth)
+    elif isinstance(found, pd.DataFrame):
+        yield from numbers([found.reset_index()[name].iloc[:MOST] for name in found], depth)
+    elif isinstance(found, np.ndarray | pd.Series | xr.DataArray):
+        every = np.asarray(found).ravel()
+        if (
+            every.size > MOST and every.dtype.kind in "biuf"
+        ):  # how many, and two sums for their order
+            every = np.nan_to_num(every.astype(float), nan=7.0, posinf=7.0, neginf=-7.0)
+            every = [every.size, every.sum(), every @ np.linspace(1, 2, every.size)]
+        yield from numbers([*every], depth)
+    elif isinstance(found, xr.Dataset):
+        yield from numbers(list(found.data_vars.values()), depth)
+    elif depth > 6:
+        return
+    elif dataclasses.is_dataclass(found) and not isinstance(found, type):
+        names = [f.name for f in dataclasses.fields(found)]
+        if depth == 0 and type(found).__module__.startswith("bayesjudge"):
+            names += [n for n in dir(type(found)) if n[0] != "_" and is_property(type(found), n)]
+        yield from numbers([getattr(found, name) for name in names], depth + 1)
+    elif isinstance(found, Mapping):
+        yield from numbers([*found, *found.values()], depth + 1)
+    elif isinstance(found, list | tuple):
+        for value in found[:MOST]:
+            yield from numbers(value, depth + 1)
+
+
+def is_property(owner: type, name: str) -> bool:
+    """Whether a class computes what it shows under a name."""
+    return isinstance(inspect.getattr_static(owner, name), property | functools.cached_property)
+
+
+def outcome(function: Callable[..., Any], arguments: Mapping[str, Any]) -> str | list[float]:
+    """What was refused, or the numbers of the answer."""
+    try:
+        if "self" in arguments:  # which a method may change
+            arguments = {**arguments, "self": copy.deepcopy(arguments["self"])}
+        found = called(function, arguments)
+        return [x if np.isfinite(x) else 7.0 for x in numbers(found)]
+    except bj.InputError as error:
+        return " ".join(p.id or p.argument or "?" for p in error.problems)
+    except Exception as error:  # of a value that types rule out, or that nobody has refused yet
+        return type(error).__name__
+
+
+def outcomes(file: str) -> dict[str, list[Any]]:
+    """Of each function and argument: what each value is refused for, and a digest of the rest."""
+    found = {}
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, function, arguments in shown(file):
+            method = name.partition(":")[0].rpartition(".")[2]
+            if method in NOT_VARIED:
+                continue
+            given = {n: v for n, v in arguments.items() if n != "cls"}
+            if method == "__init__":
+                del given["self"]
+            if given.get("random_seed", 1) is None:
+                given["random_seed"] = 1
+            asked = {n: variations(function, n, v) for n, v in given.items() if n not in KEPT}
+            tried = {"": [given]} | {
+                n: [given | {n: one} for one in values] for n, values in asked.items() if values
+            }
+            for argument, each in tried.items():
+                made = [outcome(function, one) for one in each]
+                n, digested = digest(x for one in made if isinstance(one, list) for x in one)
+                told = [one if isinstance(one, str) else "." for one in made]
+                found[f"{file} {name} {argument}"] = [", ".join(told), n, digested]
+    return found
+
+
+def differences(now: Mapping[str, list[Any]], before: Mapping[str, list[Any]]) -> list[str]:
+    """What is not as before."""
+    return [
+        f"{name}: {before.get(name)} and now {now.get(name)}"
+        for name in sorted({*now, *before})
+        if name not in now
+        or name not in before
+        or now[name][:2] != before[name][:2]
+        or abs(now[name][2] - before[name][2]) > 2e-5 + 1e-8 * now[name][1]
+    ]
+
+
+@functools.cache
+def stored() -> dict[str, dict[str, list[Any]]]:
+    """By file."""
+    found: dict[str, dict[str, list[Any]]] = defaultdict(dict)
+    for name, one in json.loads(STORED.read_text()).items():
+        found[name.partition(" ")[0]][name] = one
+    return found
+
+
+@pytest.mark.parametrize(
+    "file", [pytest.param(f, marks=[pytest.mark.slow] if f in SLOW else []) for f in files()]
+)
+def test_examples_hold_and_other_arguments_give_what_they_gave(file, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    wrong = differences(outcomes(file), stored().get(file, {}))
+    assert not wrong, "python tests/test_examples.py writes those of today"
+
+
+if __name__ == "__main__":
+    with contextlib.chdir(tempfile.mkdtemp()):
+        made = {name: one for file in files() for name, one in outcomes(file).items()}
+    lines = [f"{json.dumps(name)}: {json.dumps(one)}" for name, one in made.items()]
+    STORED.write_text("{\n" + ",\n".join(lines) + "\n}\n")
