@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
@@ -325,6 +325,11 @@ class Quoted(NamedTuple):
     #: Whether no row says more than next to nothing.
     unknown: bool
 
+    @property
+    def silent(self) -> bool:
+        """Whether it is unknown, and there are no bounds either."""
+        return self.unknown and not any(map(is_bounded, self.rows.values()))
+
 
 def quote(
     estimates: Sequence[Estimate],
@@ -347,6 +352,27 @@ def quote(
     uncorrected = whole.method == judge
     unknown = uncorrected or all(says_little(row, span) for row in rows.values())
     return Quoted(whole, shares, beside, rows, of_judge, uncorrected, unknown)
+
+
+def follow_selection(declared: Answer, selection: Any, valid: Answer) -> Answer:
+    """What labels tell that go with a column, first; then why, and the number as was declared.
+
+    `selection` is how they came (`verdicts.selection`), and `valid` the answer that heeds it.
+    """
+    within = "at random within classes of that column" if selection.untold else "by verdict"
+    reason = f"Labels are taken as chosen {within}, since {selection.caution.text}."
+    untold = max(selection.untold.values(), default=0.0)
+    if untold:
+        reason += f" Labels say nothing of {untold:.0%} of the rows, which may all be good or bad."
+    cautions = tuple(dict.fromkeys((selection.caution, *valid.cautions)))
+    return replace(
+        valid,
+        quoted=replace(valid.quoted, cautions=cautions),
+        notes=(reason, f"If they came as declared: {declared.text}", *valid.notes),
+        basis=declared.basis,
+        judge=declared.judge,
+        lead=None,
+    )
 
 
 def data_of[T](estimates: Sequence[Estimate], kind: type[T]) -> T | None:
@@ -545,6 +571,9 @@ def numbers(row: Row, ci_prob: float | None = None, of: str = "") -> str:
     width = row.high - row.low
     size = width if width > 0 else abs(row.value) or 1.0
     digits = 2 if not math.isfinite(size) else max(0, min(4, 1 - math.floor(math.log10(size))))
+    if is_bounded(row):
+        level = f" ({percent_of(ci_prob)} interval)" if ci_prob else ""
+        return f"between {_end(row.low, digits)} and {_end(row.high, digits)}{of}{level}"
     value = f"{_fixed(row.value, digits)}{of}"
     if not math.isfinite(width):
         return value
@@ -627,6 +656,8 @@ def few_of(rows: Mapping[str, Row]) -> tuple[list[str], tuple[str, ...]]:
         return names, ()
     first, *others, last = names
     short = short_names(rows)
+    if any(math.isnan(rows[name].value) for name in names):
+        return [first, last], ()
     few = len(others) <= MOST_BETWEEN
     between = listed([short[other] for other in others]) if few else f"{len(others)} others"
     verb = "lies" if len(others) == 1 else "lie"

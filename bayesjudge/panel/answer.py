@@ -19,6 +19,7 @@ from bayesjudge.core.answer import (
     difference_words,
     entries,
     few_of,
+    follow_selection,
     how_chosen,
     listed,
     percents,
@@ -28,6 +29,7 @@ from bayesjudge.core.answer import (
     shares_of_two,
     would_pass,
 )
+from bayesjudge.core.diagnosis import selection_of
 from bayesjudge.core.draws import around
 from bayesjudge.core.estimate import Estimate, Interval, Row, Target
 from bayesjudge.core.fit import Fit
@@ -40,6 +42,7 @@ from bayesjudge.panel.closed_form import panel_mean
 from bayesjudge.panel.data import Votes
 from bayesjudge.panel.models.vote_regression import VoteRegression
 from bayesjudge.panel.recommend import recommend
+from bayesjudge.truth.within_classes import within_classes
 
 #: Cautions of numbers that are not quoted if there are others, and why.
 BARRED = {
@@ -97,6 +100,22 @@ def answer(
     """
     estimates = as_estimates(results, ci_prob, interval, target)
     votes = data_of(estimates, Votes)
+    told = _told(estimates, results, votes, ci_prob, target)
+    seen = selection_of(votes)
+    if seen is None or seen.instead is None:
+        return told
+    estimate = within_classes(told.quoted, seen, ci_prob, votes)
+    return follow_selection(told, seen, _told([estimate], (), votes, ci_prob, target))
+
+
+def _told(
+    estimates: list[Estimate],
+    results: Sequence[Estimate | Fit],
+    votes: Votes | None,
+    ci_prob: float,
+    target: Target,
+) -> Answer:
+    """What results say, if labels came as was declared."""
     quantity = "share" if all("prevalence" not in each for each in estimates) else "prevalence"
     fits = {fit.method: fit for fit in reversed(results) if isinstance(fit, Fit)}
     order = _order(votes)
@@ -122,7 +141,7 @@ def answer(
     unnamed = votes is not None and votes._unnamed
     name = "" if votes is None else votes.pass_name
     more: tuple[str, ...] = ()
-    if chosen.unknown:
+    if chosen.silent:
         what, whose = ("outputs", "them") if unnamed else ("generators", "each generator's outputs")
         text = f"These votes cannot tell how good the {what} are. Labels on a random sample of "
         text += f"{whose} would tell."
@@ -136,7 +155,7 @@ def answer(
         judge=chosen.judge,
         notes=(
             *more,
-            *(() if chosen.unknown or fit is None else _best(chosen, fit, name, ci_prob)),
+            *(() if chosen.silent or fit is None else _best(chosen, fit, name, ci_prob)),
             *_trusted(chosen.whole, estimates, votes, fits),
             # what the judges are worth together, and each beside the others, by the quoted model
             *(() if fit is None or votes is None else what_each_adds(fit, votes, ci_prob)),

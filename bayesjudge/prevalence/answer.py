@@ -19,7 +19,7 @@ from bayesjudge.core.answer import (
     data_of,
     entries,
     few_of,
-    is_bounded,
+    follow_selection,
     judges_share,
     labelled_words,
     listed,
@@ -33,7 +33,7 @@ from bayesjudge.core.answer import (
 )
 from bayesjudge.core.comparing import differences_of
 from bayesjudge.core.diagnosis import selection_of
-from bayesjudge.core.estimate import Estimate, Interval, Quantity, Row, Target
+from bayesjudge.core.estimate import Estimate, Interval, Row, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.intervals import jeffreys, z_score
 from bayesjudge.core.names import short_names
@@ -47,6 +47,7 @@ from bayesjudge.prevalence._worth import worth_of
 from bayesjudge.prevalence.cautions import OVERALL, untested
 from bayesjudge.prevalence.closed_form import closed_forms, naive
 from bayesjudge.prevalence.data import Counts
+from bayesjudge.truth.within_classes import within_classes
 
 #: Places of methods that the study of counts puts elsewhere than their rank does
 #: (``benchmarks/prevalence/advice.py``).
@@ -125,54 +126,28 @@ def answer(
     quoted = told_of(data, estimates, results, ci_prob)
     seen = selection_of(data)
     if seen is not None and seen.instead is not None:
-        of_classes = hasattr(data, "credit") and not seen.untold  # there are no bounds of them
-        if of_classes or isinstance(data, Counts):
-            return _instead(quoted, seen, data, ci_prob)
+        valid = valid_of(data, quoted, seen, ci_prob)
+        return quoted if valid is None else follow_selection(quoted, seen, valid)
     worth = worth_of(data, ci_prob) if quoted.known else {}
     sentence = worth_words(worth)
     return replace(quoted, worth=worth, notes=(*quoted.notes, sentence)) if sentence else quoted
 
 
-def _instead(declared: Answer, seen: Any, counts: Any, ci_prob: float) -> Answer:
-    """What labels tell that go with a column: within its classes, or by verdict; or bounds."""
+@singledispatch
+def valid_of(data: Any, declared: Answer, seen: Any, ci_prob: float) -> Answer | None:
+    """What labels tell that go with a column: by verdict, or within its classes; or bounds.
+
+    None if that cannot be told of such a table.
+    """
     from bayesjudge.prevalence.exact import exact
 
-    part = type(counts).of(seen.instead)
-    methods_of = [*closed_forms(part, ci_prob=ci_prob)]
-    methods_of += [] if part.adds_up else [exact(part, ci_prob=ci_prob)]
-    valid = answer(*methods_of, ci_prob=ci_prob)
-    text, quoted, whole = valid.text, valid.quoted, not seen.untold
-    if not whole:
-        low, high = _bounds_with(valid.quoted, seen.untold)
-        shares = f"{100 * low:.0f} to {100 * high:.0f} % of outputs like these"
-        text = f"Labels tell only that p{would_pass(shares, counts.pass_name)[1:]}."
-        row = Quantity(np.nan, low, high)
-        quoted = replace(quoted, quantities={"prevalence": row})
-    by_verdict = part.design.name == "by_verdict"
-    within = "by verdict" if by_verdict else "at random within classes of that column"
-    taken = (
-        f"Labels are taken as chosen {within}"
-        if whole
-        else (f"Labels say nothing of {seen.untold:.0%} of the rows, which may all be good or bad")
-    )
-    reason = f"{taken}, since {seen.caution.text}."
-    as_declared = f"If they came as declared ({counts.design.name}): {declared.text}"
-    quoted = replace(quoted, cautions=tuple(dict.fromkeys((seen.caution, *quoted.cautions))))
-    return replace(
-        valid,
-        text=text,
-        quoted=quoted,
-        notes=(reason, as_declared, *valid.notes * whole),
-        known=valid.known and whole,
-        basis=declared.basis,
-        judge=declared.judge,
-    )
-
-
-def _bounds_with(quoted: Estimate, untold: float) -> tuple[float, float]:
-    """Ends of the share of all rows, if those without labels may be anything."""
-    (_, _, row), *_ = quoted.rows()
-    return (1 - untold) * row.low, (1 - untold) * row.high + untold
+    if seen.untold:
+        estimate = within_classes(declared.quoted, seen, ci_prob, data)
+        return told_of(data, [estimate], [estimate], ci_prob)
+    part = type(data).of(seen.instead)
+    estimates = [*closed_forms(part, ci_prob=ci_prob)]
+    estimates += [] if part.adds_up else [exact(part, ci_prob=ci_prob)]
+    return answer(*estimates, ci_prob=ci_prob)
 
 
 @singledispatch
@@ -191,7 +166,6 @@ def told_of(
     )
     name = "" if counts is None else counts.pass_name
     quoted = chosen.whole
-    bounds = any(is_bounded(row) for row in chosen.rows.values())
     against = _contradicted(quoted, counts)
     rows = {name: row for name, row in chosen.rows.items() if name not in against}
     wrong = bool(against) and (strata or not rows)
@@ -199,7 +173,7 @@ def told_of(
     if wrong:
         text, *cure = _contradictory((), counts)
         more = tuple(cure)
-    elif chosen.unknown and not bounds:
+    elif chosen.silent:
         text = _unknown({} if chosen.uncorrected else rows, counts, name)
     elif len(chosen.rows) == 1:
         whose = "these outputs" if quoted.target == "items" else "outputs like these"

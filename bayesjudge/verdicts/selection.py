@@ -22,10 +22,11 @@ import numpy as np
 from bayesjudge.core.estimate import Caution
 from bayesjudge.core.label_design import design_of
 from bayesjudge.core.labels import listed, says_nothing
+from bayesjudge.core.names import names_of as to_names
 from bayesjudge.core.numbers import number_of
 from bayesjudge.core.tables import columns_of, free_name, is_counted_in_place
 from bayesjudge.verdicts.labels import MISSING, Labels, meanings_of
-from bayesjudge.verdicts.reading import ITEM_COLUMNS, SYSTEM_COLUMNS, Reading
+from bayesjudge.verdicts.reading import ITEM_COLUMNS, KEPT, SYSTEM_COLUMNS, Reading
 
 #: Probability of a false alarm by table, and below which an answer follows the column instead.
 ALARM, CLEAR = 0.005, 1e-6
@@ -39,6 +40,8 @@ LARGEST = 1_000_000
 MOST_ROWS = 5_000
 #: Most values of a column of classes, fewest rows of one, and mean letters of a text.
 MOST_VALUES, FEWEST, TEXT = 20, 5, 40
+#: Most classes of numbers; if several people labelled, their posterior takes fewer strata.
+MOST_CLASSES, MOST_OF_PEOPLE = 10, 4
 #: Letters by which cells are told apart, and the fewest groups that are labelled as a whole.
 LETTERS, FEWEST_GROUPS = 60, 10
 #: Part of the rows that may break a rule.
@@ -54,10 +57,10 @@ class Selection(NamedTuple):
     """What having a label goes with, and what the labels tell in spite of it."""
 
     caution: Caution
-    #: `Verdicts` with labels by verdict, or at random within classes of the column; if clear.
+    #: What was read with labels by verdict, or with classes of the column as groups; if clear.
     instead: Any = None
-    #: Share of the rows in classes without labels, of which `instead` says nothing.
-    untold: float = 0.0
+    #: Of classes: by system, the share of its rows in some without labels, which `instead` lacks.
+    untold: Mapping[str, float] = {}
 
 
 class Column(NamedTuple):
@@ -252,11 +255,9 @@ def how_labels_came(
         return None
     column, value, _ = features[tested.feature]
     selection = Selection(_in_words(column, value, inside, tested.p_value, len(labelled)))
-    shared = unit is not None and unit is not column.place
-    groups_too = column.name in how.verdict and not how.covariates
-    alone = not (how.people or how.scale or shared or len(how.verdict) > 1)
-    alone = alone and (groups_too or not how.keys)
-    if tested.p_value > CLEAR or not alone or not design.is_sample:
+    shared = unit is not None and unit is not column.place and how.judge is None
+    shared = shared or (len(how.verdict) > 1 and how.unparsed != KEPT)  # by several judges
+    if tested.p_value > CLEAR or shared or not design.is_sample:
         return selection
     return _instead(table, how, read, column, labelled, selection)
 
@@ -423,30 +424,78 @@ def _instead(
 
     if column.kind in ("order", "name"):
         return selection  # rows may have been sorted or numbered after they were labelled
-    if column.name in how.verdict:
+    if column.name in how.verdict and len(how.verdict) == 1 and not (how.scale or how.covariates):
         return selection._replace(instead=read(table, replace(how, calibration="by_verdict")))
-    names = _classes(column_of(column.name, cells_of(table, column.name)), labelled)
-    classes = [name for name in {*names} if labelled[names == name].sum() >= FEWEST]
-    kept = np.isin(names, classes)
-    frame = nw.from_native(table, eager_only=True)
-    name = free_name("stratum", columns_of(table))
-    stratum = nw.new_series(name, names.tolist(), nw.String, backend=frame.implementation)
-    part = frame.with_columns(stratum).filter(kept.tolist()).to_native()
-    strata = replace(how, stratum=name if len(classes) > 1 else None)
-    if not classes or (len(classes) == 1 and kept.all()):
+    column, item = column_of(column.name, cells_of(table, column.name)), np.arange(len(labelled))
+    if how.judge is not None:  # a row per vote
+        item = np.unique(list(map(str, cells_of(table, str(how.item)))), return_inverse=True)[1]
+    _, first, item = np.unique(item, return_index=True, return_inverse=True)
+    if (column.place != column.place[first][item]).any():
+        return selection  # rows of an item are of several classes
+    once = np.isin(np.arange(len(item)), first)
+    systems = np.array(to_names(cells_of(table, how.by), how.by) if how.by else [""] * len(item))
+    place = _classes(table, how, column, once & (np.bincount(item, labelled) > 0)[item])
+    kept = place >= 0
+    if len({*place.tolist()}) == 1:
         return selection
-    return selection._replace(instead=read(part, strata), untold=float(1 - kept.mean()))
+    untold = {str(each): 1 - float(kept[once & (systems == each)].mean()) for each in {*systems}}
+    name = free_name("class", columns_of(table))
+    within: dict[str, Any] = {"stratum": name, "by": None, "covariates": None}
+    cells: list[Any] = [f"{at}|{system}" for at, system in zip(place, systems, strict=True)]
+    if how.scale is not None:  # scores have no strata, but items of one propensity are alike
+        within |= {"stratum": None, "propensity": name, "calibration": "known_propensity"}
+        at = np.unique(place, return_inverse=True)[1]
+        cells = (np.bincount(at, labelled) / np.bincount(at))[at].tolist()
+    frame = nw.from_native(table, eager_only=True)
+    classes = nw.new_series(name, cells, backend=frame.implementation)
+    part = frame.with_columns(classes).filter(kept.tolist()).to_native()
+    return selection._replace(instead=read(part, replace(how, **within)), untold=untold)
 
 
-def _classes(column: Column, labelled: np.ndarray) -> np.ndarray:
-    """The class of each row: its value, or the quarter, third or half of the numbers."""
-    if column.kind == "value":
-        return np.array([value or "(none)" for value in column.values])[column.place]
-    number = column.number
-    for parts in (4, 3, 2):
-        cuts = np.unique(np.nanquantile(number, np.arange(1, parts) / parts))
-        part = np.searchsorted(cuts, number)  # empty cells last
-        if (np.bincount(part[labelled], minlength=part.max() + 1) >= FEWEST).all():
-            return np.array([f"part {at + 1}" for at in part])
-    low, high = np.nanmin(number[labelled]), np.nanmax(number[labelled])
-    return np.where((number >= low) & (number <= high), "as labelled", "others")
+def system_of(name: str) -> str:
+    """The system of a class of a column."""
+    return name.partition("|")[2]
+
+
+def _classes(table: Any, how: Reading, column: Column, labelled: np.ndarray) -> np.ndarray:
+    """The class of each row, within its system or stratum; -1 in those with too few labels.
+
+    Its value or, of numbers, between which of the labelled ones it lies.
+    """
+    if column.name in how.verdict and how.scale is not None:
+        values = [float(number_of(value) or np.nan) for value in column.values]
+        column = column._replace(kind="number", number=np.array(values)[column.place])
+    keys = [list(map(str, cells_of(table, key))) for key in how.keys]
+    names = ["\t".join(row) for row in zip(*keys, strict=True)] or [""]
+    group, place = np.unique(names, return_inverse=True)[1], np.full(len(labelled), -1)
+    group = np.broadcast_to(group, labelled.shape)
+    for each in range(int(group.max()) + 1):
+        rows = group == each
+        classes, has = column.place[rows], labelled[rows]
+        if column.kind != "value":
+            most = MOST_OF_PEOPLE if how.people else MOST_CLASSES
+            classes = _between_labels(column.number[rows], has, most)
+        enough = np.bincount(classes, has) >= FEWEST
+        place[rows] = np.where(enough[classes], int(place.max()) + 1 + classes, -1)
+    return place
+
+
+def _between_labels(number: np.ndarray, labelled: np.ndarray, most: int) -> np.ndarray:
+    """Classes of numbers with as many labels each, and one of empty cells.
+
+    Rows without a label that follow each other in a class, more than by chance, are one of none.
+    """
+    known = ~np.isnan(number)
+    values = np.sort(number[known & labelled])
+    parts = min(most, len(values) // FEWEST)
+    ends = np.unique(np.quantile(values, np.arange(1, parts) / parts)) if parts > 1 else values[:0]
+    classes = np.where(known, np.searchsorted(ends, number), len(ends) + 1)
+    for each in range(len(ends) + 1):
+        rows = np.flatnonzero(classes == each)
+        rows = rows[np.argsort(number[rows], kind="stable")]
+        at = np.concatenate([[-1], np.flatnonzero(labelled[rows]), [len(rows)]])
+        longest = int(np.diff(at).argmax())
+        gap = rows[at[longest] + 1 : at[longest + 1]]
+        if (len(at) - 1) * (1 - len(gap) / max(len(rows), 1)) ** (len(at) - 2) < ALARM:
+            classes[gap] = len(ends) + 2
+    return classes

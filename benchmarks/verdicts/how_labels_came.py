@@ -31,15 +31,27 @@ as declared .14 to .79: errors of 19 to 100 tables each.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from bayesjudge import panel
 from bayesjudge.core.answer import is_bounded
-from bayesjudge.core.diagnosis import selection_of
-from bayesjudge.prevalence import Counts, answer, difference, exact, items
+from bayesjudge.core.diagnosis import SELECTION, selection_of
+from bayesjudge.prevalence import (
+    Counts,
+    answer,
+    classes,
+    closed_forms,
+    difference,
+    exact,
+    items,
+    people,
+    scores,
+)
 
 RESULTS = Path(__file__).parent / "results"
 HONEST = ("random", "stratified", "by group", "by verdict", "propensity", "items")
@@ -47,9 +59,13 @@ PLANTED = {
     "first": (("created", ""), (0,)),
     "one system": (("system",), (0,)),
     "longer": (("tokens", "text"), (1, 2)),
-    "by verdict": (("verdict",), (2, 4)),
+    "by verdict": (("verdict", "score"), (2, 4)),
     "hidden": (("tokens", "text"), (2, 4)),
 }
+
+
+#: Data, what computes their results, and the shares or mean that people would say.
+Asked = tuple[Any, Callable[[], tuple[Any, ...]], Sequence[float]]
 
 
 def table_of(rng: np.random.Generator, n: int) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
@@ -124,10 +140,78 @@ def label(rows: pd.DataFrame, good: np.ndarray, picked: np.ndarray) -> None:
     rows["truth"], rows["annotator"] = truth, np.where(pd.notna(truth), "Ann", None)
 
 
-def planted(rng: np.random.Generator, how: str, strength: float, m: int) -> tuple[Counts, float]:
-    """Counts read from a table whose labels came otherwise, and the share of good rows."""
+def share_of(rows: pd.DataFrame, good: np.ndarray, rng: np.random.Generator) -> Asked:
+    """Passes and fails of one judge."""
+    counts = Counts.from_frame(rows, calibration="random")
+    return counts, lambda: (difference(counts), exact(counts)), [good.mean()]
+
+
+def systems_of(rows: pd.DataFrame, good: np.ndarray, rng: np.random.Generator) -> Asked:
+    """The same by system."""
+    counts = Counts.from_frame(rows, calibration="random", by="system")
+    return counts, lambda: (exact(counts),), [*pd.Series(good).groupby(rows["system"]).mean()]
+
+
+def worth_of(rows: pd.DataFrame, good: np.ndarray, rng: np.random.Generator) -> Any:
+    """What an output is worth to people, from 1 to 5, and to the judge that gave the verdict."""
+    passed = rows["verdict"] == "pass"
+    worth = np.clip(np.where(good, 4, 2) + rng.integers(-1, 2, len(rows)), 1, 5)
+    return worth, np.where(passed, rng.integers(4, 6, len(rows)), rng.integers(1, 4, len(rows)))
+
+
+def scores_of(rows: pd.DataFrame, good: np.ndarray, rng: np.random.Generator) -> Asked:
+    """Numbers from 1 to 5 of people and judge."""
+    worth, said = worth_of(rows, good, rng)
+    rows = rows.assign(score=said, truth=np.where(rows["truth"].isna(), np.nan, worth))
+    scales = {"scale": (1, 5), "truth_scale": (1, 5)}
+    read = scores.Scores.from_frame(rows.drop(columns="verdict"), calibration="random", **scales)
+    return read, lambda: closed_forms(read), [worth.mean()]
+
+
+def classes_of(rows: pd.DataFrame, good: np.ndarray, rng: np.random.Generator) -> Asked:
+    """Three classes of these numbers."""
+    names = np.array(["", "bad", "bad", "fair", "good", "good"])
+    worth, said = (names[x] for x in worth_of(rows, good, rng))
+    rows = rows.assign(verdict=said, truth=np.where(rows["truth"].isna(), None, worth))
+    read = classes.ClassCounts.from_frame(rows, calibration="random")
+    return read, lambda: (difference(read), exact(read)), [
+        (worth == name).mean() for name in read.classes]  # fmt: skip
+
+
+def panel_of(rows: pd.DataFrame, good: np.ndarray, rng: np.random.Generator) -> Asked:
+    """Three judges, of whom two err in one output of five."""
+    for name in ("second", "third"):
+        wrong = rng.random(len(rows)) < 0.2
+        rows = rows.assign(**{name: np.where(good != wrong, "pass", "fail")})
+    judges = ["verdict", "second", "third"]
+    votes = panel.Votes.from_frame(
+        rows, judges=judges, item="id", generator=None, calibration="random"
+    )
+    return votes, lambda: panel.closed_forms(votes), [good.mean()]
+
+
+def people_of(rows: pd.DataFrame, good: np.ndarray, rng: np.random.Generator) -> Asked:
+    """Two people, who err in one label of twenty."""
+    has, labels = rows["truth"].notna(), {}
+    for name in ("ann1", "ann2"):
+        said = np.where(good != (rng.random(len(rows)) < 0.05), "pass", "fail")
+        labels[name] = np.where(has, said, None)
+    rows = rows.drop(columns=["truth", "annotator"]).assign(**labels)
+    read = people.PeopleCounts.from_frame(rows, truth=[*labels], calibration="random")
+    return read, lambda: (exact(read),), [good.mean()]
+
+
+KINDS: dict[str, Callable[..., Asked]] = {
+    "share": share_of, "systems": systems_of, "classes": classes_of, "scores": scores_of,
+    "panel": panel_of, "people": people_of,
+}  # fmt: skip
+
+
+def planted(rng: np.random.Generator, kind: str, how: str, strength: float, m: int) -> Asked:
+    """Data read from a table whose labels came otherwise, its results, and what is true."""
     rows, good, difficulty = table_of(rng, 1000)
     weight: Any = {
+        "random": lambda: np.ones(1000),
         "first": lambda: np.arange(1000) < m,
         "one system": lambda: rows["system"] == "a",
         "longer": lambda: rows["tokens"] ** strength,
@@ -135,38 +219,44 @@ def planted(rng: np.random.Generator, how: str, strength: float, m: int) -> tupl
         "hidden": lambda: np.where(difficulty > 0, strength, 1),
     }[how]()
     label(rows, good, drawn(rng, weight, m))
-    return Counts.from_frame(rows, calibration="random"), good.mean()
+    return KINDS[kind](rows, good, rng)
 
 
-def holds(quoted: Any, share: float) -> bool:
-    """Whether the interval, or the bounds, hold a share."""
-    (_, _, row), *_ = quoted.rows()
-    return bool(row.low <= share <= row.high)
+def holds(quoted: Any, shares: Sequence[float]) -> float:
+    """Part of the intervals, or bounds, that hold what is true; of no number, none."""
+    rows = [row for *_, row in quoted.rows()]
+    return float(np.mean([r.low <= x <= r.high for r, x in zip(rows, shares, strict=True)]))
 
 
-def power_of(how: str, strength: float, m: int, tables: int) -> dict[str, Any]:
+def power_of(kind: str, how: str, strength: float, m: int, tables: int) -> dict[str, Any]:
     """Shares of tables planted so that speak, name the column, and are answered otherwise."""
     seen: list[dict[str, float]] = []
     for i in range(tables):
         rng = np.random.default_rng([[*PLANTED].index(how), int(strength), m, i])
-        counts, share = planted(rng, how, strength, m)
-        selection = selection_of(counts)
+        data, results, shares = planted(rng, kind, how, strength, m)
+        selection = selection_of(data)
         row = {"speaks": float(selection is not None)}
         if selection is not None:
             named = selection.caution.numbers.get("column", "")
             row |= {"right column": named in PLANTED[how][0]}
             row |= {"clear": selection.instead is not None}
         if selection is not None and selection.instead is not None:
-            estimates = difference(counts), exact(counts)
-            declared, text = estimates[1], answer(*estimates)
-            (_, _, first), *_ = text.quoted.rows()
-            row |= {"quoted holds": holds(text.quoted, share), "bounds": is_bounded(first)}
-            row |= {"declared holds": holds(declared.only("prevalence"), share)}
+            tell = panel.answer if kind == "panel" else answer
+            estimates = results()
+            led = tell(*estimates).quoted
+            (_, _, first), *_ = led.rows()
+            row |= {"no number": bool(np.isnan(first.low)), "bounds": is_bounded(first)}
+            if not np.isnan(first.low):
+                row |= {"quoted holds": holds(led, shares), "width": first.high - first.low}
+            object.__delattr__(data, SELECTION)  # as if nobody had asked how labels came
+            declared = tell(*estimates).quoted
+            row |= {"declared holds": holds(declared, shares)}
         seen.append(row)
-    made = pd.DataFrame(seen, columns=["speaks", "right column", "clear", "bounds",
-                                       "quoted holds", "declared holds"], dtype=float)  # fmt: skip
+    made = pd.DataFrame(seen, columns=["speaks", "right column", "clear", "bounds", "no number",
+                                       "quoted holds", "declared holds", "width"],
+                        dtype=float)  # fmt: skip
     made[["right column", "clear"]] = made[["right column", "clear"]].fillna(0)
-    return {"labels": how, "strength": strength, "m": m, "tables": tables,
+    return {"kind": kind, "labels": how, "strength": strength, "m": m, "tables": tables,
             **made.mean().round(3), "clear tables": int(made["clear"].sum())}  # fmt: skip
 
 
@@ -177,17 +267,22 @@ def main() -> None:
     parser.add_argument("--power", type=int, default=10, help="planted ones of each kind")
     asked = parser.parse_args()
     rows: list[dict[str, Any]] = []
-    for place, design in enumerate(HONEST):
+    designs = [("share", design) for design in HONEST] + [(kind, "random") for kind in KINDS][1:]
+    for place, (kind, design) in enumerate(designs):
         spoken = clear = 0
         for i in range(asked.tables):
-            selection = selection_of(honest(np.random.default_rng([place, i]), design))
+            rng = np.random.default_rng([place, i])
+            data = honest(rng, design) if kind == "share" else (
+                planted(rng, kind, design, 0, int(rng.choice([20, 60, 200])))[0])  # fmt: skip
+            selection = selection_of(data)
             spoken += selection is not None
             clear += selection is not None and selection.instead is not None
-        rows.append({"labels": design, "tables": asked.tables, "speaks": spoken / asked.tables,
-                     "clear": clear / asked.tables})  # fmt: skip
-    for how, (_, strengths) in PLANTED.items():
-        for strength in strengths:
-            rows += [power_of(how, strength, m, asked.power) for m in (50, 200)]
+        rows.append({"kind": kind, "labels": design, "tables": asked.tables,
+                     "speaks": spoken / asked.tables, "clear": clear / asked.tables})  # fmt: skip
+    for kind in KINDS:
+        for how, (_, strengths) in PLANTED.items():
+            for strength in strengths:
+                rows += [power_of(kind, how, strength, m, asked.power) for m in (50, 200)]
     table = pd.DataFrame(rows)
     table["mc error"] = np.sqrt(table["speaks"] * (1 - table["speaks"]) / table["tables"]).round(4)
     RESULTS.mkdir(exist_ok=True)

@@ -9,8 +9,9 @@ import pytest
 
 import bayesjudge as bj
 from bayesjudge import prevalence as P
-from bayesjudge.core.diagnosis import selection_of
+from bayesjudge.core.diagnosis import SELECTION, selection_of
 from bayesjudge.prevalence import Counts
+from bayesjudge.truth import within_classes
 from bayesjudge.verdicts import row_order, selection
 
 
@@ -64,7 +65,7 @@ def answer_of(counts):
     ("how", "column", "words"),
     [
         ("first", "created", "labels say nothing of"),
-        ("model", "model", "'a' in 'model'"),
+        ("model", "model", "labels say nothing of"),
         ("tokens", "tokens", "within classes of that column"),
         ("verdict", "verdict", "chosen by verdict"),
     ],
@@ -75,8 +76,8 @@ def test_the_column_is_named_and_the_answer_follows_it(how, column, words):
     caution = selection_of(counts).caution
     assert (caution.id, caution.numbers["column"]) == ("label-selection", column)
     found = answer_of(counts)
-    assert words in found.notes[0].lower() or words in found.notes[0]
-    assert found.notes[1].startswith("If they came as declared (random): ")
+    assert words in found.notes[0].lower()
+    assert found.notes[1].startswith("If they came as declared: ")
     (_, _, row), *_ = found.quoted.rows()
     assert row.low < share < row.high
     assert np.isnan(row.value) == (how in ("first", "model"))
@@ -95,9 +96,10 @@ def test_within_strata_and_systems_labels_chosen_by_verdict_are_taken_so():
         answer, expected = answer_of(counts), quoted_by(part)[-1]
         rows = [row for *_, row in answer.quoted.rows()]
         assert rows == [row for *_, row in expected.rows()][: len(rows)]
-        assert answer.notes[1].startswith("If they came as declared (random): ")
-        seen = selection_of(Counts.from_frame(by_length, **how))
-        assert (seen.caution.numbers["column"], seen.instead) == ("tokens", None)
+        assert answer.notes[1].startswith("If they came as declared: ")
+        counts = Counts.from_frame(by_length, **how)
+        assert selection_of(counts).caution.numbers["column"] == "tokens"
+        assert answer_of(counts).method.id == "within-classes"
 
 
 @pytest.mark.parametrize("how", ["topic", "verdict"])
@@ -113,7 +115,7 @@ def test_shares_of_classes_follow_the_column_too(how):
     counts = P.classes.ClassCounts.from_frame(table, calibration="random")
     assert selection_of(counts).caution.numbers["column"] == how
     answer, share = answer_of(counts), np.bincount(truth) / len(truth)
-    assert answer.notes[1].startswith("If they came as declared (random): ")
+    assert answer.notes[1].startswith("If they came as declared: ")
     shares = [row for quantity, _, row in answer.quoted.rows() if "prevalence" in quantity]
     assert len(shares) == 3
     assert all(row.low < x < row.high for row, x in zip(shares, share, strict=True))
@@ -135,9 +137,10 @@ def test_bounds_are_of_the_label_that_was_read_as_pass():
     words = {"yes": "harmful", "no": "harmless"}
     table = table.replace({"verdict": words, "truth": words})
     counts = Counts.from_frame(table, calibration="random", pass_value="harmful")
-    text = answer_of(counts).text
-    assert text.startswith("Labels tell only that people would call ")
-    assert text.endswith(" % of outputs like these 'harmful'.")
+    found = answer_of(counts)
+    assert not found.known
+    assert found.text.startswith("People would call between ")
+    assert " % of outputs like these 'harmful' (95 % interval)" in found.text
 
 
 @pytest.mark.slow
@@ -156,13 +159,84 @@ def test_the_number_within_classes_is_right_where_the_declared_one_is_not():
     assert declared.mean() < -0.04
 
 
-def test_without_labels_in_each_class_the_answer_stays_as_declared():
+def as_data(kind, table):
+    """A table of one kind, its results, and what tells its answer."""
+    how = {"calibration": "random"}
+    if kind == "scores":
+        table = table.assign(score=np.where(table["verdict"] == "yes", 4, 2))
+        data = P.scores.Scores.from_frame(table.drop(columns="verdict"), scale=(1, 5), **how)
+        return data, P.closed_forms, P.answer
+    if kind == "numbers":
+        numbers = table["truth"].map({"yes": 5, "no": 1})
+        table = table.assign(score=np.where(table["verdict"] == "yes", 4, 2), truth=numbers)
+        scales = {"scale": (1, 5), "truth_scale": (1, 5)}
+        data = P.scores.Scores.from_frame(table.drop(columns="verdict"), **scales, **how)
+        return data, P.closed_forms, P.answer
+    if kind == "people":
+        two = table.assign(second=table["truth"])
+        data = P.people.PeopleCounts.from_frame(two, truth=["truth", "second"], **how)
+        return data, lambda data: [P.exact(data)], P.answer
+    votes = {"item": "id", "generator": None, **how}
+    table = table.assign(other=table["verdict"].to_numpy()[::-1])
+    if kind == "panel":
+        data = bj.panel.Votes.from_frame(table, judges=["verdict", "other"], **votes)
+    else:
+        kept = [name for name in table if name not in ("verdict", "other")]
+        long = table.melt(id_vars=kept, var_name="judge", value_name="vote")
+        data = bj.panel.Votes.from_frame(long, **votes)
+    return data, bj.panel.closed_forms, bj.panel.answer
+
+
+@pytest.mark.parametrize("kind", ["scores", "numbers", "people", "panel", "votes"])
+@pytest.mark.parametrize("how", ["tokens", "model"])
+def test_scores_people_and_panels_lead_with_what_is_valid(kind, how):
+    table, share = planted(how, seed=2)
+    data, results, tell = as_data(kind, table)
+    found = tell(*results(data))
+    object.__delattr__(data, SELECTION)
+    declared = tell(*results(data))
+    assert found.notes[1] == f"If they came as declared: {declared.text}"
+    assert found.known == (how == "tokens")
+    (_, _, row), *_ = found.quoted.rows()
+    truth = 1 + 4 * share if kind == "numbers" else share
+    assert row.low < truth < row.high
+    assert np.isnan(row.value) == (how == "model")
+    assert found.basis == declared.basis
+    assert "label-selection" in {c.id for c in found.quoted.cautions}
+    assert f"{'model' if how == 'model' else 'tokens'}" in found.notes[0]
+
+
+def test_labels_chosen_by_a_vote_or_a_score_are_random_within_its_classes():
+    table, share = planted("verdict")
+    for kind in ("scores", "panel"):
+        data, results, tell = as_data(kind, table)
+        found = tell(*results(data))
+        assert found.method.id == "within-classes"
+        (_, _, row), *_ = found.quoted.rows()
+        assert row.low < share < row.high
+
+
+def test_systems_have_classes_of_their_own():
+    table, _ = planted("tokens", m=250)
+    counts = Counts.from_frame(table, calibration="random", by="model")
+    seen = selection_of(counts)
+    answer = answer_of(counts)
+    assert {*seen.untold} == {"a", "b", "c"}
+    for name in "abc":
+        rows = np.array([group.endswith(f"|{name}") for group in seen.instead.groups])
+        patterns, _ = within_classes.patterns_of(seen.instead, 1)
+        errors = within_classes.mean_within(patterns.part(rows[patterns.place]))
+        if not seen.untold[name]:
+            assert answer.quoted["prevalence", name].value == pytest.approx(errors.value)
+
+
+def test_rows_between_labels_of_both_ends_have_none():
     table, good, _ = rows_of()
     ends = np.argsort(table["tokens"].to_numpy())[[0, *range(-80, 0)]]
     counts = Counts.from_frame(labelled(table, good, ends), calibration="random")
     seen = selection_of(counts)
     assert seen.caution.numbers["column"] == "tokens"
-    assert seen.instead is None
+    assert seen.untold[""] == pytest.approx(519 / 600, abs=0.01)
     assert answer_of(counts).basis.startswith("600 items, 81 of ")
 
 

@@ -49,7 +49,7 @@ def _answer(
         methods.JUDGE_SHARES,
         judge_of=lambda: naive(counts, ci_prob=ci_prob),
     )
-    if quoted.unknown:
+    if quoted.silent:
         text = "These data cannot tell the share of each class. Labels on a random sample of these "
         text += "items would tell."
     elif quantity == "win_rate":

@@ -19,11 +19,13 @@ from bayesjudge.core.answer import (
 )
 from bayesjudge.core.estimate import Estimate, Row
 from bayesjudge.prevalence.answer import answer as answer  # of every table of one judge
-from bayesjudge.prevalence.answer import told_of
+from bayesjudge.prevalence.answer import told_of, valid_of
 from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.closed_form import naive
+from bayesjudge.prevalence.exact import exact
 from bayesjudge.prevalence.people.data import PeopleCounts
 from bayesjudge.prevalence.people.model import EACH, OVERALL_EACH
+from bayesjudge.truth.within_classes import bounds_of
 
 #: Whose passes `EACH` are.
 WHO = ("a person drawn at random", "most of them")
@@ -44,7 +46,7 @@ def _answer(
     )
     good = f"'{counts.pass_name}'" if counts.pass_name else "good"
     between: tuple[str, ...] = ()
-    if quoted.unknown:
+    if quoted.silent:
         text = f"These data cannot tell what share of outputs is {good} behind people's errors. "
         text += "Items that two people labelled would tell."
     elif len(quoted.rows) == 1:
@@ -61,7 +63,7 @@ def _answer(
         quoted=quoted.shares,
         judge=quoted.judge,
         notes=()
-        if quoted.unknown
+        if quoted.silent
         else (
             *between,
             *_these_people(estimates, quoted.whole, strata),
@@ -69,6 +71,15 @@ def _answer(
         ),
         known=not quoted.unknown,
     )
+
+
+@valid_of.register(PeopleCounts)
+def _valid(counts: PeopleCounts, declared: Answer, seen: Any, ci_prob: float) -> Answer | None:
+    if seen.untold and counts.systems and not counts.adds_up:
+        return None  # classes are strata, and systems cannot be as well
+    part = PeopleCounts.of(seen.instead, counts.people[0])
+    estimate = bounds_of(exact(part, ci_prob=ci_prob), seen)
+    return told_of(part, [estimate], [estimate], ci_prob)
 
 
 def _reason(quoted: Estimate) -> str:

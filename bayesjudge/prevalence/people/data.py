@@ -355,6 +355,7 @@ class PeopleCounts(View):
         PeopleCounts
             In which that person errs too.
         """
+        came = verdicts
         if not verdicts.people:
             columns = np.column_stack([verdicts.response, verdicts.truth])
             none = np.zeros((len(verdicts.groups), 1), np.int64)
@@ -369,7 +370,7 @@ class PeopleCounts(View):
             )
         if verdicts.propensity is not None:
             verdicts = replace(verdicts, calibration="random", propensity=None)
-        return cls(verdicts)
+        return keep_selection(cls(verdicts), came)
 
 
 def _design_effects(

@@ -72,7 +72,7 @@ def _answer(
     (row,), judged = quoted.rows.values(), quoted.judge_rows.get("")
     said = "" if judged is None else _judges_mean(scores, judged)
     more: tuple[str, ...] = ()
-    if quoted.unknown:
+    if quoted.silent:
         text = "These data cannot tell what people would say on average. Labels on a random sample "
         text += "of these items would tell."
     elif quantity == "mean_score":
@@ -88,7 +88,7 @@ def _answer(
         why=f"Quoted: {_why(quoted.whole)}.",
         quoted=quoted.shares,
         judge=quoted.judge,
-        notes=() if quoted.unknown else (*more, *_bias(scores, ci_prob)),
+        notes=() if quoted.silent else (*more, *_bias(quoted.whole, ci_prob)),
         known=not quoted.unknown,
     )
 
@@ -120,9 +120,10 @@ def knows_bias(scores: Scores) -> bool:
     return "prevalence" in scores.design.identifies and scores.propensity is None
 
 
-def _bias(scores: Scores, ci_prob: float) -> tuple[str, ...]:
+def _bias(quoted: Estimate, ci_prob: float) -> tuple[str, ...]:
     """``Of the same output the judge gives 0.42 more than people (0.29 to 0.55).``"""
-    if not knows_bias(scores):
+    scores = quoted.data
+    if not knows_bias(scores) or quoted.method == methods.WITHIN_CLASSES:
         return ()
     row = judge_bias(scores, ci_prob=ci_prob)["judge_less_people"]
     if np.isnan(row.low):
