@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from bayesjudge.core import methods
@@ -15,18 +16,21 @@ from bayesjudge.core.answer import (
     difference_words,
     few_of,
     first_percent,
+    follow_selection,
     how_chosen,
     listed,
     percent_of,
     percents,
     quote,
 )
+from bayesjudge.core.diagnosis import selection_of
 from bayesjudge.core.estimate import Estimate, Interval, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.names import short_names
-from bayesjudge.core.screen import how_many
+from bayesjudge.core.screen import first_of, how_many
 from bayesjudge.rubric.criteria import REACH, CannotJudge, cannot_judge
 from bayesjudge.rubric.data import Rubric
+from bayesjudge.rubric.totals import within_classes
 
 #: A criterion is proposed for people if the total's interval becomes this part of its width.
 NARROWER = 0.9
@@ -76,6 +80,30 @@ the judge gives 58 %.
     """
     estimates = as_estimates(results, ci_prob, interval)
     rubric = data_of(estimates, Rubric)
+    declared = _told(estimates, rubric, ci_prob, reach)
+    if rubric is None or rubric.place is None:
+        return declared
+    found = within_classes(rubric, ci_prob)
+    valid = _told([found], rubric, ci_prob, reach)
+    valid = replace(valid, quoted=found, notes=_within(found))
+    return follow_selection(declared, selection_of(rubric), valid)
+
+
+def _within(found: Estimate) -> tuple[str, ...]:
+    """What people would say of each criterion."""
+    rows = [(" of ".join(map(str, at.values())), row)
+            for quantity, at, row in found.rows() if quantity == "criterion_met"]  # fmt: skip
+    each = first_of([f"{name} {percents(row)}" for name, row in rows], MOST_NAMED)
+    return (f"Criteria are met so: {listed(each)}.",) if rows else ()
+
+
+def _told(
+    estimates: Sequence[Estimate],
+    rubric: Rubric | None,
+    ci_prob: float,
+    reach: float | Mapping[str, float],
+) -> Answer:
+    """What results say, if labels came as was declared."""
     quoted = quote(estimates, "total", methods.JUDGE_SCORE)
     compared = next((estimate for estimate in estimates if "difference" in estimate), None)
     if len(quoted.rows) == 1:

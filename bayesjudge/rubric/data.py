@@ -64,6 +64,9 @@ class Rubric:
         What a failed call is: what costs most points (not met, if its weight is positive, and met,
         if it is negative), what costs fewest, or left out as if the criterion did not apply. Needed
         where calls failed. Labels correct a total for any of them; the judge's own total moves.
+    place : array_like of int, shape (n_outputs,), optional
+        If labels went with a column: the class of each output within which they are taken as
+        random, -1 in classes without labels.
     own_criteria : bool, default False
         Whether criteria were written for each item, so that only totals can be told.
     graded : bool, default False
@@ -93,6 +96,7 @@ class Rubric:
     applies: Any = None
     excused: Any = None
     failed: Failed | None = None
+    place: Any = None
     own_criteria: bool = False
     graded: bool = False
 
@@ -208,6 +212,7 @@ class Rubric:
         rows = np.array([system == name for system in self.systems])
         cells = {field: getattr(self, field)[rows] for field in (*CELLS, "weight")}
         items = None if self.items is None else [self.items[int(i)] for i in np.flatnonzero(rows)]
+        cells["place"] = None if self.place is None else self.place[rows]
         return keep_selection(replace(self, **cells, items=items, systems=None), self)
 
     @property
@@ -439,8 +444,11 @@ class Rubric:
         about: dict[str, Any] = {"subject": "Rubric.from_frame", "calibration": rubric.design}
         about |= {"verdict": judges, "truth": people, "item": item, "by": by, "unparsed": KEPT}
         how = Reading(**about)
-        # of cells of criteria there is no other reading
-        seen = how_labels_came(table, how, lambda *_: None, _asked(rubric, place, len(judges)))
+        seen = how_labels_came(table, how, None, _asked(rubric, place, len(judges)))
+        if seen is not None and seen.instead is not None:
+            classes = np.empty(len(rubric.judged), int)
+            classes[place[0]] = np.tile(seen.instead, len(judges))
+            rubric, seen = replace(rubric, place=classes), seen._replace(instead=None)
         object.__setattr__(rubric, SELECTION, seen)
         return rubric
 

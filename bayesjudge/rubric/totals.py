@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bayesjudge.core import methods
+from bayesjudge.core.diagnosis import selection_of
 from bayesjudge.core.errors import check_ci_prob, checking, expect
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.core.label_design import RANDOM_LABELS
@@ -17,8 +18,19 @@ from bayesjudge.prevalence import exact, paired_difference
 from bayesjudge.prevalence.scores import PairedScores, closed_forms
 from bayesjudge.rubric.data import Rubric
 from bayesjudge.truth.influence import Errors
+from bayesjudge.truth.within_classes import (
+    NOTHING,
+    Patterns,
+    bounded,
+    estimate_of,
+    mean_within,
+    regressed,
+)
 
 TWO_PHASE = "Cochran (1977), Section 12.6; Angelopoulos, Duchi & Zrnic (2023), eq. 5"
+
+#: Fewest labels of a criterion in a class that tell anything of it.
+LEAST = 2
 
 
 def two_phase(judged: Any, people: Any, applies: Any = None) -> Errors:
@@ -156,6 +168,59 @@ def _terms(rubric: Rubric, rows: Any = None) -> tuple[np.ndarray, np.ndarray, np
     rows = np.isfinite(worth).all(axis=1) if rows is None else rows
     people = np.where(used, worth * np.where(rubric.excused, 0.0, rubric.people), 0.0)
     return (worth * rubric.said)[rows], people[rows], used[rows]
+
+
+def within_classes(rubric: Rubric, ci_prob: float) -> Estimate:
+    """The ``total``, and ``criterion_met`` if items share criteria, by labels within classes.
+
+    Labels that go with a column are taken as random within its classes (`Rubric.place`); a class
+    without labels of a criterion may be anything.
+    """
+    (low, high), several, n = rubric.ends, len(rubric.names) > 1, len(rubric.criteria)
+    totals: dict[Any, Any] = {}
+    met: dict[Any, Any] = {}
+    for system in rubric.names:
+        part, at = rubric.system(system), (system,) * several
+        told = [_is_told(part, c) for c in range(n)]
+        rows = np.all(told, axis=0) & np.isfinite(part.points(part.used)).all(axis=1)
+        errors = _sum_within(*_terms(part, rows), part.place[rows]) if rows.any() else NOTHING
+        value, centre, error = (np.array(errors[:3]) - [low, low, 0]) / (high - low)
+        row = bounded(Errors(value, centre, error, errors.df), 1 - float(rows.mean()), ci_prob)
+        totals[at] = (low + (high - low) * np.array(row)).tolist()
+        for c, name in enumerate([] if rubric.own_criteria else rubric.criteria):
+            applies = part.used[:, c] & ~part.excused[:, c]
+            rows = told[c] & applies
+            cells = Patterns(part.place, part.said[:, c], part.people[:, c], np.ones(len(told[c])))
+            errors = mean_within(cells.part(rows)) if rows.any() else NOTHING
+            met[name, *at] = bounded(errors, 1 - float(told[c][applies].mean()), ci_prob)
+    dims = ("system",) * several
+    quantities = {"total": Quantity.of_rows(totals, dims)}
+    if met:
+        quantities["criterion_met"] = Quantity.of_rows(met, ("criterion", *dims))
+    return estimate_of(quantities, selection_of(rubric), ci_prob, rubric)
+
+
+def _is_told(rubric: Rubric, c: int) -> np.ndarray:
+    """Outputs of a class with two labels of a criterion, or to which it does not apply at all."""
+    of_class = np.maximum(rubric.place, 0)
+    used, known = rubric.used[:, c], rubric.labelled[:, c] & rubric.used[:, c]
+    enough = np.bincount(of_class, known & (rubric.place >= 0)) >= LEAST
+    return (rubric.place >= 0) & (enough[of_class] | ~used)
+
+
+def _sum_within(judged: Any, people: Any, applies: Any, place: Any) -> Errors:
+    """The mean of a sum of terms, each by its own labels within classes of the outputs."""
+    value, influence = 0.0, np.zeros(len(judged))
+    for said, truth, there in zip(judged.T, people.T, applies.T, strict=True):
+        if there.any():
+            cells = Patterns(place, said, truth, np.ones(len(said))).part(there)
+            mean, each = regressed(cells)
+            value += there.mean() * mean
+            influence += (there - there.mean()) * mean / len(there)
+            influence[there] += there.mean() * each
+    labelled = int((applies & ~np.isnan(people)).any(axis=1).sum())
+    free = max(labelled - len(np.unique(place)) - 1, 1)
+    return Errors(value, value, float(np.sqrt(influence @ influence)), free)
 
 
 def _paired(rubric: Rubric, first: str, second: str) -> Errors:

@@ -6,6 +6,7 @@ Truths are regressed on the class and on what the judge says, and predicted for 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -23,7 +24,7 @@ SOURCE = "Cochran (1977), Section 7.10; MacKinnon & White (1985), HC3"
 #: Of what a labelled output tells by itself, the least part that others do not.
 OWN = 0.05
 #: Of outputs without labels in any class.
-NOTHING = Row(0.5, 0.0, 1.0)
+NOTHING = Errors(0.5, 0.5, np.inf)
 
 
 class Patterns(NamedTuple):
@@ -130,17 +131,19 @@ def within_classes(declared: Estimate, seen: Selection, ci_prob: float, data: An
         system = "".join(map(str, at.values())) if "" not in seen.untold else ""
         patterns, (least, most) = patterns_of(verdicts, kind)
         of = systems == system
-        row = (
-            NOTHING
-            if not of.any()
-            else Row(*(holding(*np.clip(mean_within(patterns.part(of)).interval(ci_prob), 0, 1))))
-        )
-        if seen.untold[system]:
-            row = _bounds(row, seen.untold[system])
-        rows[label] = (least + (most - least) * np.array(row)).tolist()
+        errors = mean_within(patterns.part(of)) if of.any() else NOTHING
+        row = np.array(bounded(errors, seen.untold[system], ci_prob))
+        rows[label] = (least + (most - least) * row).tolist()
+    return estimate_of({quantity: Quantity.of_rows(rows, dims)}, seen, ci_prob, data)
+
+
+def estimate_of(
+    quantities: Mapping[str, Quantity], seen: Selection, ci_prob: float, data: Any
+) -> Estimate:
+    """Numbers by labels that are taken as random within classes of the column found."""
     column = seen.caution.numbers["column"]
     return Estimate(
-        {quantity: Quantity.of_rows(rows, dims)},
+        quantities,
         method=methods.WITHIN_CLASSES,
         ci_prob=ci_prob,
         source=SOURCE,
@@ -149,6 +152,12 @@ def within_classes(declared: Estimate, seen: Selection, ci_prob: float, data: An
         cautions=(seen.caution,),
         data=data,
     )
+
+
+def bounded(errors: Errors, untold: float, ci_prob: float) -> Row:
+    """A share or mean from 0 to 1 with its interval; bounds, if labels tell nothing of some."""
+    row = Row(*map(float, holding(*np.clip(errors.interval(ci_prob), 0, 1))))
+    return _bounds(row, untold) if untold else row
 
 
 def _bounds(row: Row, untold: float) -> Row:

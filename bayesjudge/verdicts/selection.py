@@ -199,13 +199,14 @@ def most_extreme(x: np.ndarray, flag: np.ndarray, strata: np.ndarray) -> Tested:
 def how_labels_came(
     table: Any,
     how: Reading,
-    read: Callable[[Any, Reading], Any],
+    read: Callable[[Any, Reading], Any] | None,
     asked: Asked | None = None,
 ) -> Selection | None:
     """What having a label goes with, though labels were declared to be drawn otherwise.
 
     Of labels from elsewhere or by truth, of tables in an engine and of a row per rating nothing is
-    said. `read` reads a table anew, as labels are taken instead. Of `asked` cells, whose rows may
+    said. `read` reads a table anew, as labels are taken instead; without, it is the class of each
+    row, -1 of those without labels. Of `asked` cells, whose rows may
     share an item, items are compared: any of their cells may have been drawn.
     """
     design = design_of(how.calibration)
@@ -255,11 +256,13 @@ def how_labels_came(
         return None
     column, value, _ = features[tested.feature]
     selection = Selection(_in_words(column, value, inside, tested.p_value, len(labelled)))
-    shared = unit is not None and unit is not column.place and how.judge is None
+    shared = unit is not None and unit is not column.place
+    shared = shared and how.judge is None and asked is None  # else outputs have several rows
     shared = shared or (len(how.verdict) > 1 and how.unparsed != KEPT)  # by several judges
     if tested.p_value > CLEAR or shared or not design.is_sample:
         return selection
-    return _instead(table, how, read, column, labelled, selection)
+    several = how.judge is not None or (asked is not None and how.item is not None)
+    return _instead(table, how, read, column, labelled, selection, several)
 
 
 def _names_items(column: Column, unit: np.ndarray | None, how: Reading) -> bool:
@@ -414,31 +417,40 @@ def _quarters(column: Column, labelled: np.ndarray) -> list[str]:
 def _instead(
     table: Any,
     how: Reading,
-    read: Callable[[Any, Reading], Any],
+    read: Callable[[Any, Reading], Any] | None,
     column: Column,
     labelled: np.ndarray,
     selection: Selection,
+    several: bool,
 ) -> Selection:
-    """With what labels tell in spite of that: by verdict, or within classes of the column."""
+    """With what labels tell in spite of that: by verdict, or within classes of the column.
+
+    An output may have several rows.
+    """
     import narwhals as nw
 
     if column.kind in ("order", "name"):
         return selection  # rows may have been sorted or numbered after they were labelled
-    if column.name in how.verdict and len(how.verdict) == 1 and not (how.scale or how.covariates):
+    by_verdict = column.name in how.verdict and len(how.verdict) == 1
+    if by_verdict and read is not None and not (how.scale or how.covariates):
         return selection._replace(instead=read(table, replace(how, calibration="by_verdict")))
     column, item = column_of(column.name, cells_of(table, column.name)), np.arange(len(labelled))
-    if how.judge is not None:  # a row per vote
-        item = np.unique(list(map(str, cells_of(table, str(how.item)))), return_inverse=True)[1]
+    if several:
+        item = _together(table, [str(how.item), *filter(None, [how.by])])
     _, first, item = np.unique(item, return_index=True, return_inverse=True)
     if (column.place != column.place[first][item]).any():
-        return selection  # rows of an item are of several classes
+        if not by_verdict:
+            return selection  # rows of an output are of several classes
+        column = column._replace(kind="value", place=np.zeros(len(item), int))  # by what is said
     once = np.isin(np.arange(len(item)), first)
     systems = np.array(to_names(cells_of(table, how.by), how.by) if how.by else [""] * len(item))
     place = _classes(table, how, column, once & (np.bincount(item, labelled) > 0)[item])
     kept = place >= 0
-    if len({*place.tolist()}) == 1:
+    if len({*place.tolist()}) == 1 and not by_verdict:
         return selection
     untold = {str(each): 1 - float(kept[once & (systems == each)].mean()) for each in {*systems}}
+    if read is None:
+        return selection._replace(instead=place, untold=untold)
     name = free_name("class", columns_of(table))
     within: dict[str, Any] = {"stratum": name, "by": None, "covariates": None}
     cells: list[Any] = [f"{at}|{system}" for at, system in zip(place, systems, strict=True)]
@@ -465,10 +477,7 @@ def _classes(table: Any, how: Reading, column: Column, labelled: np.ndarray) -> 
     if column.name in how.verdict and how.scale is not None:
         values = [float(number_of(value) or np.nan) for value in column.values]
         column = column._replace(kind="number", number=np.array(values)[column.place])
-    keys = [list(map(str, cells_of(table, key))) for key in how.keys]
-    names = ["\t".join(row) for row in zip(*keys, strict=True)] or [""]
-    group, place = np.unique(names, return_inverse=True)[1], np.full(len(labelled), -1)
-    group = np.broadcast_to(group, labelled.shape)
+    group, place = _together(table, how.keys), np.full(len(labelled), -1)
     for each in range(int(group.max()) + 1):
         rows = group == each
         classes, has = column.place[rows], labelled[rows]
@@ -478,6 +487,13 @@ def _classes(table: Any, how: Reading, column: Column, labelled: np.ndarray) -> 
         enough = np.bincount(classes, has) >= FEWEST
         place[rows] = np.where(enough[classes], int(place.max()) + 1 + classes, -1)
     return place
+
+
+def _together(table: Any, keys: Sequence[str]) -> np.ndarray:
+    """The place of each row among what some columns say together."""
+    cells = [list(map(str, cells_of(table, key))) for key in keys]
+    names = ["\t".join(row) for row in zip(*cells, strict=True)] or [""] * len(table)
+    return np.unique(names, return_inverse=True)[1]
 
 
 def _between_labels(number: np.ndarray, labelled: np.ndarray, most: int) -> np.ndarray:

@@ -28,6 +28,7 @@ outputs; length by itself in .58 and 1, fails labelled twice as often in .22 and
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,7 @@ import numpy as np
 import pandas as pd
 
 from bayesjudge.core.diagnosis import selection_of
-from bayesjudge.rubric import Rubric
+from bayesjudge.rubric import Rubric, answer, total
 
 RESULTS = Path(__file__).parent / "results"
 HONEST = ("items", "outputs", "systems", "cells", "criteria", "applies")
@@ -107,8 +108,8 @@ def labelled(rng: np.random.Generator, rows: pd.DataFrame, how: str, power: floa
     return ways[how]()
 
 
-def speaks(rows: pd.DataFrame, picked: Any, by: str | None, wide: bool) -> bool:
-    """Whether the rubric that is read of a table says that labels came otherwise."""
+def read(rows: pd.DataFrame, picked: Any, by: str | None, wide: bool) -> Rubric:
+    """The rubric of a table."""
     truth = np.where(rows["verdict"] == "n/a", "n/a", rows["good"].astype(object))
     table = rows.drop(columns=["good", "place"]).assign(truth=np.where(picked, truth, None))
     how: dict[str, Any] = {"calibration": "random", "item": "id", "by": by}
@@ -121,7 +122,22 @@ def speaks(rows: pd.DataFrame, picked: Any, by: str | None, wide: bool) -> bool:
         about = table.drop_duplicates(["id", "model"])[OF_OUTPUT]
         table = about.merge(pd.DataFrame(columns).reset_index(), on=["id", "model"])
         how["criteria"] = {name: (f"judge_{name}", f"human_{name}") for name in names}
-    return selection_of(Rubric.from_frame(table, **how)) is not None
+    return Rubric.from_frame(table, **how)
+
+
+def held(rubric: Rubric, rows: pd.DataFrame) -> dict[str, float]:
+    """Part of the systems whose total is inside the interval that is quoted; and as declared."""
+    rows = rows[rows["verdict"] != "n/a"]
+    by_output = rows.groupby(["model", "id"])["good"].mean().groupby("model").mean()
+    means = [by_output.mean()] if len(rubric.names) == 1 else [*by_output]
+    found = {}
+    for name, told in (("quoted", rubric), ("declared", replace(rubric, place=None))):
+        quoted = answer(*total(told)).quoted.only("total")
+        ends = [row for *_, row in quoted.rows()]
+        inside = [row.low <= x <= row.high for row, x in zip(ends, means, strict=True)]
+        found |= {f"{name} holds": float(np.mean(inside))}
+        found |= {f"{name} width": float(np.mean([row.high - row.low for row in ends]))}
+    return found
 
 
 def counted(setting: dict[str, Any], tables: int, seed: list[int]) -> dict[str, Any]:
@@ -129,14 +145,18 @@ def counted(setting: dict[str, Any], tables: int, seed: list[int]) -> dict[str, 
     own, systems = setting["criteria"] == "own", setting["systems"]
     wide, by = setting["rows"] == "output", "model" if systems > 1 else None
     how, power, spoken = setting["labels"], setting["strength"], 0
+    clear: list[dict[str, float]] = []
     for i in range(tables):
         rng = np.random.default_rng([*seed, i])
         items = int(rng.choice([150, 500])) if setting["honest"] else 600
         m = int(rng.choice([30, 80])) if setting["honest"] else setting["m"]
         rows = cells_of(rng, items, systems, own)
-        spoken += speaks(rows, labelled(rng, rows, how, power, m), by, wide)
+        rubric = read(rows, labelled(rng, rows, how, power, m), by, wide)
+        spoken += selection_of(rubric) is not None
+        clear += [] if rubric.place is None else [held(rubric, rows)]
     share = spoken / max(tables, 1)
-    return {**setting, "tables": tables, "speaks": share,
+    return {**setting, "tables": tables, "speaks": share, "clear tables": len(clear),
+            **pd.DataFrame(clear).mean().round(3),
             "mc error": round((share * (1 - share) / max(tables, 1)) ** 0.5, 4)}  # fmt: skip
 
 
@@ -167,6 +187,10 @@ def main() -> None:
     planted = table[~table["honest"]]
     at = ["labels", "strength", "m"]
     print(planted.pivot_table(index=at, columns=["criteria", "rows", "systems"], values="speaks"))
+    clear = planted[planted["clear tables"] > 0]
+    weight = clear["clear tables"]
+    for name in ("quoted holds", "declared holds", "quoted width", "declared width"):
+        print(name, round(float((clear[name] * weight).sum() / weight.sum()), 3), int(weight.sum()))
 
 
 if __name__ == "__main__":

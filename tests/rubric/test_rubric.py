@@ -1,6 +1,7 @@
 """Totals of rubrics: weighted means where all is known, and intervals where it is not."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -591,6 +592,41 @@ def test_of_a_row_per_criterion_outputs_that_were_chosen_are_seen(own, systems):
     assert _blamed(table, (table["id"] < 60).to_numpy(), systems) == "order"
     failed = (table["verdict"] == 0).to_numpy()
     assert _blamed(table, rng.random(len(c)) < np.where(failed, 0.6, 0.1), systems) == "verdict"
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("systems", [1, 2])
+def test_totals_and_criteria_lead_with_what_labels_of_longer_outputs_tell(own, systems):
+    table, output, _, rng = _cells_of(8, systems, own, items=600)
+    length = table["length"].to_numpy()[np.unique(output, return_index=True)[1]]
+    longer = rng.choice(len(length), 250, replace=False, p=length**1.5 / (length**1.5).sum())
+    truth = np.where(np.isin(output, longer), table["truth"], np.nan)
+    how = {"calibration": "random", "item": "id", "by": "model" if systems > 1 else None}
+    rubric = Rubric.from_frame(table.assign(truth=truth), **how)
+    found, declared = (answer(*total(r)) for r in (rubric, replace(rubric, place=None)))
+    assert found.notes[1] == f"If they came as declared: {declared.text}"
+    about = table[table["verdict"] != "n/a"]
+    means = about.groupby(["model", "id"])["truth"].mean().groupby("model").mean()
+    rows = [row for *_, row in found.quoted.only("total").rows()]
+    for row, mean in zip(rows, means, strict=True):
+        assert abs(row.value - mean) < 3 / 1.96 * (row.high - row.low) / 2
+    before = np.mean([row.value for *_, row in declared.quoted.rows()])
+    assert np.mean([row.value for row in rows]) > before + 0.01  # longer outputs are worse
+    met = {at["criterion"] for name, at, _ in found.quoted.rows() if name == "criterion_met"}
+    assert met == (set() if own else {"c0", "c1", "c2", "c3"})
+
+
+def test_cells_labelled_by_the_verdict_are_weighed_by_it():
+    table, _, c, rng = _cells_of(3, items=500)
+    failed = (table["verdict"] == 0).to_numpy()
+    known = rng.random(len(c)) < np.where(failed, 0.7, 0.1)
+    table = table.assign(truth=np.where(known, table["truth"], np.nan))
+    rubric = Rubric.from_frame(table, calibration="random", item="id")
+    assert {*rubric.place.tolist()} == {0}
+    (cells, kinds), found = (table["criterion"] == "c2", (0, 1)), answer(*total(rubric)).quoted
+    of = [cells & (table["verdict"] == kind) for kind in kinds]
+    share = sum(x.sum() * table["truth"][x].mean() for x in of) / cells.sum()
+    assert found["criterion_met", "c2"].value == pytest.approx(share, rel=1e-9)
 
 
 @pytest.mark.parametrize("way", ["items", "outputs", "cells", "criteria", "applies", "apart"])
