@@ -100,15 +100,15 @@ def answer(
     """
     estimates = as_estimates(results, ci_prob, interval, target)
     votes = data_of(estimates, Votes)
-    told = _told(estimates, results, votes, ci_prob, target)
+    declared = _as_declared(estimates, results, votes, ci_prob, target)
     seen = selection_of(votes)
     if seen is None or seen.instead is None:
-        return told
-    estimate = within_classes(told.quoted, seen, ci_prob, votes)
-    return follow_selection(told, seen, _told([estimate], (), votes, ci_prob, target))
+        return declared
+    estimate = within_classes(declared.quoted, seen, ci_prob, votes)
+    return follow_selection(declared, seen, _as_declared([estimate], (), votes, ci_prob, target))
 
 
-def _told(
+def _as_declared(
     estimates: list[Estimate],
     results: Sequence[Estimate | Fit],
     votes: Votes | None,

@@ -80,24 +80,24 @@ the judge gives 58 %.
     """
     estimates = as_estimates(results, ci_prob, interval)
     rubric = data_of(estimates, Rubric)
-    declared = _told(estimates, rubric, ci_prob, reach)
+    declared = _as_declared(estimates, rubric, ci_prob, reach)
     if rubric is None or rubric.place is None:
         return declared
-    found = within_classes(rubric, ci_prob)
-    valid = _told([found], rubric, ci_prob, reach)
-    valid = replace(valid, quoted=found, notes=_within(found))
+    estimate = within_classes(rubric, ci_prob)
+    valid = _as_declared([estimate], rubric, ci_prob, reach)
+    valid = replace(valid, quoted=estimate, notes=_within(estimate))
     return follow_selection(declared, selection_of(rubric), valid)
 
 
-def _within(found: Estimate) -> tuple[str, ...]:
+def _within(estimate: Estimate) -> tuple[str, ...]:
     """What people would say of each criterion."""
     rows = [(" of ".join(map(str, at.values())), row)
-            for quantity, at, row in found.rows() if quantity == "criterion_met"]  # fmt: skip
+            for quantity, at, row in estimate.rows() if quantity == "criterion_met"]  # fmt: skip
     each = first_of([f"{name} {percents(row)}" for name, row in rows], MOST_NAMED)
     return (f"Criteria are met so: {listed(each)}.",) if rows else ()
 
 
-def _told(
+def _as_declared(
     estimates: Sequence[Estimate],
     rubric: Rubric | None,
     ci_prob: float,

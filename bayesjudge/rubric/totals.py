@@ -181,18 +181,20 @@ def within_classes(rubric: Rubric, ci_prob: float) -> Estimate:
     met: dict[Any, Any] = {}
     for system in rubric.names:
         part, at = rubric.system(system), (system,) * several
-        told = [_is_told(part, c) for c in range(n)]
-        rows = np.all(told, axis=0) & np.isfinite(part.points(part.used)).all(axis=1)
+        has_labels = [_has_labels(part, c) for c in range(n)]
+        rows = np.all(has_labels, axis=0) & np.isfinite(part.points(part.used)).all(axis=1)
         errors = _sum_within(*_terms(part, rows), part.place[rows]) if rows.any() else NOTHING
         value, centre, error = (np.array(errors[:3]) - [low, low, 0]) / (high - low)
         row = bounded(Errors(value, centre, error, errors.df), 1 - float(rows.mean()), ci_prob)
         totals[at] = (low + (high - low) * np.array(row)).tolist()
         for c, name in enumerate([] if rubric.own_criteria else rubric.criteria):
             applies = part.used[:, c] & ~part.excused[:, c]
-            rows = told[c] & applies
-            cells = Patterns(part.place, part.said[:, c], part.people[:, c], np.ones(len(told[c])))
+            rows = has_labels[c] & applies
+            cells = Patterns(
+                part.place, part.said[:, c], part.people[:, c], np.ones(len(has_labels[c]))
+            )
             errors = mean_within(cells.part(rows)) if rows.any() else NOTHING
-            met[name, *at] = bounded(errors, 1 - float(told[c][applies].mean()), ci_prob)
+            met[name, *at] = bounded(errors, 1 - float(has_labels[c][applies].mean()), ci_prob)
     dims = ("system",) * several
     quantities = {"total": Quantity.of_rows(totals, dims)}
     if met:
@@ -200,7 +202,7 @@ def within_classes(rubric: Rubric, ci_prob: float) -> Estimate:
     return estimate_of(quantities, selection_of(rubric), ci_prob, rubric)
 
 
-def _is_told(rubric: Rubric, c: int) -> np.ndarray:
+def _has_labels(rubric: Rubric, c: int) -> np.ndarray:
     """Outputs of a class with two labels of a criterion, or to which it does not apply at all."""
     of_class = np.maximum(rubric.place, 0)
     used, known = rubric.used[:, c], rubric.labelled[:, c] & rubric.used[:, c]
