@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from bayesjudge.core.diagnosis import selection_of
 from bayesjudge.core.errors import InputError, checking, expect, problem
 from bayesjudge.core.estimate import (
     INTERVALS,
@@ -29,6 +30,7 @@ from bayesjudge.decide.needs import (
     times_the_data,
 )
 from bayesjudge.prevalence.cautions import OVERALL
+from bayesjudge.truth.within_classes import within_classes
 
 if TYPE_CHECKING:
     from bayesjudge.prevalence import Counts
@@ -331,10 +333,22 @@ def _of_draws(
 
 
 def _of_counts(counts: Counts, probability: float, entry: Entry | None) -> Iterator[Limits]:
-    """The exact posterior; where there is none, the closed form of the design."""
+    """The exact posterior; where there is none, the closed form of the design.
+
+    Of labels that clearly came otherwise (`verdicts.selection`), what they tell in spite of it.
+    """
     from bayesjudge.prevalence import closed_forms, exact
 
-    level = 2 * probability - 1
+    level, seen = 2 * probability - 1, selection_of(counts)
+    if seen is not None and seen.untold:  # labels are random within classes of a column
+        declared = exact(counts, ci_prob=max(level, 0.01))
+        estimate = within_classes(declared, seen, declared.ci_prob, counts)
+        yield from _of_estimate(estimate, probability, entry)
+        return
+    if seen is not None and seen.instead is not None:
+        for limits in _of_counts(type(counts).of(seen.instead), probability, entry):
+            yield limits._replace(cautions=(seen.caution, *limits.cautions))
+        return
     if counts.propensity is not None or counts.design.likelihood is not None:
         estimate = closed_forms(counts, ci_prob=max(level, 0.01))[-1]
         yield from _of_estimate(estimate, probability, entry)

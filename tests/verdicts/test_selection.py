@@ -206,6 +206,27 @@ def test_scores_people_and_panels_lead_with_what_is_valid(kind, how):
     assert f"{'model' if how == 'model' else 'tokens'}" in found.notes[0]
 
 
+@pytest.mark.parametrize("group", [None, "by", "stratum"])
+@pytest.mark.parametrize("how", ["tokens", "model", "verdict"])
+def test_a_gate_decides_by_what_is_valid(how, group):
+    table, _ = planted(how)
+    table = table.assign(team=np.tile(["x", "y"], len(table) // 2))
+    groups = {} if group is None else {group: "team"}
+    counts = Counts.from_frame(table, calibration="random", **groups)
+    made = bj.decide.gate(counts, at_least=0.05)
+    quoted = P.answer(*P.closed_forms(counts), P.exact(counts)).quoted
+    assert len(made.checks) == (2 if group == "by" else 1)
+    assert "label-selection" in {c.id for c in made.cautions}
+    for check, (*_, row) in zip(made.checks, quoted.rows(), strict=True):
+        if (how, group) == ("verdict", "stratum"):  # of which there is no posterior
+            assert check.outcome == "unknown"
+            continue
+        assert check.outcome == "pass"
+        assert check.value == pytest.approx(row.value, nan_ok=True)
+        if how != "verdict":
+            assert row.low < check.low < check.high < row.high
+
+
 def test_labels_chosen_by_a_vote_or_a_score_are_random_within_its_classes():
     table, share = planted("verdict")
     for kind in ("scores", "panel"):
