@@ -1,6 +1,7 @@
 """What every test shares: a headless backend, the modules, one fit a module and session."""
 
 import contextlib
+import copy
 import ctypes
 import functools
 import gc
@@ -62,6 +63,7 @@ def pytest_collection():
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(50_000, 20, 100)  # a twentieth of the time went into looking
         gc.enable()
 
 
@@ -192,6 +194,29 @@ def _no_sampling_in_the_fast_tier(request, monkeypatch):
     """A plain `pytest` samples nothing: a test that does says so with a mark."""
     if not any(request.node.get_closest_marker(m) for m in ("sampling", "slow", "study")):
         monkeypatch.setitem(sys.modules, "nutpie", None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _signatures_read_once():
+    """What options a command has is read from its signature once; each call has a copy."""
+    from cyclopts.argument import ArgumentCollection
+
+    read = ArgumentCollection._from_callable
+
+    def copied(command, *defaults, **settings):
+        key = command, settings.get("parse_docstring"), settings.get("_resolve_groups")
+        if key not in known:
+            known[key] = list(read(command, *defaults, **settings))
+        fresh = {id(one): copy.copy(one) for one in known[key]}
+        for one in fresh.values():
+            one.tokens = []
+            one.children = ArgumentCollection(fresh[id(child)] for child in one.children)
+        return ArgumentCollection(fresh.values())
+
+    known = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ArgumentCollection, "_from_callable", copied)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -47,21 +47,27 @@ READ = {
 }
 
 
-def test_no_code_reads_a_sentence_of_our_own():
+@pytest.fixture(scope="module")
+def trees():
+    """Every file of the package as Python reads it."""
+    return {path: ast.parse(text) for path, text in FILES.items()}
+
+
+def test_no_code_reads_a_sentence_of_our_own(trees):
     """What is compared, looked for in a text or replaced in it."""
     read = {}
-    for path, text in FILES.items():
-        for node in filter(phrases.holds_phrase, phrases.searched(ast.parse(text))):
+    for path, tree in trees.items():
+        for node in filter(phrases.holds_phrase, phrases.searched(tree)):
             read.setdefault(path, set()).add(ast.unparse(node))
     assert read == READ
 
 
-def test_choices_stand_in_one_order():
+def test_choices_stand_in_one_order(trees):
     """Python keeps one order of a `Literal`, that which it met first: imports would decide it."""
     orders = {}
-    for path, text in FILES.items():
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "Literal":
+    for path, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Subscript) and getattr(node.value, "id", "") == "Literal":
                 choices = ast.unparse(node.slice).strip("()").split(", ")
                 orders.setdefault(frozenset(choices), {}).setdefault(tuple(choices), path)
     assert not [different for different in orders.values() if len(different) > 1]
@@ -110,12 +116,12 @@ def test_public_names_are_documented(module):
 
 
 @pytest.fixture(scope="module")
-def definitions():
+def definitions(trees):
     """Every function and class of the package, with its file."""
     return [
         (path, node)
-        for path, text in FILES.items()
-        for node in ast.walk(ast.parse(text))
+        for path, tree in trees.items()
+        for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.ClassDef)
     ]
 
