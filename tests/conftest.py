@@ -189,10 +189,15 @@ def uncompiled():
         yield
 
 
+def may_sample(item):
+    """Whether its marks say that a test may take its time."""
+    return any(map(item.get_closest_marker, ("sampling", "slow", "study")))
+
+
 @pytest.fixture(autouse=True)
 def _no_sampling_in_the_fast_tier(request, monkeypatch):
     """A plain `pytest` samples nothing: a test that does says so with a mark."""
-    if not any(request.node.get_closest_marker(m) for m in ("sampling", "slow", "study")):
+    if not may_sample(request.node):
         monkeypatch.setitem(sys.modules, "nutpie", None)
 
 
@@ -232,8 +237,8 @@ def _fast_road(monkeypatch):
 @pytest.fixture(autouse=True)
 def _compiling_elsewhere(request, monkeypatch):
     """A model is compiled in a process that ends: what a compiler leaves in memory ends with it."""
-    marked = request.node.get_closest_marker("sampling") and hasattr(os, "fork")
-    if not marked or "compiled" in request.path.parts:
+    forks = may_sample(request.node) and hasattr(os, "fork")
+    if not forks or "compiled" in request.path.parts:
         return
     from bayesjudge.compiled import fast
 
