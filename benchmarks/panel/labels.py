@@ -15,6 +15,8 @@ replaced by its Laplace approximation (`model_assisted`), the second by EM (`daw
 random labels on; the posterior is that of the approximation. Writes ``labels_PART.csv``, and
 ``.png`` of the curve.
 
+Quick: ``study --draws 1``
+
 Found: 100 random labels on the target give intervals of 7.5 points alone and 7.3 with the others
 labelled (`VoteRegression`, 90 % intervals, .94 held alone); Dawid-Skene's are 3.1 points wide and
 hold .55 at most. Items chosen by expected reduction give intervals that look narrower (4.3

@@ -181,7 +181,7 @@ def main() -> None:
     table = summarise(rows)
     table.to_csv(RESULTS / "best.csv", index=False, float_format="%.4g")
     print(table.round(3).to_string(index=False))
-    print(rows.groupby("budget")[["converged", "met"]].mean())
+    print(rows.groupby("budget")[["converged", "mixed"]].mean())
     draw(rows)
 
 
