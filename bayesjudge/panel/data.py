@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from bayesjudge.core.counting import collapse, distinct
-from bayesjudge.core.diagnosis import keep_selection
+from bayesjudge.core.diagnosis import SELECTION, keep_selection
 from bayesjudge.core.errors import InputError, checking, expect
 from bayesjudge.core.item_keys import hash_items, items_differ, keep_keys, keys_of, set_fields
 from bayesjudge.core.label_design import LabelDesign
@@ -27,6 +27,8 @@ from bayesjudge.verdicts.table import MISSING, Verdicts
 
 #: What generators and classes are called where no column, or no argument, names them.
 ONE_GENERATOR, BINARY = "all", ("0", "1")
+#: Label designs of which labels are a random part of a generator's items, or all of them.
+SAMPLES = ("random", "by_generator")
 
 
 @dataclass(frozen=True, eq=False)
@@ -554,7 +556,10 @@ class Votes(Shown):
         keys = keys_of(verdicts)
         if keys is not None:
             keep_keys(votes, keys.hashes, keys.places)
-        return keep_selection(votes, verdicts)
+        keep_selection(votes, verdicts)
+        if votes.design.name not in SAMPLES:
+            object.__setattr__(votes, SELECTION, None)  # they were read as if they were
+        return votes
 
 
 def _reading(given: Mapping[str, Any]) -> Reading:

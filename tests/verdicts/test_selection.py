@@ -237,6 +237,17 @@ def test_labels_chosen_by_a_vote_or_a_score_are_random_within_its_classes():
         assert row.low < share < row.high
 
 
+@pytest.mark.parametrize("calibration", ["by_truth", "separate", "by_verdict"])
+def test_votes_whose_labels_are_no_sample_contradict_nothing(calibration):
+    table, good, _ = rows_of()
+    rows = np.r_[np.flatnonzero(~good)[:120], np.flatnonzero(good)[:30]]
+    table = labelled(table.assign(other=table["verdict"]), good, rows)
+    how = {"judges": ["verdict", "other"], "item": "id", "generator": None}
+    votes = bj.panel.Votes.from_frame(table, calibration=calibration, **how)
+    assert selection_of(votes) is None
+    assert selection_of(bj.panel.Votes.from_frame(table, calibration="random", **how)) is not None
+
+
 def test_systems_have_classes_of_their_own():
     table, _ = planted("tokens", m=250)
     counts = Counts.from_frame(table, calibration="random", by="model")
