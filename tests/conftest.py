@@ -85,7 +85,8 @@ def pytest_sessionfinish(session):
 
         used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
         seconds = sum(one.ru_utime + one.ru_stime for one in used)
-        session.config.workeroutput["took"] = seconds, used[0].ru_maxrss
+        unit = 1 if sys.platform == "darwin" else 1024  # bytes there, else KiB
+        session.config.workeroutput["took"] = seconds, used[0].ru_maxrss * unit
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -99,7 +100,7 @@ def pytest_terminal_summary(terminalreporter):
     for name, took in TOOK.items():
         if took:
             line = "{}: {:.0f} s of processor time, at most {:.2f} GB".format(
-                *(name, took[0], took[1] / 2**20)
+                *(name, took[0], took[1] / 2**30)
             )
             terminalreporter.write_line(line)
 
@@ -243,10 +244,10 @@ def _compiling_elsewhere(request, monkeypatch):
     from bayesjudge.compiled import fast
 
     def compile_elsewhere(*graphs):
+        key = fast.key_of(*graphs)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # other threads wait
             child = os.fork()
-        key = fast.key_of(*graphs)
         if child == 0:
             signal.alarm(600)  # should it ever wait for a thread that it does not have
             try:

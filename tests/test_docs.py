@@ -1,6 +1,7 @@
 """The pages under docs run as printed, and every exported name has a use."""
 
 import doctest
+import json
 import os
 import re
 import shlex
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from cyclopts import CycloptsError
 
+from bayesjudge.cli.commands import COMMANDS as COMMANDS_OF_HELP
 from bayesjudge.cli.commands import build_app
 
 TOP = Path(__file__).parents[1]
@@ -117,6 +119,42 @@ def test_quoted_commands_have_the_options_that_they_name():
             raise AssertionError(f"{page}: {line}: {error}") from error
         checked += 1
     assert checked > 15
+
+
+def words_of_commands():
+    """Words between backticks that begin with a command: of pages, of code, of what was added."""
+    added = (TOP / "CHANGELOG.md").read_text().partition("### Added")[2]
+    texts = {path.name: path.read_text() for path in [*TEXTS, *(TOP / "bayesjudge").rglob("*.py")]}
+    books = [json.loads(path.read_text()) for path in (TOP / "notebooks").glob("*.ipynb")]
+    cells = [line for book in books for cell in book["cells"] for line in cell["source"]]
+    for place, text in {**texts, "added": added, "notebooks": "".join(cells)}.items():
+        for quoted in re.findall(r"`(?:bayesjudge )?([a-z]+ [^`\n]+)`", text):
+            yield place, quoted.split()
+
+
+def test_words_of_commands_and_their_options_exist():
+    """Also in a sentence, where a line has not all that it needs."""
+    app = build_app((), every=True)
+    checked = 0
+    for place, (name, *words) in words_of_commands():
+        inner = [n for n in app[name] if n[0] != "-"] if name in COMMANDS_OF_HELP else []
+        if name not in COMMANDS_OF_HELP or not (inner or words[0].startswith("--")):
+            continue
+        step = app[name]
+        if inner and re.fullmatch("[a-z]+", words[0]):
+            assert words[0] in inner or step.default_command is not None, (place, name, words)
+            step = step[words[0]] if words[0] in inner else step
+        alone = step.default_command is not None
+        known = {
+            option
+            for each in ([step] if alone else [step[n] for n in inner])
+            for argument in each.assemble_argument_collection(parse_docstring=False)
+            for option in argument.names
+        }
+        for option in filter(re.compile("--[a-z-]+$").match, words):
+            assert option in {*known, "--help"}, f"{place}: {name} {' '.join(words)}"
+            checked += 1
+    assert checked > 40
 
 
 def test_quoted_studies_exist_and_have_the_options_that_they_name():

@@ -159,7 +159,8 @@ def _problems(error: InputError, app: App, tokens: Sequence[str]) -> str:
     first = [*takewhile(lambda word: not _is_option(word), tokens[1:])]
     files = [Path(word).name for word in first or tokens if _is_file(word)]
     unnamed = in_python or error.subject == "table"
-    subject = (" and ".join(files) or "table") if unnamed else error.subject
+    subject = {"arguments": "options"}.get(error.subject, error.subject)
+    subject = (" and ".join(files) or "table") if unnamed else subject
     if len(problems) == 1:
         return f"{subject}: {problems[0]}"
     return "\n  - ".join([f"{subject}:", *problems])

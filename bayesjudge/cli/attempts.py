@@ -124,6 +124,7 @@ def attempts(
         require(shared.interval != "eti_bounded", "--interval must be eti or hdi")
         wanted = at_least is None or 0 < at_least < 1
         require(wanted, "must lie between 0 and 1", at_least=at_least)
+        require(0.5 <= probability < 1, "must lie in [0.5, 1)", probability=probability)
     level, kind = shared.ci_prob, shared.interval or "eti"
     posterior = module.exact(data, model, random_seed=shared.seed)
     exact = posterior.estimate(ci_prob=level, interval=kind)

@@ -96,6 +96,9 @@ class Promise:
         """Refuse what does not go together."""
         with checking("options") as require:
             require(self.tolerance is None or self.units, needed("--units", LESSONS["units"]))
+            for name in ("failure_prob", "noise_prob"):
+                prob = getattr(self, name)
+                require(0 <= prob < 1, "must be a probability below 1", **{name: prob})
             for name in ("units", "alpha"):
                 alone = self.tolerance is None and getattr(self, name) is not None
                 require(not alone, f"--{name} is about a certificate: give --tolerance too")

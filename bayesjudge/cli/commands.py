@@ -55,7 +55,7 @@ def in_options(problems: Sequence[Problem], app: App, tokens: Sequence[str]) -> 
 
     def spelled(name: str, value: str) -> str:
         name = CALLED.get(name, name)
-        single = name if value[:1] in set("[0123456789") else name.removesuffix("s")
+        single = name if value[:1] in set("[-0123456789") else name.removesuffix("s")
         option = options.get(name) or options.get(single)
         try:
             given = ast.literal_eval(value or "[]")

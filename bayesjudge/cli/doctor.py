@@ -52,7 +52,14 @@ from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.screen import continued, few, how_many, in_lines, visible, width_of
 from bayesjudge.readers.files import STDIN, File, cell_of
 from bayesjudge.readers.recognition import read_as, recognise
-from bayesjudge.readers.tables import decimal_commas, is_one_file, names_in, read_table, rows_of
+from bayesjudge.readers.tables import (
+    blank_rows,
+    decimal_commas,
+    is_one_file,
+    names_in,
+    read_table,
+    rows_of,
+)
 from bayesjudge.render.page import Page, Section, Shell
 
 _DATA = Parameter(group=DATA)
@@ -69,6 +76,7 @@ ODD = {
     "off-range",
     "pass-rate-out-of-range",
 }
+BLANK = "{rows} blank, and not looked at"
 EACH = "Is each system's share at least 0.9 (put your own number), as an exit code for CI?"
 
 
@@ -407,6 +415,8 @@ def _read(path: Path, file: File | None, diagnosis: Diagnosis) -> Table:
     if text is not None and text.kind == "csv" and text.delimiter != ",":
         _read_decimal_commas(columns, diagnosis)
     diagnosis.contents.append(f"{how_many(len(rows), 'row')}, columns {few(list(columns), 12)}")
+    blank = 0 if file is None else blank_rows(path, MOST_ROWS)
+    diagnosis.odd += [BLANK.format(rows=how_many(blank, "row", "are"))] if blank else []
     total = rows_of(path)
     if total > MOST_ROWS:
         diagnosis.contents.append(f"{len(rows):,} of {total:,} rows were looked at")
@@ -428,8 +438,7 @@ def _of_table(
     path, rows = table.path, len(next(iter(table.columns.values())))
     filled = [i for i, row in enumerate(zip(*table.columns.values(), strict=True)) if any(row)]
     if len(filled) < rows:
-        empty = rows - len(filled)
-        diagnosis.odd.append(f"{how_many(empty, 'row', 'are')} blank, and not looked at")
+        diagnosis.odd.append(BLANK.format(rows=how_many(rows - len(filled), "row", "are")))
         table = Table({n: [c[i] for i in filled] for n, c in table.columns.items()})
     table = _as_named(describe(table.columns, () if labels else truths, people), named)
     sets = [n for n in table.verdicts if separator_in(table[n])]
@@ -536,6 +545,11 @@ def _cell(value: Any) -> str:
 
 def _describe(table: Table, diagnosis: Diagnosis) -> None:
     """Tell what the columns hold, and what is guessed."""
+    graded = [column.name for column in table if column.out_of]
+    if graded:
+        grade = next(iter(table[graded[0]].kinds))
+        text = f"{few(graded, 5)}: grades such as {grade!r} are no numbers, and no command reads "
+        diagnosis.odd.append(f"{text}them; keep what is before the {grade.strip('0123456789. ')}")
     for name in table.verdicts:
         kinds, lost = table[name].kinds, len(table[name].cells) - table[name].kinds.total()
         values = few([f"{k} {n}" for k, n in kinds.most_common()], 10)

@@ -22,6 +22,8 @@ HEADINGS = {
     "cautions": "Cautions",
     "assumptions": "Assumptions, as --json names them",
 }
+#: The number of tries of pass@k and pass^k.
+TRIES = re.compile(r"(?<=^pass[@^])\d+(?=$|\s)")
 
 
 def explain(*term: Annotated[str, Parameter(negative="")]) -> None:
@@ -74,6 +76,11 @@ def meaning(term: str) -> str | None:
         known |= {name: of_passes(f"{text[0].upper()}{text[1:]}.") for name, text in words}
     known |= glossary("assumptions") | glossary("cautions") | glossary("terms")
     by_name = {spelled(name): text for name, text in known.items()}
+    for name, shown in words_for("quantities").items():  # as tables have them
+        inside = re.search(r"\((pass.k)\)$|(pass.k)$", shown)
+        text = by_name.get(spelled(inside[0].strip("()") if inside else name))
+        by_name |= {spelled(shown): text} if text and spelled(shown) not in by_name else {}
+    term = TRIES.sub("k", term)
     apart = spelled(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", term))
     for plain in dict.fromkeys((spelled(term), apart, apart.replace(" ", "-"))):
         starts = [

@@ -328,9 +328,16 @@ def _both_said(judged: bj.judge.Judged, quality: Estimate) -> list[Section]:
         return []
     lines = [f"{words}: {', '.join(parts)}" for words, parts in by.items()]
     heading = "What people and judge said, shares of " + (
-        "all outputs" if "good_passed" in quality else "each class"
+        _of_which(judged) if "good_passed" in quality else "each class"
     )
     return [Section(heading, lines, "confusion", lines, detail=False)]
+
+
+def _of_which(judged: bj.judge.Judged) -> str:
+    """Of which outputs shares are: of a random sample they are counted on that alone."""
+    if not judged.design.is_sample or judged.people is not None or judged.complete:
+        return "all outputs"
+    return f"the {judged.labelled:,} labelled outputs"
 
 
 def _by_others(judged: bj.judge.Judged, shared: Shared) -> list[Section]:

@@ -33,7 +33,7 @@ from bayesjudge.core.answer import Answer
 from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.methods import LOGIT_SHIFT, Method
+from bayesjudge.core.methods import LOGIT_SHIFT, OWN_LABELS, Method
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.core.screen import how_many
 from bayesjudge.render.page import Section
@@ -170,9 +170,10 @@ def panel(
         votes = Votes.from_frame(read, **reading)
     instant = closed_forms(votes, ci_prob=shared.ci_prob, target=target)
     early = answer(*instant, ci_prob=shared.ci_prob, target=target)
-    # of systems without labels it has been seen to hold no less than what is sampled does
-    # (benchmarks/panel/systems.py)
-    at_once = model == "auto" and early.known and early.method.computed == "laplace"
+    # of systems without labels the approximation has been seen to hold no less than what is sampled
+    # (benchmarks/panel/systems.py), and of few labels their own correction (own_labels.py)
+    enough = early.method.computed == "laplace" or early.method == OWN_LABELS
+    at_once = model == "auto" and early.known and enough
     if not at_once:
         meanwhile(early, shared)
     advice = recommend(votes)

@@ -143,6 +143,7 @@ def ratings(
         If an option, a column or a value is not understood.
     """
     shared.check()
+    expect("options", 0 <= epsilon < 1, "must lie in [0, 1)", epsilon=epsilon)
     source = open_source(table, metric, judges=True)
     named: dict[str, Any] = {
         "item": item,

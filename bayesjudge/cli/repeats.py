@@ -149,6 +149,8 @@ def report(
         If an option, a column or a value is not understood.
     """
     shared.check()
+    free = cost_per_call is None or cost_per_call >= 0
+    expect("options", free, "must be 0 or more", cost_per_call=cost_per_call)
     source = open_source(table, metric, judges=True)
     if source.log is not None:
         judge = judge or ("judge" if len(source.chosen.judges) > 1 else None)

@@ -122,6 +122,8 @@ def rubric(
     with checking("options") as require:
         given = {"--scale": scale, "--truth-scale": truth_scale}
         ends = [read_scale(name, value, require) for name, value in given.items()]
+        share = at_least is None or at_least <= 1
+        require(share, "must be a share of the points, 1 at most", at_least=at_least)
         require("log_odds" not in ends, "--scale log_odds: give probabilities, and --scale 0:1")
     source = open_source(table)
     how: dict[str, Any] = {"calibration": calibration, "scale": ends[0], "failed": failed}

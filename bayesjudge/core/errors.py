@@ -16,7 +16,7 @@ from bayesjudge.core.words import sentence, sentences
 
 #: An argument in a sentence: its name, and the value that is proposed for it.
 ARGUMENT = re.compile(
-    r"""\b([a-z_]\w*)=(\[[^][]*\]|'[^']*'|"[^"]*"|\d+(?:\.\d+)?|(?=[,) ]|$))"""
+    r"""\b([a-z_]\w*)=(\[[^][]*\]|'[^']*'|"[^"]*"|-?\d+(?:\.\d+)?|(?=[,) ]|$))"""
     r"(?:(?<=\]),(?= \w+=\[))?"
 )
 
@@ -188,5 +188,6 @@ def expect(subject: str, ok: object, problem: str | Problem, id: str = "", /, **
 
 def check_ci_prob(ci_prob: float) -> float:
     """Return `ci_prob`, or raise where it is not a probability inside (0, 1)."""
-    expect("ci_prob", 0 < ci_prob < 1, "no-probability", ci_prob=ci_prob)
+    words = "must lie strictly between 0 and 1 (write 95 % as 0.95)"
+    expect("arguments", 0 < ci_prob < 1, words, "no-probability", ci_prob=ci_prob)
     return ci_prob

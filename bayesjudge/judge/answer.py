@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -30,6 +30,7 @@ from bayesjudge.core.estimate import Estimate, Row
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.intervals import added
 from bayesjudge.core.planning import OUT_OF_REACH
+from bayesjudge.core.screen import first_of
 from bayesjudge.core.worth import Worth, worth_words
 from bayesjudge.judge.data import Judged
 from bayesjudge.judge.quality import MOST_LEVELS, WITH_PERSON, quality
@@ -40,6 +41,8 @@ from bayesjudge.truth.pairs import with_ends
 
 #: With a smaller chance systems were not labelled at one rate.
 UNEVEN = 1e-4
+#: A difference that is 0 but for rounding.
+EQUAL = 1e-9
 #: What is quoted of each kind of judge.
 QUOTED = {
     "verdicts": ("accuracy", "kappa", "ac1", "sensitivity", "specificity", "ppv", "npv"),
@@ -102,8 +105,9 @@ def answer(*results: Estimate | Fit, ci_prob: float = 0.95, interval: Any = None
         (its_worth,) = worth.values()
         trusted = next((estimate for estimate in estimates if "pass_from" in estimate), None)
         text, notes = _of_one(judged, agreement, its_worth, ci_prob, trusted)
-    sentence = worth_words(names) if len(names) > 1 else ""
-    if sentence and judged.complete:
+    words_for = worth_words if judged.design.is_sample else _as_random_ones
+    sentence = words_for(names) if len(names) > 1 else ""
+    if sentence and judged.complete and judged.design.is_sample:
         sentence = f"{sentence[:-1]}, if many other outputs have a verdict and no label."
     quoted = [name for name in QUOTED[judged.kind] if name in agreement]
     return Answer(
@@ -116,6 +120,19 @@ def answer(*results: Estimate | Fit, ci_prob: float = 0.95, interval: Any = None
         notes=tuple(filter(None, (*notes, sentence, *_behind_errors(judged, agreement)))),
         worth=names,
     )
+
+
+def _as_random_ones(worth: Mapping[str, Worth]) -> str:
+    """How many random labels would tell as much as these, which were not, do with each judge."""
+    known = {name: each for name, each in worth.items() if each.known}
+    parts = [f"{_in_all(each):,} random ones with {name}" for name, each in known.items()]
+    tell = "With a judge the labels, which are not a random sample, tell as much as "
+    return f"{tell}{listed(first_of(parts, MOST_NAMED))}." if parts else ""
+
+
+def _in_all(worth: Worth) -> int:
+    """Random labels that would tell as much as those there are with the judge."""
+    return max(round(worth.labels + worth.value), 0)
 
 
 def _name(judged: Judged, judge: str, system: str) -> str:
@@ -196,7 +213,8 @@ def _errs(judged: Judged, agreement: Estimate) -> str:
         size = numbers(Row(*(abs(x) for x in error))).partition(" (")[0]
         r, (least, most) = agreement["correlation"].value, judged.table.truth_scale
         scale = f"on a scale of {least:g} to {most:g}"
-        return f"correlates {r:.2f} with people, and gives {size} {more} on average, {scale}"
+        gives = "the same" if abs(error.value) < EQUAL else f"{size} {more}"
+        return f"correlates {r:.2f} with people, and gives {gives} on average, {scale}"
     auc = percents(agreement["auc"], agreement.ci_prob, " of pairs")
     return f"scores a good output above a bad one in {auc}"
 
@@ -211,7 +229,7 @@ def _to_measure(judged: Judged, rates: Estimate, worth: Worth, ci_prob: float) -
             adds += ", if many more outputs have a verdict and no label"
         uses.append(f"To measure with labels: {adds}.")
     elif worth.known:
-        alone = max(round(worth.labels + worth.value), 0)
+        alone = _in_all(worth)
         uses.append(
             f"To measure with labels: with it your {worth.labels:,} tell as much as "
             f"{alone:,} random {'one' if alone == 1 else 'ones'}."
@@ -222,8 +240,10 @@ def _to_measure(judged: Judged, rates: Estimate, worth: Worth, ci_prob: float) -
     off = _off_by(error, numbers if judged.kind == "grades" else points, ci_prob)
     if np.isnan(error.value):
         answer = f"how far {what} is off cannot be told"
-    elif error.value == 0 or error.low <= 0 <= error.high:
-        answer = f"{what} may be right" + (f"; as counted it is {off}" if error.value else "")
+    elif abs(error.value) < EQUAL or error.low <= 0 <= error.high:
+        answer = f"{what} may be right" + (
+            f"; as counted it is {off}" if abs(error.value) >= EQUAL else ""
+        )
     else:
         answer = f"no, {what} is {off}"
     return [*uses, f"To measure without labels: {answer}."]
@@ -468,7 +488,8 @@ def _alone(judged: Judged, judge: str) -> Judged:
     """One of several judges."""
     verdicts = judged.verdicts
     if verdicts is None:
-        return Judged(scores={(judge, ""): (judged.scores or {})[judge, ""]}, tuned=judged.tuned)
+        of_judge = {at: table for at, table in (judged.scores or {}).items() if at[0] == judge}
+        return Judged(scores=of_judge, tuned=judged.tuned)
     columns = verdicts.judge_of_column == judged.judges.index(judge)
     kept: dict[str, Any] = {"judges": (judge,), "judge_of_column": np.zeros(columns.sum(), int)}
     return Judged(replace(verdicts, response=verdicts.response[:, columns], unparsed=0, **kept))

@@ -12,6 +12,8 @@ from bayesjudge.truth.pairs import Pairs
 
 #: Posterior draws, always the same ones: an end moves by about a hundredth of its interval.
 DRAWS = 100_000
+#: Probability below which a judge better than chance is no longer taken for granted.
+REFUTED = 0.01
 
 
 class Errors(NamedTuple):
@@ -26,8 +28,8 @@ class Errors(NamedTuple):
 def errors(counts: Counts, ci_prob: float) -> Errors:
     """Rates as `judge.quality` has them, and posterior means of how many items are misjudged.
 
-    These are beta-binomial under Jeffreys' priors, of a judge better than chance. Where no label
-    shows an error of one kind, intervals go on to none of it.
+    These are beta-binomial under Jeffreys' priors, of a judge better than chance unless the labels
+    refute it. Where no label shows an error of one kind, intervals go on to none of it.
     """
     rates = Pairs.of_verdicts(counts.verdicts, 0, None).rates(counts.design, ci_prob)
     rng = np.random.default_rng(1)
@@ -37,7 +39,8 @@ def errors(counts: Counts, ci_prob: float) -> Errors:
     rest = int(counts.test_pass), int(counts.test_n - counts.test_pass)
     ppv = rng.beta(0.5 + right[0], 0.5 + wrong[0], DRAWS)
     npv = rng.beta(0.5 + right[1], 0.5 + wrong[1], DRAWS)
-    kept = ppv + npv > 1
+    better = ppv + npv > 1
+    kept = better if better.mean() > REFUTED else np.full(DRAWS, True)
     missed = wrong[1] + rng.binomial(rest[1], 1 - npv[kept])
     passed = wrong[0] + rng.binomial(rest[0], 1 - ppv[kept])
     tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]

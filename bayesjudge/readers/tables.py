@@ -488,9 +488,31 @@ def _from_records(
     return pa.table({c: _array(values, c in numbers) for c, values in cells.items()})
 
 
+def blank_rows(path: str | Path, most: int) -> int:
+    """Rows of a spreadsheet with nothing in them between others, of so many at most."""
+    ((file, inner),) = _files(path)
+    if file.kind != "xlsx":
+        return 0
+    with _sheet(file, inner) as sheet:
+        filled = [
+            bool(_filled(row)) for row in itertools.islice(sheet.iter_rows(values_only=True), most)
+        ]
+    between = "".join("x" if cells else " " for cells in filled).strip()
+    return between.count(" ")
+
+
 @contextlib.contextmanager
 def _xlsx(file: File, inner: str) -> Iterator[tuple[list[str], Iterator[tuple[Any, ...]]]]:
     """Names of columns, and rows."""
+    with _sheet(file, inner) as sheet:
+        head, rows = _below_titles(_filled_rows(file, sheet))
+        expect(file.name, head, f"sheet {sheet.title!r} is empty")
+        yield [str(cell).strip() if cell is not None else "" for cell in head], rows
+
+
+@contextlib.contextmanager
+def _sheet(file: File, inner: str) -> Iterator[Any]:
+    """The sheet that is named, or the first."""
     with checking(file.name) as require:
         try:
             import openpyxl
@@ -502,10 +524,7 @@ def _xlsx(file: File, inner: str) -> Iterator[tuple[list[str], Iterator[tuple[An
         book = openpyxl.load_workbook(content, read_only=True, data_only=True)
     try:
         sheets = [sheet.title for sheet in book.worksheets]  # without sheets that are charts
-        name = _inner(file, sheets, inner, "sheet", first=True)
-        head, rows = _below_titles(_filled_rows(file, book[name]))
-        expect(file.name, head, f"sheet {name!r} is empty")
-        yield [str(cell).strip() if cell is not None else "" for cell in head], rows
+        yield book[_inner(file, sheets, inner, "sheet", first=True)]
     finally:
         book.close()
 

@@ -211,8 +211,10 @@ class Pairs(NamedTuple):
             shares, margin = np.empty_like(drawn), margin / margin.sum(axis=1, keepdims=True)
             for k, value in enumerate(self.verdicts):
                 here = self.said == value
-                part = drawn[:, here]
-                shares[:, here] = margin[:, [k]] * part / part.sum(axis=1, keepdims=True)
+                part, weight = drawn[:, here], margin[:, [k]]
+                of_verdict = weight * part / part.sum(axis=1, keepdims=True)
+                # what is never said needs no label
+                shares[:, here] = np.where(weight > 0, of_verdict, 0.0)
             return shares
 
     def _with_share(

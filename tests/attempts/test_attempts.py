@@ -337,6 +337,8 @@ def test_answer_quotes_truths_where_all_are_known_and_the_model_elsewhere():
     assert found.method == methods.EXACT_ATTEMPTS
     assert "he judge says" in str(found)
     assert "better than" in str(found)
+    once = found.quoted["pass_hat_k", "agent 1", 1]
+    assert f"agent 1 does {100 * once.value:.0f} in one try" in str(found)
     assert found.value["agent 1, 4"] == found.quoted["pass_hat_k", "agent 1", 4].value
     plain = module.answer(*module.closed_forms(data))
     assert plain.method == methods.CORRECTED_TRIES

@@ -734,6 +734,7 @@ def epochs(w: World) -> Case:
                      people: w.sampled(w.words(good))}, decoys=False)  # fmt: skip
     rights = [Right(c, {"--verdict": judge, "--truth": people, "--item": item})
               for c in ("prevalence", "gate")]  # fmt: skip
+    rights.append(Right("attempts", {"--verdict": judge, "--truth": people, "--task": item}))
     return Case("epochs", w.writer(table), rights[:1], rights, [w.bad])
 
 

@@ -24,6 +24,7 @@ from bayesjudge.cli import main
 from bayesjudge.cli.commands import COMMANDS, build_app
 from bayesjudge.cli.options import FORMATS
 from bayesjudge.cli.priors import Priors
+from bayesjudge.core import methods
 from bayesjudge.core.methods import JUDGE
 from bayesjudge.core.words import glossary
 from bayesjudge.datasets import keep_labels, xstest
@@ -559,6 +560,11 @@ def test_each_word_of_a_table_is_explained():
             assert meaning(quantity) is not None, quantity
     for table in QUANTITIES:
         assert all(meaning(name) for name in words_for(table))
+    known = [method for method in vars(methods).values() if isinstance(method, methods.Method)]
+    shown = [words for method in known for words in (method.title, method.brief)]
+    shown += [*words_for("quantities").values(), "pass^4", "pass@1"]
+    assert [words for words in shown if meaning(words) is None] == []
+    assert meaning("pass^4") == meaning("every time in k tries (pass^k)") != meaning("pass@4")
 
 
 @pytest.mark.slow

@@ -229,6 +229,23 @@ def test_items_of_one_generator_need_no_column_that_names_it(prompts, form, caps
     assert "all 1" not in out
 
 
+@pytest.mark.parametrize("labelled", [10, 150])
+def test_labels_of_one_generator_answer_at_once_be_they_few(
+    prompts, labelled, tmp_path, capsys, monkeypatch
+):
+    """By their own correction, or by the regression: neither needs the sampler."""
+    table = pd.read_csv(prompts / "wide.csv")
+    table["truth"] = table["truth"].where(table.index < labelled)
+    table.to_csv(tmp_path / "some.csv", index=False)
+    asked = ["panel", str(tmp_path / "some.csv"), "--judges", "a", "b", "--truth", "truth"]
+    asked += ["--calibration", "random", "--json"]
+    found = []
+    for more in ([], ["--no-nuts"]):
+        assert main([*asked, *more]) == 0
+        found.append(json.loads(capsys.readouterr().out)["answer"])
+    assert found[0] == found[1]
+
+
 def test_rows_of_several_generators_without_their_column_are_told_how_to_name_it(
     long, tmp_path, capsys
 ):

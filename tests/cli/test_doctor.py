@@ -1088,3 +1088,78 @@ def test_a_line_that_breaks_is_told_and_the_others_are_tried(tmp_path, monkeypat
     found = examine(tmp_path / "t.csv", labelling=False)
     assert "ZeroDivisionError: nothing to divide" in found["missing"]["prevalence"]
     assert found["answers"]
+
+
+GRADED = pd.DataFrame({"id": range(60), "judge_score": [1 + i % 5 for i in range(60)]})
+GRADED["human_score"] = [str(1 + (i + (i % 7 == 0)) % 5) if i % 3 == 0 else "" for i in range(60)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("word", ["n/a", "NA", "N/A"])
+@pytest.mark.parametrize("columns", [["judge_score"], ["human_score"]])
+def test_a_word_for_none_among_grades_is_no_grade(word, columns, examine, tmp_path):
+    table = GRADED.astype(str)
+    for name in columns:
+        table.loc[9, name] = word
+    table.to_csv(tmp_path / "grades.csv", index=False)
+    found = examine(tmp_path / "grades.csv", labelling=False)
+    (answer,) = found["answers"]
+    assert answer["options"]["--missing-value"] == [word]
+    assert ("--unparsed" in answer["options"]) == ("judge_score" in columns)
+
+
+@pytest.mark.parametrize("grade", ["{}/5", "{} / 5", "{} out of 5"])
+@pytest.mark.parametrize("judge", ["gpt-4o", "ai_grade", "score"])
+def test_grades_with_the_most_that_there_is_are_told_to_be_no_numbers(
+    grade, judge, examine, tmp_path
+):
+    said = {judge: GRADED["judge_score"], "editor": GRADED["human_score"]}
+    table = {n: [grade.format(c) if c else "" for c in map(str, x)] for n, x in said.items()}
+    pd.DataFrame({"id": range(60), **table}).to_csv(tmp_path / "grades.csv", index=False)
+    found = examine(tmp_path / "grades.csv")
+    (told,) = (text for text in found["odd"] if repr(grade.format(1)) in text)
+    assert judge in told
+    assert "editor" in told
+    assert not [text for text in found["contents"] if text.startswith("response sets")]
+
+
+@pytest.mark.parametrize("first", [0, 30, 59])
+def test_blank_rows_of_a_spreadsheet_are_told(first, tmp_path):
+    """Those between others; what follows the last is the sheet's own."""
+    blank = pd.DataFrame([[None] * 3] * 2, columns=GRADED.columns)
+    parts = [GRADED[:first], blank, GRADED[first:], blank]
+    path = tmp_path / "grades.xlsx"
+    pd.concat([part.astype(object) for part in parts]).to_excel(path, index=False)
+    assert "2 rows are blank, and not looked at" in look_at(path).odd
+    GRADED.to_excel(path, index=False)
+    assert not [text for text in look_at(path).odd if "blank" in text]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("problem_id", "run", "passed"),
+        ("scenario", "rollout", "judge"),
+        ("task", "attempt", "grader"),
+        ("env", "seed", "autograder"),
+    ],
+)
+def test_counted_rows_with_labels_of_their_own_are_attempts(names, examine, tmp_path):
+    """Whatever the counter is called; with one label an item the judge was asked again."""
+    rng = np.random.default_rng(1)
+    able, n = rng.beta(2, 2, 40), 4
+    truth = rng.random((40, n)) < able[:, None]
+    said, labelled = truth ^ (rng.random((40, n)) < 0.1), rng.random((40, n)) < 0.5
+    item, count = np.indices((40, n)).reshape(2, -1)
+    table = pd.DataFrame(dict(zip(names, (item, count + 1, said.ravel()), strict=True)))
+    table[names[0]] = "t" + table[names[0]].astype(str)
+    table["human"] = pd.Series(truth.ravel(), dtype=object).where(labelled.ravel())
+    table.to_csv(tmp_path / "runs.csv", index=False)
+    asked = {a["command"].split()[1] for a in examine(tmp_path / "runs.csv")["answers"]}
+    assert "attempts" in asked
+    table["human"] = np.repeat(truth[:, 0], n)
+    if names[1] != "attempt":  # which says what it counts
+        table.to_csv(tmp_path / "runs.csv", index=False)
+        asked = {a["command"].split()[1] for a in examine(tmp_path / "runs.csv")["answers"]}
+        assert "attempts" not in asked

@@ -32,7 +32,7 @@ from readings import readings  # noqa: E402
 import bayesjudge as bj  # noqa: E402
 from bayesjudge.cli.commands import build_app  # noqa: E402
 
-STORED = HERE / "golden" / "options.json"
+STORED = HERE / "held" / "options.json"
 #: Options that choose a form of what is found, sample, or save it: tests of their own.
 ELSEWHERE = {
     *("--html", "--markdown", "--json", "--csv", "--save", "--summary", "--junit", "--badge"),

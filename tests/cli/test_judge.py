@@ -445,6 +445,41 @@ def test_a_card_is_made_shown_and_decides(capsys, folder, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("labelled", [40, 300])
+def test_what_both_said_names_the_outputs_that_it_is_counted_on(capsys, folder, tmp_path, labelled):
+    """Of a random sample the labelled ones, where `prevalence` has the judge's share of all."""
+    table = pd.read_csv(folder / "prompts.csv")
+    table["truth"] = table["v2"].where(table.index % (300 // labelled) == 0)
+    table.to_csv(tmp_path / "log.csv", index=False)
+    main(["judge", str(tmp_path / "log.csv"), *LABELS, "--verdict", "v1"])
+    screen = capsys.readouterr().out
+    which = "all outputs" if labelled == 300 else f"the {table['truth'].count()} labelled outputs"
+    assert f"What people and judge said, shares of {which}" in screen
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("p.csv", ["--score", "score", "other", "--scale", "0:1"]),
+        ("grades.csv", ["--score", "score", "other", "--scale", "0:1", "--truth-scale", "1:5"]),
+        ("prompts.csv", ["--verdict", "v1", "v2"]),
+        ("classes.csv", ["--verdict", "verdict", "other", "--classes", "a", "b", "c"]),
+    ],
+)
+def test_several_judges_of_one_system_need_no_other_word_where_a_column_names_it(
+    capsys, folder, name, more, tmp_path
+):
+    table = pd.read_csv(folder / name).assign(system="only")
+    said = more[1]
+    table["other"] = table[said].sample(frac=1, random_state=1).to_numpy()
+    table.to_csv(tmp_path / name, index=False)
+    without, named = (run(capsys, tmp_path, name, *more, *by) for by in ([], ["--by", "system"]))
+    assert [row["value"] for row in named["estimates"]] == [
+        row["value"] for row in without["estimates"]
+    ]
+    assert named["answer"] == without["answer"]
+
+
 def test_pages_of_scores_and_of_grades(capsys, folder, tmp_path):
     page, of = tmp_path / "page.html", ["--score", "score", "--scale", "0:1", "--html"]
     run(capsys, folder, "p.csv", *of, str(page), "--trust", "--wrong", "0.15")

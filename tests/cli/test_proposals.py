@@ -30,7 +30,7 @@ from readers.logs import LOGS  # noqa: E402
 from bayesjudge.cli import doctor  # noqa: E402
 from bayesjudge.cli.shapes import Reading, running  # noqa: E402
 
-STORED = HERE / "golden" / "proposals.txt"
+STORED = HERE / "held" / "proposals.txt"
 #: Tables of each world: one as it is drawn, the others twisted.
 TABLES = 6
 #: Names that mean something, and some that mean nothing.

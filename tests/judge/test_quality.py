@@ -643,3 +643,45 @@ def test_rates_of_classes_and_panels_are_the_same_numbers():
     )
     here = judge.quality(judge.Judged.from_frame(log, verdict=list(said), calibration="random"))
     assert assert_same_rates(here, bj.panel.rogan_gladen(votes)) == 4
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("never", [0, -1])
+@pytest.mark.parametrize("calibration", ["random", "by_verdict"])
+def test_a_verdict_that_is_never_given_leaves_the_others_known(k, never, calibration):
+    """Labels cannot be had of it, nor are they needed: as if it had weight 0."""
+    rng = np.random.default_rng(k)
+    cells = rng.integers(5, 30, (k + 1, k))  # people's class by the judge's, then without a label
+    cells[:, never] = 0
+    more = {} if k == 2 else {"classes": tuple("abcde"[:k])}
+    made = Verdicts.from_counts(cells, calibration=calibration, **more)
+    found = judge.quality(made)
+    n = cells[:k].sum(axis=0)
+    weight = (cells.sum(axis=0) if calibration == "by_verdict" else n) / cells.sum()
+    given = n > 0
+    right = weight[given] @ (np.diag(cells[:k])[given] / n[given]) / weight.sum()
+    row = found["accuracy"]
+    assert row.value == pytest.approx(right)
+    assert 0 <= row.low < right < row.high <= 1
+    assert "unknown" not in judge.answer(found).text
+    if k == 2 and calibration == "random":  # labels by verdict make no card
+        card = judge.Card.make(prevalence.Counts.of(made), judge="gpt")
+        assert "accuracy" in {number["quantity"] for number in card.numbers}
+
+
+def test_labels_that_are_no_random_sample_count_by_the_random_ones_that_tell_as_much():
+    """Of several judges as of one, and not as no further label."""
+    rng = np.random.default_rng(3)
+    truth = rng.random(400) < 0.7
+    said = {name: np.where(rng.random(400) < right, truth, ~truth)
+            for name, right in (("a", 0.9), ("b", 0.7))}  # fmt: skip
+    labels = pd.Series(truth, dtype=object).where(np.arange(400) < 120)
+    log = pd.DataFrame({**said, "truth": labels})
+    how = {"truth": "truth", "calibration": "by_truth"}
+    both = judge.answer(judge.quality(judge.Judged.from_frame(log, verdict=["a", "b"], **how)))
+    (told,) = [note for note in both.notes if "random ones" in note]
+    for name in said:
+        one = judge.Judged.from_frame(log, verdict=name, **how)
+        (worth,) = judge.worth(one).values()
+        assert f"{round(worth.labels + worth.value):,} random ones with {name}" in told
+    assert not [note for note in both.notes if "no more label" in note]

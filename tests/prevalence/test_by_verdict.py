@@ -57,6 +57,19 @@ def test_the_judge_is_taken_for_better_than_chance():
     assert found.missed.value + found.passed.value < 300
 
 
+@pytest.mark.parametrize("labels", [10, 20, 80])
+@pytest.mark.parametrize("right", [0.0, 0.05, 0.2])
+def test_a_judge_that_labels_show_to_be_worse_than_chance_is_counted_as_it_is(labels, right):
+    """Items misjudged are those of beta-binomials, also if no draw is of a better judge."""
+    n = round(labels * right)
+    worse = Counts(600, 300, labels, n, labels, n, calibration="by_verdict")
+    found = errors(worse, 0.95)
+    expected = betabinom(300, labels - n + 0.5, n + 0.5)
+    for row in (found.missed, found.passed):
+        apart = row.value - (labels - n) - expected.mean()
+        assert abs(apart) < 4 * expected.std() / np.sqrt(DRAWS)
+
+
 def test_the_answer_says_how_much_is_found_and_missed():
     made = [*prevalence.closed_forms(LEAKS), prevalence.exact(LEAKS)]
     notes = " ".join(prevalence.answer(*made).notes)

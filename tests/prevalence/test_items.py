@@ -348,6 +348,23 @@ def test_a_design_that_does_not_suit_is_named():
     ]
 
 
+@pytest.mark.parametrize("calibration", ["by_truth", "by_verdict"])
+def test_no_answer_leads_with_a_difference_that_the_labels_do_not_tell(calibration):
+    """It takes labels for a random sample, and says so by a caution."""
+    log = module.simulate(items=600, repeats=1, labelled=200, random_seed=1)
+    told = {}
+    for design in ("random", calibration):
+        items = Items.from_frame(log, by="system", calibration=design)
+        forms = [form for form in module.closed_forms(items) if "difference" not in form]
+        answers = [prevalence.answer(*forms, *more) for more in
+                   ([], [prevalence.paired_difference(items)])]  # fmt: skip
+        told[design] = [found.lead for found in answers], [found.text for found in answers]
+    leads, texts = told[calibration]
+    assert leads == [None, None]
+    assert texts[0] == texts[1]
+    assert told["random"][0][1] is not None
+
+
 def test_simultaneous_intervals_are_wider_and_of_two_systems_the_same():
     rates = {name: 0.6 + 0.02 * i for i, name in enumerate("abcdefgh")}
     items = read(by="system", systems=rates, items=200, repeats=2, labelled=80)

@@ -395,7 +395,8 @@ import resource, sys, time
 import pyarrow.csv, pyarrow.parquet
 from bayesjudge.prevalence import Counts
 from bayesjudge.readers import read_table
-peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (
+    1 if sys.platform == "darwin" else 1024)
 before, start = peak(), time.perf_counter()
 table = read_table(sys.argv[1], ["verdict", "truth"])
 counts = Counts.from_frame(table, calibration="random", pass_value="pass")

@@ -68,10 +68,12 @@ def _says_what_is_wrong(table: Table, names: Sequence[str], notes: list[str]) ->
 
 
 def are_attempts(table: Table) -> bool:
-    """Whether rows of one item are attempts of an agent, by what columns are called."""
+    """Whether rows of one item are attempts of an agent: counted, and labelled each by itself."""
     if not table.repeats or table.judge or table.variant:
         return False
-    counted = any(c.called("attempts") for c in table if c.counts_to)
+    apart = bool(table.truths) and table.labels_differ(table.truths[0])
+    kinds = ("attempts", "repeats") if apart else ("attempts",)
+    counted = any(c.called(*kinds) for c in table if c.counts_to)
     tested = any(table[name].called("tested") for name in table.verdicts)
     agent = table.system is not None and bool(table[table.system].words & {"agent"})
     return agent or (counted and (tested or bool(table.truths)))

@@ -215,7 +215,7 @@ def _scores(table: Table) -> Iterator[Match]:
     contents: list[str] = []
     chosen = label_design([], truth.cells, notes, contents)
     yield from map(Noted, contents)
-    empty = absent(table, [truth.name], notes)
+    empty = absent(table, [name, truth.name], notes)
     options = {**table.about, **given(score=name, scale=ends(table, name, notes)), **_people(table)}
     if truth.numbers:
         options["--truth-scale"] = [ends(table, truth.name, notes)]

@@ -33,6 +33,8 @@ BY_CHANCE = 1e-3
 FEWEST_GROUPS = 10
 #: Most values of a column of what made the outputs.
 MOST_MAKERS = 50
+#: A grade, with the most that there is.
+GRADE = re.compile(r"\d+(?:\.\d+)? *(?:/|out of) *(\d+)")
 ROW_NAME = re.compile(r"[^\d.]{0,12}\d+")
 DATES = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}$")
 
@@ -108,6 +110,12 @@ class Column:
         few = len(self.kinds) <= MOST_LABELS
         whole = few and all(is_number(c) and float(c) % 1 == 0 for c in self.kinds)
         return {float(c) for c in self.kinds} if whole else set()
+
+    @cached_property
+    def out_of(self) -> bool:
+        """Whether cells are grades out of one number, such as ``4/5``."""
+        parts = [GRADE.fullmatch(cell) for cell in self.kinds if not says_nothing(cell)]
+        return len(parts) > 1 and all(parts) and len({part[1] for part in parts if part}) == 1
 
     @cached_property
     def scale(self) -> str:
@@ -309,6 +317,15 @@ class Table:
             if len(whole) == len(column.kinds) and _all_alike(share, column.kinds) < BY_CHANCE:
                 return column.name, sum(there for _, there in whole), len(column.kinds)
         return None
+
+    def labels_differ(self, truth: str) -> bool:
+        """Whether rows of an item are labelled otherwise too often to be slips of who labelled."""
+        labels: dict[str, list[str]] = {}
+        for item, label in self.rows([str(self.item), truth]):
+            labels.setdefault(item, []).extend([label] if label else [])
+        several = [{*of_item} for of_item in labels.values() if len(of_item) > 1]
+        apart = sum(len(kinds) > 1 for kinds in several)
+        return apart > 4 and apart > MOSTLY * len(several)
 
     def one_label_an_item(self, truth: str) -> bool:
         """Whether labels are the same in all rows of an item past chance, while verdicts differ."""

@@ -179,6 +179,8 @@ def differences(*results: Estimate | Fit, ci_prob: float = 0.95) -> list[dict[st
     rows: list[dict[str, Any]] = []
     for result in sorted(results, key=lambda result: isinstance(result, Fit)):
         if isinstance(result, Estimate) and "difference" in result:
+            if any(caution.id == "design-mismatch" for caution in result.cautions):
+                continue
             rows += [
                 {**at, "method": result.method.title, **row._asdict(), **_probability(result, at)}
                 for _, at, row in result.only("difference").rows()
