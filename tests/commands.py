@@ -40,6 +40,15 @@ class Command(NamedTuple):
         return dict(leaves(json.loads(text)))
 
 
+def steps(app: Any, *before: str) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every command of an app by its words, those of a group too."""
+    for name in app:
+        if not name.startswith("-"):
+            yield from steps(app[name], *before, name)
+    if before and app.default_command is not None:
+        yield before, app
+
+
 def run(line: Sequence[str]) -> tuple[int, str, str]:
     """Exit code, output and errors of a command."""
     out, err = io.StringIO(), io.StringIO()

@@ -47,7 +47,7 @@ def variants(
     change : list[str]
         Which changes; by default all changes of format.
     out : Path
-        File to write.
+        File to write: the table with a row for each variant of an answer.
     seed : int
         Of the places of errors.
 

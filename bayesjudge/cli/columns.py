@@ -97,6 +97,8 @@ class Labelled(OfPeople):
         How the labelled items were chosen: random, by_truth, separate or by_verdict.
     verdict : list[str]
         Column with the judge's verdict.
+    by : str
+        Column that names the system of each row, each of which has a number of its own.
     repeats : str
         What repeats if an item has several rows of one system: system (each row is a new output),
         or judge (one output, judged several times). Needs --item.

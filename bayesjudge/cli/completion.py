@@ -16,7 +16,7 @@ def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:
     Parameters
     ----------
     shell : {"bash", "zsh", "fish"}
-        Which shell.
+        The shell whose script is printed.
     """
     from bayesjudge.cli.commands import COMMANDS, build_app
 

@@ -95,7 +95,7 @@ def gate(
     summary : Path
         Append Markdown to this file, such as "$GITHUB_STEP_SUMMARY".
     junit : Path
-        Write JUnit XML.
+        Write the decision as JUnit XML, which CI shows among its tests.
 
     Raises
     ------

@@ -196,6 +196,8 @@ def judge(
     if not score and asked.item and not repeats and not rater:
         how.pop("item")
     with checking("options") as require:
+        words = "--truth-from is for scores: give them by --score, in place of --verdict"
+        require(score or truth_from is None, words)
         how |= {"scale": read_scale("--scale", scale, require)} if score else {}
         how |= {"truth_scale": read_scale("--truth-scale", truth_scale, require)} if score else {}
     column = given[0] if len(given) == 1 else given

@@ -90,13 +90,13 @@ def check(
     Parameters
     ----------
     path : Path
-        The passport.
+        A judge's card, as `bayesjudge judge --card` writes it.
     table : Path
         The later run, one row per item; or a log.
     prompt : Path
-        Its prompt now.
+        The judge's prompt now: the calibration does not hold for another one.
     rubric : Path
-        Its rubric now.
+        The judge's rubric now, likewise.
     fail : bool
         Exit with 1 if the passport is stale or does not carry over.
 

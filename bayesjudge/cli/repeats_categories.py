@@ -39,7 +39,7 @@ def categories(
     table : Path
         One row per answer; an empty verdict is one that could not be read.
     verdict : str
-        Column with the category.
+        Column with the category that the judge named.
     item : str
         Column that names the item.
     judge : str

@@ -250,11 +250,17 @@ def _ambiguous(
         if len(labels) > 1 and numbers is not None:
             scores = True
             span = f"{min(numbers):g} to {max(numbers):g}"
+            grades = [f"{x:g}" for x in sorted(set(numbers))]
             words = (
-                f"{where}: {len(set(numbers))} different numbers from {span} are neither pass nor "
-                f"fail; numbers found: {few([f'{x:g}' for x in sorted(set(numbers))], SHOWN)}; of "
-                "people's scores say the scale (truth_scale=), or the lowest pass (truth_from=)"
+                f"{where}: {len(grades)} different numbers from {span} are neither pass nor fail; "
+                f"numbers found: {few(grades, SHOWN)}; "
             )
+            if len(grades) <= SHOWN:
+                low, high = grades[: len(grades) // 2], grades[len(grades) // 2 :]
+                split = f"pass_value=[{', '.join(high)}], fail_value=[{', '.join(low)}]"
+                words += f"of verdicts say which are passes, such as {split}; "
+            words += "of a judge's scores say the scale of people's (truth_scale=), or the lowest "
+            words += "pass (truth_from=)"
             problems.append(Problem(words, "unread-numbers", value=labels))
         else:
             there = {t for name in names for t in text[name] if t}

@@ -3,22 +3,13 @@
 import re
 
 import pytest
-from commands import commands, run
+from commands import commands, run, steps
 
 import bayesjudge as bj
 from bayesjudge.cli.commands import build_app
 
 #: Options whose number nothing limits, or that only a sampled model uses.
 FREE = {"--seed", "--step", "--unit", "--center-at", "--cutoff", "--alpha", "--half-width"}
-
-
-def steps(app, *before):
-    """Every command, by its words, with its app."""
-    for name in app:
-        if not name.startswith("-"):
-            yield from steps(app[name], *before, name)
-    if before and app.default_command is not None:
-        yield before, app
 
 
 def bad_numbers():

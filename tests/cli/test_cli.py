@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import steps
 from refusals import command_refused
 
 import bayesjudge as bj
@@ -621,6 +622,18 @@ def test_help_teaches_with_an_example(run):
     code, out, _ = run()
     assert code == 0
     assert "bayesjudge demo" in out
+
+
+def test_each_option_of_each_command_says_what_it_is():
+    """In words of its own: three or more, which are not those of its name."""
+    bare = {}
+    for words, app in steps(build_app((), every=True)):
+        for argument in app.assemble_argument_collection(parse_docstring=True):
+            told = {*re.findall(r"[a-z]+", str(argument.parameter.help or "").lower())}
+            own = told - {*re.findall(r"[a-z]+", argument.name.lower())}
+            if argument.name != "*" and len(own) < 3:
+                bare[words, argument.name] = argument.parameter.help
+    assert not bare
 
 
 def test_version(run):

@@ -530,3 +530,24 @@ def test_that_no_column_tells_where_a_judge_errs_is_said():
     (section,) = _weak_spots([], "the judge")
     assert len(section.lines) == 1
     assert not _weak_spots(None, "the judge")
+
+
+@pytest.mark.parametrize("command", ["judge", "prevalence", "panel"])
+def test_grades_beside_verdicts_become_passes_by_the_line_of_their_refusal(
+    command, tmp_path, capsys
+):
+    """A scale or a lowest pass is of a judge's scores: of verdicts neither mends the line."""
+    rng = np.random.default_rng(1)
+    grades = rng.integers(0, 6, 80)
+    said = np.where(grades + rng.normal(size=80) > 2.5, "pass", "fail")
+    pd.DataFrame({"v": said, "human": grades}).to_csv(tmp_path / "log.csv", index=False)
+    of = ["--judges" if command == "panel" else "--verdict", "v", "--truth", "human"]
+    line = [command, str(tmp_path / "log.csv"), *of, "--calibration", "random"]
+    assert main(line) == 2
+    err = capsys.readouterr().err
+    meant = ["--pass-value", "3", "4", "5", "--fail-value", "0", "1", "2"]
+    assert shlex.join(meant[:4]) in err
+    assert shlex.join(meant[4:]) in err
+    instant = ["--no-nuts"] * (command != "judge")
+    assert main([*line, *meant, "--pass-value=pass", "--fail-value=fail", *instant]) == 0
+    assert main([*line, "--truth-from", "3"]) == 2

@@ -451,7 +451,12 @@ def test_a_judge_may_vote_on_what_is_labelled():
 @pytest.mark.parametrize("name", ["column_names", "columns", "schema", "num_rows", 7])
 def test_a_column_may_be_called_like_a_table_s_own(name):
     frame = pd.DataFrame({"verdict": [1, 0] * 20, "truth": [1, None] * 20, name: range(40)})
-    bj.Verdicts.from_frame(frame, verdict="verdict", truth="truth", calibration="random")
+    how = {"verdict": "verdict", "truth": "truth", "calibration": "random"}
+    read, plain = (
+        bj.Verdicts.from_frame(table, **how) for table in (frame, frame[["verdict", "truth"]])
+    )
+    assert read.count.tolist() == plain.count.tolist()
+    assert read.truth.tolist() == plain.truth.tolist()
 
 
 def test_a_table_of_millions_of_rows_is_only_counted(monkeypatch):
