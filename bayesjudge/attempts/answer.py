@@ -85,9 +85,9 @@ def answer(
     beside = by_judge(data, ci_prob=ci_prob) if data.judged and not data.known else None
     unknown = quoted.method == methods.JUDGE_TRIES or all(map(says_little, of_agent.values()))
     text, more = (_unknown(k, data), ()) if unknown else _words(data, of_agent, k, beside, ci_prob)
-    once = {name: rows.get(("pass_hat_k", *data._named(name), 1)) for name in data.systems}
-    if not unknown and k > 1 and None not in once.values():
-        more = (f"{_words(data, once, 1, None, ci_prob)[0]}", *more)
+    if not unknown and k > 1 and 1 in data.k:
+        once = {name: rows["pass_hat_k", *data._named(name), 1] for name in data.systems}
+        more = (_words(data, once, 1, None, ci_prob)[0], *more)
     # what is answered comes first: a picture shows it, and `value` is it
     asked = {name: quoted.quantities[name] for name in reversed(CHANCES) if name in quoted}
     return Answer(
