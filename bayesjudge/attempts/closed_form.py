@@ -14,7 +14,6 @@ and costs each has.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
@@ -22,6 +21,7 @@ import numpy as np
 
 from bayesjudge.attempts.data import Attempts
 from bayesjudge.core import methods
+from bayesjudge.core.counting import distinct
 from bayesjudge.core.errors import check_ci_prob, expect
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.intervals import wilson_by_units
@@ -38,16 +38,27 @@ SIGNS = np.array([-1, 1])
 #: Names of the two chances in results.
 CHANCES = ("pass_at_k", "pass_hat_k")
 
-#: Values of (…, task) sums of one agent or several.
+#: What is summed over the tasks of one agent: the last axis is of tasks.
 Sums = Mapping[str, np.ndarray]
-Parts = Sequence[Sums]
+Statistic = Callable[[Sums, Attempts], np.ndarray]
 
 
-class Jackknifed(NamedTuple):
-    """A value and its standard error over tasks."""
+class LeftOut(NamedTuple):
+    """A statistic of sums over tasks, and what it is without each task (its last axis)."""
 
-    value: float
-    error: float
+    value: np.ndarray
+    without: np.ndarray
+    totals: Sums
+
+    @property
+    def error(self) -> np.ndarray:
+        """The jackknife's standard error; unknown if one task decides whether there is a value."""
+        n = self.without.shape[-1]
+        if n < 2:
+            return np.full_like(self.value, np.nan)
+        with np.errstate(invalid="ignore"):
+            away = self.without - self.without.mean(axis=-1, keepdims=True)
+        return np.asarray(np.sqrt((n - 1) / n * (away**2).sum(axis=-1)))
 
 
 def by_judge(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
@@ -179,15 +190,16 @@ def paired(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
     for pair in pairs:
         both = attempts.system(*pair)
         cells = both.cells[(both.tries > 0).all(axis=1)]
-        sums = [_sums(of_agent, both.k) for of_agent in np.moveaxis(cells, 1, 0)]
+        first, second = (_leave_out(chances, cells[:, s], both, both.k) for s in (0, 1))
+        gap = LeftOut(first.value - second.value, first.without - second.without, {})
         half = _t(len(cells), ci_prob)
         for (of, name), (i, k) in product(enumerate(CHANCES), enumerate(both.k)):
-            gap = _jackknife(partial(_chance, chances, both, of, i), sums)
-            why.add(_lacks(gap, sums, f"passes_{k}"))
-            ends = gap.value + half * gap.error * SIGNS
-            ends = SIGNS if np.isfinite(gap.value) > np.isfinite(gap.error) else ends
-            inside = np.clip([gap.value, *ends], -1, 1)
-            rows[f"{name}_difference"][(*pair, k)] = (*inside, gap.value)
+            value, error = gap.value[of, i], gap.error[of, i]
+            why.add(_lacks(value, [first.totals, second.totals], f"passes_{k}"))
+            ends = value + half * error * SIGNS
+            ends = SIGNS if np.isfinite(value) > np.isfinite(error) else ends
+            inside = np.clip([value, *ends], -1, 1)
+            rows[f"{name}_difference"][(*pair, k)] = (*inside, value)
     assumed = () if attempts.known else (INDEPENDENT_ERRORS,)
     about = (methods.PAIRED_TRIES, ci_prob, "t", assumed)
     return _of_rows(attempts, rows, ("first", "second", "k"), why, *about)
@@ -224,14 +236,14 @@ def cost_per_success(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
     why = set()
     for s, name in enumerate(attempts.systems):
         there = attempts.tries[:, s] > 0
-        sums = _sums(attempts.cells[there, s], every)
-        sums["cost"] = attempts.cost[there, s][None]
+        paid = attempts.cost[there, s]
+        made = _leave_out(chances, attempts.cells[there, s], attempts, every, _tries_by_success)
+        cost = LeftOut(paid.sum() * made.value, (paid.sum() - paid) * made.without, made.totals)
         for k in attempts.k:
-            cost = _jackknife(partial(_cost, chances, attempts, k), [sums])
-            value, error = cost.value, cost.error
+            value, error = cost.value[k - 1], cost.error[k - 1]
             known = value > 0 and np.isfinite(error)
             if not known:
-                why.add(_lacks(cost, [sums], f"passes_{k}") or "not-computed")
+                why.add(_lacks(value, [cost.totals], f"passes_{k}") or "not-computed")
             spread = np.exp(_t(there.sum(), ci_prob) * error / value) if known else np.nan
             ends = (value / spread, value * spread)
             rows[(*attempts._named(name), k)] = (value if known else np.nan, *ends)
@@ -294,46 +306,44 @@ def _sums(cells: np.ndarray, ks: Sequence[int]) -> dict[str, np.ndarray]:
     return sums
 
 
-Chances = tuple[list[np.ndarray], list[np.ndarray]]
-
-
-def _judged(sums: Sums, attempts: Attempts) -> Chances:
-    """pass@k and pass^k of the verdicts, one per k."""
+def _judged(sums: Sums, attempts: Attempts) -> np.ndarray:
+    """pass@k and pass^k of the verdicts: by chance, k and task."""
     with np.errstate(invalid="ignore", divide="ignore"):
         never, always = (
-            [sums[f"{name}_{k}"][k] / sums[f"{name}_{k}"][0] for k in _ks(sums)]
+            np.stack([sums[f"{name}_{k}"][k] / sums[f"{name}_{k}"][0] for k in _ks(sums)])
             for name in ("fails", "passes")
         )
-    return [1 - share for share in never], always
+    return np.stack([1 - never, always])
 
 
-def _true(sums: Sums, attempts: Attempts) -> Chances:
+def _true(sums: Sums, attempts: Attempts) -> np.ndarray:
     """The same of the truths."""
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = [sums[f"truths_{k}"][1:] / sums[f"truths_{k}"][0] for k in _ks(sums)]
-    return [1 - never for _, never in shares], [always for always, _ in shares]
+    always, never = np.stack(shares, axis=1)
+    return np.stack([1 - never, always])
 
 
-def _corrected(sums: Sums, attempts: Attempts) -> Chances:
+def _corrected(sums: Sums, attempts: Attempts) -> np.ndarray:
     """The same through the judge: powers of p as polynomials of those of q."""
     hit, right = _rates(sums, attempts)
     gain = hit + right - 1
     gain = np.where(gain > 0, gain, np.nan)
     with np.errstate(invalid="ignore", divide="ignore"):
         never, always = (
-            [_power(sums[f"{name}_{k}"], wrong, gain, k) for k in _ks(sums)]
+            np.stack([_power(sums[f"{name}_{k}"], wrong, gain, k) for k in _ks(sums)])
             for name, wrong in (("fails", 1 - hit), ("passes", 1 - right))
         )
-    return [1 - share for share in never], always
+    return np.stack([1 - never, always])
 
 
 def _power(powers: np.ndarray, wrong: np.ndarray, gain: np.ndarray, k: int) -> np.ndarray:
     """E p^k, of sums of q^j over tasks and the probability that the judge errs so."""
     total, ways = np.zeros_like(gain), 1.0
-    for j in range(k + 1):
-        total = total + ways * (-wrong) ** (k - j) * powers[j] / powers[0]
+    for j in range(k + 1):  # by Horner's rule
+        total = ways * powers[j] - wrong * total
         ways = ways * (k - j) / (j + 1)
-    return total / gain**k
+    return total / powers[0] / gain**k
 
 
 def _rates(sums: Sums, attempts: Attempts) -> tuple[np.ndarray, np.ndarray]:
@@ -352,16 +362,32 @@ def _ks(sums: Sums) -> list[int]:
     return [int(name.removeprefix("truths_")) for name in sums if name.startswith("truths_")]
 
 
-def _jackknife(statistic: Callable[[Parts], np.ndarray], sums: Parts) -> Jackknifed:
-    """A statistic of sums over tasks, and its standard error from leaving out each."""
-    totals = [{name: part.sum(axis=-1, keepdims=True) for name, part in s.items()} for s in sums]
-    left = [{n: total[n] - part[n] for n in part} for total, part in zip(totals, sums, strict=True)]
-    value = float(np.squeeze(statistic(totals)))
-    others = statistic(left)
-    n = others.size  # unknown if one task decides whether there is a value
-    with np.errstate(invalid="ignore"):
-        error = np.sqrt((n - 1) / n * ((others - others.mean()) ** 2).sum()) if n > 1 else np.nan
-    return Jackknifed(value, float(error))
+def _leave_out(
+    chances: Statistic,
+    cells: np.ndarray,
+    attempts: Attempts,
+    ks: Sequence[int],
+    then: Callable[[np.ndarray, Sums], np.ndarray] = lambda chances, sums: chances,
+) -> LeftOut:
+    """Chances of one agent, or what follows from them, of all its tasks and without each.
+
+    Tasks with the same counts are looked at once.
+    """
+    kinds, kind_of_task = distinct(cells.reshape(len(cells), -1))
+    parts = _sums(cells[kinds], ks)
+    tasks = np.bincount(kind_of_task, minlength=len(kinds))
+    totals = {name: (part * tasks).sum(axis=-1, keepdims=True) for name, part in parts.items()}
+    left = {name: totals[name] - part for name, part in parts.items()}
+    value, without = (then(chances(sums, attempts), sums) for sums in (totals, left))
+    return LeftOut(value[..., 0], without[..., kind_of_task], totals)
+
+
+def _tries_by_success(chances: np.ndarray, sums: Sums) -> np.ndarray:
+    """By k: tries until a success or the k-th one, by pass@k and by the number of all attempts."""
+    solved = chances[0]
+    failed = np.cumsum(1 - solved, axis=0) - (1 - solved)  # with fewer than k tries
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((1 + failed) / solved / sums["n"])
 
 
 def _t(tasks: Any, ci_prob: float) -> float:
@@ -371,25 +397,26 @@ def _t(tasks: Any, ci_prob: float) -> float:
     return float(stdtrit(max(int(tasks) - 1, 1), (1 + ci_prob) / 2))
 
 
-def _share(share: Jackknifed, tasks: float, ci_prob: float) -> tuple[float, float, float, float]:
+def _share(
+    raw: float, error: float, tasks: float, ci_prob: float
+) -> tuple[float, float, float, float]:
     """A share in [0, 1], with the Wilson interval of as many tasks as its error is worth."""
-    raw = share.value
     if not np.isfinite(raw):
         return np.nan, np.nan, np.nan, raw
     value = min(max(raw, 0.0), 1.0)
-    if not np.isfinite(share.error) or tasks < 2:
+    if not np.isfinite(error) or tasks < 2:
         return value, 0.0, 1.0, raw
     inside = min(max(value, 0.5 / tasks), 1 - 0.5 / tasks)  # at 0 and 1 tasks alone say how sure
-    alike = share.error == 0 or value in (0, 1)
-    worth = tasks if alike else inside * (1 - inside) / share.error**2
+    alike = error == 0 or value in (0, 1)
+    worth = tasks if alike else inside * (1 - inside) / error**2
     return *wilson_by_units(value, worth, int(tasks), ci_prob), raw
 
 
-def _lacks(chance: Jackknifed, parts: Parts, tried: str) -> str:
+def _lacks(chance: float, totals: Collection[Sums], tried: str) -> str:
     """Id of the caution that says why a chance is ``nan``, if it is."""
-    if not np.isnan(chance.value):
+    if not np.isnan(chance):
         return ""
-    return "weak-judge" if all(part[tried][0].any() for part in parts) else "few-attempts"
+    return "weak-judge" if all(total[tried][0].any() for total in totals) else "few-attempts"
 
 
 def _cautions(attempts: Attempts, why: Collection[str]) -> tuple[Caution, ...]:
@@ -419,34 +446,26 @@ def _dims(attempts: Attempts) -> tuple[str, ...]:
     return ("system", "k") if len(attempts.systems) > 1 else ("k",)
 
 
-def _entries(attempts: Attempts) -> Iterator[tuple[int, int, tuple[Any, ...]]]:
-    for s, name in enumerate(attempts.systems):
-        for i, k in enumerate(attempts.k):
-            yield s, i, (*attempts._named(name), k)
-
-
 def _estimate(
     attempts: Attempts,
     method: Method,
-    chances: Callable[[Sums, Attempts], Chances],
+    chances: Statistic,
     ci_prob: float,
     assumed: tuple[Assumption, ...],
     of_tasks: str = "passes",
 ) -> Estimate:
     """Both chances of each agent at each k, with their intervals over tasks."""
     check_ci_prob(ci_prob)
-    sums = [
-        _sums(attempts.cells[attempts.tries[:, s] > 0, s], attempts.k)
-        for s in range(len(attempts.systems))
-    ]
     rows: dict[str, dict[Any, Any]] = {name: {} for name in CHANCES}
     why = set()
-    for s, i, at in _entries(attempts):
-        for of, name in enumerate(CHANCES):
-            share = _jackknife(partial(_chance, chances, attempts, of, i), [sums[s]])
-            tried = f"{of_tasks}_{attempts.k[i]}"
-            why.add(_lacks(share, [sums[s]], tried))
-            rows[name][at] = _share(share, float(sums[s][tried][0].sum()), ci_prob)
+    for s, system in enumerate(attempts.systems):
+        cells = attempts.cells[attempts.tries[:, s] > 0, s]
+        found = _leave_out(chances, cells, attempts, attempts.k)
+        for (of, name), (i, k) in product(enumerate(CHANCES), enumerate(attempts.k)):
+            value, error, tried = found.value[of, i], found.error[of, i], f"{of_tasks}_{k}"
+            why.add(_lacks(value, [found.totals], tried))
+            tasks = float(found.totals[tried][0].sum())
+            rows[name][(*attempts._named(system), k)] = _share(value, error, tasks, ci_prob)
     about = (method, ci_prob, "Wilson, effective number of tasks", assumed)
     return _of_rows(attempts, rows, _dims(attempts), why, *about)
 
@@ -471,21 +490,3 @@ def _of_rows(
         cautions=_cautions(attempts, why),
         data=attempts,
     )
-
-
-# What is computed of sums over tasks: of all tasks, and of all but each ---------------------------
-
-
-def _chance(chances: Any, attempts: Attempts, of: int, i: int, parts: Parts) -> np.ndarray:
-    """One of both chances at one k, of an agent or the first of two less the second."""
-    first, *second = (chances(part, attempts)[of][i] for part in parts)
-    return np.asarray(first - second[0] if second else first)
-
-
-def _cost(chances: Any, attempts: Attempts, k: int, parts: Parts) -> np.ndarray:
-    """Cost of an attempt, times the tries until a success or the k-th one, by pass@k."""
-    (part,) = parts
-    solved = np.stack(chances(part, attempts)[0])
-    tries = 1 + (1 - solved[: k - 1]).sum(axis=0)
-    with np.errstate(divide="ignore"):
-        return np.asarray(part["cost"][0] / part["n"][0] * tries / solved[k - 1])

@@ -2,8 +2,9 @@
 
     python benchmarks/readers/scale.py --rows 1e8 --small 1e7
 
-Two Parquet files are generated (DuckDB): a verdict a row, five rows an item, 2 % of the items
-labelled; and a panel's votes, eight judges an item. Each job reads one of them in a process of its
+Parquet files are generated (DuckDB): a verdict a row, five rows an item, 2 % of the items labelled;
+a panel's votes, eight judges an item; battles of twenty systems; and attempts of four agents, 160
+rows a task. Each job reads one of them in a process of its
 own, as a lazily scanned table or as a pandas table, and goes on to the posterior. Kept are CPU
 seconds and the peak of resident memory, of reading and of all, in results/scale.csv, job by job.
 
@@ -62,27 +63,58 @@ SELECT 'q' || (i // {k}) AS item, 'system ' || (hash(i // {k} + 1) % 4) AS gener
          WHEN hash(i // {k} + 3) % 100 < 75 THEN 'yes' ELSE 'no' END AS human
 FROM range({n}) t(i)
 """
-#: Of the panel, by hand: votes of an item packed to one number, then numbers counted.
-BY_HAND = """
+BATTLES = """
+SELECT 'system ' || (hash(i) % 20) AS model_a,
+    'system ' || ((hash(i) % 20 + 1 + hash(i + 1) % 19) % 20) AS model_b,
+    CASE WHEN hash(i + 3) % 100 < 45 THEN 'model_a' WHEN hash(i + 3) % 100 < 85 THEN 'model_b'
+         ELSE 'tie' END AS winner,
+    CASE WHEN hash(i + 7) % 100 >= 2 THEN NULL WHEN hash(i + 5) % 100 < 80 THEN winner
+         WHEN winner = 'model_a' THEN 'model_b' ELSE 'model_a' END AS human
+FROM range({n}) t(i)
+"""
+ATTEMPTS = """
+SELECT 'task ' || (i // 160) AS task, 'agent ' || (hash(i) % 4) AS agent,
+    CASE WHEN (hash(i + 3) % 100 < hash(i // 160) % 100) = (hash(i + 5) % 100 < 90) THEN 'PASS'
+         ELSE 'FAIL' END AS verdict,
+    CASE WHEN hash(i + 7) % 100 >= 2 THEN NULL
+         WHEN hash(i + 3) % 100 < hash(i // 160) % 100 THEN 'yes' ELSE 'no' END AS human
+FROM range({n}) t(i)
+"""
+FILES = {"rows": ROWS, "votes": VOTES, "battles": BATTLES, "tries": ATTEMPTS}
+#: The file of a job, if not ``rows``.
+OF_JOB = {
+    **dict.fromkeys(("by hand", "patterns", "panel"), "votes"),
+    **dict.fromkeys(("battles by hand", "leaderboard"), "battles"),
+    **dict.fromkeys(("attempts by hand", "attempts"), "tries"),
+}
+#: What DuckDB takes for the same groups. Votes of an item are packed to one number.
+PANEL_BY_HAND = """
 SELECT generator, packed, truth, count(*) FROM (
     SELECT generator, item, max(human) AS truth, sum(
         (CASE vote WHEN 'PASS' THEN 2 WHEN 'FAIL' THEN 1 ELSE 0 END)
         * CAST(pow(3, CAST(substr(judge, 7) AS INT)) AS BIGINT)) AS packed
     FROM read_parquet('{path}') GROUP BY ALL) GROUP BY ALL
 """
+BY_HAND = {
+    "by hand": PANEL_BY_HAND,
+    "battles by hand": "SELECT *, count(*) FROM read_parquet('{path}') GROUP BY ALL",
+    "attempts by hand": "SELECT *, count(*) FROM read_parquet('{path}') GROUP BY ALL",
+}
 
 
-def generate(folder: Path, n: int) -> None:
+def generated(folder: Path, job: str, n: int) -> Path:
+    """The file that a job reads, made if it is not there."""
     import duckdb
 
-    for name, query in (("rows", ROWS), ("votes", VOTES)):
-        path = folder / f"{name}_{n}.parquet"
-        if not path.exists():
-            base = duckdb.connect()
-            base.execute("SET memory_limit='2GB'; SET threads=1")
-            made = query.format(n=n, k=JUDGES)
-            base.execute(f"COPY ({made}) TO '{path}.part' (FORMAT parquet)")
-            Path(f"{path}.part").rename(path)
+    name = OF_JOB.get(job, "rows")
+    path = folder / f"{name}_{n}.parquet"
+    if not path.exists():
+        base = duckdb.connect()
+        base.execute("SET memory_limit='2GB'; SET threads=1")
+        made = FILES[name].format(n=n, k=JUDGES)
+        base.execute(f"COPY ({made}) TO '{path}.part' (FORMAT parquet)")
+        Path(f"{path}.part").rename(path)
+    return path
 
 
 def opened(engine: str, path: Path) -> Any:
@@ -178,6 +210,23 @@ def repeats(table: Any, read: Callable[[str], None]) -> str:
     return str(found)
 
 
+def leaderboard(table: Any, read: Callable[[str], None]) -> str:
+    from bayesjudge import leaderboard
+
+    battles = leaderboard.Battles.from_frame(table, people="human")
+    read("")
+    found = leaderboard.approximate(battles).estimate()
+    return f"{len(battles.count)} patterns, {spread(found, 'strength')}"
+
+
+def attempts(table: Any, read: Callable[[str], None]) -> str:
+    from bayesjudge import attempts
+
+    tries = attempts.Attempts.from_frame(table, by="agent", truth="human", calibration="random")
+    read(digest([tries.cells[[tries.tasks.index(name) for name in sorted(tries.tasks)]]]))
+    return f"{len(tries.tasks)} tasks, {spread(attempts.closed_forms(tries)[0], 'pass_hat_k')}"
+
+
 def by_hand(table: Any, read: Callable[[str], None]) -> str:
     found = table.fetchall()
     read("")
@@ -185,7 +234,8 @@ def by_hand(table: Any, read: Callable[[str], None]) -> str:
 
 
 JOBS = {"prevalence": prevalence, "items": items, "patterns": patterns, "by hand": by_hand,
-        "scores": scores, "repeats": repeats, "panel": panel}  # fmt: skip
+        "scores": scores, "repeats": repeats, "panel": panel, "battles by hand": by_hand,
+        "leaderboard": leaderboard, "attempts by hand": by_hand, "attempts": attempts}  # fmt: skip
 
 
 def digest(arrays: Iterable[Any]) -> str:
@@ -223,6 +273,12 @@ def shown(quantity: Any) -> str:
     return " ".join(f"{float(np.mean(x)):.4f}" for x in quantity)
 
 
+def spread(estimate: Any, name: str) -> str:
+    """The same of a quantity with an entry for each system."""
+    found = estimate.quantities[name]
+    return shown((found.value, found.low, found.high))
+
+
 def memory() -> int:
     """Peak of resident memory in MiB."""
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -245,12 +301,12 @@ def run(engine: str, job: str, path: Path) -> None:
         told.update(counts=counted, read_cpu=seconds(), read_mib=memory())
         print(json.dumps(told), flush=True)  # kept if what follows is ended
 
-    if job == "by hand":
+    if job in BY_HAND:
         import duckdb
 
         base = duckdb.connect()
         base.execute(f"SET memory_limit='{MEMORY}'; SET threads=2")
-        table = base.sql(BY_HAND.format(path=path))
+        table = base.sql(BY_HAND[job].format(path=path))
     else:
         table = opened(engine, path)
     told["answer"] = JOBS[job](table, read)
@@ -284,14 +340,13 @@ def main() -> None:
         if asked.engines and engine not in asked.engines:
             continue
         for job in asked.jobs or JOBS:
-            unfit = (job == "by hand" and engine != "duckdb") or (
+            unfit = (job in BY_HAND and engine != "duckdb") or (
                 job == "repeats" and n > MOST_NAMES * 5
             )
             if unfit or (int(n), engine, job) in have:
                 continue
-            generate(asked.folder, int(n))
-            file = "votes" if job in ("patterns", "panel", "by hand") else "rows"
-            told = measured(engine, job, asked.folder / f"{file}_{int(n)}.parquet", asked.seconds)
+            path = generated(asked.folder, job, int(n))
+            told = measured(engine, job, path, asked.seconds)
             done.append({"rows": int(n), "engine": engine, "job": job, **told})
             print(done[-1], flush=True)
             write_csv(pd.DataFrame(done), asked.results)
