@@ -125,6 +125,7 @@ def _around_mode(density: Any, start: np.ndarray, random_seed: int) -> np.ndarra
     if not np.isfinite(curvature).all():
         return None
     bend, axes = np.linalg.eigh((curvature + curvature.T) / 2)
-    spread = axes / np.sqrt(np.maximum(bend, FLATTEST))
+    covariance = axes / np.maximum(bend, FLATTEST) @ axes.T
+    spread = np.linalg.cholesky(covariance)  # signs of eigenvectors differ by machine
     normal = np.random.default_rng(random_seed).standard_normal((DRAWS // 2, mode.size))
     return mode + np.concatenate([normal, -normal]) @ spread.T

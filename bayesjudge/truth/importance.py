@@ -187,7 +187,8 @@ class BetaPosterior:
         curvature = (self._slope(centre - steps) - self._slope(centre + steps)) / 2e-4
         values, vectors = np.linalg.eigh((curvature + curvature.T) / 2)
         # the prior bends each logit by more than this
-        spread = vectors * np.maximum(values, 1e-2) ** -0.5
+        covariance = vectors / np.maximum(values, 1e-2) @ vectors.T
+        spread = np.linalg.cholesky(covariance)  # signs of eigenvectors differ by machine
         points, least = (FIRST, LAST), EFFECTIVE
         logits, weight = adapted(self.log_density, centre, spread, points, least, seed)
         return Weighed(self._named(1 / (1 + np.exp(-logits))), weight)
