@@ -237,8 +237,8 @@ def cost_per_success(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
     for s, name in enumerate(attempts.systems):
         there = attempts.tries[:, s] > 0
         paid = attempts.cost[there, s]
-        made = _leave_out(chances, attempts.cells[there, s], attempts, every, _tries_by_success)
-        cost = LeftOut(paid.sum() * made.value, (paid.sum() - paid) * made.without, made.totals)
+        tries = _leave_out(chances, attempts.cells[there, s], attempts, every, _tries_by_success)
+        cost = LeftOut(paid.sum() * tries.value, (paid.sum() - paid) * tries.without, tries.totals)
         for k in attempts.k:
             value, error = cost.value[k - 1], cost.error[k - 1]
             known = value > 0 and np.isfinite(error)
@@ -460,11 +460,11 @@ def _estimate(
     why = set()
     for s, system in enumerate(attempts.systems):
         cells = attempts.cells[attempts.tries[:, s] > 0, s]
-        found = _leave_out(chances, cells, attempts, attempts.k)
+        share = _leave_out(chances, cells, attempts, attempts.k)
         for (of, name), (i, k) in product(enumerate(CHANCES), enumerate(attempts.k)):
-            value, error, tried = found.value[of, i], found.error[of, i], f"{of_tasks}_{k}"
-            why.add(_lacks(value, [found.totals], tried))
-            tasks = float(found.totals[tried][0].sum())
+            value, error, tried = share.value[of, i], share.error[of, i], f"{of_tasks}_{k}"
+            why.add(_lacks(value, [share.totals], tried))
+            tasks = float(share.totals[tried][0].sum())
             rows[name][(*attempts._named(system), k)] = _share(value, error, tasks, ci_prob)
     about = (method, ci_prob, "Wilson, effective number of tasks", assumed)
     return _of_rows(attempts, rows, _dims(attempts), why, *about)

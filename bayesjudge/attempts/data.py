@@ -31,7 +31,7 @@ from bayesjudge.core.tables import (
     require_distinct,
 )
 from bayesjudge.verdicts.arrays import whole_numbers
-from bayesjudge.verdicts.by_item import Rows
+from bayesjudge.verdicts.by_item import Combinations, Rows
 from bayesjudge.verdicts.labels import MISSING
 from bayesjudge.verdicts.reading import (
     BAD,
@@ -361,17 +361,22 @@ class Attempts(View):
             require_distinct(table, *keys, attempt, remedy=remedy)
         elif not is_counted_in_place(table):
             _require_row_per_attempt(table, keys, how)
-        costs = [cost] if cost is not None else []
-        source = Rows(table, *dict.fromkeys(how.labels), *costs, names=keys, in_order=True)
+        labelled = list(dict.fromkeys(how.labels))
+        if cost is None and is_counted_in_place(table):
+            source: Rows | Combinations = Combinations(table, *labelled, names=keys)
+        else:
+            costs = [cost] if cost is not None else []
+            source = Rows(table, *labelled, *costs, names=keys, in_order=True)
+        n = source.count
         labels = how.meanings(source)
         verdicts = source.places(labels, how.verdict[0])
         said = [source.places(labels, column) for column in (how.truth, *how.people)]
         truths = _agreed(*said)
         lost = verdicts == MISSING
         if verdict is None:
-            _require_outcomes(how, int(lost.sum()))
+            _require_outcomes(how, int(n[lost].sum()))
         else:
-            how.require_settled({how.verdict[0]: int(lost.sum())})
+            how.require_settled({how.verdict[0]: int(n[lost].sum())})
         if how.unparsed in ("verdict", "fail"):
             verdicts = np.where(lost, 0, verdicts)
             truths = verdicts if verdict is None else truths
@@ -382,13 +387,13 @@ class Attempts(View):
         kept = verdicts != MISSING
         truths = np.where(truths == MISSING, UNLABELLED, truths)
         cells = np.zeros((len(names), len(systems), TRUTHS, VERDICTS), np.int64)
-        np.add.at(cells, tuple(x[kept] for x in (place, system, truths, verdicts)), 1)
+        np.add.at(cells, tuple(x[kept] for x in (place, system, truths, verdicts)), n[kept])
         none = None
         if how.unparsed == "verdict":
             none = np.zeros(cells.shape[:3], np.int64)
-            np.add.at(none, tuple(x[lost] for x in (place, system, truths)), 1)
+            np.add.at(none, tuple(x[lost] for x in (place, system, truths)), n[lost])
         spent = None
-        if cost is not None:
+        if isinstance(source, Rows) and cost is not None:
             spent = np.zeros(cells.shape[:2])
             prices = numbers_of(source.frame[cost])
             with checking(f"column {cost!r}") as require:
@@ -396,7 +401,7 @@ class Attempts(View):
                 words = "expected costs, numbers of 0 or more, got "
                 require(not len(wrong), words + few(list(map(str, wrong))), "not-costs")
             np.add.at(spent, (place[kept], system[kept]), prices[kept])
-        dropped = np.bincount(system[~kept], minlength=len(systems))
+        dropped = np.bincount(system[~kept], n[~kept], len(systems)).astype(np.int64)
         spelling, name = str(labels.spelling), pass_name_of(how.pass_value, labels.spelling)
         judged, tries = verdict is not None, np.atleast_1d(k).tolist()
         rest: list[Any] = [judged, none, spelling, name, dropped]
@@ -404,7 +409,7 @@ class Attempts(View):
             first, kind = distinct(np.column_stack(said) + 1)
             states = np.zeros((*cells.shape[:2], len(first), VERDICTS + 1), np.int64)
             state = np.where(lost, VERDICTS, verdicts) if how.unparsed == "verdict" else verdicts
-            np.add.at(states, tuple(x[kept] for x in (place, system, kind, state)), 1)
+            np.add.at(states, tuple(x[kept] for x in (place, system, kind, state)), n[kept])
             rest += [how.people, np.column_stack(said)[first], states]
         return cls(cells, names, systems, how.calibration, tries, spent, *rest)
 

@@ -48,7 +48,8 @@ class Combinations:
             cells = [cell for cell in cells if cell is not None and str(cell).strip()]
         name_of = dict(zip(cells, names_of(cells, column), strict=True))
         names = sorted(set(name_of.values()))
-        return tuple(names), {cell: names.index(name) for cell, name in name_of.items()}
+        place = {name: i for i, name in enumerate(names)}
+        return tuple(names), {cell: place[name] for cell, name in name_of.items()}
 
     def groups(self, column: str) -> tuple[tuple[str, ...], np.ndarray]:
         """The names in a column, and the place of each row's."""

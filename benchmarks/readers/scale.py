@@ -220,10 +220,13 @@ def leaderboard(table: Any, read: Callable[[str], None]) -> str:
 
 
 def attempts(table: Any, read: Callable[[str], None]) -> str:
+    import numpy as np
+
     from bayesjudge import attempts
 
-    tries = attempts.Attempts.from_frame(table, by="agent", truth="human", calibration="random")
-    read(digest([tries.cells[[tries.tasks.index(name) for name in sorted(tries.tasks)]]]))
+    how = {"by": "agent", "truth": "human", "calibration": "random", "k": (1, 4)}
+    tries = attempts.Attempts.from_frame(table, **how)
+    read(digest([tries.cells[np.argsort(tries.tasks)]]))
     return f"{len(tries.tasks)} tasks, {spread(attempts.closed_forms(tries)[0], 'pass_hat_k')}"
 
 
