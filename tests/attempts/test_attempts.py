@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from conftest import MODULES
 from refusals import refused
-from scipy.special import betaln, ndtr, ndtri
+from scipy.special import betaln, ndtr, ndtri, stdtrit
 
 import bayesjudge as bj
 from bayesjudge import attempts as module
@@ -157,6 +157,28 @@ def test_corrected_form_is_exact_on_expected_counts():
     for k, at_least, every in zip((1, 2, 4), never, always, strict=True):
         assert every[0] == pytest.approx((0.2**k + 0.8**k) / 2, abs=2e-4)
         assert at_least[0] == pytest.approx(1 - (0.8**k + 0.2**k) / 2, abs=2e-4)
+
+
+def test_the_error_of_a_difference_leaves_out_one_task_after_another():
+    """By hand, of tasks of which some have the same counts, and one is tried by one agent alone."""
+    rng = np.random.default_rng(5)
+    drawn = rng.poisson([[3, 1], [1, 3], [2, 2]], (12, 2, 3, 2))
+    cells = np.repeat(drawn, rng.integers(1, 3, 12), axis=0)
+    cells[-1, 1] = 0
+    names, agents = [f"t{i}" for i in range(len(cells))], ["a", "b"]
+
+    def difference(rows):
+        kept = [names[i] for i in rows]
+        made = module.paired(module.Attempts(cells[rows], kept, agents, "random", k=(1, 2)))
+        return made.quantities["pass_hat_k_difference"]
+
+    every, n = np.arange(len(cells)), len(cells) - 1
+    found = difference(every)
+    without = np.array([difference(np.delete(every, i)).value for i in every[:-1]])
+    error = np.sqrt((n - 1) / n * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
+    half = stdtrit(n - 1, 0.975) * error
+    assert np.ravel(found.high) == pytest.approx(np.ravel(found.value + half))
+    assert np.ravel(found.low) == pytest.approx(np.ravel(found.value - half))
 
 
 def test_a_perfect_judge_leaves_its_number():
