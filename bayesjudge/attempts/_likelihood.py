@@ -19,7 +19,7 @@ probability of each, given the truth that the term takes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -46,7 +46,7 @@ SAID = "people_pass"
 LARGEST = 4_000_000
 
 #: Draws by parameter: of agents with the axes draw and agent.
-Values = Mapping[str, np.ndarray]
+Values = Mapping[str, Any]
 
 
 class Terms(NamedTuple):
@@ -195,31 +195,35 @@ def nodes_of(shares: bool) -> tuple[np.ndarray, np.ndarray]:
     return points, weights / weights.sum()
 
 
-def success(values: Values, points: np.ndarray) -> tuple[np.ndarray, ...]:
+def success(values: Values, points: np.ndarray, xp: Any = np) -> tuple[Any, ...]:
     """What success at a task is like, each of shape (n_draws, n_agents, n_nodes).
 
     Both parameters of its Beta distribution; shares of the tasks that are done always and never.
     """
-    from scipy.special import ndtr, ndtri
-
     mean = values["prevalence"][..., None]
     if len(points) > 1:
+        below, quantile = _normal(xp)
         shared = values["shared_difficulty"][..., None, None]
-        mean = ndtr((ndtri(mean) + np.sqrt(shared) * points) / np.sqrt(1 - shared))
+        mean = below((quantile(mean) + xp.sqrt(shared) * points) / xp.sqrt(1 - shared))
     weight = (1 / values["task_correlation"] - 1)[..., None]
     always, never = mean * values["always"][..., None], (1 - mean) * values["never"][..., None]
-    mean = (mean - always) / np.maximum(1 - always - never, 1e-12)
+    mean = (mean - always) / xp.maximum(1 - always - never, 1e-12)
     return (
-        np.maximum(mean * weight, 1e-12), np.maximum((1 - mean) * weight, 1e-12), always, never,
+        xp.maximum(mean * weight, 1e-12), xp.maximum((1 - mean) * weight, 1e-12), always, never,
     )  # fmt: skip
 
 
-def log_likelihood(tasks: Tasks, values: Values) -> np.ndarray:
-    """Log-likelihood of the tasks at draws of the parameters, shape (n_draws,).
+def _normal(xp: Any) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+    """The standard normal distribution function, and its inverse."""
+    if xp is np:
+        from scipy.special import ndtr, ndtri
 
-    Rates have the axes draw and agent; ``persistence`` and ``shared_difficulty`` draws alone. With
-    ``unparsed_good`` and ``unparsed_bad`` some attempts have no verdict.
-    """
+        return ndtr, ndtri
+    return lambda x: xp.erfc(-x / np.sqrt(2)) / 2, lambda p: np.sqrt(2) * xp.erfinv(2 * p - 1)
+
+
+def log_likelihood(tasks: Tasks, values: Values) -> np.ndarray:
+    """Log-likelihood of the tasks at draws of the parameters, shape (n_draws,)."""
     n = len(values["prevalence"])
     nodes = NODES if len(tasks.terms) > 1 else 1
     size = max(max(len(agent.task), len(agent.alike) * nodes) for agent in tasks.terms)
@@ -228,51 +232,66 @@ def log_likelihood(tasks: Tasks, values: Values) -> np.ndarray:
         {name: value[begin : begin + each] for name, value in values.items()}
         for begin in range(0, n, each)
     ]
-    return np.concatenate([_by_pattern(tasks, part) @ tasks.times for part in parts])
+    return np.concatenate([by_pattern(tasks, part) @ tasks.times for part in parts])
 
 
-def _by_pattern(tasks: Tasks, values: Values) -> np.ndarray:
-    """Log-likelihood of one task of each pattern, shape (n_draws, n_patterns)."""
+def by_pattern(tasks: Tasks, values: Values, xp: Any = np) -> Any:
+    """Log-likelihood of one task of each pattern, shape (n_draws, n_patterns).
+
+    In arrays or, with ``xp=pytensor.tensor``, as a graph. Rates have the axes draw and agent;
+    ``persistence`` and ``shared_difficulty`` draws alone. With ``unparsed_good`` and
+    ``unparsed_bad`` some attempts have no verdict.
+    """
     points, weights = nodes_of("shared_difficulty" in values)
-    a, b, always, never = success(values, points)
-    logs = np.stack(
-        [f(values[name]) for name in ("sensitivity", "specificity") for f in (np.log, _log_rest)]
-    )[[0, 1, 3, 2]]  # of good passes, good fails, bad passes and bad fails
+    a, b, always, never = success(values, points, xp)
+    good_passes, good_fails, bad_fails, bad_passes = (
+        log for name in ("sensitivity", "specificity") for log in _logs(values[name], xp)
+    )
+    logs = xp.stack([good_passes, good_fails, bad_passes, bad_fails])
     again = values["persistence"][:, None]
-    joint = np.zeros((len(a), len(points), len(tasks.of)))
+    joint: Any = 0.0
     for s, terms in enumerate(tasks.terms):
         of_agent = logs[..., s].T
-        alone = of_agent @ terms.verdicts.T + np.log1p(-again)
-        once = of_agent @ terms.drawn.T + terms.log_drawn + np.log(again)
-        verdicts = np.logaddexp(alone, once) + terms.log_ways
-        if "unparsed_good" in values:
-            lost = [f(values[name][:, s]) for name in UNPARSED for f in (np.log, _log_rest)]
-            verdicts = verdicts + np.column_stack(lost) @ terms.parsed.T
+        alone = of_agent @ terms.verdicts.T + xp.log1p(-again)
+        once = of_agent @ terms.drawn.T + terms.log_drawn + xp.log(again)
+        verdicts = xp.logaddexp(alone, once) + terms.log_ways
+        if UNPARSED[0] in values:
+            lost = [log for name in UNPARSED for log in _logs(values[name][:, [s]], xp)]
+            verdicts = verdicts + xp.concatenate(lost, axis=1) @ terms.parsed.T
         if OF_PEOPLE[0] in values:
-            said = [f(values[name]) for name in OF_PEOPLE for f in (np.log, _log_rest)]
-            verdicts = verdicts + np.column_stack(said) @ terms.people.T
+            said = [log for name in OF_PEOPLE for log in _logs(values[name], xp)]
+            verdicts = verdicts + xp.concatenate(said, axis=1) @ terms.people.T
         first = terms.alike
         good, total, (no, every) = terms.good[first], terms.total[first], terms.ends[:, first]
-        rise, fall, both = (_log_rising(x[:, s], int(total.max())) for x in (a, b, a + b))
+        rise, fall, both = (_log_rising(x[:, s], int(total.max()), xp) for x in (a, b, a + b))
         log_good = rise[..., good] + fall[..., total - good] - both[..., total]
         done, undone = always[:, s, :, None], never[:, s, :, None]
-        chance = (1 - done - undone) * np.exp(log_good) + done * every + undone * no
-        of_verdicts = np.add.reduceat(np.exp(verdicts), first, axis=-1)[:, None]
+        chance = (1 - done - undone) * xp.exp(log_good) + done * every + undone * no
+        of_verdicts = _summed(xp.exp(verdicts), len(terms.task), first, xp)[:, None]
         tasks_at = np.flatnonzero(np.diff(terms.task[first], prepend=-1))
-        summed = np.add.reduceat(of_verdicts * chance, tasks_at, axis=-1)
-        joint += np.log(np.maximum(summed, 1e-300))[..., tasks.of[:, s]]
+        summed = _summed(of_verdicts * chance, len(first), tasks_at, xp)
+        joint = joint + xp.log(xp.maximum(summed, 1e-300))[..., tasks.of[:, s]]
     top = joint.max(axis=1, keepdims=True)
-    return top[:, 0] + np.log(np.einsum("z,szp->sp", weights, np.exp(joint - top)))
+    return top[:, 0] + xp.log((weights[:, None] * xp.exp(joint - top)).sum(axis=1))
 
 
-def _log_rest(share: np.ndarray) -> np.ndarray:
-    return np.log1p(-share)
+def _logs(share: Any, xp: Any) -> tuple[Any, Any]:
+    """Logarithms of a share and of its complement."""
+    return xp.log(share), xp.log1p(-share)
 
 
-def _log_rising(x: np.ndarray, most: int) -> np.ndarray:
+def _summed(values: Any, size: int, starts: np.ndarray, xp: Any) -> Any:
+    """Sums of the parts of the last axis, of length `size`, that begin at `starts`."""
+    if xp is np:
+        return np.add.reduceat(values, starts, axis=-1)
+    part = np.searchsorted(starts, np.arange(size), side="right") - 1
+    return values @ (part[:, None] == np.arange(len(starts))).astype(float)
+
+
+def _log_rising(x: Any, most: int, xp: Any = np) -> Any:
     """Logarithms of x (x + 1) … (x + n - 1), n from 0 to `most` on a last axis."""
-    steps = np.log(x[..., None] + np.arange(most))
-    return np.concatenate([np.zeros((*x.shape, 1)), np.cumsum(steps, axis=-1)], axis=-1)
+    steps = xp.log(x[..., None] + np.arange(most))
+    return xp.concatenate([xp.zeros_like(x)[..., None], xp.cumsum(steps, axis=-1)], axis=-1)
 
 
 def said_by_people(values: Values) -> np.ndarray:

@@ -13,17 +13,16 @@ from bayesjudge.attempts._likelihood import (
     SAID,
     UNPARSED,
     Tasks,
+    by_pattern,
     chances,
-    nodes_of,
     said_by_people,
 )
 from bayesjudge.attempts.closed_form import CHANCES, INDEPENDENT_TASKS, few_attempts, left_out
 from bayesjudge.attempts.data import Attempts
 from bayesjudge.core import methods
-from bayesjudge.core.counting import draw_patterns, weigh_patterns
-from bayesjudge.core.errors import checking, expect
+from bayesjudge.core.errors import Require, expect
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis
-from bayesjudge.core.model import BayesianModel, model_of
+from bayesjudge.core.model import BayesianModel, with_default
 from bayesjudge.core.priors import BetaPrior
 
 if TYPE_CHECKING:
@@ -133,6 +132,11 @@ class PersistentErrors(BayesianModel):
         known = self.pooling in ("separate", "full")
         expect("PersistentErrors", known, "must be 'separate' or 'full'", pooling=self.pooling)
 
+    def _suits(self, data: Attempts, require: Require) -> None:
+        self._require_priors(require, system=data.systems, person=data.people)
+        for name in ("sensitivity", "specificity") if self.pooling == "full" else ():
+            require(isinstance(getattr(self, name), BetaPrior), "one-prior", name=name)
+
     def _unread(self, data: Attempts) -> Collection[str]:
         read = {
             "pooling": len(data.systems) > 1,
@@ -165,10 +169,6 @@ class PersistentErrors(BayesianModel):
         shared = self.pooling == "full" and name not in ("prevalence", "people")
         if not isinstance(given, Mapping):
             return np.array([tuple(given)] * (1 if shared else len(names)))
-        with checking("PersistentErrors") as require:
-            missing = [s for s in names if s not in given]
-            require(not missing, f"{name} has no prior for {missing}")
-            require(not shared, "one-prior", name=name)
         return np.array([tuple(given[s]) for s in names])
 
     def _build(self, data: Attempts) -> pm.Model:
@@ -176,12 +176,12 @@ class PersistentErrors(BayesianModel):
         import pytensor.tensor as pt
 
         from bayesjudge.truth.components import Apart, BetaShares, RateErrors, prior_data
+        from bayesjudge.truth.likelihood import observe_counts
 
         dim = "system" if len(data.systems) > 1 else None
         rates = self.sensitivity, self.specificity, True
         tells = data.design.same_items
         tasks = Tasks.of_cells(data.states, tells, data.kinds)
-        group, orders, count = tasks.replicable(tells)
         coords = ({"system": data.systems} if dim else {}) | (
             {"person": data.people} if data.people else {}
         )
@@ -199,22 +199,12 @@ class PersistentErrors(BayesianModel):
             for name in OF_PEOPLE if data.people else ():
                 prior = prior_data(name, self.people, "person")
                 values |= {name: pm.Beta(name, *prior, dims="person")}
-            logs = _log_likelihood(tasks, values, len(data.systems))
-            model.add_coord("pattern", np.arange(len(group)))
-            held = [
-                pm.Data(f"task_{name}", column, dims="pattern")
-                for name, column in (("orders", orders), ("group", group), ("count", count))
-            ]
-            pm.CustomDist(
-                "tasks",
-                pt.concatenate([logs, np.zeros(len(group) - len(tasks.times))]),
-                *held,
-                logp=weigh_patterns,
-                random=draw_patterns,
-                signature="(p),(p),(p),(p)->(p)",
-                observed=held[2],
-                dims="pattern",
-            )
+            by_agent = pt.ones((1, len(data.systems)))
+            rows = {
+                name: value[None] if name in (*more, *OF_PEOPLE) else value * by_agent
+                for name, value in values.items()
+            }
+            observe_counts("tasks", by_pattern(tasks, rows, pt)[0], *tasks.replicable(tells))
         return model
 
     def _with_derived(self, data: Attempts, draws: xr.Dataset) -> xr.Dataset:
@@ -241,66 +231,4 @@ class PersistentErrors(BayesianModel):
 OF_SYSTEM = ("prevalence", "task_correlation", "always", "never")
 
 
-def _log_likelihood(tasks: Tasks, values: Mapping[str, Any], systems: int) -> Any:
-    """Log-likelihood of one task of each pattern; `_likelihood` has the same in arrays."""
-    import pytensor.tensor as pt
-
-    points, weights = nodes_of("shared_difficulty" in values)
-
-    def each(name: str) -> Any:
-        value = pt.atleast_1d(values[name])
-        return value * pt.ones(systems)
-
-    mean = each("prevalence")[:, None]
-    if len(points) > 1:
-        shared = values["shared_difficulty"]
-        normal = pt.sqrt(2.0) * pt.erfinv(2 * mean - 1)
-        at = (normal + pt.sqrt(shared) * points) / pt.sqrt(1 - shared)
-        mean = 0.5 * pt.erfc(-at / np.sqrt(2))
-    always, never = mean * each("always")[:, None], (1 - mean) * each("never")[:, None]
-    mean = pt.clip((mean - always) / (1 - always - never), 1e-12, 1 - 1e-12)
-    weight = (1 / each("task_correlation") - 1)[:, None]
-    a, b = mean * weight, (1 - mean) * weight
-    hit, right, again = each("sensitivity"), each("specificity"), values["persistence"]
-    joint = 0.0
-    for s, terms in enumerate(tasks.terms):
-        logs = pt.stack([pt.log(hit[s]), pt.log1p(-hit[s]), pt.log1p(-right[s]), pt.log(right[s])])
-        alone = pt.dot(terms.verdicts, logs) + pt.log1p(-again)
-        once = pt.dot(terms.drawn, logs) + terms.log_drawn + pt.log(again)
-        verdicts = pt.logaddexp(alone, once) + terms.log_ways
-        if "unparsed_good" in values:
-            lost = [f(each(name)[s]) for name in UNPARSED for f in (pt.log, lambda x: pt.log1p(-x))]
-            verdicts = verdicts + pt.dot(terms.parsed, pt.stack(lost))
-        if OF_PEOPLE[0] in values:
-            said = [f(values[name]) for name in OF_PEOPLE for f in (pt.log, lambda x: pt.log1p(-x))]
-            verdicts = verdicts + pt.dot(terms.people, pt.concatenate(said))
-        bad = terms.total - terms.good
-        done, undone = always[s][:, None], never[s][:, None]
-        good = (1 - done - undone) * pt.exp(_log_beta_ratio(a[s], b[s], terms.good, bad))
-        good += undone * terms.ends[0] + done * terms.ends[1]
-        sums = (np.arange(terms.task.max() + 1)[:, None] == terms.task).astype(float)
-        summed = pt.dot(pt.exp(verdicts) * good, sums.T)
-        joint += pt.log(pt.maximum(summed, 1e-300))[:, tasks.of[:, s]]
-    return pt.logsumexp(joint + np.log(weights)[:, None], axis=0)
-
-
-def _log_beta_ratio(a: Any, b: Any, good: np.ndarray, bad: np.ndarray) -> Any:
-    """Logarithms of B(a + good, b + bad)/B(a, b), nodes by terms, from products over attempts."""
-    import pytensor.tensor as pt
-
-    def rising(x: Any, most: int) -> Any:
-        steps = pt.log(x[:, None] + np.arange(max(most, 1)))
-        return pt.concatenate([pt.zeros((x.shape[0], 1)), pt.cumsum(steps, axis=1)], axis=1)
-
-    parts = ((a, good), (b, bad), (a + b, good + bad))
-    first, second, both = (rising(x, int(n.max(initial=0)))[:, n] for x, n in parts)
-    return first + second - both
-
-
-@model_of.register(Attempts)
-def suited(attempts: Attempts, model: PersistentErrors | None, subject: str) -> PersistentErrors:
-    """The model, or the default one; an error if the priors do not suit the agents."""
-    model = model or PersistentErrors()
-    for name in ("prevalence", "sensitivity", "specificity", "people"):
-        model._prior_of(name, attempts)
-    return model
+suited = with_default(Attempts, lambda attempts: PersistentErrors())

@@ -21,7 +21,7 @@ from bayesjudge.core import methods
 from bayesjudge.core.diagnosis import cautions_of, contradicted
 from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.estimate import Caution, Diagnosis
-from bayesjudge.core.model import BayesianModel, model_of
+from bayesjudge.core.model import BayesianModel, with_default
 from bayesjudge.core.prior_check import Key, count_in_draws, prior_table
 
 if TYPE_CHECKING:
@@ -207,10 +207,7 @@ def _beside_prior(
     )
 
 
-@model_of.register(Shifts)
-def suited(shifts: Shifts, model: NormalShifts | None = None, subject: str = "") -> NormalShifts:
-    """The model, or the default one; that it suits the shifts is checked when it is built."""
-    return model or NormalShifts()
+with_default(Shifts, lambda shifts: NormalShifts())
 
 
 def _unknown_noise(shifts: Shifts) -> tuple[Caution, ...]:

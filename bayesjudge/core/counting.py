@@ -44,12 +44,12 @@ def distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def draw_patterns(
-    density: Any, chosen: Any, group: Any, count: Any, rng: Any = None, size: Any = None
+    density: Any, group: Any, weight: Any, count: Any, rng: Any = None, size: Any = None
 ) -> np.ndarray:
     """Multinomial numbers of items within each group; the last pattern of it is the remainder."""
     groups = int(group.max()) + 1
     n = density.shape[-1] - groups
-    chance = np.exp(np.minimum(density, 0)) * chosen
+    chance = np.exp(np.minimum(density, 0)) * weight
     chance[n:] = np.maximum(1 - np.bincount(group[:n], chance[:n], groups), 0)
     items = np.bincount(group, count, groups).astype(int)
     order, patterns = np.argsort(group, kind="stable"), np.bincount(group)

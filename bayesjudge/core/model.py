@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bayesjudge.core.errors import InputError, checking, problem
+from bayesjudge.core.errors import InputError, Require, checking, problem
 from bayesjudge.core.estimate import Caution, Diagnosis, Interval, Target, of_passes
 from bayesjudge.core.methods import NUTS, Method
 from bayesjudge.core.priors import BetaPrior
@@ -90,6 +90,21 @@ class BayesianModel:
     def _method(self) -> Method:
         """Name of the estimator, for a report."""
         return NUTS
+
+    def _suits(self, data: Any, require: Require) -> None:
+        """Note why the model cannot be had from these data."""
+
+    def _require_priors(self, require: Require, **known: Sequence[str]) -> None:
+        """Note what has no prior, and priors of what is not there: of systems, say, by name."""
+        for field in fields(self):
+            prior = getattr(self, field.name)
+            if isinstance(prior, Mapping):
+                names = list(known[field.metadata["by"]])
+                missing = [name for name in names if name not in prior]
+                strange = [name for name in prior if name not in names]
+                require(not missing, f"{field.name} has no prior for {missing}")
+                about = {"name": field.name, "strange": strange, "names": names}
+                require(not strange, "other-priors", **about)
 
     def _quantities(self, data: Any) -> tuple[str, ...]:
         """Variables of the posterior that answer the question."""
@@ -184,6 +199,20 @@ def model_of(data: Any, model: Any = None, subject: str = "model") -> Any:
     Each module registers its own for its data class.
     """
     raise InputError(subject, [problem("not-data", kind=type(data).__name__)])
+
+
+def with_default(
+    data_class: type, default: Callable[[Any], BayesianModel]
+) -> Callable[[Any, Any, str], Any]:
+    """Register the models of a data class: `default` makes one of data, `_suits` refuses others."""
+
+    def suited(data: Any, model: Any = None, subject: str = "model") -> Any:
+        chosen = default(data) if model is None else model
+        with checking(subject) as require:
+            chosen._suits(data, require)
+        return chosen
+
+    return model_of.register(data_class, suited)
 
 
 def _in_words(value: Any) -> str:

@@ -163,9 +163,9 @@ def _of_counts(
     expect("exact", counts.has_quadrature, "no-quadrature", kind=kind)
     model = model or (PredictiveValues() if counts.predictive else ErrorRates())
     if isinstance(model, PooledErrorRates) and target == "population":
-        return pooled_estimate(counts, suited(counts, model, "exact"), ci_prob, interval)  # type: ignore[arg-type]
+        return pooled_estimate(counts, suited(counts, model, "exact"), ci_prob, interval)
     with checking("exact") as require:
-        model._suits_priors(counts, require)
+        model._require_priors(require, system=counts.systems or ())
         if not counts.predictive:
             known = isinstance(model, ErrorRates) and not model._pools
             require(

@@ -15,14 +15,14 @@ from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis, Interval, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import Method
-from bayesjudge.core.model import model_of
+from bayesjudge.core.model import with_default
 from bayesjudge.core.prior_check import prior_table
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence._boundary import depths_in_draws, depths_of, near_an_end
 from bayesjudge.prevalence._bounds import of_draws, of_sum
 from bayesjudge.prevalence._prior_check import informs, table_of
 from bayesjudge.prevalence.cautions import OVERALL
-from bayesjudge.prevalence.data import Counts, require_counts
+from bayesjudge.prevalence.data import Counts
 from bayesjudge.prevalence.diagnosis import diagnose, granted
 from bayesjudge.truth.components import (
     Apart,
@@ -57,19 +57,7 @@ class _PrevalenceModel(OneJudge):
     """What the models have in common."""
 
     def _suits(self, counts: Counts, require: Any) -> None:
-        """Note why the model cannot be had from these counts."""
-        self._suits_priors(counts, require)
-
-    def _suits_priors(self, counts: Counts, require: Any) -> None:
-        for name, prior in vars(self).items():
-            if not isinstance(prior, Mapping):
-                continue
-            systems = counts.systems or ()
-            require(counts.systems is not None, f"{name}: one prior each needs several systems")
-            missing = [s for s in systems if s not in prior]
-            require(not missing, f"{name} has no prior for {missing}")
-            strange = [s for s in prior if s not in systems]
-            require(not strange, f"{name} has priors for {strange}; there are {list(systems)}")
+        self._require_priors(require, system=counts.systems or ())
 
     def _require_labels(self, counts: Counts, require: Any) -> None:
         systems = [
@@ -649,14 +637,7 @@ def _beside_prior(
     return table_of(counts, model, rng, stated)
 
 
-@model_of.register(Counts)
-def suited(counts: Counts, model: PrevalenceModel | None, subject: str) -> PrevalenceModel:
-    """The model, or the default one; an error if the counts do not suit it."""
-    require_counts(counts, subject.removeprefix("prevalence."))
-    model = model or default_model(counts)
-    with checking(subject) as require:
-        model._suits(counts, require)
-    return model
+suited = with_default(Counts, default_model)
 
 
 def _require_rates(counts: Counts, require: Any) -> None:

@@ -17,7 +17,7 @@ from bayesjudge.core import methods
 from bayesjudge.core.diagnosis import cautions_of, contradicted
 from bayesjudge.core.errors import InputError, checking, expect, problem
 from bayesjudge.core.estimate import Caution, Diagnosis
-from bayesjudge.core.model import BayesianModel, model_of
+from bayesjudge.core.model import BayesianModel, with_default
 from bayesjudge.core.prior_check import Key, count_in_draws, prior_table
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.ratings.cautions import (
@@ -502,10 +502,7 @@ def _beside_prior(
     )
 
 
-@model_of.register(Ratings)
-def suited(ratings: Ratings, model: ResponseSets | None = None, subject: str = "") -> ResponseSets:
-    """The model, or the default one; that it suits the ratings is checked when it is built."""
-    return model or ResponseSets()
+with_default(Ratings, lambda ratings: ResponseSets())
 
 
 def _shares(

@@ -15,7 +15,7 @@ from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import Method
-from bayesjudge.core.model import BayesianModel, model_of
+from bayesjudge.core.model import BayesianModel, with_default
 from bayesjudge.core.prior_check import Key, count_in_draws, prior_table
 from bayesjudge.repeats.checks import DRAWN, EXCHANGEABLE, usable
 from bayesjudge.repeats.components import (
@@ -417,12 +417,7 @@ def _beside_prior(
     )
 
 
-@model_of.register(Scores)
-def suited(
-    scores: Scores, model: CumulativeLogit | None = None, subject: str = ""
-) -> CumulativeLogit:
-    """The model, or the default one; that it suits the scores is checked when it is built."""
-    return model or CumulativeLogit()
+with_default(Scores, lambda scores: CumulativeLogit())
 
 
 # From draws of the model to the units of the scale -----------------------------------------------

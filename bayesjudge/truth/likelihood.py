@@ -340,23 +340,40 @@ def log_patterns(table: Verdicts, log_share: Any, log_errors: Any, errors: Compo
 
 def observe_patterns(table: Verdicts, log_share: Any, log_errors: Any, errors: Component) -> None:
     """How many items have the responses and label of each row, and how many have any others."""
+    log_p = log_patterns(table, log_share, log_errors, errors)
+    patterns = Patterns.of(table)
+    observe_counts(
+        "items", log_p, patterns.group, patterns.chosen, patterns.count, names=patterns.names
+    )
+
+
+def observe_counts(
+    name: str,
+    log_p: Any,
+    group: np.ndarray,
+    weight: np.ndarray,
+    count: np.ndarray,
+    names: Any = None,
+) -> None:
+    """How many items of a group have each pattern.
+
+    The last pattern of each group stands for any other, of which `log_p`, the logarithm of each
+    pattern's probability but for its weight, has none.
+    """
     import pymc as pm
     import pytensor.tensor as pt
 
-    log_p = log_patterns(table, log_share, log_errors, errors)
-    patterns = Patterns.of(table)
-    pm.modelcontext(None).add_coord("pattern", patterns.names)
-    group = pm.Data("group_of_pattern", patterns.group.astype("int32"), dims="pattern")
-    chosen = pm.Data("chosen_share", patterns.chosen, dims="pattern")
-    count = pm.Data("count", patterns.count, dims="pattern")
+    pm.modelcontext(None).add_coord("pattern", np.arange(len(group)) if names is None else names)
+    values = {"group_of_pattern": group.astype("int32"), "weight_of_pattern": weight}
+    held = [pm.Data(n, v, dims="pattern") for n, v in (values | {"count": count}).items()]
     pm.CustomDist(
-        "items",
-        pt.concatenate([log_p, pt.zeros(patterns.groups)]),  # others only fill replicates
-        *(chosen, group, count),
+        name,
+        pt.concatenate([log_p, pt.zeros(int(group.max()) + 1)]),  # others only fill replicates
+        *held,
         logp=weigh_patterns,
         random=draw_patterns,
         signature="(p),(p),(p),(p)->(p)",
-        observed=count,
+        observed=held[-1],
         dims="pattern",
     )
 

@@ -30,11 +30,6 @@ class Patterns:
     group: np.ndarray
     chosen: np.ndarray  #: share of the items with these responses that are labelled, or are not
 
-    @property
-    def groups(self) -> int:
-        """How many sets there are."""
-        return int(self.group.max()) + 1
-
     @classmethod
     def of(cls, table: Verdicts) -> Patterns:
         """Group the patterns of `table`."""

@@ -16,7 +16,7 @@ import bayesjudge as bj
 from bayesjudge import attempts as module
 from bayesjudge import datasets
 from bayesjudge.attempts import Attempts, PersistentErrors
-from bayesjudge.attempts._likelihood import PLAIN, Tasks, _by_pattern, chances, log_likelihood
+from bayesjudge.attempts._likelihood import PLAIN, Tasks, by_pattern, chances, log_likelihood
 from bayesjudge.attempts.closed_form import _corrected, _rates, _sums, unbiased
 from bayesjudge.core import methods
 
@@ -544,7 +544,7 @@ def test_tasks_that_could_have_been_each_other_have_probability_one(kinds, tells
     tasks = Tasks.of_cells(np.array(cells)[:, None], tells, kinds)
     values = of_rates() | ({n: np.array(v) for n, v in PEOPLE} if kinds is SAID else {})
     group, orders, _ = tasks.replicable(tells)
-    chance = np.exp(_by_pattern(tasks, values)[0]) * orders[: len(cells)]
+    chance = np.exp(by_pattern(tasks, values)[0]) * orders[: len(cells)]
     assert np.bincount(group[: len(cells)], chance) == pytest.approx(np.ones(groups), abs=1e-10)
 
 

@@ -199,7 +199,7 @@ def test_chances_of_all_rows_that_a_group_can_have_sum_to_1(name):
     chances = np.bincount(group[:n], np.exp(density[:n]) * orders[:n])
     np.testing.assert_allclose(chances, 1, atol=1e-9)
     rng = np.random.default_rng(1)
-    drawn = draw_patterns(density, orders, group, count, rng)
+    drawn = draw_patterns(density, group, orders, count, rng)
     np.testing.assert_array_equal(np.bincount(group, drawn), np.bincount(group, count))
     assert not drawn[n:].any()
 

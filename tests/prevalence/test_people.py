@@ -330,7 +330,7 @@ def test_what_people_say_is_what_those_say_whose_labels_did_not_choose():
     assert made["people_pass"].low < 0.9 * 0.85 + 0.1 * 0.15 < made["people_pass"].high
     assert any("ann1" in one.text for one in made.assumptions if one.id == "people-identified")
     stated = people.PeopleErrors(people=dict.fromkeys(counts.people, bj.BetaPrior(20, 2)))
-    with refused("ann1", id="other-people"):
+    with refused("ann1", id="other-priors"):
         P.exact(counts, stated)  # ann1's rates among the chosen items are any
 
 

@@ -12,7 +12,7 @@ from bayesjudge.core import methods
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Diagnosis
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.model import model_of
+from bayesjudge.core.model import with_default
 from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.classes.data import SOURCE, ClassCounts
 from bayesjudge.prevalence.diagnosis import diagnose
@@ -255,10 +255,4 @@ def default_model(counts: ClassCounts) -> ClassModel:
     return PredictiveShares() if by_verdict or counts.propensity is not None else Confusions()
 
 
-@model_of.register(ClassCounts)
-def suited(counts: ClassCounts, model: ClassModel | None, subject: str) -> ClassModel:
-    """The model, or the default one; an error if the counts do not suit it."""
-    model = model or default_model(counts)
-    with checking(subject) as require:
-        model._suits(counts, require)
-    return model
+suited = with_default(ClassCounts, default_model)

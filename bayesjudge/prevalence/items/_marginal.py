@@ -27,6 +27,8 @@ from bayesjudge.prevalence.items.data import UNLABELLED, Items
 from bayesjudge.truth.effects import TINY, Operation, centre, quadrature, summed_products
 
 RATES = ("prevalence", "sensitivity", "specificity")
+#: Log probability of a truth that a label rules out: exp of it is 0, and it has a gradient.
+RULED_OUT = -1e6
 #: Powers up to it are products.
 FEW = 40
 #: Numbers of an array that `by_pattern` holds at once.
@@ -385,12 +387,6 @@ class Rows(Operation):
         return compiled(of_rows)
 
 
-def evaluate_numpy(items: Items, spec: Any, point: dict[str, Any], nodes: dict[str, int]) -> float:
-    """Compute the same log-likelihood from rates and spreads, in plain arrays."""
-    arguments = {name: np.asarray(value, float)[None] for name, value in point.items()}
-    return float(Answers.of(items).count @ by_pattern(items, spec, arguments, nodes)[0])
-
-
 def by_pattern(
     items: Items, spec: Any, draws: dict[str, np.ndarray], nodes: dict[str, int]
 ) -> np.ndarray:
@@ -398,62 +394,76 @@ def by_pattern(
 
     Draws have a leading axis; rates of several systems have another.
     """
-    answers, judge = Answers.of(items), items.repeats == "judge" and items.repeated
-    size, effects = len(draws["prevalence"]), spec._effects(items)
-    at, weight = {}, {}
+    answers, effects = Answers.of(items), spec._effects(items)
+    size, at, weight = len(draws["prevalence"]), {}, {}
     for name, n in nodes.items():
         points, weight[name] = quadrature(n) if name in effects else (np.zeros(1), np.ones(1))
         at[name] = points * draws[f"{name}_spread"][:, None] if name in effects else points[None]
     none, interaction = (np.zeros((1, 1)), np.ones(1)), (at["interaction"], weight["interaction"])
-    truth, verdict = (none, interaction) if judge else (interaction, none)
+    truth, verdict = (none, interaction) if judge_repeats(items) else (interaction, none)
     prevalence, q1, q0 = (draws[name].reshape(size, -1) for name in RATES)
-    x = _centred(prevalence, at["difficulty"], truth[0], weight["difficulty"], truth[1])
     leniency = at["leniency"], verdict[0], weight["leniency"], verdict[1]
-    y = {0: _centred(1 - q0, *leniency), 1: _centred(q1, *leniency)}
-    inner = np.log(truth[1])[:, None, None] + np.log(verdict[1])
-    outer = np.log(np.maximum(weight["difficulty"], 1e-300))[:, None]
-    outer = outer + np.log(np.maximum(weight["leniency"], 1e-300))
-    logs = np.empty((size, len(answers.count)))
-    each = max(1, LARGEST // (x[0, 0].size * y[0][0, 0].size + len(answers.system) * outer.size))
-    for begin in range(0, size, each):
-        now = slice(begin, begin + each)
-        logits = x[now], {z: value[now] for z, value in y.items()}
-        # the last answer is that of a system without a row
-        log_f = np.zeros((len(x[now]), len(answers.system) + 1, *outer.shape))
-        for k, (s, cells) in enumerate(zip(answers.system, answers.cells, strict=True)):
-            rows = _of_answer(cells, *_chances(logits, s), judge, items.design.same_items)
-            log_f[:, k] = logsumexp(rows + inner, axis=(2, 4))
-        joint = outer + sum(log_f[:, answers.answer_of[:, s]] for s in range(len(items.systems)))
-        logs[now] = logsumexp(joint, axis=(2, 3))
-    return logs
+    difficulty = at["difficulty"], truth[0], weight["difficulty"], truth[1]
+    logits = [
+        _centred(prevalence, *difficulty), _centred(q1, *leniency), _centred(1 - q0, *leniency)
+    ]  # fmt: skip
+    weights = weight["difficulty"], weight["leniency"], interaction[1]
+    held = answers.cells, answers.system, answers.answer_of
+    outer, inner = weights[0].size * weights[1].size, interaction[1].size
+    numbers = sum(x[0].size for x in logits)
+    numbers += outer * max(len(answers.system) * inner, answers.answer_of.size)
+    each = max(1, LARGEST // numbers)
+    blocks = [[x[begin : begin + each] for x in logits] for begin in range(0, size, each)]
+    return np.concatenate([log_chances(items, *held, block, weights, np) for block in blocks])
 
 
-def _chances(logits: tuple[np.ndarray, dict[int, np.ndarray]], s: int) -> tuple[Any, Any, Any]:
-    """Logarithms by truth of it, of a fail and of a pass; axes draw, a, c, b and d."""
-    x, y = logits[0][:, s, :, :, None, None], {z: v[:, s, None, None] for z, v in logits[1].items()}
-    truth = {0: -np.logaddexp(0, x), 1: -np.logaddexp(0, -x)}
-    failed = {z: -np.logaddexp(0, v) for z, v in y.items()}
-    return truth, failed, {z: failed[z] + v for z, v in y.items()}
-
-
-def _of_answer(
-    cells: np.ndarray, truth: Any, failed: Any, passed: Any, judge: bool, tells: bool
+def log_chances(
+    items: Items, cells: Any, system: Any, answer_of: Any, logits: Any, weights: Any, xp: Any
 ) -> Any:
-    """Log-likelihood of the rows of one system for one item."""
-    known = {0: cells[:2], 1: cells[2:4]}
-    if judge:
-        labelled = [z for z in (0, 1) if known[z].any()]
-        fails, passes = cells[::2].sum(), cells[1::2].sum()
-        seen = {z: fails * failed[z] + passes * passed[z] for z in (0, 1)}
-        logs = {z: seen[z] + (truth[z] if tells or not labelled else 0 * truth[z]) for z in (0, 1)}
-        return logs[labelled[0]] if labelled else np.logaddexp(logs[0], logs[1])
-    rows = 0.0
-    for z in (0, 1):
-        rows = rows + known[z][0] * failed[z] + known[z][1] * passed[z]
-        rows = rows + (known[z].sum() if tells else 0) * truth[z]
-    for n, seen in ((cells[4], failed), (cells[5], passed)):
-        rows = rows + (n * np.logaddexp(truth[0] + seen[0], truth[1] + seen[1]) if n else 0.0)
-    return rows
+    """Log probability of the rows of an item of each pattern, in one order.
+
+    Logits of a good output (…, system, a, c), of a pass on a good and on a bad one (…, system, b,
+    d), and weights of the nodes of a, of b, and of c or d; as arrays or in a graph.
+    """
+    log_a, log_b, log_inner = map(xp.log, weights)
+    n = [cells[:, i, None, None] for i in range(6)]
+    good, hit, wrong = (part[..., system, :, :] for part in logits)
+    # by truth, bad and good: of it (…, answer, a, c), and of a fail and a pass (…, answer, b, d)
+    truth = _log_sigmoid(-good, xp), _log_sigmoid(good, xp)
+    failed = _log_sigmoid(-wrong, xp), _log_sigmoid(-hit, xp)
+    passed = _log_sigmoid(wrong, xp), _log_sigmoid(hit, xp)
+    known, tells = (n[0] + n[1], n[2] + n[3]), int(items.design.same_items)
+    log_sum = logsumexp if xp is np else xp.logsumexp
+    if judge_repeats(items):  # one truth for all verdicts, which a label tells
+        fails, passes = n[0] + n[2] + n[4], n[1] + n[3] + n[5]
+        asked = xp.where(known[0] + known[1] > 0, tells, 1)
+        of_truth = []
+        for z in (0, 1):
+            own = asked * truth[z] + xp.where(known[1 - z] > 0, RULED_OUT, 0.0)
+            given = log_sum(fails * failed[z] + passes * passed[z] + log_inner, axis=-1)
+            of_truth.append(own + given[..., None, :])
+        answers = xp.logaddexp(*of_truth)
+    else:
+        wide = [term[..., None] for term in truth]  # answer, a, c, b
+        fail, a_pass = ([term[..., None, None, :, 0] for term in part] for part in (failed, passed))
+        rows = n[4][..., None] * xp.logaddexp(wide[0] + fail[0], wide[1] + fail[1])
+        rows = rows + n[5][..., None] * xp.logaddexp(wide[0] + a_pass[0], wide[1] + a_pass[1])
+        for z in (0, 1):
+            rows = rows + n[2 * z][..., None] * fail[z] + n[2 * z + 1][..., None] * a_pass[z]
+            rows = rows + (known[z] * tells)[..., None] * wide[z]
+        answers = log_sum(rows + log_inner[:, None], axis=-2)
+    none = xp.zeros_like(answers[..., :1, :, :])  # -1 is the answer of a system without a row
+    joint = xp.concatenate([answers, none], axis=-3)[..., answer_of, :, :].sum(axis=-3)
+    return log_sum(joint + log_a[:, None] + log_b, axis=(-2, -1))
+
+
+def judge_repeats(items: Items) -> bool:
+    """Whether outputs are judged again and again."""
+    return items.repeats == "judge" and items.repeated
+
+
+def _log_sigmoid(x: Any, xp: Any) -> Any:
+    return -np.logaddexp(0, -x) if xp is np else -xp.softplus(-x)
 
 
 def _centred(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,23 +10,29 @@ import pymc as pm
 import pytensor.tensor as pt
 from scipy.special import expit, gammaln
 
-from bayesjudge.core.counting import distinct, draw_patterns, weigh_patterns
+from bayesjudge.core.counting import distinct
 from bayesjudge.core.distributions import half_normal
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.predictive import draw_together, observed_values
 from bayesjudge.core.prior_check import Key, count_in_draws
 from bayesjudge.prevalence import _pymc as part_1
-from bayesjudge.prevalence.items._marginal import RATES, Answers, Rows
+from bayesjudge.prevalence.items._marginal import (
+    RATES,
+    Answers,
+    Rows,
+    by_pattern,
+    judge_repeats,
+    log_chances,
+)
 from bayesjudge.prevalence.items.data import UNLABELLED, Items
 from bayesjudge.truth.effects import Centre, centre, quadrature
+from bayesjudge.truth.likelihood import observe_counts
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: Verdicts that are drawn at once.
 MOST_NUMBERS = 5_000_000
-#: Log probability of a truth that a label rules out: exp of it is 0, and it has a gradient.
-RULED_OUT = -1e6
 #: Newton steps from a share of the population to its logit on an average item.
 STEPS = 4
 EFFECTS = ("difficulty", "leniency", "interaction")
@@ -184,7 +190,7 @@ def draw_rows(
         spread[name] = free[f"{name}_spread"]
         each = size if name == "interaction" else (*size[:2], 1)
         drawn[name] = drawn[name] + spread[name][:, None, None] * rng.standard_normal(each)
-    at_each_item = "leniency" if _judge_repeats(items) else "difficulty"
+    at_each_item = "leniency" if judge_repeats(items) else "difficulty"
     points, weights = quadrature(spec.nodes)
 
     def logits(name: str, share: np.ndarray) -> np.ndarray:
@@ -229,7 +235,7 @@ def _verdicts(items: Items) -> _Verdicts:
         i = 2 * i + (t != UNLABELLED)
     names, i = np.unique(i, return_inverse=True)
     output = np.arange(i.size)
-    if _judge_repeats(items):
+    if judge_repeats(items):
         output = np.unique([i, s], axis=1, return_inverse=True)[1].ravel()
     first = np.unique(output, return_index=True)[1]
     return _Verdicts(names, i, s, v, output, first, np.where(t[first] == UNLABELLED, -1, t[first]))
@@ -263,7 +269,7 @@ def _nodes(spread: Any, points: Any, weight: Any) -> tuple[Any, Any]:
 def _pairs(items: Items, effects: Mapping[str, Any]) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
     """Effects on the truth, and on the verdict; the interaction is on what repeats."""
     none = _nodes(*NO_EFFECT) if isinstance(effects["interaction"], tuple) else 0.0
-    interaction, judge = effects["interaction"], _judge_repeats(items)
+    interaction, judge = effects["interaction"], judge_repeats(items)
     truth = (effects["difficulty"], none if judge else interaction)
     return truth, (effects["leniency"], interaction if judge else none)
 
@@ -300,7 +306,7 @@ def _add_likelihood(items: Items, answers: Answers, nodes: _Nodes) -> None:
     """The likelihood with its gradient, for the sampler."""
     held = _held(items, answers)
     count = pm.Data("pattern_count", np.asarray(answers.count, float), dims="seen_pattern")
-    judge = _judge_repeats(items)
+    judge = judge_repeats(items)
     if judge:
         logits, interaction = (nodes.good[:, :, 0], nodes.hit, nodes.wrong), nodes.d
     else:
@@ -315,66 +321,12 @@ def _add_likelihood(items: Items, answers: Answers, nodes: _Nodes) -> None:
 
 def _observe_patterns(items: Items, answers: Answers, nodes: _Nodes) -> None:
     """How many items have the rows of each pattern, and how many have any others."""
-    log_p = _log_chances(items, _held(items, answers), nodes)
+    logits = nodes.good, nodes.hit, nodes.wrong
+    weights = nodes.a[1], nodes.b[1], (nodes.d if judge_repeats(items) else nodes.c)[1]
+    cells, system, answer_of = _held(items, answers)
+    log_p = log_chances(items, cells, system, answer_of, logits, weights, pt)
     log_p = pt.specify_shape(log_p, len(answers.count))  # PyMC would seek it through all of them
-    group, orders, count = grouped(items, answers)
-    groups = int(group.max()) + 1
-    pm.modelcontext(None).add_coord("pattern", np.arange(group.size))
-    data = {"pattern_group": group.astype("int32"), "pattern_orders": orders}
-    data["pattern_count"] = count
-    held = [pm.Data(name, value, dims="pattern") for name, value in data.items()]
-    pm.CustomDist(
-        "items",
-        pt.concatenate([log_p, pt.zeros(groups)]),  # others only fill replicates
-        *(held[1], held[0], held[2]),
-        logp=weigh_patterns,
-        random=draw_patterns,
-        signature="(p),(p),(p),(p)->(p)",
-        observed=held[2],
-        dims="pattern",
-    )
-
-
-def _log_chances(items: Items, held: Sequence[Any], nodes: _Nodes) -> Any:
-    """Log probability of the rows of an item of each pattern, in one order."""
-    answers = _log_answers(items, held[0], held[1], nodes)
-    none = pt.zeros_like(answers[:1])  # -1 is the answer of a system without a row
-    joint = pt.concatenate([answers, none])[held[2]].sum(axis=1)
-    return pt.logsumexp(joint + pt.log(nodes.a[1])[:, None] + pt.log(nodes.b[1]), axis=(1, 2))
-
-
-def _log_answers(items: Items, cells: Any, system: Any, nodes: _Nodes) -> Any:
-    """Log probability of each answer at the nodes of a and b."""
-    n = [cells[:, i, None, None] for i in range(len(CELLS))]
-    # by truth: of it (answer, a, c), and of a pass and a fail (answer, b, d)
-    truth = [-pt.softplus(sign * nodes.good)[system] for sign in (1, -1)]
-    passed, failed = (
-        [-pt.softplus(sign * part)[system] for part in (nodes.wrong, nodes.hit)] for sign in (-1, 1)
-    )
-    known, tells = [n[0] + n[1], n[2] + n[3]], int(items.design.same_items)
-    if _judge_repeats(items):  # one truth for all verdicts, which a label tells
-        fails, passes = n[0] + n[2] + n[4], n[1] + n[3] + n[5]
-        asked = pt.maximum(pt.eq(known[0] + known[1], 0), tells)
-        ruled_out = [pt.where(known[1 - z] > 0, RULED_OUT, 0.0) for z in (0, 1)]
-        log_d = pt.log(nodes.d[1])
-        of_truth = [(asked * truth[z] + ruled_out[z])[:, :, 0, None] for z in (0, 1)]
-        given = [
-            pt.logsumexp(fails * failed[z] + passes * passed[z] + log_d, axis=2)[:, None]
-            for z in (0, 1)
-        ]
-        return pt.logaddexp(*(term + other for term, other in zip(of_truth, given, strict=True)))
-    wide = [term[:, :, :, None] for term in truth]  # answer, a, c, b
-    fail, a_pass = ([term[:, None, None, :, 0] for term in part] for part in (failed, passed))
-    rows = n[4][..., None] * pt.logaddexp(wide[0] + fail[0], wide[1] + fail[1])
-    rows += n[5][..., None] * pt.logaddexp(wide[0] + a_pass[0], wide[1] + a_pass[1])
-    for z in (0, 1):
-        rows += n[2 * z][..., None] * fail[z] + n[2 * z + 1][..., None] * a_pass[z]
-        rows += (known[z] * tells)[..., None] * wide[z]
-    return pt.logsumexp(rows + pt.log(nodes.c[1])[:, None], axis=2)
-
-
-def _judge_repeats(items: Items) -> bool:
-    return items.repeats == "judge" and items.repeated
+    observe_counts("items", log_p, *grouped(items, answers))
 
 
 def grouped(items: Items, answers: Answers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -476,7 +428,6 @@ def change_with_nodes(fit: Fit) -> float:
 
 
 def log_likelihood(items: Items, spec: Any, point: dict[str, Any]) -> float:
-    """Log-likelihood of rates and spreads, compiled once for all."""
-    from bayesjudge.prevalence.items._marginal import evaluate_numpy
-
-    return evaluate_numpy(items, spec, point, nodes_of(spec))
+    """Log-likelihood of rates and spreads."""
+    draw = {name: np.asarray(value, float)[None] for name, value in point.items()}
+    return float(Answers.of(items).count @ by_pattern(items, spec, draw, nodes_of(spec))[0])

@@ -12,7 +12,7 @@ from bayesjudge.core import methods
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis, Interval, Target
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.model import BayesianModel, model_of
+from bayesjudge.core.model import BayesianModel, with_default
 from bayesjudge.core.prior_check import prior_table
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence._boundary import depths_in_draws, near_an_end
@@ -128,12 +128,7 @@ class ItemEffects(BayesianModel):
     def _suits(self, items: Items, require: Any) -> None:
         tells = "error_rates" in items.design.identifies or items.design.same_items
         require(tells, f"labels {items.design.name!r} do not tell the judge's rates")
-        for name, prior in vars(self).items():
-            if isinstance(prior, Mapping):
-                missing = [s for s in items.systems if s not in prior]
-                require(not missing, f"{name} has no prior for {missing}")
-                strange = [s for s in prior if s not in items.systems]
-                require(not strange, f"{name} has priors for {strange}: {list(items.systems)}")
+        self._require_priors(require, system=items.systems)
 
     def _diagnosis(self, items: Items) -> Diagnosis:
         effects = (NORMAL_EFFECTS,) if self._effects(items) else ()
@@ -227,13 +222,7 @@ def _beside_prior(
     return table_beside_prior(items, model, rng)
 
 
-@model_of.register(Items)
-def suited(items: Items, model: ItemEffects | None, subject: str) -> ItemEffects:
-    """The model, or the default one; an error if the data do not suit it."""
-    model = model or ItemEffects()
-    with checking(subject) as require:
-        model._suits(items, require)
-    return model
+with_default(Items, lambda items: ItemEffects())
 
 
 def _unresolved(fit: Fit) -> list[Caution]:

@@ -133,14 +133,7 @@ class PeopleErrors(LatentTruth):
 
     def _suits(self, counts: PeopleCounts, require: Any) -> None:
         """Note why the model cannot be had from these counts."""
-        of = {"prevalence": counts.systems or (), "people": counts.unchosen}
-        for name, names in of.items():
-            prior = getattr(self, name)
-            if isinstance(prior, Mapping):
-                missing = [level for level in names if level not in prior]
-                strange = [level for level in prior if level not in names]
-                require(not missing, f"{name} has no prior for {missing}")
-                require(not strange, "other-people", name=name, strange=strange, names=list(names))
+        self._require_priors(require, system=counts.systems or (), person=counts.unchosen)
 
     def _unread(self, data: PeopleCounts) -> tuple[str, ...]:
         return () if data.systems else ("pooling",)

@@ -14,7 +14,7 @@ from bayesjudge.core import methods
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Diagnosis
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.model import model_of
+from bayesjudge.core.model import with_default
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence.diagnosis import diagnose
 from bayesjudge.prevalence.scores.cautions import not_rising
@@ -380,13 +380,7 @@ def default_model(scores: Scores) -> ScoreModel:
     return TruthGivenScore() if by_score or scores.propensity is not None else ScoreGivenTruth()
 
 
-@model_of.register(Scores)
-def suited(scores: Scores, model: ScoreModel | None, subject: str) -> ScoreModel:
-    """The model, or the default one; an error if the scores do not suit it."""
-    model = model or default_model(scores)
-    with checking(subject) as require:
-        model._suits(scores, require)
-    return model
+with_default(Scores, default_model)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from bayesjudge.pass_share.closed_form import INDEPENDENT
 from bayesjudge.pass_share.data import Passes
 
 from bayesjudge.core.estimate import Diagnosis
-from bayesjudge.core.model import BayesianModel, model_of
+from bayesjudge.core.model import BayesianModel, with_default
 from bayesjudge.core.priors import BetaPrior
 
 if TYPE_CHECKING:
@@ -59,7 +59,4 @@ class PassShare(BayesianModel):
         return model
 
 
-@model_of.register(Passes)
-def suited(passes: Passes, model: PassShare | None, subject: str) -> PassShare:
-    """The model, or the default one."""
-    return model or PassShare()
+with_default(Passes, lambda passes: PassShare())
