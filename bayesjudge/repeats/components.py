@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit, ndtri
+from scipy.special import expit, log_expit, ndtri
 
 from bayesjudge.core.errors import checking
 
@@ -163,26 +163,39 @@ def in_chunks(draws: int, numbers: int) -> list[slice]:
     return [slice(i, i + size) for i in range(0, draws, size)]
 
 
-def cutpoints(value_share: Any) -> np.ndarray:
+def cutpoints(value_share: Any, xp: Any = np) -> Any:
     """Cutpoints (..., step) on the logit scale, from the shares of values (..., value) of an
     average item; both sums are positive, so that neither tail loses digits.
     """
-    share = np.asarray(value_share, float)
+    share = np.asarray(value_share, float) if xp is np else value_share
     above = share[..., ::-1].cumsum(axis=-1)[..., ::-1]
-    return np.log(share.cumsum(axis=-1)[..., :-1]) - np.log(above[..., 1:])
+    return xp.log(share.cumsum(axis=-1)[..., :-1]) - xp.log(above[..., 1:])
 
 
-def stretched(cuts: Any, stretch: Any) -> np.ndarray:
+def stretched(cuts: Any, stretch: Any, xp: Any = np) -> Any:
     """Widen the gaps between cutpoints (..., step) by factors with logarithms `stretch` (..., gap).
 
     Their mean stays where it is, weighted by the slope of the average item's share above each:
     a stretch changes the scatter of scores and, to first order, not their mean.
     """
-    gaps = np.diff(cuts) * np.exp(np.asarray(stretch, float))
-    moved = np.concatenate([np.zeros((*gaps.shape[:-1], 1)), gaps.cumsum(axis=-1)], axis=-1)
-    weights = expit(cuts) * expit(-cuts)
+    gaps = xp.diff(cuts, axis=-1) * xp.exp(stretch)
+    moved = xp.concatenate([xp.zeros_like(gaps[..., :1]), gaps.cumsum(axis=-1)], axis=-1)
+    weights = 1 / (2 + 2 * xp.cosh(cuts))
     off = (weights * (cuts - moved)).sum(axis=-1) / weights.sum(axis=-1)
     return moved + off[..., None]
+
+
+def log_chances(below: Any, xp: Any = np) -> Any:
+    """Log probability of each value, from the logits (..., step) of a score below each cutpoint.
+
+    A difference of two shares is a product: no digits are lost where both are near 1.
+    """
+    log_below, log_above = (
+        log_expit(x) if xp is np else -xp.softplus(-x) for x in (below, -below)
+    )  # fmt: skip
+    gaps = xp.log(-xp.expm1(-xp.diff(below, axis=-1)))
+    between = log_below[..., 1:] + log_above[..., :-1] + gaps
+    return xp.concatenate([log_below[..., :1], between, log_above[..., -1:]], axis=-1)
 
 
 def grid(nodes: int) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-from scipy.special import log_expit
 
 from bayesjudge.core import methods
 from bayesjudge.core.diagnosis import cautions_of, contradicted
@@ -27,6 +26,7 @@ from bayesjudge.repeats.components import (
     in_chunks,
     item_scores,
     judge_nodes,
+    log_chances,
     noise_at,
     stretched,
 )
@@ -269,7 +269,9 @@ class CumulativeLogit(BayesianModel):
 
     def _cutpoints(self, share: Any, clear: Mapping[str, bool] | None) -> Any:
         """Cutpoints of all cells, or by judge."""
-        return _cutpoints_of(share)
+        import pytensor.tensor as pt
+
+        return cutpoints(share, pt)
 
     def _item_log_likelihood(
         self, scores: Scores, draws: xr.Dataset
@@ -382,13 +384,14 @@ class JudgeCutpoints(CumulativeLogit):
 
     def _cutpoints(self, share: Any, clear: Mapping[str, bool] | None) -> Any:
         import pymc as pm
+        import pytensor.tensor as pt
 
         # sums over judges are 0: the shares are those of the average of the judges at hand
         scale = self._half_normal("cutpoint_scale")
         as_is = clear is None or clear["gap"]
         stretch = _effect("cutpoint_stretch", scale, as_is, dims=("gap", "judge"))
         pm.Normal("cutpoint_offset", dims="gap")
-        of_judge = _own_cutpoints(_cutpoints_of(share), stretch.T)
+        of_judge = stretched(cutpoints(share, pt), stretch.T, pt)
         shifted = of_judge - pm.modelcontext(None)["judge_effect"][:, None]
         pm.Deterministic("judge_cutpoint", shifted, dims=("judge", "step"))
         return of_judge
@@ -511,26 +514,6 @@ def _effect(name: str, scale: Any, as_is: bool, *, dims: Any, sums_to_0: bool = 
     return pm.Deterministic(name, scale * normal(f"{name}_in_sd", 1.0), dims=dims)
 
 
-def _cutpoints_of(share: Any) -> Any:
-    """Cutpoints from shares; both sums are positive, so that neither tail loses digits."""
-    import pytensor.tensor as pt
-
-    above = share[..., ::-1].cumsum(axis=-1)[..., ::-1]
-    return pt.log(share.cumsum(axis=-1)[..., :-1]) - pt.log(above[..., 1:])
-
-
-def _own_cutpoints(cuts: Any, stretch: Any) -> Any:
-    """Widen the gaps of cutpoints (step,) by factors with logarithms `stretch` (judge, gap), the
-    weighted mean of the cutpoints staying where it is.
-    """
-    import pytensor.tensor as pt
-
-    gaps = (cuts[1:] - cuts[:-1]) * pt.exp(stretch)
-    moved = pt.concatenate([pt.zeros_like(gaps[:, :1]), gaps.cumsum(axis=-1)], axis=-1)
-    weights = pt.sigmoid(cuts) * pt.sigmoid(-cuts)
-    return moved + ((weights * (cuts - moved)).sum(-1) / weights.sum())[:, None]
-
-
 # Likelihood --------------------------------------------------------------------------------------
 
 
@@ -540,8 +523,8 @@ def _observe(seen: np.ndarray, eta: Any, cuts: Any, row: np.ndarray) -> None:
     import pytensor.tensor as pt
 
     counts = pm.Data("counts", seen.astype(float), dims=("cell", "value"))
-    n, chance = counts.sum(axis=1).astype("int64"), pt.exp(_log_chance(eta, cuts[row]))
-    pm.Multinomial("given", n, chance, observed=counts, dims=("cell", "value"))
+    n, logs = counts.sum(axis=1).astype("int64"), log_chances(cuts[row] - eta[:, None], pt)
+    pm.Multinomial("given", n, pt.exp(logs), observed=counts, dims=("cell", "value"))
 
 
 def _add_density(seen: np.ndarray, eta: Any, cuts: Any, row: np.ndarray) -> None:
@@ -578,23 +561,8 @@ def _observe_answers(seen: np.ndarray, eta: Any, cuts: Any, row: np.ndarray) -> 
     )
 
 
-def _log_chance(eta: Any, cuts: Any) -> Any:
-    """Log probability of each value.
-
-    With logistic functions on both sides of a cutpoint, log(s(a) - s(b)) is
-    log s(a) + log s(-b) + log(1 - exp(b - a)): nothing cancels in the tails.
-    """
-    import pytensor.tensor as pt
-
-    z = cuts - eta[..., None]
-    log_below, log_above = -pt.softplus(-z), -pt.softplus(z)
-    gaps = pt.log1mexp(-(cuts[..., 1:] - cuts[..., :-1]))
-    between = log_below[..., 1:] + log_above[..., :-1] + gaps
-    return pt.concatenate([log_below[..., :1], between, log_above[..., -1:]], axis=-1)
-
-
 def _log_chances(scores: Scores, draws: xr.Dataset, part: slice) -> np.ndarray:
-    """`_log_chance` of some draws, by NumPy: (n, cell, value)."""
+    """`log_chances` of some draws: (n, cell, value)."""
     drawn = _Draws.of(scores, draws).part(part)
     cell = dict(zip(("item", "judge"), np.nonzero(scores.repeats), strict=True))
     eta: Any = _joined(draws["item_judge_effect"])[part] if "item_judge_effect" in draws else 0.0
@@ -607,10 +575,7 @@ def _log_chances(scores: Scores, draws: xr.Dataset, part: slice) -> np.ndarray:
         cuts = stretched(cuts, stretch)[:, cell["judge"]]
     noise = np.asarray(noise_at(eta, drawn.effects))
     z = (cuts - eta[..., None]) / (noise[..., None] if noise.ndim else noise)
-    log_below, log_above = log_expit(z), log_expit(-z)
-    gaps = np.log(-np.expm1(-np.diff(z)))
-    between = log_below[..., 1:] + log_above[..., :-1] + gaps
-    return np.concatenate([log_below[..., :1], between, log_above[..., -1:]], axis=-1)
+    return np.asarray(log_chances(z))
 
 
 def _joined(values: xr.DataArray) -> np.ndarray:
