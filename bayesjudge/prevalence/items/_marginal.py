@@ -439,9 +439,9 @@ def log_chances(
         asked = xp.where(known[0] + known[1] > 0, tells, 1)
         of_truth = []
         for z in (0, 1):
-            own = asked * truth[z] + xp.where(known[1 - z] > 0, RULED_OUT, 0.0)
+            log_truth = asked * truth[z] + xp.where(known[1 - z] > 0, RULED_OUT, 0.0)
             given = log_sum(fails * failed[z] + passes * passed[z] + log_inner, axis=-1)
-            of_truth.append(own + given[..., None, :])
+            of_truth.append(log_truth + given[..., None, :])
         answers = xp.logaddexp(*of_truth)
     else:
         wide = [term[..., None] for term in truth]  # answer, a, c, b
