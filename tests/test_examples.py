@@ -6,14 +6,14 @@ word, half a table, rows in another order, a number that is none. What is refuse
 arguments and ids that it named before, and what is answered has the numbers that it had: both are
 kept in `examples.json`, which a person can read. Where they are to change:
 
-    python tests/test_examples.py
+    python tests/test_examples.py                     # of all files, a minute
+    python tests/test_examples.py attempts/data.py    # of this one
 """
 
 from __future__ import annotations
 
 import contextlib
 import copy
-import dataclasses
 import doctest
 import functools
 import importlib
@@ -24,7 +24,6 @@ import re
 import sys
 import tempfile
 import warnings
-import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -33,17 +32,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 
 HERE = Path(__file__).parent
 if __name__ == "__main__":
     sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from digests import digest  # noqa: E402
+from digests import digest, numbers  # noqa: E402
 
 import bayesjudge as bj  # noqa: E402
-from bayesjudge.core.answer import Answer  # noqa: E402
-from bayesjudge.core.estimate import Estimate  # noqa: E402
 
 STORED = HERE / "examples.json"
 PACKAGE = Path(bj.__file__).parent
@@ -61,8 +57,6 @@ NOT_VARIED = {
     *("fit", "build_model", "save", "write_inspect_log", "sample_until", "run", "sbc"),
     *("compare_with_prior", "dawid_skene_em", "simulate_rule"),
 }
-#: Of longer tables and lists so many are looked at, of longer arrays their sums.
-MOST = 60
 #: So many calls of each function are tried again.
 CALLS = 2
 #: Arguments that stay.
@@ -223,53 +217,6 @@ def variations(function: Callable[..., Any], name: str, value: Any) -> list[Any]
 # Outcomes ----------------------------------------------------------------------------------------
 
 
-def numbers(found: Any, depth: int = 0) -> Iterator[float]:
-    """Every number of a result, those of its sentences, and each name by a number of its own."""
-    if isinstance(found, str):
-        if " " in found:
-            yield from (float(x) for x in re.findall(r"\d+(?:\.\d+)?", found))
-        elif "/" not in found:  # a path
-            yield zlib.crc32(found.encode()) % 997
-    elif isinstance(found, bool | np.bool_ | int | float | np.number):
-        yield float(found)
-    elif isinstance(found, Estimate):
-        for quantity, where, row in found.rows():
-            yield from numbers([quantity, *where.values(), *row], depth)
-        yield from numbers([c.id for c in found.cautions], depth)
-        yield from numbers([a.contradicted_by for a in found.assumptions], depth)
-    elif isinstance(found, Answer):
-        yield from numbers(found.as_dict(), depth)
-    elif isinstance(found, pd.DataFrame):
-        yield from numbers([found.reset_index()[name].iloc[:MOST] for name in found], depth)
-    elif isinstance(found, np.ndarray | pd.Series | xr.DataArray):
-        every = np.asarray(found).ravel()
-        if (
-            every.size > MOST and every.dtype.kind in "biuf"
-        ):  # how many, and two sums for their order
-            every = np.nan_to_num(every.astype(float), nan=7.0, posinf=7.0, neginf=-7.0)
-            every = [every.size, every.sum(), every @ np.linspace(1, 2, every.size)]
-        yield from numbers([*every], depth)
-    elif isinstance(found, xr.Dataset):
-        yield from numbers(list(found.data_vars.values()), depth)
-    elif depth > 6:
-        return
-    elif dataclasses.is_dataclass(found) and not isinstance(found, type):
-        names = [f.name for f in dataclasses.fields(found)]
-        if depth == 0 and type(found).__module__.startswith("bayesjudge"):
-            names += [n for n in dir(type(found)) if n[0] != "_" and is_property(type(found), n)]
-        yield from numbers([getattr(found, name) for name in names], depth + 1)
-    elif isinstance(found, Mapping):
-        yield from numbers([*found, *found.values()], depth + 1)
-    elif isinstance(found, list | tuple):
-        for value in found[:MOST]:
-            yield from numbers(value, depth + 1)
-
-
-def is_property(owner: type, name: str) -> bool:
-    """Whether a class computes what it shows under a name."""
-    return isinstance(inspect.getattr_static(owner, name), property | functools.cached_property)
-
-
 def outcome(function: Callable[..., Any], arguments: Mapping[str, Any]) -> str | list[float]:
     """What was refused, or the numbers of the answer."""
     try:
@@ -340,7 +287,11 @@ def test_examples_hold_and_other_arguments_give_what_they_gave(file, tmp_path, m
 
 
 if __name__ == "__main__":
+    chosen = sys.argv[1:] or [*files()]
+    made = {} if chosen == [*files()] else json.loads(STORED.read_text())
+    made = {name: one for name, one in made.items() if name.partition(" ")[0] not in chosen}
     with contextlib.chdir(tempfile.mkdtemp()):
-        made = {name: one for file in files() for name, one in outcomes(file).items()}
-    lines = [f"{json.dumps(name)}: {json.dumps(one)}" for name, one in made.items()]
-    STORED.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+        for file in chosen:
+            made |= outcomes(file)
+    rows = [f"{json.dumps(name)}: {json.dumps(one)}" for name, one in sorted(made.items())]
+    STORED.write_text("{\n" + ",\n".join(rows) + "\n}\n")

@@ -22,6 +22,7 @@ from bayesjudge.decide import needs
 from bayesjudge.judge import selection
 from bayesjudge.leaderboard.likelihood import inverse_of
 from bayesjudge.leaderboard.model import derived
+from bayesjudge.panel import checks
 from bayesjudge.prevalence import budget
 from bayesjudge.ratings._gibbs import profile_of
 from bayesjudge.ratings.annotators import _Duels
@@ -202,6 +203,39 @@ def test_widths_of_a_plan_are_those_of_tables_with_the_expected_counts():
     seen = np.arange(100, 141)  # of 200 labels, all but one draw in 300 of them
     widths = np.subtract(*stats.beta.interval(0.95, 1 + seen, 201 - seen)[::-1])
     assert widths.min() < table.loc["people only", "expected_width"] < widths.max()
+
+
+@pytest.mark.parametrize("labels", [False, True])
+def test_a_change_is_seen_with_the_power_of_which_it_is_the_smallest(labels):
+    """And no change as often as the level allows one test of as many as there are."""
+    rng = np.random.default_rng(9)
+    rows = pd.DataFrame({"item": range(80), "truth": rng.integers(0, 2, 80)})
+    old, new = (rows.assign(verdict=rng.random(80) < 0.2 + 0.6 * rows["truth"]) for _ in range(2))
+    made = bj.decide.drift(old, new, truth="truth" if labels else None, ci_prob=0.9)
+    for power in (0.6, 0.8, 0.95):
+        change = made.detectable(power)
+        assert made.power(change) == made.power(-change) == pytest.approx(power, abs=1e-3)
+    assert made.power(0) == pytest.approx(0.1 / (3 if labels else 1))
+
+
+# Of votes ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("items", "right", "drawn"), [(12, 7, 5), (9, 8, 6), (30, 3, 20)])
+def test_tails_of_right_votes_are_those_of_draws_without_replacement(items, right, drawn):
+    law = stats.hypergeom(items, right, drawn)
+    for k in range(max(0, drawn + right - items), min(drawn, right) + 1):
+        found = checks._hypergeometric_tails(k, items, right, drawn)
+        assert_allclose(found, (law.cdf(k), law.sf(k - 1)))
+
+
+def test_shares_of_votes_and_their_errors_count_a_vote_of_each_more():
+    counts = np.array([[[0, 7], [3, 5]], [[20, 0], [0, 0]]])
+    shares, errors = checks._shares_and_errors(counts)
+    for at in itertools.product(range(2), repeat=2):
+        votes = [0] * (counts[at][0] + 1) + [1] * (counts[at][1] + 1)
+        assert shares[at] == pytest.approx(np.mean(votes))
+        assert errors[at] == pytest.approx(np.std(votes) / np.sqrt(len(votes)))
 
 
 # Refusals of single entries ----------------------------------------------------------------------

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesjudge.core.errors import checking
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -61,11 +63,26 @@ def simulate(
     pandas.DataFrame
         Columns ``task``, ``attempt``, ``system``, ``verdict``, ``truth`` (missing without a label)
         and ``cost``; with `errors` ``ann1``, ``ann2`` and so on.
+
+    Raises
+    ------
+    InputError
+        If a size or a share is out of its range.
     """
     from scipy.special import ndtr, ndtri
 
+    shares = {"sensitivity": sensitivity, "specificity": specificity, "persistence": persistence}
+    with checking("attempts.simulate") as require:
+        for name, size in {"tasks": tasks, "attempts": attempts}.items():
+            require(size >= 1, "must be 1 or more", **{name: size})
+        require(labels >= 0, "must be 0 or more", labels=labels)
+        require(0 < task_correlation < 1, "must lie in (0, 1)", task_correlation=task_correlation)
+        for name, share in {"always": always, "never": never}.items():
+            require(0 <= share < 1, "must lie in [0, 1)", **{name: share})
+        for name, share in shares.items():
+            require(0 <= share <= 1, "must lie in [0, 1]", **{name: share})
     rng = np.random.default_rng(random_seed)
-    size = (len(prevalence), tasks, attempts)
+    shape = (len(prevalence), tasks, attempts)
     difficulty = rng.standard_normal(tasks) if len(prevalence) > 1 else np.zeros(tasks)
     shared = shared_difficulty if len(prevalence) > 1 else 0.0
     at = ndtri(np.asarray(prevalence, float))[:, None] + np.sqrt(shared) * difficulty
@@ -77,16 +94,16 @@ def simulate(
     if always or never:
         of_kind = rng.random(chance.shape)
         chance = np.where(of_kind < sure, 1.0, np.where(of_kind > 1 - lost, 0.0, chance))
-    good = rng.random(size) < chance[..., None]
-    once = rng.random((*size[:2], 1)) < persistence
+    good = rng.random(shape) < chance[..., None]
+    once = rng.random((*shape[:2], 1)) < persistence
     hits, right = (
-        np.where(once, rng.random((*size[:2], 1)) < rate, rng.random(size) < rate)
+        np.where(once, rng.random((*shape[:2], 1)) < rate, rng.random(shape) < rate)
         for rate in (sensitivity, specificity)
     )
     verdict = np.where(good, hits, ~right).astype(int)
-    labelled = np.argsort(rng.random((size[0], tasks * attempts))) < labels
-    truth = np.where(labelled.reshape(size), good.astype(float), np.nan)
-    agent, task, attempt = (x.ravel() for x in np.indices(size))
+    labelled = np.argsort(rng.random((shape[0], tasks * attempts))) < labels
+    truth = np.where(labelled.reshape(shape), good.astype(float), np.nan)
+    agent, task, attempt = (x.ravel() for x in np.indices(shape))
     import pandas as pd
 
     table = pd.DataFrame(
@@ -100,7 +117,7 @@ def simulate(
         }
     )
     if any(unparsed):
-        lost = rng.random(size) < np.where(good, *unparsed)
+        lost = rng.random(shape) < np.where(good, *unparsed)
         table["verdict"] = table["verdict"].mask(lost.ravel())
     for person, error in enumerate(errors, start=1):
         of_good, of_bad = np.broadcast_to(error, 2)

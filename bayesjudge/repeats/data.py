@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from bayesjudge.core.counting import ratio
-from bayesjudge.core.errors import InputError, checking, expect
+from bayesjudge.core.errors import InputError, Require, checking, expect
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.names import require_names
 from bayesjudge.core.numbers import numbers_of
@@ -72,8 +72,7 @@ class Scores(ReadAtOnce):
             object.__setattr__(self, name, tuple(map(str, getattr(self, name))))
         cells = (len(self.items), len(self.judges))
         with checking("repeats.Scores") as require:
-            rising = len(self.scale) >= 2 and bool(np.all(np.diff(self.scale) > 0))
-            require(rising, "must be two or more rising numbers", scale=list(self.scale))
+            _require_rising(self.scale, require)
             for name in ("items", "judges"):
                 require_names(getattr(self, name), name, require)
             counts = np.asarray(self.counts)
@@ -251,10 +250,16 @@ class Scores(ReadAtOnce):
             problem = "they stand in the order asked: leave order= out"
             expect("columns of scores", order is None, problem)
             table, score = stack_answers(table, score, item=item, judge=judge)
-        counted = _read_scores(
-            table, tuple(scale), score=score, item=item, judge=judge, order=order
-        )
-        return cls(scale=tuple(scale), **counted)
+        values = tuple(scale)
+        with checking("repeats.Scores") as require:
+            _require_rising(values, require)
+        counted = _read_scores(table, values, score=score, item=item, judge=judge, order=order)
+        return cls(scale=values, **counted)
+
+
+def _require_rising(scale: Sequence[float], require: Require) -> None:
+    rising = len(scale) >= 2 and bool(np.all(np.diff(scale) > 0))
+    require(rising, "must be two or more rising numbers", scale=list(scale))
 
 
 def stack_answers(

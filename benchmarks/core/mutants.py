@@ -32,6 +32,11 @@ Fast tests as they were caught 24 of 32 (0.750, standard error 0.077), and 27 (0
 0.064) together with `test_proposals.py`, `test_every_option.py`, `test_densities.py`,
 `test_drawn_posteriors.py` and `test_signatures.py`, written before its mutants were looked at;
 tests of a mutant stopped at 8 processor seconds.
+
+Found in the packages from panel to integrations: of 150 mutants of seed 9601 the examples of
+docstrings with other arguments (`tests/test_examples.py`) catch 37 by themselves (.247, standard
+error .035). Of the first 35 of seed 9602, drawn after they were written, fast tests catch 28 (.800,
+standard error .068) with them and without: what they notice others notice too, so far.
 """
 
 from __future__ import annotations

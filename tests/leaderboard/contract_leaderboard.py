@@ -1,5 +1,6 @@
 """What the contract tests have to know of battles."""
 
+import numpy as np
 from contract import Module
 
 import bayesjudge.leaderboard as module
@@ -33,6 +34,19 @@ def sparse():
     return [(module.CalibratedBattles(), alone), (module.CalibratedBattles(), once)]
 
 
+def tables(rng):
+    """Two to four systems, few battles and many, labels few and all."""
+    systems = int(rng.integers(2, 5))
+    table = module.simulate(
+        strengths=rng.normal(0, 0.7, systems),
+        favours=rng.normal(0, 0.3, systems),
+        items=int(np.exp(rng.uniform(np.log(8), np.log(40)))),
+        labelled=float(rng.choice([0.3, 0.6, 1])),
+        random_seed=rng,
+    )
+    return table, read
+
+
 STRENGTHS = (0.8, 0.3, 0.0, -0.3, -0.8)
 CONTRACT = Module(
     module=module,
@@ -43,6 +57,7 @@ CONTRACT = Module(
     models=models,
     sparse=sparse,
     of_the_text=True,
+    tables=tables,
     moves={
         ("CalibratedBattles", "tie_location"): -0.5,
         ("CalibratedBattles", "target"): "equal length",
