@@ -11,9 +11,27 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
+from cyclopts import App
 from readings import readings
 
 from bayesjudge.cli import main
+from bayesjudge.cli.commands import build_app
+
+
+def apps() -> dict[str, App]:
+    """Commands that can be called, by their words."""
+    return {" ".join(words): app for words, app in steps(build_app([], every=True))}
+
+
+def options_by_command() -> dict[str, dict[str, str]]:
+    """Every command that can be called, with all names of its options and their help."""
+    collections = {
+        name: app.assemble_argument_collection(parse_docstring=True) for name, app in apps().items()
+    }
+    return {
+        command: {name: str(one.parameter.help or "") for one in every for name in one.names}
+        for command, every in collections.items()
+    }
 
 
 class Command(NamedTuple):

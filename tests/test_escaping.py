@@ -15,6 +15,7 @@ from markdown_it import MarkdownIt
 import bayesjudge as bj
 from bayesjudge.cli import output
 from bayesjudge.cli.app import _complain
+from bayesjudge.cli.options import Written
 from bayesjudge.cli.output import deliver
 from bayesjudge.cli.repeats import _page_of_run
 from bayesjudge.core.answer import Answer
@@ -203,7 +204,7 @@ def test_the_table_of_a_run_commands_no_terminal(capsys):
         calls=1,
         cost=0.0,
     )
-    deliver(_page_of_run(found, {"half_width": 0.5, "store": "answers.db"}))
+    deliver(_page_of_run(found, {"half_width": 0.5, "store": "answers.db"}), Written())
     assert "\x1b" not in capsys.readouterr().out
 
 

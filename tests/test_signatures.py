@@ -19,10 +19,9 @@ HERE = Path(__file__).parent
 if __name__ == "__main__":
     sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from cli.test_golden import leaves  # noqa: E402
+from commands import apps  # noqa: E402
 
 import bayesjudge as bj  # noqa: E402
-from bayesjudge.cli.commands import build_app  # noqa: E402
 
 STORED = HERE / "signatures.txt"
 
@@ -54,10 +53,10 @@ def today() -> str:
         except ValueError:  # of an exception
             continue
         lines.append(f"{where}({', '.join(map(_argument, arguments))})")
-    for words, app in leaves(build_app([], every=True)):
+    for words, app in apps().items():
         options = app.assemble_argument_collection(parse_docstring=False)
         said = [_argument(one.field_info, one.names[0]) for one in options if one.names]
-        lines.append(f"{' '.join(words)}: {', '.join(said)}")
+        lines.append(f"{words}: {', '.join(said)}")
     return "\n".join(lines) + "\n"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -13,9 +13,8 @@ from cyclopts import Parameter
 from bayesjudge import attempts as module
 from bayesjudge.attempts import Attempts, PersistentErrors, Posterior
 from bayesjudge.attempts.answer import every_time
-from bayesjudge.cli.columns import OfPeople
+from bayesjudge.cli.columns import OfVerdicts
 from bayesjudge.cli.options import (
-    BY,
     FIRST,
     GATE,
     LESSONS,
@@ -32,7 +31,7 @@ from bayesjudge.cli.output import Results, Story, present
 from bayesjudge.cli.priors import Priors
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.answer import chance, mirrored, numbers, points
-from bayesjudge.core.errors import checking, expect
+from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.decide.decision import EXIT_CODES, Outcome
 from bayesjudge.render.page import Section
@@ -45,15 +44,11 @@ def attempts(
     table: Annotated[Path, table_option("One row per attempt", LOGS)],
     /,
     *,
-    people: OfPeople = OfPeople(),
-    verdict: Annotated[str | None, OF_TABLE, FIRST] = None,
+    asked: OfVerdicts = OfVerdicts(),
     task: Annotated[str | None, OF_TABLE, FIRST] = None,
     attempt: Annotated[str | None, OF_TABLE] = None,
-    by: Annotated[str | None, BY, FIRST] = None,
-    calibration: Annotated[str, OF_TABLE] = "random",
     k: Annotated[list[int] | None, SEVERAL] = None,
     cost: Annotated[str | None, OF_TABLE] = None,
-    unparsed: Annotated[Literal["verdict", "fail", "drop"] | None, OF_TABLE] = None,
     prior_persistence: Annotated[str | None, OF_MODEL] = None,
     prior_people: Annotated[str | None, OF_MODEL] = None,
     pooling: Annotated[Literal["separate", "full"], OF_MODEL] = "separate",
@@ -77,24 +72,15 @@ def attempts(
     ----------
     table : Path
         One row per attempt, or a log.
-    verdict : str
-        Column with the judge's verdict; none if the outcome of every attempt is known.
     task : str
         Column that names the task; by default task, or a log's items.
     attempt : str
         Column that numbers the attempts at a task: no number may occur twice.
-    by : str
-        Column that names the agent.
-    calibration : str
-        How the labelled attempts were chosen: random, by_truth, separate or by_verdict.
     k : list[int]
         Numbers of tries; the answer is about the largest. By default 1, 2, 4 … up to the attempts
         at a task.
     cost : str
         Column with what an attempt cost: adds what a success costs.
-    unparsed : str
-        What an attempt without a verdict is: a verdict of its own, whose rates the labels tell; the
-        judge's fail; or dropped.
     prior_persistence : str
         Prior of the probability that errors on a task are one draw, as rate:n.
     prior_people : str
@@ -112,10 +98,9 @@ def attempts(
         If an option, a column or a value is not understood.
     """
     shared.check()
-    source = open_source(table, people.metric, judge=people.judge)
-    columns = {"task": task, "attempt": attempt, "by": by, "verdict": verdict, "cost": cost}
-    how = {"calibration": calibration, "unparsed": unparsed}
-    data = _read(source, people, columns, how | {"k": sorted({1, *k}) if k else ()})
+    source = open_source(table, asked.metric, judge=asked.judge)
+    columns = {"task": task, "attempt": attempt, "cost": cost}
+    data = _read(source, asked, columns, sorted({1, *k}) if k else ())
     with checking("options") as require:
         beliefs = {"persistence": prior_persistence, "people": prior_people}
         priors = Priors(None, beliefs, True).of(False, require)
@@ -153,50 +138,56 @@ def attempts(
 
 
 def _read(
-    source: Source, people: OfPeople, columns: dict[str, str | None], how: Mapping[str, Any]
+    source: Source, asked: OfVerdicts, columns: dict[str, str | None], k: Sequence[int]
 ) -> Attempts:
     """The attempts of a table, or of a log, whose repeats they are.
 
     A log whose scorer is a program tells the outcomes; else a judge is corrected by people.
     """
-    truths = people.truth or []
+    truths, verdicts, by = asked.truth or [], asked.verdict or [], asked.by
     if source.log is not None:
-        columns["task"], columns["by"] = source.keys(columns["task"], columns["by"])
-        checks = not (truths or people.labels or source.own_truth or source.chosen.judges)
-        truths = truths or ["verdict" if checks else source.truth(None, people.labels)]
+        columns["task"], by = source.keys(columns["task"], by)
+        checks = not (truths or asked.labels or source.own_truth or source.chosen.judges)
+        truths = truths or ["verdict" if checks else source.truth(None, asked.labels)]
         if truths != ["verdict"]:  # else the scorer is a program, and tells the outcome
-            columns["verdict"] = columns["verdict"] or "verdict"
-    expect("options", truths, needed("--truth", LESSONS["outcome"]))
-    people, verdict, cost = replace(people, truth=truths), columns["verdict"], columns["cost"]
+            verdicts = verdicts or ["verdict"]
+    with checking("options") as require:
+        require(truths, needed("--truth", LESSONS["outcome"]))
+        require(len(verdicts) < 2, f"--verdict: attempts take one, got {verdicts}")
+        words = "--labels are people's, beside a judge: --verdict is needed"
+        require(verdicts or asked.labels is None, words)
     columns["task"] = columns["task"] or "task"
-    _join(source, people, columns)
-    if verdict is None:
+    asked = replace(asked, truth=truths, by=by)
+    asked = replace(asked, by=_join(source, asked, verdicts, columns))
+    if not verdicts:
         source.people = ()
-    judged = source.verdicts([] if verdict is None else [verdict], people.rater)
-    named = [name for n, name in columns.items() if name and n not in ("cost", "verdict")]
-    named = [*judged, *named, *people.labellers]
-    if cost is None and people.labels is None and source.is_small:  # all columns tell what a row is
+    named = [name for n, name in columns.items() if name and n != "cost"]
+    named += [*source.verdicts(verdicts, asked.rater), *asked.columns("by"), *asked.labellers]
+    cost = columns["cost"]
+    if cost is None and asked.labels is None and source.is_small:  # all columns tell what a row is
         rows = source.whole(named)
     else:
         rows = source.table(named, numbers=[] if cost is None else [cost])
-    about: dict[str, Any] = {**columns, **how}
-    about |= people.values("adjudicated", "rater", *vars(people.meanings))
-    about["truth"] = truths if people.several_people and not people.rater else truths[0]
+    about: dict[str, Any] = {**columns, "k": k, "verdict": next(iter(verdicts), None)}
+    about["calibration"] = asked.calibration or "random"
+    about |= asked.values("by", "unparsed", "adjudicated", "rater", *vars(asked.meanings))
+    about["truth"] = truths if asked.several_people and not asked.rater else truths[0]
     return Attempts.from_frame(rows, **about)
 
 
-def _join(source: Source, people: OfPeople, columns: dict[str, str | None]) -> None:
+def _join(
+    source: Source, asked: OfVerdicts, verdicts: Sequence[str], columns: dict[str, str | None]
+) -> str | None:
     """Add people's labels from another file, by attempts of a table or outputs of a log."""
-    verdicts, of_log = [*filter(None, [columns["verdict"]])], source.log is not None
-    problem = "--labels are people's, beside a judge: --verdict is needed"
-    expect("options", verdicts or people.labels is None, problem)
+    of_log = source.log is not None
     item = "task" if of_log else "attempt"
     more: dict[str, Any] = {"options": ("--task", "--by")}
     if not of_log:
         more = {"within": (columns["task"],), "options": ("--attempt", "--task", "--by")}
-    item_of, by = people.joined(source, verdicts, columns[item], columns["by"], **more)
+    item_of, by = asked.joined(source, verdicts, columns[item], asked.by, **more)
     if of_log:
-        columns["task"], columns["by"] = item_of, by
+        columns["task"] = item_of
+    return by if of_log else asked.by
 
 
 def _compared(extra: Sequence[Estimate]) -> list[Section]:

@@ -27,13 +27,14 @@ from bayesjudge.cli.options import (
     OF_TABLE,
     OUTPUT,
     SEVERAL,
+    JudgeColumn,
     Shared,
     check_files,
     needed,
     table_option,
 )
 from bayesjudge.cli.output import Story, present, tell, write_csv
-from bayesjudge.cli.repeats import read_scale
+from bayesjudge.cli.scales import scale_ends
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
@@ -299,7 +300,7 @@ def shifts(
     item: Annotated[str | None, OF_TABLE, FIRST] = None,
     variant: Annotated[str | None, OF_TABLE] = None,
     score: Annotated[list[str] | None, SEVERAL, FIRST] = None,
-    judge: Annotated[str | None, OF_TABLE] = None,
+    judge: JudgeColumn = None,
     baseline: Annotated[str | None, OF_TABLE] = None,
     rerun: Annotated[list[str] | None, OF_TABLE] = None,
     repeats: Annotated[Literal["mean", "neighbours"] | None, OF_TABLE] = None,
@@ -343,8 +344,6 @@ def shifts(
         Column of the score (default: `score`); several columns of a long table are a vector of
         scores. Of a wide table (no `--variant`, and no column of that name) the columns of the
         score, one per variant.
-    judge : str
-        Column that names the judge.
     baseline : str
         Variant whose scores are released (default: `baseline`); in a wide table its column
         (default: the first of `--score`).
@@ -377,11 +376,12 @@ def shifts(
         require(at_most is None or limit is not None, "no-limit")
         share = at_most is None or 0 <= at_most < 1
         require(share, "must be a share, 0 or more and less than 1", at_most=at_most)
-    source, ends = open_table(table), read_scale(scale)
+        ends = scale_ends("--scale", scale, require)
+    source = open_table(table)
     shape = Shape.of(source, item, variant, score, baseline, rerun)
     names = [c for c in (shape.item, shape.variant, judge) if c is not None]
     rows = shape.rows(source, names)
-    how: dict[str, Any] = {"scale": (min(ends), max(ends)), "design": design, "judge": judge}
+    how: dict[str, Any] = {"scale": ends, "design": design, "judge": judge}
     how |= {"rerun": rerun or (), "repeats": repeats, "missing": missing}
     with shape.explained():
         read = module.Shifts.from_frame(rows, **shape.reading, **how)

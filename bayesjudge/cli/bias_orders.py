@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from bayesjudge import bias as module
-from bayesjudge.cli.options import FIRST, OF_TABLE, Shared, table_option
+from bayesjudge.cli.options import FIRST, OF_TABLE, Metric, Shared, TieValue, Winner, table_option
 from bayesjudge.cli.output import Story, intervals_of, present
 from bayesjudge.cli.shapes.of_orders import order_columns, winners_in
 from bayesjudge.cli.source import open_source
@@ -40,10 +40,10 @@ def orders(
     shown_first: Annotated[str | None, OF_TABLE] = None,
     shown_second: Annotated[str | None, OF_TABLE] = None,
     verdict: Annotated[str | None, OF_TABLE] = None,
-    winner: Annotated[list[str] | None, OF_TABLE, FIRST] = None,
-    tie_value: Annotated[list[str] | None, OF_TABLE] = None,
+    winner: Annotated[Winner, FIRST] = None,
+    tie_value: TieValue = None,
     missing: Annotated[Literal["drop"] | None, OF_TABLE] = None,
-    metric: Annotated[str | None, OF_TABLE] = None,
+    metric: Metric = None,
     shared: Shared = Shared(),
 ) -> None:
     r"""Measure position bias: does the winner change when two answers swap places?
@@ -80,15 +80,8 @@ def orders(
         The same of the answer shown second.
     verdict : str
         Of one row per verdict: column with the place that won.
-    winner : list[str]
-        Given twice: the value that means answer 1 (or the first place), then that of answer 2; by
-        default 1 and 2, or A and B.
-    tie_value : list[str]
-        Value that means a tie; without --winner by default tie or the like. May be repeated.
     missing : str
         Leave out pairs without a verdict in both orders.
-    metric : str
-        Of a log of pairs, whose answer 1 is the system's: the verdicts that are meant.
 
     Raises
     ------

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from bayesjudge import bias as module
-from bayesjudge.cli.options import FIRST, OF_TABLE, Shared, table_option
+from bayesjudge.cli.options import FIRST, OF_TABLE, JudgeColumn, Shared, table_option
 from bayesjudge.cli.output import Story, intervals_of, present
 from bayesjudge.cli.source import open_source
 
@@ -18,7 +18,7 @@ def positions(
     score: Annotated[str, OF_TABLE, FIRST] = "score",
     position: Annotated[str, OF_TABLE, FIRST] = "position",
     answer: Annotated[str, OF_TABLE, FIRST] = "answer",
-    judge: Annotated[str | None, OF_TABLE] = None,
+    judge: JudgeColumn = None,
     shared: Shared = Shared(),
 ) -> None:
     """Measure how far the place of an answer in the prompt moves its score.
@@ -40,8 +40,6 @@ def positions(
         Column with the place that the answer had in the prompt.
     answer : str
         Column that names the answer, within the table.
-    judge : str
-        Column that names the judge.
 
     Raises
     ------

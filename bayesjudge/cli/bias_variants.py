@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from bayesjudge import bias as module
 from bayesjudge.bias.variants import ERRORS, FORMATTING
-from bayesjudge.cli.options import FIRST, OF_TABLE, OUTPUT, NamedItem, table_option
+from bayesjudge.cli.options import FIRST, OF_TABLE, OUTPUT, NamedItem, Seed, table_option
 from bayesjudge.cli.output import say, write_csv
 from bayesjudge.cli.source import open_source
 from bayesjudge.core.errors import expect
@@ -25,7 +25,7 @@ def variants(
     item: Annotated[NamedItem, FIRST] = "item",
     change: Annotated[list[str] | None, _CHANGES, FIRST] = None,
     out: Annotated[Path, Parameter(group=OUTPUT)] = Path("variants.csv"),
-    seed: Annotated[int, Parameter(group=OUTPUT)] = 0,
+    seed: Seed = 0,
 ) -> None:
     """Write each answer in several ways: what a judge should ignore, or should notice.
 
@@ -48,8 +48,6 @@ def variants(
         Which changes; by default all changes of format.
     out : Path
         File to write: the table with a row for each variant of an answer.
-    seed : int
-        Of the places of errors.
 
     Raises
     ------

@@ -23,28 +23,24 @@ def view_of_classes(asked: Asked, source: Source, shared: Shared) -> View:
         asked.refuse(require, "not for classes", *refused)
         require(len(asked.verdict or ()) == 1, "classes take one --verdict")
     keys = ("by", "stratum", "propensity", "item")
-    names = {**asked.values("truth", "calibration"), "verdict": (asked.verdict or [""])[0]}
-    given = asked.values(*keys, "missing_value", "unparsed")
+    how = asked.reading
     if asked.swapped is None:
         words = "--unparsed fail: classes have no fail; take verdict or drop"
         expect("options", asked.unparsed != "fail", words)
-        columns = asked.columns("verdict", "truth", *keys)
-        with source.counted(columns, quiet=shared.quiet) as rows:
+        with source.counted(asked.needs(source), quiet=shared.quiet) as rows:
             if asked.classes is None:  # passes, fails, and rows without a verdict
-                given |= asked.values("pass_value", "fail_value")
-                verdicts = bj.Verdicts.from_frame(rows, **names, **given)
-                counts = module.ClassCounts.of(verdicts)
+                counts = module.ClassCounts.of(bj.Verdicts.from_frame(rows, **how))
             else:
-                given["classes"] = asked.classes
-                counts = module.ClassCounts.from_frame(rows, **names, **given)
+                counts = module.ClassCounts.from_frame(rows, classes=asked.classes, **how)
     else:
         with checking("options") as require:
             asked.refuse(require, "not for pairs in both orders", *keys, "missing_value", "pooling")
             dropped = asked.unparsed in (None, "drop")
             require(dropped, "--unparsed: of pairs in both orders, drop is possible only")
-        rows = source.table(asked.columns("verdict", "swapped", "truth"))
-        names |= {"swapped": asked.swapped, "classes": asked.classes or ["win", "tie", "loss"]}
-        counts = module.ClassCounts.from_pairs(rows, **names, **given)
+        classes = asked.classes or ["win", "tie", "loss"]
+        counts = module.ClassCounts.from_pairs(
+            source.table(asked.needs(source)), classes=classes, **how
+        )
     model, kind = _model(counts, asked.pooling), kind_of_interval(shared, "classes")
     paired = counts.credit is not None
     answer = "overall_prevalence" if counts.adds_up else "prevalence"

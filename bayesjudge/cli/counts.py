@@ -39,20 +39,17 @@ WORDS = words_for("of_counts")
 PASS_AND_FAIL_ONLY = ("by", "stratum", "propensity", "external_labels", "pooling", *OF_RATES)
 #: Caption of the picture of strata.
 STRATA = "Strata, with their shares of the items, and all of them"
-READ = ("verdict", "truth", "by", "stratum", "propensity", "item")
 
 
 def view_of_counts(asked: Asked, source: Source, shared: Shared) -> View:
     """Read the verdicts, with the model of the label design."""
-    columns = asked.columns(*READ)
+    columns = asked.needs(source)
     external = {}
     if asked.external_labels is not None:
         external = {"external_labels": read_table(asked.external_labels, columns)}
-    values = ("calibration", "unparsed", *vars(asked.meanings))
     try:
         with source.counted(columns, quiet=shared.quiet) as read:
-            how = asked.values(*READ, *values)
-            counts = bj.prevalence.Counts.from_frame(read, **how, **external)
+            counts = bj.prevalence.Counts.from_frame(read, **asked.reading, **external)
     except InputError as error:
         plain = not asked.given(*PASS_AND_FAIL_ONLY) and shared.interval != "eti_bounded"
         random = bj.prevalence.DESIGNS[str(asked.calibration)].is_sample

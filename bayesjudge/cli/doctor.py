@@ -18,7 +18,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from bayesjudge.cli.options import DATA, GENERATOR, SCREEN, SEVERAL, Files, Json, check_files
+from bayesjudge.cli.options import DATA, GENERATOR, SEVERAL, Written
 from bayesjudge.cli.output import deliver, write
 from bayesjudge.cli.shapes import (
     BRIEFLY,
@@ -90,8 +90,7 @@ def doctor(
     generator: Annotated[str | None, GENERATOR] = None,
     judge: Annotated[str | None, _DATA] = None,
     why: Annotated[bool, Parameter(negative="")] = False,
-    files: Files = Files(),
-    json: Json = False,
+    written: Written = Written(),
 ) -> None:
     """Tell what a file holds, and which questions it can answer by which command.
 
@@ -127,12 +126,12 @@ def doctor(
         If the file cannot be read at all, or has no such column.
     """
     with checking("options") as require:
-        check_files(require, json=json, **vars(files))
+        written.check_files(require)
     named = {"item": item, "system": generator, "judge": judge}
     seen = examine(file, truth, labels, {role: n for role, n in named.items() if n is not None})
-    if not json and SCREEN not in vars(files).values():
+    if written.on_screen:
         write(visible(seen.screen(width_of(sys.stdout), why=why)))
-    deliver(seen.page(why=why), json=json, **vars(files))
+    deliver(seen.page(why=why), written)
 
 
 @dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
@@ -17,15 +17,13 @@ from bayesjudge.cli.options import (
     OF_TABLE,
     SEVERAL,
     By,
-    Files,
-    Json,
     LabelFile,
     Meanings,
     Metric,
     NamedItem,
     TunedOn,
     Verdict,
-    check_files,
+    Written,
     table_option,
 )
 from bayesjudge.cli.output import deliver, tell
@@ -34,10 +32,6 @@ from bayesjudge.core.calls import called
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.decide.pages import decision_page
 from bayesjudge.render.page import Section
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 COUNTED_BEFORE = "this look was counted before, and not again; if it is a new one, give it a name"
 OF_LOOKS = Parameter(group=Group("Looking again and again", sort_key=1))
@@ -63,8 +57,7 @@ def drift(
     watch: Annotated[Path | None, OF_LOOKS] = None,
     look: Annotated[str | None, OF_LOOKS] = None,
     looks: Annotated[int | None, OF_LOOKS] = None,
-    files: Files = Files(),
-    json: Json = False,
+    written: Written = Written(),
 ) -> int:
     r"""Compare two judges, or two versions of one: verdicts that flip, and what they move.
 
@@ -111,7 +104,7 @@ def drift(
     with checking("options") as require:
         require(0 < change < 1, "must lie in (0, 1)", change=change)
         require(len(judge or []) < 3, "--judge: name one for both logs, or the old and the new one")
-        check_files(require, json=json, **vars(files), watch=watch)
+        written.check_files(require, watch=watch)
         alone = watch is not None or (look is None and looks is None)
         require(alone, "--look and --looks need --watch FILE")
     named: list[str | None] = list(judge) if judge else [None]
@@ -142,7 +135,7 @@ def drift(
         page = decision_page(watched, inputs=inputs, line=called("drift"), said=said)
         if not counted:
             tell(f"{COUNTED_BEFORE} (--look NAME)")
-        deliver(page, json=json, **vars(files))
+        deliver(page, written)
         return int(watched.alarm is not None)
     drifted = bj.decide.drift(*tables, **how)
     lines = [str(drifted)]
@@ -154,10 +147,10 @@ def drift(
         inputs=inputs,
         line=called("drift"),
         sections=[power],
-        pictures=lambda: _picture(drifted),
+        pictures=lambda: {"Changes, with intervals": bj.decide.plot_drift(drifted)},
         said=[*lines, *(f"{c.id}: {c.text}" for c in (*tuned, *drifted.estimate.cautions))],
     )
-    deliver(page, json=json, **vars(files))
+    deliver(page, written)
     return int(fail and bool(drifted.seen))
 
 
@@ -171,10 +164,6 @@ def _watched(
     counted = watch.look(tables[1], name)
     watch.save(path)
     return watch, counted
-
-
-def _picture(change: bj.decide.Drift) -> dict[str, Figure]:
-    return {"Changes, with intervals": cast("Figure", bj.decide.plot_drift(change).get_figure())}
 
 
 def _read(source: Source, columns: list[str], truth: str | None) -> Any:

@@ -99,7 +99,7 @@ def _without(begin: str, value: Any) -> Any:
 AT_ONCE = {"attempts": "exact", "leaderboard": "approximate", "prevalence": "exact"}
 
 
-class Answers(Mapping[str, Answer]):
+class Answers(dict[str, Answer]):
     """What a table answers, by the command or module that does: ``answers.prevalence``.
 
     Parameters
@@ -111,29 +111,19 @@ class Answers(Mapping[str, Answer]):
     """
 
     def __init__(self, answers: Mapping[str, Answer], diagnosis: Diagnosis | None = None):
-        self._answers = dict(answers)
+        super().__init__(answers)
         self.diagnosis = diagnosis
 
-    def __getitem__(self, name: str) -> Answer:
-        return self._answers[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._answers)
-
-    def __len__(self) -> int:
-        return len(self._answers)
-
     def __getattr__(self, name: str) -> Answer:
-        answers = vars(self).get("_answers", {})  # a copy is asked before it has any
-        if name not in answers:
-            raise AttributeError(f"no answer {name!r}; there are {list(answers)}")
-        return answers[name]
+        if name not in self:
+            raise AttributeError(f"no answer {name!r}; there are {list(self)}")
+        return self[name]
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self._answers]
+        return [*super().__dir__(), *self]
 
     def __repr__(self) -> str:
-        lines = [f"{name}: {answer.text}" for name, answer in self._answers.items()]
+        lines = [f"{name}: {answer.text}" for name, answer in self.items()]
         return "\n".join(lines) or repr(self.diagnosis)
 
 

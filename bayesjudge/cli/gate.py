@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from cyclopts import Parameter
@@ -16,28 +16,22 @@ from bayesjudge.cli.options import (
     GATE,
     LOGS,
     OF_OUTPUT,
-    OF_TABLE,
-    Files,
-    Json,
+    CardFile,
     Sure,
-    check_files,
+    Written,
     needed,
     table_option,
 )
 from bayesjudge.cli.output import deliver, tell
 from bayesjudge.cli.passport import carried, transport
-from bayesjudge.cli.people import READ
 from bayesjudge.cli.source import open_source
 from bayesjudge.core.calls import called
-from bayesjudge.core.errors import InputError, checking, expect
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.decide.decision import EXIT_CODES
 from bayesjudge.decide.pages import decision_page
 from bayesjudge.render.markdown import to_markdown
 from bayesjudge.render.page import once
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _GATE = Parameter(group=GATE)
 #: Names of the two logs, if a baseline comes as a file.
@@ -49,17 +43,16 @@ def gate(
     /,
     *,
     asked: Labelled = Labelled(),
-    card: Annotated[Path | None, OF_TABLE] = None,
+    card: CardFile = None,
     at_least: Annotated[float | None, _GATE, FIRST] = None,
     at_most: Annotated[float | None, _GATE] = None,
     probability: Sure = 0.95,
     against: Annotated[str | None, _GATE] = None,
     margin: Annotated[float, _GATE] = 0.0,
     unknown: Annotated[Literal["pass", "fail"] | None, _GATE] = None,
-    files: Files = Files(),
     summary: Annotated[Path | None, OF_OUTPUT] = None,
     junit: Annotated[Path | None, OF_OUTPUT] = None,
-    json: Json = False,
+    written: Written = Written(),
 ) -> int:
     r"""Decide whether the share of good outputs meets a threshold: pass, fail or unknown.
 
@@ -76,9 +69,6 @@ def gate(
     ----------
     table : Path
         One row per verdict, or a log.
-    card : Path
-        The judge's card, made by an earlier run (`bayesjudge judge --card`): what it tells of the
-        judge counts as far as this run's labels bear it out.
     at_least : float
         The share that is wanted.
     at_most : float
@@ -115,7 +105,7 @@ def gate(
         require(not propensity, "known_propensity: use bayesjudge.decide.gate")
         require(len(asked.judged) == 1, f"--verdict: a gate is of one, got {asked.judged}")
         require(margin == 0 or against is not None, "--margin needs --against")
-        check_files(require, json=json, **vars(files), summary=summary, junit=junit)
+        written.check_files(require, summary=summary, junit=junit)
         named = against is None or is_file or by is not None
         require(named, f"--against {against}: there is no such file (and no --by to name a system)")
         alone = not (is_file and by)
@@ -125,9 +115,7 @@ def gate(
         words = "--repeats and --against NAME take one column of labels (--truth)"
         paired = asked.repeats is not None or (against is not None and not is_file)
         require(not (asked.several_people and paired), words)
-    how = asked.values(*READ, *vars(asked.meanings)) | {"verdict": asked.judged[0]}
-    columns = [*source.verdicts(asked.judged, asked.rater), *asked.labellers]
-    columns += asked.columns("item", "by")
+    how, columns = asked.reading, asked.needs(source)
     read = source.table(columns)
     baseline = None
     if is_file:
@@ -164,7 +152,7 @@ def gate(
         title=f"bayesjudge gate, {table.name}",
         inputs=inputs,
         line=called("gate"),
-        pictures=lambda: _picture(decision),
+        pictures=lambda: {"Numbers, limits and thresholds": bj.decide.plot_gate(decision)},
         said=[
             str(decision),
             *of_card,
@@ -173,7 +161,7 @@ def gate(
             *([KEEP] if shares else []),
         ],
     )
-    deliver(page, json=json, **vars(files), junit=junit)
+    deliver(page, written, junit=junit)
     if summary is not None:
         with summary.open("a", encoding="utf-8") as file:
             file.write(to_markdown(page))
@@ -204,16 +192,9 @@ def _verdict(decision: bj.decide.Gate, unknown: Literal["pass", "fail"] | None) 
 KEEP = "To use these labels in runs with few or none: bayesjudge judge TABLE --card FILE."
 
 
-def _picture(decision: bj.decide.Gate) -> dict[str, Figure]:
-    drawn = bj.decide.plot_gate(decision).get_figure()
-    return {"Numbers, limits and thresholds": cast("Figure", drawn)}
-
-
 def _data(table: Any, **how: Any) -> Any:
     """Rows as they are; of one column of labels, those of an item that repeats together."""
     repeats = how.pop("repeats", None)
-    if repeats is not None and "item" not in how:
-        raise InputError("options", ["--repeats needs --item, the column that identifies the item"])
     if not isinstance(how["truth"], str) or "rater" in how:
         return bj.prevalence.people.PeopleCounts.from_frame(table, **how)
     if repeats is not None:

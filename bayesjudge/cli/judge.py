@@ -3,47 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import narwhals as nw
+from cyclopts import Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.one_judge import Asked
+from bayesjudge.cli.columns import Scored
+from bayesjudge.cli.one_judge import described
 from bayesjudge.cli.options import (
-    BY,
-    FIRST,
     LOGS,
     OF_OUTPUT,
-    OF_TABLE,
+    OUTPUT,
     SEVERAL,
-    Adjudicated,
-    LabelFile,
-    LogJudge,
-    Meanings,
-    Metric,
-    Rater,
     Shared,
-    Truths,
-    TunedOn,
     are,
     check_files,
     table_option,
 )
 from bayesjudge.cli.output import Results, Story, first_lines, present, tell, write_csv
 from bayesjudge.cli.passport import text_of
-from bayesjudge.cli.scores import read_scale
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.answer import Answer, chance, numbers, percent_of, percents, points
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import Require, checking
 from bayesjudge.core.estimate import Estimate, in_words
 from bayesjudge.core.words import words_for
-from bayesjudge.judge.data import as_judged
+from bayesjudge.judge.data import Judged, as_judged
 from bayesjudge.judge.trust import ALPHA, PROMISED
 from bayesjudge.render.page import Section
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 #: Most judges of which all pairs are told, and most findings on the screen.
@@ -52,40 +44,67 @@ MOST_JUDGES, MOST_FINDINGS = 6, 10
 TRUST = "People's share of passes by score, and where verdicts can stand"
 
 
+@Parameter(name="*", group=OUTPUT, negative="")
+@dataclass(frozen=True)
+class OfCard:
+    """The judge's card, and what is kept in it.
+
+    Parameters
+    ----------
+    card : Path
+        Write the judge's card: a small file for later runs (`bayesjudge passport`), with all this.
+    name : str
+        For the card: the judge's name and version; of a log by default the one that it names.
+    valid_until : str
+        For the card: the date after which it is stale, such as 2027-06-30.
+    prompt : Path
+        For the card: the judge's prompt, of which its SHA-256 is kept.
+    rubric : Path
+        The judge's rubric, likewise.
+    """
+
+    card: Path | None = None
+    name: str | None = None
+    valid_until: str = ""
+    prompt: Path | None = None
+    rubric: Path | None = None
+
+    def check(self, require: Require, name: str | None) -> None:
+        """Refuse a card of no name, and what is kept in no card."""
+        check_files(require, card=self.card)
+        words = "--card needs --name: the judge's name and version"
+        require(self.card is None or name, words)
+        values = {n: value for n, value in vars(self).items() if value and n != "card"}
+        unkept = [f"--{n.replace('_', '-')}" for n in values]
+        words = f"{are(unkept)} kept in the judge's card: name its file, --card"
+        require(self.card is not None or not unkept, words)
+
+    def issue(self, judged: Judged, once: Judged, **about: Any) -> bj.judge.Card | None:
+        """The card, of items with a call each; what repeats tell is of all of them."""
+        if self.card is None:
+            return None
+        return bj.judge.Card.make(
+            bj.prevalence.Counts.of(one_judge_of(once)),
+            valid_until=self.valid_until,
+            tuned_labels=judged.tuned,
+            repeat_correlation=judged.repeat_correlation,
+            prompt=text_of(self.prompt),
+            rubric=text_of(self.rubric),
+            **about,
+        )
+
+
 def judge(
     table: Annotated[Path, table_option("One row per output", LOGS)],
     /,
     *,
-    verdict: Annotated[list[str] | None, SEVERAL, FIRST] = None,
-    truth: Annotated[Truths, FIRST] = None,
-    calibration: Annotated[str | None, OF_TABLE, FIRST] = None,
-    by: Annotated[str | None, BY, FIRST] = None,
-    score: Annotated[list[str] | None, SEVERAL] = None,
-    scale: Annotated[str | None, OF_TABLE] = None,
-    truth_scale: Annotated[str | None, OF_TABLE] = None,
-    truth_from: Annotated[float | None, OF_TABLE] = None,
-    classes: Annotated[list[str] | None, SEVERAL] = None,
-    item: Annotated[str | None, OF_TABLE] = None,
-    repeats: Annotated[Literal["system", "judge"] | None, OF_TABLE] = None,
-    propensity: Annotated[str | None, OF_TABLE] = None,
-    labels: LabelFile = None,
-    adjudicated: Adjudicated = None,
-    rater: Rater = None,
-    tuned_on: TunedOn = None,
-    meanings: Meanings = Meanings(),
-    unparsed: Annotated[Literal["fail", "drop"] | None, OF_TABLE] = None,
-    metric: Metric = None,
-    judge: LogJudge = None,
+    asked: Scored = Scored(),
     trust: Annotated[bool, OF_OUTPUT] = False,
     wrong: Annotated[float, OF_OUTPUT] = ALPHA,
     promised: Annotated[float, OF_OUTPUT] = PROMISED,
     disagreements: Annotated[Path | None, OF_OUTPUT] = None,
     people: Annotated[list[str] | None, SEVERAL] = None,
-    card: Annotated[Path | None, OF_OUTPUT] = None,
-    name: Annotated[str | None, OF_OUTPUT] = None,
-    valid_until: Annotated[str, OF_OUTPUT] = "",
-    prompt: Annotated[Path | None, OF_OUTPUT] = None,
-    rubric: Annotated[Path | None, OF_OUTPUT] = None,
+    of_card: OfCard = OfCard(),
     shared: Shared = Shared(),
 ) -> None:
     r"""Say what a judge is worth, how it errs, and for what that is good enough.
@@ -100,31 +119,6 @@ def judge(
     ----------
     table : Path
         One row per output, or a log.
-    verdict : list[str]
-        Column with the judge's verdict; several, if several judges or prompts saw the same outputs.
-    calibration : str
-        How the labelled outputs were chosen: random, by_truth, separate, by_verdict or
-        known_propensity.
-    by : str
-        Column by whose values the judge is looked at: systems, criteria, topics.
-    score : list[str]
-        Column with the judge's numbers, in place of --verdict.
-    scale : str
-        Lowest and highest score that the judge can give, such as 1:5.
-    truth_scale : str
-        Lowest and highest number that people can give, if labels are numbers.
-    truth_from : float
-        Lowest human number that is a pass, if labels are numbers.
-    classes : list[str]
-        Classes that verdict and truth can be, if they are more than pass and fail.
-    item : str
-        Column that identifies the item of a row.
-    repeats : str
-        What repeats if an item has several rows: system or judge. Needs --item.
-    propensity : str
-        Column with the probability with which each row was to be labelled.
-    unparsed : str
-        What a row without a verdict is: the judge's fail, or dropped.
     trust : bool
         Of scores: from which on passes, and down to which fails, can stand without a person.
     wrong : float
@@ -136,16 +130,6 @@ def judge(
     people : list[str]
         For the disagreements: two or more columns, one of each person's labels; --truth is what was
         settled, or one of them. They tell how often people err, which else is taken to be 5 %.
-    card : Path
-        Write the judge's card: a small file for later runs (`bayesjudge passport`), with all this.
-    name : str
-        For the card: the judge's name and version; of a log by default the one that it names.
-    valid_until : str
-        For the card: the date after which it is stale, such as 2027-06-30.
-    prompt : Path
-        For the card: the judge's prompt, of which its SHA-256 is kept.
-    rubric : Path
-        The judge's rubric, likewise.
 
     Raises
     ------
@@ -153,113 +137,37 @@ def judge(
         If an option, a column or a value is not understood.
     """
     shared.check()
-    source = open_source(table, metric, judge=judge)
+    source = open_source(table, asked.metric, judge=asked.judge)
+    named = of_card.name or asked.judge or source.judge
     with checking("options") as require:
-        check_files(require, disagreements=disagreements, card=card)
-        named = name or judge or source.judge
-        words = "--card needs --name: the judge's name and version"
-        require(card is None or named, words)
-        single = not (verdict and score)
+        of_card.check(require, named)
+        check_files(require, disagreements=disagreements)
+        single = not (asked.verdict and asked.score)
         require(single, "--verdict or --score: give one of them")
-        require(not trust or score, "--trust takes --score: numbers or probabilities")
+        require(not trust or asked.score, "--trust takes --score: numbers or probabilities")
         require(not people or disagreements, "--people needs --disagreements FILE")
-        kept: dict[str, Any] = {"--name": name, "--valid-until": valid_until}
-        kept |= {"--prompt": prompt, "--rubric": rubric}
-        unkept = [option for option, value in kept.items() if value]
-        words = f"{are(unkept)} kept in the judge's card: name its file, --card"
-        require(card is not None or not unkept, words)
-        require(
-            trust or (wrong, promised) == (ALPHA, PROMISED), "--wrong and --promised need --trust"
-        )
-    asked = Asked(
-        truth=truth,
-        calibration=calibration,
-        verdict=verdict or (None if score or source.log is not None else ["verdict"]),
-        score=score[0] if score else None,
-        by=by,
-        item=item,
-        repeats=repeats,
-        propensity=propensity,
-        classes=classes,
-        labels=labels,
-        adjudicated=adjudicated,
-        rater=rater,
-        tuned_on=tuned_on,
-        meanings=meanings,
-    ).completed(source)
-    given = score or asked.verdict or []
-    read_of_people = ("truth", "adjudicated", "rater", "by", "propensity")
-    how: dict[str, Any] = asked.values(*read_of_people, "classes", "calibration")
-    how |= {**vars(meanings), "unparsed": unparsed, "truth_from": truth_from}
-    repeats = asked.repeats if score is None else None
-    how |= {"item": asked.item, "repeats": repeats} if asked.item else {}
-    if not score and asked.item and not repeats and not rater:
-        how.pop("item")
-    with checking("options") as require:
         words = "--truth-from is for scores: give them by --score, in place of --verdict"
-        require(score or truth_from is None, words)
-        how |= {"scale": read_scale("--scale", scale, require)} if score else {}
-        how |= {"truth_scale": read_scale("--truth-scale", truth_scale, require)} if score else {}
-    column = given[0] if len(given) == 1 else given
-    how |= {"score": column} if score else {"verdict": column}
-    columns = [
-        *source.verdicts(given, rater),
-        *asked.columns(*read_of_people),
-        *([how["item"]] if "item" in how else []),
-    ]
+        require(asked.score or asked.truth_from is None, words)
+        default = trust or (wrong, promised) == (ALPHA, PROMISED)
+        require(default, "--wrong and --promised need --trust")
+    verdicts = None if asked.score else asked.judged
+    asked = replace(asked, verdict=verdicts).completed(source)
     if asked.several_people:
-        with checking("options") as require:
-            words = "labels of several people take one --verdict column; of a --score name one of "
-            words += "them (--truth), or make verdicts of it"
-            require(len(given) == 1 and not score, words)
-            require(card is None and disagreements is None, "--card and --disagreements: name one "
-                    "column of labels (--truth), and the people's (--people)")  # fmt: skip
-        how = {name: value for name, value in how.items() if name not in ("truth_from", "classes")}
-    with source.counted(list(map(str, columns)), quiet=shared.quiet) as read:
-        if asked.several_people:
-            judged = as_judged(bj.prevalence.people.PeopleCounts.from_frame(read, **how))
-        else:
-            judged = bj.judge.Judged.from_frame(read, **how, tuned=source.left_out)
-        once = judged
-        if card is not None and repeats == "judge":  # a card counts items, each with a first call
-            calls = nw.from_native(read).lazy().collect().to_pandas()
-            label, outputs = str(asked.label), asked.columns("item", "by")
-            labels = calls.groupby(outputs, observed=True)[label].transform("first")
-            first = calls.assign(**{label: labels}).drop_duplicates(outputs)
-            how |= {"item": None, "repeats": None}
-            once = bj.judge.Judged.from_frame(first, **how, tuned=judged.tuned)
+        _require_one_label(asked, alone=of_card.card is None and disagreements is None)
+    keyed = asked.score or asked.repeats or asked.rater
+    rows = asked if keyed else replace(asked, item=None)  # each is of its own
+    with source.counted(rows.needs(source), quiet=shared.quiet) as read:
+        judged = once = _read(read, rows, source)
+        if of_card.card is not None and asked.repeats == "judge" and not asked.score:
+            once = _read(_first_calls(read, asked), replace(asked, item=None), source)
     quality = bj.judge.quality(judged, ci_prob=shared.ci_prob)
     how_sure = {"alpha": wrong, "promised": promised, "ci_prob": shared.ci_prob}
     trusted = bj.judge.trust(judged, **how_sure) if trust else None
-    made_card = None
-    if card is not None:
-        made_card = bj.judge.Card.make(
-            bj.prevalence.Counts.of(one_judge_of(once)),
-            judge=str(named),
-            source=table.name,
-            valid_until=valid_until,
-            tuned_labels=judged.tuned,
-            repeat_correlation=judged.repeat_correlation,
-            ci_prob=shared.ci_prob,
-            prompt=text_of(prompt),
-            rubric=text_of(rubric),
-        )
-    listed = None
-    if disagreements is not None:
-        with checking("--disagreements") as require:
-            words = "judge and people must both give passes and fails, or numbers (--truth-scale)"
-            require(judged.kind in ("verdicts", "grades"), words)
-        listed = bj.judge.disagreements(
-            source.whole([*given, asked.label]),
-            verdict=given,
-            truth=asked.label,
-            numeric=judged.kind == "grades",
-            people=people or (),
-            **vars(meanings),
-        )
-
-    findings = _where(source, given, asked, judged, people or ())
-    who = given[0] if len(given) > 1 else "it"
+    about = {"judge": str(named), "source": table.name, "ci_prob": shared.ci_prob}
+    made_card = of_card.issue(judged, once, **about)
+    listed = None if disagreements is None else _disagreements(source, asked, judged, people or ())
+    findings = _where(source, asked, judged, people or ())
+    who = asked.judged[0] if len(asked.judged) > 1 else "it"
 
     def answered(results: Results) -> Answer:
         every = [*results, *([] if trusted is None else [trusted])]
@@ -276,27 +184,79 @@ def judge(
         drawn = {"What the judge says of what people say": bj.judge.plot_judge(quality)}
         return drawn if trusted is None else {**drawn, TRUST: bj.judge.plot_trust(trusted)}
 
+    counted = {"outputs": judged.seen, "labelled": judged.labelled}
     story = Story(
         command="judge",
         title="Is the judge good enough, and for what?",
         answer="accuracy",
         words=words_for("of_judge"),
-        instant=[quality], more=sections, draw=draw, source=source,
-        inputs={"outputs": judged.seen, "labelled": judged.labelled,
-                "calibration": f"{judged.design.name}: {judged.design.meaning}",
-                "labels": judged.table.spelling or None},
+        instant=[quality],
+        more=sections,
+        draw=draw,
+        source=source,
+        inputs=described(judged, counted, labels=judged.table.spelling),
         tell=answered,
         waits=False,
-    )  # fmt: skip
+    )
     present(story, shared)
-    if card is not None and made_card is not None:
-        tell(f"card written to {made_card.save(card)}")
-    if disagreements is not None and listed is not None:
+    if made_card is not None and of_card.card is not None:
+        tell(f"card written to {made_card.save(of_card.card)}")
+    if listed is not None and disagreements is not None:
         write_csv(listed, disagreements)
         tell(f"{len(listed):,} disagreements written to {disagreements}")
 
 
-def one_judge_of(judged: bj.judge.Judged) -> bj.Verdicts:
+def _require_one_label(asked: Scored, *, alone: bool) -> None:
+    """Refuse of several people's labels what takes one of each output."""
+    with checking("options") as require:
+        words = "labels of several people take one --verdict column; of a --score name one of them "
+        words += "(--truth), or make verdicts of it"
+        require(len(asked.judged) == 1 and not asked.score, words)
+        words = "--card and --disagreements: name one column of labels (--truth), and the people's "
+        require(alone, f"{words}(--people)")
+
+
+def _read(table: Any, asked: Scored, source: Source) -> Judged:
+    """What the judge said beside what people did, or several of them who err too."""
+    how = asked.reading
+    if asked.score or asked.item is None:
+        how.pop("repeats", None)
+    if asked.several_people:
+        return as_judged(bj.prevalence.people.PeopleCounts.from_frame(table, **how))
+    how |= asked.values("truth_from", "classes")
+    if asked.score:
+        how["score"] = how.pop("verdict")
+        with checking("options") as require:
+            how["scale"], how["truth_scale"] = asked.scales(require)
+    return bj.judge.Judged.from_frame(table, **how, tuned=source.left_out)
+
+
+def _first_calls(table: Any, asked: Scored) -> Any:
+    """The first call on each output, with its label."""
+    calls = nw.from_native(table).lazy().collect().to_pandas()
+    outputs = asked.columns("item", "by")
+    labels = calls.groupby(outputs, observed=True)[asked.label].transform("first")
+    return calls.assign(**{asked.label: labels}).drop_duplicates(outputs)
+
+
+def _disagreements(
+    source: Source, asked: Scored, judged: Judged, people: Sequence[str]
+) -> pd.DataFrame:
+    """The labelled outputs on which judge and people differ."""
+    with checking("--disagreements") as require:
+        words = "judge and people must both give passes and fails, or numbers (--truth-scale)"
+        require(judged.kind in ("verdicts", "grades"), words)
+    return bj.judge.disagreements(
+        source.whole([*asked.judged, asked.label]),
+        verdict=asked.judged,
+        truth=asked.label,
+        numeric=judged.kind == "grades",
+        people=people,
+        **vars(asked.meanings),
+    )
+
+
+def one_judge_of(judged: Judged) -> bj.Verdicts:
     """The passes and fails of one judge, of which a card is made."""
     with checking("--card") as require:
         single = judged.kind == "verdicts" and len(judged.judges) == 1
@@ -307,7 +267,7 @@ def one_judge_of(judged: bj.judge.Judged) -> bj.Verdicts:
     return judged.verdicts
 
 
-def _both_said(judged: bj.judge.Judged, quality: Estimate) -> list[Section]:
+def _both_said(judged: Judged, quality: Estimate) -> list[Section]:
     """The confusion table of one judge."""
     if len(judged.pairs) > 1:
         return []
@@ -335,14 +295,14 @@ def _both_said(judged: bj.judge.Judged, quality: Estimate) -> list[Section]:
     return [Section(heading, lines, "confusion", lines, detail=False)]
 
 
-def _of_which(judged: bj.judge.Judged) -> str:
+def _of_which(judged: Judged) -> str:
     """Of which outputs shares are: of a random sample they are counted on that alone."""
     if not judged.design.is_sample or judged.people is not None or judged.complete:
         return "all outputs"
     return f"the {judged.labelled:,} labelled outputs"
 
 
-def _by_others(judged: bj.judge.Judged, shared: Shared) -> list[Section]:
+def _by_others(judged: Judged, shared: Shared) -> list[Section]:
     """Every two of several judges."""
     if len(judged.judges) < 2 or judged.verdicts is None:
         return []
@@ -421,14 +381,10 @@ def percents_of_gain(row: Any) -> str:
 
 
 def _where(
-    source: Source,
-    judges: Sequence[str],
-    asked: Asked,
-    judged: bj.judge.Judged,
-    people: Sequence[str],
+    source: Source, asked: Scored, judged: Judged, people: Sequence[str]
 ) -> list[bj.judge.Finding] | None:
     """Column values in which the first judge errs more, none of them what others said."""
-    name, *others = judges
+    name, *others = asked.judged
     several = asked.rater or not asked.label
     if source.counts_in_place or judged.kind in ("classes", "scores") or several:
         return None

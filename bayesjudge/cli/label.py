@@ -6,7 +6,7 @@ import math
 import shlex
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -19,14 +19,13 @@ from bayesjudge.cli.options import (
     OF_OUTPUT,
     OF_TABLE,
     SEVERAL,
-    Files,
     LogJudge,
     Meanings,
     Metric,
     Rater,
     Sure,
     Truths,
-    check_files,
+    Written,
     table_option,
 )
 from bayesjudge.cli.output import deliver, say, tell
@@ -37,6 +36,9 @@ from bayesjudge.core.screen import how_many
 from bayesjudge.decide.decision import EXIT_CODES
 from bayesjudge.decide.labelling import QUESTION, read_sheets, write_form, write_sheet
 from bayesjudge.decide.pages import decision_page
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _GATE = Parameter(group=GATE)
 UNCERTAIN = (
@@ -71,7 +73,7 @@ def label(
     state: Annotated[Path | None, OF_OUTPUT] = None,
     sheet: Annotated[Path | None, OF_OUTPUT] = None,
     form: Annotated[Path | None, OF_OUTPUT] = None,
-    files: Files = Files(),
+    written: Written = Written(),
     seed: Annotated[int | None, OF_OUTPUT] = None,
 ) -> int:
     r"""Choose which outputs a person labels next, and stop as soon as a threshold is decided.
@@ -140,12 +142,13 @@ def label(
             ("form", form, "html"),
         )
     }
+    speak = say if written.on_screen else tell
     source = open_source(table, metric, judge=judge)
     if source.log is not None:
         verdict = verdict or "verdict"
     with checking("options") as require:
         require(n >= 1, "must be 1 or more", n=n)
-        check_files(require, **vars(files), **paths)
+        written.check_files(require, **paths)
         there = verdict is not None or not show_verdict
         require(there, "--show-verdict needs --verdict")
         require(truth or rater is None, "--rater needs --truth: what that person said")
@@ -171,7 +174,7 @@ def label(
         then += ["--labels", str(looked), "--item", item, "--calibration", "random"]
         for name, values in asdict(meanings).items():
             then += [f"--{name.replace('_', '-')}", *values] if values else []
-        say(
+        speak(
             f"About {labels['wrong'].sum():.0f} of {len(labels):,} labels are wrong. A second look "
             f"at the most doubtful: {how_many(len(again), 'item')} in {looked}\n"
             f"Then:\n  {shlex.join(then)}\nThe same command as now goes on with new labels"
@@ -194,7 +197,7 @@ def label(
     if strategy == "uncertain" and not monitor.n_labels:
         tell(UNCERTAIN)
     decided = monitor.gate
-    say(str(decided))
+    speak(str(decided))
     if decided.outcome == "unknown":
         if not monitor.pending:
             monitor.draw(n)
@@ -206,7 +209,7 @@ def label(
             monitor.pending, paths["form"], texts=texts, title=f"{table.name}", question=question
         )
         waiting = len(monitor.pending)
-        say(
+        speak(
             f"{how_many(waiting, 'item')} to label: {paths['sheet']} (or {paths['form']}, which "
             "saves such a file)\nThen: the same command with --read FILE"
         )
@@ -216,13 +219,11 @@ def label(
                 "them in a column (--tuned-on COLUMN), and measure it on the others"
             )
     monitor.save(paths["state"])
-    if any(vars(files).values()):
-        inputs = {"data": str(table), "items": f"{len(monitor.names):,}"}
-        inputs["labels"] = f"{monitor.n_labels}"
-        title, line = f"bayesjudge label, {table.name}", called("label")
-        about: dict[str, Any] = {"title": title, "inputs": inputs, "line": line}
-        page = decision_page(decided, **about, pictures=lambda: _picture(monitor))
-        deliver(page, **vars(files))
+    inputs = {"data": str(table), "items": f"{len(monitor.names):,}"}
+    inputs["labels"] = f"{monitor.n_labels}"
+    title, line = f"bayesjudge label, {table.name}", called("label")
+    about: dict[str, Any] = {"title": title, "inputs": inputs, "line": line, "command": "label"}
+    deliver(decision_page(decided, **about, pictures=lambda: _pictures(monitor)), written)
     return decided.exit_code()
 
 
@@ -242,11 +243,10 @@ def _doubtful(labels: Any, most: int) -> list[str]:
     return list(items.head(min(most, math.ceil(labels["wrong"].sum()))))
 
 
-def _picture(monitor: bj.decide.Monitor) -> dict[str, Any]:
+def _pictures(monitor: bj.decide.Monitor) -> dict[str, Axes]:
     """The sequence, if there is a label."""
-    if not monitor.n_labels:
-        return {}
-    return {"Limits that hold at every look": bj.decide.plot_monitor(monitor).get_figure()}
+    caption = "Limits that hold at every look"
+    return {caption: bj.decide.plot_monitor(monitor)} if monitor.n_labels else {}
 
 
 def _require_read(sheet: Path, read: list[Path]) -> None:

@@ -15,9 +15,14 @@ from bayesjudge.cli.options import (
     OF_TABLE,
     SEVERAL,
     Adjudicated,
+    JudgeColumn,
     LabelFile,
+    Metric,
+    MissingValue,
     Shared,
+    TieValue,
     TunedOn,
+    Winner,
     needed,
     table_option,
 )
@@ -69,15 +74,15 @@ def leaderboard(
     adjudicated: Adjudicated = None,
     labels: LabelFile = None,
     tuned_on: TunedOn = None,
-    judge: Annotated[str | None, OF_TABLE] = None,
+    judge: JudgeColumn = None,
     swapped: Annotated[str | None, OF_TABLE] = None,
     length: Annotated[list[str] | None, SEVERAL] = None,
     count: Annotated[str | None, OF_TABLE] = None,
     baseline: Annotated[str | None, OF_TABLE] = None,
-    winner: Annotated[list[str] | None, OF_TABLE] = None,
-    tie_value: Annotated[list[str] | None, SEVERAL] = None,
-    missing_value: Annotated[list[str] | None, SEVERAL] = None,
-    metric: Annotated[str | None, OF_TABLE] = None,
+    winner: Winner = None,
+    tie_value: TieValue = None,
+    missing_value: MissingValue = None,
+    metric: Metric = None,
     target: Annotated[Literal["any-length", "equal-length"], OF_MODEL] = "any-length",
     shared: Shared = Shared(),
 ) -> None:
@@ -111,8 +116,6 @@ def leaderboard(
     item : str
         Column that names the prompt: verdicts on one prompt are not independent. By default item,
         question_id, prompt or the like, if there is one and the table is not large.
-    judge : str
-        Column that names the judge, of a table with one row per verdict.
     swapped : str
         Column with the verdict on the same two answers with their places exchanged.
     length : list[str]
@@ -121,14 +124,6 @@ def leaderboard(
         Column with how many battles a row stands for.
     baseline : str
         System with 0 Elo points in the picture; without --second what all others met.
-    winner : list[str]
-        Given twice: the value that means the first answer, then that of the second.
-    tie_value : list[str]
-        Values that mean a tie.
-    missing_value : list[str]
-        Values that mean that there is no verdict.
-    metric : str
-        Of a log of pairs: the verdicts that are meant.
     target : str
         What strengths are about: answers of any length as they come, or of equal length (--length).
 

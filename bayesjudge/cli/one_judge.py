@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from cyclopts import Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.columns import Labelled
+from bayesjudge.cli.columns import Scored
 from bayesjudge.cli.options import (
     MODEL,
     OF_MODEL,
     OF_TABLE,
-    SEVERAL,
     Shared,
     WhichItems,
 )
 from bayesjudge.cli.output import Results, Story, present
 from bayesjudge.cli.priors import Priors
-from bayesjudge.cli.source import PAIRS, Source, repeating
+from bayesjudge.cli.source import Source
 from bayesjudge.core.answer import Answer, listed, percent_of, percents
 from bayesjudge.core.errors import expect
 from bayesjudge.core.estimate import Caution, Estimate, Interval, Row
@@ -41,22 +40,11 @@ OF_RATES = (*BELIEFS, "all_methods", "target")
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Asked(Labelled):
+class Asked(Scored):
     """What is asked of a table of one judge.
 
     Parameters
     ----------
-    calibration : str
-        How the labelled items were chosen: random (a random sample of these items; or every fourth,
-        say, if their order has nothing to do with what they are), by_truth (a fixed number of good
-        and of bad ones), separate (another data set or run), by_verdict (a fixed number of the
-        judge's passes and of its fails), known_propensity (see --propensity).
-    verdict : list[str]
-        Column with the judge's verdict; several, if several judges saw the same items.
-    score : str
-        Column with the judge's score, if it gives numbers; then in place of --verdict.
-    scale : str
-        Lowest and highest score that the judge can give, such as 1:5; or log_odds.
     truth_scale : str
         Lowest and highest number that people can give, if labels are numbers: asks for their mean.
     truth_from : float
@@ -70,8 +58,6 @@ class Asked(Labelled):
         with --item on the items that they share.
     stratum : str
         Column that names the stratum of each row; estimates are weighed by the strata's shares.
-    propensity : str
-        Column with the probability with which each row was to be labelled, whether it was or not.
     external_labels : Path
         Table with more labelled rows, chosen by truth or from another run: they tell how the judge
         errs and nothing else.
@@ -111,16 +97,10 @@ class Asked(Labelled):
         that.
     """
 
-    score: Annotated[str | None, OF_TABLE] = None
-    scale: Annotated[str | None, OF_TABLE] = None
-    truth_scale: Annotated[str | None, OF_TABLE] = None
-    truth_from: Annotated[float | None, OF_TABLE] = None
     pass_from: Annotated[float | None, OF_TABLE] = None
     edges: Annotated[str | None, OF_TABLE] = None
     stratum: Annotated[str | None, OF_TABLE] = None
-    propensity: Annotated[str | None, OF_TABLE] = None
     external_labels: Annotated[Path | None, OF_TABLE] = None
-    classes: Annotated[list[str] | None, SEVERAL] = None
     swapped: Annotated[str | None, OF_TABLE] = None
     prior: Annotated[Literal["flat", "jeffreys"] | None, OF_MODEL] = None
     prior_sensitivity: Annotated[str | None, OF_MODEL] = None
@@ -132,11 +112,6 @@ class Asked(Labelled):
     all_methods: Annotated[bool, OF_MODEL] = False
 
     @property
-    def judged(self) -> list[str]:
-        """Columns of what the judge said: verdicts, or a score."""
-        return self.verdict or [self.score or ""]
-
-    @property
     def priors(self) -> Priors:
         """The priors that were asked for."""
         beliefs = {"sensitivity": self.prior_sensitivity, "specificity": self.prior_specificity}
@@ -144,24 +119,12 @@ class Asked(Labelled):
             beliefs["people"] = self.prior_people
         return Priors(self.prior, beliefs, self.better_than_chance)
 
+    def _in_both_orders(self, source: Source) -> bool:
+        return self.swapped is not None or super()._in_both_orders(source)
+
     def _of_log(self, source: Source) -> Self:
-        assert source.log is not None
-        paired = source.paired and not self.score
-        verdict = self.verdict or (None if self.score else ["verdict"])
-        swapped = self.swapped or ("swapped" if paired and source.swapped else None)
-        single = self.score or swapped or len(source.log.systems) < 2
-        numeric = source.chosen.numeric and not self.score
-        problem = f"{source.chosen} gives numbers: --score score --scale LOW:HIGH"
-        expect(str(source.path), not numeric, problem)
-        return replace(
-            self,
-            verdict=verdict,
-            classes=self.classes or (PAIRS if paired and verdict == ["verdict"] else None),
-            swapped=swapped,
-            item=self.item or (None if swapped else "item"),
-            by=self.by or (None if single else "system"),
-            repeats=self.repeats or repeating(source),
-        )
+        both = "swapped" if self._in_both_orders(source) else None
+        return replace(super()._of_log(source), swapped=self.swapped or both)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -78,12 +78,43 @@ TunedOn = Annotated[
 Verdict = Annotated[str, helped("Column with the judge's verdict.")]
 Item = Annotated[str | None, helped("Column that identifies the item of a row.")]
 NamedItem = Annotated[str, helped("Column that identifies the item of a row.")]
-By = Annotated[str | None, BY, helped("Column that names the system of each row.")]
+By = Annotated[
+    str | None,
+    BY,
+    helped(
+        "Column that names the system of each row, or what else rows are of, such as an agent or a "
+        "topic: each has numbers of its own."
+    ),
+]
+MissingValue = Annotated[
+    list[str] | None,
+    helped("Labels that mean there is no label, such as INVALID.", consume_multiple=True),
+]
 Metric = Annotated[
     str | None,
     helped("The scorer or assertion to use, if a log has several."),
 ]
 LogJudge = Annotated[str | None, helped("The judge to use, if a log has verdicts of several.")]
+JudgeColumn = Annotated[str | None, helped("Column that names the judge, or its prompt.")]
+Winner = Annotated[
+    list[str] | None,
+    helped(
+        "Given twice: the value that means the first answer (or place), then that of the second; "
+        "if not said, values of custom such as 1 and 2, or A and B."
+    ),
+]
+TieValue = Annotated[
+    list[str] | None,
+    helped("Values that mean a tie; if not said, tie or the like.", consume_multiple=True),
+]
+CardFile = Annotated[
+    Path | None,
+    helped(
+        "The judge's card, made by an earlier run (`bayesjudge judge --card`): what it tells of "
+        "the judge counts as far as this run's labels bear it out."
+    ),
+]
+Seed = Annotated[int, helped("Seed of the random draws.", OUTPUT)]
 WhichItems = Annotated[
     Literal["population", "items"],
     helped(
@@ -101,9 +132,6 @@ RENDERERS = {
 }
 #: A file that is the screen.
 SCREEN = Path("-")
-Json = Annotated[
-    bool, helped("Print one JSON document instead of text (schema bayesjudge/3).", OUTPUT)
-]
 
 
 @Parameter(name="*", group=DATA, negative="")
@@ -117,13 +145,11 @@ class Meanings:
         Labels that mean pass, if they are not 1, true, yes, pass, good, correct or C.
     fail_value : list[str]
         Labels that mean fail, such as I P.
-    missing_value : list[str]
-        Labels that mean there is no label, such as INVALID.
     """
 
     pass_value: Annotated[list[str] | None, SEVERAL] = None
     fail_value: Annotated[list[str] | None, SEVERAL] = None
-    missing_value: Annotated[list[str] | None, SEVERAL] = None
+    missing_value: MissingValue = None
 
 
 _OF_FORMATS: Any = make_dataclass(
@@ -142,6 +168,35 @@ class Files(_OF_FORMATS):
     """Files to write a page to: one for each renderer that has the help of its option."""
 
 
+@Parameter(name="*", group=OUTPUT, negative="")
+@dataclass(frozen=True)
+class Written:
+    """How a page is written.
+
+    Parameters
+    ----------
+    files : Files
+        Files to write the page to, by their format.
+    json : bool
+        Print one JSON document instead of text (schema bayesjudge/3): `answer`; `estimates` by
+        quantity and `where`, with `cautions`, and `assumptions`, `targets`, `sources`, `sampling`
+        by method; of a command that decides or plans what it decides or plans.
+    """
+
+    files: Files = Files()
+    json: Annotated[bool, Parameter(negative="")] = False
+
+    @property
+    def on_screen(self) -> bool:
+        """Whether stdout is for people."""
+        return not self.json and SCREEN not in vars(self.files).values()
+
+    def check_files(self, require: Require, **others: Path | None) -> None:
+        """Refuse files to write that are in no folder, are one, or are called otherwise."""
+        require(not self.json or SCREEN not in vars(self.files).values(), "two-to-stdout")
+        check_files(require, **vars(self.files), **others)
+
+
 def table_option(rows: str, logs: str = "") -> Parameter:
     """The argument TABLE, with what is in a row of it and what files there are."""
     meaning = f"{rows}: {FORMATS}"
@@ -150,8 +205,8 @@ def table_option(rows: str, logs: str = "") -> Parameter:
 
 @Parameter(name="*", group=OUTPUT, negative="")
 @dataclass(frozen=True)
-class Shared:
-    """Options that every command has.
+class Shared(Written):
+    """Options of every command that estimates.
 
     Parameters
     ----------
@@ -168,18 +223,12 @@ class Shared:
         answer; --no-nuts: never.
     strict : bool
         Fail (exit code 1) if the sampler did not converge, rather than warn.
-    files : Files
-        Files to write the page to, by their format.
     save : Path
         Keep the sampled fit as netCDF, for `bayesjudge.load`.
     details : bool
         Show every method and quantity, with assumptions, cautions and sampling.
     quiet : bool
         Show only the answer, its table and its cautions; no progress bar.
-    json : bool
-        Print one JSON document instead of text (schema bayesjudge/3): `answer`; `estimates` by
-        quantity and `where`, with `cautions`, and `assumptions`, `targets`, `sources`, `sampling`
-        by method.
     """
 
     ci_prob: float = 0.95
@@ -187,22 +236,15 @@ class Shared:
     seed: int = 1
     nuts: Annotated[bool | None, Parameter(negative="--no-nuts")] = None
     strict: bool = False
-    files: Files = Files()
     save: Annotated[Path | None, Parameter(negative="")] = None
     details: Annotated[bool, Parameter(negative="")] = False
     quiet: Annotated[bool, Parameter(negative="")] = False
-    json: bool = False
 
     @property
     def sampling(self) -> dict[str, Any]:
         """Settings of a fit; --quiet leaves out its progress bar."""
         progress = False if self.quiet else None
         return {"random_seed": self.seed, "strict": self.strict, "progress": progress}
-
-    @property
-    def on_screen(self) -> bool:
-        """Whether stdout is for people."""
-        return not self.json and SCREEN not in vars(self.files).values()
 
     def check(self) -> None:
         """Refuse what would only fail after the work is done.
@@ -214,7 +256,7 @@ class Shared:
         """
         check_ci_prob(self.ci_prob)
         with checking("options") as require:
-            check_files(require, json=self.json, save=self.save, **vars(self.files))
+            self.check_files(require, save=self.save)
             contradictory = self.nuts is False and self.save is not None
             require(not contradictory, "--save keeps the sampled fit: leave --no-nuts out")
 
@@ -234,9 +276,8 @@ class Shared:
         expect("options", not unused, f"{are(options)} of the sampled model: leave --no-nuts out")
 
 
-def check_files(require: Require, *, json: bool = False, **files: Path | None) -> None:
+def check_files(require: Require, **files: Path | None) -> None:
     """Refuse files to write that are in no folder, are one, or are called like something else."""
-    require(not json or SCREEN not in files.values(), "two-to-stdout")
     for name, path in files.items():
         if path is None:
             continue

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -12,13 +11,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from bayesjudge.cli.options import RENDERERS, SCREEN, Shared
+from bayesjudge.cli.options import RENDERERS, SCREEN, Shared, Written
 from bayesjudge.core.answer import Answer
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import ConvergenceWarning, expect
 from bayesjudge.core.estimate import Estimate, Target, entries_of, in_words, of_passes
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.screen import as_wide_as, read_no_more
+from bayesjudge.core.screen import as_wide_as, inert, read_no_more
 from bayesjudge.core.side_by_side import in_order, records, side_by_side
 from bayesjudge.render.json import to_json
 from bayesjudge.render.page import Page, Section, page_of
@@ -119,15 +118,16 @@ def present(story: Story, shared: Shared) -> list[Estimate | Fit]:
     if shared.save is not None:
         for fit in page.fits:
             _done(f"fit saved in {fit.save(shared.save)}", quiet=shared.quiet)
-    deliver(page, json=shared.json, quiet=shared.quiet, **vars(shared.files))
+    deliver(page, shared, quiet=shared.quiet)
     return results
 
 
-def deliver(page: Page, *, json: bool = False, quiet: bool = False, **files: Path | None) -> None:
-    """Write a page in every format that was asked for; `files` are by the format's name."""
+def deliver(page: Page, written: Written, *, quiet: bool = False, **others: Path | None) -> None:
+    """Write a page in every format that was asked for; `others` are files by the format's name."""
     if (pages := COLLECTED.get()) is not None:
         pages.append(page)
-    if json:
+    files = {**vars(written.files), **others}
+    if written.json:
         write(to_json(page))
     elif page.said and SCREEN not in files.values():
         say("\n".join(page.said))
@@ -212,24 +212,10 @@ def intervals_of(results: Results, quantity: str) -> Axes:
 
 #: Most rows of the picture of all methods.
 MOST_DRAWN = 40
-#: What a spreadsheet takes for the beginning of a formula, also in its wide form.
-FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def write_csv(table: pd.DataFrame, path: Path, *, append: bool = False) -> None:
-    """Write a table that a person may open in a spreadsheet, or more rows of it.
-
-    Text that would be run as a formula gets an apostrophe in front: it may come from a model. A
-    carriage return is a line end, since Python before 3.13 writes it without quotes.
-    """
-
-    def inert(value: Any) -> Any:
-        if not isinstance(value, str):
-            return value
-        formula = value.startswith(FORMULA) and not NUMBER.fullmatch(value)
-        return ("'" * formula + value).replace("\r\n", "\n").replace("\r", "\n")
-
+    """Write a table that a person may open in a spreadsheet, or more rows of it."""
     safe = table.copy()
     for name in table.select_dtypes(exclude=["number", "bool"]):
         safe[name] = table[name].map(inert)

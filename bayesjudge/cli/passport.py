@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,34 +14,33 @@ import bayesjudge as bj
 from bayesjudge.cli.columns import Labelled
 from bayesjudge.cli.commands import COMMANDS
 from bayesjudge.cli.counts import view
-from bayesjudge.cli.one_judge import OF_RATES, Asked, View
+from bayesjudge.cli.one_judge import OF_RATES, Asked, View, show
 from bayesjudge.cli.options import (
     OF_OUTPUT,
     OF_TABLE,
-    Files,
     Shared,
-    check_files,
+    Written,
 )
 from bayesjudge.cli.output import deliver, tell
 from bayesjudge.cli.source import Source, open_source
-from bayesjudge.core.answer import Answer, chance, entries, listed
+from bayesjudge.core.answer import chance, entries, listed
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import InputError, checking, expect
-from bayesjudge.core.estimate import Estimate, of_passes
+from bayesjudge.core.estimate import Caution, Estimate
 from bayesjudge.core.screen import few
 from bayesjudge.core.tables import free_name
 from bayesjudge.judge.card import MARGIN, SURE
-from bayesjudge.render.page import Section, page_of
+from bayesjudge.render.page import Section
 
 passport = App(name="passport", help=COMMANDS["passport"])
 
 
-@passport.command
-def show(
+@passport.command(name="show")
+def show_card(
     path: Annotated[Path, OF_TABLE],
     /,
     *,
-    files: Files = Files(),
+    written: Written = Written(),
     badge: Annotated[Path | None, OF_OUTPUT] = None,
 ) -> None:
     """Tell what a judge's card says.
@@ -58,9 +58,11 @@ def show(
         If it is not a card.
     """
     with checking("options") as require:
-        check_files(require, **vars(files), badge=badge)
+        written.check_files(require, badge=badge)
     card = bj.judge.Card.load(path)
-    deliver(replace(card.page(), line=called("passport show")), **vars(files))
+    page = replace(card.page(), command="passport show", line=called("passport show"))
+    fields = {"answer": {"text": page.sentence}, "rows": card.numbers}
+    deliver(replace(page, fields=lambda: fields), written)
     if badge is not None:
         badge.write_text(card.badge(), encoding="utf-8")
         tell(f"badge written to {badge}")
@@ -75,8 +77,8 @@ def check(
     asked: Labelled = Labelled(),
     prompt: Annotated[Path | None, OF_TABLE] = None,
     rubric: Annotated[Path | None, OF_TABLE] = None,
-    files: Files = Files(),
     fail: Annotated[bool, OF_OUTPUT] = False,
+    shared: Shared = Shared(),
 ) -> int:
     r"""Hold a later run against a passport, and correct its pass rate with it.
 
@@ -105,44 +107,20 @@ def check(
     InputError
         If an option, a column or a value is not understood.
     """
-    with checking("options") as require:
-        check_files(require, **vars(files))
-    known = bj.judge.Card.load(path)
+    shared.check()
     asked = replace(asked, calibration=asked.calibration or "separate", verdict=asked.judged)
     asked = replace(asked, unparsed=asked.unparsed or "fail")
-    opened = _opened(table, asked)
-    judge = asked.judge or opened.judge
-    counts = _counts(opened, asked)
-    cautions = known.check(counts, judge=judge, prompt=text_of(prompt), rubric=text_of(rubric))
-    estimate = known.estimate(counts)
-    answer = bj.prevalence.answer(estimate)
-    about = carried(estimate)
-    shares = estimate.only("prevalence")
-    each = {", ".join(map(str, where.values())): row for _, where, row in shares.rows() if where}
-    share = of_passes("Share of {good} outputs", counts.pass_name)
-    rows = [f"  {n}: {row.value:.3f} ({row.low:.3f} to {row.high:.3f})" for n, row in each.items()]
-    every = list(dict.fromkeys((*opened.cautions, *cautions, *estimate.cautions)))
-    texts = [[share, *rows] if each else [], about, [f"{c.id}: {c.text}" for c in every]]
-    lines = [answer.text, *(line for text in texts if text for line in ("", *text))]
-    quoted = replace(answer, quoted=replace(answer.quoted, cautions=tuple(every)))
-    page = page_of(
-        [estimate],
-        answer=quoted,
-        title=f"bayesjudge passport check, {table.name}",
-        line=called("passport check"),
-        inputs={"passport": str(path), **opened.inputs, "judge": judge},
-        sections=[Section("The judge's card", [*about, *str(known).splitlines()])],
-        said=lines,
-        pictures=lambda: {"What is quoted, with intervals": _picture_of(quoted)},
-    )
-    deliver(page, **vars(files))
-    return int(fail and bool(cautions))
-
-
-def _picture_of(answer: Answer) -> Any:
-    from bayesjudge.core.plots import plot_answer
-
-    return plot_answer(answer).get_figure()
+    source = _opened(table, asked)
+    judge = asked.judge or source.judge
+    card, counts = bj.judge.Card.load(path), _counts(source, asked)
+    stale = card.check(counts, judge=judge, prompt=text_of(prompt), rubric=text_of(rubric))
+    run = _view(path, card, counts, shared, stale)
+    about: dict[str, Any] = {
+        "command": "passport check",
+        "title": "A later run, held against a passport",
+    }
+    show(replace(run, **about, source=source, inputs={**run.inputs, "judge": judge}), shared)
+    return int(fail and bool(stale))
 
 
 #: Rates that a system has.
@@ -159,18 +137,27 @@ def view_of_card(path: Path, asked: Asked, source: Source, shared: Shared) -> Vi
 
     Beside it stand the closed forms of the run's own labels.
     """
+    return _view(path, bj.judge.Card.load(path), _counts(source, asked), shared)
+
+
+def _view(
+    path: Path,
+    card: bj.judge.Card,
+    counts: bj.prevalence.Counts,
+    shared: Shared,
+    stale: Sequence[Caution] = (),
+) -> View:
+    """What a card makes of a run, beside the closed forms of the run's own labels."""
     with checking("--card") as require:
-        asked.refuse(require, "of no use beside --card", *dict.fromkeys(NO_CARD))
-        require(not shared.nuts, "--nuts samples the model of a run's own labels: leave --card")
+        require(not shared.nuts, "--nuts samples the model of a run's own labels: leave it out")
         bounded = shared.interval in (None, "eti_bounded")
         require(bounded, f"--interval {shared.interval}: with a card intervals are eti_bounded")
-    counts = _counts(source, asked)
-    card = bj.judge.Card.load(path)
     shares = card.estimate(counts, ci_prob=shared.ci_prob)
+    shares = replace(shares, cautions=(*stale, *shares.cautions))
     head, labels = str(card).splitlines(), carried(shares)
     shown, further = [*labels[:MOST_RATES], *head[:4]], [*labels[MOST_RATES:], *head[4:]]
     said = Section("The judge's card", shown, "card", labels, detail=False, further=further)
-    uncarded = view(counts, bj.prevalence.ErrorRates(), shared, asked)
+    uncarded = view(counts, bj.prevalence.ErrorRates(), shared, Asked())
     read = {name: value for name, value in uncarded.inputs.items() if name != "model"}
     return replace(
         uncarded,
@@ -253,8 +240,10 @@ def _opened(table: Path, asked: Labelled) -> Source:
 
 def _counts(source: Source, asked: Labelled) -> bj.prevalence.Counts:
     """What a card is held against: one judge's passes and fails, with labels or without."""
+    with checking("--card") as require:
+        asked.refuse(require, "of no use beside a card", *dict.fromkeys(NO_CARD))
     unlabelled = not (asked.truth or asked.labels or source.own_truth)
-    asked = asked.completed(source, unlabelled=unlabelled)
+    asked = replace(asked.completed(source, unlabelled=unlabelled), repeats=None)
     design, verdicts = asked.calibration or "separate", asked.verdict or []
     with checking("--card") as require:
         single = len(verdicts) == 1 and not asked.several_people
@@ -263,9 +252,8 @@ def _counts(source: Source, asked: Labelled) -> bj.prevalence.Counts:
         require(not unlabelled or design == "separate", f"--calibration {design} needs --truth")
         by_verdict = design in ("by_verdict", "known_propensity")
         require(not by_verdict, "card-not-tested", design=design)
-    columns = asked.columns("verdict", "truth", "by", "item")
-    rows, how = source.table(columns), asked.values("by", "item", "unparsed", *vars(asked.meanings))
-    how["truth"] = asked.label
+    columns = asked.needs(source)
+    rows, how = source.table(columns), asked.reading | {"calibration": design}
     if unlabelled:
         import pyarrow as pa
 
@@ -282,7 +270,6 @@ def _counts(source: Source, asked: Labelled) -> bj.prevalence.Counts:
     )
     problem += "" if asked.by else ", or name the column of systems, --by"
     expect(f"--item {asked.item}", once, problem)
-    how |= {"verdict": verdicts[0], "calibration": design}
     return bj.prevalence.Counts.from_frame(rows, **how)
 
 

@@ -17,8 +17,6 @@ from bayesjudge.core.screen import few
 from bayesjudge.core.words import words_for
 from bayesjudge.render.page import Section
 
-COLUMNS = ("truth", "adjudicated", "rater", "by", "stratum", "propensity", "item")
-READ = (*COLUMNS, "repeats", "calibration", "unparsed")
 #: Labels of the list for a second look that a screen shows.
 SHOWN = 10
 #: Options that one column of labels has a use for.
@@ -38,9 +36,8 @@ def view_of_people(asked: Asked, source: Source, shared: Shared) -> View:
         require(known, f"--pooling {asked.pooling}: with labels of several people separate or full")
         priors = asked.priors.of(False, require)
     model = module.PeopleErrors(**priors, pooling="full" if asked.pooling == "full" else "separate")
-    columns = [*source.verdicts(verdicts, asked.rater), *asked.columns(*COLUMNS)]
-    how = {"verdict": verdicts[0], **asked.values(*READ, *vars(asked.meanings))}
-    with source.counted(columns, quiet=shared.quiet) as table:
+    how = asked.reading
+    with source.counted(asked.needs(source), quiet=shared.quiet) as table:
         counts = module.PeopleCounts.from_frame(table, **how)
         exact = module.exact(
             counts, model, ci_prob=shared.ci_prob, interval=shared.interval or "hdi"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
 import bayesjudge as bj
-from bayesjudge.cli.options import OF_OUTPUT, Files, are, check_files
+from bayesjudge.cli.options import Seed, Written, are
 from bayesjudge.cli.plan_pass import (
     Judge,
     Plan,
@@ -25,7 +25,6 @@ from bayesjudge.render.page import Line, Table
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
 _ASSUMED = Parameter(group=Group("What is assumed to be true", sort_key=1))
 _WANTED = Parameter(group=Group("What is wanted", sort_key=0), negative="")
@@ -50,9 +49,8 @@ def plan(
     sensitivity: Annotated[float | None, _ASSUMED] = None,
     specificity: Annotated[float | None, _ASSUMED] = None,
     items: Annotated[int | None, _ASSUMED] = None,
-    seed: Annotated[int, OF_OUTPUT] = 1,
-    files: Files = Files(),
-    json: Annotated[bool, OF_OUTPUT] = False,
+    seed: Seed = 1,
+    written: Written = Written(),
 ) -> None:
     r"""Say how many human labels to buy, to show that a threshold is met or for an interval.
 
@@ -99,13 +97,6 @@ def plan(
     items : int
         Items that the judge sees and nobody labels; the labelled ones come on top. The estimate
         without the judge has no use for them.
-    seed : int
-        Same seed, same table of widths.
-    json : bool
-        Print one JSON document instead of text (schema bayesjudge/3): `inputs`, the options;
-        `rows`, one per number of labels and way of spending them, with the columns of the table;
-        `labels_needed` for `width` or `at_least` by strategy, null if none do; `answer`, the
-        sentence.
 
     Raises
     ------
@@ -120,12 +111,12 @@ def plan(
         guesses |= {"sensitivity": sensitivity, "specificity": specificity, "labelled": labelled}
         goal: dict[str, Any] = {"width": width, "at_least": at_least, "items": items}
         goal |= {"probability": sure, "power": wanted, "ci_prob": level, "random_seed": seed}
-        show_plan(plan_shopping(of_pilot, goal, guesses), json=json, files=files)
+        show_plan(plan_shopping(of_pilot, goal, guesses), written)
         return
     given = {"labelled": labelled, "width": width, "ci_prob": ci_prob}
     passing = {"probability": probability, "power": power}
     with checking("options") as require:
-        check_files(require, json=json, **vars(files))
+        written.check_files(require)
         require(width is None or 0 < width < 1, "must lie in (0, 1)", width=width)
         for kind in (given, passing):
             other = at_least is not None if kind is given else at_least is None
@@ -144,7 +135,7 @@ def plan(
     assumed = judge_of(agreement, sensitivity, specificity)
     if at_least is not None:
         shown = plan_pass(at_least, prevalence, assumed, items, sure, wanted)
-        show_plan(shown, json=json, files=files)
+        show_plan(shown, written)
         return
     with checking("options") as require:
         need = "--prevalence is needed: the share of items that people would pass, as you expect it"
@@ -155,7 +146,7 @@ def plan(
         how = {"items": items, "ci_prob": level}
         sizes = tuple(labelled or LABELS)
         shown = _plan_widths(sizes, width, prevalence, assumed, how, seed)
-        show_plan(shown, json=json, files=files)
+        show_plan(shown, written)
 
 
 def _plan_widths(
@@ -177,14 +168,11 @@ def _plan_widths(
     answer = _answer(table, needed, sure, width, how, differs)
     answer += _if_worse(width, judge, how, max(sizes), seed)
     inputs = {**how, "labelled": sizes, "width": width, "seed": seed}
-
-    def drawn() -> Figure:
-        return cast("Figure", bj.prevalence.plot_plan(table, width=width).get_figure())
-
+    caption = "Expected width of the interval, by labels"
     below = _below(judge, max(sizes), how["items"])
     page = replace(
         page_of_plan(inputs, answer, table.to_dict("records"), _table(table), below, needed, sure),
-        pictures=lambda: {"Expected width of the interval, by labels": drawn()},
+        pictures=lambda: {caption: bj.prevalence.plot_plan(table, width=width)},
     )
     return Plan(page, "Assumed", {**how, **judge.inputs})
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import bayesjudge as bj
-from bayesjudge.cli.options import SCREEN, Files
+from bayesjudge.cli.options import Written
 from bayesjudge.cli.output import deliver, say
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import InputError, checking, expect
@@ -158,10 +158,10 @@ def page_of_plan(
     )
 
 
-def show_plan(plan: Plan, *, json: bool, files: Files) -> None:
+def show_plan(plan: Plan, written: Written) -> None:
     """Show a plan: its answer, what that rests on, its table and what the columns are."""
     page = plan.page
-    if not json and SCREEN not in vars(files).values():
+    if written.on_screen:
         console = open_console()
         wrapped(console, " ".join([page.sentence, *page.notes]), "", "", style="bold")
         console.print()
@@ -172,7 +172,7 @@ def show_plan(plan: Plan, *, json: bool, files: Files) -> None:
             left = [name for name in table.columns if name not in table.numbers]
             columns(console, table.columns, [line.cells for line in table.lines], left)
         say(f"\n{page.below}")
-    deliver(page, json=json, **vars(files))
+    deliver(page, written)
 
 
 def _rows(
@@ -225,12 +225,9 @@ def _percent(share: float) -> str:
 
 def by_split(counts: Sequence[int | None]) -> list[str]:
     """Tell how much a number depends on how the judge's errors split, if it does."""
-    if len({*counts}) < 2:
-        return []
-    known = sorted(n for n in counts if n is not None)
-    high = f"{known[-1]:,}" if len(known) == len(counts) else "out of reach"
+    ends = _ends(counts, "out of reach")
     words = "by how the judge's errors split between good and bad outputs"
-    return [f"The number may differ ({known[0]:,} to {high}, {words})."]
+    return [f"The number may differ ({ends}, {words})."] if ends else []
 
 
 def _counts(rows: Sequence[Mapping[str, Any]], strategy: str, prevalence: float) -> list[Any]:
@@ -348,12 +345,12 @@ def _number(labels: int | None) -> str:
     return "–" if labels is None else f"{labels:,}"
 
 
-def _ends(counts: Sequence[int | None]) -> str:
+def _ends(counts: Sequence[int | None], beyond: str = "–") -> str:
     """From the fewest to the most labels, of several splits."""
     known = sorted(n for n in counts if n is not None)
     if len({*counts}) < 2 or not known:
         return ""
-    return f"{known[0]:,} to {_number(known[-1] if len(known) == len(counts) else None)}"
+    return f"{known[0]:,} to {f'{known[-1]:,}' if len(known) == len(counts) else beyond}"
 
 
 def _are_ranged(rows: Sequence[Mapping[str, Any]]) -> bool:

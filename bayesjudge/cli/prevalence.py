@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from bayesjudge.cli.one_judge import Asked, View, show
-from bayesjudge.cli.options import LOGS, OF_TABLE, Shared, needed, table_option
+from bayesjudge.cli.options import LOGS, CardFile, Shared, needed, table_option
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.errors import checking
 
@@ -23,13 +23,14 @@ def prevalence(
     /,
     *,
     asked: Asked = Asked(),
-    card: Annotated[Path | None, OF_TABLE] = None,
+    card: CardFile = None,
     shared: Shared = Shared(),
 ) -> None:
     r"""Estimate what share of outputs people would pass, from verdicts and a few human labels.
 
     Rows with a human label show how the judge errs (calibration); the verdicts on the other rows
-    are corrected for it. An exact posterior and closed forms answer at once.
+    are corrected for it. An exact posterior and closed forms answer at once. Of a run without
+    labels a judge's --card tells how it errs: then leave out --truth and --calibration.
 
     ```
     bayesjudge prevalence labels.csv --verdict gpt4_label --truth final_label \
@@ -40,10 +41,6 @@ def prevalence(
     ----------
     table : Path
         One row per item, or a log.
-    card : Path
-        The judge's card, made by an earlier run (`bayesjudge judge --card`): what it tells of the
-        judge counts as far as this run's labels bear it out; of a run without labels leave out
-        --truth and --calibration.
 
     Raises
     ------
@@ -63,7 +60,7 @@ def prevalence(
 
 def read(asked: Asked, source: Source, shared: Shared) -> View:
     """What the options say of the table decides as what it is read."""
-    if asked.score is not None:
+    if asked.score:
         from bayesjudge.cli.scores import as_verdicts, view_of_scores
 
         if asked.pass_from is None:
@@ -104,11 +101,10 @@ def _whole_groups(asked: Asked, source: Source) -> str:
     from bayesjudge.cli.shapes.roles import describe
 
     truth, missing = asked.label, asked.meanings.missing_value or ()
-    verdicts = asked.verdict or [asked.score or ""]
     more = "" if asked.verdict is None else " --repeats system"
     cells = source.table_of_names([*source.columns(), truth])
     cells[truth] = ["" if cell in missing else cell for cell in cells[truth]]
-    table = describe(cells, [truth]).but(verdicts=verdicts)
+    table = describe(cells, [truth]).but(verdicts=asked.judged)
     together = table.labelled_together(truth)
     if together is None:
         return ""

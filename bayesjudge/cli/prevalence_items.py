@@ -32,8 +32,6 @@ def view_of_items(asked: Asked, source: Source, shared: Shared) -> View:
         unused = ("stratum", "propensity", "pooling", "external_labels", "target")
         way_out = "" if asked.repeats else "; --pooling separate takes the rows as independent"
         asked.refuse(require, f"not for rows that share items{way_out}", *unused)
-        words = "--repeats needs --item, the column that identifies the item"
-        require(asked.item is not None, words)
         if len(verdicts) > 1:
             of_one = asked.given(*BELIEFS, "all_methods")
             kept = {"--interval": shared.interval, "--save": shared.save}
@@ -47,11 +45,11 @@ def view_of_items(asked: Asked, source: Source, shared: Shared) -> View:
     model = ItemEffects(**(asked.priors.joint if predictive else rates))
     separates = bj.prevalence.PredictiveValues if predictive else bj.prevalence.ErrorRates
     separate = separates(**rates)
-    how = asked.values("item", "repeats", "calibration", "truth", "by", *vars(asked.meanings))
-    how |= asked.values("unparsed")
-    columns = asked.columns("verdict", "truth", "by", "item")
-    with source.counted(columns, quiet=shared.quiet) as table:
-        read = {column: Items.from_frame(table, verdict=column, **how) for column in verdicts}
+    with source.counted(asked.needs(source), quiet=shared.quiet) as table:
+        read = {
+            column: Items.from_frame(table, **{**asked.reading, "verdict": column})
+            for column in verdicts
+        }
     items, level = next(iter(read.values())), shared.ci_prob
     about: dict[str, Any] = {
         "title": of_passes("Share of {good} outputs (prevalence)", items.pass_name)

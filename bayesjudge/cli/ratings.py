@@ -17,6 +17,7 @@ from bayesjudge.cli.options import (
     OF_MODEL,
     OF_TABLE,
     Metric,
+    MissingValue,
     NamedItem,
     Shared,
     TunedOn,
@@ -62,7 +63,7 @@ def ratings(
     response_set: Annotated[str | None, OF_TABLE] = None,
     separator: Annotated[str | None, OF_TABLE] = None,
     option: Annotated[list[str] | None, OF_TABLE] = None,
-    missing_value: Annotated[list[str] | None, OF_TABLE] = None,
+    missing_value: MissingValue = None,
     recode: Annotated[list[str] | None, OF_TABLE] = None,
     repeated: Annotated[Literal["error", "one"], OF_TABLE] = "error",
     metric: Metric = None,
@@ -109,8 +110,6 @@ def ratings(
         that their answers are response sets.
     option : list[str]
         All options in their order, where not all occur. May be repeated.
-    missing_value : list[str]
-        Answer that means that there is none. May be repeated.
     recode : list[str]
         What a judge's answer means, as judge:said=meant. For one that was asked the opposite
         question: --recode gpt:yes=no --recode gpt:no=yes.

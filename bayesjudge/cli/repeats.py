@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -24,17 +22,19 @@ from bayesjudge.cli.options import (
     MODEL,
     OF_TABLE,
     OUTPUT,
-    Files,
+    JudgeColumn,
     Meanings,
     Metric,
     NamedItem,
     Shared,
+    Written,
     check_files,
     needed,
     table_option,
 )
 from bayesjudge.cli.output import Story, deliver, present, say, tell, write_csv
 from bayesjudge.cli.repeats_categories import categories
+from bayesjudge.cli.scales import scale_values
 from bayesjudge.cli.shapes.words import is_called, is_named
 from bayesjudge.cli.source import Source, open_source
 from bayesjudge.core.answer import Answer
@@ -81,7 +81,7 @@ def report(
     score: Annotated[list[str] | None, _SCORE, FIRST] = None,
     item: Annotated[NamedItem, FIRST] = "item",
     one_item: Annotated[bool, Parameter(group=DATA, negative="")] = False,
-    judge: Annotated[str | None, OF_TABLE, FIRST] = None,
+    judge: Annotated[JudgeColumn, FIRST] = None,
     order: Annotated[str | None, OF_TABLE] = None,
     meanings: Meanings = Meanings(),
     flips_at_most: Annotated[float, OF_TABLE] = 0.05,
@@ -123,8 +123,6 @@ def report(
         wide table all columns with an answer, in the order asked. By default score.
     one_item : bool
         All rows are about one item: the table has no column of items.
-    judge : str
-        Column that names the judge: a model, with a prompt.
     order : str
         Column that says when an answer was asked for, in numbers or ISO times; the order of the
         rows if not said, or of the columns of a wide table.
@@ -157,7 +155,8 @@ def report(
     scale = scale or source.scale
     column = None if one_item else item
     columns = [c for c in (column, judge, order) if c is not None]
-    values = None if scale is None else read_scale(scale)
+    with checking("options") as require:
+        values = None if scale is None else scale_values(scale, require)
     meant = asdict(meanings)
     in_columns = len(score or ()) > 1
     rows, answers = (
@@ -211,7 +210,7 @@ def run(
     *,
     arm: Annotated[str | None, OF_TABLE] = None,
     out: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
-    files: Files = Files(),
+    written: Written = Written(),
     quiet: Annotated[bool, Parameter(group=OUTPUT, negative="")] = False,
 ) -> None:
     """Ask chat models about items until each mean score is known well enough.
@@ -261,7 +260,7 @@ def run(
         If the file says what is not understood, or a model refuses for good.
     """
     with checking("options") as require:
-        check_files(require, **vars(files), out=out)
+        written.check_files(require, out=out)
     settings, items, judges = asked_of(config, arm)
     try:
         with warnings.catch_warnings():
@@ -280,7 +279,7 @@ def run(
     if out is not None:
         write_csv(result.answers, out)
         tell(f"answers written to {out}")
-    deliver(_page_of_run(result, settings), **vars(files))
+    deliver(_page_of_run(result, settings), written)
     if not result.items["settled"].all():
         tell("run the command again to go on, with a greater budget or most_per_item if need be")
 
@@ -298,33 +297,13 @@ def _page_of_run(result: Any, settings: Mapping[str, Any]) -> Page:
         "bayesjudge repeats run",
         sentence,
         about=about,
+        command="repeats run",
         line=called("repeats run"),
         inputs={"answers": settings["store"]},
         numbers=Table(names, [Line(list(map(str, row))) for row in items.to_numpy()], names[1:]),
+        fields=lambda: {"rows": items.to_dict("records")},
         said=[f"{sentence} {about}", "", *visible(items.to_string(index=False)).splitlines()],
     )
-
-
-def read_scale(text: str) -> tuple[float, ...]:
-    """Read a scale as the command line has it; ``1:5`` too, as `prevalence` has it.
-
-    Examples
-    --------
-    >>> read_scale("1-3"), read_scale("0:2"), read_scale("0,0.5,1")
-    ((1.0, 2.0, 3.0), (0.0, 1.0, 2.0), (0.0, 0.5, 1.0))
-    """
-    ends = re.fullmatch(r"\s*(-?\d+)\s*[-:]\s*(-?\d+)\s*", text)
-    try:
-        if ends:
-            scale = tuple(float(x) for x in range(int(ends[1]), int(ends[2]) + 1))
-        else:
-            scale = tuple(float(x) for x in text.split(","))
-    except ValueError:
-        scale = ()
-    rising = len(scale) > 1 and all(a < b for a, b in pairwise(scale))
-    words = "write 1-5, or 0,0.5,1, in rising order; of pass and fail leave --scale out"
-    expect("options", rising, f"--scale {text}: {words}")
-    return scale
 
 
 def as_scores(

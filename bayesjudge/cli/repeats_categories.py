@@ -8,7 +8,15 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from bayesjudge import repeats as module
-from bayesjudge.cli.options import DATA, FIRST, OF_TABLE, NamedItem, Shared, table_option
+from bayesjudge.cli.options import (
+    DATA,
+    FIRST,
+    OF_TABLE,
+    JudgeColumn,
+    NamedItem,
+    Shared,
+    table_option,
+)
 from bayesjudge.cli.output import Story, present
 from bayesjudge.cli.source import open_source
 
@@ -21,7 +29,7 @@ def categories(
     *,
     verdict: Annotated[str, OF_TABLE, FIRST] = "verdict",
     item: Annotated[NamedItem, FIRST] = "item",
-    judge: Annotated[str | None, OF_TABLE, FIRST] = None,
+    judge: Annotated[JudgeColumn, FIRST] = None,
     verdicts: Annotated[list[str] | None, _VERDICTS] = None,
     shared: Shared = Shared(),
 ) -> None:
@@ -42,8 +50,6 @@ def categories(
         Column with the category that the judge named.
     item : str
         Column that names the item.
-    judge : str
-        Column that names the judge.
     verdicts : list[str]
         All categories that a judge can name; by default those that occur.
 

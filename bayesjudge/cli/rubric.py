@@ -26,7 +26,7 @@ from bayesjudge.cli.options import (
     unknown_calibration,
 )
 from bayesjudge.cli.output import Results, Story, present
-from bayesjudge.cli.scores import read_scale
+from bayesjudge.cli.scales import scale_ends
 from bayesjudge.cli.shapes.criteria import long_columns, pairs
 from bayesjudge.cli.shapes.roles import describe
 from bayesjudge.cli.source import Source, open_source
@@ -121,10 +121,9 @@ def rubric(
         raise InputError("options", [unknown_calibration(calibration)])
     with checking("options") as require:
         given = {"--scale": scale, "--truth-scale": truth_scale}
-        ends = [read_scale(name, value, require) for name, value in given.items()]
+        ends = [scale_ends(name, value, require) for name, value in given.items()]
         share = at_least is None or at_least <= 1
         require(share, "must be a share of the points, 1 at most", at_least=at_least)
-        require("log_odds" not in ends, "--scale log_odds: give probabilities, and --scale 0:1")
     source = open_source(table)
     how: dict[str, Any] = {"calibration": calibration, "scale": ends[0], "failed": failed}
     how |= {"truth_scale": ends[1], "item": item, "by": by, **asdict(meanings)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ import bayesjudge as bj
 from bayesjudge.cli.one_judge import OF_RATES, Asked, View, described, kind_of_interval
 from bayesjudge.cli.options import Shared, needed
 from bayesjudge.cli.output import Results
+from bayesjudge.cli.scales import ENDS
 from bayesjudge.cli.source import Source
 from bayesjudge.cli.systems import difference_section, rank_sections
 from bayesjudge.core.answer import Answer, disagreements, how_chosen
@@ -27,7 +27,6 @@ from bayesjudge.render.page import Section
 if TYPE_CHECKING:
     from bayesjudge.prevalence.scores import PairedScores, Scores
 
-SCALES = "the lowest and the highest, such as 0:1, 1:5 or 0:100"
 #: What takes the place of strata where a judge gives scores.
 STRATA = (
     " is not for scores as they are: make them verdicts with --pass-from LOWEST, or name a column "
@@ -52,7 +51,7 @@ def as_verdicts(
 
     plain = replace(asked, by=None, item=None, truth=(asked.truth or [])[:1], adjudicated=None)
     require_threshold(_read(plain, source, shared)[0][""], pass_from)
-    score, missing = asked.score or "", asked.meanings.missing_value
+    (score,), missing = asked.judged, asked.meanings.missing_value
     passes, fails = asked.meanings.pass_value or (), asked.meanings.fail_value or ()
     passed = next(iter(passes), "1" if "1" not in fails else "0")
     failed = next(iter(fails), "0" if passed != "0" else "1")
@@ -104,13 +103,13 @@ def _read(
         raise InputError("options", [strata])
     with checking("options") as require:
         asked.refuse(require, "not for scores; take a part of the table first", *unused)
+        require(len(asked.score or ()) == 1, f"--score: name one column, {asked.score}")
         dropped = asked.unparsed in (None, "drop")
         require(dropped, "--unparsed: rows without a score can be dropped")
     with checking("options") as require:
-        words = f"--scale is needed with --score: {SCALES}, or log_odds"
+        words = f"--scale is needed with --score: {ENDS}, or log_odds"
         require(asked.scale is not None, needed("--scale", words))
-        ends = read_scale("--scale", asked.scale, require)
-        truths = read_scale("--truth-scale", asked.truth_scale, require)
+        ends, truths = asked.scales(require)
         try:
             cuts = None if asked.edges is None else tuple(map(float, asked.edges.split(":")))
         except ValueError:
@@ -118,8 +117,8 @@ def _read(
             words = "write numbers with colons between, such as 2.5:3.5"
             require(False, f"--edges {asked.edges}: {words}")
     values = ("calibration", "truth_from", *vars(asked.meanings))
-    how = asked.values("score", "truth", "adjudicated", "item", *values)
-    how |= {"scale": ends or (0.0, 1.0), "truth_scale": truths}
+    how = asked.values("truth", "adjudicated", "item", *values)
+    how |= {"score": asked.judged[0], "scale": ends or (0.0, 1.0), "truth_scale": truths}
     alone = {**asked.values("propensity"), "unscored": asked.unparsed, "edges": cuts}
     module, by = bj.prevalence.scores, asked.by
     columns = asked.columns("score", "truth", "adjudicated", "propensity", "item", "by")
@@ -256,18 +255,6 @@ def _named(scores: Scores) -> dict[str, Any]:
         "answer": scores.answer,
         "heading": "" if ends is None else "mean score, {:g} to {:g}".format(*ends),
     }
-
-
-def read_scale(option: str, text: str | None, require: Any) -> Any:
-    """Read ``1:5``; or ``1-5`` and ``1,5``, as other commands have it."""
-    if text is None or (text == "log_odds" and option == "--scale"):
-        return text
-    low, _, high = re.sub(r"(?<=[\d.])\s*[-,]", ":", text, count=1).partition(":")
-    try:
-        return float(low), float(high)
-    except ValueError:
-        require(False, "scale-unread", option=option, text=text, scales=SCALES)
-        return None
 
 
 def _inputs(scores: Scores) -> dict[str, Any]:

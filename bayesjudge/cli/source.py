@@ -161,6 +161,8 @@ class Source(Rows):
 
     def absent(self, columns: Sequence[str]) -> list[Problem]:
         """What is wrong with the names of some columns."""
+        if not columns:
+            return []
         try:
             self.own_table(columns)
         except InputError as error:

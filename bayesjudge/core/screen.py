@@ -30,6 +30,23 @@ class Shown:
         return f"<pre>{escape(repr(self))}</pre>"
 
 
+#: What a spreadsheet takes for the beginning of a formula, also in its wide form.
+FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def inert(value: Any) -> Any:
+    """A cell of a CSV file that no spreadsheet runs: text like a formula gets an apostrophe.
+
+    It may come from a model. A carriage return is a line end, since Python before 3.13 writes it
+    without quotes.
+    """
+    if not isinstance(value, str):
+        return value
+    formula = value.startswith(FORMULA) and not NUMBER.fullmatch(value)
+    return ("'" * formula + value).replace("\r\n", "\n").replace("\r", "\n")
+
+
 def visible_line(text: str) -> str:
     """Write control characters out: a name may come from a model, and a terminal obeys."""
     return CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)

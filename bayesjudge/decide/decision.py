@@ -345,18 +345,7 @@ def decided(low: float, high: float, threshold: float, at_least: bool) -> Outcom
 
 def as_fields(check: Check) -> dict[str, Any]:
     """A check as JSON holds it."""
-    named = {k: getattr(check, k) for k in ("quantity", "where", "outcome", "value", "low", "high")}
-    more = {k: getattr(check, k) for k in ("threshold", "at_least", "probability", "chance")}
-    needs = [need._asdict() for need in check.needs]
-    return {
-        **named,
-        **more,
-        "method": check.method.title,
-        "always_valid": check.always_valid,
-        "undecidable": list(check.undecidable),
-        "clopper_pearson": check.clopper_pearson,
-        "chance_limits": None if check.chance_limits is None else list(check.chance_limits),
-        "needs": needs,
-        "labels": "; ".join(each.text for each in check.labels) or None,
-        **({"pass_name": check.pass_name} if check.pass_name else {}),
-    }
+    fields: dict[str, Any] = {**vars(check), "method": check.method.title}
+    fields["needs"] = [need._asdict() for need in check.needs]
+    fields["labels"] = "; ".join(each.text for each in check.labels) or None
+    return {name: value for name, value in fields.items() if value or name != "pass_name"}

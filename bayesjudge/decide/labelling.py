@@ -14,11 +14,9 @@ import numpy as np
 
 from bayesjudge.core.errors import InputError, checking, expect, problem
 from bayesjudge.core.labels import read_labels
-from bayesjudge.core.screen import how_many
+from bayesjudge.core.screen import FORMULA, how_many
 from bayesjudge.truth import agreement
 
-#: What a spreadsheet takes for the beginning of a formula.
-FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 QUESTION = "Is the output good?"
 
 
@@ -104,6 +102,7 @@ def write_sheet(
 
 
 def _inert(cell: str) -> str:
+    """Text that no spreadsheet runs, nor saves otherwise: +1 would come back as 1."""
     return f"'{cell}" if cell.startswith(FORMULA) else cell
 
 

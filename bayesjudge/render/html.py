@@ -12,7 +12,7 @@ from bayesjudge.core.version import __version__
 from bayesjudge.render.page import Page, Table, once
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 HELP = "Write one page with answer, pictures and tables, in a single file."
 ENDS = (".html", ".htm")
@@ -28,7 +28,8 @@ def to_html(page: Page) -> str:
 
     text = files("bayesjudge.render").joinpath("templates/page.html").read_text()
     summary = page.sentence or page.title
-    drawn = [_drawn(i, *picture, summary) for i, picture in enumerate(page.pictures().items())]
+    pictures = enumerate(page.pictures().items())
+    drawn = [_drawn(i, caption, picture.figure, summary) for i, (caption, picture) in pictures]
     quoted = {(caution.id, caution.where) for caution in page.first_cautions}
     bold = len({line.quoted for line in page.numbers.lines}) > 1
     environment = Environment(autoescape=True)
@@ -78,7 +79,7 @@ def _legible(table: Table, pass_name: str) -> dict[str, Any] | None:
     return {"caption": caption, "columns": head, "rows": rows, "numbers": table.numbers}
 
 
-def _drawn(number: int, caption: str, figure: Figure, summary: str) -> dict[str, Any]:
+def _drawn(number: int, caption: str, figure: Any, summary: str) -> dict[str, Any]:
     """A figure for the page: as it is, and drawn again for a phone."""
     from bayesjudge.core.plots import as_svg, for_a_phone, write_title
 

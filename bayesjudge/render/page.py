@@ -23,6 +23,7 @@ from bayesjudge.core.screen import few
 from bayesjudge.core.side_by_side import NUMBERS, Record, in_order, records, union_of_cautions
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 #: Most rows of all methods before the other numbers; of more, the quoted ones only.
@@ -116,7 +117,7 @@ class Page:
     said : sequence of str
         What a screen says line by line, if that is not its estimates.
     pictures : callable
-        Draws the pictures, by caption.
+        Draws the pictures, axes or figures by caption.
     answer, estimates, fits : optional
         The answer, the estimates and the fits among them, if the page is of some: a screen lays
         their table out to its width.
@@ -144,7 +145,7 @@ class Page:
     methods: Callable[[], Mapping[str, Any]] = dict
     pass_name: str = ""
     said: Sequence[str] = ()
-    pictures: Callable[[], Mapping[str, Figure]] = dict
+    pictures: Callable[[], Mapping[str, Axes | Figure]] = dict
     answer: Answer | None = None
     estimates: Sequence[Estimate] = ()
     fits: Sequence[Fit] = ()

@@ -258,7 +258,7 @@ REFUSED = {
     "bais scores.csv": 'Did you mean "bias"?',
     "bias": "TABLE is needed: One row per score, or one row per item: .csv",
     "bias scores.csv": "--scale is needed: Lowest and highest possible score",
-    "bias scores.csv --scale low --design item": "--scale low: write 1-5, or 0,0.5,1",
+    "bias scores.csv --scale low --design item": "--scale low: write the lowest and the highest",
     "bias scores.csv --scale 0-100 --design itm": 'Did you mean "item"?',
     "bias scors.csv @": "there is no such file; did you mean 'scores.csv'?",
     "bias scores.csv @ --variant varient": "no column 'varient'; did you mean 'variant'?",

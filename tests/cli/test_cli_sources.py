@@ -180,10 +180,13 @@ def test_a_passport_of_labels_in_another_file(two_systems, capsys, tmp_path, mon
         ["verdicts.csv", *JOINED, "--by", "who"],
     ):
         assert (
-            main(["passport", "check", "a.json", file, *how, *asked[:4], "--judge", "gpt-5"]) == 0
-        )
-        told.append(capsys.readouterr().out)
-    assert told[0] == told[1]
+            main(["passport", "check", "a.json", file, *how, *asked[:4], "--judge", "gpt-5",
+                  "--json"]) == 0
+        )  # fmt: skip
+        told.append(json.loads(capsys.readouterr().out))
+    assert told[0]["answer"] == told[1]["answer"]
+    assert told[0]["card"] == told[1]["card"]
+    assert told[0]["cautions"] == told[1]["cautions"]
 
 
 @pytest.mark.slow

@@ -24,13 +24,11 @@ HERE = Path(__file__).parent
 if __name__ == "__main__":
     sys.path[:0] = [str(HERE.parent), str(HERE.parents[1])]
 
-from cli.test_golden import leaves as commands_of  # noqa: E402
-from commands import leaves, run  # noqa: E402
+from commands import apps, leaves, run  # noqa: E402
 from digests import digest, moved, write  # noqa: E402
 from readings import readings  # noqa: E402
 
 import bayesjudge as bj  # noqa: E402
-from bayesjudge.cli.commands import build_app  # noqa: E402
 
 STORED = HERE / "held" / "options.json"
 #: Options that choose a form of what is found, sample, or save it: tests of their own.
@@ -98,9 +96,9 @@ def _tables(folder: Path) -> None:
 
 def _options() -> Iterator[tuple[str, set[str]]]:
     """Names of each command's options."""
-    for words, app in commands_of(build_app([], every=True)):
+    for command, app in apps().items():
         collection = app.assemble_argument_collection(parse_docstring=False)
-        yield " ".join(words), {one.names[0] for one in collection if one.names}
+        yield command, {one.names[0] for one in collection if one.names}
 
 
 def _numbers(line: str, options: set[str]) -> Iterator[float]:

@@ -6,11 +6,11 @@ import shlex
 import numpy as np
 import pandas as pd
 import pytest
+from commands import options_by_command
 from refusals import command_refused
 
 from bayesjudge import judge
 from bayesjudge.cli import main
-from bayesjudge.cli.commands import COMMANDS, build_app
 from bayesjudge.cli.judge import _trusted, _weak_spots, percents_of_gain
 from bayesjudge.cli.options import CALIBRATION
 from bayesjudge.datasets import keep_labels, xstest
@@ -118,7 +118,7 @@ def test_a_run_without_labels_takes_a_card_and_says_what_that_rests_on(capsys, f
     assert "untested-rates" in {c["id"] for c in found["cautions"]}
     for more, words in (
         (["--calibration", "random"], "needs --truth"),
-        (["--stratum", "item"], "--stratum is of no use beside --card"),
+        (["--stratum", "item"], "--stratum is of no use beside a card"),
         (["--nuts"], "leave --card"),
         (["--interval", "hdi"], "are eti_bounded"),
     ):
@@ -215,26 +215,33 @@ def test_tuned_labels_are_left_out_of_passports(capsys, folder, tmp_path):
     assert "tuned-labels: " in capsys.readouterr().out
 
 
+def test_a_table_with_semicolons_and_no_option_is_refused(capsys, tmp_path):
+    path = tmp_path / "semicolons.csv"
+    path.write_text("id;gpt;human\n1;pass;fail\n2;pass;pass\n", encoding="utf-8")
+    with command_refused("truth=", id="not-given"):
+        assert main(["prevalence", str(path)]) == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_what_repeats_is_of_items_that_a_column_names(capsys, folder):
+    for command in ("judge", "gate", "prevalence"):
+        with command_refused(id="not-given", item=None):
+            line = [command, str(folder / "one.csv"), "--verdict", "verdict", *LABELS]
+            assert main([*line, "--repeats", "judge"]) == 2
+
+
 #: Commands that read labels and calibrate nothing by them: what is to be labelled (again).
 NO_CALIBRATION = {"doctor", "label"}
 
 
 def commands_with_labels():
     """Each command, or command of a command, that takes a column of people's labels."""
-    app = build_app([], every=True)
-    plain = {name: app[name] for name in COMMANDS}
-    apart = {f"{name} {part}": plain[name][part] for name in plain for part in plain[name]
-             if not part.startswith("-")}  # fmt: skip
-    for name, command in (plain | apart).items():
-        if command.default_command is None:  # `passport` alone is no command
-            continue
-        options = {option for a in command.assemble_argument_collection() for option in a.names}
-        if options & {"--truth", "--people"}:
-            yield name, options
+    every = options_by_command().items()
+    return {name: {*options} for name, options in every if {"--truth", "--people"} & {*options}}
 
 
 def test_every_command_with_labels_leaves_out_those_of_tuning():
-    named = dict(commands_with_labels())
+    named = commands_with_labels()
     assert {"judge", "prevalence", "gate", "panel", "ratings", "plan", "rubric", "attempts",
             "leaderboard", "drift", "passport check"} <= {*named}  # fmt: skip
     without = {name for name, options in named.items() if "--tuned-on" not in options}

@@ -912,7 +912,7 @@ def test_a_run_held_against_a_passport_is_answered_in_a_sentence(tmp_path, capsy
     assert re.match(
         r"People would call \d+ % of b's outputs \(.*\) and \d+ % of a's \(.*\) 'unsafe'\.", said
     )
-    assert "Share of 'unsafe' outputs a: 0." in said
+    assert "share of 'unsafe' outputs value low high" in said
 
 
 def test_narrow_tables_with_the_truth_cut_no_number(monkeypatch, capsys):

@@ -1,5 +1,6 @@
 """One page in every format: what a machine reads is of the schema that the package carries."""
 
+import ast
 import copy
 import json
 from dataclasses import replace
@@ -9,6 +10,7 @@ from types import SimpleNamespace
 import jsonschema
 import numpy as np
 import pytest
+from commands import options_by_command
 
 import bayesjudge as bj
 from bayesjudge import decide
@@ -21,7 +23,8 @@ from bayesjudge.render.html import to_html
 from bayesjudge.render.json import SCHEMA, schema
 from bayesjudge.render.page import Page, page_of
 
-KEPT = sorted((Path(__file__).parents[1] / "cli/golden").glob("*.json"))
+GOLDEN = Path(__file__).parents[1] / "cli/golden"
+KEPT = sorted(path for path in GOLDEN.glob("*.json") if path.stem != "options")
 COUNTS = bj.prevalence.Counts(1000, 620, 100, 90, 100, 70, calibration="by_truth")
 
 
@@ -32,6 +35,20 @@ def check(document):
 def test_the_schema_is_one_and_says_its_version():
     jsonschema.Draft202012Validator.check_schema(schema())
     assert schema()["title"] == SCHEMA == schema()["properties"]["schema"]["const"]
+
+
+def test_the_schema_knows_every_command_and_section_that_is_written():
+    written = {name for name, options in options_by_command().items() if "--json" in options}
+    assert written == {*schema()["properties"]["command"]["enum"]}
+    calls = (
+        node
+        for path in (Path(__file__).parents[2] / "bayesjudge").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "Section"
+    )
+    keys = {ast.literal_eval(call.args[2]) for call in calls if len(call.args) > 2}
+    assert "designs" in keys
+    assert keys - {""} <= {*schema()["properties"]}
 
 
 @pytest.mark.parametrize("kept", KEPT, ids=lambda path: path.stem)
@@ -58,12 +75,39 @@ LABELS = ["--truth", "truth", "--calibration", "random", "--by", "system", "--un
         ["prevalence", "{log}", "--verdict", "verdict", *LABELS, "--no-nuts"],
         ["demo", "--no-nuts"],
         ["doctor", "{log}"],
+        ["passport", "show", "{card}"],
+        ["passport", "check", "{card}", "{log}", *LABELS],
+        ["prevalence", "{log}", "--verdict", "verdict", *LABELS, "--card", "{card}"],
+        [
+            "label",
+            "{log}",
+            "--gate",
+            "0.5",
+            "--sheet",
+            "{new}.csv",
+            "--form",
+            "{new}.html",
+            "--state",
+            "{new}.json",
+            "--verdict",
+            "verdict",
+            "--n",
+            "3",
+        ],
     ],
     ids=lambda line: line[0],
 )
 @pytest.mark.slow
-def test_what_a_command_writes_is_of_the_schema(line, log, capsys):
-    main([*(log if word == "{log}" else word for word in line), "--json"])
+def test_what_a_command_writes_is_of_the_schema(line, log, capsys, tmp_path):
+    card, new = str(tmp_path / "card.json"), str(tmp_path / "new")
+    if "{card}" in line:
+        assert main(["judge", log, *LABELS, "--name", "j", "--card", card, "--quiet"]) == 0
+        capsys.readouterr()
+    assert main([*(word.format(log=log, card=card, new=new) for word in line), "--json"]) in {
+        0,
+        1,
+        3,
+    }
     check(json.loads(capsys.readouterr().out))
 
 

@@ -292,8 +292,8 @@ def test_a_file_of_several_items_is_not_one_item(scores, capsys):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["report", "{}", "--scale", "low-high"], "write 1-5, or 0,0.5,1"),
-        (["report", "{}", "--scale", "5-1"], "in rising order"),
+        (["report", "{}", "--scale", "low-high"], "write every value in rising order"),
+        (["report", "{}", "--scale", "5-1"], "write every value in rising order"),
         (["report", "{}", "--scale", "1-3"], "are not on the scale"),
         (["report", "{}", "--scale", "1-5", "--judge", "jugde"], "did you mean"),
         (["report", "{}", "--scale", "1-5", "--item", "id"], "no column 'id'"),

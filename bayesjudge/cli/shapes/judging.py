@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 
+from bayesjudge.cli.columns import Scored
+from bayesjudge.cli.options import Meanings
 from bayesjudge.cli.shapes import WANTED, Line
 
+
+def _same(*names: str) -> dict[str, str]:
+    """Options that are called alike."""
+    options = [f"--{name.replace('_', '-')}" for name in names]
+    return dict(zip(options, options, strict=True))
+
+
 #: Options of labels and of their design.
-OF_LABELS = ("--truth", "--calibration", "--labels", "--pass-value", "--fail-value")
+OF_LABELS = ("truth", "calibration", "labels", *(field.name for field in fields(Meanings)))
 #: Options that `judge` has too, by command, with what it calls them.
 SAME = {
-    "prevalence": {
-        name: name
-        for name in (
-            *(*OF_LABELS, "--missing-value", "--unparsed", "--propensity", "--metric", "--judge"),
-            *("--verdict", "--score", "--scale", "--truth-scale", "--truth-from", "--by"),
-            *("--classes", "--item", "--repeats", "--rater", "--adjudicated"),
-        )
-    },
-    "panel": {
-        "--judges": "--verdict",
-        "--generator": "--by",
-        **{name: name for name in (*OF_LABELS, "--missing-value")},
-    },
+    "prevalence": _same(*OF_LABELS, *(field.name for field in fields(Scored))),
+    "panel": {"--judges": "--verdict", "--generator": "--by", **_same(*OF_LABELS)},
 }
 WHICH = "Which of these judges is better, and good enough for what?"
 TRUST = "From which probability on can its verdicts stand, and are its probabilities right?"
