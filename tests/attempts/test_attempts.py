@@ -308,6 +308,13 @@ def test_a_number_that_is_missing_says_why():
     assert why(module.cost_per_success, guess, cost=costs, k=(1, 8)) == {"few-attempts"}
 
 
+def test_an_answer_is_of_the_most_tries_that_have_a_number():
+    known = of_cells([[[3 - good, 0], [0, good], [0, 0]] for good in (3, 3, 2, 1, 0)], k=(1, 2, 8))
+    found = module.answer(*module.closed_forms(known))
+    assert np.isnan(found.quoted["pass_hat_k", 8].value)
+    assert "every time in 2 tries" in found.text
+
+
 @pytest.mark.slow
 def test_more_tries_than_attempts_rest_on_the_shape():
     table = module.simulate(prevalence=(0.5,), tasks=12, labels=24, random_seed=1)

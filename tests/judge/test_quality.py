@@ -11,8 +11,9 @@ import bayesjudge as bj
 from bayesjudge import Verdicts, judge, prevalence, ratings
 from bayesjudge.core.answer import mirrored
 from bayesjudge.core.estimate import Row
-from bayesjudge.core.intervals import added
+from bayesjudge.core.intervals import added, z_score
 from bayesjudge.core.label_design import DESIGNS
+from bayesjudge.judge.worth import _of_errors
 from bayesjudge.prevalence import Counts
 from bayesjudge.prevalence._by_verdict import errors
 from bayesjudge.prevalence.cautions import above_chance
@@ -200,6 +201,16 @@ def test_labels_elsewhere_tell_rates_alone():
     found = judge.quality(table(40, 10, 5, 45, "separate"))
     assert set(found.quantities) == {"sensitivity", "specificity", "youden"}
     assert judge.worth(table(40, 10, 5, 45, "separate"))["judge", ""].known is False
+
+
+@pytest.mark.parametrize("outputs", [50, 1000])
+def test_a_draw_of_labels_by_truth_has_the_variance_of_rogan_and_gladen(outputs):
+    counts = Counts(outputs, 3 * outputs // 5, 20, 18, 25, 19, calibration="by_truth")
+    share, low, high = prevalence.rogan_gladen(counts, interval="delta")["prevalence"]
+    pairs = Pairs.of([1, 0, 1, 0], [1, 1, 0, 0], [18, 2, 6, 19])
+    shares = np.array([[share * 0.9, share * 0.1, (1 - share) * 0.24, (1 - share) * 0.76]])
+    error = (high - low) / 2 / z_score(0.95)
+    assert_allclose(_of_errors(pairs, shares, outputs), error**2)
 
 
 def test_a_perfect_judge_has_an_interval():

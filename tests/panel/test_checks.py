@@ -12,6 +12,7 @@ from bayesjudge.core.diagnosis import cautions_of
 from bayesjudge.panel.checks import (
     PAIRED_DRAWS,
     REJECT_P,
+    _shares_and_errors,
     cell_p_values,
     correlate,
     dependence,
@@ -165,6 +166,15 @@ def test_rates_that_do_not_differ_are_rarely_called_different(labels):
         alarms += "error-rates-differ" in names(votes)
     # nominal 2 %: more than this would happen once in a thousand such tests
     assert alarms <= stats.binom.ppf(0.999, runs, 0.02)
+
+
+def test_shares_of_passes_are_those_of_a_flat_prior():
+    counts = np.array([[[0, 0], [3, 9]], [[40, 0], [700, 300]]])
+    share, error = _shares_and_errors(counts)
+    exact = stats.beta(counts[..., 1] + 1, counts[..., 0] + 1)
+    assert_allclose(share, exact.mean())
+    n = counts.sum(axis=-1)
+    assert_allclose(error, exact.std() * np.sqrt((n + 3) / (n + 2)))
 
 
 def test_correlation_is_numpys_where_nothing_is_missing():

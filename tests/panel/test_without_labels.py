@@ -149,6 +149,18 @@ def test_labels_needed_by_hand():
         panel.labels_needed(votes, width=1)
 
 
+def test_a_generator_without_labels_has_the_bias_that_labels_of_another_show():
+    """Of `old` the judge passes .75 where half are good, and its votes tell nothing."""
+    rows, truth = [[1], [1], [0], [0], [1], [0]], [1, 0, 1, 0, -1, -1]
+    about = truth, [0, 0, 0, 0, 1, 1], ["old", "new"], ["judge"]
+    count = [30, 30, 10, 10, 600, 400]
+    votes = panel.Votes(rows, *about, count=count, calibration="random")
+    share = ((0.6 - 0.25) * 1000 + 0.5) / 1001
+    at_once = (2 * z_score(0.95) / 0.1) ** 2 * share * (1 - share)
+    needed = panel.labels_needed(votes, width=0.1).loc["new", "needed"]
+    assert needed == np.ceil(at_once / (1 + at_once / 1000))
+
+
 def test_of_all_items_no_more_can_be_labelled():
     votes = panel.Votes.from_frame(panel.simulate(items=30, labelled=30, random_seed=1))
     table = panel.labels_needed(votes, width=0.001)

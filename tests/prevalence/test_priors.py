@@ -83,6 +83,23 @@ def test_p_values_are_those_of_the_beta_binomial():
             assert exact.cdf(at - 1) - error < prob < exact.cdf(at) + error, name
 
 
+def test_rates_of_systems_are_one_in_the_prior_if_they_are_one_in_the_model():
+    counts = P.Counts(*([x, x] for x in (100, 60, 9, 8, 6, 5)), calibration="random", systems="ab")
+    for pooling, alike in (("full", True), ("separate", False)):
+        drawn = prior_rates(counts, P.ErrorRates(pooling=pooling), np.random.default_rng(1))
+        for name in ("sensitivity", "specificity"):
+            assert (drawn[name][:, 0] == drawn[name][:, 1]).all() == alike
+        assert (drawn["prevalence"][:, 0] != drawn["prevalence"][:, 1]).all()
+
+
+def test_one_label_conflicts_with_pooled_rates_as_much_as_with_its_systems():
+    counts = P.Counts([9, 9], [6, 5], [1, 0], [1, 0], [0, 0], [0, 0], "random", systems="ab")
+    model = P.PooledErrorRates(sensitivity=B(2, 9))
+    table = P.check_prior(counts, model, random_seed=1)
+    own, together = table.p_value[table.statistic == "sensitivity"]
+    assert own == together < 1
+
+
 def drawn_from(model, calibration, rng, systems=3, n=200, m=40):
     """One table whose unknowns come from the model's own prior."""
     base = P.Counts(

@@ -96,6 +96,24 @@ def test_pairs_are_drawn_from_their_posterior(rate):
             raise AssertionError(f"{name}: {failed}") from failed
 
 
+def test_the_later_half_of_the_sweeps_says_whether_chains_have_mixed(monkeypatch):
+    """Chains that are apart for nearly half of the sweeps, and alike from then on."""
+    module, ratings, swept = sys.modules["bayesjudge.ratings.tracking"], tiny(), []
+    weights = np.broadcast_to(ALPHA, (CHAINS, 2, 3)), np.broadcast_to(CHOICE, (CHAINS, 2, 2, 3))
+    burn_in, _ = module._sweeps(ratings, 1, weights[0])
+    rng = np.random.default_rng(1)
+
+    def sweep(state, *_):
+        swept.append(state)
+        apart = 9 * (-1.0) ** np.arange(CHAINS) if len(swept) < 0.4 * burn_in else 0.0
+        state.unknowns[:, 1] = apart + rng.normal(size=CHAINS)
+
+    monkeypatch.setattr(module, "_sweep", sweep)
+    pair = _draw_pair(ratings, 1, 1.0, TrackingPrior(), *weights, None, np.random.default_rng(4))
+    assert pair.tracked.mixed
+    assert len(swept) == burn_in
+
+
 def test_compiled_sweeps_are_kept_where_pytensor_keeps_its_own():
     from pytensor.link.numba.cache import NUMBA_CACHE_PATH
 

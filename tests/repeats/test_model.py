@@ -21,6 +21,7 @@ from bayesjudge.repeats import (
     score_components,
     simulate,
 )
+from bayesjudge.repeats.model import _effective_repeats
 
 RANGE = range(1, 6)
 CONTRACT = next(one for one in MODULES if one.name == "repeats")
@@ -35,6 +36,14 @@ def shares_of(eta, share, noise=1.0):
     cuts = np.log(np.cumsum(share)[:-1] / (1 - np.cumsum(share)[:-1]))
     above = np.concatenate([[1.0], expit((eta - cuts) / noise), [0.0]])
     return above[:-1] - above[1:]
+
+
+def test_a_panel_is_worth_its_judges_or_all_their_repeats():
+    """By the harmonic mean of the repeats, where a judge saw an item."""
+    counts = [[[0, 0], [2, 0], [1, 1]], [[4, 0], [0, 4], [2, 2]]]
+    scores = Scores(counts, scale=[0, 1], items="xy", judges="abc")
+    worth = _effective_repeats(scores, np.array([0.0, 1.0]))
+    assert_allclose(worth, [3 * 5 / (2 / 2 + 3 / 4), 3])
 
 
 @pytest.mark.usefixtures("uncompiled")
