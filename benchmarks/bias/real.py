@@ -7,6 +7,8 @@ to benchmarks/bias/results: ``real.md`` (everything in words and tables), ``real
 ``real_neighbours.csv``, ``real_orders.csv`` and ``real.png``. Closed forms use all
 responses; the posteriors use a random `--items` of them, with the closed forms of the same beside.
 
+Quick: ``--items 40 --judges full --prompts criteria``
+
 Found: a reworded prompt moves the mean of eight scores by an RMS of .51 to .59 points of nine
 (judge `full`), twice its repeat noise of .24; NUTS and the closed form agree to a hundredth on 500
 items. No published set of neighbours (40 at most) lets scores be released as they are: 761 would be
@@ -140,15 +142,15 @@ def shifts_of(tables, kept=None):
     )
 
 
-def prompts(folder, judge, size):
+def prompts(folder, judge, changed, size):
     """Shift of each prompt from the base prompt, in several ways."""
     rows, cards = [], []
     for method, key in (
         ("closed form, joined by id alone", by_id),
         ("closed form", by_subset_and_id),
     ):
-        tables = {p: scores_of(folder, judge, p, key) for p in ("base", *PROMPTS)}
-        for prompt in PROMPTS:
+        tables = {p: scores_of(folder, judge, p, key) for p in ("base", *changed)}
+        for prompt in changed:
             shifts = shifts_of([tables["base"], tables[prompt]])
             rows += rows_of(bias.variance_parts(shifts), prompt, method, len(shifts.lengths))
             if key is by_subset_and_id:
@@ -157,7 +159,7 @@ def prompts(folder, judge, size):
     kept = set(np.random.default_rng(SEED).choice(names, size, replace=False))
     whole = shifts_of(list(tables.values()), kept)
     joint = bias.fit(whole, random_seed=SEED)
-    for prompt in PROMPTS:
+    for prompt in changed:
         shifts = whole.only(perturbation=prompt)
         fit = bias.fit(shifts, random_seed=SEED)
         n = len(shifts.lengths)
@@ -256,13 +258,14 @@ def draw(changes, places):
     )
     rms = changes[changes["quantity"] == "rms_shift"]
     methods = list(dict.fromkeys(rms["method"]))
-    for ax, judge in zip(axes, JUDGES, strict=False):
+    for ax, judge in zip(axes, changes["judge"].unique(), strict=False):
         for colour, method in enumerate(methods):
             own = rms[(rms["judge"] == judge) & (rms["method"] == method)]
             at = np.arange(len(own)) + 0.13 * (colour - (len(methods) - 1) / 2)
             ax.hlines(at, own["low"], own["high"], color=f"C{colour}", lw=2)
             ax.plot(own["value"], at, "o", color=f"C{colour}", ms=4, label=method)
-        ax.set_yticks(range(len(PROMPTS)), PROMPTS)
+        names = changes["prompt"].unique()
+        ax.set_yticks(range(len(names)), names)
         ax.invert_yaxis()
         ax.set(title=f"RMS shift from the base prompt: {judge}", xlabel="score points")
         ax.grid(axis="x", alpha=0.3)
@@ -287,9 +290,11 @@ def main():
     parser.add_argument(
         "--items", type=int, default=500, help="responses that are sampled with NUTS"
     )
+    parser.add_argument("--judges", nargs="+", default=JUDGES, choices=JUDGES)
+    parser.add_argument("--prompts", nargs="+", default=PROMPTS, choices=PROMPTS)
     asked = parser.parse_args()
     near, places = neighbours(asked.data), orders(asked.data)
-    made = [prompts(asked.data, judge, asked.items) for judge in JUDGES]
+    made = [prompts(asked.data, judge, asked.prompts, asked.items) for judge in asked.judges]
     changes, cards = (pd.concat([one[i] for one in made]) for i in (0, 1))
     RESULTS.mkdir(exist_ok=True)
     for name, table in (("neighbours", near), ("prompts", changes), ("orders", places)):

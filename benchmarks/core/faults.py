@@ -13,6 +13,8 @@ those marked slow, none that samples. A fault that no test notices survives; one
 not there once, and only once, is an error of the list. The tests that caught faults run once more
 without any; one that fails then is named, and has caught nothing.
 
+Quick: ``--only panel/_em.py --sample 1``
+
 Found: each of the 398 faults in the results was caught, by the test that is named there, of more
 than 950 in the list: those that were written or reworded since have no result yet (`--resume`
 plants them). 76 or more had survived when they were first planted: for most a test was written,

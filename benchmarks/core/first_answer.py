@@ -12,6 +12,8 @@ is PyMC's way with nutpie for the same graph and settings: it compiles in each p
 for each fit. ``imports`` is what `import pymc, nutpie` takes at that moment: it is part of cold and
 second, and tells how busy the machine is.
 
+Quick: ``--ways now --rows prevalence``
+
 Found: on a quiet machine, where importing PyMC and nutpie takes 2.1 to 3.2 s, a second process
 takes 1.8 to 3.7 s in 19 of 21 rows and a refit .2 to 1.4 s in 18, within the bars of 4 and 1.5 s.
 ``correlated`` (5.18 and 3.67), ``repeats_cutpoints`` (5.59 and 3.05) and the refit of ``repeats``
