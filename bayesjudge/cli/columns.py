@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal, Self
 
 from cyclopts import Parameter
 
-import bayesjudge as bj
 from bayesjudge.cli.options import (
     FIRST,
     LESSON,
@@ -30,6 +29,7 @@ from bayesjudge.cli.options import (
 from bayesjudge.cli.scales import scale_ends
 from bayesjudge.cli.source import PAIRS, Source, repeating
 from bayesjudge.core.errors import InputError, Problem, Require, expect
+from bayesjudge.core.label_design import DESIGNS
 
 #: Options that name columns, beside those of what judges said.
 COLUMNS = ("truth", "adjudicated", "rater", "by", "stratum", "propensity", "item", "swapped")
@@ -170,7 +170,7 @@ class Labelled(OfVerdicts):
         if self.calibration is None:
             untold = [] if self.truth or source.log else [TRUTH]
             problems = [needed("--calibration", LESSON), *untold]
-        elif self.calibration not in bj.prevalence.DESIGNS:
+        elif self.calibration not in DESIGNS:
             problems = [unknown_calibration(self.calibration)]
         if problems:
             absent = (

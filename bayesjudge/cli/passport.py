@@ -149,7 +149,7 @@ def _view(
 ) -> View:
     """What a card makes of a run, beside the closed forms of the run's own labels."""
     with checking("--card") as require:
-        require(not shared.nuts, "--nuts samples the model of a run's own labels: leave it out")
+        require(not shared.nuts, "--nuts samples the model of a run's own labels: leave --nuts out")
         bounded = shared.interval in (None, "eti_bounded")
         require(bounded, f"--interval {shared.interval}: with a card intervals are eti_bounded")
     shares = card.estimate(counts, ci_prob=shared.ci_prob)

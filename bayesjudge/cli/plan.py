@@ -59,7 +59,9 @@ def plan(
     400 labels give. Each for several ways to choose what is labelled: a random sample, with the
     judge or without; half passed and half failed by the judge; half good and half bad. Guess what
     is true; try a few guesses. Or bring a `--pilot`, some labelled rows, and prices: then one list
-    says what to buy, of labels, judged items, calls and judges, and what it costs.
+    says what to buy, of labels, judged items, calls and judges, and what it costs. The document of
+    --json has `inputs`, the options; `answer`; `rows`, one per number of labels and way of spending
+    them; and `labels_needed` by strategy, null if none do.
 
     ```
     bayesjudge plan --at-least 0.8 --agreement 0.85

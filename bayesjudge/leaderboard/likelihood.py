@@ -9,13 +9,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from bayesjudge.core.errors import InputError
+from bayesjudge.core.errors import InputError, Problem
 from bayesjudge.leaderboard.data import Battles
 
 #: Newton's steps, and the largest change at which they end.
 STEPS, CLOSE = 100, 1e-11
-#: A parameter that is larger grows without end.
-LARGEST = 25.0
+#: A parameter grows without end if it is larger, or the likelihood bends less in some direction.
+LARGEST, FLAT = 25.0, 1e-9
 #: Rows that follow a row and are held against it.
 NEIGHBOURS = 3
 
@@ -148,7 +148,8 @@ def maximise(
 
     with _finite():
         value = climb(value, total, derivatives, CLOSE)
-        if np.abs(value).max() > LARGEST:
+        flat = np.linalg.eigvalsh(derivatives(value)[1])[0] < FLAT
+        if flat or np.abs(value).max() > LARGEST:
             raise np.linalg.LinAlgError
     value[:systems] -= value[:systems].mean()
     return value, sum((_derivatives(*part, value, ties)[1] for part in parts), ridge * np.eye(p))
@@ -186,7 +187,7 @@ def _finite() -> Iterator[None]:
         yield
     except np.linalg.LinAlgError:
         words = "no finite estimate: verdicts separate the systems; CalibratedBattles has an answer"
-        raise InputError("leaderboard", [words]) from None
+        raise InputError("leaderboard", [Problem(words, "no-finite-estimate")]) from None
 
 
 def _derivatives(

@@ -344,7 +344,7 @@ REFUSED = {
     "prevalence gpt4.csv @ --verdit verdict": "Unknown option: --verdit. Did you mean --verdict",
     "prevalence gpt4.csv extra @": "did not expect ['extra']",
     "prevalence gpt4.csv @ --sed 3": "Unknown option: --sed. Did you mean --seed?",
-    "prevalence gpt4.csv @ --ci-prob 95": "got 95.0; write 95 % as 0.95",
+    "prevalence gpt4.csv @ --ci-prob 95": "(write 95 % as 0.95), got 95.0",
     "prevalence gpt4.csv @ --ci-prob abc": 'unable to convert "abc" into float',
     "prevalence gpt4.csv @ --interval hpd": '"eti", "hdi", "eti_bounded". Did you mean "hdi"?',
     "prevalence gpt4.csv @ --prior flta": 'Did you mean "flat"?',

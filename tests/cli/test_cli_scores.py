@@ -198,10 +198,12 @@ def test_strata_of_scores_without_a_threshold_are_shown_a_way_out(ask):
 )
 def test_with_a_threshold_scores_are_verdicts_in_all_that_is_asked(ask, monkeypatch, more, file):
     """As a table of verdicts made by hand, also if an engine counts it."""
-    table = pd.read_csv("log.csv").assign(
+    rows = pd.read_csv("log.csv").sample(frac=1, random_state=1, ignore_index=True)
+    table = rows.assign(  # in random order, as labels are
         kind=lambda t: np.where(t.index % 2 == 0, "x", "y"), n=lambda t: t.index // 2, p=0.2
     )
-    table.loc[(table["kind"] == "x") & (table.index % 3 == 0), "truth"] = np.nan
+    dropped = np.random.default_rng(1).random(len(table)) < 0.3
+    table.loc[(table["kind"] == "x") & dropped, "truth"] = np.nan
     if file == "log.csv":
         table.to_csv(file, index=False)
     else:

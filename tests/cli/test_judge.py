@@ -119,7 +119,7 @@ def test_a_run_without_labels_takes_a_card_and_says_what_that_rests_on(capsys, f
     for more, words in (
         (["--calibration", "random"], "needs --truth"),
         (["--stratum", "item"], "--stratum is of no use beside a card"),
-        (["--nuts"], "leave --card"),
+        (["--nuts"], "leave --nuts out"),
         (["--interval", "hdi"], "are eti_bounded"),
     ):
         assert main([*how, *more]) == 2

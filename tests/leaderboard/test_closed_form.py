@@ -11,6 +11,18 @@ from bayesjudge.leaderboard import Battles, davidson, power_tuned, simulate
 K = 5
 
 
+@pytest.mark.parametrize("wins", range(1, 12))
+@pytest.mark.parametrize("losses", [0, 1, 4])
+def test_what_separates_systems_has_no_finite_estimate(losses, wins):
+    """Whatever rounding makes of the last step: one always wins where it is shown second."""
+    rows = (
+        [("x", "y", "A")] * wins + [("x", "y", "B")] * losses + [("y", "x", "B")] * (wins + losses)
+    )
+    table = pd.DataFrame(rows, columns=["model_a", "model_b", "winner"])
+    with refused(id="no-finite-estimate"):
+        davidson(Battles.from_frame(table), "judge")
+
+
 @pytest.fixture(scope="module")
 def table():
     return simulate(random_seed=3, labelled=0.3, length_effect=0.6)
