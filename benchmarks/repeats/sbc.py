@@ -9,6 +9,8 @@ not used. Four items, three judges, three repeats on a scale of four values. Wri
 benchmarks/repeats/results: ``sbc.jsonl`` (every rank), ``sbc.csv`` (tests) and ``.png``;
 ``sbc_cutpoints.*`` for judges' own cutpoints.
 
+Quick: ``--simulations 2 --workers 1``
+
 The judges' standard deviation seems to lean over the first 150 truths (p = .02 of 13 tests,
 unadjusted), as it did over the first 120 with the likelihood before (p = .03): over 500 it was
 uniform.
