@@ -387,6 +387,15 @@ def test_a_library_that_is_not_there_is_named(library, tmp_path, monkeypatch):
         read_table(f"{tmp_path}/{names[library]}", ["verdict"])
 
 
+def test_a_large_file_is_scanned_where_there_is_an_engine(tmp_path, monkeypatch):
+    path = tmp_path / "rows.parquet"
+    LABELS.to_parquet(path)
+    for rows, engine, scanned in ((1, True, True), (1, False, False), (10**6, True, False)):
+        monkeypatch.setattr(tables, "LARGE", rows)
+        monkeypatch.setattr(tables, "find_spec", lambda _, there=engine: there or None)
+        assert bool(tables._scannable(path, ["truth"])) == scanned
+
+
 # Ten million rows -------------------------------------------------------------------------------
 
 MILLIONS = 10_000_000
