@@ -22,6 +22,7 @@ from bayesjudge.cli.output import Results, Story, present
 from bayesjudge.cli.priors import Priors
 from bayesjudge.cli.source import Source
 from bayesjudge.core.answer import Answer, listed, percent_of, percents
+from bayesjudge.core.diagnosis import is_led_elsewhere
 from bayesjudge.core.errors import expect
 from bayesjudge.core.estimate import Caution, Estimate, Interval, Row
 from bayesjudge.core.methods import JUDGE
@@ -182,7 +183,7 @@ IF_PEOPLE_ERR = "The share, if some of people's labels are wrong"
 def _if_people_err(view: View, estimates: Sequence[Estimate]) -> Estimate | None:
     """What is quoted, if it takes labels for the truth of their items."""
     data = estimates[0].data if estimates else None
-    if not getattr(data, "takes_labels_as_right", False):
+    if not getattr(data, "takes_labels_as_right", False) or is_led_elsewhere(data):
         return None
     shown = [e for e in estimates if view.answer in e and e.method.rank < JUDGE.rank]
     return min(shown, key=lambda e: e.method.rank, default=None)

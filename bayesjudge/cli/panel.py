@@ -30,6 +30,7 @@ from bayesjudge.cli.options import (
 from bayesjudge.cli.output import Story, meanwhile, present, tell, write_csv
 from bayesjudge.cli.source import open_source, repeating
 from bayesjudge.core.answer import Answer
+from bayesjudge.core.diagnosis import is_led_elsewhere
 from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
@@ -278,7 +279,7 @@ def _budget(votes: Votes, asked: float | None, ci_prob: float) -> Section | None
     from bayesjudge.panel import labels_needed
 
     tells = "prevalence" in votes.design.identifies or not votes.is_labelled.any()
-    if len(votes.classes) > 2 or not tells:
+    if len(votes.classes) > 2 or not tells or is_led_elsewhere(votes):
         return None
     width = asked or 0.1
     table = labels_needed(votes, width=width, ci_prob=ci_prob)

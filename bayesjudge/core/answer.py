@@ -359,7 +359,8 @@ def follow_selection(declared: Answer, selection: Any, valid: Answer) -> Answer:
 
     `selection` is how they came (`verdicts.selection`), and `valid` the answer that heeds it.
     """
-    within = "at random within classes of that column" if selection.untold else "by verdict"
+    column = selection.caution.numbers.get("column")
+    within = f"at random within classes of {column!r}" if selection.untold else "by verdict"
     reason = f"Labels are taken as chosen {within}, since {selection.caution.text}."
     untold = max(selection.untold.values(), default=0.0)
     if untold:

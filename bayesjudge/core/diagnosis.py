@@ -40,6 +40,12 @@ def selection_of(data: Any) -> Any:
     return getattr(data, SELECTION, None)
 
 
+def is_led_elsewhere(data: Any) -> bool:
+    """Whether labels clearly came otherwise than declared, so that declared numbers do not hold."""
+    selection = selection_of(data)
+    return selection is not None and selection.instead is not None
+
+
 def keep_selection[T](data: T, of: Any) -> T:
     """Let data, frozen or not, keep how the labels of other data came, and in which order."""
     for name in (SELECTION, ROW_ORDER):

@@ -200,8 +200,11 @@ def page_of(
     answer = answer or answer_of(estimates, ci_prob=ci_prob, interval=interval)
     recorded = records(*estimates, ci_prob=ci_prob)
     shown = recorded
-    if answer and not {record.entry for record in recorded} & set(entries(answer.quoted)):
-        shown = [*records(answer.quoted, ci_prob=ci_prob), *recorded]  # computed from the results
+    of_the_answer = {
+        record.entry for record in recorded if answer and record.method == answer.method
+    }
+    if answer and not of_the_answer & set(entries(answer.quoted)):
+        shown = [*records(answer.quoted, ci_prob=ci_prob), *recorded]  # of none of the results
     columns, lines = _lines(shown, digits, answer)
     first = [line for line in lines if line.answers] if answer else lines
     if answer and len(first) > MOST_FIRST:

@@ -2,6 +2,7 @@
 follows what is still valid."""
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ import pytest
 
 import bayesjudge as bj
 from bayesjudge import prevalence as P
+from bayesjudge.cli import main
 from bayesjudge.core import methods
 from bayesjudge.core.diagnosis import SELECTION, selection_of
 from bayesjudge.prevalence import Counts
@@ -67,7 +69,7 @@ def answer_of(counts):
     [
         ("first", "created", "labels say nothing of"),
         ("model", "model", "labels say nothing of"),
-        ("tokens", "tokens", "within classes of that column"),
+        ("tokens", "tokens", "within classes of 'tokens'"),
         ("verdict", "verdict", "chosen by verdict"),
     ],
 )
@@ -85,6 +87,27 @@ def test_the_column_is_named_and_the_answer_follows_it(how, column, words):
     assert "label-selection" in {c.id for c in found.quoted.cautions}
     # declared, methods say what contradicts them
     assert "label-selection" in P.human_only(counts).assumptions[0].contradicted_by
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "line", ["panel --item id --judges verdict --judges other", "prevalence --score score"]
+)
+def test_a_page_has_the_valid_number_and_none_that_contradicts_it(line, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table, _ = planted("tokens")
+    passed = table["verdict"] == "yes"
+    table = table.assign(other=table["verdict"], score=np.where(passed, 4, 2))
+    table = table.drop(columns=["score"] if "panel" in line else ["verdict", "other"])
+    table.to_csv("rows.csv", index=False)
+    command, *how = line.split()
+    how += ["--scale", "1:5"] * (command == "prevalence") + ["--truth", "truth", "--no-nuts"]
+    main([command, "rows.csv", *how, "--calibration", "random", "--html", "page.html"])
+    page = Path("page.html").read_text()
+    assert 'class="quoted"' in page
+    assert f">{methods.WITHIN_CLASSES.title}</td>" in page
+    assert "Labels needed for the shares" not in page
+    assert "labels are wrong" not in page
 
 
 def test_within_strata_and_systems_labels_chosen_by_verdict_are_taken_so():
