@@ -20,7 +20,7 @@ from bayesjudge.readers import tables
 from bayesjudge.readers.files import File
 from bayesjudge.readers.log import Metric, label_of
 from bayesjudge.readers.recognition import read_as, recognise
-from bayesjudge.verdicts.selection import WHOLE
+from bayesjudge.verdicts.selection import WHOLE, Whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,17 +47,19 @@ class Tuned:
     #: Labels that were left out, and that are left.
     labels: int = 0
     left: int = 0
+    #: Rows of the table that lost one.
+    rows: Sequence[int] = ()
 
     def left_out(self, table: Any) -> Any:
         """The table without these labels; of several people, the most that one lost is counted."""
         from bayesjudge.judge.data import labels_kept
 
-        lost, left = [], []
+        each = []
         for truth in self.truths:
-            table, n, kept = labels_kept(table, truth, self.column, self.within)
-            lost.append(n)
-            left.append(kept)
-        self.labels, self.left = max(lost), max(left)
+            each.append(labels_kept(table, truth, self.column, self.within))
+            table = each[-1].table
+        self.labels, self.left = max(kept.lost for kept in each), max(kept.left for kept in each)
+        self.rows = each[-1].rows
         return table
 
 
@@ -130,7 +132,8 @@ class Source(Rows):
                     table = opened.enter_context(tables.scanned_parquet(path, columns))
             table = self.table(columns) if table is None else table
             small = not large and 0 < size <= SMALL_FILE
-            token = WHOLE.set(partial(self.whole, columns) if small else None)
+            lost = self.tuned.rows if self.tuned else ()
+            token = WHOLE.set(Whole(partial(self.whole, columns), lost) if small else None)
             opened.callback(WHOLE.reset, token)
             yield table if self.changed is None else self.changed(table)
 

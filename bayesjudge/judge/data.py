@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -300,7 +300,7 @@ def untuned(
     Returns
     -------
     table : dataframe
-        Of the same kind.
+        Of the same kind, without the column that says so: it goes with labels now.
     left_out : int
         Labels that were left out.
 
@@ -316,13 +316,23 @@ def untuned(
     >>> untuned(log, "truth", "shown")[1]
     1
     """
-    return labels_kept(table, truth, tuned_on, within)[:2]
+    import narwhals as nw
+
+    kept = labels_kept(table, truth, tuned_on, within)
+    return nw.from_native(kept.table).drop(tuned_on).to_native(), kept.lost
 
 
-def labels_kept(
-    table: Any, truth: str, tuned_on: str, within: Sequence[str] = ()
-) -> tuple[Any, int, int]:
-    """What `untuned` gives, and how many labels are left."""
+class Kept(NamedTuple):
+    """A table without labels on which a judge was tuned: how many it lost, and has; which rows."""
+
+    table: Any
+    lost: int
+    left: int
+    rows: list[int]
+
+
+def labels_kept(table: Any, truth: str, tuned_on: str, within: Sequence[str] = ()) -> Kept:
+    """What is left of labels."""
     import narwhals as nw
 
     from bayesjudge.core.tables import free_name, require_columns
@@ -356,7 +366,8 @@ def labels_kept(
     mark = free_name("tuned", frame.columns)
     column = nw.new_series(mark, used, nw.Boolean, backend=frame.implementation)
     label = nw.when(~nw.col(mark)).then(nw.col(truth)).alias(truth)
-    return frame.with_columns(column).with_columns(label).drop(mark).to_native(), n, left
+    kept = frame.with_columns(column).with_columns(label).drop(mark).to_native()
+    return Kept(kept, n, left, [row for row, lost in enumerate(used) if lost])
 
 
 #: What a column of labels on which a judge was tuned can say.

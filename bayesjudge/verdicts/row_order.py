@@ -78,7 +78,7 @@ def changes_midway(table: Any, how: Reading) -> Caution | None:
     verdict, truth = (*places, np.full(len(table), MISSING))[:2]
     if len(labels.classes) != 2 or any(map(_is_sorted, places)):
         return None
-    whole = whole_of(table, how)
+    whole, _ = whole_of(table, how)
     blocks = list(_blocks(whole, how, len(table)))
     caution = _of_errors(verdict, truth, blocks) or _of_verdicts(verdict, truth, blocks)
     if caution is None or _is_dated(whole, how):

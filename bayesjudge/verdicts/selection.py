@@ -49,8 +49,18 @@ FEW = 0.01
 #: What Python calls a cell without anything in it.
 NOTHING = {"None", "nan", "NaT", "<NA>"}
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
-#: The whole table of which the one that is read has some columns.
-WHOLE: ContextVar[Callable[[], Any] | None] = ContextVar("whole table", default=None)
+
+
+class Whole(NamedTuple):
+    """The whole table of which the one that is read has some columns."""
+
+    read: Callable[[], Any]
+    #: Rows that lost a label before the table was read, which tell nothing of how labels came.
+    lost: Sequence[int] = ()
+
+
+#: Of the table that is being read, if it is known.
+WHOLE: ContextVar[Whole | None] = ContextVar("whole table", default=None)
 
 
 class Selection(NamedTuple):
@@ -218,12 +228,13 @@ def how_labels_came(
     if is_counted_in_place(table) or len(table) > LARGEST:
         return None
     labelled = _labelled(table, how) if asked is None else asked.labelled
-    table = whole_of(table, how)
+    table, lost = whole_of(table, how)
     if asked is None:
         rows = _sampled(labelled)
     else:
         items = column_of("", cells_of(table, how.item) if how.item else range(len(labelled)))
         rows = asked.sampled(items.place)
+    rows = np.setdiff1d(rows, lost)
     keys = [*how.keys, *(how.verdict if by_verdict else ())]
     said = labels if how.judge is None else (*labels, how.judge, *how.verdict)  # of a row per vote
     cells = {c: cells_of(table, c, rows) for c in names_of(table) if c not in said}
@@ -287,12 +298,12 @@ def _by_unit(
     return tested._replace(p_value=min(1.0, 2 * tested.p_value))
 
 
-def whole_of(table: Any, how: Reading) -> Any:
-    """The table with all its columns, if these are known."""
+def whole_of(table: Any, how: Reading) -> tuple[Any, Sequence[int]]:
+    """The table with all its columns, if these are known, and its rows that lost a label."""
     whole = WHOLE.get()
-    more = table if whole is None else whole()
+    more = table if whole is None else whole.read()
     fits = len(more) == len(table) and {*how.labels, *how.keys} <= {*columns_of(more)}
-    return more if fits else table
+    return (more, whole.lost) if whole is not None and fits else (table, ())
 
 
 def names_of(table: Any) -> list[str]:

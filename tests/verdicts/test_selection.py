@@ -2,6 +2,7 @@
 follows what is still valid."""
 
 import itertools
+import json
 from pathlib import Path
 
 import numpy as np
@@ -492,3 +493,26 @@ def test_a_table_of_millions_of_rows_is_only_counted(monkeypatch):
     monkeypatch.setattr(selection, "cells_of", None)
     monkeypatch.setattr(row_order, "cells_of", None)
     assert selection_of(Counts.from_frame(table, calibration="random", item="id")) is None
+
+
+@pytest.mark.parametrize("chosen", [False, True])
+def test_copies_of_labels_on_which_a_judge_was_tuned_tell_nothing_of_the_others(
+    capsys, tmp_path, chosen
+):
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame({"truth": rng.integers(0, 2, 300), "length": rng.integers(9, 999, 300)})
+    table["verdict"] = np.where(rng.random(300) < 0.8, table["truth"], 1 - table["truth"])
+    drawn = rng.random(300) < (table["length"] / 999 if chosen else 0.5)
+    table["truth"] = table["truth"].where(drawn)
+    table["human"] = table["truth"].map({1: "good", 0: "bad"})
+    table["shown"] = drawn & (rng.random(300) < 0.4)
+    table.to_csv(tmp_path / "log.csv", index=False)
+    how = ["--verdict", "verdict", "--truth", "truth", "--calibration", "random", "--json"]
+    assert main(["prevalence", str(tmp_path / "log.csv"), *how, "--tuned-on", "shown"]) == 0
+    said = json.loads(capsys.readouterr().out)["cautions"]
+    columns = [c["numbers"]["column"] for c in said if c["id"] == "label-selection"]
+    assert columns == ["length"] * chosen
+    kept, _ = bj.judge.untuned(table.drop(columns="human"), "truth", "shown")
+    read = Counts.from_frame(kept, verdict="verdict", truth="truth", calibration="random")
+    seen = selection_of(read)
+    assert (seen and seen.caution.numbers["column"]) == ("length" if chosen else None)
