@@ -10,7 +10,7 @@ import pandas as pd
 
 from bayesjudge.core.counting import distinct
 from bayesjudge.core.errors import InputError, Problem, checking
-from bayesjudge.core.numbers import numbers_of
+from bayesjudge.core.numbers import scores_of
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import columns_of, read_rows
 from bayesjudge.core.words import words_for
@@ -117,7 +117,7 @@ def _scores_of(
     problems: list[str | Problem] = []
     for name in scores:
         try:
-            numbers[name] = numbers_of(rows[name])
+            numbers[name] = scores_of(rows[name], scale=scale)
         except InputError as error:
             problems += [problem.of(error.subject) for problem in error.problems]
             continue

@@ -12,7 +12,7 @@ from bayesjudge.bias.closed_form import FEUER
 from bayesjudge.core import methods
 from bayesjudge.core.errors import check_ci_prob, checking, expect
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
-from bayesjudge.core.numbers import numbers_of
+from bayesjudge.core.numbers import scores_of
 from bayesjudge.core.tables import read_rows, require_distinct
 
 INDEPENDENT_ROWS = Assumption.of("independent-rows")
@@ -81,7 +81,7 @@ def schematic_adherence(
     if item is not None:
         require_distinct(table, item)
     frame = read_rows(table, overall, *factors)
-    scores = np.column_stack([numbers_of(frame[name]) for name in (overall, *factors)])
+    scores = np.column_stack([scores_of(frame[name]) for name in (overall, *factors)])
     kept = scores[~np.isnan(scores).any(axis=1)]
     with checking("schematic_adherence") as require:
         terms = _quadratic(np.ones((1, len(factors)))).shape[1]

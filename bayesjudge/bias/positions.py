@@ -10,7 +10,7 @@ from scipy.special import fdtrc, stdtrit
 from bayesjudge.core import methods
 from bayesjudge.core.errors import check_ci_prob, checking, expect
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
-from bayesjudge.core.numbers import number_of, numbers_of
+from bayesjudge.core.numbers import number_of, scores_of
 from bayesjudge.core.tables import read_rows
 
 ADDITIVE = Assumption.of("additive-shift")
@@ -87,7 +87,7 @@ def position_shift(
     check_ci_prob(ci_prob)
     names = [position, answer, *([judge] if judge else [])]
     rows = read_rows(table, score, names=names)
-    numbers = numbers_of(rows[score], remedy="leave those rows out")
+    numbers = scores_of(rows[score], remedy="leave those rows out")
     bad = int((~np.isfinite(numbers)).sum())
     expect("bias.position_shift", bad == 0, "scores-not-finite", bad=bad)
     judges = ["judge"] if judge is None else sorted(set(rows[judge]))

@@ -38,6 +38,7 @@ from bayesjudge.cli.scales import scale_ends
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.numbers import scores_of
 from bayesjudge.core.tables import free_name, read_rows
 from bayesjudge.core.words import words_for
 from bayesjudge.decide import Gate
@@ -389,6 +390,7 @@ def shifts(
     before = read_rows(rows, *scores, names=names)
     if shape.variant is not None:
         before = before[before[shape.variant] == shape.baseline]
+    before = before.assign(**{name: scores_of(before[name], scale=ends) for name in scores})
     instant = module.closed_forms(read, ci_prob=shared.ci_prob, step=step)
     if limit is None and promise.tolerance is not None:
         limit = read.points(promise.tolerance, str(promise.units))

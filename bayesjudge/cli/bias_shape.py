@@ -77,7 +77,7 @@ class Shape:
         import pyarrow as pa
 
         columns = [name for name in names if not self.numbered or name != self.item]
-        table = source.own_table(columns, self.scores)
+        table = source.own_table(list(dict.fromkeys([*columns, *self.scores])))
         if not self.numbered:
             return table
         tell("no column names the items: each row counts as an item (--item COLUMN)")

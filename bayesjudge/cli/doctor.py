@@ -438,8 +438,9 @@ def _of_table(
     filled = [i for i, row in enumerate(zip(*table.columns.values(), strict=True)) if any(row)]
     if len(filled) < rows:
         diagnosis.odd.append(BLANK.format(rows=how_many(rows - len(filled), "row", "are")))
-        table = Table({n: [c[i] for i in filled] for n, c in table.columns.items()})
-    table = _as_named(describe(table.columns, () if labels else truths, people), named)
+        table = table.but(columns={n: [c[i] for i in filled] for n, c in table.columns.items()})
+    seen = describe(table.columns, () if labels else truths, people).but(most=table.most)
+    table = _as_named(seen, named)
     sets = [n for n in table.verdicts if separator_in(table[n])]
     table = table.but(path=path, verdicts=[n for n in table.verdicts if n not in sets])
     if not truths and table.truths and len(table.verdicts) == 1:
@@ -544,11 +545,9 @@ def _cell(value: Any) -> str:
 
 def _describe(table: Table, diagnosis: Diagnosis) -> None:
     """Tell what the columns hold, and what is guessed."""
-    graded = [column.name for column in table if column.out_of]
-    if graded:
-        grade = next(iter(table[graded[0]].kinds))
-        text = f"{few(graded, 5)}: grades such as {grade!r} are no numbers, and no command reads "
-        diagnosis.odd.append(f"{text}them; keep what is before the {grade.strip('0123456789. ')}")
+    for most in dict.fromkeys(table.most.values()):
+        graded = few([name for name, of in table.most.items() if of == most], 5)
+        diagnosis.contents.append(f"grades out of {most:g} in {graded}, read as numbers")
     for name in table.verdicts:
         kinds, lost = table[name].kinds, len(table[name].cells) - table[name].kinds.total()
         values = few([f"{k} {n}" for k, n in kinds.most_common()], 10)

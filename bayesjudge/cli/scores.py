@@ -19,7 +19,9 @@ from bayesjudge.core.answer import Answer, disagreements, how_chosen
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.estimate import Estimate, of_passes
 from bayesjudge.core.fit import Fit
+from bayesjudge.core.grades import grade_of
 from bayesjudge.core.methods import NUTS_SCORES
+from bayesjudge.core.numbers import scale_of_threshold, scores_of
 from bayesjudge.core.periods import kind_of
 from bayesjudge.core.screen import how_many
 from bayesjudge.render.page import Section
@@ -50,40 +52,60 @@ def as_verdicts(
     from bayesjudge.prevalence.scores.data import require_threshold
 
     plain = replace(asked, by=None, item=None, truth=(asked.truth or [])[:1], adjudicated=None)
-    require_threshold(_read(plain, source, shared)[0][""], pass_from)
+    scores = _read(plain, source, shared)[0][""]
+    require_threshold(scores, pass_from)
     (score,), missing = asked.judged, asked.meanings.missing_value
     passes, fails = asked.meanings.pass_value or (), asked.meanings.fail_value or ()
     passed = next(iter(passes), "1" if "1" not in fails else "0")
     failed = next(iter(fails), "0" if passed != "0" else "1")
     labels = asked.columns("truth", "adjudicated")
-    cuts = {score: pass_from, **dict.fromkeys(labels, asked.truth_from)}
-    cuts = {name: cut for name, cut in cuts.items() if cut is not None}
+    cuts = {score: pass_from}
+    if asked.truth_from is not None:
+        cuts |= dict.fromkeys(labels, asked.truth_from)
 
     def with_verdicts(table: Any) -> Any:
         import narwhals as nw
-        import pandas as pd
-
-        from bayesjudge.core.numbers import numbers_of
 
         frame = nw.from_native(table)
         for name, cut in cuts.items():
+            scale = scores.scale if name == score else scale_of_threshold(cut)
             if isinstance(frame, nw.LazyFrame):
-                number = nw.col(name).cast(nw.Float64)
-                high = nw.when(~number.is_nan() & (number >= cut)).then(nw.lit(passed))
-                low = nw.when(number < cut).then(nw.lit(failed))
-                frame = frame.with_columns(nw.coalesce(high, low).alias(name))
+                high, low = _above_and_below(frame, name, cut, scale, missing)
+                said = nw.coalesce(
+                    nw.when(high).then(nw.lit(passed)), nw.when(low).then(nw.lit(failed))
+                )
+                frame = frame.with_columns(said.alias(name))
                 continue
-            values = pd.Series(frame[name].to_list(), name=name, dtype=object)
-            cells = [
-                None if np.isnan(value) else passed if value >= cut else failed
-                for value in numbers_of(values, missing)
-            ]
+            values = _scores(frame[name].to_list(), name, scale, missing).tolist()
+            cells = [None if x != x else passed if x >= cut else failed for x in values]
             column = nw.new_series(name, cells, nw.String, backend=frame.implementation)
             frame = frame.with_columns(column)
         return frame.to_native()
 
     changed = replace(asked, verdict=[score], score=None)
     return changed, replace(source, changed=with_verdicts)
+
+
+def _scores(cells: Sequence[Any], name: str, scale: Any, missing: Any) -> np.ndarray:
+    import pandas as pd
+
+    return scores_of(pd.Series(cells, name=name, dtype=object), missing, scale=scale)
+
+
+def _above_and_below(
+    frame: Any, name: str, cut: float, scale: Any, missing: Any
+) -> tuple[Any, Any]:
+    """Where an engine's cells are from a threshold on, and where below: of grades by each value."""
+    import narwhals as nw
+
+    number, first = nw.col(name).cast(nw.Float64), frame.select(name).drop_nulls().head(1).collect()
+    if not any(grade_of(str(cell)) for cell in first[name].to_list()):
+        return ~number.is_nan() & (number >= cut), number < cut
+    cells = frame.select(name).unique().drop_nulls().collect()[name].to_list()
+    values = dict(zip(cells, _scores(cells, name, scale, missing).tolist(), strict=True))
+    sides = [c for c in cells if values[c] >= cut], [c for c in cells if values[c] < cut]
+    above, below = (nw.col(name).is_in(side) for side in sides)
+    return above, below
 
 
 def _read(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.errors import InputError, Problem, problem
+from bayesjudge.core.grades import grade_of, most_of
 from bayesjudge.core.screen import few
 
 if TYPE_CHECKING:
@@ -250,7 +251,7 @@ def _ambiguous(
         if len(labels) > 1 and numbers is not None:
             scores = True
             span = f"{min(numbers):g} to {max(numbers):g}"
-            grades = [f"{x:g}" for x in sorted(set(numbers))]
+            grades = [numbers[x] for x in sorted(numbers)]
             words = (
                 f"{where}: {len(grades)} different numbers from {span} are neither pass nor fail; "
                 f"numbers found: {few(grades, SHOWN)}; "
@@ -286,12 +287,16 @@ def objects_in(column: str, labels: Sequence[str]) -> str:
     return f"column {column!r} holds objects and no labels: name a field of them, {names}"
 
 
-def _numbers(cells: Iterable[str]) -> list[float] | None:
+def _numbers(cells: Iterable[str]) -> dict[float, str] | None:
+    """The numbers, or grades out of one, that cells hold, and how each is written."""
+    texts = [t for t in cells if t]
+    if most_of(texts) is not None:
+        return {grade.value: repr(t) for t in texts if (grade := grade_of(t))}
     try:
-        numbers = [float(t) for t in cells if t]
+        numbers = [float(t) for t in texts]
     except ValueError:
         return None
-    return [x for x in numbers if np.isfinite(x)] or None
+    return {x: f"{x:g}" for x in numbers if np.isfinite(x)} or None
 
 
 def _proposal(labels: list[str], columns: Iterable[Iterable[str]]) -> Problem:

@@ -15,7 +15,7 @@ from scipy.special import ndtr, ndtri
 from bayesjudge.core.errors import check_ci_prob, checking, expect
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.labels import read_labels
-from bayesjudge.core.numbers import numbers_of
+from bayesjudge.core.numbers import scores_of
 from bayesjudge.core.planning import Parts, explained_by_calls, fewest
 from bayesjudge.core.screen import few, how_many
 from bayesjudge.core.tables import read_rows
@@ -232,7 +232,7 @@ class Pilot:
         expect("decide.Pilot.from_frame", plain, problem)
         rows = read_rows(table, *every, names=keys)
         if scores:
-            cells = {name: numbers_of(rows[name], missing_value) for name in every}
+            cells = {name: scores_of(rows[name], missing_value) for name in every}
         else:
             how = {"pass_value": pass_value, "fail_value": fail_value}
             raw = {n: rows[n].astype(object).where(rows[n].notna(), None).tolist() for n in every}

@@ -10,7 +10,7 @@ import numpy as np
 from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.labels import read_labels
-from bayesjudge.core.numbers import numbers_of
+from bayesjudge.core.numbers import scores_of
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import columns_of, free_name
 from bayesjudge.verdicts.reading import ITEM_COLUMNS
@@ -252,7 +252,7 @@ def _rows(
     missing = [c for c in (*names, truth) if c not in frame.columns]
     expect("table", not missing, f"no columns {missing}; there are {list(map(str, frame.columns))}")
     if numeric:
-        read = {name: numbers_of(frame[name], meanings[2]) for name in (*names, truth)}
+        read = {name: scores_of(frame[name], meanings[2]) for name in (*names, truth)}
     else:
         cells = {
             name: frame[name].astype(object).where(frame[name].notna(), None).tolist()

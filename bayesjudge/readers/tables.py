@@ -152,7 +152,10 @@ def scanned_parquet(path: str | Path | File, columns: Sequence[str]) -> Iterator
     if not files:
         yield None
         return
-    with _duckdb_at_work(str(path)), contextlib.closing(_database()) as base:
+    with (
+        _duckdb_at_work(path.name if isinstance(path, File) else str(path)),
+        contextlib.closing(_database()) as base,
+    ):
         yield _scan(base, files, list(dict.fromkeys(columns)))
 
 

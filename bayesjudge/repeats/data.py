@@ -15,7 +15,7 @@ from bayesjudge.core.counting import ratio
 from bayesjudge.core.errors import InputError, Require, checking, expect
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.names import require_names
-from bayesjudge.core.numbers import numbers_of
+from bayesjudge.core.numbers import scores_of
 from bayesjudge.core.screen import few, how_many
 from bayesjudge.core.tables import free_name, is_counted_in_place
 
@@ -434,7 +434,8 @@ def _parsed_moments(cells: list[str], name: str) -> np.ndarray:
 
 
 def _numbers(column: pd.Series, name: str, scale: tuple[float, ...]) -> np.ndarray:
-    values = numbers_of(column, remedy="leave the cells of answers without a score empty")
+    remedy = "leave the cells of answers without a score empty"
+    values = scores_of(column, scale=scale, remedy=remedy)
     off = sorted(set(values[~np.isnan(values) & ~np.isin(values, scale)].tolist()))
     expect(f"column {name!r}", not off, f"{off[:3]} are not on the scale {list(scale)}")
     return values

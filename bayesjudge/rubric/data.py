@@ -15,7 +15,7 @@ from bayesjudge.core.errors import Problem, Require, checking, expect
 from bayesjudge.core.item_keys import set_fields
 from bayesjudge.core.label_design import LabelDesign, declared, design_of
 from bayesjudge.core.labels import folded, read_labels
-from bayesjudge.core.numbers import numbers_of
+from bayesjudge.core.numbers import numbers_of, scores_of
 from bayesjudge.core.screen import few, fitted, how_many
 from bayesjudge.core.tables import free_name, read_rows
 from bayesjudge.prevalence import Counts
@@ -514,7 +514,7 @@ class _Cells:
             how = {**self.meanings, "missing_value": self.missing}
             return read_labels({"label": cells.tolist()}, **how)[0]["label"], excused
         low, high = scale
-        return (numbers_of(cells, self.missing) - low) / (high - low), excused
+        return (scores_of(cells, self.missing, scale=scale) - low) / (high - low), excused
 
 
 class _Rows(NamedTuple):

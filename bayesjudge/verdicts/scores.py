@@ -13,7 +13,7 @@ import numpy as np
 from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.label_design import LabelDesign, design_of
 from bayesjudge.core.labels import listed, pass_name_of, read_labels, spell
-from bayesjudge.core.numbers import numbers_of
+from bayesjudge.core.numbers import graded, numbers_of, scale_of_threshold, scores_of
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import (
     count_cells,
@@ -51,7 +51,7 @@ def read_scores(table: Any, how: Reading) -> dict[str, Any]:
     meanings = how.pass_value, how.fail_value, how.missing_value
     scales = how.truth_scale, how.truth_from, meanings
     read = _of_people(
-        [read_cells(rows[score], rows[truth], *scales) for truth in truths], len(how.people)
+        [read_cells(rows[score], rows[truth], scale, *scales) for truth in truths], len(how.people)
     )
     kept = ~np.isnan(read.score)
     lost = int(n[~kept].sum())
@@ -133,17 +133,21 @@ class Cells(NamedTuple):
 def read_cells(
     score: Any,
     truth: Any,
+    scale: Scale,
     truth_scale: tuple[float, float] | None,
     truth_from: float | None,
     meanings: Meanings,
 ) -> Cells:
     """Read a column of scores and one of labels: numbers, numbers with a threshold, or passes."""
-    s = numbers_of(score, meanings[2], remedy=NO_SCORE)
+    s = scores_of(score, meanings[2], scale=scale, remedy=NO_SCORE)
+    said = graded(score, s)
     if truth_scale is not None or truth_from is not None:
-        t = numbers_of(truth, meanings[2], remedy=NO_SCORE)
+        of_people = truth_scale if truth_from is None else scale_of_threshold(truth_from)
+        t = scores_of(truth, meanings[2], scale=of_people, remedy=NO_SCORE)
+        said = "; ".join(dict.fromkeys(filter(None, [said, graded(truth, t)])))
         if truth_from is not None:
             t, truth_scale = np.where(np.isnan(t), np.nan, (t >= truth_from).astype(float)), None
-        return Cells(s, t, truth_scale, "", "")
+        return Cells(s, t, truth_scale, said, "")
     labels = truth.astype(object)
     passes, fails, none = meanings
     read, spelling = read_labels(
@@ -153,8 +157,8 @@ def read_cells(
         missing_value=none,
     )
     plain = "" if passes or labels.map(type).eq(str).any() else "1 read as pass, 0 as fail"
-    name = pass_name_of(passes, spelling)
-    return Cells(s, read[truth.name], None, str(spelling) or plain, name)
+    said = "; ".join(filter(None, [said, str(spelling) or plain]))
+    return Cells(s, read[truth.name], None, said, pass_name_of(passes, spelling))
 
 
 def as_probability(log_odds: Any) -> Any:

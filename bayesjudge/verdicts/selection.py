@@ -23,7 +23,7 @@ from bayesjudge.core.estimate import Caution
 from bayesjudge.core.label_design import design_of
 from bayesjudge.core.labels import listed, says_nothing
 from bayesjudge.core.names import names_of as to_names
-from bayesjudge.core.numbers import number_of
+from bayesjudge.core.numbers import number_of, scores_of
 from bayesjudge.core.tables import columns_of, free_name, is_counted_in_place
 from bayesjudge.verdicts.labels import MISSING, Labels, meanings_of
 from bayesjudge.verdicts.reading import ITEM_COLUMNS, KEPT, SYSTEM_COLUMNS, Reading
@@ -485,9 +485,12 @@ def _classes(table: Any, how: Reading, column: Column, labelled: np.ndarray) -> 
 
     Its value or, of numbers, between which of the labelled ones it lies.
     """
+    import pandas as pd
+
     if column.name in how.verdict and how.scale is not None:
-        values = [float(number_of(value) or np.nan) for value in column.values]
-        column = column._replace(kind="number", number=np.array(values)[column.place])
+        said = pd.Series(column.values, name=column.name, dtype=object)
+        values = scores_of(said, how.missing_value, scale=how.scale)
+        column = column._replace(kind="number", number=values[column.place])
     group, place = _together(table, how.keys), np.full(len(labelled), -1)
     for each in range(int(group.max()) + 1):
         rows = group == each

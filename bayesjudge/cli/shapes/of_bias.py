@@ -53,7 +53,7 @@ def matches(table: Table) -> Iterator[Match]:
 
 
 def _side_by_side(table: Table, seen: Versions) -> Iterator[Match]:
-    scale = usual_scale([float(c) for n in seen.columns for c in table[n].kinds]).replace(":", "-")
+    scale = usual_scale([x for n in seen.columns for x in table[n].within_scale]).replace(":", "-")
     options = given(item=table.item, score=seen.columns, judge=table.judge)
     options |= given(scale=scale, design="item")
     names, line = few(seen.columns, 5), Line("bias", table.path, options)

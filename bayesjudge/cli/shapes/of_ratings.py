@@ -183,7 +183,7 @@ def parts_of(cell: str, between: str) -> set[str]:
 
 def separator_in(column: Column) -> str:
     """What stands between the options of response sets; nothing if a column holds none."""
-    if len(column.kinds) > 3000 or column.out_of:
+    if len(column.kinds) > 3000:
         return ""
     for between in SEPARATORS:
         parts = [[part.strip() for part in cell.split(between)] for cell in column.kinds]

@@ -37,7 +37,7 @@ def matches(table: Table) -> Iterator[Match]:
 
 def _scores(table: Table, about: Mapping[str, list[str]]) -> Iterator[Match]:
     score = table.scores[0]
-    numbers = sorted({float(c) for c in table[score].kinds})
+    numbers = sorted({*table[score].within_scale})
     if len(numbers) > MOST_LABELS:
         return
     notes: list[str] = []
@@ -81,8 +81,9 @@ def _side_by_side(table: Table, names: Sequence[str]) -> Iterator[Match]:
     options = given(score=names, item=item, judge=table.judge)
     question, ways = WANTED["repeats report"], list[Mapping[str, Sequence[str]]]([{}])
     numeric = all(map(is_number, said))
+    most = [table[n].most or 0.0 for n in names if table[n].most]
     if numeric and {float(cell) for cell in said} != {0.0, 1.0}:
-        options["--scale"] = [scale_seen(names[0], sorted(map(float, said)), notes)[0]]
+        options["--scale"] = [scale_seen(names[0], sorted({*map(float, said), *most}), notes)[0]]
     else:
         coded = value_options({n: table[n].kinds for n in names}, notes)
         options |= {} if numeric else coded

@@ -61,7 +61,7 @@ def _options(
     labels: dict[str, Mapping[str, int]] = {}
     for option, names in (("--scale", judged), ("--truth-scale", truths)):
         if all(table[n].numbers and not table[n].binary for n in names):
-            numbers = [float(cell) for n in names for cell in table[n].kinds]
+            numbers = [x for n in names for x in table[n].within_scale]
             options[option] = [usual_scale(numbers)]
             notes.append(f"{option} {options[option][0]} is a guess from the numbers seen")
         else:

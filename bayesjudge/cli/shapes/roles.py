@@ -48,7 +48,7 @@ def describe(
         return _by_names(table, truths, None, people)
     item, counter = counted
     twins = [n for n in columns if _one_to_one(table[n], table[counter])]
-    rest = Table({n: c for n, c in table.columns.items() if n not in twins}, absent=absent)
+    rest = table.but(columns={n: c for n, c in table.columns.items() if n not in twins})
     seen = _by_names(rest, truths, item, people)
     judged = bool(seen.scores) != bool(seen.verdicts)
     if judged and not (seen.truths or seen.system or seen.variant or seen.asked):

@@ -21,6 +21,7 @@ from bayesjudge.cli.shapes.words import (
     vocabulary,
     words_of,
 )
+from bayesjudge.core.grades import grade_of, most_of
 from bayesjudge.core.labels import folded, says_nothing, spell, unread
 
 #: The longest label.
@@ -33,8 +34,6 @@ BY_CHANCE = 1e-3
 FEWEST_GROUPS = 10
 #: Most values of a column of what made the outputs.
 MOST_MAKERS = 50
-#: A grade, with the most that there is.
-GRADE = re.compile(r"\d+(?:\.\d+)? *(?:/|out of) *(\d+)")
 ROW_NAME = re.compile(r"[^\d.]{0,12}\d+")
 DATES = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}$")
 
@@ -45,6 +44,8 @@ class Column:
 
     name: str
     cells: Sequence[str]
+    #: Out of which number the cells were grades.
+    most: float | None = None
 
     @cached_property
     def kinds(self) -> Counter[str]:
@@ -111,16 +112,15 @@ class Column:
         whole = few and all(is_number(c) and float(c) % 1 == 0 for c in self.kinds)
         return {float(c) for c in self.kinds} if whole else set()
 
-    @cached_property
-    def out_of(self) -> bool:
-        """Whether cells are grades out of one number, such as ``4/5``."""
-        parts = [GRADE.fullmatch(cell) for cell in self.kinds if not says_nothing(cell)]
-        return len(parts) > 1 and all(parts) and len({part[1] for part in parts if part}) == 1
+    @property
+    def within_scale(self) -> list[float]:
+        """Numbers that its scale holds: what cells say, and out of how much."""
+        return [*map(float, self.kinds), *([] if self.most is None else [self.most])]
 
     @cached_property
     def scale(self) -> str:
         """The shortest usual scale that holds all numbers, as options have it."""
-        return usual_scale([float(c) for c in self.kinds])
+        return usual_scale(self.within_scale)
 
     def within(self, other: Column) -> bool:
         """Whether numbers may be on the scale of another column, and use half of it or more."""
@@ -230,12 +230,23 @@ class Table:
     where: str = ""
     #: How people's labels in another file are joined, by what a command calls a system.
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    #: Out of which number grades are, by column: the number alone stands in the cells.
+    most: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        columns, most = dict(self.columns), dict(self.most)
+        for name, cells in columns.items():
+            if (of := _most_in(cells)) is not None:
+                grades, most[name] = map(grade_of, cells), of
+                columns[name] = [f"{grade.value:g}" if grade else "" for grade in grades]
+        object.__setattr__(self, "columns", columns)
+        object.__setattr__(self, "most", most)
 
     def __getitem__(self, name: str) -> Column:
         """A column."""
         described = self.__dict__.setdefault("_described", {})
         if name not in described:
-            described[name] = Column(name, self.columns[name])
+            described[name] = Column(name, self.columns[name], self.most.get(name))
         return described[name]
 
     def __iter__(self) -> Iterator[Column]:
@@ -245,7 +256,7 @@ class Table:
     def but(self, **changes: Any) -> Table:
         """The same table with other columns for something."""
         other = replace(self, **changes)
-        if "columns" not in changes:
+        if not {"columns", "most"} & {*changes}:
             other.__dict__["_described"] = self.__dict__.setdefault("_described", {})
         return other
 
@@ -361,6 +372,15 @@ def _all_alike(share: float, sizes: Mapping[str, int]) -> float:
     """Probability that rows labelled one by one leave every group whole or without a label."""
     each = (share**n + (1 - share) ** n for n in sizes.values())
     return math.exp(sum(map(math.log, each)))
+
+
+def _most_in(cells: Sequence[str]) -> float | None:
+    """Out of which number cells are grades, of a column of several; None of other cells."""
+    first = next(filter(None, cells), "")
+    if grade_of(first) is None:
+        return None
+    kinds = {*cells} - {""}
+    return most_of(kinds) if len(kinds) > 1 else None
 
 
 def is_number(cell: Any) -> bool:

@@ -148,7 +148,7 @@ class PairedScores:
             for column, (_, column_values) in coded.items()
         }
         ends, meanings = (truth_scale, truth_from), (pass_value, fail_value, missing_value)
-        read = read_cells(cells[score], cells[truth], *ends, meanings)
+        read = read_cells(cells[score], cells[truth], scale, *ends, meanings)
         s, t = (
             np.append(values, np.nan)[coded[column][0]]
             for column, values in ((score, read.score), (truth, read.truth))
