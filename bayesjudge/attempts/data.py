@@ -31,7 +31,7 @@ from bayesjudge.core.tables import (
     require_distinct,
 )
 from bayesjudge.verdicts.arrays import whole_numbers
-from bayesjudge.verdicts.by_item import Combinations, Rows
+from bayesjudge.verdicts.by_item import Rows
 from bayesjudge.verdicts.labels import MISSING
 from bayesjudge.verdicts.reading import (
     BAD,
@@ -362,56 +362,66 @@ class Attempts(View):
         elif not is_counted_in_place(table):
             _require_row_per_attempt(table, keys, how)
         labelled = list(dict.fromkeys(how.labels))
-        if cost is None and is_counted_in_place(table):
-            source: Rows | Combinations = Combinations(table, *labelled, names=keys)
-        else:
-            costs = [cost] if cost is not None else []
-            source = Rows(table, *labelled, *costs, names=keys, in_order=True)
-        n = source.count
-        labels = how.meanings(source)
-        verdicts = source.places(labels, how.verdict[0])
-        said = [source.places(labels, column) for column in (how.truth, *how.people)]
-        truths = _agreed(*said)
-        lost = verdicts == MISSING
-        if verdict is None:
-            _require_outcomes(how, int(n[lost].sum()))
-        else:
-            how.require_settled({how.verdict[0]: int(n[lost].sum())})
-        if how.unparsed in ("verdict", "fail"):
-            verdicts = np.where(lost, 0, verdicts)
-            truths = verdicts if verdict is None else truths
-            said = [truths] if verdict is None else said
-        names, place = source.groups(task)
-        nobody = np.zeros(len(place), np.int64)
-        systems, system = (("agent",), nobody) if by is None else source.groups(by)
-        kept = verdicts != MISSING
-        truths = np.where(truths == MISSING, UNLABELLED, truths)
-        cells = np.zeros((len(names), len(systems), TRUTHS, VERDICTS), np.int64)
-        np.add.at(cells, tuple(x[kept] for x in (place, system, truths, verdicts)), n[kept])
-        none = None
-        if how.unparsed == "verdict":
-            none = np.zeros(cells.shape[:3], np.int64)
-            np.add.at(none, tuple(x[lost] for x in (place, system, truths)), n[lost])
-        spent = None
-        if isinstance(source, Rows) and cost is not None:
-            spent = np.zeros(cells.shape[:2])
-            prices = numbers_of(source.frame[cost])
-            with checking(f"column {cost!r}") as require:
-                wrong = source.frame[cost][~(np.isfinite(prices) & (prices >= 0))].unique()
-                words = "expected costs, numbers of 0 or more, got "
-                require(not len(wrong), words + few(list(map(str, wrong))), "not-costs")
-            np.add.at(spent, (place[kept], system[kept]), prices[kept])
-        dropped = np.bincount(system[~kept], n[~kept], len(systems)).astype(np.int64)
-        spelling, name = str(labels.spelling), pass_name_of(how.pass_value, labels.spelling)
-        judged, tries = verdict is not None, np.atleast_1d(k).tolist()
-        rest: list[Any] = [judged, none, spelling, name, dropped]
-        if how.people:
-            first, kind = distinct(np.column_stack(said) + 1)
-            states = np.zeros((*cells.shape[:2], len(first), VERDICTS + 1), np.int64)
-            state = np.where(lost, VERDICTS, verdicts) if how.unparsed == "verdict" else verdicts
-            np.add.at(states, tuple(x[kept] for x in (place, system, kind, state)), n[kept])
-            rest += [how.people, np.column_stack(said)[first], states]
-        return cls(cells, names, systems, how.calibration, tries, spent, *rest)
+        costs = [cost] if cost is not None else []
+        grouped = not costs and is_counted_in_place(table)
+        counts = _counts(
+            Rows(table, *labelled, *costs, names=keys, in_order=True, grouped=grouped),
+            *(how, task, by, cost),
+            judged=verdict is not None,
+        )
+        return cls(calibration=how.calibration, k=np.atleast_1d(k).tolist(), **counts)
+
+
+def _counts(
+    source: Rows, how: Reading, task: str, by: str | None, cost: str | None, *, judged: bool
+) -> dict[str, Any]:
+    """Fields that rows tell; with many of them their memory is free once these are counted."""
+    n = source.count
+    labels = how.meanings(source)
+    verdicts = source.places(labels, how.verdict[0])
+    said = [source.places(labels, column) for column in (how.truth, *how.people)]
+    truths = _agreed(*said)
+    lost = verdicts == MISSING
+    if judged:
+        how.require_settled({how.verdict[0]: int(n[lost].sum())})
+    else:
+        _require_outcomes(how, int(n[lost].sum()))
+    if how.unparsed in ("verdict", "fail"):
+        verdicts = np.where(lost, 0, verdicts)
+        truths = truths if judged else verdicts
+        said = said if judged else [truths]
+    tasks, place = source.groups(task)
+    nobody = np.zeros(len(place), np.int64)
+    systems, system = (("agent",), nobody) if by is None else source.groups(by)
+    kept = verdicts != MISSING
+    truths = np.where(truths == MISSING, UNLABELLED, truths)
+    cells = np.zeros((len(tasks), len(systems), TRUTHS, VERDICTS), np.int64)
+    np.add.at(cells, tuple(x[kept] for x in (place, system, truths, verdicts)), n[kept])
+    counts: dict[str, Any] = {"cells": cells, "tasks": tasks, "systems": systems}
+    if how.unparsed == "verdict":
+        none = np.zeros(cells.shape[:3], np.int64)
+        np.add.at(none, tuple(x[lost] for x in (place, system, truths)), n[lost])
+        counts["unparsed"] = none
+    if cost is not None:
+        spent = np.zeros(cells.shape[:2])
+        prices = numbers_of(source.frame[cost])
+        with checking(f"column {cost!r}") as require:
+            wrong = source.frame[cost][~(np.isfinite(prices) & (prices >= 0))].unique()
+            words = "expected costs, numbers of 0 or more, got "
+            require(not len(wrong), words + few(list(map(str, wrong))), "not-costs")
+        np.add.at(spent, (place[kept], system[kept]), prices[kept])
+        counts["cost"] = spent
+    if how.people:
+        first, kind = distinct(np.column_stack(said) + 1)
+        states = np.zeros((*cells.shape[:2], len(first), VERDICTS + 1), np.int64)
+        state = np.where(lost, VERDICTS, verdicts) if how.unparsed == "verdict" else verdicts
+        np.add.at(states, tuple(x[kept] for x in (place, system, kind, state)), n[kept])
+        kinds = np.column_stack(said)[first]
+        counts |= {"people": how.people, "kinds": kinds, "states": states}
+    dropped = np.bincount(system[~kept], n[~kept], len(systems)).astype(np.int64)
+    name = pass_name_of(how.pass_value, labels.spelling)
+    about = {"judged": judged, "spelling": str(labels.spelling), "pass_name": name}
+    return counts | about | {"dropped": dropped}
 
 
 def _require_row_per_attempt(table: Any, keys: Sequence[str], how: Reading) -> None:

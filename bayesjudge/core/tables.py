@@ -193,6 +193,16 @@ def read_rows(
     return _named(_to_pandas(frame, {*names, *optional}).reset_index(drop=True), names, optional)
 
 
+def group_rows(
+    table: Any, *columns: str, names: Collection[str] = ()
+) -> tuple[pd.DataFrame, np.ndarray]:
+    """Read rows with one for those alike, in no order, and how many they are: for many such."""
+    wanted = list(dict.fromkeys([*columns, *names]))
+    counted = _grouped(table, wanted, names).collect()
+    frame = counted.rename(dict(zip(_aliases(wanted), wanted, strict=True)))
+    return _named(_to_pandas(frame.drop(N_ROWS), names), names), counted[N_ROWS].to_numpy()
+
+
 def count_rows(
     table: Any, *columns: str, names: Collection[str] = ()
 ) -> tuple[pd.DataFrame, np.ndarray]:
@@ -416,7 +426,8 @@ def _all_differ(rows: nw.LazyFrame, n: int) -> bool:
     if not nw.dependencies.is_duckdb_relation(native) or n > MOST_HASHES:
         return False
     hashed = native.project(f"hash({', '.join(native.columns)}) AS hashes")
-    hashes = np.sort(hashed.fetchnumpy()["hashes"])
+    hashes = hashed.fetchnumpy()["hashes"]
+    hashes.sort()  # in place: eight bytes a row once
     return not (hashes[1:] == hashes[:-1]).any()
 
 

@@ -14,7 +14,14 @@ import numpy as np
 
 from bayesjudge.core.counting import distinct
 from bayesjudge.core.names import names_of
-from bayesjudge.core.tables import count_cells, no_name, read_rows, require_named, total
+from bayesjudge.core.tables import (
+    count_cells,
+    group_rows,
+    no_name,
+    read_rows,
+    require_named,
+    total,
+)
 from bayesjudge.verdicts.labels import MISSING, Labels
 
 if TYPE_CHECKING:
@@ -58,7 +65,7 @@ class Combinations:
 
 
 class Rows:
-    """Rows of a table in memory, or of one that is read into it."""
+    """Rows of a table in memory, or of one that is read into it; those alike once, if `grouped`."""
 
     def __init__(
         self,
@@ -67,9 +74,13 @@ class Rows:
         names: Collection[str] = (),
         optional: Collection[str] = (),
         in_order: bool = False,
+        grouped: bool = False,
     ):
-        self.frame = read_rows(table, *columns, names=names, optional=optional)
-        self.count = np.ones(len(self.frame), np.int64)
+        if grouped:
+            self.frame, self.count = group_rows(table, *columns, names=names)
+        else:
+            self.frame = read_rows(table, *columns, names=names, optional=optional)
+            self.count = np.ones(len(self.frame), np.int64)
         self._in_order = in_order  # of names; else as they occur
         self._coded: dict[str, tuple[np.ndarray, Any]] = {}
 
@@ -78,14 +89,15 @@ class Rows:
         import pandas as pd
 
         if column not in self._coded:
-            codes, cells = pd.factorize(self.frame[column].astype(object))
-            self._coded[column] = codes, np.asarray(cells, object)
+            codes, cells = pd.factorize(self.frame[column])
+            self._coded[column] = codes, np.asarray(cells.astype(object))
         return self._coded[column]
 
     def counts_of(self, column: str) -> dict[Any, int]:
         """How often each label of a column occurs."""
         codes, cells = self.coded(column)
-        counts = np.bincount(codes[codes >= 0], minlength=len(cells))
+        there = codes >= 0
+        counts = np.bincount(codes[there], self.count[there], len(cells)).astype(np.int64)
         return dict(zip(cells, counts.tolist(), strict=True))
 
     def places(self, labels: Labels, column: str | None) -> np.ndarray:

@@ -4,6 +4,7 @@ import functools
 import importlib.util
 import json
 import shutil
+import tracemalloc
 from contextlib import nullcontext
 
 import narwhals as nw
@@ -14,6 +15,7 @@ from numpy.testing import assert_array_equal
 from refusals import refused
 
 import bayesjudge as bj
+from bayesjudge.attempts import Attempts
 from bayesjudge.cli import main, source
 from bayesjudge.cli import rows as rows_of_file
 from bayesjudge.core import tables
@@ -286,6 +288,63 @@ def test_repeats(engine):
     assert found.sequence is None
     with refused(5.0, subject="column 'score'"):
         Repeated.from_frame(engine(rows), **(how | {"scale": range(1, 5)}))
+
+
+ATTEMPTS = {"task": "question", "by": "system", "calibration": "random"}
+
+
+@pytest.mark.parametrize("engine", EVERY, **KIND)
+@pytest.mark.parametrize("unparsed", ["verdict", "fail", "drop"])
+@pytest.mark.parametrize("people", [False, True])
+def test_attempts(engine, unparsed, people):
+    rows = log()
+    rows["again"] = np.where(RNG.random(N) < 0.9, rows["truth"], None)
+    truth = ["truth", "again"] if people else "truth"
+    how = ATTEMPTS | {"truth": truth, "unparsed": unparsed}
+    found, expected = (Attempts.from_frame(t, **how) for t in (engine(rows), rows))
+    same(found, expected, "cells tasks systems unparsed dropped spelling people judged")
+    # what people said stands in the order in which it is first met
+    order = [np.lexsort(read.kinds.T) for read in (found, expected)]
+    for one, other in [("kinds", 0), ("states", 2)]:
+        kept = [np.take(getattr(read, one), at, other) for read, at in zip(
+            (found, expected), order, strict=True)]  # fmt: skip
+        assert_array_equal(*kept)
+    assert expected.tries.max() > 2
+
+
+@pytest.mark.slow
+def test_outcomes_of_attempts():
+    """Whole numbers beside empty cells, floats and booleans are the labels that texts are."""
+    rows = log()
+    rows["truth"] = np.where(rows["truth"] == "yes", 1.0, np.where(RNG.random(N) < 0.1, np.nan, 0))
+    how = ATTEMPTS | {"verdict": None, "unparsed": "drop"}
+    expected = Attempts.from_frame(rows, **how)
+    for dtype in ("float64", "Int64", "boolean", "string"):
+        table = in_duckdb(rows).df().astype({"truth": dtype})
+        for engine in (nw.from_native, in_arrow, lambda t: in_polars(t.convert_dtypes())):
+            same(Attempts.from_frame(engine(table), **how), expected, "cells tasks dropped")
+
+
+@pytest.mark.slow
+def test_many_attempts_are_no_objects():
+    """A pattern takes the bytes of a few numbers, whatever its names: no text of its own."""
+    duckdb = pytest.importorskip("duckdb")
+    rows = 200_000
+    table = duckdb.sql(f"""
+        SELECT 'task ' || (i // 4) AS task, 'agent ' || (i % 2) AS agent,
+            CASE WHEN hash(i) % 3 = 0 THEN 'PASS' ELSE 'FAIL' END AS verdict,
+            CASE WHEN i % 50 = 0 THEN 'yes' WHEN i % 50 = 1 THEN 'no' END AS truth
+        FROM range({rows}) t(i)""")
+    how = {"by": "agent", "calibration": "random"}
+    Attempts.from_frame(table.limit(100), **how)  # what is imported comes once
+    tracemalloc.start()
+    try:
+        counted = Attempts.from_frame(table, **how)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert counted.cells.sum() == rows
+    assert peak / rows < 240  # 330 as objects
 
 
 @pytest.mark.parametrize("engine", EVERY, **KIND)
