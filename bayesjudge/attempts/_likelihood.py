@@ -19,7 +19,9 @@ probability of each, given the truth that the term takes.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -42,14 +44,15 @@ UNPARSED = ("unparsed_good", "unparsed_bad")
 OF_PEOPLE = ("person_sensitivity", "person_specificity")
 #: What one of them, drawn at random, would pass.
 SAID = "people_pass"
-#: Numbers that are held at once.
-LARGEST = 4_000_000
+#: Numbers of an array that is made of a block of draws: what fits a processor's cache.
+LARGEST = 400_000
 
 #: Draws by parameter: of agents with the axes draw and agent.
 Values = Mapping[str, Any]
 
 
-class Terms(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Terms:
     """Terms of the distinct tasks of one agent, by task and by good attempts in it."""
 
     task: np.ndarray  #: of each term, shape (n_terms,)
@@ -66,16 +69,18 @@ class Terms(NamedTuple):
     #: Good attempts that each person passed, and failed; bad ones failed, passed: a row per term.
     people: np.ndarray
 
-    @property
+    @functools.cached_property
     def alike(self) -> np.ndarray:
         """The first of terms of a task with as many good attempts, whose first factor is alike."""
         begins = np.diff(self.task, prepend=-1) | np.diff(self.good, prepend=-1)
         return np.flatnonzero(begins)
 
-    @property
-    def ends(self) -> np.ndarray:
-        """Whether no attempt that tells the success is good, and whether all are: (2, n_terms)."""
-        return np.stack([self.good == 0, self.good == self.total]).astype(float)
+    @functools.cached_property
+    def counted(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Distinct counts, good and in total, of the first factors; which of them each has."""
+        counts = np.column_stack([self.good, self.total])[self.alike]
+        first, place = distinct(counts)
+        return *counts[first].T, place
 
     @classmethod
     def of(cls, cells: np.ndarray, tells: bool, kinds: np.ndarray) -> Self:
@@ -187,6 +192,7 @@ def _log_factorial(n: np.ndarray) -> np.ndarray:
     return np.asarray(logs[n])
 
 
+@functools.cache
 def nodes_of(shares: bool) -> tuple[np.ndarray, np.ndarray]:
     """Points and weights of a standard normal difficulty, or the one point of none."""
     if not shares:
@@ -262,14 +268,15 @@ def by_pattern(tasks: Tasks, values: Values, xp: Any = np) -> Any:
             said = [log for name in OF_PEOPLE for log in _logs(values[name], xp)]
             verdicts = verdicts + xp.concatenate(said, axis=1) @ terms.people.T
         first = terms.alike
-        good, total, (no, every) = terms.good[first], terms.total[first], terms.ends[:, first]
+        good, total, place = terms.counted
+        no, every = good == 0, good == total
         rise, fall, both = (_log_rising(x[:, s], int(total.max()), xp) for x in (a, b, a + b))
         log_good = rise[..., good] + fall[..., total - good] - both[..., total]
         done, undone = always[:, s, :, None], never[:, s, :, None]
         chance = (1 - done - undone) * xp.exp(log_good) + done * every + undone * no
         of_verdicts = _summed(xp.exp(verdicts), len(terms.task), first, xp)[:, None]
         tasks_at = np.flatnonzero(np.diff(terms.task[first], prepend=-1))
-        summed = _summed(of_verdicts * chance, len(first), tasks_at, xp)
+        summed = _summed(of_verdicts * chance[..., place], len(first), tasks_at, xp)
         joint = joint + xp.log(xp.maximum(summed, 1e-300))[..., tasks.of[:, s]]
     top = joint.max(axis=1, keepdims=True)
     return top[:, 0] + xp.log((weights[:, None] * xp.exp(joint - top)).sum(axis=1))
