@@ -14,8 +14,8 @@ AGAINST: Mapping[str, frozenset[str]] = {
     assumption: frozenset(cautions) for assumption, cautions in glossary("contradicted_by").items()
 }
 
-#: Where data keep how their labels came, and the caution of what changes along their rows.
-SELECTION, ROW_ORDER = "_selection", "_row_order"
+#: Where data keep how their labels came, and other cautions of the rows that they were read from.
+SELECTION, OF_ROWS = "_selection", "_of_rows"
 
 
 @singledispatch
@@ -30,9 +30,9 @@ def findings(data: Any, target: Target) -> Iterable[Caution]:
 @lru_cache(maxsize=16)  # every method asks, and tables never change
 def cautions_of(data: Any, target: Target = "population") -> tuple[Caution, ...]:
     """What a reader should know before believing an estimate from these data."""
-    seen, changes = selection_of(data), getattr(data, ROW_ORDER, None)
-    of_rows = filter(None, (seen and seen.caution, changes))
-    return tuple(dict.fromkeys((*of_rows, *findings(data, target))))
+    seen, of_rows = selection_of(data), getattr(data, OF_ROWS, ())
+    chosen = (seen.caution,) if seen else ()
+    return tuple(dict.fromkeys((*chosen, *of_rows, *findings(data, target))))
 
 
 def selection_of(data: Any) -> Any:
@@ -47,8 +47,8 @@ def is_led_elsewhere(data: Any) -> bool:
 
 
 def keep_selection[T](data: T, of: Any) -> T:
-    """Let data, frozen or not, keep how the labels of other data came, and in which order."""
-    for name in (SELECTION, ROW_ORDER):
+    """Let data, frozen or not, keep what is known of the rows of other data."""
+    for name in (SELECTION, OF_ROWS):
         if (kept := getattr(of, name, None)) is not None:
             object.__setattr__(data, name, kept)
     return data

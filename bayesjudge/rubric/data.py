@@ -444,7 +444,7 @@ class Rubric:
         about: dict[str, Any] = {"subject": "Rubric.from_frame", "calibration": rubric.design}
         about |= {"verdict": judges, "truth": people, "item": item, "by": by, "unparsed": KEPT}
         how = Reading(**about)
-        seen = how_labels_came(table, how, None, _asked(rubric, place, len(judges)))
+        seen = how_labels_came(table, how, None, _asked(rubric, place, len(judges))).selection
         if seen is not None and seen.instead is not None:
             classes = np.empty(len(rubric.judged), int)
             classes[place[0]] = np.tile(seen.instead, len(judges))

@@ -46,6 +46,9 @@ MOST_CLASSES, MOST_OF_PEOPLE = 10, 4
 LETTERS, FEWEST_GROUPS = 60, 10
 #: Part of the rows that may break a rule.
 FEW = 0.01
+#: Part at most of the rows in which a column is filled, all labelled ones among them, that have no
+#: label though people looked at them.
+UNANSWERED = 0.2
 #: What Python calls a cell without anything in it.
 NOTHING = {"None", "nan", "NaT", "<NA>"}
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
@@ -73,6 +76,13 @@ class Selection(NamedTuple):
     untold: Mapping[str, float] = {}
 
 
+class Came(NamedTuple):
+    """How labels came: what having one goes with, and whether people left rows without."""
+
+    selection: Selection | None = None
+    unanswered: Caution | None = None
+
+
 class Column(NamedTuple):
     """A column's cells: places among distinct values, and numbers if that is what they are."""
 
@@ -91,6 +101,14 @@ class Column(NamedTuple):
             return False
         apart = inside[usual] <= FEW * inside.sum() and self.name.lower() not in SYSTEM_COLUMNS
         return bool(apart or _is_empty(self.values[usual]))
+
+    def unanswered(self, labelled: np.ndarray) -> np.ndarray:
+        """Other rows in which it is filled, if it is in all labelled ones and few others."""
+        empty = np.array([_is_empty(value) for value in self.values])[self.place]
+        others = ~empty & ~labelled
+        few = others.sum() <= min(UNANSWERED * (~empty).sum(), (empty & ~labelled).sum())
+        few &= (empty & labelled).sum() <= FEW * labelled.sum()
+        return others if few else np.zeros_like(others)
 
     def features(self) -> Iterator[tuple[str | None, np.ndarray]]:
         """Numbers of each row: whether it has a value, by value; or ranks, and their squares."""
@@ -211,7 +229,7 @@ def how_labels_came(
     how: Reading,
     read: Callable[[Any, Reading], Any] | None,
     asked: Asked | None = None,
-) -> Selection | None:
+) -> Came:
     """What having a label goes with, though labels were declared to be drawn otherwise.
 
     Of labels from elsewhere or by truth, of tables in an engine and of a row per rating nothing is
@@ -224,10 +242,10 @@ def how_labels_came(
     labels = [*how.people, *filter(None, (how.truth, how.adjudicated))]
     drawn = design.is_sample or by_verdict or design.name == "known_propensity"
     if not (drawn and labels) or how.rater or (by_verdict and (how.scale or how.judge)):
-        return None
+        return Came()
     if is_counted_in_place(table) or len(table) > LARGEST:
-        return None
-    labelled = _labelled(table, how) if asked is None else asked.labelled
+        return Came()
+    labelled, refused = _answers(table, how) if asked is None else (asked.labelled, None)
     table, lost = whole_of(table, how)
     if asked is None:
         rows = _sampled(labelled)
@@ -242,19 +260,23 @@ def how_labels_came(
     groups = ["\t".join(map(str, row)) for row in zip(*(cells[c] for c in keys), strict=True)]
     strata = np.unique(groups or np.zeros(len(rows)), return_inverse=True)[1]
     inside = labelled[rows]
+    looked_at, unanswered = inside, None
+    if refused is not None:
+        others = [c for c in columns if c.name not in how.verdict]
+        looked_at, unanswered = _unanswered(others, labelled, refused, rows)
     if asked is None:
-        unit = _shared(columns, inside, how.item)
+        unit = _shared(columns, inside, looked_at, how.item)
     else:
         unit = next((c.place for c in columns if c.name == how.item), None)
     if unit is not None and keys and how.by is None:
-        return None  # whether items or their rows were drawn within strata is not known
-    kept = [c for c in columns if not (_names_items(c, unit, how) or c.is_note(inside))]
+        return Came(unanswered=unanswered)  # how items were drawn within strata is not known
+    kept = [c for c in columns if not (_names_items(c, unit, how) or c.is_note(looked_at))]
     times = [c for c in kept if c.kind == "time"]
     order = _in_order(rows, kept if asked is None else columns)
     kept = [*times, *order, *(c for c in kept if c.kind != "time")]
     features = [(c, value, x) for c in kept for value, x in c.features()]
     if not features or inside.all() or not inside.any():
-        return None
+        return Came(unanswered=unanswered)
     x = np.column_stack([x for *_, x in features])
     flag = inside.astype(float) if asked is None else asked.excess[rows]
     if unit is None:
@@ -264,16 +286,39 @@ def how_labels_came(
         rows_too = how.by is None and asked is None
         tested = _by_unit(x, flag, unit, rows_too=rows_too, by_size=names)
     if tested.p_value > ALARM:
-        return None
+        return Came(unanswered=unanswered)
     column, value, _ = features[tested.feature]
     selection = Selection(_in_words(column, value, inside, tested.p_value, len(labelled)))
     shared = unit is not None and unit is not column.place
     shared = shared and how.judge is None and asked is None  # else outputs have several rows
     shared = shared or (len(how.verdict) > 1 and how.unparsed != KEPT)  # by several judges
-    if tested.p_value > CLEAR or shared or not design.is_sample:
-        return selection
-    several = how.judge is not None or (asked is not None and how.item is not None)
-    return _instead(table, how, read, column, labelled, selection, several)
+    if tested.p_value <= CLEAR and not shared and design.is_sample:
+        several = how.judge is not None or (asked is not None and how.item is not None)
+        selection = _instead(table, how, read, column, labelled, selection, several)
+    return Came(selection, unanswered)
+
+
+def _unanswered(
+    columns: Sequence[Column], labelled: np.ndarray, refused: np.ndarray, rows: np.ndarray
+) -> tuple[np.ndarray, Caution | None]:
+    """Rows that people looked at, whether or not they gave a label, and a caution of the others."""
+    inside, usual = labelled[rows], Counter(refused[rows].tolist())
+    # what more rows say than have a label means that nobody looked yet
+    said = np.array([cell != "" and usual[cell] <= inside.sum() for cell in refused[rows]], bool)
+    each = {c.name: c.unanswered(inside) for c in columns}
+    name = max(each, key=lambda name: int(each[name].sum()), default="")
+    without = np.logical_or.reduce([said, *each.values()])
+    there = (~labelled).sum() / max(
+        (~inside).sum(), 1
+    )  # of the rows without a label, some are seen
+    n, of = round(there * without.sum()), int(labelled.sum())
+    if n <= FEW * (n + of):
+        return inside | without, None
+    how: dict[str, Any] = {"column": name, "kind": "filled"}
+    if said.any():
+        value = max(refused[rows][said].tolist(), key=lambda cell: usual[cell])
+        how = {"value": value, "kind": "said"}
+    return inside | without, Caution.of("unanswered-labels", how.pop("kind"), n=n, of=n + of, **how)
 
 
 def _names_items(column: Column, unit: np.ndarray | None, how: Reading) -> bool:
@@ -326,16 +371,22 @@ def cells_of(table: Any, name: str, rows: np.ndarray | None = None) -> list[Any]
     return series.to_list() if rows is None else series[rows].to_list()
 
 
-def _labelled(table: Any, how: Reading) -> np.ndarray:
-    """Which rows have a label, as they were read."""
+def _answers(table: Any, how: Reading) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows have a label, as they were read; and what was said in place of one, or ""."""
     cells = {name: cells_of(table, name) for name in how.labels}
     truths = [*how.people, *([how.truth] if how.truth else [])]
+    text = {name: [str(cell).strip() for cell in cells[name]] for name in truths}
     none = {*NOTHING, "", *map(str, listed(how.missing_value) or ())}
     if how.scale is not None:
-        has = [[str(cell).strip() not in none for cell in cells[name]] for name in truths]
-        return np.any(has, axis=0)
-    labels = labels_in(cells, how)
-    return np.any([labels.of(name, cells[name]) != MISSING for name in truths], axis=0)
+        has = [[cell not in none for cell in text[name]] for name in truths]
+    else:
+        labels = labels_in(cells, how)
+        has = [labels.of(name, cells[name]) != MISSING for name in truths]
+    labelled, refused = np.any(has, axis=0), np.full(len(table), "", object)
+    for name in truths:
+        words = [cell if cell not in NOTHING else "" for cell in text[name]]
+        refused = np.where(labelled | (refused != ""), refused, words)
+    return labelled, np.where(labelled, "", refused)
 
 
 def labels_in(cells: Mapping[str, Sequence[Any]], how: Reading) -> Labels:
@@ -358,7 +409,9 @@ def _sampled(labelled: np.ndarray) -> np.ndarray:
     return np.sort(np.concatenate([inside, outside]))
 
 
-def _shared(columns: Sequence[Column], labelled: np.ndarray, item: str | None) -> np.ndarray | None:
+def _shared(
+    columns: Sequence[Column], labelled: np.ndarray, looked_at: np.ndarray, item: str | None
+) -> np.ndarray | None:
     """The item of each row, if rows share items, or groups that are labelled as a whole."""
     share = labelled.mean()
     for column in columns:
@@ -369,7 +422,7 @@ def _shared(columns: Sequence[Column], labelled: np.ndarray, item: str | None) -
         inside = np.bincount(column.place, labelled)
         alike = np.log(share**size + (1 - share) ** size + 1e-300).sum()
         whole = bool(((inside == 0) | (inside == size)).all()) and alike < math.log(1e-3)
-        whole = whole and not column.is_note(labelled)  # else each comment would be a group
+        whole = whole and not column.is_note(looked_at)  # else each comment would be a group
         if column.name == item or usual or (whole and len(size) >= FEWEST_GROUPS):
             return column.place
     return None

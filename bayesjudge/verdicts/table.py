@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from bayesjudge.core.counting import distinct
-from bayesjudge.core.diagnosis import ROW_ORDER, SELECTION
+from bayesjudge.core.diagnosis import OF_ROWS, SELECTION
 from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.item_keys import hash_items, items_differ, keep_keys, keys_of, set_fields
 from bayesjudge.core.label_design import LabelDesign, design_of
@@ -344,8 +344,10 @@ class Verdicts:
             Collapsed to patterns.
         """
         verdicts = cls._read(table, how, guess_items, repeats)
-        object.__setattr__(verdicts, SELECTION, how_labels_came(table, how, cls._read))
-        object.__setattr__(verdicts, ROW_ORDER, changes_midway(table, how))
+        came = how_labels_came(table, how, cls._read)
+        object.__setattr__(verdicts, SELECTION, came.selection)
+        changes = changes_midway(table, how)
+        object.__setattr__(verdicts, OF_ROWS, tuple(filter(None, (came.unanswered, changes))))
         return verdicts
 
     @classmethod

@@ -28,7 +28,7 @@ import numpy as np
 import pandas as pd
 
 import bayesjudge as bj
-from bayesjudge.core.diagnosis import ROW_ORDER
+from bayesjudge.core.diagnosis import OF_ROWS
 from bayesjudge.prevalence import Counts, exact
 
 RESULTS = Path(__file__).parent / "results"
@@ -70,7 +70,8 @@ def table(rng, kind="any order", change=(0.0, 0.0), start=0.5, labels="all"):
 def seen(frame):
     """The caution of the order of rows, if there is one."""
     how = {"item": "item", "repeats": "system"} if "item" in frame else {}
-    return getattr(bj.Verdicts.from_frame(frame, calibration="random", **how), ROW_ORDER)
+    read = bj.Verdicts.from_frame(frame, calibration="random", **how)
+    return next((c for c in getattr(read, OF_ROWS) if c.id == "judge-changes"), None)
 
 
 def main():

@@ -9,7 +9,7 @@ from scipy import stats
 
 import bayesjudge as bj
 from bayesjudge.cli import main
-from bayesjudge.core.diagnosis import ROW_ORDER
+from bayesjudge.core.diagnosis import OF_ROWS
 from bayesjudge.core.words import sentences
 from bayesjudge.prevalence import Counts, exact
 from bayesjudge.verdicts import row_order
@@ -28,7 +28,8 @@ def table(seed, n=1000, labels=300, wrong=0.0, missed=0.0, start=0.5, share=0.7)
 
 
 def caution(frame, **how):
-    return getattr(bj.Verdicts.from_frame(frame, calibration="random", **how), ROW_ORDER)
+    read = bj.Verdicts.from_frame(frame, calibration="random", **how)
+    return next((c for c in getattr(read, OF_ROWS) if c.id == "judge-changes"), None)
 
 
 def test_the_split_is_the_two_sample_test_of_positions():

@@ -13,7 +13,7 @@ import bayesjudge as bj
 from bayesjudge import prevalence as P
 from bayesjudge.cli import main
 from bayesjudge.core import methods
-from bayesjudge.core.diagnosis import SELECTION, selection_of
+from bayesjudge.core.diagnosis import SELECTION, cautions_of, selection_of
 from bayesjudge.prevalence import Counts
 from bayesjudge.truth import within_classes
 from bayesjudge.verdicts import row_order, selection
@@ -516,3 +516,46 @@ def test_copies_of_labels_on_which_a_judge_was_tuned_tell_nothing_of_the_others(
     read = Counts.from_frame(kept, verdict="verdict", truth="truth", calibration="random")
     seen = selection_of(read)
     assert (seen and seen.caution.numbers["column"]) == ("length" if chosen else None)
+
+
+def looked_at(word, unsure=20, n=1000, asked=220):
+    """People looked at a random sample and gave some of it no label, as other columns tell."""
+    rng = np.random.default_rng(5)
+    truth = rng.random(n) < 0.7
+    verdict = np.where(rng.random(n) < 0.85, truth, ~truth)
+    rows = rng.permutation(n)[:asked]
+    table = pd.DataFrame({"verdict": verdict * 1, "truth": "", "minutes": np.nan, "who": ""})
+    table.loc[rows, "truth"] = np.where(truth[rows], "good", "bad")
+    table.loc[rows[:unsure], "truth"] = word
+    table.loc[rows, "minutes"] = rng.exponential(2, asked)
+    table.loc[rows, "who"] = rng.choice(["ann", "bob"], asked)
+    table["note"] = table["who"].where(rng.random(n) < 0.5)  # of half of them
+    return table
+
+
+@pytest.mark.parametrize(("word", "unsure"), [("", 20), ("unsure", 20), ("n/a", 60)])
+@pytest.mark.parametrize("columns", [["minutes"], ["who"], ["minutes", "who", "note"]])
+def test_what_was_filled_as_people_looked_is_no_reason_for_labels(word, unsure, columns):
+    table = looked_at(word, unsure)[["verdict", "truth", *columns]]
+    read = Counts.from_frame(table, calibration="random", missing_value=word or None)
+    assert selection_of(read) is None
+    (caution,) = (c for c in cautions_of(read) if c.id == "unanswered-labels")
+    assert (caution.numbers["n"], caution.numbers["of"]) == (unsure, 220)
+    assert caution.numbers.get("column", word) in {word, *columns}
+
+
+@pytest.mark.parametrize("fill", ["todo", None])
+def test_rows_at_which_nobody_looked_are_no_unsure_ones(fill):
+    table = looked_at("", 0).drop(columns="note")
+    table["truth"] = table["truth"].where(table["truth"] != "", fill)
+    rng = np.random.default_rng(6)
+    table["tag"] = pd.Series("x", table.index).where(rng.random(len(table)) < 0.3)
+    read = Counts.from_frame(table, calibration="random", missing_value="todo")
+    assert selection_of(read) is None
+    assert not [c for c in cautions_of(read) if c.id == "unanswered-labels"]
+
+
+def test_labels_of_half_the_rows_in_which_a_column_is_filled_are_chosen_by_it():
+    table = looked_at("", 110)[["verdict", "truth", "who"]]
+    seen = selection_of(Counts.from_frame(table, calibration="random"))
+    assert seen.caution.numbers["column"] == "who"

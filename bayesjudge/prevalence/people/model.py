@@ -32,7 +32,10 @@ EACH, OVERALL_EACH = (SAID, MOST_SAID), (OVERALL_SAID, OVERALL_MOST_SAID)
 #: With fewer items that two people labelled, or one settled, the prior tells most of their errors.
 FEW_SHARED = 30
 #: Cautions of the labels of most people that hold whoever errs.
-OF_DESIGN = ("label-shift", "label-selection", "unparsed-verdicts", "inverted-judge")
+OF_DESIGN = (
+    *("label-shift", "label-selection", "unanswered-labels", "unparsed-verdicts"),
+    "inverted-judge",
+)
 #: Share of good ones among labelled items that the answer is not about: its prior is flat.
 OF_LABELLED = "labelled_prevalence"
 INDEPENDENT, EFFECTIVE = Assumption.of("people-independent"), Assumption.of("effective-counts")
