@@ -9,8 +9,8 @@ have a label. Longer outputs are worse, and the judge errs more often on them.
 
 Honest designs: ``random``; ``stratified`` (as many labels in each topic, declared as strata);
 ``by group`` (other shares of each system, declared as systems); ``by verdict`` and ``propensity``
-(longer outputs twice as often), each as declared; ``items`` (every row of a random item); ``unsure`` (at random, and the annotator gave
-one in eight no label, or called it unsure). Planted,
+(longer outputs twice as often), each as declared; ``items`` (every row of a random item);
+``unsure`` (at random, and the annotator gave one in eight no label, or called it unsure). Planted,
 all declared as random: the ``first`` rows by time; ``one system``; ``longer`` (by length to the
 power 1 or 2); ``by verdict`` (fails 2 or 4 times as often); ``hidden``: difficulty, of which
 length is a trace, doubles or quadruples the odds of a label.
@@ -25,7 +25,8 @@ Quick: ``--tables 20 --power 1``
 
 Found: of 2,800 honest tables 13 are blamed, .005 with a Monte Carlo error of .001 (.013 of those at
 random, .010 of unsure people's, .003 or none of the other designs), and no answer follows a column
-(of unsure people's .43 were blamed and .42 followed the annotator before these rows were known). With ``--power 6``: the
+(of unsure people's .43 were blamed, and .42 followed the annotator, before these rows were known).
+With ``--power 6``: the
 first rows, one system and length squared are clear in every table (of systems, which are compared
 within themselves, one system is not), length by itself in all with 200 labels and in one of six
 with 50. Where labels go with length or the verdict, what is quoted holds the truth in .97 of 152
