@@ -49,8 +49,22 @@ def test_an_entry_is_found_by_its_coordinates():
     assert next(iter(made.rows())) == ("prevalence", {"system": "a"}, (0.1, 0.0, 0.2))
     assert made.table["system"].tolist() == ["a", "b"]
     assert float(made.dataset["prevalence"].sel(system="b", part="high")) == 0.3
-    with pytest.raises(bj.InputError, match="no entry"):
+    with refused(id="no-entry") as caught:
         made["prevalence", "c"]
+    assert "['prevalence', 'a'], ['prevalence', 'b']" in str(caught.value)
+
+
+@pytest.mark.parametrize("asked", ["strength", ("strength", "s9"), ("strength", "s1", "s2")])
+def test_what_has_several_entries_says_how_one_is_written(asked):
+    rows = {"strength": Quantity.over(np.zeros((3, 7)), {"system": [f"s{i}" for i in range(7)]})}
+    made = bj.Estimate({**rows, "order": (0, 0, 0)}, method="m", ci_prob=0.9, source="s")
+    with refused(id="no-entry") as caught:
+        made[asked]
+    assert "['strength', 's0'], ['strength', 's1']" in str(caught.value)
+    assert "2 more" in str(caught.value)
+    assert "order" not in str(caught.value)
+    with refused("order", "strength", id="no-entry"):
+        made["nothing"]
 
 
 def test_side_by_side_keeps_orders_and_adds_widths():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.randomness import rng_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,7 +82,7 @@ def simulate(
             require(0 <= share < 1, "must lie in [0, 1)", **{name: share})
         for name, share in shares.items():
             require(0 <= share <= 1, "must lie in [0, 1]", **{name: share})
-    rng = np.random.default_rng(random_seed)
+    rng = rng_of(random_seed)
     shape = (len(prevalence), tasks, attempts)
     difficulty = rng.standard_normal(tasks) if len(prevalence) > 1 else np.zeros(tasks)
     shared = shared_difficulty if len(prevalence) > 1 else 0.0

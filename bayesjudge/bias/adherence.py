@@ -13,6 +13,7 @@ from bayesjudge.core import methods
 from bayesjudge.core.errors import check_ci_prob, checking, expect
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.numbers import scores_of
+from bayesjudge.core.randomness import rng_of
 from bayesjudge.core.tables import read_rows, require_distinct
 
 INDEPENDENT_ROWS = Assumption.of("independent-rows")
@@ -89,7 +90,7 @@ def schematic_adherence(
         require(enough, f"{len(kept)} complete rows are too few for the {terms} quadratic terms")
         require(not enough or np.ptp(kept[:, 0]) > 0, f"column {overall!r} does not vary")
     x, y = kept[:, 1:], kept[:, 0]
-    rng = np.random.default_rng(random_seed)
+    rng = rng_of(random_seed)
     draws = rng.integers(0, y.size, size=(resamples, y.size))
     tail = (1 - ci_prob) / 2
     value = np.array(_parts(x, y))

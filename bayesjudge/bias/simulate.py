@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesjudge.bias._pairing import require_scale
 from bayesjudge.core.errors import checking
+from bayesjudge.core.randomness import rng_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,8 +75,10 @@ def simulate(
         for name, value in {"mean_shift": mean_shift, "item_spread": item_spread}.items():
             require(np.size(value) in (1, size), f"{name} needs 1 or {size} values")
         require(np.all(np.asarray(item_spread) >= 0) and noise >= 0, "spreads must be 0 or more")
+        require_scale(scale, require)
+        require(step is None or step > 0, "must be positive", step=step)
         require(items >= 1 and reruns >= 0 and size >= 1, f"sizes: {items=}, {reruns=}, {size=}")
-    rng = np.random.default_rng(random_seed)
+    rng = rng_of(random_seed)
     again = [f"rerun{i + 1 if i else ''}" for i in range(reruns)]
     variants = ["baseline", *again, *perturbations]
     shift = np.concatenate([np.zeros(1 + reruns), np.broadcast_to(mean_shift, size)])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from bayesjudge.core.errors import InputError, checking
+from bayesjudge.core.errors import InputError, Problem, checking
 from bayesjudge.core.methods import Method, as_method
 from bayesjudge.core.screen import NAMES, ROWS, few, fitted
 from bayesjudge.core.screen import rows as screen_rows
@@ -26,6 +26,8 @@ Target = Literal["population", "items"]
 TARGETS = words_for("targets")
 #: Quantities as tables name them: templates of `of_passes`.
 HEADINGS = words_for("quantities")
+#: Entries that a message shows.
+ENTRIES = 5
 #: Quantities that are counts: screens show whole numbers.
 COUNTS = {"calls_per_item", "judges_needed", "majority_calls", "elo"}
 #: Of each row, in this order; ``raw`` only where a value was clipped to its range.
@@ -395,8 +397,11 @@ class Estimate:
         """Take one number: ``estimate["prevalence"]``, ``estimate["prevalence", "gpt"]``."""
         key = key if isinstance(key, tuple) else (key,)
         if key not in self._where:
-            known = {name: entries.coords() for name, entries in self.quantities.items()}
-            raise InputError("Estimate", [f"no entry {key}; there are {known}"])
+            first = [(name, *n.labels[0]) for name, n in self.quantities.items() if len(n.labels)]
+            known = [entry for entry in self._where if entry[0] == key[0]] or first
+            written = [f"[{', '.join(map(repr, entry))}]" for entry in (key, *known)]
+            words = f"no entry {written[0]}; there are {few(written[1:], ENTRIES)}"
+            raise InputError("Estimate", [Problem(words, "no-entry", value=key)])
         quantity, i = self._where[key]
         return self.quantities[quantity].row(i)
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bayesjudge.core.errors import InputError, Require, checking, problem
+from bayesjudge.core.errors import InputError, Problem, Require, checking, expect, problem
 from bayesjudge.core.estimate import Caution, Diagnosis, Interval, Target, of_passes
 from bayesjudge.core.methods import NUTS, Method
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.core.public import public_name
+from bayesjudge.core.screen import few
 from bayesjudge.core.words import words_for
 
 if TYPE_CHECKING:
@@ -207,12 +209,28 @@ def with_default(
     """Register the models of a data class: `default` makes one of data, `_suits` refuses others."""
 
     def suited(data: Any, model: Any = None, subject: str = "model") -> Any:
+        require_model(data_class, model, subject)
         chosen = default(data) if model is None else model
         with checking(subject) as require:
             chosen._suits(data, require)
         return chosen
 
     return model_of.register(data_class, suited)
+
+
+def require_model(data_class: type, model: Any, subject: str) -> None:
+    """Refuse what is no model of a data class; one of another package says by itself what suits."""
+    if model is None:
+        return
+    package = data_class.__module__.rpartition(".")[0] or data_class.__module__
+    public = vars(sys.modules[package]).get("__all__", ())
+    exported = [getattr(sys.modules[package], name) for name in public]
+    models = tuple(t for t in exported if isinstance(t, type) and issubclass(t, BayesianModel))
+    ours = type(model).__module__.startswith(f"{__package__.partition('.')[0]}.")
+    known = isinstance(model, models if ours else BayesianModel)
+    names = few([f"{each.__name__}()" for each in models if fields(each)])
+    words = f"model={repr(model)[:60]}: expected a model of {data_class.__name__}: {names}"
+    expect(subject, known, Problem(words, "no-model", "model", model))
 
 
 def _in_words(value: Any) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from bayesjudge.compiled import compiling, own_settings, structure_of
 from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.priors import BetaPrior
+from bayesjudge.core.randomness import rng_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +48,7 @@ def predict(fit: Any, *, random_seed: Any = None) -> xr.DataTree:
     """Add the groups of `Fit.extended`."""
     import pymc as pm
 
-    model, rng = fit.model, np.random.default_rng(random_seed)
+    model, rng = fit.model, rng_of(random_seed)
     require_unchanged(fit)
     extended = fit.idata.copy()
     with model, compiling():

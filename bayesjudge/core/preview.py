@@ -11,6 +11,7 @@ from bayesjudge.core.estimate import Estimate, label
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import PREVIEW
 from bayesjudge.core.model import BayesianModel
+from bayesjudge.core.randomness import rng_of
 
 if TYPE_CHECKING:
     from bayesjudge.compiled import Runnable
@@ -127,5 +128,5 @@ def _around_mode(density: Any, start: np.ndarray, random_seed: int) -> np.ndarra
     bend, axes = np.linalg.eigh((curvature + curvature.T) / 2)
     covariance = axes / np.maximum(bend, FLATTEST) @ axes.T
     spread = np.linalg.cholesky(covariance)  # signs of eigenvectors differ by machine
-    normal = np.random.default_rng(random_seed).standard_normal((DRAWS // 2, mode.size))
+    normal = rng_of(random_seed).standard_normal((DRAWS // 2, mode.size))
     return mode + np.concatenate([normal, -normal]) @ spread.T

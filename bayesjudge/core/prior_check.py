@@ -11,6 +11,7 @@ import numpy as np
 
 from bayesjudge.core.estimate import Caution, label
 from bayesjudge.core.model import BayesianModel, model_of
+from bayesjudge.core.randomness import rng_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,7 +74,7 @@ def check_prior(
     [True, True, False]
     """
     chosen = model_of(data, model, "check_prior")
-    return prior_table(chosen, data, np.random.default_rng(random_seed))
+    return prior_table(chosen, data, rng_of(random_seed))
 
 
 def conflicts(model: BayesianModel, data: Any) -> tuple[Caution, ...]:

@@ -19,6 +19,7 @@ from bayesjudge.core.model import BayesianModel
 from bayesjudge.core.prior_check import conflicts
 from bayesjudge.core.progress import Progress
 from bayesjudge.core.progress import progress as progress_bar
+from bayesjudge.core.randomness import rng_of
 from bayesjudge.core.storage import checksum
 from bayesjudge.core.threads import one_blas_thread
 
@@ -117,9 +118,10 @@ def sample_draws(compiled: Compiled, *, random_seed: int, **settings: Any) -> xr
 
 
 def _seed_of(random_seed: int | np.random.Generator | None) -> int:
+    rng = rng_of(random_seed)
     if isinstance(random_seed, int | np.integer):
         return int(random_seed)
-    return int(np.random.default_rng(random_seed).integers(2**32))
+    return int(rng.integers(2**32))
 
 
 def _tidy(

@@ -12,6 +12,7 @@ from bayesjudge.core.errors import check_ci_prob, checking, expect
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.names import short_names
 from bayesjudge.core.planning import Parts
+from bayesjudge.core.randomness import rng_of
 
 #: Draws of which a posterior of the worth is made: its ends move by about 2 % of their distance.
 DRAWS = 4000
@@ -193,7 +194,7 @@ def worth_of_pairs(
     labels = round(float(n.sum()))
     if labels < 2:
         return Worth(np.nan, np.nan, np.nan, labels, ci_prob)
-    rng = np.random.default_rng(random_seed)
+    rng = rng_of(random_seed)
     draws = max(min(DRAWS, MOST_NUMBERS // n.size), 100)
     shares = rng.standard_gamma(n + prior, size=(draws, n.size))
     shares /= shares.sum(axis=1, keepdims=True)

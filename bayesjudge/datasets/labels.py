@@ -9,6 +9,7 @@ import pandas as pd
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.names import to_names
+from bayesjudge.core.randomness import rng_of
 from bayesjudge.core.tables import require_columns
 
 
@@ -62,7 +63,7 @@ def keep_labels(
         for name, places in rows.items():
             where = f" in {by} {str(name)!r}" if by else ""
             require(places.size >= n, f"{n} labels wanted, there are {places.size}{where}")
-    rng = np.random.default_rng(random_seed)
+    rng = rng_of(random_seed)
     kept = np.concatenate([rng.choice(places, n, replace=False) for places in rows.values()])
     mask = np.isin(np.arange(len(table)), kept)
     return table.assign(**{truth: table[truth].where(mask)})

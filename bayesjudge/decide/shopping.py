@@ -17,6 +17,7 @@ from bayesjudge.core.intervals import z_score
 from bayesjudge.core.labels import read_labels
 from bayesjudge.core.numbers import scores_of
 from bayesjudge.core.planning import Parts, explained_by_calls, fewest
+from bayesjudge.core.randomness import rng_of
 from bayesjudge.core.screen import few, how_many
 from bayesjudge.core.tables import read_rows
 
@@ -154,7 +155,7 @@ class Pilot:
             every = np.array([*itertools.product((0.0, 1.0), repeat=rows.shape[1])])
             rows = np.vstack([rows, every])
             weight = np.append(weight, np.full(len(every), 1 / len(every)))
-        rng = np.random.default_rng(random_seed)
+        rng = rng_of(random_seed)
         shares = rng.standard_gamma(weight, (DRAWS, len(rows)))
         shares /= shares.sum(axis=1, keepdims=True)
         means = shares @ rows

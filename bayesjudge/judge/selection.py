@@ -12,6 +12,7 @@ from bayesjudge.core.errors import check_ci_prob, checking, expect
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.planning import fewest
+from bayesjudge.core.randomness import rng_of
 from bayesjudge.judge.data import Judged, as_judged
 from bayesjudge.truth.pairs import DRAWS
 from bayesjudge.verdicts.labels import MISSING
@@ -138,7 +139,7 @@ def select(
 
 def posterior(scored: Scored, random_seed: int = 1) -> np.ndarray:
     """Draws of each judge's measure, shape (n_draws, n_judges)."""
-    rng, judges = np.random.default_rng(random_seed), len(scored.observed)
+    rng, judges = rng_of(random_seed), len(scored.observed)
     mean = scored.observed.mean()
     tau, chance = _spread(scored.observed - mean, scored.alone)
     drawn = rng.choice(tau, DRAWS, p=chance)[:, None] ** 2

@@ -14,6 +14,7 @@ from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Caution
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.prior_check import conflicts
+from bayesjudge.core.randomness import rng_of
 from bayesjudge.core.threads import one_blas_thread
 from bayesjudge.leaderboard.cells import cells_of
 from bayesjudge.leaderboard.closed_form import method_at
@@ -92,7 +93,7 @@ def approximate(
     with one_blas_thread():
         cells = cells_of(battles, style=chosen.target == "equal length")
         density = Density.of(battles, cells, chosen)
-        rng = np.random.default_rng(random_seed)
+        rng = rng_of(random_seed)
         stepped = partial(_stepped, density, *_likeliest(density), draws, rng)
         drawn, accepted = None, 0.0
         if density.size <= MOST_CORRECTED:

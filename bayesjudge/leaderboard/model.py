@@ -12,7 +12,7 @@ from bayesjudge.core import methods
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis
 from bayesjudge.core.methods import Method
-from bayesjudge.core.model import BayesianModel, model_of
+from bayesjudge.core.model import BayesianModel, model_of, require_model
 from bayesjudge.core.screen import few
 from bayesjudge.leaderboard.cells import Cells, cells_of
 from bayesjudge.leaderboard.closed_form import (
@@ -315,8 +315,7 @@ def suited(
 ) -> CalibratedBattles:
     """The model, or the default one."""
     chosen = CalibratedBattles() if model is None else model
+    require_model(Battles, model, f"leaderboard.{subject}")
     with checking(f"leaderboard.{subject}") as require:
-        kind = type(chosen).__name__
-        require(isinstance(chosen, CalibratedBattles), f"{kind} is not a model of battles")
-        require_target(getattr(chosen, "target", "any length"), battles, require)
+        require_target(chosen.target, battles, require)
     return chosen

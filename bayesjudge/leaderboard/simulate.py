@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesjudge.core.errors import checking
+from bayesjudge.core.randomness import rng_of
 from bayesjudge.leaderboard.likelihood import chances
 
 if TYPE_CHECKING:
@@ -53,9 +55,17 @@ def simulate(
         Columns ``item``, ``model_a``, ``model_b``, ``winner`` (the judge's), ``human``, None if
         people were not asked, and ``length_a`` and ``length_b`` of the answers.
     """
-    rng = np.random.default_rng(random_seed)
-    people = np.array(strengths, float)
-    judge = (people + np.array(favours, float)) / sharpness
+    people, more = np.array(strengths, float), np.array(favours, float)
+    with checking("leaderboard.simulate") as require:
+        words = "needs a number for each of two systems or more"
+        require(people.ndim == 1 and len(people) > 1, words, strengths=strengths)
+        require(more.shape == people.shape, "needs one number for each system", favours=favours)
+        require(sharpness > 0, "must be positive", sharpness=sharpness)
+        require(tie > 0, "must be positive", tie=tie)
+        require(0 <= labelled <= 1, "must be a share, from 0 to 1", labelled=labelled)
+        require(items >= 1, "must be 1 or more", items=items)
+    rng = rng_of(random_seed)
+    judge = (people + more) / sharpness
     names = np.array([f"s{i + 1}" for i in range(len(people))])
     a, b = (np.repeat(x, items) for x in np.triu_indices(len(people), 1))
     turned = np.arange(len(a)) % 2 == 1

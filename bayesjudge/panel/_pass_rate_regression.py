@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.randomness import rng_of
 from bayesjudge.panel.checks import about
 from bayesjudge.panel.data import Votes
 from bayesjudge.panel.voting import require_binary, true_prevalence
@@ -124,7 +125,7 @@ def minimise(
             "a generator or a judge has no vote at all; leave it out",
         )
     n, m = known.rates.shape
-    rng = np.random.default_rng(random_seed)
+    rng = rng_of(random_seed)
     minima = []
     for _ in range(starts):
         level = np.nanmean(known.rates, axis=1)

@@ -14,6 +14,7 @@ from bayesjudge.core.comparing import compare, of_closed_forms
 from bayesjudge.core.errors import InputError, check_ci_prob, checking, expect
 from bayesjudge.core.estimate import Assumption, Estimate
 from bayesjudge.core.fitting import fit
+from bayesjudge.core.randomness import rng_of
 from bayesjudge.panel.checks import (
     check_assumptions,
     require_identified,
@@ -192,7 +193,7 @@ def held_out(
     with checking("panel.cross_validate") as require:
         require(hide in ("generators", "items"), f"hide={hide!r}: generators or items")
         require(kept >= 2 and repeats >= 1, f"kept={kept}, repeats={repeats}: at least 2 and 1")
-    seeds = np.random.default_rng(random_seed)
+    seeds = rng_of(random_seed)
     cut = _without_items(votes, kept, repeats, seeds) if hide == "items" else _without_one(votes)
     rows, assumed = [], {}
     for hidden, shares in cut:

@@ -15,6 +15,7 @@ from bayesjudge.core.errors import check_ci_prob, expect
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import Method
+from bayesjudge.core.randomness import rng_of
 from bayesjudge.panel import _em
 from bayesjudge.panel._approximations import Regression
 from bayesjudge.panel._folds import enough_labels, folds
@@ -182,8 +183,8 @@ def consensus(
             how: dict[str, Any] = {"missing": missing, "prior_count": prior_count}
             about = dawid_skene_em(source, ci_prob=ci_prob, **how)
             reader = _Reader(partial(_by_em, **how), about)
-        return _by_votes(source, reader, ci_prob, np.random.default_rng(random_seed))
-    return _by_fit(source, ci_prob, np.random.default_rng(random_seed))
+        return _by_votes(source, reader, ci_prob, rng_of(random_seed))
+    return _by_fit(source, ci_prob, rng_of(random_seed))
 
 
 class _Reader(NamedTuple):

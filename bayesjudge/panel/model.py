@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayesjudge.core.errors import checking, expect
+from bayesjudge.core.errors import expect
 from bayesjudge.core.fit import Fit
-from bayesjudge.core.model import model_of
+from bayesjudge.core.model import model_of, require_model
 from bayesjudge.panel.data import Votes
 from bayesjudge.panel.models._base import PanelModel
 from bayesjudge.panel.recommend import recommend
@@ -23,11 +23,5 @@ def model_of_items(fit: Fit, subject: str) -> Any:
 @model_of.register(Votes)
 def chosen_model(votes: Votes, model: PanelModel | None, subject: str = "fit") -> PanelModel:
     """The model, or the default one."""
-    chosen = recommend(votes).model if model is None else model
-    with checking(f"panel.{subject}") as require:
-        require(
-            isinstance(chosen, PanelModel),
-            f"model={chosen!r}: expected a model of bayesjudge.panel, for example "
-            "panel.DawidSkene() or panel.BiasPooling()",
-        )
-    return chosen
+    require_model(Votes, model, f"panel.{subject}")
+    return recommend(votes).model if model is None else model

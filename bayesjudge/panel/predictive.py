@@ -12,6 +12,7 @@ import pandas as pd
 from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.prior_check import Key, count_in_draws, prior_table
+from bayesjudge.core.randomness import rng_of
 from bayesjudge.panel.checks import correlate
 from bayesjudge.panel.data import MISSING, Votes
 from bayesjudge.panel.models._base import PanelModel, Values
@@ -61,7 +62,7 @@ def dependence_check(fit: Fit, *, replicates: int = 200, random_seed: Any = None
         require(draws_votes, "draws-no-votes", name=name)
         require(votes.n_classes == 2, f"needs pass and fail, got {votes.n_classes} classes")
         require(replicates >= 20, f"replicates={replicates}, at least 20 are needed")
-    rng = np.random.default_rng(random_seed)
+    rng = rng_of(random_seed)
     items = expanded(votes, rng)
     observed = _correlations(items.response, items.truth)
     posterior = {name: fit.draws(name) for name in spec._names(votes)}

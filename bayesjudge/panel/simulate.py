@@ -11,6 +11,7 @@ from numpy.polynomial.hermite_e import hermegauss
 from scipy.special import expit, logit
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.randomness import rng_of
 
 
 def simulate(
@@ -64,13 +65,14 @@ def simulate(
     with checking("panel.simulate") as require:
         for name, value in (("prevalence", g), ("sensitivity", s1), ("specificity", s0)):
             require(np.all((value >= 0) & (value <= 1)), f"{name}={value.tolist()}: not in [0, 1]")
+        require(g.size and s1.size, "a generator and a judge are needed, at least")
         require(len(s1) == len(s0), f"{len(s1)} sensitivities for {len(s0)} specificities")
         require(0 <= missing < 1, f"missing={missing}, expected a share below 1")
         require(np.all(np.asarray(labelled) <= items), f"labelled={labelled} of items={items}")
         require(
             np.all(np.asarray(shared_effect) >= 0), f"shared_effect={shared_effect} is negative"
         )
-    rng = np.random.default_rng(random_seed)
+    rng = rng_of(random_seed)
     spread = np.broadcast_to(shared_effect, 2)
     level = [_intercepts(s1, spread[0]), _intercepts(1 - s0, spread[1])]
     tables = []

@@ -25,6 +25,7 @@ from bayesjudge.core.estimate import TARGETS, Caution, Estimate, Quantity, Targe
 from bayesjudge.core.intervals import clopper_pearson, holding, wilson
 from bayesjudge.core.label_design import SAME_JUDGE, STATED_PROPENSITIES
 from bayesjudge.core.methods import Method
+from bayesjudge.core.randomness import rng_of
 from bayesjudge.prevalence._samples import (
     LEE,
     Columns,
@@ -788,7 +789,7 @@ def bootstrap(
     """
     check_ci_prob(ci_prob)
     expect("bootstrap", resamples >= 100, "must be 100 or more", resamples=resamples)
-    estimates = _resampled(counts, resamples, np.random.default_rng(random_seed))
+    estimates = _resampled(counts, resamples, rng_of(random_seed))
     bad = np.isnan(estimates)
     tail = (1 - ci_prob) / 2
     low = np.quantile(np.where(bad, 0, estimates), tail, axis=0)

@@ -13,6 +13,7 @@ from bayesjudge.core.errors import expect
 from bayesjudge.core.estimate import Estimate, Target
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.label_design import DESIGNS, LabelDesign
+from bayesjudge.core.model import require_model
 from bayesjudge.core.side_by_side import compare_results
 from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.closed_form import closed_forms
@@ -105,6 +106,7 @@ def compare_designs(
     problem = "labels have known propensities: no other design describes them"
     expect("compare_designs", not known, problem)
     tables = []
+    require_model(Counts, model, "compare_designs")
     for design, estimate in designs_of(counts, model, ci_prob=ci_prob):
         table = estimate.table.copy()  # designs of one likelihood share an estimate
         table.insert(0, "calibration", design.name)

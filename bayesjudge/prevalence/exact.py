@@ -19,6 +19,7 @@ from bayesjudge.core.estimate import (
     Quantity,
     Target,
 )
+from bayesjudge.core.model import require_model
 from bayesjudge.core.prior_check import conflicts
 from bayesjudge.prevalence._boundary import depths_of, extended
 from bayesjudge.prevalence._bounds import bounded, of_strata
@@ -161,6 +162,7 @@ def _of_counts(
 ) -> Estimate:
     kind = "known propensities" if counts.design.likelihood is None else counts.design.name
     expect("exact", counts.has_quadrature, "no-quadrature", kind=kind)
+    require_model(Counts, model, "exact")
     model = model or (PredictiveValues() if counts.predictive else ErrorRates())
     if isinstance(model, PooledErrorRates) and target == "population":
         return pooled_estimate(counts, suited(counts, model, "exact"), ci_prob, interval)

@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.label_design import design_of
+from bayesjudge.core.randomness import rng_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +71,7 @@ def simulate(
         for name, value in rates.items():
             require(np.all((np.asarray(value) >= 0) & (np.asarray(value) <= 1)), f"{name}={value}")
             require(np.size(value) in (1, len(names)), f"{name} needs 1 or {len(names)} values")
-    rng = np.random.default_rng(random_seed)
+    rng = rng_of(random_seed)
     each = {name: np.broadcast_to(value, len(names)) for name, value in rates.items()}
     tables = []
     for i, system in enumerate(names):

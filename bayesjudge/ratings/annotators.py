@@ -13,6 +13,7 @@ from bayesjudge.core.draws import around, chances_of_best
 from bayesjudge.core.errors import check_ci_prob, checking, expect
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.intervals import wilson_by_units
+from bayesjudge.core.randomness import rng_of
 from bayesjudge.ratings.cautions import RANDOM_ITEMS, SAME_QUESTION
 from bayesjudge.ratings.data import Ratings
 
@@ -168,7 +169,7 @@ def alt_test_posterior(
     check_ci_prob(ci_prob)
     duels = _duels(ratings, epsilon, scores, min_items)
     expect("alt_test_posterior", draws >= 1, "must be 1 or more", draws=draws)
-    seed = np.random.default_rng(random_seed).integers(2**63)
+    seed = rng_of(random_seed).integers(2**63)
     rate: dict[str, np.ndarray] = {}
     advantage: dict[str, np.ndarray] = {}
     for judge, duel in duels.items():  # the same weights of items for every judge

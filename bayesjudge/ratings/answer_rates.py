@@ -13,6 +13,7 @@ from bayesjudge.core.diagnosis import cautions_of, contradicted
 from bayesjudge.core.draws import chances_of_best
 from bayesjudge.core.errors import check_ci_prob, checking, expect
 from bayesjudge.core.estimate import Estimate, Quantity
+from bayesjudge.core.randomness import rng_of
 from bayesjudge.core.screen import how_many
 from bayesjudge.ratings.cautions import RANDOM_ITEMS, SAME_QUESTION
 from bayesjudge.ratings.data import PEOPLE, Ratings
@@ -80,7 +81,7 @@ def answer_rates(
     n = int(ratings.rated.all(axis=0).sum())
     problem = f"{how_many(n, 'item', 'were')} rated by all sources; need two"
     expect("answer_rates", bool(by_rate), problem)
-    seed = np.random.default_rng(random_seed).integers(2**63)
+    seed = rng_of(random_seed).integers(2**63)
     rates: dict[str, dict[str, tuple[float, float, float]]] = {}
     best: dict[tuple[str, str], float] = {}
     for name, values in by_rate.items():

@@ -13,6 +13,7 @@ from bayesjudge.core import methods
 from bayesjudge.core.diagnosis import cautions_of, contradicted
 from bayesjudge.core.errors import check_ci_prob, checking, expect
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
+from bayesjudge.core.randomness import rng_of
 from bayesjudge.core.screen import how_many
 from bayesjudge.ratings.cautions import (
     COUNTED_ENDORSEMENTS,
@@ -194,7 +195,7 @@ def agreement(
     answers = np.concatenate([part for profile in profiles.values() for part in profile], axis=1)
     _, first, count = np.unique(answers, axis=0, return_index=True, return_counts=True)
     distinct = {name: profile.items(first) for name, profile in profiles.items()}
-    rng, size = np.random.default_rng(random_seed), max(1, MOST_NUMBERS // count.size)
+    rng, size = rng_of(random_seed), max(1, MOST_NUMBERS // count.size)
     draws = np.empty((replicates, len(chosen), len(ratings.judges)))
     values = np.empty(draws.shape[1:])
     for begin in range(0, replicates, size):

@@ -10,6 +10,7 @@ import numpy as np
 from bayesjudge.core.draws import summarise_interval
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.estimate import TARGETS, Estimate, Quantity, Target
+from bayesjudge.core.randomness import rng_of
 from bayesjudge.ratings._gibbs import (
     dirichlet_weights,
     draw_shares,
@@ -52,7 +53,7 @@ def item_shares(fit: Fit, *, draws: int = 400, random_seed: Any = 0) -> np.ndarr
     ratings = _ratings_of(fit)
     taken = spaced_draws(fit, draws)
     choice, error = matrices(fit, taken)
-    rng = np.random.default_rng(random_seed)
+    rng = rng_of(random_seed)
     return draw_shares(ratings, dirichlet_weights(fit, taken), choice, error, rng)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.randomness import rng_of
 from bayesjudge.ratings.response_sets import (
     all_response_sets,
     choice_matrix,
@@ -93,12 +94,14 @@ def simulate(
     sets = all_response_sets(options)
     members = membership(options, sets)
     with checking("ratings.simulate") as require:
+        require(concentration > 0, "must be positive", concentration=concentration)
+        require(0 <= set_items <= 1, "must be a share, from 0 to 1", set_items=set_items)
         require(items >= 1 and choices >= 0 and response_sets >= 0, "sizes must not be negative")
         require(len(shares) == len(sets), f"shares needs {len(sets)} entries, got {len(shares)}")
         require(abs(sum(shares) - 1) < 1e-9, f"shares must sum to 1, they sum to {sum(shares)}")
         sizes = {len(judges), len(similarity), len(judge_strength)}
         require(len(sizes) == 1, "judges, similarity and judge_strength differ in length")
-    rng = np.random.default_rng(random_seed)
+    rng = rng_of(random_seed)
     alpha = concentration * np.asarray(shares, float)
     people = rng.dirichlet(alpha, items)
     asked = np.flatnonzero(np.arange(items) < round(set_items * items))

@@ -41,6 +41,7 @@ from bayesjudge.compiled import compiling
 from bayesjudge.core.draws import summarise_interval
 from bayesjudge.core.errors import check_ci_prob, expect
 from bayesjudge.core.estimate import Caution, Estimate, Quantity
+from bayesjudge.core.randomness import rng_of
 from bayesjudge.ratings._gibbs import (
     dirichlet_weights,
     draw_dirichlet,
@@ -146,6 +147,7 @@ def tracking(
         has.
     """
     check_ci_prob(ci_prob)
+    expect("tracking", isinstance(prior, TrackingPrior), "must be a TrackingPrior()", prior=prior)
     tracked = _tracked(fit, prior, draws, random_seed)
 
     def quantity(name: str) -> Quantity:
@@ -188,7 +190,7 @@ def _draw_pairs(
     expect("tracking", ratings.judges, "there is no judge among the sources")
     taken = spaced_draws(fit, draws)
     alpha, (choice, error) = dirichlet_weights(fit, taken), matrices(fit, taken)
-    seed = np.random.default_rng(random_seed).integers(2**63)
+    seed = rng_of(random_seed).integers(2**63)
     done = {}
     for j, judge in enumerate(ratings.judges, start=1):
         rng = np.random.default_rng(seed)

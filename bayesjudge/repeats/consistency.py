@@ -10,6 +10,7 @@ from scipy.special import stdtrit
 from bayesjudge.core import methods
 from bayesjudge.core.errors import check_ci_prob, expect
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
+from bayesjudge.core.randomness import rng_of
 from bayesjudge.repeats.checks import EXCHANGEABLE
 
 SOURCE = "Dirichlet posterior of the largest share; Fleiss (1971) for agreement within items"
@@ -129,7 +130,7 @@ def _largest_share(
     counts: np.ndarray, ci_prob: float, random_seed: int | np.random.Generator | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Ends of the posterior of the largest probability, by pattern of counts."""
-    rng = np.random.default_rng(random_seed)
+    rng = rng_of(random_seed)
     patterns, place = np.unique(np.sort(counts, axis=1), axis=0, return_inverse=True)
     tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
     ends = []

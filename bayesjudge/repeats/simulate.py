@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.randomness import rng_of
 from bayesjudge.repeats.components import Effects, cutpoints, noise_at, stretched
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def simulate(
         require(fits, f"value_share must be {len(scale)} positive shares that add up to 1")
         sds = (item_scale, judge_scale, item_judge_scale, cutpoint_scale)
         require(min(sds) >= 0, f"standard deviations must be 0 or more, got {sds}")
-    rng = np.random.default_rng(random_seed)
+    rng = rng_of(random_seed)
     eta = (
         item_scale * rng.normal(size=(items, 1))
         + judge_scale * rng.normal(size=judges)

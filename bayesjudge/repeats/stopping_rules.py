@@ -13,6 +13,7 @@ from bayesjudge.core import dirichlet
 from bayesjudge.core.counting import distinct
 from bayesjudge.core.errors import check_ci_prob, checking, expect
 from bayesjudge.core.intervals import z_score
+from bayesjudge.core.randomness import rng_of
 from bayesjudge.core.words import words_for
 
 Method = Literal["dirichlet", "sequence", "t", "z"]
@@ -269,6 +270,13 @@ def confidence_sequence(
     [4.01, 4.73]
     """
     values, scale = np.asarray(values, float), np.asarray(scale, float)
+    seen = np.arange(1, values.shape[-1] + 1) if looks is None else np.asarray(looks)
+    with checking("confidence_sequence") as require:
+        ends = scale.size > 1 and np.isfinite(scale).all() and np.ptp(scale) > 0
+        require(ends, "needs a least and a greatest value that differ", scale=scale.tolist())
+        rising = seen.ndim == 1 and seen.dtype.kind in "iu" and (np.diff(seen, prepend=0) > 0).all()
+        words = f"must be whole numbers in rising order, from 1 to {values.shape[-1]}"
+        require(rising and (seen <= values.shape[-1]).all(), words, looks=seen.tolist())
     bottom, width = scale.min(), np.ptp(scale)
     inside = (values >= scale.min()) & (values <= scale.max())
     off = values[~inside][:3].tolist()
@@ -276,7 +284,6 @@ def confidence_sequence(
     expect("confidence_sequence", inside.all(), problem)
     error = 1 - check_ci_prob(ci_prob)
     unit = (values - bottom) / width
-    seen = np.arange(1, unit.shape[-1] + 1) if looks is None else np.asarray(looks)
     low, high = _betting(unit, _bets(unit, error), error, seen)
     low = np.maximum.accumulate(np.clip(low, 0, 1), axis=-1)
     high = np.minimum.accumulate(np.clip(high, 0, 1), axis=-1)
@@ -410,7 +417,7 @@ def simulate_rule(
         require(half_width > 0, "must be positive", half_width=half_width)
         require(2 <= pilot <= most, f"must lie between 2 and {most}", pilot=pilot)
     check_ci_prob(ci_prob)
-    rng = np.random.default_rng(random_seed)
+    rng = rng_of(random_seed)
     about = points, ci_prob, method
     run = _by_order if method == "sequence" else _by_count
     counts, low, high = run(

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.randomness import rng_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,7 +62,7 @@ def simulate(
             require(0 < share < 1, "must lie in (0, 1)", **{name: share})
         for correlation in (error_correlation, truth_correlation):
             require(0 <= correlation < 1, f"correlations must lie in [0, 1), got {correlation}")
-    rng = np.random.default_rng(random_seed)
+    rng = rng_of(random_seed)
 
     def normal(correlation: float) -> np.ndarray:
         shared, apart = rng.normal(size=(outputs, 1)), rng.normal(size=(outputs, criteria))

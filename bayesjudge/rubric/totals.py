@@ -75,6 +75,10 @@ def two_phase(judged: Any, people: Any, applies: Any = None) -> Errors:
     """
     p, y = np.asarray(judged, float), np.asarray(people, float)
     there = np.ones(p.shape, bool) if applies is None else np.asarray(applies, bool)
+    shapes = {"judged": p.shape, "people": y.shape, "applies": there.shape}
+    words = f"expected arrays of one shape, (n_outputs, n_terms), got {shapes}"
+    alike = p.ndim == 2 and p.size and len({*shapes.values()}) == 1
+    expect("two_phase", alike, words, "other-shape")
     known, n = there & ~np.isnan(y), len(p)
     of = known.sum(axis=0)
     few = np.flatnonzero(there.any(axis=0) & (of < 2))

@@ -10,6 +10,7 @@ import numpy as np
 from bayesjudge.core.draws import around
 from bayesjudge.core.intervals import added, jeffreys
 from bayesjudge.core.label_design import Identified, LabelDesign
+from bayesjudge.core.randomness import rng_of
 from bayesjudge.core.worth import Worth, more_labels, worth_of_draws, worth_of_pairs
 from bayesjudge.truth import agreement
 from bayesjudge.truth.agreement import among
@@ -157,7 +158,7 @@ class Pairs(NamedTuple):
         """
         if self.behind is not None:
             return self.behind
-        rng = np.random.default_rng(random_seed)
+        rng = rng_of(random_seed)
         size = max(min(DRAWS, MOST_NUMBERS // max(self.items.size, self.said.size)), 200)
         kinds = len(np.unique(self.truth))
         in_all = design.is_sample or (kinds > 2 and not _of_errors(design))

@@ -21,7 +21,7 @@ class View(ReadAtOnce):
 
     calibration: Any
     systems: Any
-    dim: Any
+    dim: Any = "system"
     propensity: Any
 
     @property
@@ -40,23 +40,27 @@ class View(ReadAtOnce):
         return adds_up(self.dim)
 
     @property
+    def _names(self) -> Sequence[str]:
+        """Names of groups; none of data without any."""
+        return getattr(self, "systems", None) or ()
+
+    @property
     def kind(self) -> str:
         """What `systems` are in a sentence: `dim`, or ``"period"`` if they are weeks, dates …"""
-        return kind_of(self.systems or ()) if self.dim == "system" else str(self.dim)
+        return kind_of(self._names) if self.dim == "system" else str(self.dim)
 
     @property
     def places(self) -> list[str]:
         """Where each entry is, for a sentence: ``" in system 'x'"``, or ``""`` of one entry."""
         word = "of" if self.dim == "judge" else "in"
-        return [f" {word} {self.kind} {name!r}" for name in self.systems or ()] or [""]
+        return [f" {word} {self.kind} {name!r}" for name in self._names] or [""]
 
     def _place(self, name: str) -> int:
         """Where a system is, or an error that names those that there are."""
-        names: Sequence[str] = self.systems or ()
-        dim = getattr(self, "dim", "system")
-        problem = f"no {dim} {name!r}; there are {list(names)}"
+        names = list(self._names)
+        problem = f"no {self.dim} {name!r}; there are {names}"
         expect(public_name(type(self)), name in names, problem)
-        return list(names).index(name)
+        return names.index(name)
 
     def _require_groups(self, dims: Sequence[str], require: Require) -> None:
         """Note what names of systems, and propensities of strata, cannot be."""

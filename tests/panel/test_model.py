@@ -490,7 +490,7 @@ def test_too_few_nodes_are_noticed():
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        ("correlated", "expected a model of bayesjudge.panel"),
+        ("correlated", "expected a model of Votes"),
         (VoteRegression(), "there are none"),
         (MulticlassDawidSkene(), "two classes are pass and fail"),
         (DawidSkene(sensitivity={"a": bj.BetaPrior()}), "no prior for judge .'b', 'c'."),

@@ -10,6 +10,7 @@ import numpy as np
 from bayesjudge.bias.certificates.centers import Center
 from bayesjudge.bias.certificates.certificate import CENTERS, Certificate
 from bayesjudge.core.errors import checking
+from bayesjudge.core.randomness import rng_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,7 +160,7 @@ def release(
     else:
         middle = robust.value
     sigma = float(certificate.noise_scale if noise is None else noise)
-    rng = np.random.default_rng(random_seed)
+    rng = rng_of(random_seed)
     out = certificate.alpha * x + (1 - certificate.alpha) * middle
     if radius is not None:
         away = out - middle

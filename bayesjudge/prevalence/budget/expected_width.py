@@ -11,6 +11,8 @@ from scipy.special import ndtri
 
 from bayesjudge.core.errors import InputError, check_ci_prob, checking
 from bayesjudge.core.label_design import design_of
+from bayesjudge.core.model import require_model
+from bayesjudge.core.randomness import rng_of
 from bayesjudge.prevalence.budget.allocation import check_rates
 from bayesjudge.prevalence.data import FIELDS, Counts
 from bayesjudge.prevalence.model import PrevalenceModel, default_model
@@ -111,13 +113,14 @@ def expected_width(
     rates = {"prevalence": prevalence, "sensitivity": sensitivity, "specificity": specificity}
     check_rates("expected_width", **rates)
     check_ci_prob(ci_prob)
+    require_model(Counts, model, "expected_width")
     pair = _pair(labelled)
     calibration = design_of(calibration, "expected_width", "none", known=PLAIN).name
     with checking("expected_width") as require:
         require(items >= 1, "must be 1 or more", items=items)
         require(min(pair) >= 0 and sum(pair) >= 1, "must be 1 or more", labelled=labelled)
         require(repeats >= 2, "must be 2 or more", repeats=repeats)
-    rng = np.random.default_rng(random_seed)
+    rng = rng_of(random_seed)
     counts = _drawn(rates, items, pair, calibration, repeats, rng)
     widths = _widths(counts, model or default_model(counts), ci_prob)
     sd = float(widths.std(ddof=1))
@@ -169,6 +172,7 @@ def label_next(counts: Counts, model: PrevalenceModel | None = None) -> pd.DataF
     kinds = {"good": ("correct_pass", "correct_n"), "bad": ("incorrect_fail", "incorrect_n")}
     if counts.predictive:
         kinds = {"passed": ("correct_pass", ""), "failed": ("incorrect_fail", "")}
+    require_model(Counts, model, "label_next")
     spec = model or default_model(counts)
     try:
         now = posterior_of(counts, spec)

@@ -12,6 +12,7 @@ from scipy.special import betaincinv
 from bayesjudge.core.errors import check_ci_prob, checking
 from bayesjudge.core.intervals import wilson, z_score
 from bayesjudge.core.planning import fewest
+from bayesjudge.core.randomness import rng_of
 from bayesjudge.prevalence.budget.allocation import Allocation, check_rates, interval_width
 from bayesjudge.prevalence.budget.expected_width import Expected, expected_width
 from bayesjudge.prevalence.model import ErrorRates, PredictiveValues
@@ -120,7 +121,7 @@ def plan(
         require(len(labelled) > 0, "give at least one number of labels")
         for m in labelled:
             require(m >= 2, f"labelled={m}: two labels or more are needed")
-    rng = np.random.default_rng(random_seed)
+    rng = rng_of(random_seed)
     seed = int(rng.integers(2**32))  # the same random numbers for every row, so that rows compare
     simulated: dict[str, Any] = {"ci_prob": ci_prob, "repeats": repeats}
     models = {"by_verdict": by_verdict}
@@ -294,7 +295,7 @@ def _people(
     m: int, good: float, prior: Any, *, ci_prob: float, repeats: int, random_seed: int
 ) -> Expected:
     """Width of the posterior that labels alone give: a Beta."""
-    seen = np.random.default_rng(random_seed).binomial(m, good, repeats)
+    seen = rng_of(random_seed).binomial(m, good, repeats)
     shape = prior.alpha + seen, prior.beta + m - seen
     low, high = (betaincinv(*shape, (1 + side * ci_prob) / 2) for side in (-1, 1))
     widths = high - low

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.randomness import rng_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +55,7 @@ def simulate(
         require(len(shares) == size >= 2, f"{len(shares)} shares for the classes {list(classes)}")
         require(abs(sum(shares) - 1) < 1e-9, f"shares must sum to 1, got {list(shares)}")
         require(0 <= accuracy <= 1, "must lie in [0, 1]", accuracy=accuracy)
-    rng = np.random.default_rng(random_seed)
+    rng = rng_of(random_seed)
     truth = rng.choice(size, items + labelled, p=shares)
     wrong = (truth + rng.integers(1, size, truth.size)) % size
     verdict = np.where(rng.random(truth.size) < accuracy, truth, wrong)

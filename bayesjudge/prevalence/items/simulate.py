@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import betaincinv, expit, ndtr
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.randomness import rng_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,7 +82,7 @@ def simulate(
         require(0 <= icc < 1, "must lie in [0, 1)", icc=icc)
         most = items if label == "item" else items * repeats
         require(0 < labelled <= most, f"must be 1 to {most}", labelled=labelled)
-    rng = np.random.default_rng(random_seed)
+    rng = rng_of(random_seed)
     shared = rng.standard_normal((items, 1))
     luck = rng.standard_normal((items, len(rates)))
     effect = np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * luck

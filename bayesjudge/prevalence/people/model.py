@@ -13,7 +13,7 @@ from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import Method
-from bayesjudge.core.model import model_of
+from bayesjudge.core.model import model_of, require_model
 from bayesjudge.core.priors import BetaPrior
 from bayesjudge.prevalence.cautions import OVERALL
 from bayesjudge.prevalence.diagnosis import diagnose
@@ -297,12 +297,10 @@ def _few(data: PeopleCounts) -> Iterator[Caution]:
 @model_of.register(PeopleCounts)
 def suited(counts: PeopleCounts, model: PeopleErrors | None, subject: str) -> PeopleErrors:
     """The model, or the default one; an error if the counts do not suit it."""
-    model = model or PeopleErrors()
+    require_model(PeopleCounts, model, subject)
+    model = PeopleErrors() if model is None else model
     with checking(subject) as require:
-        right = isinstance(model, PeopleErrors)
-        require(right, f"expected PeopleErrors, got {type(model).__name__}")
         sampled = subject in ("fit", "build_model") and counts.design_effects is not None
         require(not sampled, "rows that share items: `exact` weighs them; no model has their items")
-        if right:
-            model._suits(counts, require)
+        model._suits(counts, require)
     return model

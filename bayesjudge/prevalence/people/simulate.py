@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.randomness import rng_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,7 +64,7 @@ def simulate(
         require(all(0 <= rate <= 1 for rate in rates), "must lie in [0, 1]", rates=rates)
         fits = 0 <= shared <= labelled and items >= 0
         require(fits, f"sizes: items={items}, labelled={labelled}, shared={shared}")
-    rng = np.random.default_rng(random_seed)
+    rng = rng_of(random_seed)
     size = items + labelled
     truth = rng.random(size) < prevalence
     right = rng.random(size) < np.where(truth, sensitivity, specificity)

@@ -13,6 +13,7 @@ from bayesjudge.core.estimate import Caution, Estimate, Quantity
 from bayesjudge.core.intervals import holding, wilson, z_score
 from bayesjudge.core.label_design import RANDOM_LABELS, STATED_PROPENSITIES
 from bayesjudge.core.methods import Method
+from bayesjudge.core.randomness import rng_of
 from bayesjudge.prevalence._samples import (
     PPI,
     Columns,
@@ -167,7 +168,7 @@ class _ScoresSample(Sample):
     ) -> tuple[Labelled, Others, Any, Mapping[str, float]]:
         """Items with what curves predict of them, and the part that each curve has."""
         self.require_folds(folds)
-        rng, propensity = np.random.default_rng(random_seed), self.propensities()
+        rng, propensity = rng_of(random_seed), self.propensities()
         drawn = None if propensity is None else propensity[0]
         names = tuple(CURVES) if g == "stacked" else (g,)
         labelled, others, drawn, parts = cross_fitted(*self.patterns(), drawn, folds, rng, names)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.randomness import rng_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +67,7 @@ def simulate(
         require(not (numeric and calibration == "by_truth"), "numeric truths: random labels only")
         require(items >= 1 and labelled >= 1, f"sizes: items={items}, labelled={labelled}")
         require(noise >= 0, "must be 0 or more", noise=noise)
-    rng = np.random.default_rng(random_seed)
+    rng = rng_of(random_seed)
     size = items + (labelled if calibration == "random" else 40 * labelled)
     quality = np.clip(rng.beta(*SHAPES[shape], size), 1e-9, 1 - 1e-9)
     sure = 1.2 if lenience else 1.0

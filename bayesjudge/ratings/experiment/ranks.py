@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.errors import expect
+from bayesjudge.core.randomness import rng_of
 from bayesjudge.ratings.experiment.study import CUTOFFS, mean_over
 from bayesjudge.ratings.experiment.world import Setting, World, make_world
 from bayesjudge.ratings.metrics import DOWNSTREAM, Definition, Profile, definitions
@@ -176,7 +177,7 @@ def monotonicity_violations(
     import pandas as pd
 
     expect("monotonicity_violations", pairs >= 2, "must be 2 or more", pairs=pairs)
-    rng = np.random.default_rng(random_seed)
+    rng = rng_of(random_seed)
     worlds = [
         make_world(Setting(**{**vars(setting), "items": 1, "n_judges": 1}), rng)
         for _ in range(pairs)
@@ -208,7 +209,7 @@ def _over_worlds(setting: Setting, worlds: int, random_seed: Any, each: Any) -> 
     import pandas as pd
 
     expect("rank correlations", worlds >= 2, "must be 2 or more", worlds=worlds)
-    rng = np.random.default_rng(random_seed)
+    rng = rng_of(random_seed)
     rows = [row for _ in range(worlds) for row in each(make_world(setting, rng))]
     table = pd.DataFrame(rows, columns=["definition", "column", "value"])
     grouped = table.groupby(["definition", "column"], sort=False)["value"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.errors import checking
+from bayesjudge.core.randomness import rng_of
 from bayesjudge.ratings.experiment.world import Setting, make_world, observed_people
 from bayesjudge.ratings.metrics import (
     Definition,
@@ -66,7 +67,7 @@ def select(
     with checking("select") as require:
         require(worlds >= 1, "must be 1 or more", worlds=worlds)
         require(all(b >= 1 for b in budgets), f"budgets must be 1 or more, got {list(budgets)}")
-    rng = np.random.default_rng(random_seed)
+    rng = rng_of(random_seed)
     every = tuple(of or (d for d in definitions() if not d.downstream))
     rows = []
     for w in range(worlds):
@@ -125,7 +126,7 @@ def rating_budget(
     """
     import pandas as pd
 
-    rng = np.random.default_rng(random_seed)
+    rng = rng_of(random_seed)
     sums = np.zeros((len(budgets), 3))
     for _ in range(worlds):
         world = make_world(setting, rng)
@@ -167,7 +168,7 @@ def choice_bias(
     """
     import pandas as pd
 
-    rng = np.random.default_rng(random_seed)
+    rng = rng_of(random_seed)
     total = np.zeros(len(cutoffs))
     for _ in range(worlds):
         people = make_world(setting, rng).people
