@@ -214,8 +214,8 @@ def test_closed_forms_are_estimates_of_one_level(one):
 @pytest.mark.slow
 @each_module
 def test_answer_is_one_sentence_and_says_what_it_rests_on(one):
-    data = one.simulated(1)
-    found = one.module.answer(*one.module.closed_forms(data))
+    forms = one.module.closed_forms(one.simulated(1))
+    found = one.module.answer(*forms)
     assert isinstance(found, Answer)
     assert found.known
     assert found.text.endswith(".")
@@ -227,7 +227,7 @@ def test_answer_is_one_sentence_and_says_what_it_rests_on(one):
     # the quoted numbers are those of the method that is named
     rows = {(q, *at.values()): row for q, at, row in found.quoted.rows()}
     assert rows
-    for made in one.module.closed_forms(data):
+    for made in forms:
         if made.method == found.method:
             for quantity, at, row in made.rows():
                 assert rows.get((quantity, *at.values()), row) == row
