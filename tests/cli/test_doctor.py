@@ -1108,8 +1108,9 @@ def test_a_word_for_none_among_grades_is_no_grade(word, columns, examine, tmp_pa
     assert ("--unparsed" in answer["options"]) == ("judge_score" in columns)
 
 
-@pytest.mark.parametrize("grade", ["{}/5", "{} / 5", "{} out of 5"])
-@pytest.mark.parametrize("judge", ["gpt-4o", "ai_grade", "score"])
+@pytest.mark.parametrize(
+    ("grade", "judge"), [("{}/5", "gpt-4o"), ("{} / 5", "ai_grade"), ("{} out of 5", "score")]
+)
 def test_grades_with_the_most_that_there_is_are_told_to_be_read_as_numbers(
     grade, judge, examine, tmp_path
 ):
