@@ -116,14 +116,14 @@ def gate(
         paired = asked.repeats is not None or (against is not None and not is_file)
         require(not (asked.several_people and paired), words)
     how, columns = asked.reading, asked.needs(source)
-    read = source.table(columns)
     baseline = None
     if is_file:
         baseline = open_source(Path(str(against)), asked.metric, judge=asked.judge).table(columns)
     gates, of_card = [], []
     sizes: dict[str, Any] = {}
     if shares:
-        data = _data(read, **how)
+        with source.counted(columns, quiet=True) as read:
+            data = _data(read, **how)
         sizes |= _sizes(data)
         limit: dict[str, Any] = {"at_least": at_least, "at_most": at_most}
         if card is not None:
@@ -134,7 +134,8 @@ def gate(
         gates.append(bj.decide.gate(data, **limit, probability=probability))
     if against is not None:
         about = {"probability": probability, "margin": margin}
-        gates.append(_against(read, baseline, str(against), how, about))
+        with source.counted(columns, quiet=True) as read:
+            gates.append(_against(read, baseline, str(against), how, about))
     decision = gates[0] if len(gates) == 1 else gates[0] & gates[1]
     inputs = {
         **source.inputs,

@@ -12,6 +12,7 @@ from bayesjudge.cli.options import Shared
 from bayesjudge.cli.source import Source
 from bayesjudge.cli.systems import change_sections, difference_section, rank_sections
 from bayesjudge.core.answer import difference_words
+from bayesjudge.core.diagnosis import is_led_elsewhere
 from bayesjudge.core.errors import checking
 from bayesjudge.core.estimate import Estimate, of_passes
 from bayesjudge.core.fit import Fit
@@ -19,7 +20,7 @@ from bayesjudge.core.periods import in_time, kind_of
 from bayesjudge.core.words import words_for
 from bayesjudge.prevalence.items import ItemEffects, Items
 from bayesjudge.prevalence.items.answer import differences
-from bayesjudge.prevalence.items.closed_form import share_items
+from bayesjudge.prevalence.items.closed_form import share_items, within_classes
 from bayesjudge.render.page import Section
 
 WORDS = words_for("of_items")
@@ -61,6 +62,8 @@ def view_of_items(asked: Asked, source: Source, shared: Shared) -> View:
         return View(closed=[module.by_judge(read, ci_prob=level)], **about)
     closed = module.closed_forms(items, ci_prob=level, mismatched=asked.all_methods)
     paired = [estimate for estimate in closed if "difference" in estimate]
+    if is_led_elsewhere(items):
+        paired = [each for each in within_classes(items, level) if "difference" in each]
     kind = shared.interval or "eti_bounded"
     return View(
         closed=closed,
@@ -86,7 +89,7 @@ def _inputs(items: Items, read: Mapping[str, Items], model: ItemEffects) -> dict
 
 def _changed(items: Items, separate: Any, shared: Shared) -> list[Section]:
     """When the share changed: of periods whose items are independent."""
-    if share_items(items) or not in_time(items.systems):
+    if share_items(items) or not in_time(items.systems) or is_led_elsewhere(items):
         return []
     from bayesjudge.prevalence.items.effective import counts_of
 
@@ -107,6 +110,7 @@ def _differences(
     if any(c.id == "same-labels" for result in results for c in result.cautions):
         return []
     fits = [result for result in results if isinstance(result, Fit)]
+    fits = [] if is_led_elsewhere(items) else fits
     rows = differences(*paired, *fits, ci_prob=shared.ci_prob)
     name, fit = items.pass_name, fits[-1] if fits and rows else None
     where = " on the items that they share" if share_items(items) else ", independent samples"

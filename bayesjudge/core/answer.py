@@ -48,6 +48,12 @@ SURE, PROBABLE = 0.975, 0.9
 Strength = Literal["sure", "probable", "open"]
 #: How labels were chosen, after "of them labelled".
 CHOSEN = words_for("label_designs")
+#: Whose class of a column it is, if rows of an item differ in it (`verdicts.selection`).
+OF = {
+    "": "",
+    "row": " (each row's own: rows of an item differ in it)",
+    "item": " (each item's mean: rows of an item differ in it, and are labelled together)",
+}
 #: Kinds of interval that hold a posterior probability.
 CREDIBLE = {*INTERVALS.values(), "equal-tailed, at the quantiles asked for"}
 
@@ -361,10 +367,12 @@ def follow_selection(declared: Answer, selection: Any, valid: Answer) -> Answer:
     """
     column = selection.caution.numbers.get("column")
     within = f"at random within classes of {column!r}" if selection.untold else "by verdict"
-    reason = f"Labels are taken as chosen {within}, since {selection.caution.text}."
-    untold = max(selection.untold.values(), default=0.0)
+    reason = f"Labels are taken as chosen {within}{OF[selection.of]}, since "
+    reason += f"{selection.caution.text}."
+    name, untold = max(selection.untold.items(), key=lambda part: part[1], default=("", 0.0))
     if untold:
-        reason += f" Labels say nothing of {untold:.0%} of the rows, which may all be good or bad."
+        rows = f"the rows{f' of {name}' if name else ''}"
+        reason += f" Labels say nothing of {untold:.0%} of {rows}, which may all be good or bad."
     cautions = tuple(dict.fromkeys((selection.caution, *valid.cautions)))
     return replace(
         valid,
@@ -372,7 +380,6 @@ def follow_selection(declared: Answer, selection: Any, valid: Answer) -> Answer:
         notes=(reason, f"If they came as declared: {declared.text}", *valid.notes),
         basis=declared.basis,
         judge=declared.judge,
-        lead=None,
     )
 
 

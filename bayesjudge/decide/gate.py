@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from bayesjudge.core.diagnosis import selection_of
+from bayesjudge.core.diagnosis import is_led_elsewhere, selection_of
 from bayesjudge.core.errors import InputError, checking, expect, problem
 from bayesjudge.core.estimate import (
     INTERVALS,
@@ -482,9 +482,13 @@ def _of_items(items: Items, probability: float, entry: Entry | None) -> Iterator
     items near .9, where 5 % are promised (benchmarks/decide/fixed.py).
     """
     from bayesjudge.prevalence import items as module
+    from bayesjudge.prevalence.items.closed_form import within_classes
     from bayesjudge.prevalence.items.effective import counts_of
 
     level = max(2 * probability - 1, 0.01)
+    if is_led_elsewhere(items):
+        yield from _of_estimate(within_classes(items, level)[0], probability, entry)
+        return
     estimate = module.exact(items, ci_prob=level, interval="eti")
     for limits in _of_estimate(estimate, probability, entry or "prevalence"):
         system = str(limits.where.get("system", items.systems[0]))
@@ -523,10 +527,15 @@ def _contrasts(
 def _paired(items: Items, against: str, probability: float) -> Iterator[Limits]:
     from bayesjudge.prevalence import paired_difference
     from bayesjudge.prevalence.items import exact
+    from bayesjudge.prevalence.items.closed_form import within_classes
 
     known = against in items.systems
     expect("gate", known, f"no system {against!r}; there are {list(items.systems)}")
-    estimate = paired_difference(items, ci_prob=max(2 * probability - 1, 0.01))
+    level = max(2 * probability - 1, 0.01)
+    if is_led_elsewhere(items):
+        _, estimate = within_classes(items, level)
+    else:
+        estimate = paired_difference(items, ci_prob=level)
     against_all = tuple(c for c in exact(items).cautions if c.id == "contradiction")
     for _, where, row in estimate.rows():
         if against not in where.values():

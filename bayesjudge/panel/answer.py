@@ -425,8 +425,9 @@ def _why(chosen: Quoted, named: Method, sampled: Sequence[Estimate]) -> str:
         )
         what += "all judges: bayesjudge prevalence, by one judge's, gives another number"
         return f"Quoted: {method}, {what}.{others}"
-    more = "" if sampled else " A sampled model may use more of the votes and answer otherwise."
-    return f"Quoted: {method}, a closed form.{others}{more}"
+    valid = method == methods.WITHIN_CLASSES  # as no model is, of labels that were chosen so
+    more = " A sampled model may use more of the votes and answer otherwise."
+    return f"Quoted: {method}, a closed form.{others}{'' if sampled or valid else more}"
 
 
 def _against(estimate: Estimate) -> str:

@@ -195,16 +195,16 @@ def page_of(
 ) -> Page:
     """The page of estimates and fits; `about` are further fields of it."""
     estimates = as_estimates(results, ci_prob, interval, target)
-    named = [(estimate.method.title, estimate) for estimate in estimates]
     fits = [result for result in results if isinstance(result, Fit)]
     answer = answer or answer_of(estimates, ci_prob=ci_prob, interval=interval)
-    recorded = records(*estimates, ci_prob=ci_prob)
-    shown = recorded
-    of_the_answer = {
-        record.entry for record in recorded if answer and record.method == answer.method
-    }
-    if answer and not of_the_answer & set(entries(answer.quoted)):
-        shown = [*records(answer.quoted, ci_prob=ci_prob), *recorded]  # of none of the results
+    recorded = shown = records(*estimates, ci_prob=ci_prob)
+    entered = entries(answer.quoted) if answer else {}
+    by = {record.method for record in recorded if record.entry in entered}
+    if answer and answer.method not in by:
+        shown = [*records(answer.quoted, ci_prob=ci_prob), *recorded]  # computed from the results
+        if by:  # and valid where these are not
+            estimates, recorded = [answer.quoted, *estimates], shown
+    named = [(estimate.method.title, estimate) for estimate in estimates]
     columns, lines = _lines(shown, digits, answer)
     first = [line for line in lines if line.answers] if answer else lines
     if answer and len(first) > MOST_FIRST:

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -74,6 +74,8 @@ class Selection(NamedTuple):
     instead: Any = None
     #: Of classes: by system, the share of its rows in some without labels, which `instead` lacks.
     untold: Mapping[str, float] = {}
+    #: Whose column the classes are of, if rows of an item differ in it: their own, or the item's.
+    of: Literal["", "row", "item"] = ""
 
 
 class Came(NamedTuple):
@@ -229,13 +231,15 @@ def how_labels_came(
     how: Reading,
     read: Callable[[Any, Reading], Any] | None,
     asked: Asked | None = None,
+    repeats: str | None = None,
 ) -> Came:
     """What having a label goes with, though labels were declared to be drawn otherwise.
 
     Of labels from elsewhere or by truth, of tables in an engine and of a row per rating nothing is
     said. `read` reads a table anew, as labels are taken instead; without, it is the class of each
     row, -1 of those without labels. Of `asked` cells, whose rows may
-    share an item, items are compared: any of their cells may have been drawn.
+    share an item, items are compared: any of their cells may have been drawn. With `repeats`, what
+    is read knows which rows share an item.
     """
     design = design_of(how.calibration)
     by_verdict = design.identifies == {"predictive_values"}
@@ -247,11 +251,12 @@ def how_labels_came(
         return Came()
     labelled, refused = _answers(table, how) if asked is None else (asked.labelled, None)
     table, lost = whole_of(table, how)
+    by_item = how.item is not None and (asked is not None or repeats is not None)
+    item = _together(table, [str(how.item)]) if by_item else np.arange(len(labelled))
     if asked is None:
-        rows = _sampled(labelled)
+        rows = _of_items(item, labelled) if by_item else _sampled(labelled)
     else:
-        items = column_of("", cells_of(table, how.item) if how.item else range(len(labelled)))
-        rows = asked.sampled(items.place)
+        rows = asked.sampled(item)
     rows = np.setdiff1d(rows, lost)
     keys = [*how.keys, *(how.verdict if by_verdict else ())]
     said = labels if how.judge is None else (*labels, how.judge, *how.verdict)  # of a row per vote
@@ -284,17 +289,21 @@ def how_labels_came(
     else:
         names = any(_names_items(c, unit, how) for c in columns)
         rows_too = how.by is None and asked is None
-        tested = _by_unit(x, flag, unit, rows_too=rows_too, by_size=names)
+        systems = strata if asked is None else np.zeros_like(strata)
+        tested = _by_unit(x, flag, unit, systems, rows_too=rows_too, by_size=names)
     if tested.p_value > ALARM:
         return Came(unanswered=unanswered)
     column, value, _ = features[tested.feature]
     selection = Selection(_in_words(column, value, inside, tested.p_value, len(labelled)))
     shared = unit is not None and unit is not column.place
     shared = shared and how.judge is None and asked is None  # else outputs have several rows
-    shared = shared or (len(how.verdict) > 1 and how.unparsed != KEPT)  # by several judges
+    if unit is not None and repeats is not None:
+        shared = shared and not _alike(unit, item[rows])
     if tested.p_value <= CLEAR and not shared and design.is_sample:
-        several = how.judge is not None or (asked is not None and how.item is not None)
-        selection = _instead(table, how, read, column, labelled, selection, several)
+        several = how.judge is not None or repeats == "judge"
+        several = several or (asked is not None and how.item is not None)
+        about = column, labelled, selection, several
+        selection = _instead(table, how, read, *about, item if repeats is not None else None)
     return Came(selection, unanswered)
 
 
@@ -327,14 +336,31 @@ def _names_items(column: Column, unit: np.ndarray | None, how: Reading) -> bool:
     return column.place is unit and (called or column.kind != "number")
 
 
+def _alike(first: np.ndarray, second: np.ndarray) -> bool:
+    """Whether rows are together by both or by none."""
+    both = {*zip(first.tolist(), second.tolist(), strict=True)}
+    return len(both) == len({*first.tolist()}) == len({*second.tolist()})
+
+
 def _by_unit(
-    x: np.ndarray, flag: np.ndarray, unit: np.ndarray, *, rows_too: bool, by_size: bool = True
+    x: np.ndarray,
+    flag: np.ndarray,
+    unit: np.ndarray,
+    systems: np.ndarray,
+    *,
+    rows_too: bool,
+    by_size: bool = True,
 ) -> Tested:
-    """Which items have labels, of those with as many rows; and which rows of these items."""
+    """Which items have labels, of those with as many rows of each system; and which rows of these.
+
+    Of some systems more rows may have labels than of others.
+    """
     size = np.bincount(unit)
     means = np.zeros((len(size), x.shape[1]))
     np.add.at(means, unit, x)
-    strata = size if by_size else np.zeros_like(size)
+    rows_of = np.zeros((len(size), int(systems.max()) + 1))
+    np.add.at(rows_of, (unit, systems), 1)
+    strata = np.unique(rows_of, axis=0, return_inverse=True)[1] if by_size else np.zeros_like(size)
     share = np.bincount(unit, flag) if by_size else np.bincount(unit, flag) / size
     items = most_extreme(means / size[:, None], share, strata)
     if not rows_too:
@@ -398,15 +424,22 @@ def labels_in(cells: Mapping[str, Sequence[Any]], how: Reading) -> Labels:
     return meanings_of(seen, meant, how.classes, how.subject)
 
 
-def _sampled(labelled: np.ndarray) -> np.ndarray:
+def _sampled(labelled: np.ndarray, rows: int = MOST_ROWS) -> np.ndarray:
     """Rows to look at, among which labels are as random as among all."""
-    if len(labelled) <= MOST_ROWS:
+    if len(labelled) <= rows:
         return np.arange(len(labelled))
     rng, n = np.random.default_rng(1), int(labelled.sum())
-    most = max(MOST_ROWS // 2, MOST_ROWS - len(labelled) + n)
+    most = max(rows // 2, rows - len(labelled) + n)
     inside = rng.choice(np.flatnonzero(labelled), min(n, most), replace=False)
-    outside = rng.choice(np.flatnonzero(~labelled), MOST_ROWS - len(inside), replace=False)
+    outside = rng.choice(np.flatnonzero(~labelled), rows - len(inside), replace=False)
     return np.sort(np.concatenate([inside, outside]))
+
+
+def _of_items(item: np.ndarray, labelled: np.ndarray) -> np.ndarray:
+    """All rows of items to look at, about as many as `_sampled` has."""
+    any_label = np.bincount(item, labelled) > 0
+    items = max(MOST_ROWS * len(any_label) // len(item), FEWEST_GROUPS)
+    return np.flatnonzero(np.isin(item, _sampled(any_label, items)))
 
 
 def _shared(
@@ -486,17 +519,18 @@ def _instead(
     labelled: np.ndarray,
     selection: Selection,
     several: bool,
+    shared: np.ndarray | None,
 ) -> Selection:
     """With what labels tell in spite of that: by verdict, or within classes of the column.
 
-    An output may have several rows.
+    An output may have several rows, and items that are `shared` several outputs.
     """
     import narwhals as nw
 
     if column.kind in ("order", "name"):
         return selection  # rows may have been sorted or numbered after they were labelled
     by_verdict = column.name in how.verdict and len(how.verdict) == 1
-    if by_verdict and read is not None and not (how.scale or how.covariates):
+    if by_verdict and read is not None and shared is None and not (how.scale or how.covariates):
         return selection._replace(instead=read(table, replace(how, calibration="by_verdict")))
     column, item = column_of(column.name, cells_of(table, column.name)), np.arange(len(labelled))
     if several:
@@ -506,6 +540,8 @@ def _instead(
         if not by_verdict:
             return selection  # rows of an output are of several classes
         column = column._replace(kind="value", place=np.zeros(len(item), int))  # by what is said
+    if shared is not None:
+        column, selection = _of_shared(column, shared, labelled, selection)
     once = np.isin(np.arange(len(item)), first)
     systems = np.array(to_names(cells_of(table, how.by), how.by) if how.by else [""] * len(item))
     place = _classes(table, how, column, once & (np.bincount(item, labelled) > 0)[item])
@@ -517,7 +553,11 @@ def _instead(
         return selection._replace(instead=place, untold=untold)
     name = free_name("class", columns_of(table))
     within: dict[str, Any] = {"stratum": name, "by": None, "covariates": None}
+    if shared is not None:  # which classes have items in common
+        within |= {"stratum": None, "by": name}
     cells: list[Any] = [f"{at}|{system}" for at, system in zip(place, systems, strict=True)]
+    if len(how.verdict) > 1:
+        within["unparsed"] = KEPT  # each judge's regression has all outputs
     if how.scale is not None:  # scores have no strata, but items of one propensity are alike
         within |= {"stratum": None, "propensity": name, "calibration": "known_propensity"}
         at = np.unique(place, return_inverse=True)[1]
@@ -525,7 +565,31 @@ def _instead(
     frame = nw.from_native(table, eager_only=True)
     classes = nw.new_series(name, cells, backend=frame.implementation)
     part = frame.with_columns(classes).filter(kept.tolist()).to_native()
-    return selection._replace(instead=read(part, replace(how, **within)), untold=untold)
+    instead = read(part, replace(how, **within))
+    if len(how.verdict) > 1 and how.unparsed == "drop":  # it is about what all could judge
+        instead = replace(instead, count=instead.count * (instead.response != MISSING).all(axis=1))
+    return selection._replace(instead=instead, untold=untold)
+
+
+def _of_shared(
+    column: Column, item: np.ndarray, labelled: np.ndarray, selection: Selection
+) -> tuple[Column, Selection]:
+    """The column by row or, where whole items were labelled and it has numbers, its mean by item.
+
+    That is also what was tested.
+    """
+    size, inside = np.bincount(item), np.bincount(item, labelled)
+    cells = column.place if column.kind == "value" else column.number
+    _, first = np.unique(item, return_index=True)
+    if np.array_equal(cells, cells[first][item], equal_nan=True):
+        return column, selection
+    in_part = (inside > 0) & (inside < size)
+    if column.kind == "value" or in_part.sum() > FEW * (inside > 0).sum():
+        return column, selection._replace(of="row")
+    known = ~np.isnan(column.number)
+    with np.errstate(invalid="ignore"):
+        mean = np.bincount(item, np.where(known, column.number, 0)) / np.bincount(item, known)
+    return column._replace(number=mean[item]), selection._replace(of="item")
 
 
 def system_of(name: str) -> str:
@@ -560,7 +624,8 @@ def _together(table: Any, keys: Sequence[str]) -> np.ndarray:
     """The place of each row among what some columns say together."""
     cells = [list(map(str, cells_of(table, key))) for key in keys]
     names = ["\t".join(row) for row in zip(*cells, strict=True)] or [""] * len(table)
-    return np.unique(names, return_inverse=True)[1]
+    places = {name: i for i, name in enumerate(sorted({*names}))}
+    return np.array([places[name] for name in names])
 
 
 def _between_labels(number: np.ndarray, labelled: np.ndarray, most: int) -> np.ndarray:

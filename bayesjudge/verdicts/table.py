@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -344,7 +345,8 @@ class Verdicts:
             Collapsed to patterns.
         """
         verdicts = cls._read(table, how, guess_items, repeats)
-        came = how_labels_came(table, how, cls._read)
+        read = partial(cls._read, repeats=repeats)
+        came = how_labels_came(table, how, read, repeats=repeats)
         object.__setattr__(verdicts, SELECTION, came.selection)
         changes = changes_midway(table, how)
         object.__setattr__(verdicts, OF_ROWS, tuple(filter(None, (came.unanswered, changes))))

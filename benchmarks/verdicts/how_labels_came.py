@@ -39,7 +39,9 @@ tables, all with 50 labels.
 from __future__ import annotations
 
 import argparse
+import itertools
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,18 +59,28 @@ from bayesjudge.prevalence import (
     difference,
     exact,
     items,
+    paired_difference,
     people,
     scores,
 )
+from bayesjudge.prevalence.items.closed_form import within_classes
 
 RESULTS = Path(__file__).parent / "results"
-HONEST = ("random", "stratified", "by group", "by verdict", "propensity", "items", "unsure")
+HONEST = ("random", "stratified", "by group", "by verdict", "propensity", "items", "unsure",
+          "shared, by row", "shared, by item")  # fmt: skip
 PLANTED = {
     "first": (("created", ""), (0,)),
     "one system": (("system",), (0,)),
     "longer": (("tokens", "text"), (1, 2)),
     "by verdict": (("verdict", "score"), (2, 4)),
     "hidden": (("tokens", "text"), (2, 4)),
+}
+#: Of systems on shared items: rows or whole items by their (mean) length, or by the item's topic.
+SHARED = {
+    "longer, by row": (("tokens",), (1, 2)),
+    "longer, by item": (("tokens",), (1, 2)),
+    "topic, by row": (("topic",), (3, 6)),
+    "topic, by item": (("topic",), (3, 6)),
 }
 
 
@@ -108,6 +120,15 @@ def drawn(rng: np.random.Generator, weight: Any, m: int) -> np.ndarray:
 def honest(rng: np.random.Generator, design: str) -> Any:
     """Data read from a table whose labels came as declared."""
     n, m = int(rng.choice([200, 1000, 4000])), int(rng.choice([20, 60, 200]))
+    if design.startswith("shared"):
+        rows, good = shared_of(rng, n // 3)
+        shares = rows["system"].map(dict(zip("abc", rng.dirichlet([2, 2, 2]) + 0.1, strict=True)))
+        picked = drawn(rng, shares, min(m, n // 2))
+        if design == "shared, by item":
+            some = rng.choice(n // 3, min(m, n // 2) // 3, replace=False)
+            picked = np.flatnonzero(rows["item"].isin(some))
+        picked = np.union1d(picked, rows.groupby("system").sample(1, random_state=1).index)
+        return items_of(rows, good, picked)
     rows, good, _ = table_of(rng, n)
     m, how = min(m, n // 2), {"calibration": "random"}
     picked = drawn(rng, np.ones(n), m)
@@ -149,6 +170,49 @@ def label(rows: pd.DataFrame, good: np.ndarray, picked: np.ndarray) -> None:
     truth = np.full(len(rows), None, object)
     truth[picked] = np.where(good[picked], "pass", "fail")
     rows["truth"], rows["annotator"] = truth, np.where(pd.notna(truth), "Ann", None)
+
+
+def shared_of(rng: np.random.Generator, n: int) -> tuple[pd.DataFrame, np.ndarray]:
+    """Rows of three systems on the same items, and which are good; c differs from a on few."""
+    topic = rng.integers(8, size=n)
+    difficulty = rng.normal(size=n) + 0.2 * topic - 0.7
+    own, luck = rng.normal(size=(3, n)), rng.random((3, n))
+    hard, slope = difficulty + 0.5 * own, np.array([[1.5], [0.3], [1.5]])  # b fails easy ones too
+    good = luck < 1 / (1 + np.exp(slope * hard - np.array([[1.0], [0.4], [1.0]])))
+    good[2] = np.where(rng.random(n) < 0.03, ~good[0], good[0])
+    right = rng.random((3, n)) < 1 / (1 + np.exp(0.5 * hard - 1.8))
+    length = np.exp(6 + 0.4 * hard + 0.4 * rng.normal(size=(3, n))).round()
+    rows = pd.DataFrame({
+        "item": np.tile(np.arange(n), 3), "system": np.repeat([*"abc"], n),
+        "topic": np.tile(topic, 3), "tokens": length.ravel(),
+        "latency": rng.gamma(2, 1, 3 * n).round(3),
+        "verdict": np.where(good == right, "pass", "fail").ravel()})  # fmt: skip
+    seen = (rows["system"] != "b") | (rng.random(3 * n) < 0.9)
+    return rows[seen].reset_index(drop=True), good.ravel()[seen]
+
+
+def items_of(rows: pd.DataFrame, good: np.ndarray, picked: np.ndarray) -> items.Items:
+    """Systems on the items that they share."""
+    label(rows, good, picked)
+    return items.Items.from_frame(rows, by="system", calibration="random")
+
+
+def shared(rng: np.random.Generator, how: str, strength: float, m: int) -> Asked:
+    """Data of shared items whose labels came otherwise, results, and shares of all such items."""
+    rows, good = shared_of(rng, 400)
+    column, unit = how.split(", by ")
+    weight = rows["tokens"] ** strength
+    if column == "topic":
+        weight = np.where(rows["topic"] < 3, strength, 1.0)
+    elif unit == "item":
+        weight = rows.groupby("item")["tokens"].mean() ** strength
+    if unit == "item":
+        weight = np.asarray(weight) if column == "longer" else weight[:400]
+        picked = np.flatnonzero(rows["item"].isin(drawn(rng, weight, m)))
+    else:
+        picked = drawn(rng, weight, 3 * m)
+    data = items_of(rows, good, picked)
+    return data, lambda: (*closed_forms(data), exact(data)), SHARES
 
 
 def share_of(rows: pd.DataFrame, good: np.ndarray, rng: np.random.Generator) -> Asked:
@@ -212,6 +276,14 @@ def people_of(rows: pd.DataFrame, good: np.ndarray, rng: np.random.Generator) ->
     return read, lambda: (exact(read),), [good.mean()]
 
 
+def _of_all() -> list[float]:
+    rows, good = shared_of(np.random.default_rng(1), 500_000)
+    return [*pd.Series(good).groupby(rows["system"]).mean()]
+
+
+#: Shares of good outputs of a, b and c, of items without end (error .0007).
+SHARES = _of_all()
+
 KINDS: dict[str, Callable[..., Asked]] = {
     "share": share_of, "systems": systems_of, "classes": classes_of, "scores": scores_of,
     "panel": panel_of, "people": people_of,
@@ -242,13 +314,14 @@ def power_of(kind: str, how: str, strength: float, m: int, tables: int) -> dict[
     """Shares of tables planted so that speak, name the column, and are answered otherwise."""
     seen: list[dict[str, float]] = []
     for i in range(tables):
-        rng = np.random.default_rng([[*PLANTED].index(how), int(strength), m, i])
-        data, results, shares = planted(rng, kind, how, strength, m)
+        rng = np.random.default_rng([[*PLANTED, *SHARED].index(how), int(strength), m, i])
+        draw = shared if kind == "items" else partial(planted, kind=kind)
+        data, results, shares = draw(rng, how=how, strength=strength, m=m)
         selection = selection_of(data)
         row = {"speaks": float(selection is not None)}
         if selection is not None:
             named = selection.caution.numbers.get("column", "")
-            row |= {"right column": named in PLANTED[how][0]}
+            row |= {"right column": named in (PLANTED | SHARED)[how][0]}
             row |= {"clear": selection.instead is not None}
         if selection is not None and selection.instead is not None:
             tell = panel.answer if kind == "panel" else answer
@@ -258,12 +331,18 @@ def power_of(kind: str, how: str, strength: float, m: int, tables: int) -> dict[
             row |= {"no number": bool(np.isnan(first.low)), "bounds": is_bounded(first)}
             if not np.isnan(first.low):
                 row |= {"quoted holds": holds(led, shares), "width": first.high - first.low}
+            if kind == "items":
+                gaps = [a - b for a, b in itertools.combinations(shares, 2)]
+                _, compared = within_classes(data, 0.95)
+                row |= {"quoted gaps hold": holds(compared, gaps)}
+                row |= {"declared gaps hold": holds(paired_difference(data), gaps)}
             object.__delattr__(data, SELECTION)  # as if nobody had asked how labels came
             declared = tell(*estimates).quoted
             row |= {"declared holds": holds(declared, shares)}
         seen.append(row)
     made = pd.DataFrame(seen, columns=["speaks", "right column", "clear", "bounds", "no number",
-                                       "quoted holds", "declared holds", "width"],
+                                       "quoted holds", "declared holds", "quoted gaps hold",
+                                       "declared gaps hold", "width"],
                         dtype=float)  # fmt: skip
     made[["right column", "clear"]] = made[["right column", "clear"]].fillna(0)
     return {"kind": kind, "labels": how, "strength": strength, "m": m, "tables": tables,
@@ -275,6 +354,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tables", type=int, default=40, help="honest ones of each design")
     parser.add_argument("--power", type=int, default=10, help="planted ones of each kind")
+    parser.add_argument("--shared", type=int, default=10, help="planted ones of shared items")
     asked = parser.parse_args()
     rows: list[dict[str, Any]] = []
     for place, design in enumerate(HONEST):
@@ -285,10 +365,11 @@ def main() -> None:
             clear += selection is not None and selection.instead is not None
         rows.append({"labels": design, "tables": asked.tables, "speaks": spoken / asked.tables,
                      "clear": clear / asked.tables})  # fmt: skip
-    for kind in KINDS:
-        for how, (_, strengths) in PLANTED.items():
+    for kind in (*KINDS, "items"):
+        plants, tables = (SHARED, asked.shared) if kind == "items" else (PLANTED, asked.power)
+        for how, (_, strengths) in plants.items():
             for strength in strengths:
-                rows += [power_of(kind, how, strength, m, asked.power) for m in (50, 200)]
+                rows += [power_of(kind, how, strength, m, tables) for m in (50, 200)]
     table = pd.DataFrame(rows)
     table["mc error"] = np.sqrt(table["speaks"] * (1 - table["speaks"]) / table["tables"]).round(4)
     RESULTS.mkdir(exist_ok=True)

@@ -3,6 +3,7 @@ follows what is still valid."""
 
 import itertools
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from bayesjudge.cli import main
 from bayesjudge.core import methods
 from bayesjudge.core.diagnosis import SELECTION, cautions_of, selection_of
 from bayesjudge.prevalence import Counts
+from bayesjudge.prevalence.items.answer import differences
 from bayesjudge.truth import within_classes
 from bayesjudge.verdicts import row_order, selection
 
@@ -92,23 +94,211 @@ def test_the_column_is_named_and_the_answer_follows_it(how, column, words):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "line", ["panel --item id --judges verdict --judges other", "prevalence --score score"]
+    "line",
+    [
+        "panel --item id --judges verdict --judges other",
+        "prevalence --score score",
+        "prevalence --verdict verdict --by team --item task",
+    ],
 )
 def test_a_page_has_the_valid_number_and_none_that_contradicts_it(line, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     table, _ = planted("tokens")
     passed = table["verdict"] == "yes"
     table = table.assign(other=table["verdict"], score=np.where(passed, 4, 2))
-    table = table.drop(columns=["score"] if "panel" in line else ["verdict", "other"])
+    table = table.drop(columns=["verdict", "other"] if "score" in line else ["score"])
+    if "team" in line:
+        table = shared(table)
     table.to_csv("rows.csv", index=False)
     command, *how = line.split()
-    how += ["--scale", "1:5"] * (command == "prevalence") + ["--truth", "truth", "--no-nuts"]
+    how += ["--scale", "1:5"] * ("score" in line) + ["--truth", "truth", "--no-nuts"]
     main([command, "rows.csv", *how, "--calibration", "random", "--html", "page.html"])
     page = Path("page.html").read_text()
     assert 'class="quoted"' in page
-    assert f">{methods.WITHIN_CLASSES.title}</td>" in page
+    assert len(re.findall(f"[ >]{methods.WITHIN_CLASSES.title}[,<]", page)) >= 3
+    picture = page.partition("estimates and intervals by method")[2]
+    assert re.search(">[^<]*Regression within classes of a[^<]*</text>", picture)
+    assert methods.PAIRED.title not in page
+    assert "A sampled model may use more" not in page
     assert "Labels needed for the shares" not in page
     assert "labels are wrong" not in page
+
+
+def shared(table):
+    """Two teams answered each of half as many tasks."""
+    half = len(table) // 2
+    return table.assign(task=np.arange(len(table)) % half, team=np.repeat(["x", "y"], half))
+
+
+def shared_items(how="rows", m=200, seed=1, systems="xy"):
+    """Systems on shared items, labels chosen by length: a table, and which rows are good."""
+    rng, n = np.random.default_rng(seed), 400
+    hard, own = rng.normal(size=n), 0.7 * rng.normal(size=(len(systems), n))
+    slope = np.array([[1.5], [0.2], [1.5]])[: len(systems)]
+    good = rng.random(n) < 1 / (1 + np.exp(slope * (hard + own) - 0.8))
+    said = np.where(rng.random(good.shape) < 0.8, good, ~good)
+    tokens = np.exp(6 + 0.5 * (hard + own) + 0.2 * rng.normal(size=good.shape)).round(1)
+    table = pd.DataFrame(
+        {
+            "task": np.tile([f"t{i:03d}" for i in range(n)], len(systems)),
+            "team": np.repeat([*systems], n),
+            "tokens": tokens.ravel(),
+            "topic": np.tile(np.where(hard > 0.5, "hard", "easy"), len(systems)),
+            "verdict": np.where(said, "yes", "no").ravel(),
+        }
+    )
+    weight = tokens.ravel() ** 2
+    if how == "items":
+        weight = tokens.mean(axis=0) ** 2
+    elif how == "all":
+        weight, m = np.ones(len(table)), len(table)
+    elif how == "topic":
+        weight = np.where(table["topic"] == "hard", 8.0, 1.0)
+    picked = rng.choice(len(weight), m, replace=False, p=weight / weight.sum())
+    if how == "items":
+        picked = np.flatnonzero(np.isin(np.arange(len(table)) % n, picked))
+    return labelled(table, good.ravel(), picked), good.mean(axis=1)
+
+
+def items_of(table, **how):
+    how = {"item": "task", "by": "team", "calibration": "random"} | how
+    return P.items.Items.from_frame(table, **how)
+
+
+@pytest.mark.parametrize("how", ["rows", "items", "topic"])
+def test_systems_on_shared_items_lead_with_shares_and_differences_that_are_valid(how):
+    table, shares = shared_items(how)
+    items = items_of(table)
+    found = P.answer(*P.closed_forms(items))
+    seen = selection_of(items)
+    assert seen.caution.numbers["column"] == ("topic" if how == "topic" else "tokens")
+    assert seen.of == {"rows": "row", "items": "item", "topic": ""}[how]
+    assert {*seen.instead.items.tolist()} >= {1}
+    assert found.method is methods.WITHIN_CLASSES
+    rows = {at["system"]: row for _, at, row in found.quoted.rows()}
+    for name, share in zip("xy", shares, strict=True):
+        assert rows[name].low < share < rows[name].high
+    assert found.lead.by.low < abs(shares[0] - shares[1]) < found.lead.by.high
+    assert methods.WITHIN_CLASSES.title in found.why.partition("difference is by")[2]
+    _, gaps = P.items.closed_form.within_classes(items, 0.95)
+    errors = P.items.closed_form.errors_of(gaps)["x", "y"]
+    assert errors.value == gaps["difference", "x", "y"].value
+    chance = errors.probability
+    assert found.lead.probability == pytest.approx(max(chance, 1 - chance))
+    object.__delattr__(items, SELECTION)
+    declared = P.answer(*P.closed_forms(items))
+    assert found.notes[1] == f"If they came as declared: {declared.text}"
+    assert declared.lead.by != found.lead.by
+
+
+def test_declared_differences_on_shared_items_are_wrong_where_the_valid_ones_are_not():
+    errors = []
+    for seed in range(12):
+        table, shares = shared_items(m=300, seed=seed)
+        items = items_of(table)
+        _, led = P.items.closed_form.within_classes(items, 0.95)
+        declared = P.paired_difference(items)
+        gap = shares[0] - shares[1]
+        errors.append([one["difference", "x", "y"].value - gap for one in (led, declared)])
+    led, declared = np.array(errors).T
+    assert abs(led.mean()) < 3 * led.std() / len(led) ** 0.5
+    assert abs(declared.mean()) > 6 * declared.std() / len(declared) ** 0.5
+
+
+def test_whole_items_have_the_class_of_their_mean():
+    """Each system's own length would tell less: the other's, by which they were chosen too."""
+    table, _ = shared_items("items")
+    by_mean = table.assign(tokens=table.groupby("task")["tokens"].transform("mean"))
+    own, mean = (selection_of(items_of(one)) for one in (table, by_mean))
+    assert (own.of, mean.of) == ("item", "")
+    sizes = [
+        np.tensordot(one.instead.items, one.instead.item_cells, 1).sum(axis=(1, 2)).tolist()
+        for one in (own, mean)
+    ]
+    assert sizes[0] == sizes[1]
+    assert len(sizes[0]) == 20
+
+
+def test_judges_of_shared_items_lead_each_by_its_own_verdicts():
+    table, shares = shared_items()
+    table = table.assign(other=table["verdict"].where(np.arange(800) % 4 > 0, "yes"))
+    judges = {name: items_of(table, verdict=name) for name in ("verdict", "other")}
+    made = P.items.by_judge(judges)
+    found = P.answer(made)
+    assert found.method is methods.WITHIN_CLASSES
+    for name, items in judges.items():
+        alone = P.answer(*P.closed_forms(items)).quoted
+        for system, share in zip("xy", shares, strict=True):
+            row = found.quoted["prevalence", name, system]
+            assert row == alone["prevalence", system]
+            assert row.low < share < row.high
+    assert "label-selection" in {c.id for c in found.cautions}
+
+
+def test_gates_of_systems_on_shared_items_decide_by_what_is_valid():
+    table, _ = shared_items(systems="xyz")
+    items = items_of(table)
+    shares, gaps = P.items.closed_form.within_classes(items, 0.9)
+    made = bj.decide.gate(items, at_least=0.05)
+    assert [check.low for check in made.checks] == [row.low for *_, row in shares.rows()]
+    made = bj.decide.gate(items, against="y", margin=0.4)
+    assert [check.where["first"] for check in made.checks] == ["x", "z"]
+    assert made.checks[0].low == gaps["difference", "x", "y"].low
+    assert made.checks[1].low == -gaps["difference", "y", "z"].high
+    assert "label-selection" in {c.id for c in made.cautions}
+
+
+def test_what_labels_tell_nothing_of_bounds_shares_and_differences():
+    table, shares = shared_items("all", systems="xyz")
+    easy, rng = table["topic"] == "easy", np.random.default_rng(1)
+    chance = np.where(easy, np.where(table["team"] == "y", 0.0, 0.15), 0.5)
+    kept = table["truth"].where(rng.random(len(table)) < chance, "")
+    items = items_of(table.assign(truth=kept).drop(columns="tokens"))
+    seen, part = selection_of(items), easy.mean()
+    assert seen.untold == pytest.approx({"x": 0, "y": part, "z": 0})
+    answer = P.answer(*P.closed_forms(items))
+    x, y = (answer.quoted["prevalence", name] for name in "xy")
+    assert np.isnan(y.value)
+    _, gaps = P.items.closed_form.within_classes(items, 0.95)
+    rows = {(at["first"], at["second"]): row for _, at, row in gaps.rows()}
+    assert np.isnan([row.value for row in rows.values()]).tolist() == [True, False, True]
+    true = dict(zip("xyz", shares, strict=True))
+    assert all(row.low < true[a] - true[b] < row.high for (a, b), row in rows.items())
+    middle = sum(rows["x", "y"][1:]) / 2
+    assert middle == pytest.approx((x.low + x.high - y.low - y.high) / 2, rel=1e-9)
+    alone = rows["x", "z"].high - rows["x", "z"].low
+    assert part < rows["x", "y"].high - rows["x", "y"].low < part + 2 * alone
+    assert bj.decide.gate(items, against="y", margin=0.99).outcome == "pass"
+    (only,) = differences(gaps)
+    assert {only["first"], only["second"]} == {"x", "z"}
+
+
+def test_rows_that_repeat_and_judges_that_repeat_lead_too():
+    table, shares = shared_items()
+    doubled = pd.concat([table, table], ignore_index=True)
+    alone, twice = (
+        P.items.closed_form.within_classes(items_of(one, repeats=repeats), 0.95)[0]
+        for one, repeats in ((table, None), (doubled, "judge"))
+    )
+    assert twice["prevalence", "x"] == pytest.approx(alone["prevalence", "x"], rel=1e-9)
+    one_system = items_of(table, by=None, repeats="system")
+    (share,) = P.items.closed_form.within_classes(one_system, 0.95)
+    assert share["prevalence"].low < shares.mean() < share["prevalence"].high
+
+
+@pytest.mark.slow
+def test_honest_labels_of_shared_items_are_not_blamed_where_systems_have_other_shares():
+    blamed = 0
+    for seed in range(60):
+        table, _ = shared_items(seed=seed)
+        rng = np.random.default_rng(seed)
+        rare = rng.random(len(table)) < np.where(table["team"] == "x", 0.4, 0.1)
+        some = np.isin(table["task"], rng.choice(table["task"].unique(), 100, replace=False))
+        kept = table[(table["team"] == "x") | (rng.random(len(table)) < 0.6)].index
+        for picked in (rare, some):
+            data = labelled(table, rng.random(len(table)) < 0.5, np.flatnonzero(picked))
+            blamed += selection_of(items_of(data.loc[kept])) is not None
+    assert blamed <= 3
 
 
 def test_within_strata_and_systems_labels_chosen_by_verdict_are_taken_so():
@@ -154,7 +344,45 @@ def test_pairs_ask_how_labels_came_too():
     counts = P.classes.ClassCounts.from_pairs(table, calibration="random")
     seen = selection_of(counts)
     assert seen.caution.numbers["column"] in ("verdict", "swapped")
-    assert seen.instead is None
+    table, share = planted("tokens")
+    swapped = table["verdict"].where(np.arange(600) % 4 > 0, "no")
+    table = table.assign(swapped=swapped).replace({"yes": "win", "no": "loss"})
+    ties = np.arange(600) % 3 == 0
+    table["truth"] = table["truth"].where(~ties | (table["truth"] == ""), "tie")
+    counts = P.classes.ClassCounts.from_pairs(table, calibration="random")
+    found = answer_of(counts)
+    assert found.method is methods.WITHIN_CLASSES
+    row, wins = found.quoted["win_rate"], 2 / 3 * share + 1 / 6
+    assert row.low < wins < row.high
+    assert P.exact(counts)["win_rate"].value < wins - 0.03
+
+
+@pytest.mark.parametrize("lost", [None, "fail"])
+def test_each_of_several_judges_leads_by_its_own_verdicts(lost):
+    table, share = planted("tokens")
+    verdicts = table["verdict"]
+    other = np.where(np.arange(600) % 5, verdicts, verdicts.to_numpy()[::-1])
+    if lost:
+        other[:30] = ""
+    table = table.assign(other=other)
+    how = {"verdict": ["verdict", "other"], "unparsed": lost, "calibration": "random"}
+    counts = Counts.from_frame(table, **how)
+    found = answer_of(counts)
+    alone = answer_of(Counts.from_frame(table.drop(columns="other"), calibration="random"))
+    rows = {at["judge"]: row for _, at, row in found.quoted.rows()}
+    assert rows["verdict"] == pytest.approx(alone.quoted["prevalence"])
+    assert rows["other"].low < share < rows["other"].high
+    assert rows["other"].value != rows["verdict"].value
+    assert P.exact(counts)["prevalence", "other"].value < share - 0.04
+    judged = table[table["other"] != ""]
+    dropped, kept = (
+        answer_of(Counts.from_frame(rows, **how | {"unparsed": way})).quoted
+        for rows, way in ((table, "drop"), (judged, None))
+    )
+    for name in ("verdict", "other"):
+        by_both = dropped["prevalence", name], kept["prevalence", name]
+        assert by_both[0].value == pytest.approx(by_both[1].value, abs=0.01 * bool(lost))
+    assert bj.decide.gate(counts, at_least=0.5).checks[1].value == rows["other"].value
 
 
 def test_bounds_are_of_the_label_that_was_read_as_pass():
@@ -281,7 +509,7 @@ def test_systems_have_classes_of_their_own():
     assert {*seen.untold} == {"a", "b", "c"}
     for name in "abc":
         rows = np.array([group.endswith(f"|{name}") for group in seen.instead.groups])
-        patterns, _ = within_classes.patterns_of(seen.instead, 1)
+        patterns = within_classes.patterns_of(seen.instead, np.array([0.0, 1.0]))
         errors = within_classes.mean_within(patterns.part(rows[patterns.place]))
         if not seen.untold[name]:
             assert answer.quoted["prevalence", name].value == pytest.approx(errors.value)
@@ -348,11 +576,32 @@ def test_rows_of_one_item_are_drawn_together():
 def test_items_and_their_rows_are_two_tests():
     rng = np.random.default_rng(1)
     unit, x = np.repeat(np.arange(60), 4), rng.random((240, 2))
-    flag = (x[:, 0] > 0.8).astype(float)
-    both = selection._by_unit(x, flag, unit, rows_too=True).p_value
+    flag, one = (x[:, 0] > 0.8).astype(float), np.zeros(240, int)
+    both = selection._by_unit(x, flag, unit, one, rows_too=True).p_value
     rows = selection.most_extreme(x, flag, unit).p_value
-    items = selection._by_unit(x, flag, unit, rows_too=False).p_value
+    items = selection._by_unit(x, flag, unit, one, rows_too=False).p_value
     assert both == pytest.approx(2 * min(rows, items), abs=0)
+
+
+def test_items_are_compared_with_those_of_the_same_systems():
+    unit, systems = np.repeat(np.arange(60), 2), np.tile([0, 1, 0, 2], 30)
+    flag = (systems == 1).astype(float)  # only that one has labels, of half of the items
+    x = (unit % 2 == 0).astype(float)[:, None]
+    of_systems, of_none = (
+        selection._by_unit(x, flag, unit, one, rows_too=False).p_value
+        for one in (systems, np.zeros_like(systems))
+    )
+    assert of_systems == 1
+    assert of_none < selection.CLEAR
+
+
+def test_of_large_tables_whole_items_are_looked_at():
+    item = np.repeat(np.arange(3000), 4)
+    labelled = np.isin(item, np.arange(0, 3000, 20))
+    rows = selection._of_items(item, labelled)
+    assert len(rows) == selection.MOST_ROWS
+    assert {*np.bincount(item[rows]).tolist()} == {0, 4}
+    assert labelled[rows].sum() == labelled.sum()
 
 
 def test_the_probability_is_that_of_all_ways_to_draw_the_labels(monkeypatch):

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtr
 
 from bayesjudge.core import methods
 from bayesjudge.core.answer import (
@@ -35,11 +34,13 @@ from bayesjudge.core.screen import how_many
 from bayesjudge.core.worth import Worth
 from bayesjudge.prevalence._worth import at_random, worth_of
 from bayesjudge.prevalence.answer import answer as answer  # of every table of one judge
-from bayesjudge.prevalence.answer import labels_to_buy, told_of
+from bayesjudge.prevalence.answer import labels_to_buy, told_of, valid_of
 from bayesjudge.prevalence.closed_form import naive
 from bayesjudge.prevalence.items._same_labels import same_labels
-from bayesjudge.prevalence.items.closed_form import contrast, share_items
+from bayesjudge.prevalence.items.closed_form import errors_of, share_items
+from bayesjudge.prevalence.items.closed_form import within_classes as of_classes
 from bayesjudge.prevalence.items.data import Items
+from bayesjudge.truth.influence import Errors
 from bayesjudge.truth.pairs import Pairs, worth_of_sample
 
 #: What systems with the same labels may be.
@@ -83,6 +84,14 @@ def _answer(
         known=not unknown,
         lead=lead,
     )
+
+
+@valid_of.register(Items)
+def _valid(items: Items, declared: Answer, seen: Any, ci_prob: float) -> Answer | None:
+    if declared.method == methods.WITHIN_CLASSES:
+        return None  # several judges are valid already
+    estimates = of_classes(items, ci_prob)
+    return told_of(items, estimates, estimates, ci_prob)
 
 
 @worth_of.register(Items)
@@ -181,20 +190,14 @@ def differences(*results: Estimate | Fit, ci_prob: float = 0.95) -> list[dict[st
         if isinstance(result, Estimate) and "difference" in result:
             if any(caution.id == "design-mismatch" for caution in result.cautions):
                 continue
-            rows += [
-                {**at, "method": result.method.title, **row._asdict(), **_probability(result, at)}
-                for _, at, row in result.only("difference").rows()
-            ]
+            known = isinstance(result.data, Items)
+            errors: Mapping[Any, Errors] = errors_of(result) if known else {}
+            for _, at, row in result.only("difference").rows():
+                if np.isnan(row.value):  # of what labels bound, nobody is said to be better
+                    continue
+                pair = errors.get((at["first"], at["second"]))
+                chance = {} if pair is None else {"probability": pair.probability}
+                rows.append({**at, "method": result.method.title, **row._asdict(), **chance})
         elif isinstance(result, Fit):
             rows += differences_of(result, ci_prob)
     return rows
-
-
-def _probability(estimate: Estimate, at: dict[str, Any]) -> dict[str, float]:
-    """That the first is better, by the t distribution of the interval."""
-    if not isinstance(estimate.data, Items):
-        return {}
-    gap = contrast(estimate.data, at["first"], at["second"])
-    if gap.labelled <= 1 or gap.variance <= 0:
-        return {}
-    return {"probability": float(stdtr(gap.labelled - 1, gap.centre / np.sqrt(gap.variance)))}

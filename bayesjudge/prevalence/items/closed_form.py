@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesjudge.core import methods
-from bayesjudge.core.diagnosis import findings
+from bayesjudge.core.diagnosis import findings, is_led_elsewhere, selection_of
 from bayesjudge.core.errors import check_ci_prob, expect
 from bayesjudge.core.estimate import (
     Assumption,
@@ -55,6 +55,12 @@ from bayesjudge.prevalence.items.data import INDEPENDENT_ITEMS, Items
 from bayesjudge.truth import by_item, pairs
 from bayesjudge.truth.by_item import Clusters, Spread
 from bayesjudge.truth.influence import Errors
+from bayesjudge.truth.within_classes import (
+    bounded_difference,
+    differences_within,
+    estimate_of,
+    shares_within,
+)
 from bayesjudge.verdicts.reading import UNLABELLED
 
 CLUSTERED = "Binder (1983), Int. Stat. Rev. 51, 279-292; Korn & Graubard (1998)"
@@ -312,7 +318,9 @@ def in_rows(icc: Any, repeats: float, rows: float) -> dict[str, Any]:
 
 
 def by_judge(items: Mapping[str, Items], *, ci_prob: float = 0.95) -> Estimate:
-    """Put the difference estimates of several judges of the same outputs side by side.
+    """Put the estimates of several judges of the same outputs side by side.
+
+    They are `difference`, or regressions within classes of a column that labels clearly go with.
 
     Parameters
     ----------
@@ -332,7 +340,12 @@ def by_judge(items: Mapping[str, Items], *, ci_prob: float = 0.95) -> Estimate:
     InputError
         If `ci_prob` is out of range, or the judges' systems differ.
     """
-    estimates = {judge: difference(table, ci_prob=ci_prob) for judge, table in items.items()}
+    estimates = {
+        judge: within_classes(table, ci_prob)[0]
+        if is_led_elsewhere(table)
+        else difference(table, ci_prob=ci_prob)
+        for judge, table in items.items()
+    }
     first = next(iter(estimates.values()))
     systems = {tuple(table.systems) for table in items.values()}
     problem = f"judges must have the same systems, got {sorted(systems)}"
@@ -406,6 +419,41 @@ def _(items: Items) -> Pairs:
         tuple(dict.fromkeys(cautions)),
         together,
     )
+
+
+# Labels that go with a column --------------------------------------------------------------------
+
+
+def within_classes(items: Items, ci_prob: float) -> list[Estimate]:
+    """Shares, and differences on shared items, where labels are random within a column's classes.
+
+    Influence values of all rows of an item add up, as they do of a random sample of items.
+    """
+    seen, several = selection_of(items), len(items.systems) > 1
+    names = [(name,) * several for name in items.systems]
+    shares = shares_within(names, ("system",) * several, seen, ci_prob, items)
+    if not several:
+        return [shares]
+    pairs = _pairs_within(items)
+    rows = {
+        pair: bounded_difference(errors, (seen.untold[pair[0]], seen.untold[pair[1]]), ci_prob)
+        for pair, errors in pairs.items()
+    }
+    gaps = {"difference": Quantity.of_rows(rows, ("first", "second"))}
+    return [shares, estimate_of(gaps, seen, ci_prob, items)]
+
+
+def _pairs_within(items: Items) -> dict[tuple[str, str], Errors]:
+    def few_apart(*pair: str) -> bool:
+        return by_item.few_apart(*(clusters_of(items._of(*pair), name) for name in pair))
+
+    return differences_within(selection_of(items), items.systems, few_apart)
+
+
+def errors_of(difference: Estimate) -> dict[tuple[str, str], Errors]:
+    """The errors of differences that an estimate has of some items."""
+    within, items = difference.method == methods.WITHIN_CLASSES, difference.data
+    return _pairs_within(items) if within else pairs_of(items).errors
 
 
 # Cautions ----------------------------------------------------------------------------------------
