@@ -49,6 +49,7 @@ from bayesjudge.cli.shapes.words import is_model
 from bayesjudge.cli.source import DATABASES, open_source
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import checking, expect
+from bayesjudge.core.labels import GRADED_TEXT
 from bayesjudge.core.screen import continued, few, how_many, in_lines, visible, width_of
 from bayesjudge.readers.files import STDIN, File, cell_of
 from bayesjudge.readers.recognition import read_as, recognise
@@ -545,6 +546,12 @@ def _cell(value: Any) -> str:
 
 def _describe(table: Table, diagnosis: Diagnosis) -> None:
     """Tell what the columns hold, and what is guessed."""
+    for column in table:
+        if column.kinds and all(map(GRADED_TEXT.match, column.kinds)):
+            words = "cells begin with [PASS] or [FAIL], as promptfoo writes them: read as verdicts"
+            diagnosis.odd.append(
+                f"{column.name}: {words} if it is named (--verdict), with labels of its own outputs"
+            )
     for most in dict.fromkeys(table.most.values()):
         graded = few([name for name, of in table.most.items() if of == most], 5)
         diagnosis.contents.append(f"grades out of {most:g} in {graded}, read as numbers")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -145,8 +146,12 @@ class Labels:
             return None
         holds = f"has no column {name!r}; it has {few(cols)}"
         if here:
-            shown = f", such as {wanted[0]!r}" if wanted else ""
+            example = next(filter(None, wanted), "")
+            shown = f", such as {example!r}" if example else ""
             holds = f"no column of {to.path} holds what its column {here!r} does{shown}"
+            alike = best({*map(as_number, wanted)}, to.table_of_names(naming(to, have)))
+            if alike and wanted:
+                holds += f" (in {alike[0]!r} they are as {as_number(example)!r}: write both alike)"
         words = f"{listed(self.options)} say which of its columns name the item and the system"
         expect(str(self.source.path), False, f"{holds}: {words}{self._proposed(to)}")
         return None
@@ -222,6 +227,11 @@ class Labels:
             labels = pa.array([cell or None for cell in cells], pa.string())
             rows = rows.append_column(truth, labels.dictionary_encode())
         return rows
+
+
+def as_number(name: str) -> str:
+    """A name without what a table of numbers adds or leaves out: ``3.0`` and ``003`` are ``3``."""
+    return re.sub(r"^0+(?=\d)|\.0$", "", name)
 
 
 def naming(source: Rows, columns: Sequence[str]) -> list[str]:

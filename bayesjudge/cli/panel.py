@@ -99,8 +99,8 @@ def panel(
     judges : list[str]
         Columns with the votes of a wide table; leave out for a long table.
     item : str
-        Column that identifies an item within its generator. Without a column `item` each row of a
-        table with `--judges` is an item.
+        Column that identifies an item within its generator. Without one (`item`, `id` …) each row
+        of a table with `--judges` is an item.
     generator : str
         Column that names what made the item: `generator`, if there is one. Without it all items
         are of one generator, and the panel tells how reliable its judges are.
@@ -150,9 +150,10 @@ def panel(
         repeated = "keep" if repeating(source) == "judge" else "error"
     elif generator is None and "generator" in source.columns():
         generator = "generator"
-    itemised = labels or source.log or any(c.lower() in ITEM_COLUMNS for c in source.columns())
-    if judges and item == "item" and not itemised:
-        item = None  # each row is an item of its own
+    if judges and item == "item" and not (labels or source.log):
+        called = [c for c in source.columns() if c.lower() in ITEM_COLUMNS]
+        # without such a column each row is an item of its own
+        item = "item" if "item" in called else next(iter(called), None)
     if labels is not None:
         truth, voted = truth or "truth", judges or [vote]
         item, generator = source.add_labels(

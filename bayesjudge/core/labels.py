@@ -38,6 +38,8 @@ NO_VERDICT = DASHES | {
 }
 #: Values that a message names before it counts the others.
 SHOWN = 10
+#: An output with its verdict before it, as promptfoo's tables have them.
+GRADED_TEXT = re.compile(r"\[(PASS|FAIL|ERROR)\](?:\s|$)")
 NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)"
 
 
@@ -224,7 +226,9 @@ def _text(cell: Any) -> str:
     """A label as it stands in the table, without blanks around it; empty if there is none."""
     if isinstance(cell, float | np.floating):
         return "" if cell != cell else f"{cell:.15g}"
-    return "" if cell is None else str(cell).strip()
+    text = "" if cell is None else str(cell).strip()
+    begins = GRADED_TEXT.match(text)
+    return begins[1] if begins else text
 
 
 def _shown(labels: Iterable[str]) -> str:

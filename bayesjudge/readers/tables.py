@@ -510,7 +510,8 @@ def _xlsx(file: File, inner: str) -> Iterator[tuple[list[str], Iterator[tuple[An
     with _sheet(file, inner) as sheet:
         head, rows = _below_titles(_filled_rows(file, sheet))
         expect(file.name, head, f"sheet {sheet.title!r} is empty")
-        yield [str(cell).strip() if cell is not None else "" for cell in head], rows
+        names, rows = _with_second_head(head, rows)
+        yield [str(cell).strip() if cell is not None else "" for cell in names], rows
 
 
 @contextlib.contextmanager
@@ -550,6 +551,27 @@ def _below_titles[T: tuple[Any, ...]](rows: Iterator[T]) -> tuple[T | tuple[()],
             return row, rows
         narrow.append(row)
     return next(iter(narrow), ()), iter(narrow[1:])
+
+
+def _with_second_head(
+    head: Sequence[Any], rows: Iterator[tuple[Any, ...]]
+) -> tuple[Sequence[Any], Iterator[tuple[Any, ...]]]:
+    """Names of columns where some of the first row span several, which the second row names."""
+    second = next(rows, ())
+    below = [*second, *[None] * len(head)][: len(head)]
+    groups: list[Any] = list(
+        itertools.accumulate(head, lambda left, cell: left if cell is None else cell)
+    )
+    pairs = list(zip(groups, below, strict=True))
+    spanned = {groups[i] for i, cell in enumerate(head) if cell is None and below[i] is not None}
+    texts = all(isinstance(cell, str) for cell in second if cell is not None)
+    if not spanned or None in spanned or spanned != {g for g, cell in pairs if cell is not None}:
+        texts = False
+    if not texts or len(second) > len(head):
+        return head, itertools.chain([second] if second else [], rows)
+    full = [f"{g} {cell}" if below.count(cell) > 1 else cell for g, cell in pairs]
+    empty = [cell is None for cell in below]
+    return np.where(empty, np.array(head, object), np.array(full, object)).tolist(), rows
 
 
 def _inner(file: File, names: Sequence[str], wanted: str, what: str, *, first: bool = False) -> str:

@@ -268,3 +268,31 @@ def test_errors_by_the_number_of_labelled_systems_are_written(wide, tmp_path, ca
     written = pd.read_csv(tmp_path / "study.csv")
     mean = written[(written["labelled"] == 1) & (written["method"] == "veto")]["max_error"].mean()
     assert found[1]["veto"] == pytest.approx(mean)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("called", ["item", "id", "ID", "prompt_id", "anything", None])
+@pytest.mark.parametrize("kind", ["text", "numbers"])
+def test_items_of_a_wide_table_are_its_rows_or_what_a_column_called_like_items_names(
+    called, kind, table, tmp_path, capsys
+):
+    rows = table[table["generator"] == "g1"]
+    rows = rows.pivot(index=["item", "truth"], columns="judge", values="vote").reset_index()
+    names = rows.pop("item").map("q{}".format) if kind == "text" else rows.pop("item").astype(float)
+    rows = rows if called is None else rows.assign(**{called: names})
+    found = []
+    for i, made in enumerate([rows, rows if called is None else rows.drop(columns=called)]):
+        made.to_csv(path := tmp_path / f"{i}.csv", index=False)
+        line = ["panel", str(path), "--judges", *JUDGES, "--truth", "truth", "--calibration"]
+        assert main([*line, "random", "--no-nuts", "--json"]) == 0
+        found.append(json.loads(capsys.readouterr().out)["estimates"])
+    assert found[0] == found[1]
+
+
+def test_items_of_a_wide_table_that_a_column_names_twice_are_refused(table, tmp_path):
+    rows = table[table["generator"] == "g1"].pivot(
+        index=["item", "truth"], columns="judge", values="vote"
+    )
+    rows.reset_index().assign(id="q1").drop(columns="item").to_csv(tmp_path / "t.csv", index=False)
+    with command_refused("id", subject="table"):
+        main(["panel", str(tmp_path / "t.csv"), "--judges", *JUDGES, "--truth", "truth"])

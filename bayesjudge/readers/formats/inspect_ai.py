@@ -95,6 +95,8 @@ def _grades(
     if not scores:
         ended = "that ended in an error" if sample.get("error") else "without a score"
         notes.left_out[f"samples {ended}"] += 1
+    if sample.get("id") is None:
+        raise KeyError("id")  # of another tool: without it all samples would be one
     about = {"target": _target(sample.get("target")), **flat(sample.get("metadata"))}
     epoch = sample.get("epoch")
     base = Grade(
