@@ -248,10 +248,11 @@ def _people_mean(kind: str, pairs: Pairs, shares: np.ndarray) -> dict[tuple[Any,
 def _auc(said: np.ndarray, truth: np.ndarray, shares: np.ndarray) -> np.ndarray:
     """Probability that a good output has a higher score than a bad one, ties half."""
     order = np.argsort(said, kind="stable")
-    values, place = np.unique(said[order], return_inverse=True)
-    level = np.eye(len(values))[place]
-    good = (shares[:, order] * (truth[order] == 1)) @ level
-    bad = (shares[:, order] * (truth[order] == 0)) @ level
+    starts = np.unique(said[order], return_index=True)[1]
+    good, bad = (
+        np.add.reduceat(shares[:, order] * (truth[order] == kind), starts, axis=1)
+        for kind in (1, 0)
+    )
     below = np.cumsum(bad, axis=1) - bad
     with np.errstate(invalid="ignore", divide="ignore"):
         total = good.sum(axis=1) * bad.sum(axis=1)
