@@ -19,6 +19,7 @@ from bayesjudge.cli.options import (
     LogJudge,
     Meanings,
     Metric,
+    Randomized,
     Rater,
     Truths,
     TunedOn,
@@ -45,6 +46,7 @@ class OfPeople:
     rater: Rater = None
     labels: LabelFile = None
     tuned_on: TunedOn = None
+    randomized: Randomized = None
     meanings: Meanings = Meanings()
     metric: Metric = None
     judge: LogJudge = None
@@ -79,6 +81,7 @@ class OfPeople:
         self, source: Source, verdicts: Sequence[str], item: str | None, by: str | None, **more: Any
     ) -> tuple[str | None, str | None]:
         """Leave out labels of tuning, and add those of another file; its names of item and by."""
+        source.set_randomized(self.randomized)
         source.leave_out(self.tuned_on, [n for n in self.labellers if n != self.rater])
         if self.labels is None:
             source.people = self.labellers

@@ -75,6 +75,14 @@ TunedOn = Annotated[
         "prompt, or to choose prompt or threshold): such labels are left out."
     ),
 ]
+Randomized = Annotated[
+    list[str] | None,
+    helped(
+        "Columns that chance put rows into, such as a split, a batch or whom a row was assigned "
+        "to: they are no reason why rows have labels.",
+        consume_multiple=True,
+    ),
+]
 Verdict = Annotated[str, helped("Column with the judge's verdict.")]
 Item = Annotated[str | None, helped("Column that identifies the item of a row.")]
 NamedItem = Annotated[str, helped("Column that identifies the item of a row.")]

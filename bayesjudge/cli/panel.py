@@ -20,6 +20,7 @@ from bayesjudge.cli.options import (
     LabelFile,
     Meanings,
     Metric,
+    Randomized,
     Shared,
     Truth,
     TunedOn,
@@ -64,6 +65,7 @@ def panel(
     truth: Annotated[Truth, FIRST] = None,
     labels: LabelFile = None,
     tuned_on: TunedOn = None,
+    randomized: Randomized = None,
     metric: Metric = None,
     meanings: Meanings = Meanings(),
     classes: Annotated[list[str] | None, SEVERAL] = None,
@@ -159,6 +161,7 @@ def panel(
         item, generator = source.add_labels(
             labels, truth=truth, verdicts=voted, item=item, by=generator
         )
+    source.set_randomized(randomized)
     if truth is not None:
         source.leave_out(tuned_on, [truth], () if judges else (item, generator))
     named = [item, generator, truth, *(judges or [judge, vote])]

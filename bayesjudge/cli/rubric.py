@@ -18,6 +18,7 @@ from bayesjudge.cli.options import (
     By,
     Item,
     Meanings,
+    Randomized,
     Shared,
     Truth,
     TunedOn,
@@ -57,6 +58,7 @@ def rubric(
     verdict: Annotated[str | None, OF_TABLE] = None,
     truth: Truth = None,
     tuned_on: TunedOn = None,
+    randomized: Randomized = None,
     weight: Annotated[list[str] | None, SEVERAL, FIRST] = None,
     item: Item = None,
     by: By = None,
@@ -128,6 +130,7 @@ def rubric(
     how: dict[str, Any] = {"calibration": calibration, "scale": ends[0], "failed": failed}
     how |= {"truth_scale": ends[1], "item": item, "by": by, **asdict(meanings)}
     how["tuned_on"] = tuned_on
+    source.set_randomized(randomized)
     how |= {"not_applicable": not_applicable} if not_applicable else {}
     named = {"criterion": criterion, "verdict": verdict, "truth": truth}
     data = read_rubric(source, {k: v for k, v in named.items() if v}, weight or [], **how)
@@ -140,6 +143,7 @@ def read_rubric(source: Source, named: dict[str, str], weight: Sequence[str], **
     expect(str(source.path), source.log is None, problem)
     frame, nested = frame_of(source)
     tuned_on = how.pop("tuned_on", None)
+    frame = frame.drop(columns=list(source.randomized))
     shown = [name for name in frame if name != tuned_on]
     cells = {n: ["" if c is None else name_of(c).strip() for c in frame[n]] for n in shown}
     points: dict[str, Any] = {

@@ -74,6 +74,8 @@ class Source(Rows):
     changed: Callable[[Any], Any] | None = None
     #: Labels on which the judge was tuned, if a column says which these are.
     tuned: Tuned | None = None
+    #: Columns that are no reason why rows have labels.
+    randomized: Sequence[str] = ()
 
     def leave_out(
         self, tuned_on: str | None, truths: Sequence[str], within: Sequence[str | None] = ()
@@ -81,6 +83,18 @@ class Source(Rows):
         """Leave out labels on which the judge was tuned, wherever a column of labels is read."""
         if tuned_on is not None:
             self.tuned = Tuned(tuned_on, tuple(truths), tuple(filter(None, within)))
+
+    def set_randomized(self, columns: Sequence[str] | None) -> None:
+        """Ask no column that chance put rows into why rows have labels.
+
+        Raises
+        ------
+        InputError
+            If there is no such column.
+        """
+        self.randomized = columns or ()
+        if unknown := self.absent(self.randomized):
+            raise InputError("--randomized", unknown)
 
     def without_tuned(self, table: Any) -> Any:
         """The table, without labels on which the judge was tuned."""
@@ -138,9 +152,9 @@ class Source(Rows):
             yield table if self.changed is None else self.changed(table)
 
     def whole(self, columns: Sequence[str] = ()) -> pa.Table:
-        """Read all columns, with labels of another file, but for that of labels of tuning."""
-        left_out = self.tuned.column if self.tuned else None
-        table = self.table([*columns, *(name for name in self.columns() if name != left_out)])
+        """Read all columns that may tell how labels came, with labels of another file."""
+        left_out = {*self.randomized, *([self.tuned.column] if self.tuned else ())}
+        table = self.table([*columns, *(name for name in self.columns() if name not in left_out)])
         return table if self.changed is None else self.changed(table)
 
     @property

@@ -808,3 +808,29 @@ def test_labels_of_half_the_rows_in_which_a_column_is_filled_are_chosen_by_it():
     table = looked_at("", 110)[["verdict", "truth", "who"]]
     seen = selection_of(Counts.from_frame(table, calibration="random"))
     assert seen.caution.numbers["column"] == "who"
+
+
+@pytest.mark.parametrize("command", ["prevalence", "judge", "panel", "rubric"])
+def test_columns_that_chance_put_rows_into_are_no_reason_for_labels(capsys, tmp_path, command):
+    rng = np.random.default_rng(4)
+    truth, batch = rng.integers(0, 2, 400), rng.integers(1, 5, 400)
+    table = pd.DataFrame({"human_clear": truth, "batch": [f"no. {at}" for at in batch]})
+    table["human_clear"] = table["human_clear"].where(batch == 2)
+    for judge in ("judge_clear", "b", "c"):
+        table[judge] = np.where(rng.random(400) < 0.8, truth, 1 - truth)
+    how = ["--verdict", "judge_clear", "--truth", "human_clear"]
+    if command == "panel":
+        how = ["--judges", "judge_clear", "b", "c", "--truth", "human_clear", "--no-nuts"]
+    elif command == "rubric":
+        table = table.rename(columns={"b": "judge_polite", "c": "human_polite"})
+        table["human_polite"], how = table["human_polite"].where(batch == 2), []
+    table.to_csv(tmp_path / "log.csv", index=False)
+    line = [command, str(tmp_path / "log.csv"), *how, "--calibration", "random", "--json"]
+    blamed = {}
+    for more in ("", "batch"):
+        main([*line, *(["--randomized", more] if more else [])])
+        said = json.loads(capsys.readouterr().out)["cautions"]
+        blamed[more] = [c["numbers"]["column"] for c in said if c["id"] == "label-selection"]
+    assert blamed == {"": ["batch"], "batch": []}
+    assert main([*line, "--randomized", "bach"]) == 2
+    assert "batch" in capsys.readouterr().err
