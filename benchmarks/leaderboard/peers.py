@@ -21,10 +21,11 @@ Found: strengths are those of evalica 0.4.2 to 2e-14, of arena-rank 0.1.1 to 4e-
 0.2.36 to 6e-4 (its logistic regression has a ridge). AlpacaEval's regression, which sees 1,995 of
 the battles, is 33 points off these (root mean square), and as far from people's as they are. The
 judge's own intervals, 28 to 35 points wide, hold .15 to .30 of people's strengths, whoever makes
-them; people's verdicts alone .95 with 250 points; people given judge .85 (17 of 20) with 119, and a
-root mean square error of 43 against 54 (judge) and 67 points (people only). One table:
-people_held.py has many. Processor seconds (on a busy machine): 1.2 with the posterior, .1 to .3
-without; evalica .02, arena-rank 1.4, FastChat 4.9 (100 bootstrapped tables), AlpacaEval 1.9.
+them; people's verdicts alone .95 with 250 points; people given judge .90 (18 of 20) with 139, and a
+root mean square error of 42 against 54 (judge) and 67 points (people only). One table:
+people_held.py has many. Processor seconds (on a busy machine): 1.3 with the posterior, .1 to .3
+without; evalica .02, arena-rank 1.4, FastChat 4.9 (100 bootstrapped tables), AlpacaEval 1.9. The
+row of people given judge is of today's code, those of peers are of an earlier run.
 """
 
 from __future__ import annotations
