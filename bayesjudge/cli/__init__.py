@@ -22,6 +22,7 @@ stderr and returns 2. If an option is missing whose choice has to be understood,
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 import traceback
@@ -32,6 +33,8 @@ __all__ = ["main"]
 #: Exit codes: 130 is what shells expect of a command that Ctrl-C stopped, and 70 is sysexits.h's of
 #: a fault in the software. 1, with which Python ends both, is a gate's fail.
 FAULT, STOPPED = 70, 130
+#: Objects that may be made before garbage is looked for: imports make up to 180,000, to be kept.
+LITTLE = 300_000
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -50,6 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if arguments is None:
         sys.unraisablehook = _unraised
+        # a closed form ends before it has made so much that is searched for garbage
+        gc.set_threshold(LITTLE, *gc.get_threshold()[1:])
     try:
         if arguments is None and signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
             signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -684,9 +684,10 @@ HEAVY = {
     "arguments", [["--help"], ["prevalence", "--help"], ["prevalence", "gpt4.csv", *NO_NUTS]]
 )
 def test_help_and_closed_forms_load_nothing_heavy(folder, arguments):
+    """Nor is what they load searched for garbage."""
     code = (
-        "import sys; from bayesjudge.cli import main; main(sys.argv[1:]); "
-        f"print(sorted({HEAVY} & set(sys.modules)))"
+        "import gc, sys; from bayesjudge.cli import main; before = gc.get_stats(); main(); "
+        f"print(sorted({HEAVY} & set(sys.modules)) + [gc.get_stats()] * (gc.get_stats() != before))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments], cwd=folder, capture_output=True, text=True
