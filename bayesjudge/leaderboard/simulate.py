@@ -54,6 +54,11 @@ def simulate(
     pandas.DataFrame
         Columns ``item``, ``model_a``, ``model_b``, ``winner`` (the judge's), ``human``, None if
         people were not asked, and ``length_a`` and ``length_b`` of the answers.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two systems, a number is missing, or one is out of its range.
     """
     people, more = np.array(strengths, float), np.array(favours, float)
     with checking("leaderboard.simulate") as require:
