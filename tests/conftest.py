@@ -167,7 +167,7 @@ def locked(folder):
 
 
 #: Modules whose draws take long.
-LONG = ("attempts", "prevalence.items")
+LONG = ("attempts",)
 
 
 @pytest.fixture(scope="session")

@@ -288,7 +288,7 @@ def order_of_names_does_not_matter(
     for entry, row in entries(made).items():
         other = ours.get(tuple(map(str, entry)))
         if other is None:
-            if not one.ordered_pairs:
+            if not (one.ordered_pairs or np.isnan(row[0])):  # who leads is not known without values
                 yield f"{entry} is gone"
         elif not same(row[:1], other[:1], 1e-6):
             yield f"{entry}: {row} and {other}"

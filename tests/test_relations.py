@@ -9,12 +9,13 @@ import pandas as pd
 import pytest
 from conftest import MODULES
 from contract import Module
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
 from relations import RELATIONS, forms
 
 import bayesjudge as bj
 from bayesjudge.core.estimate import Estimate
+
+#: Random tables of each module.
+TABLES = 2
 
 
 @cache
@@ -29,18 +30,11 @@ def drawn(name, seed):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RELATIONS)
 @pytest.mark.parametrize("one", MODULES, ids=lambda one: one.name)
-@settings(
-    max_examples=2,
-    derandomize=True,
-    database=None,
-    deadline=None,
-    phases=[Phase.explicit, Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
-@given(seed=st.integers(0, 2**32 - 1))
-def test_relation(one, name, seed):
-    if case := drawn(one.name, seed):
-        assert not list(RELATIONS[name](one, *case))
+def test_relation(one, name):
+    """On the same tables in each run, whatever else was imported before."""
+    for seed in range(TABLES):
+        if case := drawn(one.name, seed):
+            assert not list(RELATIONS[name](one, *case)), seed
 
 
 def _told(after, *, low=0.3, high=0.9, name="copies_narrow_the_interval", beside=(0.5, 0.5)):

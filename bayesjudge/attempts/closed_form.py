@@ -13,6 +13,7 @@ and costs each has.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import combinations, product
 from typing import Any, NamedTuple
@@ -373,7 +374,7 @@ def _leave_out(
 
     Tasks with the same counts are looked at once.
     """
-    kinds, kind_of_task = distinct(cells.reshape(len(cells), -1))
+    kinds, kind_of_task = distinct(cells.reshape(len(cells), math.prod(cells.shape[1:])))
     parts = _sums(cells[kinds], ks)
     tasks = np.bincount(kind_of_task, minlength=len(kinds))
     totals = {name: (part * tasks).sum(axis=-1, keepdims=True) for name, part in parts.items()}

@@ -265,6 +265,8 @@ def exact(
         points, weights = weighed_points(density, centre, root, n, random_seed)
         if n == ROUNDS[-1] and (weights**2).sum() < 1 / ENOUGH:
             break
+        if np.count_nonzero(weights) < 2:
+            break  # the proposal is nowhere near
         held = np.minimum(weights, 10 / n)  # one weight does not decide the next proposal
         held /= held.sum()
         centre = held @ points
@@ -305,7 +307,7 @@ class _Density:
         The second rate's coordinate is the part of the first's complement that it leaves: their sum
         exceeds 1 everywhere.
         """
-        from scipy.special import ndtr
+        from scipy.special import ndtr, xlogy
 
         values: dict[str, np.ndarray] = {}
         log_prior, begin = np.zeros(len(points)), 0
@@ -319,7 +321,7 @@ class _Density:
                 rest = rest * values["sensitivity"]
                 share = 1 - rest
             a, b = prior.T
-            log_prior += ((a - 1) * np.log(share) + (b - 1) * np.log(rest)).sum(axis=1)
+            log_prior += (xlogy(a - 1, share) + xlogy(b - 1, rest)).sum(axis=1)  # of share 0 too
             values[name] = share
         for name in ("persistence", "shared_difficulty"):
             if name in values:

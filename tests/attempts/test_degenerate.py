@@ -1,6 +1,7 @@
 """Small, odd tables: a number with its reason, or a refusal; and what draws are of."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from refusals import refused
 
@@ -72,3 +73,14 @@ def test_a_table_without_a_common_task_has_nothing_shared():
     data = Attempts.from_frame(table, by="system", calibration="random")
     assert not data.paired
     assert "shared_difficulty" not in module.exact(data).values
+
+
+def test_agents_without_a_task_in_common_have_no_difference():
+    table = module.simulate(tasks=12, random_seed=1)
+    other = table[table["system"] == "agent 2"].assign(system="agent 3")
+    other["task"] = other["task"] + " of another"
+    data = Attempts.from_frame(pd.concat([table, other]), calibration="random", by="system")
+    (paired,) = (e for e in module.closed_forms(data) if "pass_at_k_difference" in e)
+    values = {at["second"]: row[0] for q, at, row in paired.rows() if at["first"] == "agent 1"}
+    assert np.isfinite(values["agent 2"])
+    assert np.isnan(values["agent 3"])
