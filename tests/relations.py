@@ -60,12 +60,15 @@ def as_drawn(one: Module, quantity: str, row: Any, again: Any, tolerance: float 
     """`same`, but for ends that are quantiles of 4,000 draws, which move with the rows' order.
 
     The share of draws below one of 2.5 % has a standard error of .0025. Two of them are less than
-    .014 apart in all but one in 10,000, by which an end moves by .085 of the interval.
+    .014 apart in all but one in 10,000, by which an end moves by .085 of the interval of a normal
+    density. Of one that falls from an end of its range as an exponential one does, the far end
+    moves by .014 / .025 in units of which the interval has -log(.025), which is .152 of it.
     """
     (value, *ends), (other, *others) = row, again
     if quantity not in one.drawn:
         return same(row, again, tolerance)
-    moved = np.abs(np.subtract(ends, others)) <= 0.085 * (ends[1] - ends[0])
+    most = (0.085 if 0 < value < 1 else 0.152) * (ends[1] - ends[0])
+    moved = np.abs(np.subtract(ends, others)) <= most
     return same([value], [other], tolerance) and bool(moved.all() or np.isnan(ends).any())
 
 

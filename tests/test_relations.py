@@ -14,8 +14,8 @@ from relations import RELATIONS, forms
 import bayesjudge as bj
 from bayesjudge.core.estimate import Estimate
 
-#: Random tables of each module.
-TABLES = 2
+#: Random tables of each module; some have no label, and are refused.
+TABLES = 6
 
 
 @cache

@@ -275,11 +275,10 @@ def how_labels_came(
         unit = next((c.place for c in columns if c.name == how.item), None)
     if unit is not None and keys and how.by is None:
         return Came(unanswered=unanswered)  # how items were drawn within strata is not known
-    kept = [c for c in columns if not (_names_items(c, unit, how) or c.is_note(looked_at))]
-    times = [c for c in kept if c.kind == "time"]
-    order = _in_order(rows, kept if asked is None else columns)
-    kept = [*times, *order, *(c for c in kept if c.kind != "time")]
-    features = [(c, value, x) for c in kept for value, x in c.features()]
+    names = [_names_items(c, unit, how) for c in columns]
+    kept = [c for c, is_name in zip(columns, names, strict=True)
+            if not (is_name or c.is_note(looked_at))]  # fmt: skip
+    features = list(_features(kept, _in_order(rows, kept if asked is None else columns)))
     if not features or inside.all() or not inside.any():
         return Came(unanswered=unanswered)
     x = np.column_stack([x for *_, x in features])
@@ -287,10 +286,9 @@ def how_labels_came(
     if unit is None:
         tested = most_extreme(x, flag, strata)
     else:
-        names = any(_names_items(c, unit, how) for c in columns)
         rows_too = how.by is None and asked is None
         systems = strata if asked is None else np.zeros_like(strata)
-        tested = _by_unit(x, flag, unit, systems, rows_too=rows_too, by_size=names)
+        tested = _by_unit(x, flag, unit, systems, rows_too=rows_too, by_size=any(names))
     if tested.p_value > ALARM:
         return Came(unanswered=unanswered)
     column, value, _ = features[tested.feature]
@@ -307,6 +305,16 @@ def how_labels_came(
     return Came(selection, unanswered)
 
 
+def _features(
+    columns: Sequence[Column], order: Sequence[Column]
+) -> Iterator[tuple[Column, str | None, np.ndarray]]:
+    """Features of columns: of times first, then of the order of rows, which they explain."""
+    times = [c for c in columns if c.kind == "time"]
+    for column in (*times, *order, *(c for c in columns if c.kind != "time")):
+        for value, x in column.features():
+            yield column, value, x
+
+
 def _unanswered(
     columns: Sequence[Column], labelled: np.ndarray, refused: np.ndarray, rows: np.ndarray
 ) -> tuple[np.ndarray, Caution | None]:
@@ -317,17 +325,15 @@ def _unanswered(
     each = {c.name: c.unanswered(inside) for c in columns}
     name = max(each, key=lambda name: int(each[name].sum()), default="")
     without = np.logical_or.reduce([said, *each.values()])
-    there = (~labelled).sum() / max(
-        (~inside).sum(), 1
-    )  # of the rows without a label, some are seen
+    there = (~labelled).sum() / max((~inside).sum(), 1)  # rows without a label to one that is seen
     n, of = round(there * without.sum()), int(labelled.sum())
     if n <= FEW * (n + of):
         return inside | without, None
-    how: dict[str, Any] = {"column": name, "kind": "filled"}
+    why: dict[str, Any]
+    kind, why = "filled", {"column": name}
     if said.any():
-        value = max(refused[rows][said].tolist(), key=lambda cell: usual[cell])
-        how = {"value": value, "kind": "said"}
-    return inside | without, Caution.of("unanswered-labels", how.pop("kind"), n=n, of=n + of, **how)
+        kind, why = "said", {"value": max(refused[rows][said].tolist(), key=usual.__getitem__)}
+    return inside | without, Caution.of("unanswered-labels", kind, n=n, of=n + of, **why)
 
 
 def _names_items(column: Column, unit: np.ndarray | None, how: Reading) -> bool:
