@@ -43,7 +43,13 @@ from bayesjudge.cli.shapes.of_ratings import separator_in
 from bayesjudge.cli.shapes.of_repeats import asked_again
 from bayesjudge.cli.shapes.people import tell_if_whole
 from bayesjudge.cli.shapes.roles import describe
-from bayesjudge.cli.shapes.running import cautions_in, first_that_runs, run_line, try_labelling
+from bayesjudge.cli.shapes.running import (
+    cautions_in,
+    first_that_runs,
+    following_columns,
+    run_line,
+    try_labelling,
+)
 from bayesjudge.cli.shapes.table import Asked, Table
 from bayesjudge.cli.shapes.words import is_model
 from bayesjudge.cli.source import DATABASES, open_source
@@ -78,6 +84,10 @@ ODD = {
     "pass-rate-out-of-range",
 }
 BLANK = "{rows} blank, and not looked at"
+FOLLOWED = (
+    "labels go with a column within each verdict too: the line says --calibration random, and the "
+    "answer follows that column"
+)
 EACH = "Is each system's share at least 0.9 (put your own number), as an exit code for CI?"
 
 
@@ -347,6 +357,10 @@ def _try(reading: Reading, diagnosis: Diagnosis) -> None:
         return
     if any(str(answer.line) == str(line) for answer in diagnosis.answers):
         return
+    followed, text = following_columns(line, text)
+    if followed is not line:
+        line = followed
+        diagnosis.odd.append(FOLLOWED)
     lines = {reading.question: line}
     if "judge" not in diagnosis.commands:
         judged = of_the_judge(line, reading.together).items()

@@ -1164,3 +1164,22 @@ def test_counted_rows_with_labels_of_their_own_are_attempts(names, examine, tmp_
         table.to_csv(tmp_path / "runs.csv", index=False)
         asked = {a["command"].split()[1] for a in examine(tmp_path / "runs.csv")["answers"]}
         assert "attempts" not in asked
+
+
+@pytest.mark.parametrize("by_length", [False, True])
+def test_labels_that_go_with_a_column_within_each_verdict_are_not_by_verdict(
+    capsys, tmp_path, by_length
+):
+    rng = np.random.default_rng(8)
+    length = rng.normal(size=900)
+    good = rng.random(900) < 1 / (1 + np.exp(3 * length))
+    table = pd.DataFrame({"words": (300 + 90 * length).round(), "truth": good * 1})
+    table["verdict"] = np.where(rng.random(900) < 0.9, good, ~good) * 1
+    weight = np.exp(2 * length) if by_length else np.where(table["verdict"] == 0, 4.0, 1.0)
+    rows = rng.choice(900, 250, replace=False, p=weight / weight.sum())
+    table["truth"] = table["truth"].where(np.isin(np.arange(900), rows))
+    table.to_csv(tmp_path / "log.csv", index=False)
+    main(["doctor", str(tmp_path / "log.csv")])
+    said = capsys.readouterr().out
+    assert ("--calibration by_verdict" in said) != by_length
+    assert ("--calibration random" in said) == by_length

@@ -134,9 +134,9 @@ def label_design(
         spelled = {folded(v): str(v) for v, _ in reversed(pairs)}
         rates = [f"{by_verdict[k]} of {n:,} verdicts {spelled[k]}" for k, n in every.items()]
         notes.append(
-            f"{' and '.join(rates)} have a label of people, which is no random sample: the line "
-            "says that the verdict decided what was labelled (by_verdict); if it was people's "
-            "label: --calibration by_truth; if labels are from another run: separate"
+            f"{' and '.join(rates)} have a label of people, which is no random sample: "
+            "by_verdict, if the verdict decided what was labelled; if it was people's label: "
+            "--calibration by_truth; if labels are from another run: separate"
         )
         return "by_verdict"
     return "random"

@@ -13,6 +13,7 @@ from typing import Any
 from bayesjudge.cli.output import write_csv
 from bayesjudge.cli.shapes import Line, Reading
 from bayesjudge.core.errors import InputError
+from bayesjudge.verdicts.selection import CLEAR
 
 #: What keeps a command from sampling, and makes it print what is read here.
 INSTANT = {"label": [], "gate": ["--json"], "drift": ["--json"]}
@@ -46,6 +47,21 @@ def first_that_runs(reading: Reading) -> tuple[Line | None, Mapping[str, Sequenc
             return line, more, text
         problem = problem or text
     return None, {}, problem
+
+
+def following_columns(line: Line, text: str) -> tuple[Line, str]:
+    """A line, and what it printed, that does not hold the verdict to be all that chose labels.
+
+    Where these clearly go with a column within each verdict too, the answer to labels that are
+    said to be random follows it.
+    """
+    if line.options.get("--calibration") == ["by_verdict"]:
+        seen = [c["numbers"]["p_value"] for c in cautions_in(text) if c["id"] == "label-selection"]
+        other = line.plus({"--calibration": ["random"]})
+        if seen and min(seen) <= CLEAR:
+            done, instead = run_line(other.words)
+            return (other, instead) if done else (line, text)
+    return line, text
 
 
 def cautions_in(text: str) -> list[dict[str, Any]]:
