@@ -38,7 +38,7 @@ MENDED = ("judge", "prevalence", "gate", "panel", "bias", "repeats", "ratings")
 #: Options that say what only the person who made the file knows, which others do not tell.
 DECISIONS = {"calibration", "design", "units", "scale"}
 #: Problems that are mended by naming columns, and those that are by naming values.
-OF_COLUMNS = {"no-column", "no-variant", "not-given"}
+OF_COLUMNS = {"no-column", "no-variant", "not-given", "rows-repeat"}
 OF_VALUES = {"unread-labels", "unread-numbers", "no-verdict"}
 
 Options = dict[str, list[str]]

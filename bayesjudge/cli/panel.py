@@ -29,7 +29,7 @@ from bayesjudge.cli.options import (
     table_option,
 )
 from bayesjudge.cli.output import Story, meanwhile, present, tell, write_csv
-from bayesjudge.cli.source import Source, open_source, repeating
+from bayesjudge.cli.source import open_source, repeating
 from bayesjudge.core.answer import Answer
 from bayesjudge.core.diagnosis import is_led_elsewhere
 from bayesjudge.core.errors import checking, expect
@@ -49,18 +49,6 @@ if TYPE_CHECKING:
 
 #: Most generators that a line names.
 MOST_NAMED = 10
-
-
-def _item_of_a_row(source: Source, generator: str | None) -> str | None:
-    """The column that names the items of a wide table; without one each row is an item."""
-    from bayesjudge.verdicts.reading import ITEM_COLUMNS
-
-    called = [name for name in source.columns() if name.lower() in ITEM_COLUMNS]
-    for name in called if "item" not in called else []:
-        table = source.own_table([name, *filter(None, [generator])])
-        if len({*zip(*table.to_pydict().values(), strict=True)}) == len(table):
-            return name
-    return "item" if called else None  # which is asked for if none names each row once
 
 
 def panel(
@@ -147,6 +135,7 @@ def panel(
         If an option, a column or a value is not understood.
     """
     from bayesjudge.panel import Votes, answer, closed_forms, fit, recommend
+    from bayesjudge.verdicts.reading import ITEM_COLUMNS
 
     shared.check()
     with checking("options") as require:
@@ -164,7 +153,9 @@ def panel(
     elif generator is None and "generator" in source.columns():
         generator = "generator"
     if judges and item == "item" and not (labels or source.log):
-        item = _item_of_a_row(source, generator)
+        called = [c for c in source.columns() if c.lower() in ITEM_COLUMNS]
+        # without such a column each row is an item of its own
+        item = "item" if "item" in called else next(iter(called), None)
     if labels is not None:
         truth, voted = truth or "truth", judges or [vote]
         item, generator = source.add_labels(

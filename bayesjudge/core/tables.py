@@ -412,6 +412,7 @@ def require_distinct(
             False,
             f"{n} combinations of {list(columns)} occur more than once, for example "
             f"{repeated.to_dict('records')}; {remedy}",
+            "rows-repeat",
         )
 
 
