@@ -335,6 +335,9 @@ HEAVY = (
     "scipy.optimize",
     "sympy",
     "jinja2",
+    *("pyarrow.compute", "pyarrow.parquet"),
+    *(f"bayesjudge.prevalence.{other}" for other in ("budget", "classes", "items", "people")),
+    *("bayesjudge.judge", "bayesjudge.prevalence.scores"),
     *sorted(ALLOWED),
 )
 
@@ -344,7 +347,7 @@ def test_a_command_without_sampling_loads_what_it_uses(tmp_path):
     """Packages, not seconds: what a busy machine takes says nothing."""
     labels = tmp_path / "labels.csv"
     cells = [("1", "1")] * 60 + [("1", "0")] * 12 + [("0", "0")] * 20 + [("0", "1")] * 8
-    rows = ["verdict,truth", *map(",".join, cells), *["1,"] * 300, *["0,"] * 200]
+    rows = ["verdict,truth,id", *(f"{v},{t},a" for v, t in cells), *["1,,b"] * 300, *["0,,b"] * 200]
     labels.write_text("\n".join(rows))
     named = ["--verdict", "verdict", "--truth", "truth", "--calibration", "random"]
     arguments = ["prevalence", str(labels), *named, "--no-nuts"]

@@ -85,7 +85,7 @@ def view(counts: Counts, model: PrevalenceModel, shared: Shared, asked: Asked) -
             return []
         names = counts.systems or () if counts.dim == "system" else ()
         each = {name: (counts.system(name), separate.of_system(name)) for name in names}
-        designs = _designs(counts, separate, posterior, shared)
+        designs = _designs(counts, separate, posterior, shared) if shared.in_full else []
         return [*change_sections(each, shared.ci_prob), *_differences(results, shared), *designs]
 
     return View(

@@ -23,7 +23,6 @@ from bayesjudge.cli.options import (
     table_option,
 )
 from bayesjudge.cli.output import deliver, tell
-from bayesjudge.cli.passport import carried, transport
 from bayesjudge.cli.source import open_source
 from bayesjudge.core.calls import called
 from bayesjudge.core.errors import checking, expect
@@ -127,6 +126,8 @@ def gate(
         sizes |= _sizes(data)
         limit: dict[str, Any] = {"at_least": at_least, "at_most": at_most}
         if card is not None:
+            from bayesjudge.cli.passport import carried, transport
+
             data = _with_card(data, card, probability)
             limit |= {"entry": "prevalence"}
             sizes["transport"] = transport(data)

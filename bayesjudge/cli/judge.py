@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import narwhals as nw
 from cyclopts import Parameter
 
 import bayesjudge as bj
@@ -233,6 +232,8 @@ def _read(table: Any, asked: Scored, source: Source) -> Judged:
 
 def _first_calls(table: Any, asked: Scored) -> Any:
     """The first call on each output, with its label."""
+    import narwhals as nw
+
     calls = nw.from_native(table).lazy().collect().to_pandas()
     outputs = asked.columns("item", "by")
     labels = calls.groupby(outputs, observed=True)[asked.label].transform("first")

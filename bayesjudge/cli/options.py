@@ -249,6 +249,11 @@ class Shared(Written):
     quiet: Annotated[bool, Parameter(negative="")] = False
 
     @property
+    def in_full(self) -> bool:
+        """Whether anybody reads what a screen has with --details only."""
+        return self.details or self.json or any(vars(self.files).values())
+
+    @property
     def sampling(self) -> dict[str, Any]:
         """Settings of a fit; --quiet leaves out its progress bar."""
         progress = False if self.quiet else None

@@ -223,8 +223,8 @@ def require_model(data_class: type, model: Any, subject: str) -> None:
     if model is None:
         return
     package = data_class.__module__.rpartition(".")[0] or data_class.__module__
-    public = vars(sys.modules[package]).get("__all__", ())
-    exported = [getattr(sys.modules[package], name) for name in public]
+    named = vars(sys.modules[package])  # what is imported when it is first named holds no models
+    exported = [named.get(name) for name in named.get("__all__", ())]
     models = tuple(t for t in exported if isinstance(t, type) and issubclass(t, BayesianModel))
     ours = type(model).__module__.startswith(f"{__package__.partition('.')[0]}.")
     known = isinstance(model, models if ours else BayesianModel)

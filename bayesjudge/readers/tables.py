@@ -248,11 +248,11 @@ def _database() -> Any:
 
 def rows_of(path: str | Path | File) -> int:
     """Rows of Parquet, by the footers; 0 of other files."""
-    from pyarrow import ArrowInvalid, parquet
-
     rows = 0
     for file, _ in _files(path):
         if file.kind == "parquet" and file.plain:
+            from pyarrow import ArrowInvalid, parquet  # slow to load
+
             try:
                 rows += int(parquet.read_metadata(file.seekable()).num_rows)
             except (ArrowInvalid, OSError):
@@ -363,7 +363,6 @@ def _parse(
     file: File, columns: list[str], numbers: set[str], encoding: str, point: str = "."
 ) -> pa.Table:
     import pyarrow as pa
-    import pyarrow.compute as pc
     from pyarrow import csv
 
     def opened(**more: Any) -> Any:
@@ -394,7 +393,11 @@ def _parse(
     with opened(convert_options=convert) as blocks:
         table = pa.Table.from_batches(list(blocks), blocks.schema)
     names = head.schema.names
-    if len(names) < 3 or not any(chunk.true_count for chunk in _empty_rows(table).chunks):
+    if len(names) < 3 or not all(column.null_count for column in table.columns):
+        return table
+    import pyarrow.compute as pc  # slow to load
+
+    if not any(chunk.true_count for chunk in _empty_rows(table).chunks):
         return table
     # a row that is empty in all columns, as spreadsheets leave them, is none; of two columns it may
     # be a verdict that failed, without a label

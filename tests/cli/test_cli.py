@@ -695,6 +695,14 @@ def test_help_and_closed_forms_load_nothing_heavy(folder, arguments):
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
 
 
+def test_what_only_details_show_is_not_computed_without_them(run, monkeypatch):
+    asked = []
+    monkeypatch.setattr("bayesjudge.cli.counts._designs", lambda *given: asked.append(1) or [])
+    for more in ([], ["--details"], ["--json"], ["--html", "page.html"]):
+        assert run("prevalence", "gpt4.csv", *NO_NUTS, *more)[0] == 0
+    assert len(asked) == 3
+
+
 @pytest.mark.slow
 def test_a_broken_command_breaks_no_other(run, monkeypatch):
     for name in ("bias", "bias_orders", "panel", "ratings", "repeats"):
