@@ -40,6 +40,7 @@ def graded():
     return rows.assign(system=np.where(rng.random(n) < 0.5, "old", "new"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_scores_by_every_route(form):
     rows, how = graded(), {"score": "score", "truth": "human", "calibration": "random"}

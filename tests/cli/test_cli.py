@@ -548,6 +548,7 @@ def test_words_are_explained(run):
     assert "sensitivity" in err
 
 
+@pytest.mark.slow
 def test_each_word_of_a_table_is_explained():
     """The first column of every kept screen: methods, and what is measured."""
     from bayesjudge.cli.explain import QUANTITIES, meaning
@@ -624,6 +625,7 @@ def test_help_teaches_with_an_example(run):
     assert "bayesjudge demo" in out
 
 
+@pytest.mark.slow
 def test_each_option_of_each_command_says_what_it_is():
     """In words of its own: three or more, which are not those of its name."""
     bare = {}

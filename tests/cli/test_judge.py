@@ -223,6 +223,7 @@ def test_a_table_with_semicolons_and_no_option_is_refused(capsys, tmp_path):
     assert "Traceback" not in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_what_repeats_is_of_items_that_a_column_names(capsys, folder):
     for command in ("judge", "gate", "prevalence"):
         with command_refused(id="not-given", item=None):
@@ -374,6 +375,7 @@ def test_trust_has_thresholds_and_tuned_labels_are_left_out(capsys, folder):
     assert tuned["inputs"]["labelled"] == 135
 
 
+@pytest.mark.slow
 def test_labels_beyond_a_threshold_are_counted():
     table = scores.simulate(shape="bimodal", noise=0.3, labelled=300, random_seed=1)
     read = scores.Scores.from_frame(table, calibration="random", scale=(0, 1))
@@ -487,6 +489,7 @@ def test_several_judges_of_one_system_need_no_other_word_where_a_column_names_it
     assert named["answer"] == without["answer"]
 
 
+@pytest.mark.slow
 def test_pages_of_scores_and_of_grades(capsys, folder, tmp_path):
     page, of = tmp_path / "page.html", ["--score", "score", "--scale", "0:1", "--html"]
     run(capsys, folder, "p.csv", *of, str(page), "--trust", "--wrong", "0.15")

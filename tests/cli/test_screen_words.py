@@ -915,6 +915,7 @@ def test_a_run_held_against_a_passport_is_answered_in_a_sentence(tmp_path, capsy
     assert "share of 'unsafe' outputs value low high" in said
 
 
+@pytest.mark.slow
 def test_narrow_tables_with_the_truth_cut_no_number(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "60")
     assert main(["demo", "--no-nuts", "--details"]) == 0

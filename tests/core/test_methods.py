@@ -3,6 +3,8 @@
 import ast
 from pathlib import Path
 
+import pytest
+
 import bayesjudge as bj
 from bayesjudge.core import methods
 
@@ -28,6 +30,7 @@ def asked(tree):
             yield from node.args
 
 
+@pytest.mark.slow
 def test_nothing_is_decided_by_the_title_of_a_method():
     titles = {one.title for one in METHODS} | {one.brief for one in METHODS} - {"Dirichlet"}
     for path in sorted(FOLDER.rglob("*.py")):

@@ -44,6 +44,7 @@ def test_battles_of_pandalm_are_those_of_the_source():
     same_counts(datasets.pandalm(), theirs)
 
 
+@pytest.mark.slow
 def test_composo_is_read_whole_and_its_counts_are_those_that_ship(tmp_path):
     path = tmp_path / "base.jsonl"
     path.write_bytes(gzip.decompress(shared("data/composo/base_both_k8.jsonl.gz").read_bytes()))

@@ -858,6 +858,7 @@ def test_a_baseline_without_a_margin_has_no_minus():
     assert f"{check.threshold:g}" == "0"
 
 
+@pytest.mark.slow
 def test_a_limit_next_to_an_end_is_that_of_a_prior_with_more_weight_there():
     """As a fit with that prior has it; the chance is that of the estimate."""
     from bayesjudge.prevalence import people
@@ -880,6 +881,7 @@ def test_a_limit_next_to_an_end_is_that_of_a_prior_with_more_weight_there():
     assert said.chance_limits is None
 
 
+@pytest.mark.slow
 def test_limits_of_each_of_several_systems_are_those_of_its_own_prior():
     from bayesjudge.prevalence import people
 
@@ -897,6 +899,7 @@ def test_limits_of_each_of_several_systems_are_those_of_its_own_prior():
         assert check.high == pytest.approx(row.high, abs=0.004)
 
 
+@pytest.mark.slow
 def test_limits_of_what_strata_make_up_are_those_of_priors_that_add_up_to_one_share():
     from bayesjudge.prevalence import people
 

@@ -66,6 +66,7 @@ def test_other_packages_give_the_same_values():
     assert made["people_mean", "4"].value == pytest.approx(people[said == 4].mean())
 
 
+@pytest.mark.slow
 def test_scikit_learn_gives_the_same_values():
     """Pass and fail, four classes, and probabilities: every statistic that it has."""
     metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
@@ -391,6 +392,7 @@ def test_the_class_that_is_farthest_off_is_seldom_off_by_chance():
     assert "no, its share of" in note
 
 
+@pytest.mark.slow
 def test_verdicts_and_scores_against_the_labels_are_a_caution():
     rng = np.random.default_rng(2)
     truth = rng.integers(0, 2, 200)
@@ -408,6 +410,7 @@ def test_verdicts_and_scores_against_the_labels_are_a_caution():
     assert read.table.spelling == "1 read as pass, 0 as fail"
 
 
+@pytest.mark.slow
 def test_what_scores_decide_is_said_once_it_was_looked_for():
     table = prevalence.scores.simulate(shape="bimodal", noise=0.3, labelled=300, random_seed=1)
     read = prevalence.scores.Scores.from_frame(table, calibration="random", scale=(0, 1))
@@ -474,6 +477,7 @@ def test_for_what_the_best_of_two_judges_is_enough():
     assert [f"For new, t{use[1:]}" for use in uses] == [n for n in both.notes if "For new" in n]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("numeric", [False, True])
 def test_for_what_the_best_of_two_scores_is_enough(numeric):
     """Probabilities, or grades: the lines of the table of this judge alone."""

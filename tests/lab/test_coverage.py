@@ -65,6 +65,7 @@ def test_coverage_comes_with_its_monte_carlo_interval(wilson_study):
         assert (row.coverage_low, row.coverage_high) == pytest.approx(ends)
 
 
+@pytest.mark.slow
 def test_many_systems_count_as_many_data_sets(wilson_study):
     many = study({"Wilson": toys.wilson_interval}, draw_data=toys.draw_many, replications=20)
     table = many.table

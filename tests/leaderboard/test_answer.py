@@ -226,6 +226,7 @@ def test_only_statistics_of_stated_priors_are_looked_at(table):
     assert not lb.CalibratedBattles(target="equal length")._states_priors()
 
 
+@pytest.mark.slow
 def test_ties_only_have_no_closed_form_and_no_leader(table):
     tied = battles_of(table.assign(winner="tie", human="tie"))
     with pytest.raises(bj.InputError, match="only ties"):

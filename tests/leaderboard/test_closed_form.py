@@ -123,6 +123,7 @@ def test_a_judge_that_says_what_people_say_is_worth_all_its_battles():
     assert 0.97 < np.median(width) < 1.05
 
 
+@pytest.mark.slow
 def test_the_weight_makes_contrasts_shortest():
     table = simulate(random_seed=1, labelled=1)
     rng = np.random.default_rng(1)

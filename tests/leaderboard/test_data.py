@@ -225,6 +225,7 @@ def test_a_judge_that_is_there_twice_makes_neighbours_no_more_alike():
     assert abs(expected) > 0.1
 
 
+@pytest.mark.slow
 def test_a_table_is_let_go_once_its_cautions_are_made():
     battles = Battles.from_frame(simulate(items=5, random_seed=1))
     davidson(battles, "judge")

@@ -115,6 +115,7 @@ def test_many_labels_leave_people_alone():
         assert abs(row.value - value) < 3 * (row.high - row.low) / 4
 
 
+@pytest.mark.slow
 def test_without_labels_people_follow_the_judge_with_room_for_its_errors():
     table = simulate(items=300, random_seed=1)
     battles = Battles.from_frame(table)
@@ -207,6 +208,7 @@ def test_the_text_counts_longer_responses_as_the_battles_do(uncompiled):
     np.testing.assert_allclose(gaps, gaps[0], atol=1e-9)
 
 
+@pytest.mark.slow
 def test_of_a_judge_of_no_use_the_answer_is_that_of_people():
     """Where a safe curvature of the sharpness is all but 0 and chains by it stand still."""
     rng = np.random.default_rng(1041)

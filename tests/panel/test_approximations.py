@@ -215,6 +215,7 @@ def test_a_spread_says_how_far_a_generator_without_labels_may_be(factor):
     assert ((two[1:] > one[1:]) == (factor > 1)).all()
 
 
+@pytest.mark.slow
 def test_pooled_biases_are_a_mixture_of_normals_at_modes_that_a_search_finds():
     """By SciPy's search for each spread and slopes by differences."""
     votes = some_labelled(FULL, 60, 3, only=["g1", "g2", "g4"])

@@ -247,6 +247,7 @@ def test_another_table_is_refused():
         list(consensus(votes).items(table[table["judge"] != "a"]))
 
 
+@pytest.mark.slow
 def test_consensus_of_a_crowd_is_as_accurate_as_published():
     for name, accuracy in (("rte", 0.9275), ("bluebird", 0.898)):
         full = crowd(name)

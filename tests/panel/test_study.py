@@ -38,6 +38,7 @@ def test_every_combination_is_scored_by_the_regression_itself(votes):
         assert_allclose(row["loss"], found.loss)
 
 
+@pytest.mark.slow
 def test_single_judges_are_ranked_in_hindsight(votes):
     table = bj.panel.study(votes, starts=1)
     none = table[table["labelled"] == 0].set_index("method")["max_error"]

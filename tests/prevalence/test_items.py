@@ -365,6 +365,7 @@ def test_no_answer_leads_with_a_difference_that_the_labels_do_not_tell(calibrati
     assert told["random"][0][1] is not None
 
 
+@pytest.mark.slow
 def test_simultaneous_intervals_are_wider_and_of_two_systems_the_same():
     rates = {name: 0.6 + 0.02 * i for i, name in enumerate("abcdefgh")}
     items = read(by="system", systems=rates, items=200, repeats=2, labelled=80)

@@ -272,6 +272,7 @@ def test_labels_of_other_items_are_a_system_with_the_same_rates():
     assert people.answer(made).text.startswith("Behind people's errors")
 
 
+@pytest.mark.slow
 def test_strata_of_other_labels_are_weighed_by_the_items_in_question():
     rng = np.random.default_rng(2)
     table = other_items(rng, 0.5)
@@ -318,6 +319,7 @@ def test_labels_chosen_by_the_first_person_s_are_of_other_items():
     assert made["sensitivity", "ann2"] == pytest.approx(other["sensitivity", "ann2"], abs=1e-10)
 
 
+@pytest.mark.slow
 def test_what_people_say_is_what_those_say_whose_labels_did_not_choose():
     counts = read(chosen_by_label(np.random.default_rng(5), (0.05, 0.15)), calibration="by_truth")
     made = P.exact(counts)
@@ -789,6 +791,7 @@ def test_other_priors_leave_what_is_stated_by_person(counts):
     assert_allclose(jeffreys, (mean - share.mean()) / share.std())
 
 
+@pytest.mark.slow
 def test_of_many_strata_the_refusal_names_the_pooled_rates_that_have_an_answer():
     table = people.simulate(prevalence=0.9, items=600, labelled=200, random_seed=1)
     table["topic"] = np.arange(len(table)) % 10

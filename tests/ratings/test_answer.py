@@ -106,6 +106,7 @@ def one_choice_a_judge(n=90, good=0.85, poor=0.6, seed=1):
     return pd.DataFrame(rows, columns=["item", "rater", "choice", "fits"])
 
 
+@pytest.mark.slow
 def test_answer_rates_are_means_over_items_of_the_share_of_people_who_agree():
     table = one_choice_a_judge(n=40)
     sets = {"judges": ["a", "b"], "positive": "p", "response_set": "fits"}

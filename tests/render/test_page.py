@@ -37,6 +37,7 @@ def test_the_schema_is_one_and_says_its_version():
     assert schema()["title"] == SCHEMA == schema()["properties"]["schema"]["const"]
 
 
+@pytest.mark.slow
 def test_the_schema_knows_every_command_and_section_that_is_written():
     written = {name for name, options in options_by_command().items() if "--json" in options}
     assert written == {*schema()["properties"]["command"]["enum"]}

@@ -83,6 +83,7 @@ def composo():
     return {judge: read(judge) for judge in ("full_scores", "mini_scores")}
 
 
+@pytest.mark.slow
 def test_more_repeats_make_a_better_judge(composo):
     # the data's README: response 0 scored highest in .717 of the items with 1 repeat, .815 with 8
     scores = composo["full_scores"]

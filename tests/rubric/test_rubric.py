@@ -218,6 +218,7 @@ def test_what_does_not_apply_is_no_verdict_and_no_failed_call():
     assert rubric.points(rubric.applies)[0].tolist() == pytest.approx([0.75, 0, 0.25, -0.25])
 
 
+@pytest.mark.slow
 def test_failed_calls_are_asked_for_by_the_sign_of_the_weight():
     table = _table().astype(object)
     table.loc[:19, ["judge_rude", "judge_polite"]] = None

@@ -191,6 +191,7 @@ def test_systems_on_shared_items_lead_with_shares_and_differences_that_are_valid
     assert declared.lead.by != found.lead.by
 
 
+@pytest.mark.slow
 def test_declared_differences_on_shared_items_are_wrong_where_the_valid_ones_are_not():
     errors = []
     for seed in range(12):
@@ -301,6 +302,7 @@ def test_honest_labels_of_shared_items_are_not_blamed_where_systems_have_other_s
     assert blamed <= 3
 
 
+@pytest.mark.slow
 def test_within_strata_and_systems_labels_chosen_by_verdict_are_taken_so():
     by_verdict, by_length = (planted(how)[0] for how in ("verdict", "tokens"))
     for group, quoted_by in (("stratum", P.closed_forms), ("by", lambda part: [P.exact(part)])):
@@ -317,6 +319,7 @@ def test_within_strata_and_systems_labels_chosen_by_verdict_are_taken_so():
         assert answer_of(counts).method.id == "within-classes"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["topic", "verdict"])
 def test_shares_of_classes_follow_the_column_too(how):
     rng = np.random.default_rng(4)
@@ -338,6 +341,7 @@ def test_shares_of_classes_follow_the_column_too(how):
         assert P.exact(counts)["prevalence", "c"].low > share[2] + 0.05
 
 
+@pytest.mark.slow
 def test_pairs_ask_how_labels_came_too():
     table, _ = planted("verdict")
     table = table.assign(swapped=table["verdict"]).replace({"yes": "win", "no": "loss"})
@@ -357,6 +361,7 @@ def test_pairs_ask_how_labels_came_too():
     assert P.exact(counts)["win_rate"].value < wins - 0.03
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", [None, "fail"])
 def test_each_of_several_judges_leads_by_its_own_verdicts(lost):
     table, share = planted("tokens")
@@ -501,6 +506,7 @@ def test_votes_whose_labels_are_no_sample_contradict_nothing(calibration):
     assert selection_of(bj.panel.Votes.from_frame(table, calibration="random", **how)) is not None
 
 
+@pytest.mark.slow
 def test_systems_have_classes_of_their_own():
     table, _ = planted("tokens", m=250)
     counts = Counts.from_frame(table, calibration="random", by="model")
@@ -810,6 +816,7 @@ def test_labels_of_half_the_rows_in_which_a_column_is_filled_are_chosen_by_it():
     assert seen.caution.numbers["column"] == "who"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["prevalence", "judge", "panel", "rubric"])
 def test_columns_that_chance_put_rows_into_are_no_reason_for_labels(capsys, tmp_path, command):
     rng = np.random.default_rng(4)
