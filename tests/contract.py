@@ -113,11 +113,33 @@ def graph_of(model: Any) -> tuple[str, list[tuple[Any, ...]]]:
 
     from bayesjudge.compiled.fast import named, structure
 
-    data = {str(v.name): v for v in model.data_vars}
     logp, kept = model.logp(), named(model)  # made once: half of what this costs
-    read = set(ancestors([logp, *kept]))
-    values = [(name, np.asarray(v.get_value())) for name, v in data.items() if v in read]
-    return structure(model, logp, kept), [(name, v.shape, v.tobytes()) for name, v in values]
+    read = {v.name for v in ancestors([logp, *kept])}
+    values = [one for one in data_of(model) if one[0] in read]
+    return structure(model, logp, kept), values
+
+
+def data_of(model: Any) -> list[tuple[str, tuple[int, ...], bytes]]:
+    """Name, shape and values of all data of a model."""
+    values = [(str(v.name), np.asarray(v.get_value())) for v in model.data_vars]
+    return [(name, v.shape, v.tobytes()) for name, v in values]
+
+
+def is_other(model: Any, graph: tuple[str, list[tuple[Any, ...]]]) -> bool:
+    """Whether a model's graph is not this one.
+
+    If data that this one reads have other values it is not, and the model's log-density, two
+    thirds of the work, need not be made.
+    """
+    return not {*graph[1]} <= {*data_of(model)} or graph_of(model) != graph
+
+
+def in_python(inputs: Any, outputs: Any) -> Callable[..., Any]:
+    """A function of a graph as it stands, for a few calls: to rewrite it would take longer."""
+    from pytensor import function
+    from pytensor.compile.mode import Mode
+
+    return function(inputs, outputs, mode=Mode("py", None), on_unused_input="ignore")
 
 
 def items_and_likelihood(made: Any, spec: Any, data: Any) -> tuple[np.ndarray, np.ndarray, int]:
@@ -129,11 +151,10 @@ def items_and_likelihood(made: Any, spec: Any, data: Any) -> tuple[np.ndarray, n
     rng, totals = np.random.default_rng(2), []
     names = [str(v.name) for v in made.unobserved_RVs]
     values = made.replace_rvs_by_values([made[name] for name in names])
-    outputs = [*values, made.logp(vars=made.observed_RVs)]
-    run = made.compile_fn(outputs, mode="FAST_COMPILE", on_unused_input="ignore", point_fn=True)
+    run = in_python(made.value_vars, [*values, made.logp(vars=made.observed_RVs)])
     for _ in range(3):
         point = {k: v + rng.normal(0, 0.5, np.shape(v)) for k, v in made.initial_point().items()}
-        *drawn, likelihood = run(point)
+        *drawn, likelihood = run(*(point[str(v.name)] for v in made.value_vars))
         draws = xr.Dataset(
             {
                 name: (("chain", "draw", *made.named_vars_to_dims.get(name, ())), v[None, None])
@@ -153,8 +174,6 @@ def gaps_between(text: Any, form: Any, points: int = 3) -> tuple[np.ndarray, flo
 
     Two forms of one model differ by a constant, and agree in each variable.
     """
-    from pymc.pytensorf import rewrite_pregrad
-    from pytensor import function
     from pytensor.graph.replace import graph_replace
 
     # the text's variables, natural and as its own sampler would see them, from the form's
@@ -168,14 +187,9 @@ def gaps_between(text: Any, form: Any, points: int = 3) -> tuple[np.ndarray, flo
         values[text.rvs_to_values[v]] = graph_replace(inner, free, strict=False)
     derived = graph_replace(text.deterministics, free, strict=False) if text.deterministics else []
     density = graph_replace(text.logp(), values)
-    options = {"mode": "FAST_COMPILE", "on_unused_input": "ignore"}
-    run = function(
-        form.value_vars,
-        [rewrite_pregrad(density), form.logp(), *derived,
-         *(natural[v] for v in text.deterministics)],
-        **options,
-    )  # fmt: skip
-    moved_to = function(form.value_vars, list(values.values()), **options)
+    natural_derived = [natural[v] for v in text.deterministics]
+    run = in_python(form.value_vars, [density, form.logp(), *derived, *natural_derived])
+    moved_to = in_python(form.value_vars, list(values.values()))
     rng, start = np.random.default_rng(1), form.initial_point()
     shapes = [np.shape(start[str(v.name)]) for v in form.value_vars]
     ends = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]

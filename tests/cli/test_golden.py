@@ -3,22 +3,32 @@
 ``BAYESJUDGE_GOLDEN=write pytest tests/cli/test_golden.py`` writes them anew.
 """
 
+import functools
 import html
 import itertools
 import json
 import os
 import re
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pytest
-from commands import options_by_command
+from commands import options_by_command, run
 
 import bayesjudge as bj
 from bayesjudge.cli import main, output
+from bayesjudge.cli.options import Files, Shared
+from bayesjudge.cli.output import Story, present
 from bayesjudge.datasets import keep_labels, xstest
+from bayesjudge.render.json import to_json
+from bayesjudge.render.markdown import to_markdown
+from bayesjudge.render.page import Page
 
 GOLDEN = Path(__file__).parent / "golden"
 WRITE = os.environ.get("BAYESJUDGE_GOLDEN") == "write"
@@ -128,20 +138,70 @@ def folder(tmp_path_factory):
     return made
 
 
+class Shown(NamedTuple):
+    """What one run of a command showed, and of what it made that."""
+
+    screen: str
+    #: The file that it wrote, and the page, which another option writes in another format.
+    html: str
+    page: Page
+    #: What it told, as `present` takes it; and titles of pictures, with the results that they show.
+    told_of: list[tuple[Story, Shared]]
+    drawn: list[tuple[Page, Sequence[Any], list[str]]]
+
+    def text(self, form: str) -> str:
+        """The page as it is kept."""
+        if form == "txt":
+            return self.screen
+        page = replace(self.page, line=re.sub("--html=.*", FORMS[form], self.page.line))
+        if form == "md":
+            return to_markdown(page)
+        document = _rounded(json.loads(to_json(page)))
+        return json.dumps(document | {"bayesjudge": ""}, indent=1, ensure_ascii=False) + "\n"
+
+
+@pytest.fixture(scope="module")
+def shown(folder, tmp_path_factory):
+    """Run a command once, for all that is asked of what it shows."""
+
+    @functools.cache
+    def run_once(name):
+        told_of, drawn, pages = [], [], []
+        figures, page_of = output._figures, Story.page
+
+        def told(story, results, shared):
+            told_of.append((story, shared))
+            return page_of(story, results, shared)
+
+        def seen(page, results, story):
+            pictures = figures(page, results, story)
+            axes = [ax for figure in pictures.values() for ax in figure.axes]
+            titles = [" ".join(ax.get_title(loc="left").split()) for ax in axes]
+            drawn.append((page, results, titles))
+            return pictures
+
+        path = tmp_path_factory.mktemp(name) / "page.html"
+        token = output.COLLECTED.set(pages)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(folder)
+            patch.setattr(output, "_figures", seen)
+            patch.setattr(Story, "page", told)
+            code, screen, errors = run(
+                [*{**COMMANDS, **SCREENS, **PAGES}[name].split(), f"--html={path}"]
+            )
+        output.COLLECTED.reset(token)
+        assert code == 0 if name not in PAGES else code in {0, 1, 3}, errors
+        return Shown(screen, path.read_text(encoding="utf-8"), pages[-1], told_of, drawn)
+
+    return run_once
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "form"), [*itertools.product(COMMANDS, FORMS), *((name, "txt") for name in SCREENS)]
 )
-def test_output_is_the_one_that_is_kept(name, form, folder, monkeypatch, capsys):
-    monkeypatch.chdir(folder)
-    command = COMMANDS.get(name) or SCREENS[name]
-    assert main([*command.split(), *FORMS[form].split()]) == 0
-    out = capsys.readouterr().out
-    if form == "json":
-        document = _rounded(json.loads(out))
-        document["bayesjudge"] = ""
-        out = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
-    out = out.replace(f"bayesjudge {bj.__version__}", "bayesjudge")
+def test_output_is_the_one_that_is_kept(name, form, shown):
+    out = shown(name).text(form).replace(f"bayesjudge {bj.__version__}", "bayesjudge")
     kept = GOLDEN / f"{name}.{form}"
     if WRITE:
         kept.write_text(out, encoding="utf-8")
@@ -165,37 +225,23 @@ def test_every_command_that_answers_writes_a_page():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*COMMANDS, *SCREENS, *PAGES])
-def test_a_page_begins_as_the_screen_and_draws_what_is_quoted(
-    name, folder, monkeypatch, tmp_path, capsys
-):
+def test_a_page_begins_as_the_screen_and_draws_what_is_quoted(name, shown):
     """The first sentence has 25 words at most; no picture names a method that is not quoted."""
-    monkeypatch.chdir(folder)
-    named, titles, figures = {}, [], output._figures
-
-    def drawn(page, results, story):
-        pictures = figures(page, results, story)
-        quoted = page.answer.quoted.method
-        named[True] = {quoted.title, quoted.brief}
-        methods = {name for one in results for name in (one.method.title, one.method.brief)}
-        named[False] = methods - named[True]
-        for figure in pictures.values():
-            titles.extend(" ".join(ax.get_title(loc="left").split()) for ax in figure.axes)
-        return pictures
-
-    monkeypatch.setattr(output, "_figures", drawn)
-    command = {**COMMANDS, **SCREENS, **PAGES}[name].split()
-    assert main([*command, "--html", str(tmp_path / "page.html")]) in {0, 1, 3}
-    heading = re.search("<h1>(.*?)</h1>", (tmp_path / "page.html").read_text(encoding="utf-8"))
+    made = shown(name)
+    heading = re.search("<h1>(.*?)</h1>", made.html)
     first = " ".join(html.unescape(heading[1]).split())
-    assert " ".join(capsys.readouterr().out.split()).startswith(first)
+    assert " ".join(made.screen.split()).startswith(first)
     assert len(first.split()) <= 25
     assert not re.search(r"[.?!] [A-Z']", first)
-    assert titles or name not in COMMANDS
-    for title in titles:
-        left = title
-        for quoted in sorted(named[True], key=len, reverse=True):
-            left = left.replace(quoted, "")  # the name of another may be a part of it
-        assert [other for other in named[False] if other in left] == [], title
+    assert name not in COMMANDS or any(titles for _, _, titles in made.drawn)
+    for page, results, titles in made.drawn:
+        quoted = {page.answer.quoted.method.title, page.answer.quoted.method.brief}
+        methods = {name for one in results for name in (one.method.title, one.method.brief)}
+        for title in titles:
+            left = title
+            for words in sorted(quoted, key=len, reverse=True):
+                left = left.replace(words, "")  # the name of another may be a part of it
+            assert [other for other in methods - quoted if other in left] == [], title
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -226,16 +272,23 @@ def at_a_terminal(columns, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("columns", [60, 80])
-def test_no_line_is_wider_than_the_terminal(columns, folder, monkeypatch, capsys):
+def test_no_line_is_wider_than_the_terminal(columns, folder, shown, monkeypatch, capsys):
+    stories = [(name, *one) for name in COMMANDS for one in shown(name).told_of[:1]]
+    assert {name for name, *_ in stories} == {*COMMANDS}
     monkeypatch.chdir(folder)
     at_a_terminal(columns, monkeypatch)
-    gate = f"gate one.csv {LABELS} --at-least 0.5"
-    screens = [*COMMANDS.values(), COMMANDS["panel"] + " --details", gate, "explain", "explain icc"]
-    for command in screens:
-        main(command.split())
+    screens = {
+        (name, details): partial(present, story, replace(shared, files=Files(), details=details))
+        for name, story, shared in stories
+        for details in [False, True][: 1 + (name == "panel")]
+    }
+    for command in (f"gate one.csv {LABELS} --at-least 0.5", "explain", "explain icc"):
+        screens[command] = partial(main, command.split())
+    for name, show in screens.items():
+        show()
         lines = re.sub("\x1b\\[[0-9;]*m", "", capsys.readouterr().out).splitlines()
         assert lines
-        assert [line for line in lines if len(line) > columns] == [], command
+        assert [line for line in lines if len(line) > columns] == [], name
 
 
 def _rounded(value):
