@@ -14,14 +14,18 @@ from scipy import stats
 
 import bayesjudge as bj
 from bayesjudge.bias.certificates import bounds
+from bayesjudge.cli.shapes.of_leaderboard import matches
 from bayesjudge.cli.shapes.table import Column, Table
 from bayesjudge.core.counting import draw_patterns
 from bayesjudge.core.distributions import log_dirichlet
 from bayesjudge.core.draws import tabulate_contrasts, tabulate_ranks
 from bayesjudge.decide import needs
 from bayesjudge.judge import selection
-from bayesjudge.leaderboard.likelihood import inverse_of
+from bayesjudge.judge.trust import THRESHOLDS, _Traffic
+from bayesjudge.lab.coverage import merged
+from bayesjudge.leaderboard.likelihood import climb, inverse_of
 from bayesjudge.leaderboard.model import derived
+from bayesjudge.leaderboard.pairings import next_pairings
 from bayesjudge.panel import checks
 from bayesjudge.prevalence import budget
 from bayesjudge.ratings._gibbs import profile_of
@@ -32,6 +36,7 @@ from bayesjudge.repeats import confidence_sequence, mean_interval
 from bayesjudge.truth.by_item import Clusters, best_weight, independent_weight
 from bayesjudge.truth.patterns import Patterns
 from bayesjudge.truth.quadrature import Piece, mixed_curvature, shares_at
+from bayesjudge.verdicts.selection import _between_labels
 
 P = bj.prevalence
 
@@ -508,3 +513,188 @@ def test_why_a_span_has_no_score_is_cut_after_300_signs():
     row = {"id": 1, "x_score": {}, "x_execution_details": {"exceptions": ["e" * 1000 + "\nmore"]}}
     (grade,) = _wide(row, ["x"], 0)
     assert grade.failure == 300 * "e"
+
+
+# Fields beside an estimate, each by a loop over rows of unequal designs -----------------------
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_how_many_labels_people_share_is_counted_item_by_item(seed):
+    """Three people, some of whom said nothing, and items that were adjudicated."""
+    rng = np.random.default_rng(seed)
+    said = rng.choice([0.0, 1.0, np.nan], (40, 3), p=[0.3, 0.3, 0.4])
+    rows = pd.DataFrame(said, columns=["a", "b", "c"]).assign(verdict=rng.integers(0, 2, 40))
+    counts = P.people.PeopleCounts.from_frame(rows, truth=["a", "b", "c"], calibration="random")
+    each = [row[~np.isnan(row)] for row in said]
+    pairs = [pair for row in each for pair in itertools.combinations(row, 2)]
+    agree = sum(x == y for x, y in pairs)
+    assert counts.labelled_n == sum(len(row) > 0 for row in each)
+    assert counts.test_n == sum(len(row) == 0 for row in each)
+    assert counts.shared_n == counts.checked_n == sum(len(row) > 1 for row in each)
+    assert counts.pairs == (len(pairs), agree)
+    assert counts.agreement == agree / len(pairs)
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_rows_of_a_system_are_worth_what_those_of_what_most_people_said_are(tied):
+    """Two people, unequal repeats; half of them say that a row of a tie passes."""
+    rng = np.random.default_rng(3)
+    item = np.repeat(np.arange(60), rng.integers(1, 5, 60))
+    good = rng.random(60)[item] < 0.6
+    rows = pd.DataFrame({"item": item, "system": np.where(item % 3, "x", "y")})
+    rows["verdict"] = np.where(rng.random(len(item)) < 0.8, good, ~good).astype(int)
+    wrong = rng.random((2, len(item))) < (0.3 if tied else 0.0)
+    rows["a"], rows["b"] = np.where(item < 30, good ^ wrong, np.nan)
+    how = {"item": "item", "repeats": "system", "by": "system", "calibration": "random"}
+    counts = P.people.PeopleCounts.from_frame(rows, truth=["a", "b"], **how)
+    rows["most"] = rows[["a", "b"]].mean(axis=1).ge(0.5).where(rows["a"].notna()).astype(float)
+    items = P.items.Items.from_frame(rows, truth="most", **how)
+    for name, effect in zip(counts.systems, counts.design_effects, strict=True):
+        worth = P.items.effective.counts_of(items, name, 0.95)
+        n = (rows["system"] == name).sum()
+        assert effect == pytest.approx(n / (np.sum(worth.test_n) + np.sum(worth.labelled_n)))
+
+
+def test_the_error_of_a_change_is_that_of_means_of_items_of_unequal_numbers():
+    """Two imaginary items beside them, on which the change is as large as can be, either way."""
+    rng = np.random.default_rng(4)
+    rows = pd.DataFrame({"item": np.repeat(np.arange(20), rng.integers(1, 4, 20))})
+    rows["system"] = rows.groupby("item").cumcount().map("abc".__getitem__)
+    old, new = (rows.assign(verdict=rng.integers(0, 2, len(rows))) for _ in range(2))
+    made = bj.decide.drift(old, new, by="system", ci_prob=0.9)
+    gaps = (new["verdict"] - old["verdict"]).groupby(rows["item"]).agg(list).tolist()
+    each = len(rows) / 20
+    sums, sizes = [*map(sum, gaps), each, -each], [*map(len, gaps), each, each]
+    centre = sum(sums) / sum(sizes)
+    off = [(total - centre * size) ** 2 for total, size in zip(sums, sizes, strict=True)]
+    error = np.sqrt(sum(off) * 22 / 21) / sum(sizes)
+    assert made.error == pytest.approx(error)
+    row = made.estimate["pass_rate_change"]
+    assert row.value == pytest.approx(np.mean(new["verdict"] - old["verdict"]))
+    assert_allclose((row.low, row.high), centre + np.array([-1, 1]) * stats.t(21).ppf(0.95) * error)
+
+
+@pytest.mark.parametrize("form", ["by_judge", "corrected", "from_truths", "paired"])
+def test_the_error_of_chances_by_task_is_that_of_tables_without_one_task(form):
+    """The jackknife: the same question asked again of all other tasks, unequally tried."""
+    rows = bj.attempts.simulate(tasks=12, random_seed=5)
+    rng = np.random.default_rng(5)
+    rows = rows[rng.random(len(rows)) < 0.9]
+    function = getattr(bj.attempts, form)
+
+    def ask(table):
+        data = bj.attempts.Attempts.from_frame(table, by="system", calibration="random", k=[1, 2])
+        found = function(data, ci_prob=0.9)
+        return {(q, *at.values()): row for q, at, row in found.rows()}
+
+    whole, tasks = ask(rows), sorted(set(rows["task"]))
+    without = [ask(rows[rows["task"] != task]) for task in tasks]
+    for key, row in whole.items():
+        each = np.array([other[key].value for other in without])
+        error = np.sqrt((len(each) - 1) / len(each) * ((each - each.mean()) ** 2).sum())
+        assert error > 0
+        t = stats.t(len(each) - 1).ppf(0.95)
+        if form == "paired":
+            ends = np.clip([row.value - t * error, row.value + t * error], -1, 1)
+        elif form == "from_truths":  # fewer tasks have as many truths
+            continue
+        else:  # Wilson's, of as many tasks as the error is worth
+            worth = t**2 / (row.value * (1 - row.value) / error**2)
+            ends = np.sort(np.roots([1 + worth, -(2 * row.value + worth), row.value**2]))
+        assert_allclose((row.low, row.high), ends, rtol=1e-6)
+
+
+# What drawn mutants of seed 20261128 left standing ------------------------------------------------
+
+
+def test_the_first_battle_is_that_which_narrows_the_gaps_to_the_best_the_most(monkeypatch):
+    """By the posterior's covariance itself, before and after one battle of each pair."""
+    rng = np.random.default_rng(8)
+    root = rng.normal(size=(4, 4)) * np.array([[0.1], [0.3], [1.0], [2.0]])
+    strength = rng.normal(size=(4000, 4)) @ root.T + [0.9, 0.8, 0.3, 0.0]
+    fit = SimpleNamespace(
+        draws=lambda _: strength,
+        idata={"posterior": {}},
+        data=SimpleNamespace(systems=[*"abcd"], counted=lambda _: np.zeros((4, 4, 3))),
+    )
+    monkeypatch.setattr("bayesjudge.leaderboard.pairings.MOST", 1)
+    plan = next_pairings(fit, probability=0.999)
+    assert plan.pairs["battles"].sum() == 1
+    mean, cov = strength.mean(axis=0), np.cov(strength.T)
+    top = mean.argmax()
+    others = [i for i in range(4) if i != top]
+    weight = (strength[:, others] > strength[:, [top]]).mean(axis=0) + 1e-4
+    gains = {}
+    for i, j in itertools.combinations(range(4), 2):
+        x = np.eye(4)[i] - np.eye(4)[j]
+        win = 1 / (1 + np.exp(-(x @ mean)))
+        after = np.linalg.inv(np.linalg.inv(cov) + win * (1 - win) * np.outer(x, x))
+        contrasts = [np.eye(4)[top] - np.eye(4)[k] for k in others]
+        gains["abcd"[i], "abcd"[j]] = sum(
+            w * (1 - c @ after @ c / (c @ cov @ c)) for w, c in zip(weight, contrasts, strict=True)
+        )
+    best = max(gains, key=gains.__getitem__)
+    battles = plan.pairs.set_index(["first", "second"])["battles"]
+    assert {*battles.idxmax()} == {*best}
+
+
+def test_a_step_that_is_twenty_times_too_long_is_halved_until_it_leads_upwards():
+    found = climb(
+        np.array([0.4, -0.7]),
+        lambda x: -float(x @ x),
+        lambda x: (-2 * x, 0.1 * np.eye(2)),
+        close=1e-6,
+    )
+    assert_allclose(found, 0, atol=1e-3)
+
+
+def test_thresholds_lie_where_each_part_of_the_traffic_ends():
+    rng = np.random.default_rng(2)
+    every = np.sort(rng.normal(size=400))[::-1]
+    weight = rng.integers(1, 9, 400)
+    traffic = _Traffic(every, weight)
+    parts = weight.sum() * np.arange(1, THRESHOLDS + 1) / THRESHOLDS
+    cuts = {every[np.flatnonzero(weight.cumsum() >= part - 1e-6)[0]] for part in parts}
+    assert_allclose(traffic.cuts, sorted(cuts, reverse=True))
+    assert_allclose(traffic.beyond, [weight[every >= cut].sum() for cut in traffic.cuts])
+
+
+def test_numbers_of_few_labels_are_one_class_and_empty_cells_another():
+    number = np.array([3.0, 1.0, 2.0, np.nan, 5.0, 4.0])
+    classes = _between_labels(number, np.array([True, False, True, False, True, False]), 10)
+    assert classes.tolist() == [0, 0, 0, 1, 0, 0]
+
+
+def test_tallies_of_runs_add_up():
+    one = {"calls": 3, "refused": 1, "cautions": {"a": 2}, "sums": {"x": np.arange(11.0)}}
+    found = merged([one, one])
+    assert (found["calls"], found["refused"], found["cautions"]) == (6, 2, {"a": 4})
+    assert_allclose(found["sums"]["x"], 2 * np.arange(11.0))
+
+
+def test_an_attempt_may_cost_nothing():
+    cells = np.ones((3, 1, 3, 2), int)
+    given = (cells, [*"abc"], ["agent"], "random")
+    data = bj.attempts.Attempts(*given, cost=np.zeros((3, 1)))
+    assert data.cost.sum() == 0
+    with refused(subject="attempts.Attempts"):
+        bj.attempts.Attempts(*given, cost=np.full((3, 1), -1e-9))
+
+
+@pytest.mark.parametrize("names", [("model_a", "model_b"), ("model_b", "model_a")])
+def test_a_winner_may_be_named_that_only_ever_has_one_place(names):
+    rows = dict(zip(names, ([*"xxxxxx"], [*"yzyzyz"]), strict=True)) | {"better": [*"xxxxyz"]}
+    (match,) = matches(Table({name: rows[name] for name in ("model_a", "model_b", "better")}))
+    assert "better" in str(match)
+
+
+def test_one_person_more_than_half_is_most_and_half_is_a_tie():
+    from bayesjudge.prevalence.people.model import most_of
+
+    rates = np.array([0.9, 0.6, 0.7])
+    for n in (1, 2, 3):
+        chance = 0.0
+        for said in itertools.product((0, 1), repeat=n):
+            p = np.prod([r if s else 1 - r for r, s in zip(rates[:n], said, strict=True)])
+            chance += p * (1.0 if 2 * sum(said) > n else 0.5 if 2 * sum(said) == n else 0.0)
+        assert most_of(rates[:n], n, np) == pytest.approx(chance)

@@ -42,11 +42,10 @@ class Executed(NamedTuple):
         stored = json.loads(path.read_text())
         return cls([tuple(one) for one in stored["tests"]], stored["lines"])
 
-    def running(self, file: str, first: int, last: int) -> list[int]:
-        """Tests that run one of these lines; if none is known to, those that run the file."""
+    def running(self, file: str, first: int = 0, last: int = sys.maxsize) -> list[int]:
+        """Tests that run one of these lines, of the whole file by default."""
         by_line = self.lines.get(file, {})
-        found = {i for line in range(first, last + 1) for i in by_line.get(str(line), ())}
-        found = found or {i for tests in by_line.values() for i in tests}
+        found = {i for line, tests in by_line.items() if first <= int(line) <= last for i in tests}
         return sorted(i for i in found if self.tests[i][2] != FAILED)
 
 
