@@ -217,8 +217,8 @@ def _of_json(listed: Iterable[dict[str, Any]]) -> list[str]:
 @relation
 def intervals_are_nested(one: Module, table: Any, read: Read, made: Made) -> Iterator[str]:
     """An interval of a lower level lies in one of a higher level."""
-    levels = [forms(one, read, table, ci_prob=level) for level in (0.5, 0.9, 0.999)]
-    for inner, outer in itertools.pairwise(levels):
+    least, most = (forms(one, read, table, ci_prob=level) for level in (0.5, 0.999))
+    for inner, outer in itertools.pairwise([least, made, most]):
         narrow, wide = entries(inner), entries(outer)
         for entry in narrow.keys() & wide.keys():
             (_, low, high), (_, lowest, highest) = narrow[entry], wide[entry]

@@ -136,6 +136,8 @@ def _labels(counts: Counts, value: float, threshold: float, probability: float) 
         return chance_to_pass(at_least, int(m), **how) - PLANNED
 
     most = total - 1 if same else 100 * int(counts.labelled_n)
+    if not same and spare(most) < 0:  # the judge's items are the limit: no search finds another
+        return np.inf
     return float(fewest(spare, int(counts.labelled_n), most, part=PRECISION))
 
 

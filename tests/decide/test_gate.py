@@ -768,13 +768,14 @@ def test_the_plugin_passes_fails_and_skips_with_the_reason(pytester):
             "*would decide*",
         ]
     )
-    result = pytester.runpytest_subprocess(*PLUGIN, "--gate-unknown", "fail")
+    # once in a process of its own; the options in this one
+    result = pytester.runpytest_inprocess(*PLUGIN, "--gate-unknown", "fail")
     result.assert_outcomes(passed=1, failed=2)
-    result = pytester.runpytest_subprocess(*PLUGIN, "--gate-unknown", "pass")
+    result = pytester.runpytest_inprocess(*PLUGIN, "--gate-unknown", "pass")
     result.assert_outcomes(passed=2, failed=1)
     pytester.makepyfile(VOID)
     for unknown in ("skip", "pass"):
-        result = pytester.runpytest_subprocess(*PLUGIN, "--gate-unknown", unknown)
+        result = pytester.runpytest_inprocess(*PLUGIN, "--gate-unknown", unknown)
         result.assert_outcomes(failed=1)
 
 
