@@ -45,7 +45,8 @@ def modules():
     Each has a file ``tests/<module>/contract_<name>.py`` with a `Module` called ``CONTRACT``.
     """
     found = sorted(Path(__file__).parent.glob("*/contract_*.py"))
-    return [runpy.run_path(str(path))["CONTRACT"] for path in found]
+    contracts = [runpy.run_path(str(path))["CONTRACT"] for path in found]
+    return [one._replace(models=functools.cache(one.models)) for one in contracts]
 
 
 def __getattr__(name):

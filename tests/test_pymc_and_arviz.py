@@ -372,7 +372,7 @@ def test_priors_by_system_move_the_quantities_of_that_system():
     assert abs(moved.loc["prevalence[b]", "to_flat"]) > 0.1 > abs(moved.loc[rows[0], "to_flat"])
 
 
-def test_large_data_have_fewer_replicates_and_no_log_likelihood(monkeypatch):
+def test_large_data_have_fewer_replicates_and_no_log_likelihood(monkeypatch, uncompiled):
     counts = bj.prevalence.Counts(60, 40, 9, 7, 8, 5, calibration="random")
     fit = bj.prevalence.fit(counts, random_seed=1)
     monkeypatch.setattr(predictive, "MOST_NUMBERS", 5000)  # four counts of 4,000 draws are 16,000

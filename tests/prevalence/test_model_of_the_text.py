@@ -107,7 +107,7 @@ def restricted_means(first, second, n=400_000):
         pytest.param((B.jeffreys(), B(2, 3)), None, id="unlike"),
     ],
 )
-def test_prior_draws_respect_the_restriction(priors, expected):
+def test_prior_draws_respect_the_restriction(priors, expected, uncompiled):
     """What gave a sensitivity of .745 whatever the prior."""
     model = P.ErrorRates(sensitivity=priors[0], specificity=priors[1])
     made = P.build_model(several("by_truth"), model)
