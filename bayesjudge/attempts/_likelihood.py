@@ -34,6 +34,9 @@ from bayesjudge.verdicts.reading import BAD, GOOD
 PLAIN = np.array([[BAD], [GOOD], [MISSING]])
 #: Nodes of the rule over the difficulty that agents share.
 NODES = 21
+#: What a term takes, in numbers of a node, and numbers that one draw's density may go through: all
+#: draws of the exact posterior then take a minute.
+TERM, MOST_NUMBERS = 6, 100_000
 #: Logarithm of an impossible factor: its exponential is 0, and it has a gradient.
 IMPOSSIBLE = -1e4
 #: Verdicts, as the last axis of cells has them.
@@ -182,6 +185,19 @@ class Tasks(NamedTuple):
         )
 
 
+def can_be_weighed(cells: np.ndarray, kinds: np.ndarray) -> bool:
+    """Whether tasks have few enough distinct ones, and terms, for a density of all of them."""
+    places, terms = [], 0
+    free = cells[:, :, kinds[:, 0] == MISSING].reshape(*cells.shape[:2], -1)
+    for s, of_agent in enumerate(np.moveaxis(cells, 1, 0)):
+        first, place = distinct(of_agent.reshape(len(of_agent), -1))
+        terms += int(np.prod(free[first, s] + 1.0, axis=1).sum())
+        places.append(place)
+    patterns = len(distinct(np.column_stack(places))[0])
+    nodes = NODES if len(places) > 1 else 1
+    return TERM * terms + patterns * len(places) * nodes <= MOST_NUMBERS
+
+
 def log_binomial(n: Any, k: np.ndarray) -> np.ndarray:
     """Logarithms of binomial coefficients."""
     return np.asarray(_log_factorial(np.asarray(n)) - _log_factorial(k) - _log_factorial(n - k))
@@ -232,7 +248,8 @@ def log_likelihood(tasks: Tasks, values: Values) -> np.ndarray:
     """Log-likelihood of the tasks at draws of the parameters, shape (n_draws,)."""
     n = len(values["prevalence"])
     nodes = NODES if len(tasks.terms) > 1 else 1
-    size = max(max(len(agent.task), len(agent.alike) * nodes) for agent in tasks.terms)
+    sizes = [max(len(agent.task), len(agent.alike) * nodes) for agent in tasks.terms]
+    size = max(*sizes, len(tasks.times) * nodes)
     each = max(1, LARGEST // size)
     parts = [
         {name: value[begin : begin + each] for name, value in values.items()}
@@ -255,7 +272,8 @@ def by_pattern(tasks: Tasks, values: Values, xp: Any = np) -> Any:
     )
     logs = xp.stack([good_passes, good_fails, bad_passes, bad_fails])
     again = values["persistence"][:, None]
-    joint: Any = 0.0
+    joint: Any = 1.0
+    scale: Any = 0.0
     for s, terms in enumerate(tasks.terms):
         of_agent = logs[..., s].T
         alone = of_agent @ terms.verdicts.T + xp.log1p(-again)
@@ -277,9 +295,12 @@ def by_pattern(tasks: Tasks, values: Values, xp: Any = np) -> Any:
         of_verdicts = _summed(xp.exp(verdicts), len(terms.task), first, xp)[:, None]
         tasks_at = np.flatnonzero(np.diff(terms.task[first], prepend=-1))
         summed = _summed(of_verdicts * chance[..., place], len(first), tasks_at, xp)
-        joint = joint + xp.log(xp.maximum(summed, 1e-300))[..., tasks.of[:, s]]
-    top = joint.max(axis=1, keepdims=True)
-    return top[:, 0] + xp.log((weights[:, None] * xp.exp(joint - top)).sum(axis=1))
+        # nodes come last, so that a pattern reads a row, and the highest is 1: no logarithm of each
+        rows = xp.maximum(summed, 1e-300).swapaxes(1, 2)
+        top = rows.max(axis=2, keepdims=True)
+        joint = joint * xp.take(rows / top, tasks.of[:, s], axis=1)
+        scale = scale + xp.take(xp.log(top[..., 0]), tasks.of[:, s], axis=1)
+    return scale + xp.log(xp.maximum(joint @ weights, 1e-300))
 
 
 def _logs(share: Any, xp: Any) -> tuple[Any, Any]:

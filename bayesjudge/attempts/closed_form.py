@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
@@ -159,7 +160,14 @@ def corrected(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:
     0.583
     """
     assumed = (attempts.design.assumption, INDEPENDENT_ERRORS)
-    return _estimate(attempts, methods.CORRECTED_TRIES, _corrected, ci_prob, assumed)
+    estimate = _estimate(attempts, methods.CORRECTED_TRIES, _corrected, ci_prob, assumed)
+    return replace(estimate, cautions=(*estimate.cautions, *too_many(attempts)))
+
+
+def too_many(attempts: Attempts) -> tuple[Caution, ...]:
+    """Whether tasks are too many for the model, whose judge may repeat its errors."""
+    many = Caution.of("no-quadrature", "many-attempts", tasks=len(attempts.tasks))
+    return () if attempts.can_be_weighed else (many,)
 
 
 def paired(attempts: Attempts, *, ci_prob: float = 0.95) -> Estimate:

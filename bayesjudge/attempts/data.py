@@ -15,7 +15,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from bayesjudge.attempts._likelihood import PLAIN
+from bayesjudge.attempts._likelihood import PLAIN, can_be_weighed
 from bayesjudge.core.counting import distinct
 from bayesjudge.core.errors import Problem, checking, expect
 from bayesjudge.core.label_design import LabelDesign, design_of
@@ -229,6 +229,11 @@ class Attempts(View):
     def tries(self) -> np.ndarray:
         """Attempts by task and agent."""
         return np.asarray(self.cells.sum(axis=(2, 3)))
+
+    @cached_property
+    def can_be_weighed(self) -> bool:
+        """Whether distinct tasks are few enough for the model; `closed_forms` take any number."""
+        return can_be_weighed(self.states, self.kinds)
 
     @property
     def paired(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations, product
 from typing import Any
 
@@ -19,7 +20,7 @@ from bayesjudge.attempts._likelihood import (
     said_by_people,
     success,
 )
-from bayesjudge.attempts.closed_form import CHANCES
+from bayesjudge.attempts.closed_form import CHANCES, too_many
 from bayesjudge.attempts.data import Attempts
 from bayesjudge.attempts.model import OF_SYSTEM, PersistentErrors, suited
 from bayesjudge.core import methods
@@ -203,8 +204,8 @@ class Posterior:
         return (draws.mean(), *summarise_interval(draws, ci_prob, interval))
 
     def _failed(self) -> tuple[Caution, ...]:
-        failed = Caution.of("no-quadrature", "attempts", n=self.effective)
-        return () if self.holds else (failed,)
+        poor = Caution.of("no-quadrature", "attempts", n=self.effective)
+        return () if self.holds else too_many(self.attempts) or (poor,)
 
     def _rests_on_persistence(self) -> tuple[Caution, ...]:
         """How far pass^k moves with the persistence, if labels do not tell it."""
@@ -239,7 +240,8 @@ def exact(
         4,000 draws. Mode and curvature on the scale of normal quantiles make a Student proposal,
         rounds of importance sampling adapt it, the last is resampled. If its weights are worth
         fewer than 300 draws, the estimate is ``nan`` with the caution ``no-quadrature``: `fit`
-        samples.
+        samples. So it is, at once, if distinct tasks are too many to weigh (about 1,200 that four
+        agents share, and far more of one agent; `fit` refuses them): `closed_forms` answer.
 
     Raises
     ------
@@ -259,16 +261,18 @@ def exact(
     True
     """
     density = _Density(attempts, suited(attempts, model, "exact"))
+    if not attempts.can_be_weighed:
+        return Posterior(density.values(np.zeros((1, density.size)))[0], attempts, density.model, 0)
     centre, root = _mode(density)
     points = weights = np.zeros(0)
     for n in (*ROUNDS, *ROUNDS[-1:] * AGAIN):
         points, weights = weighed_points(density, centre, root, n, random_seed)
         if n == ROUNDS[-1] and (weights**2).sum() < 1 / ENOUGH:
             break
-        if np.count_nonzero(weights) < 2:
-            break  # the proposal is nowhere near
         held = np.minimum(weights, 10 / n)  # one weight does not decide the next proposal
         held /= held.sum()
+        if (held**2).sum() > 1 / 2:
+            break  # the proposal is nowhere near: two points have no covariance to go on with
         centre = held @ points
         spread = np.cov(points.T, aweights=held).reshape(len(centre), -1)
         root = _root(spread, 1 / (held**2).sum())
@@ -282,8 +286,7 @@ class _Density:
     """Log posterior density of points on the scale of normal quantiles, several at once."""
 
     def __init__(self, attempts: Attempts, model: PersistentErrors):
-        self.model = model
-        self.tasks = Tasks.of_cells(attempts.states, attempts.design.same_items, attempts.kinds)
+        self.model, self.attempts = model, attempts
         priors = {
             name: model._prior_of(name, attempts)
             for name in ("prevalence", "sensitivity", "specificity")
@@ -300,6 +303,12 @@ class _Density:
             priors["shared_difficulty"] = np.array([tuple(model.shared_difficulty)])
         self.priors, self.systems = priors, systems
         self.size = sum(map(len, priors.values()))
+
+    @cached_property
+    def tasks(self) -> Tasks:
+        """Distinct tasks with their terms."""
+        data = self.attempts
+        return Tasks.of_cells(data.states, data.design.same_items, data.kinds)
 
     def values(self, points: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """Parameters at points, and the log density of the prior with the change of variables.
@@ -354,14 +363,13 @@ def _mode(density: _Density) -> tuple[np.ndarray, np.ndarray]:
     start = np.repeat([0.9 * (name in of_rates) for name in density.priors], sizes)
     top = minimize(slope, start, jac=True, method="BFGS", options={"maxiter": 200}).x
     wide = 1e-2
-    corners = [
-        top + wide * (s * u + t * v) for u in unit for v in unit for s in (1, -1) for t in (1, -1)
-    ]
-    heights = density(np.array(corners)).reshape(density.size, density.size, 2, 2)
-    bend = (heights[..., 0, 0] - heights[..., 0, 1] - heights[..., 1, 0] + heights[..., 1, 1]) / (
-        4 * wide**2
-    )
-    values, vectors = np.linalg.eigh(-(bend + bend.T) / 2)
+    first, second = np.tril_indices(density.size)
+    signs = wide * np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
+    corners = top + signs[:, :1, None] * unit[first] + signs[:, 1:, None] * unit[second]
+    heights = density(corners.reshape(-1, density.size)).reshape(4, -1)
+    bend = np.zeros((density.size, density.size))
+    bend[first, second] = (heights[0] - heights[1] - heights[2] + heights[3]) / (4 * wide**2)
+    values, vectors = np.linalg.eigh(-bend)  # which reads the lower half
     # a direction in which the density hardly bends is no wider than quantiles of flat priors are
     spread = vectors @ np.diag(1 / np.maximum(values, 0.4)) @ vectors.T
     return top, _root(spread, np.inf)

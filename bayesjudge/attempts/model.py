@@ -178,6 +178,7 @@ class PersistentErrors(BayesianModel):
         from bayesjudge.truth.components import Apart, BetaShares, RateErrors, prior_data
         from bayesjudge.truth.likelihood import observe_counts
 
+        expect("PersistentErrors", data.can_be_weighed, "many-tasks", tasks=len(data.tasks))
         dim = "system" if len(data.systems) > 1 else None
         rates = self.sensitivity, self.specificity, True
         tells = data.design.same_items

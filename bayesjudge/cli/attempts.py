@@ -131,7 +131,7 @@ def attempts(
         draw=_draw,
         source=source,
         inputs={"attempts": repr(data), "model": model._words_for(data)},
-        waits=not posterior.holds,
+        waits=not posterior.holds and data.can_be_weighed,
     )
     present(story, shared)
     return EXIT_CODES[outcome]

@@ -16,7 +16,14 @@ import bayesjudge as bj
 from bayesjudge import attempts as module
 from bayesjudge import datasets
 from bayesjudge.attempts import Attempts, PersistentErrors
-from bayesjudge.attempts._likelihood import PLAIN, Tasks, by_pattern, chances, log_likelihood
+from bayesjudge.attempts._likelihood import (
+    PLAIN,
+    Tasks,
+    by_pattern,
+    can_be_weighed,
+    chances,
+    log_likelihood,
+)
 from bayesjudge.attempts.closed_form import _corrected, _rates, _sums, unbiased
 from bayesjudge.core import methods
 
@@ -335,6 +342,56 @@ def test_draws_that_are_worth_little_have_no_number():
     assert "better" not in str(module.answer(poor, module.by_judge(data)))
     with pytest.raises(bj.InputError, match="worth 10 draws"):
         module.tasks_needed(poor, k=4, half_width=0.1)
+
+
+def test_one_point_with_all_weight_is_no_answer(monkeypatch):
+    def weighed(density, centre, root, n, seed):
+        weights = np.full(n, 1e-30)
+        weights[7] = 1.0
+        return centre + np.zeros((n, len(centre))), weights
+
+    monkeypatch.setitem(module.exact.__globals__, "weighed_points", weighed)
+    posterior = module.exact(of_cells(CELLS))
+    assert not posterior.holds
+    assert np.isnan(posterior.estimate()["pass_hat_k", 1].value)
+
+
+def many():
+    """Verdicts of 68 can be shared out in 1,190 ways at most: of 30 such tasks too many terms."""
+    passes = np.arange(19, 49)
+    cells = np.tile([[5, 1], [1, 5], [68, 0]], (30, 1, 1))
+    cells[:, 2] = np.column_stack([68 - passes, passes])
+    return of_cells(cells, k=(1, 4))
+
+
+def test_tasks_that_differ_too_much_are_left_to_closed_forms():
+    data = many()
+    posterior = module.exact(data)
+    assert not posterior.holds
+    assert not data.can_be_weighed
+    of_model, of_form = posterior.estimate(), module.corrected(data)
+    assert np.isnan(of_model["pass_hat_k", 4].value)
+    for made in (of_model, of_form):
+        (told,) = (one for one in made.cautions if one.id == "no-quadrature")
+        assert told.numbers == {"tasks": 30}
+    assert module.answer(*module.closed_forms(data), of_model).known
+    with refused(30, id="many-tasks"):
+        module.fit(data)
+    fewer = of_cells(data.cells[:5, 0], k=(1, 4))
+    assert fewer.can_be_weighed
+    assert not [one for one in module.corrected(fewer).cautions if one.id == "no-quadrature"]
+
+
+@pytest.mark.parametrize("agents", [1, 2])
+def test_numbers_of_a_density_are_counted_before_they_are_made(agents, monkeypatch):
+    data = Attempts.from_frame(module.simulate(prevalence=(0.6, 0.4)[:agents], random_seed=1),
+                               calibration="random", by="system")  # fmt: skip
+    tasks = Tasks.of_cells(data.states, True)
+    numbers = 6 * sum(len(one.task) for one in tasks.terms)
+    numbers += len(tasks.times) * agents * (21 if agents > 1 else 1)
+    for most, few in ((numbers, True), (numbers - 1, False)):
+        monkeypatch.setattr("bayesjudge.attempts._likelihood.MOST_NUMBERS", most)
+        assert can_be_weighed(data.states, PLAIN) is few
 
 
 @pytest.mark.slow

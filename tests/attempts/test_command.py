@@ -50,6 +50,25 @@ def test_command_says_what_the_module_says(runs, capsys):
     assert len(told["plan"]) == 6
 
 
+def test_too_many_tasks_are_answered_by_a_formula_that_says_so(tmp_path, capsys):
+    table = attempts.simulate(tasks=40, attempts=60, labels=20, random_seed=1)
+    table.to_csv(path := tmp_path / "runs.csv", index=False)
+    asked = (
+        "--by",
+        "system",
+        "--verdict",
+        "verdict",
+        "--truth",
+        "truth",
+        "--calibration",
+        "random",
+    )
+    code, told = answered(capsys, "attempts", path, *asked)  # nothing is sampled
+    assert code == 0
+    assert told["answer"]["known"]
+    assert "no-quadrature" in [one["id"] for one in told["cautions"]]
+
+
 def test_the_better_agent_stands_first_in_a_difference(runs, tmp_path, capsys):
     table = pd.read_csv(runs)
     table["agent"] = table["agent"].map({"agent 1": "z", "agent 2": "a"})
