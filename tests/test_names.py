@@ -1,6 +1,7 @@
 """Columns may be called anything, the code's own words included; names say what they hold."""
 
 import re
+from contextlib import contextmanager
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
@@ -43,6 +44,26 @@ def misread(one, names, every):
         if wrong:
             found[tuple(name_of.items())] = wrong[:2]
     return found
+
+
+@contextmanager
+def perhaps_no_column():
+    """Allow that a column is refused, and nothing else."""
+    try:
+        yield
+    except bj.InputError as error:
+        if not error.has("no-column"):
+            raise
+
+
+@pytest.mark.parametrize("name", READINGS)
+def test_columns_that_numbers_name(name):
+    one = READINGS[name]
+    numbered = {column: i for i, column in enumerate(one.table.columns, start=1)}
+    with perhaps_no_column():
+        assert not same(one.of(one.table.rename(columns=numbered), numbered), one.of(one.table))
+    beside = one.table.assign(**{"0": one.table[one.used[0]]}).rename(columns={"0": 0})
+    assert not same(one.of(beside), one.of(one.table))
 
 
 #: A reading tries one of so many of its words, the next reading the next one: readings share most

@@ -21,7 +21,7 @@ from bayesjudge.core.errors import Problem, checking, expect
 from bayesjudge.core.label_design import LabelDesign, design_of
 from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.names import require_names
-from bayesjudge.core.numbers import numbers_of
+from bayesjudge.core.numbers import array_of, numbers_of
 from bayesjudge.core.screen import few, how_many
 from bayesjudge.core.tables import (
     columns_of,
@@ -131,8 +131,9 @@ class Attempts(View):
             shape = (len(tasks), len(systems))
             cells = whole_numbers("cells", self.cells, (*shape, TRUTHS, VERDICTS), require)
             require_names(systems, "systems", require)
-            cost = None if self.cost is None else np.asarray(self.cost, float)
+            cost = self.cost
             if cost is not None:
+                cost = array_of(float, "attempts.Attempts", cost=cost)
                 fits = cost.shape == shape and bool((np.isfinite(cost) & (cost >= 0)).all())
                 require(fits, f"cost must be {shape} numbers of 0 or more")
             unparsed = self.unparsed

@@ -12,7 +12,9 @@ from bayesjudge.bias import _pairing
 from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.names import require_names
+from bayesjudge.core.numbers import array_of
 from bayesjudge.core.screen import few, fitted
+from bayesjudge.core.tables import each_name
 
 #: What a tolerance is a number of.
 UNITS: dict[str, str] = {"points": "score points", "range": "fractions of the scale's range"}
@@ -90,11 +92,11 @@ class Shifts(ReadAtOnce):
         for name in ("items", "judges", "perturbations", "reruns", "scores"):
             set_(self, name, tuple(map(str, getattr(self, name))))
         for name in ("item", "judge", "perturbation", "neighbour"):
-            set_(self, name, np.asarray(getattr(self, name), dtype=np.int64))
-        set_(self, "shift", np.asarray(self.shift, dtype=float))
+            set_(self, name, array_of(int, "bias.Shifts", **{name: getattr(self, name)}))
+        set_(self, "shift", array_of(float, "bias.Shifts", shift=self.shift))
         shape = (len(self.judges), len(self.perturbations))
         lost = np.zeros(shape) if self.missing is None else self.missing
-        set_(self, "missing", np.asarray(lost, dtype=np.int64))
+        set_(self, "missing", array_of(int, "bias.Shifts", missing=lost))
         with checking("bias.Shifts") as require:
             _require_fields(self, require)
 
@@ -286,7 +288,7 @@ class Shifts(ReadAtOnce):
         InputError
             If a difference is missing or larger than the scale allows.
         """
-        values = np.asarray(differences, dtype=float).reshape(-1, 1)
+        values = array_of(float, "bias.Shifts", differences=differences).reshape(-1, 1)
         zeros = np.zeros(len(values), dtype=int)
         count = len(values) if items is None else items
         place = np.arange(len(values))
@@ -379,7 +381,7 @@ class Shifts(ReadAtOnce):
         >>> Shifts.from_frame(wide, scale=(1, 5), design="item", **columns).lengths
         array([1., 0.])
         """
-        scores = _names_of(score)
+        scores = tuple(each_name(score))
         first = "baseline" if variant is not None else next(iter(scores), "")
         fields = _pairing.read_fields(
             table,
@@ -387,15 +389,11 @@ class Shifts(ReadAtOnce):
             scale=scale,
             design=design,
             baseline=first if baseline is None else baseline,
-            reruns=_names_of(rerun),
+            reruns=tuple(each_name(rerun)),
             repeats=repeats,
             missing=missing,
         )
         return cls(**fields)
-
-
-def _names_of(value: str | Sequence[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
 
 
 def _require_fields(shifts: Shifts, require: Any) -> None:

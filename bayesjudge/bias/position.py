@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -16,8 +17,9 @@ from bayesjudge.core.intervals import holding, z_score
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.labels import spell
 from bayesjudge.core.names import require_names
+from bayesjudge.core.numbers import array_of
 from bayesjudge.core.screen import how_many
-from bayesjudge.core.tables import count_rows, read_rows
+from bayesjudge.core.tables import count_rows, each_name, read_rows
 
 INDEPENDENT_PAIRS = Assumption.of("independent-pairs")
 RANDOM_MISSING = Assumption.of("random-missing")
@@ -79,9 +81,10 @@ class Orders(ReadAtOnce):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "judges", tuple(map(str, self.judges)))
-        object.__setattr__(self, "counts", np.asarray(self.counts, dtype=np.int64))
+        whole = partial(array_of, int, "bias.Orders")
+        object.__setattr__(self, "counts", whole(counts=self.counts))
         lost = np.zeros(len(self.judges)) if self.missing is None else self.missing
-        object.__setattr__(self, "missing", np.asarray(lost, dtype=np.int64))
+        object.__setattr__(self, "missing", whole(missing=lost))
         with checking("bias.Orders") as require:
             shape = (len(self.judges), len(WINNERS), len(WINNERS))
             fits = self.counts.shape == shape and self.missing.shape == shape[:1]
@@ -90,7 +93,7 @@ class Orders(ReadAtOnce):
             require(together, "products and n_pairs come together")
             for name, wanted in (("products", (shape[0], 9, 9)), ("n_pairs", shape[:1])):
                 if (value := getattr(self, name)) is not None:
-                    array = np.asarray(value, dtype=np.int64)
+                    array = whole(**{name: value})
                     object.__setattr__(self, name, array)
                     words = f"{name} has shape {array.shape}, expected {wanted}"
                     require(array.shape == wanted, words)
@@ -176,7 +179,7 @@ class Orders(ReadAtOnce):
         if answers is None and winners is not None:
             answers = (str(winners[0]), str(winners[1]))
         winners = winners or (1, 2)
-        keys = [judge] if isinstance(judge, str) else list(judge or [])
+        keys = each_name(judge)
         rows, n_rows = count_rows(table, first, second, names=[*keys, *([item] if item else [])])
         known = _meanings(winners, ("1", "2"), tie_value, "tie")
         with checking("bias.Orders.from_frame") as require:
@@ -276,7 +279,7 @@ class Orders(ReadAtOnce):
         """
         import pandas as pd
 
-        keys = [judge] if isinstance(judge, str) else list(judge or [])
+        keys = each_name(judge)
         rows = read_rows(table, verdict, names=[*keys, item, shown_first, shown_second])
         known = _meanings(places, (shown_first, shown_second), tie_value, "")
         with checking("bias.Orders.from_verdicts") as require:

@@ -57,6 +57,7 @@ from bayesjudge.core.calls import called
 from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.labels import GRADED_TEXT
 from bayesjudge.core.screen import continued, few, how_many, in_lines, visible, width_of
+from bayesjudge.core.tables import each_name
 from bayesjudge.readers.files import STDIN, File, cell_of
 from bayesjudge.readers.recognition import read_as, recognise
 from bayesjudge.readers.tables import (
@@ -296,7 +297,7 @@ def examine(
 
     Of a table the columns of some roles may be `named`; it may be what was a pandas `frame`.
     """
-    truths = [truth] if isinstance(truth, str) else [*(truth or ())]
+    truths = each_name(truth)
     for name in (path, labels):
         expect(str(name), str(name) != STDIN, "read-twice")
     file = File(path) if is_one_file(path) else None

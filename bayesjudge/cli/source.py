@@ -16,6 +16,7 @@ from bayesjudge.core.errors import InputError, Problem, checking, expect
 from bayesjudge.core.estimate import Caution
 from bayesjudge.core.progress import progress
 from bayesjudge.core.screen import few
+from bayesjudge.core.tables import each_name
 from bayesjudge.readers import tables
 from bayesjudge.readers.files import File
 from bayesjudge.readers.log import Metric, label_of
@@ -203,7 +204,7 @@ class Source(Rows):
         `more` is of `Labels`.
         """
         key = "item" if self.log is not None else None
-        truths = (truth,) if isinstance(truth, str) else tuple(truth)
+        truths = tuple(each_name(truth))
         about = item or key, by, tuple(verdicts), rater
         self.labels = Labels(open_source(path), truths, *about, **more)
         self.labels.find_keys(self)

@@ -22,6 +22,20 @@ SHOWN = 3
 EMPTY = "leave cells without one empty"
 
 
+def array_of(kind: type[float] | type[int], subject: str, **given: Any) -> np.ndarray:
+    """The argument that is given, as numbers or whole numbers; what is none is refused, not cut."""
+    ((name, value),) = given.items()
+    try:
+        array = np.asarray(value)
+        array = array.astype(np.int64 if array.dtype.kind in "iub" else float)
+    except (TypeError, ValueError):  # texts, and lists of several lengths
+        expect(subject, False, "must be numbers", **{name: repr(value)[:40]})
+    if kind is int:
+        wrong = array[~(np.isfinite(array) & (array == np.floor(array)))][:SHOWN].tolist()
+        expect(subject, not wrong, "must be whole numbers", **{name: wrong})
+    return array.astype(kind)
+
+
 def numbers_of(column: pd.Series, missing_value: Any = None, *, remedy: str = EMPTY) -> np.ndarray:
     """Numbers of a column; empty cells, and those that mean none, are nan."""
     import pandas as pd

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, time, timedelta
 from numbers import Number
 from typing import TYPE_CHECKING, Any
@@ -133,14 +133,21 @@ def _is_pandas(table: Any) -> bool:
     return pandas is not None and isinstance(table, pandas.DataFrame)
 
 
+def each_name(names: Any) -> list[Any]:
+    """Columns of an argument that takes none, one or several; a name need not be a text."""
+    if names is None:
+        return []
+    return [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
+
+
 def columns_of(table: Any) -> list[str]:
-    """Names of a table's columns; none of what is no table."""
-    return list(map(str, _names_of_columns(table) or []))
+    """Names of a table's columns that are text, as all that are read; none of what is no table."""
+    return [name for name in _names_of_columns(table) or [] if isinstance(name, str)]
 
 
 def free_name(name: str, taken: Collection[str]) -> str:
     """A name like `name` that no column has, in any case: engines take no notice of case."""
-    have = {label.casefold() for label in taken}
+    have = {str(label).casefold() for label in taken}
     while name.casefold() in have:
         name += "_"
     return name
@@ -159,9 +166,11 @@ def missing_columns(have: Sequence[str], *columns: str) -> list[Problem]:
     names = [str(name) for name in have[:MOST_NAMES]]
     there = f"it has {list(have)}" if len(have) <= SHOWN_NAMES else f"it has {few(have, 10)}"
     problems = []
-    for column in [c for c in columns if c not in have]:
+    for column in [c for c in columns if c not in have or not isinstance(c, str)]:
         near = get_close_matches(str(column), names, n=1)
         hint = f"did you mean {near[0]!r}?" if near else there
+        if str(column) in names:
+            hint = "columns are named by text: table.rename(columns=str)"
         sentence = f"no column {column!r}; {hint}"
         problems.append(Problem(sentence, "no-column", value=column, known=tuple(names)))
     return problems

@@ -15,11 +15,11 @@ from scipy.special import ndtr, ndtri
 from bayesjudge.core.errors import check_ci_prob, checking, expect
 from bayesjudge.core.intervals import z_score
 from bayesjudge.core.labels import read_labels
-from bayesjudge.core.numbers import scores_of
+from bayesjudge.core.numbers import array_of, scores_of
 from bayesjudge.core.planning import Parts, explained_by_calls, fewest
 from bayesjudge.core.randomness import rng_of
 from bayesjudge.core.screen import few, how_many
-from bayesjudge.core.tables import read_rows
+from bayesjudge.core.tables import each_name, read_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,7 +84,8 @@ class Pilot:
     judged_n: Sequence[int] = ()
 
     def __post_init__(self) -> None:
-        truth, judged = np.asarray(self.truth, float), np.asarray(self.judged, float)
+        given = {"truth": self.truth, "judged": self.judged}
+        truth, judged = (array_of(float, "decide.Pilot", **{n: v}) for n, v in given.items())
         with checking("decide.Pilot") as require:
             shape = (truth.size, len(self.judges))
             require(judged.shape == shape, f"judged: expected shape {shape}, got {judged.shape}")
@@ -225,7 +226,7 @@ class Pilot:
         """
         import pandas as pd
 
-        columns = {name: [c] if isinstance(c, str) else [*c] for name, c in judges.items()}
+        columns = {name: each_name(c) for name, c in judges.items()}
         keys = [name for name in (by, item) if name is not None]
         every = [truth, *(c for calls in columns.values() for c in calls)]
         plain = not scores or (pass_value is None and fail_value is None)

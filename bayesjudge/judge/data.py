@@ -12,6 +12,7 @@ import numpy as np
 from bayesjudge.core.errors import InputError, checking
 from bayesjudge.core.label_design import LabelDesign
 from bayesjudge.core.screen import how_many
+from bayesjudge.core.tables import each_name, free_name, require_columns
 from bayesjudge.prevalence.people.data import PeopleCounts
 from bayesjudge.prevalence.people.exact import drawn_from
 from bayesjudge.prevalence.people.model import PeopleErrors
@@ -245,7 +246,7 @@ class Judged(View):
         read |= {"scale": scale, "truth_scale": truth_scale, "truth_from": truth_from}
         read |= {"unscored": unparsed}
         scores: dict[tuple[str, str], Scores] = {}
-        for name in [score] if isinstance(score, str) else score:
+        for name in each_name(score):
             if by is None:
                 scores[name, ""] = Scores.from_frame(table, score=name, **read)
             else:
@@ -334,8 +335,6 @@ class Kept(NamedTuple):
 def labels_kept(table: Any, truth: str, tuned_on: str, within: Sequence[str] = ()) -> Kept:
     """What is left of labels."""
     import narwhals as nw
-
-    from bayesjudge.core.tables import free_name, require_columns
 
     require_columns(table, truth, tuned_on, *within)
     frame = nw.from_native(table)

@@ -12,7 +12,7 @@ from bayesjudge.core.intervals import z_score
 from bayesjudge.core.labels import read_labels
 from bayesjudge.core.numbers import scores_of
 from bayesjudge.core.screen import how_many
-from bayesjudge.core.tables import columns_of, free_name
+from bayesjudge.core.tables import columns_of, each_name, free_name
 from bayesjudge.verdicts.reading import ITEM_COLUMNS
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def disagreements(
         inside = 0 < people_err < 0.5
         require(inside, "must lie in (0, 0.5)", people_err=people_err)
         require(not (people and numeric), "people= needs verdicts of pass and fail")
-    frame, names = _pandas(table), [verdict] if isinstance(verdict, str) else list(verdict)
+    frame, names = _pandas(table), each_name(verdict)
     meanings = pass_value, fail_value, missing_value
     rows = _rows(frame, names, truth, numeric, meanings)
     off = rows.said[0] - rows.truth

@@ -13,9 +13,15 @@ import numpy as np
 from bayesjudge.core.errors import Problem, checking
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.names import names_of, require_names
-from bayesjudge.core.numbers import numbers_of
+from bayesjudge.core.numbers import array_of, numbers_of
 from bayesjudge.core.screen import few, how_many
-from bayesjudge.core.tables import columns_of, count_cells, is_counted_in_place, read_rows
+from bayesjudge.core.tables import (
+    columns_of,
+    count_cells,
+    each_name,
+    is_counted_in_place,
+    read_rows,
+)
 from bayesjudge.leaderboard.spelling import read_cells
 
 #: What strengths are about: answers as they come, or answers of one length.
@@ -93,7 +99,7 @@ class Battles(ReadAtOnce):
         for name in ("systems", "judges"):
             object.__setattr__(self, name, tuple(map(str, getattr(self, name))))
         object.__setattr__(self, "unparsed", tuple(self.unparsed) or (0,) * len(self.judges))
-        self._set(first=np.asarray(self.first, np.int64))
+        self._set(first=array_of(int, "leaderboard.Battles", first=self.first))
         n, j, k = len(self.first), len(self.judges), len(self.systems)
         shapes = {"second": (n,), "count": (n,), "verdict": (n, j, 3), "people": (n, 3)}
         shapes |= {name: (n,) for name in ("item", "style") if getattr(self, name) is not None}
@@ -103,8 +109,8 @@ class Battles(ReadAtOnce):
             twice = PEOPLE in self.judges
             require(not twice, f"a judge is called {PEOPLE!r}; give it another name")
             for name, shape in shapes.items():
-                kind = float if name in ("verdict", "people", "style") else np.int64
-                array = np.asarray(getattr(self, name), kind)
+                kind = float if name in ("verdict", "people", "style") else int
+                array = array_of(kind, "leaderboard.Battles", **{name: getattr(self, name)})
                 self._set(**{name: array})
                 require(array.shape == shape, f"{name}: shape {array.shape}, expected {shape}")
         with checking("leaderboard.Battles") as require:
@@ -331,13 +337,13 @@ class Battles(ReadAtOnce):
             If a column is missing or named twice, or a verdict is not understood; all problems are
             told at once.
         """
-        verdicts = _several(verdict)
-        have, labels = columns_of(table), _several(people)
+        verdicts = each_name(verdict)
+        have, labels = columns_of(table), each_name(people)
         in_judge = [] if judge is None else [column for column in labels if column not in have]
         labels = [column for column in labels if column not in in_judge]
         names = [c for c in (first, second, judge, item) if c is not None]
         said = [*verdicts, *labels, *filter(None, [swapped, adjudicated])]
-        more = [*(lengths or ()), *([count] if count else [])]
+        more = [*each_name(lengths), *each_name(count)]
         with checking("leaderboard.Battles") as require:
             require(bool(said), "give verdict= or people=: columns that say which answer won")
             for name, column in (("judge", judge), ("swapped", swapped)):
@@ -426,10 +432,6 @@ class Battles(ReadAtOnce):
         100
         """
         return cls.from_frame(table, count=count, **columns)
-
-
-def _several(names: str | Sequence[str] | None) -> list[str]:
-    return [] if names is None else [names] if isinstance(names, str) else list(names)
 
 
 def _coded(cells: Sequence[Any]) -> tuple[np.ndarray, list[Any]]:

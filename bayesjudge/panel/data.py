@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import signature
 from typing import Any, Literal, Self
 
@@ -17,6 +17,7 @@ from bayesjudge.core.item_keys import hash_items, items_differ, keep_keys, keys_
 from bayesjudge.core.label_design import LabelDesign
 from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.names import require_names
+from bayesjudge.core.numbers import array_of
 from bayesjudge.core.screen import Shown, how_many
 from bayesjudge.panel.label_design import find_design
 from bayesjudge.verdicts.arrays import require_places
@@ -101,14 +102,16 @@ class Votes(Shown):
     def __post_init__(self) -> None:
         for name in ("generators", "judges", "classes"):
             object.__setattr__(self, name, tuple(map(str, getattr(self, name))))
-        votes = np.atleast_2d(np.asarray(self.votes))
+        whole = partial(array_of, int, "panel.Votes")
+        votes = np.atleast_2d(whole(votes=self.votes))
+        count, columns = self.count, self.judge_of_column
         arrays = {
-            "truth": np.asarray(self.truth),
-            "generator": np.asarray(self.generator),
-            "count": np.ones(len(votes)) if self.count is None else np.asarray(self.count),
+            "truth": whole(truth=self.truth),
+            "generator": whole(generator=self.generator),
+            "count": whole(count=np.ones(len(votes)) if count is None else count),
         }
-        columns = self.judge_of_column
-        columns = np.arange(len(self.judges)) if columns is None else np.asarray(columns)
+        columns = np.arange(len(self.judges)) if columns is None else columns
+        columns = whole(judge_of_column=columns)
         with checking("panel.Votes") as require:
             self._check(votes, arrays, columns, require)
             object.__setattr__(self, "calibration", self._chosen(arrays, require))

@@ -14,6 +14,7 @@ from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.item_keys import items_differ, keep_keys, keys_of
 from bayesjudge.core.label_design import Identified, LabelDesign, declared, design_of
 from bayesjudge.core.names import to_names
+from bayesjudge.core.numbers import array_of
 from bayesjudge.core.screen import ROWS, fitted, how_many, rows
 from bayesjudge.verdicts.arrays import whole_numbers
 from bayesjudge.verdicts.groups import KINDS, plural
@@ -262,7 +263,7 @@ class Counts(View):
         object.__setattr__(self, "label_systems", tuple(map(str, self.label_systems)))
         shape = () if systems is None else (len(systems),)
         if self.propensity is not None:
-            self._set(propensity=np.array(self.propensity, float))
+            self._set(propensity=array_of(float, "prevalence.Counts", propensity=self.propensity))
         if self.covariates is not None:
             read = {str(name): _numbers_or_names(v) for name, v in self.covariates.items()}
             object.__setattr__(self, "covariates", read)

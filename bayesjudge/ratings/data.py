@@ -11,6 +11,7 @@ import numpy as np
 from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.names import name_of, require_names
+from bayesjudge.core.numbers import array_of
 from bayesjudge.core.screen import few, fitted
 from bayesjudge.ratings.metrics import Profile, inter_rater_alpha
 from bayesjudge.ratings.response_sets import default_response_sets, membership
@@ -112,7 +113,10 @@ class Ratings(ReadAtOnce):
             )
             fields["annotators"] = tuple(map(str, self.annotators))
             given = np.zeros((0, 3), int) if self.annotations is None else self.annotations
-            fields["annotations"] = rows = np.array(given, np.int64).reshape(-1, 3)
+            rows = array_of(int, "ratings.Ratings", annotations=given)
+            fits = rows.shape[1:] == (3,) or not rows.size
+            expect("ratings.Ratings", fits, f"annotations: expected rows of 3, got {rows.shape}")
+            fields["annotations"] = rows = rows.reshape(-1, 3)
             inside = (rows >= 0) & (rows < [n_items, len(fields["annotators"]), k])
             require(
                 inside.all(), "annotations name items, annotators or options that are not there"

@@ -15,7 +15,7 @@ from bayesjudge.core.counting import ratio
 from bayesjudge.core.errors import InputError, Require, checking, expect
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.names import require_names
-from bayesjudge.core.numbers import scores_of
+from bayesjudge.core.numbers import array_of, scores_of
 from bayesjudge.core.screen import few, how_many
 from bayesjudge.core.tables import free_name, is_counted_in_place
 
@@ -79,12 +79,11 @@ class Scores(ReadAtOnce):
             expected = (*cells, len(self.scale))
             require(counts.shape == expected, f"counts: shape {counts.shape}, expected {expected}")
             for name in ("counts", "unparsed"):
-                values = np.asarray(getattr(self, name), float)
-                whole = bool(np.all(values == np.floor(values)) and np.all(values >= 0))
-                require(whole, f"{name} must be whole numbers, 0 or more")
+                values = array_of(int, "repeats.Scores", **{name: getattr(self, name)})
+                require(np.all(values >= 0), f"{name} must be whole numbers, 0 or more")
             require(counts.sum() > 0, "there is no score; check the scale and the answers")
         with checking("repeats.Scores") as require:
-            unparsed = np.asarray(self.unparsed, np.int64)
+            unparsed = array_of(int, "repeats.Scores", unparsed=self.unparsed)
             fits = unparsed.shape in ((), cells)
             require(fits, f"unparsed has shape {unparsed.shape}, expected {cells}")
             unparsed = np.broadcast_to(unparsed, cells) if fits else unparsed
@@ -246,7 +245,7 @@ class Scores(ReadAtOnce):
         >>> Scores.from_frame(wide, scale=range(1, 6), score=["run1", "run2"]).repeats.tolist()
         [[2], [2]]
         """
-        if not isinstance(score, str):
+        if isinstance(score, Sequence) and not isinstance(score, str):
             problem = "they stand in the order asked: leave order= out"
             expect("columns of scores", order is None, problem)
             table, score = stack_answers(table, score, item=item, judge=judge)

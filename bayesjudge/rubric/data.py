@@ -15,7 +15,7 @@ from bayesjudge.core.errors import Problem, Require, checking, expect
 from bayesjudge.core.item_keys import set_fields
 from bayesjudge.core.label_design import LabelDesign, declared, design_of
 from bayesjudge.core.labels import folded, read_labels
-from bayesjudge.core.numbers import numbers_of, scores_of
+from bayesjudge.core.numbers import array_of, numbers_of, scores_of
 from bayesjudge.core.screen import few, fitted, how_many
 from bayesjudge.core.tables import free_name, read_rows
 from bayesjudge.prevalence import Counts
@@ -32,6 +32,7 @@ Failed = Literal["worst", "best", "drop"]
 #: What a judge or a person says of a criterion that is not about an output, without `--recode`.
 NOT_APPLICABLE = ("not applicable", "not_applicable", "n/a", "inapplicable")
 #: Arrays with a row per output and a column per criterion.
+SAID = ("judged", "people", "weight")
 CELLS = ("judged", "people", "applies", "excused")
 
 
@@ -103,9 +104,7 @@ class Rubric:
     def __post_init__(self) -> None:
         shape = np.shape(self.judged)
         given = {
-            "judged": np.asarray(self.judged, float),
-            "people": np.asarray(self.people, float),
-            "weight": np.asarray(self.weight, float),
+            **{name: array_of(float, "Rubric", **{name: getattr(self, name)}) for name in SAID},
             "applies": np.ones(shape, bool) if self.applies is None else np.asarray(self.applies),
             "excused": np.zeros(shape, bool) if self.excused is None else np.asarray(self.excused),
         }

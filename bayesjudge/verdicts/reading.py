@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
@@ -18,6 +18,7 @@ from bayesjudge.core.screen import few, how_many
 from bayesjudge.core.tables import (
     code_of,
     columns_of,
+    each_name,
     is_counted_in_place,
     is_in_memory,
     missing_columns,
@@ -101,13 +102,12 @@ class Reading:
     people: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        verdict = self.verdict
-        object.__setattr__(self, "verdict", (verdict,) if isinstance(verdict, str) else (*verdict,))
+        object.__setattr__(self, "verdict", tuple(each_name(self.verdict)))
         labels: Any = self.truth  # of several people, a column each
         several = self.adjudicated is not None and self.rater is None and not self.people
         if isinstance(labels, str) and several:
             labels = (labels,)
-        if labels is not None and not isinstance(labels, str):
+        if isinstance(labels, Iterable) and not isinstance(labels, str):
             self._several_people(tuple(labels))
         if self.classes is not None:
             object.__setattr__(self, "classes", tuple(self.classes))
@@ -182,7 +182,7 @@ class Reading:
             how = cls(**values)
         except InputError as error:  # columns that are not there are told with an unknown design
             columns = [given[name] for name in COLUMNS if given.get(name) is not None]
-            named: list[str] = [n for c in columns for n in ([c] if isinstance(c, str) else c)]
+            named = [name for each in columns for name in each_name(each)]
             have = columns_of(given.get("table"))
             error.problems += missing_columns(have, *dict.fromkeys(named)) if have else []
             raise
@@ -204,8 +204,7 @@ class Reading:
     @cached_property
     def keys(self) -> list[str]:
         """Columns that name groups."""
-        columns = self._grouped.get(self.kind, ())
-        return [columns] if isinstance(columns, str) else list(columns)
+        return each_name(self._grouped.get(self.kind))
 
     @property
     def labels(self) -> list[str]:
@@ -317,7 +316,8 @@ def one_row_an_output(table: Any, how: Reading) -> tuple[Any, Reading]:
     said = [name for name in (*how.verdict, how.adjudicated) if name and name not in judges]
     words = "a row per person takes item= (a column), and truth= with what that person said"
     problem = f"rater=: {words}"
-    expect(how.subject, how.item and isinstance(how.truth, str) and not how.people, problem)
+    single = how.truth is not None and each_name(how.truth) == [how.truth]
+    expect(how.subject, how.item and single and not how.people, problem)
     rows = read_rows(table, *said, label, names=names, optional=[rater])
     rows = rows.astype(object).where(rows.notna(), None)
     none = {folded(value) for value in listed(how.missing_value) or ()}

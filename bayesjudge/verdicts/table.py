@@ -15,6 +15,8 @@ from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.item_keys import hash_items, items_differ, keep_keys, keys_of, set_fields
 from bayesjudge.core.label_design import LabelDesign, design_of
 from bayesjudge.core.names import require_names
+from bayesjudge.core.numbers import array_of
+from bayesjudge.core.tables import each_name
 from bayesjudge.verdicts.arrays import require_places
 from bayesjudge.verdicts.labels import MISSING, PASS_OR_FAIL
 from bayesjudge.verdicts.reading import (
@@ -142,31 +144,30 @@ class Verdicts:
     dropped: bool = False
 
     def __post_init__(self) -> None:
-        response = np.asarray(self.response, np.int64)
+        whole = partial(array_of, int, "Verdicts")
+        response = whole(response=self.response)
         response = response[:, None] if response.ndim == 1 else response
         columns = self.judge_of_column
-        known = np.asarray(self.truth, np.int64) != MISSING
+        truth = whole(truth=self.truth)
         values = {
             "response": response,
-            "truth": np.asarray(self.truth, np.int64),
-            "group": np.asarray(self.group, np.int64),
-            "count": np.asarray(self.count, np.int64),
+            "truth": truth,
+            "group": whole(group=self.group),
+            "count": whole(count=self.count),
             "judge_of_column": np.arange(response.shape[1])
             if columns is None
-            else np.asarray(columns, np.int64),
-            "about": ~known | self.design.same_items
+            else whole(judge_of_column=columns),
+            "about": (truth == MISSING) | self.design.same_items
             if self.about is None
             else np.asarray(self.about, bool),
         }
         values["unparsed"] = np.broadcast_to(
-            np.asarray(self.unparsed, np.int64), (len(self.groups), response.shape[1])
+            whole(unparsed=self.unparsed), (len(self.groups), response.shape[1])
         )
         if self.propensity is not None:
-            values["propensity"] = np.asarray(self.propensity, float)
+            values["propensity"] = array_of(float, "Verdicts", propensity=self.propensity)
         if self.item is not None:
-            values |= {
-                name: np.asarray(getattr(self, name), np.int64) for name in ("item", "items")
-            }
+            values |= {name: whole(**{name: getattr(self, name)}) for name in ("item", "items")}
         set_fields(self, **values)
         for name in ("groups", "judges", "classes", "people"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
@@ -302,7 +303,7 @@ class Verdicts:
         >>> table.labelled_n, table.unlabelled_n
         (3, 2)
         """
-        several = judge is not None or not isinstance(verdict, str)
+        several = judge is not None or each_name(verdict) != [verdict]
         subject = "Verdicts.from_frame"
         with checking(subject) as require:
             words = "score= and scale= come together, of one judge, without classes= or repeats="
@@ -412,8 +413,9 @@ class Verdicts:
     @property
     def item_cells(self) -> np.ndarray:
         """Rows by kind of item, group, truth (bad, good, none) and verdict."""
-        cells = np.zeros((len(self.items), len(self.groups), TRUTHS, VERDICTS), np.int64)
-        for response in self.response.T:
+        kinds = 0 if self.item is None else len(self.items)
+        cells = np.zeros((kinds, len(self.groups), TRUTHS, VERDICTS), np.int64)
+        for response in self.response.T if kinds else ():
             seen = response != MISSING
             at = self.item[seen], self.group[seen], self.truth[seen], response[seen]
             np.add.at(cells, at, self.count[seen])

@@ -155,3 +155,35 @@ def test_a_model_of_ones_own_says_by_itself_what_suits():
         pass
 
     assert bj.prevalence.exact(MODELS["Counts"][0], Mine())["prevalence"].value > 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "value"),
+    [
+        ("Votes", "votes", [[0.5, 1], [1, 0]]),
+        ("Votes", "truth", [np.nan, 1]),
+        ("Votes", "generator", ["a", "b"]),
+        ("Votes", "count", [1.5, 2]),
+        ("Battles", "first", [0.5, 0]),
+        ("Battles", "count", ["?", "1"]),
+        ("Orders", "missing", [0.5]),
+        ("Ratings", "annotations", [[0, 0, 0.5]]),
+    ],
+)
+def test_numbers_of_an_array_are_not_cut_to_whole_ones(kind, name, value):
+    given = {
+        "Votes": ("panel", {"votes": [[1, 0], [0, 0]], "truth": [1, 0], "generator": [0, 0],
+                            "generators": ["g"], "judges": ["a", "b"]}),
+        "Battles": ("leaderboard", {"systems": ["a", "b"], "judges": ["j"], "first": [0, 0],
+                                    "second": [1, 1], "count": [1, 1],
+                                    "verdict": [[[1, 0, 0]], [[0, 1, 0]]],
+                                    "people": [[1, 0, 0], [0, 0, 0]]}),
+        "Orders": ("bias", {"judges": ["j"], "counts": [[[3, 1, 0], [1, 3, 0], [0, 0, 0]]]}),
+        "Ratings": ("ratings", {"chosen": [[[1, 0], [0, 1]]], "options": ["a", "b"],
+                                "positive": "a", "sets": [("a",), ("b",)]}),
+    }  # fmt: skip
+    module, arguments = given[kind]
+    made = getattr(getattr(bj, module), kind)
+    made(**arguments)
+    with refused(f"{name}="):
+        made(**{**arguments, name: value})

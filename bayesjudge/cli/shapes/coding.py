@@ -13,6 +13,7 @@ from bayesjudge.cli.source import PAIRS
 from bayesjudge.core.errors import InputError
 from bayesjudge.core.labels import folded, proposed, read_labels, says_nothing, unread
 from bayesjudge.core.screen import few
+from bayesjudge.core.tables import each_name
 from bayesjudge.prevalence import Counts
 from bayesjudge.prevalence.cautions import above_chance
 
@@ -27,7 +28,7 @@ SCALES = ((0, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (0, 100))
 
 def given(**named: str | Iterable[str] | None) -> Options:
     """Options that have a value: ``pass_value=["ok"]`` is ``--pass-value ok``."""
-    each = {n: [v] if isinstance(v, str) else [*(v or ())] for n, v in named.items()}
+    each = {n: each_name(v) for n, v in named.items()}
     return {f"--{name.replace('_', '-')}": values for name, values in each.items() if any(values)}
 
 

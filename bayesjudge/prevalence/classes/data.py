@@ -15,6 +15,7 @@ from bayesjudge.core.label_design import (
     LabelDesign,
     design_of,
 )
+from bayesjudge.core.numbers import array_of
 from bayesjudge.core.screen import NAMES, few, fitted, how_many
 from bayesjudge.core.screen import rows as aligned
 from bayesjudge.verdicts.arrays import whole_numbers
@@ -97,7 +98,9 @@ class ClassCounts(View):
             value = self.classes if value is None and name == "responses" else value
             object.__setattr__(self, name, None if value is None else tuple(map(str, value)))
         if self.propensity is not None:
-            self._set(propensity=np.array(self.propensity, float))
+            self._set(
+                propensity=array_of(float, "prevalence.ClassCounts", propensity=self.propensity)
+            )
         subject = "prevalence.ClassCounts"
         with checking(subject) as require:
             self._check_names(require)

@@ -18,6 +18,7 @@ from bayesjudge.core.label_design import (
     design_of,
 )
 from bayesjudge.core.names import names_of
+from bayesjudge.core.numbers import array_of
 from bayesjudge.core.screen import fitted, how_many
 from bayesjudge.core.tables import count_cells, require_columns
 from bayesjudge.prevalence.data import Counts, six_counts
@@ -115,7 +116,7 @@ class Scores(View):
         for name in ("score", "truth", "propensity"):
             value = getattr(self, name)
             if value is not None:
-                self._set(**{name: np.array(value, float)})
+                self._set(**{name: array_of(float, "prevalence.Scores", **{name: value})})
         subject = "prevalence.Scores"
         with checking(subject) as require:
             given = (self.score, self.truth, self.propensity)
