@@ -187,6 +187,8 @@ class Tasks(NamedTuple):
 
 def can_be_weighed(cells: np.ndarray, kinds: np.ndarray) -> bool:
     """Whether tasks have few enough distinct ones, and terms, for a density of all of them."""
+    if not cells.size:
+        return True
     places, terms = [], 0
     free = cells[:, :, kinds[:, 0] == MISSING].reshape(*cells.shape[:2], -1)
     for s, of_agent in enumerate(np.moveaxis(cells, 1, 0)):
