@@ -66,13 +66,11 @@ class Care(NamedTuple):
 
 
 #: Ordinary posteriors take the first; a steep edge of an integrand takes the second; a cliff that
-#: follows on a long slope, which few labels and a prior without weight leave, the third; integrals
-#: over hundreds of thousands of verdicts that halvings of the step do not settle, the fourth.
+#: follows on a long slope, which few labels and a prior without weight leave, the third.
 CARES = (
     Care(settled=5e-4, agree=3e-6, panels=24),
     Care(settled=1e-5, agree=1e-5, panels=200),
     Care(settled=1e-6, agree=1e-5, panels=400, smooth=1e-8, second=12, further=18.0, shorter=0.66),
-    Care(settled=1e-6, agree=1e-5, panels=400, smooth=1e-8, second=12, further=18.0, shorter=0.4),
 )
 
 
@@ -375,8 +373,12 @@ def _fejer() -> np.ndarray:
 TINY = 1e-300
 #: Pieces of a sum that are smaller than it by this much (in logs) are left out.
 NEGLIGIBLE = 30.0
-#: How often a step is halved before an integral is given up.
-HALVINGS = 7
+#: How often the step of all of an integral is halved, and how often panels are from then on.
+HALVINGS, PANEL_HALVINGS = 4, 30
+#: Rough panels of an integral, on average, with which it is given up.
+PANELS_EACH = 64
+#: Last Chebyshev coefficients, in units of an integral's change, to which its panels are halved.
+PANEL_SETTLED = 1e-2
 
 
 class Rule(NamedTuple):
@@ -743,8 +745,32 @@ def _trapezoid(integrand: Any, peak: Any, ends: Any, rule: Rule, lower: Any = 0.
         kept = kept[~(change < allowed[kept])]
         if kept.size == 0:
             return sums
-    sums[kept] = np.nan
+    sums[kept] = _by_panels(integrand, peak, ends, kept, allowed)
     return sums
+
+
+def _by_panels(integrand: Any, peak: Any, ends: Any, kept: Any, allowed: Any) -> np.ndarray:
+    """Log integrals of peaks with a cliff, to which no step is short: panels are halved there."""
+    scale, low, high = _stretched(ends)
+    ahead, behind = np.column_stack([low, 0 * low])[kept], np.column_stack([0 * high, high])[kept]
+    edges, owner = _halved(np.concatenate([ahead, behind])), np.tile(kept, 4)
+    sums, top = np.full((2, peak.size), -np.inf)
+    for _ in range(PANEL_HALVINGS):
+        tau, wide = _nodes_of(edges, _cosines()), scale[owner, None]
+        log = integrand(peak[owner, None] + wide * np.sinh(tau), owner)
+        log += np.log(wide * np.cosh(tau))
+        np.maximum.at(top, owner, log.max(axis=1))
+        half = np.diff(edges, axis=1)[:, 0] / 2
+        each = np.exp(log - top[owner, None])
+        last = np.abs(_series(each)[-3:]).max(axis=0) * half
+        rough = ~(last < PANEL_SETTLED * allowed[owner])
+        done = np.log(each @ _fejer() * half) + top[owner]
+        np.logaddexp.at(sums, owner[~rough], done[~rough])
+        edges, owner = _halved(edges[rough]), np.tile(owner[rough], 2)
+        if not 0 < owner.size <= PANELS_EACH * kept.size:  # rough all over: noise, not a cliff
+            break
+    sums[owner] = np.nan
+    return sums[kept]
 
 
 def _ends(fallen: Any, sd: Any, rule: Rule, rounds: int) -> Any:
@@ -782,14 +808,18 @@ def _ends(fallen: Any, sd: Any, rule: Rule, rounds: int) -> Any:
 
 def _grid(peak: Any, ends: Any, step: float) -> tuple[Any, Any]:
     """Nodes of the trapezoidal rule along a new last axis, and the logs of their steps."""
-    sd = np.minimum(np.minimum(ends[..., 1], ends[..., 2]) / 2, 1.0)
-    scale = 3 * sd
-    low, high = -np.arcsinh(ends[..., 0] / scale), np.arcsinh(ends[..., 3] / scale)
-    count = int(np.ceil(np.nanmax((high - low) * (1 + sd) / step))) + 1
+    scale, low, high = _stretched(ends)
+    count = int(np.ceil(np.nanmax((high - low) * (1 + scale / 3) / step))) + 1
     each = ((high - low) / (count - 1))[..., None]
     tau = low[..., None] + each * np.arange(count)
     scale = scale[..., None]
     return peak[..., None] + scale * np.sinh(tau), np.log(scale * each * np.cosh(tau))
+
+
+def _stretched(ends: Any) -> tuple[Any, Any, Any]:
+    """Width of peaks, and their ends where its nodes are evenly spaced."""
+    scale = 3 * np.minimum(np.minimum(ends[..., 1], ends[..., 2]) / 2, 1.0)
+    return scale, -np.arcsinh(ends[..., 0] / scale), np.arcsinh(ends[..., 3] / scale)
 
 
 def _log_sum(log: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
