@@ -27,13 +27,13 @@ def array_of(kind: type[float] | type[int], subject: str, **given: Any) -> np.nd
     ((name, value),) = given.items()
     try:
         array = np.asarray(value)
-        array = array.astype(np.int64 if array.dtype.kind in "iub" else float)
+        array = array.astype(np.int64 if array.dtype.kind in "iub" else float, copy=False)
     except (TypeError, ValueError):  # texts, and lists of several lengths
         expect(subject, False, "must be numbers", **{name: repr(value)[:40]})
-    if kind is int:
+    if kind is int and array.dtype != np.int64:
         wrong = array[~(np.isfinite(array) & (array == np.floor(array)))][:SHOWN].tolist()
         expect(subject, not wrong, "must be whole numbers", **{name: wrong})
-    return array.astype(kind)
+    return array.astype(kind, copy=False)
 
 
 def numbers_of(column: pd.Series, missing_value: Any = None, *, remedy: str = EMPTY) -> np.ndarray:

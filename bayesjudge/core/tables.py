@@ -165,14 +165,15 @@ def missing_columns(have: Sequence[str], *columns: str) -> list[Problem]:
 
     names = [str(name) for name in have[:MOST_NAMES]]
     there = f"it has {list(have)}" if len(have) <= SHOWN_NAMES else f"it has {few(have, 10)}"
+    numbered = {str(name) for name in have if not isinstance(name, str)}
     problems = []
     for column in [c for c in columns if c not in have or not isinstance(c, str)]:
         near = get_close_matches(str(column), names, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else there
-        if str(column) in names:
-            hint = "columns are named by text: table.rename(columns=str)"
+        hint, id = f"did you mean {near[0]!r}?" if near else there, "no-column"
+        if str(column) in numbered:
+            hint, id = "columns are named by text: table.rename(columns=str)", "numbered-column"
         sentence = f"no column {column!r}; {hint}"
-        problems.append(Problem(sentence, "no-column", value=column, known=tuple(names)))
+        problems.append(Problem(sentence, id, value=column, known=tuple(names)))
     return problems
 
 

@@ -88,3 +88,12 @@ def test_times_with_and_without_an_offset_give_no_order():
     table = pd.DataFrame(PLAIN | {"at": pd.Series(moments, dtype=object)})
     with refused(id="no-order"):
         bj.repeats.Scores.from_frame(table, scale=[1, 2, 3], order="at")
+
+
+def test_a_column_that_a_number_names_is_told_from_one_that_is_not_there():
+    by_text, by_number = (pd.DataFrame({name: [1]}) for name in ("0", 0))
+    for column in (0, "0"):
+        with refused(id="numbered-column"):
+            read_rows(by_number, column)
+    with refused(id="no-column"):
+        read_rows(by_text, 0)
