@@ -1,7 +1,8 @@
 """Every option of every command, at another value than its default: the numbers are those of today.
 
 The lines stand in lines.txt. Options are combined, so that a command takes a few lines; which
-options there are is asked of the commands. Where numbers are to move, write them anew:
+options there are is asked of the commands. What is sampled is drawn as tests/points.py draws.
+Where numbers are to move, write them anew:
 
     python tests/cli/test_every_option.py
 """
@@ -26,6 +27,7 @@ if __name__ == "__main__":
 
 from commands import apps, leaves, run  # noqa: E402
 from digests import digest, moved, write  # noqa: E402
+from points import in_place_of_nuts  # noqa: E402
 from readings import readings  # noqa: E402
 
 import bayesjudge as bj  # noqa: E402
@@ -34,11 +36,11 @@ STORED = HERE / "held" / "options.json"
 #: Options that choose a form of what is found, sample, or save it: tests of their own.
 ELSEWHERE = {
     *("--html", "--markdown", "--json", "--csv", "--save", "--summary", "--junit", "--badge"),
-    *("--details", "--why", "--quiet", "--nuts", "--cutpoints", "--noise", "--study", "--arm"),
+    *("--details", "--why", "--quiet", "--study", "--arm"),
     *("--watch", "--look", "--looks", "--separator", "--option", "--shift-from", "--scores"),
     *("--attempt", "--read"),
 }
-NUMBER = re.compile(r"\d+(?:\.\d+)?")
+NUMBER, DATE = re.compile(r"\d+(?:\.\d+)?"), re.compile(r"\d{4}-\d\d-\d\d")
 
 #: Lines of the fast tier, and those that take longer.
 LINES, LONG = (
@@ -102,21 +104,27 @@ def _options() -> Iterator[tuple[str, set[str]]]:
 
 
 def _numbers(line: str, options: set[str]) -> Iterator[float]:
-    """Exit code and numbers of a line's JSON, or of its screen if it has all details or no JSON."""
-    words = [*line.split(), *["--no-nuts"] * ("--nuts" in options)]
-    as_json = "--json" in options and "--details" not in words
-    code, out, err = run([*words, *["--json"] * as_json])
+    """Exit code and numbers of a line's JSON and page, or of its screen if it has no JSON."""
+    words, page = line.split(), Path("page.md")
+    words += ["--no-nuts"] * ("--nuts" in options and "--nuts" not in words)
+    as_json = "--json" in options
+    page.unlink(missing_ok=True)
+    code, out, err = run([*words, *["--json", f"--markdown={page}"] * as_json])
     assert code in (0, 1, 3), (line, err)
     yield code
-    yield from (
-        (n for _, n in leaves(json.loads(out))) if as_json else map(float, NUMBER.findall(out))
-    )
+    if as_json:
+        yield from (n for _, n in leaves(json.loads(out)))
+        said, _, _ = page.read_text().partition("## Sources")
+        yield from map(float, NUMBER.findall(DATE.sub("", said)))
+    else:
+        yield from map(float, NUMBER.findall(out))
 
 
 def today(lines: Sequence[str]) -> dict[str, tuple[int, float]]:
     """A digest of each line's numbers."""
     options = dict(_options())
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+    place = tempfile.TemporaryDirectory()
+    with place as folder, contextlib.chdir(folder), in_place_of_nuts():
         _tables(Path(folder))
         return {line: digest(_numbers(line, options[_command(line, options)])) for line in lines}
 
