@@ -1,6 +1,7 @@
 """What stands beside an estimate (ends, variances, weights, plans), each against a loop."""
 
 import itertools
+import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -11,6 +12,7 @@ import xarray as xr
 from numpy.testing import assert_allclose
 from refusals import refused
 from scipy import stats
+from scipy.special import betaln, comb
 
 import bayesjudge as bj
 from bayesjudge.bias.certificates import bounds
@@ -20,8 +22,9 @@ from bayesjudge.core.counting import draw_patterns
 from bayesjudge.core.distributions import log_dirichlet
 from bayesjudge.core.draws import tabulate_contrasts, tabulate_ranks
 from bayesjudge.decide import needs
+from bayesjudge.decide.gate import _next_to_an_end
 from bayesjudge.judge import selection
-from bayesjudge.judge.trust import THRESHOLDS, _Traffic
+from bayesjudge.judge.trust import THRESHOLDS, Labelled, _Traffic, threshold
 from bayesjudge.lab.coverage import merged
 from bayesjudge.leaderboard.likelihood import climb, inverse_of
 from bayesjudge.leaderboard.model import derived
@@ -33,9 +36,14 @@ from bayesjudge.ratings.annotators import _Duels
 from bayesjudge.readers.formats.phoenix import _wide
 from bayesjudge.readers.log import Grade, _value
 from bayesjudge.repeats import confidence_sequence, mean_interval
+from bayesjudge.repeats.runner._fingerprint import Entry
+from bayesjudge.repeats.runner.store import Store
+from bayesjudge.rubric import data as rubric_data
+from bayesjudge.truth import within_classes
 from bayesjudge.truth.by_item import Clusters, best_weight, independent_weight
 from bayesjudge.truth.patterns import Patterns
 from bayesjudge.truth.quadrature import Piece, mixed_curvature, shares_at
+from bayesjudge.truth.within_classes import mean_of
 from bayesjudge.verdicts.selection import _between_labels
 
 P = bj.prevalence
@@ -698,3 +706,285 @@ def test_one_person_more_than_half_is_most_and_half_is_a_tie():
             p = np.prod([r if s else 1 - r for r, s in zip(rates[:n], said, strict=True)])
             chance += p * (1.0 if 2 * sum(said) > n else 0.5 if 2 * sum(said) == n else 0.0)
         assert most_of(rates[:n], n, np) == pytest.approx(chance)
+
+
+# Second numbers that stood by themselves --------------------------------------------------------
+
+
+@pytest.mark.parametrize("basis", ["tail", "rms", "predictive"])
+@pytest.mark.parametrize(("groups", "mixture"), [(1, False), (3, False), (3, True)])
+def test_neighbours_that_a_certificate_asks_for_are_the_fewest_that_tell_more(
+    basis, groups, mixture
+):
+    """Of scores that never moved, more of the first perturbation than of others."""
+
+    def card(first):
+        sizes = [first] + [1 if mixture else first + 3] * (groups - 1)
+        place = np.repeat(range(groups), sizes)
+        each = np.arange(len(place))
+        names = [*map(str, each)], ["judge"], [*"abc"[:groups]]
+        shifts = bj.bias.Shifts(
+            np.zeros((len(each), 1)), each, 0 * each, place, each, *names, (1, 5), "item"
+        )
+        about = {"tolerance": 0.5, "failure_prob": 0.2, "noise_prob": 0.05, "units": "points"}
+        made = bj.bias.certificates.certify(shifts, **about, basis=basis, mixture=mixture)
+        assert made.neighbours == (sum(sizes) if mixture else first)
+        return made
+
+    first = next(n for n in range(1, 99) if not card(n).range_only)
+    few, enough = card(first - 1), card(first)
+    assert few.needed == enough.needed
+    assert few.neighbours < few.needed <= enough.neighbours
+    if not mixture:
+        assert few.needed == first
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_labelled_cells_beyond_those_expected_are_summed_row_by_row(own, monkeypatch):
+    """Systems of unequal size, criteria that do not apply, and criteria of one item each."""
+    rng = np.random.default_rng(9)
+    rows = []
+    for item in range(40):
+        for c in range(rng.integers(1, 5)):
+            name = f"c{item}-{c}" if own else f"c{c}"
+            said = rng.choice([1, 0, "n/a"], p=[0.5, 0.3, 0.2])
+            label = said if said == "n/a" else rng.choice([1, 0, None], p=[0.3, 0.2, 0.5])
+            rows.append((f"i{item}", "xyy"[item % 3], name, said, label))
+    table = pd.DataFrame(rows, columns=["item", "system", "criterion", "verdict", "truth"])
+    seen = []
+    real = rubric_data.how_labels_came
+    monkeypatch.setattr(
+        rubric_data, "how_labels_came", lambda *given: seen.append(given[3]) or real(*given)
+    )
+    bj.rubric.Rubric.from_frame(table, item="item", by="system", calibration="random")
+    (asked,) = seen
+    applies = table["verdict"] != "n/a"
+    labelled = applies & table["truth"].notna()
+    assert asked.labelled.tolist() == labelled.tolist()
+    assert asked.askable.tolist() == applies.tolist()
+    for i, row in table.iterrows():
+        same = applies & (table["system"] == row["system"])
+        if not own:
+            same &= table["criterion"] == row["criterion"]
+        share = labelled[same].mean()
+        assert asked.excess[i] == pytest.approx(labelled[i] - share if applies[i] else 0.0)
+
+
+def test_what_an_arm_spent_is_what_its_attempts_cost(tmp_path):
+    """Two arms, unequal attempts, some begun by a run that was killed."""
+    rng = np.random.default_rng(2)
+    asked = {"run": Entry("run", "digest", "run")}
+    expected = {}
+    for arm, attempts in (("a", 7), ("b", 4)):
+        with Store(tmp_path / "kept.sqlite", asked, arm) as store:
+            assert store.spent() == (0, 0.0)
+            costs = rng.uniform(0, 1, attempts).tolist()
+            for i, cost in enumerate(costs):
+                begun = store.begin(f"item{i // 2}", i % 2, "gpt")
+                if i % 3:  # others were never heard of again
+                    store.end(begun, 0.1, cost, "failed", None)
+            expected[arm] = attempts, sum(cost for i, cost in enumerate(costs) if i % 3)
+    for arm, (calls, cost) in expected.items():
+        with Store(tmp_path / "kept.sqlite", asked, arm) as store:
+            assert store.spent() == (calls, pytest.approx(cost))
+
+
+def exact_chance(counts, a, b, threshold):
+    """That the share is as high: a sum over how many unlabelled passes and fails are good."""
+    passes, fails = int(counts.test_pass), int(counts.test_n - counts.test_pass)
+    good, bad = int(counts.correct_n), int(counts.incorrect_n)
+    hit, caught = int(counts.correct_pass), int(counts.incorrect_fail)
+    logs, tails = [], []
+    for p, f in itertools.product(range(passes + 1), range(fails + 1)):
+        more, less = p + f, passes + fails - p - f
+        logs.append(
+            np.log(comb(passes, p)) + np.log(comb(fails, f))
+            + betaln(a + good + more, b + bad + less)
+            + betaln(1 + hit + p, 1 + good - hit + f)
+            + betaln(1 + caught + fails - f, 1 + bad - caught + passes - p)
+        )  # fmt: skip
+        tails.append(stats.beta(a + good + more, b + bad + less).sf(threshold))
+    weight = np.exp(np.array(logs) - max(logs))
+    return float(weight @ tails / weight.sum())
+
+
+@pytest.mark.parametrize("at_least", [True, False])
+def test_the_chances_of_a_gate_are_those_of_all_truths_of_unlabelled_outputs(at_least, monkeypatch):
+    """Two systems of unequal size, with one good item less and with one more."""
+    monkeypatch.setattr(sys.modules["bayesjudge.decide.gate"], "labels_wanted", lambda *_: [])
+    counts = P.Counts(
+        [18, 7], [13, 5], [20, 30], [18, 27], [12, 15], [11, 14], "random", systems=["a", "b"]
+    )
+    asked = {"at_least" if at_least else "at_most": 0.65}
+    for check in bj.decide.gate(counts, **asked).checks:
+        of_system = counts.system(check.where["system"])
+        met = [exact_chance(of_system, *prior, 0.65) for prior in ((0.05, 1), (1, 0.05))]
+        expected = met if at_least else [1 - met[1], 1 - met[0]]
+        assert_allclose(check.chance_limits, expected, atol=2e-4)
+
+
+@pytest.mark.parametrize("of_whole", [[1.0], [0.7, 0.3]])
+def test_the_chances_by_draws_are_those_of_draws_of_other_priors(of_whole):
+    """Few labels, of which priors say much: those of strata at an end add up to that of one."""
+    size, middles = len(of_whole), (np.arange(300) + 0.5) / 300
+    good, bad, of_whole = [3, 1][:size], [1, 2][:size], np.array(of_whole)
+
+    def drawn(a, b):
+        each = [stats.beta(k + a, m + b).ppf(middles) for k, m in zip(good, bad, strict=True)]
+        return np.stack(np.meshgrid(*each), axis=-1).reshape(-1, size)
+
+    parts, ends = drawn(0.5, 0.5), 0.05 / size
+    weight = np.full(len(parts), 1 / len(parts))
+    low, high, chance, chances = _next_to_an_end(parts, of_whole, weight, 0.9)
+    for at, (a, b), end, q in ((0, (ends, 0.5), low, 0.1), (1, (0.5, ends), high, 0.9)):
+        other = drawn(a, b) @ of_whole
+        assert end == pytest.approx(np.quantile(other, q), abs=0.003)
+        assert chances(0.6)[at] == pytest.approx((other >= 0.6).mean(), abs=0.003)
+    assert chance(0.6) == pytest.approx((parts @ of_whole >= 0.6).mean())
+
+
+@pytest.mark.parametrize("strategy", ["random", "by_verdict", "uncertain"])
+@pytest.mark.parametrize("scored", [False, True])
+def test_the_largest_weights_of_a_pool_are_those_of_its_items(strategy, scored):
+    """One by one, of items that are left, failed and passed."""
+    rng = np.random.default_rng(6)
+    verdicts = rng.choice([0, 1 / 3, 1] if scored else [0, 1], 30, p=[0.2, 0.3, 0.5][-2 - scored :]
+                          if scored else [0.3, 0.7])  # fmt: skip
+    monitor = bj.decide.Monitor(range(30), verdicts, at_least=0.7, strategy=strategy, random_seed=1)
+    for _ in range(30):
+        left = np.flatnonzero(monitor._free)
+        weights = 1 / (len(left) * monitor._chances(verdicts[left]))
+        (name,) = monitor.draw(1)["item"]
+        drawn = monitor._drawn[-1]
+        assert drawn.weight == pytest.approx(weights[left == int(name)][0])
+        here = verdicts[left]
+        alike = np.isin(here, (0, 1)).all()
+        groups = [here == 0, here == 1] if alike else [here >= 0] * 2
+        assert drawn.weights == tuple(weights[group].max(initial=0) for group in groups)
+        monitor.add([name], [int(rng.random() < 0.6)])
+
+
+@pytest.mark.parametrize("strategy", ["random", "by_verdict", "uncertain"])
+def test_the_largest_weights_of_fresh_pools_are_those_of_any_pool(strategy):
+    """All pools of five items that there can be, at every look."""
+    verdicts = np.random.default_rng(6).integers(0, 2, 40)
+    how = {"at_least": 0.7, "target": "population", "most_labels": 8, "strategy": strategy}
+    monitor = bj.decide.Monitor(range(40), verdicts, **how, random_seed=1)
+    largest = 0.0
+    for t in range(8):
+        for pool in itertools.product((0.0, 1.0), repeat=5):
+            weights = 1 / (5 * monitor._chances(np.array(pool)))
+            largest = max(largest, weights.max())
+        (name,) = monitor.draw(1)["item"]
+        monitor.add([name], [int(t % 3 > 0)])
+        assert largest <= max(monitor._drawn[-1].weights)
+    assert {"random": 1.0, "by_verdict": 1.6, "uncertain": 1.05}[strategy] <= largest
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_mean_within_classes_has_a_degree_of_freedom_for_each_item_less_what_is_fitted(shared):
+    """Classes and items of unequal size, and of outputs counted by kind."""
+    rng = np.random.default_rng(7)
+    item = np.repeat(np.arange(30), rng.integers(1, 5, 30)) if shared else np.arange(70)
+    n = len(item)
+    place = rng.choice(4, n, p=[0.1, 0.2, 0.3, 0.4])
+    said, good = rng.integers(0, 2, (2, n)).astype(float)
+    truth = np.where(rng.random(n) < 0.4, good, np.nan)
+    of_items = (item, np.ones(item.max() + 1)) if shared else ()
+    found = mean_of(within_classes.Patterns(place, said, truth, np.ones(n), *of_items))
+    known = ~np.isnan(truth)
+    design = np.column_stack([np.eye(4)[place], said])[known]
+    assert found.df == len(set(item[known])) - np.linalg.matrix_rank(design)
+    assert found.errors.df == found.df
+
+
+def test_pairs_of_orders_are_counted_pair_by_pair():
+    """Judges with unequal repeats of unequal pairs, some without a verdict in one order."""
+    rng = np.random.default_rng(5)
+    rows = pd.DataFrame(
+        [(judge, f"p{pair}", *rng.choice([1, 2, "tie"], 2))
+         for judge, pairs in (("x", 9), ("y", 14))
+         for pair in range(pairs) for _ in range(rng.integers(1, 5))],
+        columns=["judge", "item", "order1", "order2"],
+    )  # fmt: skip
+    rows.loc[rng.random(len(rows)) < 0.4, "order2"] = None
+    rows.loc[rows["item"] == "p3", "order1"] = None
+    orders = bj.bias.Orders.from_frame(
+        rows, judge="judge", item="item", tie_value="tie", missing="drop"
+    )
+    whole = rows.dropna()
+    for j, judge in enumerate("xy"):
+        pairs = {}
+        for row in whole[whole["judge"] == judge].itertuples():
+            at = [["1", "2", "tie"].index(str(said)) for said in (row.order1, row.order2)]
+            pairs.setdefault(row.item, np.zeros(9))[3 * at[0] + at[1]] += 1
+        assert orders.n_pairs[j] == len(pairs)
+        assert_allclose(orders.products[j], sum(np.outer(x, x) for x in pairs.values()))
+    assert set(orders.n_pairs) != {len(set(whole["item"]))}
+
+
+def test_the_error_of_a_density_left_out_is_that_of_items_one_by_one(monkeypatch):
+    """Of a share with a flat prior, of which an item left out has a density by itself."""
+    count, n = np.array([31, 9]), 40
+    share = np.random.default_rng(2).beta(1 + count[0], 1 + count[1], 4000)
+    log = np.log(np.column_stack([share, 1 - share]))
+    of_panel = sys.modules["bayesjudge.panel.loo"]  # a function has its name
+    monkeypatch.setattr(of_panel, "log_likelihood_of", lambda *_, **__: (log, [0, 1], count))
+    idata = {"posterior": xr.Dataset(coords={"chain": range(4), "draw": range(1000)})}
+    found = bj.panel.loo(SimpleNamespace(idata=idata))
+    items = np.repeat(np.log(count / (n + 1)), count)
+    assert found.elpd == pytest.approx(items.sum(), abs=0.05)
+    assert found.se == pytest.approx(np.sqrt(n) * items.std(ddof=1), rel=0.02)
+    each = np.repeat(found.table["elpd"], count)
+    assert found.se == pytest.approx(np.sqrt(n) * each.std(ddof=1), rel=1e-9)
+
+
+def test_kappa_of_several_people_is_the_mean_over_pairs_of_them(tmp_path):
+    """Unequal overlaps; of one pair chance explains all, and another shares nothing."""
+    rng = np.random.default_rng(4)
+    said = {
+        "ann": {i: int(rng.random() < 0.6) for i in range(30)},
+        "bob": {i: int(rng.random() < 0.5) for i in range(12, 45)},
+        "cyd": dict.fromkeys((28, 29, 50), 1),
+        "dee": {50: 1, 60: 0, 12: 1, 13: 0, 20: 1, 25: 0},
+    }
+    said["ann"] |= {28: 1, 29: 1}
+    lines = [f"i{i},{y},{who}" for who, labels in said.items() for i, y in labels.items()]
+    sheet = tmp_path / "sheet.csv"
+    sheet.write_text("\n".join(["item,truth,annotator", *lines]))
+    found = bj.decide.read_sheets(sheet).agreement
+    kappas, alike = [], []
+    for one, other in itertools.combinations(said.values(), 2):
+        both = [(one[i], other[i]) for i in one if i in other]
+        if not both:
+            continue
+        agree = np.mean([a == b for a, b in both])
+        alike += [a == b for a, b in both]
+        p, q = np.mean(both, axis=0)
+        chance = p * q + (1 - p) * (1 - q)
+        if chance < 1:
+            kappas.append((agree - chance) / (1 - chance))
+    assert 2 < len(kappas) < 5
+    assert found.share == pytest.approx(np.mean(alike))
+    assert found.kappa == pytest.approx(np.mean(kappas))
+
+
+def test_what_a_judge_can_be_trusted_with_is_counted_output_by_output():
+    """Of scores with unequal numbers."""
+    rng = np.random.default_rng(3)
+    score, labelled = np.round(rng.beta(1, 0.5, 900), 2), np.arange(900) < 300
+    truth = np.where(labelled, (rng.random(900) < score).astype(float), np.nan)
+    cells = np.column_stack([score, np.nan_to_num(truth, nan=-1)])
+    kinds, n = np.unique(cells, axis=0, return_counts=True)
+    label = np.where(kinds[:, 1] < 0, np.nan, kinds[:, 1])
+    found = bj.judge.trust(P.scores.Scores(kinds[:, 0], label, n, "random", (0, 1)), alpha=0.2)
+    ones = np.ones(900)
+    rows = Labelled(score[labelled], truth[labelled], ones[:300], score, ones, True)
+    for side, name in (("pass", "pass_from"), ("fail", "fail_to")):
+        cut = threshold(rows, side == "pass", 0.2, 0.9)
+        assert found[name].value == cut
+        trusted = score >= cut if side == "pass" else score <= cut
+        assert found["traffic", side].value == pytest.approx(trusted.mean())
+    odds = np.log(np.clip(score, 1e-3, 1 - 1e-3) / (1 - np.clip(score, 1e-3, 1 - 1e-3)))
+    counted = Labelled(*[None] * 3, *np.unique(score, return_counts=True), True)
+    assert_allclose(counted.z(score), (odds - odds.mean()) / odds.std())

@@ -8,7 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from bayesjudge.bias.certificates.bounds import predictive_bound, spared, tail_bound
+from bayesjudge.bias.certificates.bounds import (
+    neighbours_needed,
+    predictive_bound,
+    spared,
+    tail_bound,
+)
 from bayesjudge.bias.certificates.certificate import Certificate
 from bayesjudge.bias.data import Shifts
 from bayesjudge.bias.position import Orders, chance_ahead
@@ -42,7 +47,7 @@ MOST_PAIRED = 2
 #: Probability of moving further than is promised: the default of ``bayesjudge bias``.
 MISSED = 0.05
 #: Changed scores from which on the next one is likely enough to stay within the largest.
-FEWEST_PREDICTED = round(1 / MISSED) - 1
+FEWEST_PREDICTED = neighbours_needed(MISSED, basis="predictive")
 
 
 def answer(

@@ -30,8 +30,8 @@ class Agreement(NamedTuple):
     share : float
         Of pairs of labels of one item, how many agree.
     kappa : float
-        Cohen's (of several people, mean over pairs of them): agreement beyond chance; ``nan`` if
-        chance alone explains all.
+        Cohen's (of several people, mean over pairs of them that chance leaves something to
+        explain): agreement beyond chance; ``nan`` if chance alone explains all.
     """
 
     items: int
@@ -256,4 +256,5 @@ def _agreement(by_person: Mapping[str, Mapping[str, float]]) -> Agreement | None
             alike = agreement.of_classes(first, second, np.full(len(first), 1 / len(first)), 2)
             kappas.append(float(alike["kappa"]))
             pairs, agree = pairs + len(both), agree + int((first == second).sum())
-    return Agreement(several, agree / pairs, float(np.mean(kappas)))
+    finite = [kappa for kappa in kappas if not np.isnan(kappa)]
+    return Agreement(several, agree / pairs, float(np.mean(finite)) if finite else np.nan)

@@ -176,7 +176,7 @@ def predictive_bound(lengths: Any, *, largest: float, failure_prob: float) -> fl
     return float(largest if beyond < 0 else x[x.size - 1 - beyond])
 
 
-def neighbours_needed(failure_prob: float, *, groups: int = 1) -> int:
+def neighbours_needed(failure_prob: float, *, groups: int = 1, basis: str = "tail") -> int:
     """How many neighbours must be measured before they can say more than the scale does.
 
     Parameters
@@ -185,6 +185,8 @@ def neighbours_needed(failure_prob: float, *, groups: int = 1) -> int:
         In (0, 1).
     groups : int, default 1
         Perturbations that are bounded one by one; so many neighbours of *each*.
+    basis : {"tail", "rms", "predictive"}, default "tail"
+        What bounds them; `predictive_bound` needs the fewest, however many the groups.
 
     Returns
     -------
@@ -203,6 +205,10 @@ def neighbours_needed(failure_prob: float, *, groups: int = 1) -> int:
     """
     _require_probs(failure_prob, 0.5)
     expect("neighbours_needed", groups >= 1, "must be 1 or more", groups=groups)
+    bases = ["tail", "rms", "predictive"]
+    expect("neighbours_needed", basis in bases, f"must be one of {bases}", basis=basis)
+    if basis == "predictive":
+        return int(np.ceil(1 / failure_prob - 1 - 1e-9))
     return int(np.ceil(_needed(failure_prob, groups)[1].min() - 1e-9))
 
 

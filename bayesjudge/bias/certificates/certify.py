@@ -103,6 +103,7 @@ def certify(
     if mixture and len(groups) > 1:
         groups = [("the mixture", np.concatenate([x for _, x in groups]))]
     budget = failure_prob - noise_prob
+    taken = "tail" if basis == "source" else basis
     bound = (
         bound_of_fit(source, basis, budget, shifts.largest)
         if isinstance(source, Fit)
@@ -123,7 +124,7 @@ def certify(
         noise_prob=noise_prob,
         estimation_prob=bound.estimation_prob,
         neighbours=min(x.size for _, x in groups),
-        needed=neighbours_needed(budget, groups=len(groups)),
+        needed=neighbours_needed(budget, groups=len(groups), basis=taken),
         basis=basis,
         range_only=basis != "source" and bound.length >= shifts.largest,
         worst=bound.worst,

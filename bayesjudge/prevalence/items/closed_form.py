@@ -104,7 +104,7 @@ class Effective(NamedTuple):
     clusters: Clusters
     factor: float
     design_effect: float
-    df: float
+    shared: bool
     design: LabelDesign
 
     @property
@@ -141,14 +141,13 @@ def effective_counts(
     every = []
     for name in items.systems:
         clusters = own_clusters(items, name)
-        effect, factor, df = 1.0, 1.0, np.inf
-        if rows_per_output(items, name) > 1:
+        effect, factor, shared = 1.0, 1.0, rows_per_output(items, name) > 1
+        if shared:
             found_spread = spread(clusters.padded() if clusters.few() else clusters)
             effect = max(found_spread.design_effect, _least_effect(items, name))
             size = clusters.labelled if by_labels else clusters.items
             factor = effect * by_item.small_sample(size, ci_prob, found_spread.corrected)
-            df = size - 1
-        every.append(Effective(name, clusters, factor, effect, df, items.design))
+        every.append(Effective(name, clusters, factor, effect, shared, items.design))
     return every
 
 
@@ -225,7 +224,7 @@ class _ItemsSample(CountsSample):
                 least = _least_effect(self.data, system.name)
                 interval, effect = by_item.difference(system.clusters, least, ci_prob)
                 rows[:, i] = *interval, interval.value
-                system = system._replace(design_effect=effect, df=system.clusters.labelled - 1)
+                system = system._replace(design_effect=effect, shared=True)
             effects.append(system)
         self.effects = effects
         return tuple(rows if self.coords else rows[:, 0]), None
@@ -243,7 +242,7 @@ def _spread(values: Callable[[np.ndarray], np.ndarray]) -> Callable[[Clusters], 
 def _(items: Items) -> Sample:
     clusters = [(name, own_clusters(items, name)) for name in items.systems]
     return _ItemsSample(
-        items, [Effective(*named, 1.0, 1.0, np.inf, items.design) for named in clusters]
+        items, [Effective(*named, 1.0, 1.0, False, items.design) for named in clusters]
     )
 
 
@@ -461,7 +460,7 @@ def errors_of(difference: Estimate) -> dict[tuple[str, str], Errors]:
 
 def _effects(effects: Sequence[Effective]) -> Iterator[Caution]:
     """Tell the design effects, and where labels are on few items."""
-    shared = [effect for effect in effects if np.isfinite(effect.df)]
+    shared = [effect for effect in effects if effect.shared]
     if shared:
         largest = max(shared, key=lambda effect: effect.design_effect)
         n, name = float(largest.clusters.totals.sum()), largest.name
