@@ -2,8 +2,8 @@
 
 They are called of random small tables of each module, without a list: a function belongs here if
 its first argument is the module's data and nothing else has to be given, or if it takes several
-systems' data by name. What is answered is held to a digest, with cautions, sentences and all that
-the data class computes. Where some are to move, write them anew:
+systems' data by name. What is answered is held to a digest, with cautions, sentences, what it
+prints and all that the data class computes. Where some are to move, write them anew:
 
     python tests/test_public_calls.py
 """
@@ -11,6 +11,7 @@ the data class computes. Where some are to move, write them anew:
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import inspect
 import sys
 import warnings
@@ -35,7 +36,7 @@ import bayesjudge as bj  # noqa: E402
 
 STORED = HERE / "public_calls.json"
 #: Random tables of each module.
-TABLES = 3
+TABLES = 6
 #: What samples, draws pictures or hundreds of tables, or compares what is called by itself.
 LEFT_OUT = {
     *("agreement", "approximate", "build_model", "check_prior", "closed_forms", "compare"),
@@ -102,7 +103,8 @@ def today(modules: Iterable[Any] = MODULES) -> dict[str, tuple[int, float]]:
     for one in modules:
         for data, other in islice(pairwise(tables(one)), TABLES):
             for name, value in of_tables(one, data, other):
-                found[f"{one.name} {name}"] += numbers(value)
+                shown = str(value) if dataclasses.is_dataclass(value) else ""
+                found[f"{one.name} {name}"] += [*numbers(value), *numbers(shown)]
     return {name: digest(values) for name, values in found.items()}
 
 

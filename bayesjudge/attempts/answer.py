@@ -222,7 +222,7 @@ def _worth(quoted: Estimate, data: Attempts) -> list[str]:
         )
         widths = by_labels.high - by_labels.low, with_judge.high - with_judge.low
         labels = int(data.cells[:, s, :UNLABELLED].sum())
-        if min(widths) > 0:
+        if all(width > 0 for width in widths):
             about = {"items": float(data.tries[:, s].sum()), "ci_prob": quoted.ci_prob}
             worth["".join(data._named(name))] = worth_of_widths(*widths, labels, **about)
     words = worth_words(worth)
