@@ -758,3 +758,17 @@ def test_importance_sampling_is_nuts_with_people_who_err():
     assert {"people_pass", "person_sensitivity"} <= {*fit.quantities}
     notes = module.answer(fit).notes  # what these people say, as of the exact answer
     assert len(notes) == len(module.answer(module.exact(data)).notes)
+
+
+def test_an_agent_without_a_value_leaves_the_others_their_worth():
+    """Of two labelled attempts the judge was wrong twice: through it there is no number."""
+    counts = np.array([[[2, 0], [0, 2], [1, 3]], [[1, 1], [1, 0], [4, 5]]])
+    places = np.repeat(np.arange(counts.size), counts.ravel())
+    cells = np.zeros((len(places), *counts.shape), int)
+    cells.reshape(len(places), -1)[np.arange(len(places)), places] = 1
+    tasks = [f"t{i}" for i in range(len(places))]
+    data = module.Attempts(cells, tasks, ["a", "b"], "random")
+    made = module.closed_forms(data)
+    through = next(one for one in made if np.isnan(one["pass_at_k", "b", 1].value))
+    assert through["pass_at_k", "a", 1].value > 0
+    assert module.answer(*made).text
