@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 from urllib.parse import quote
 
+import narwhals as nw
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -14,7 +15,7 @@ import pytest
 from commands import commands, leaves, run
 from conftest import each_in_turn, in_turn, study_but
 from readings import readings, same
-from refusals import refused
+from refusals import command_refused, refused
 
 from bayesjudge.readers import read_table, tables
 
@@ -69,6 +70,7 @@ ROUTES = {
     "text": as_text,
     "categories": lambda t: as_text(t).astype("category"),
     "another index": lambda t: t.set_axis([3] * len(t)),
+    "narwhals": nw.from_native,
     "polars": lambda t: pl.from_pandas(with_nones(t)),
     "polars, text": lambda t: pl.from_pandas(as_text(t)),
     "polars lazily": lambda t: pl.from_pandas(with_nones(t)).lazy(),
@@ -116,19 +118,32 @@ def to_parquet(frame, path):
     with_nones(frame).to_parquet(path, index=False)
 
 
+def repeating_a_column(frame):
+    return pd.concat([frame, pd.DataFrame([["x", "y"]] * len(frame), columns=["note"] * 2)], axis=1)
+
+
 FILES = {
     "csv": lambda t, path: t.to_csv(path, index=False),
     "csv.gz": lambda t, path: t.to_csv(path, index=False),
     "semicolon.csv": lambda t, path: t.to_csv(path, index=False, sep=";"),
     "pipe.csv": lambda t, path: t.to_csv(path, index=False, sep="|"),
     "utf-16.csv": lambda t, path: t.to_csv(path, index=False, encoding="utf-16"),
+    "utf-32.csv": lambda t, path: t.to_csv(path, index=False, encoding="utf-32"),
+    "csv.bz2": lambda t, path: t.to_csv(path, index=False),
+    "sep.csv": lambda t, path: path.write_text("sep=;\n" + t.to_csv(index=False, sep=";")),
+    "n-a.csv": lambda t, path: t.to_csv(path, index=False, na_rep="n/a"),
+    "null.csv": lambda t, path: t.to_csv(path, index=False, na_rep=r"\N"),
+    "repeated.csv": lambda t, path: repeating_a_column(t).to_csv(path, index=False),
     "tsv": lambda t, path: t.to_csv(path, index=False, sep="\t"),
     "jsonl": lambda t, path: t.to_json(path, orient="records", lines=True),
     "json": lambda t, path: t.to_json(path, orient="records"),
+    "columns.json": lambda t, path: t.to_json(path, orient="columns"),
+    "lists.json": lambda t, path: path.write_text(json.dumps(t.to_dict("list"))),  # with NaN
     "parquet": to_parquet,
     "duckdb": to_duckdb,
     "sqlite": to_sqlite,
     "xlsx": lambda t, path: with_nones(t).to_excel(path, index=False),
+    "n-a.xlsx": lambda t, path: t.to_excel(path, index=False, na_rep="#N/A"),
 }
 
 
@@ -148,6 +163,52 @@ def test_every_route_of_one_table(large, tmp_path, monkeypatch):
     for kind in COUNTED if large else FILES:
         FILES[kind](rows, path := tmp_path / f"rows.{kind}")
         wrong[kind] = same(one.of(read_table(path, one.used)), expected)
+    assert not any(wrong.values()), wrong
+
+
+NOT_READ = {
+    "csv.xz": ("foreign", lambda t, path: t.to_csv(path, index=False)),
+    "feather": ("foreign", lambda t, path: with_nones(t).to_feather(path)),
+    "orc": ("foreign", lambda t, path: with_nones(t).to_orc(path)),
+    "pkl": ("foreign", lambda t, path: t.to_pickle(path)),
+    "zip": ("zip-archive", lambda t, path: t.to_csv(path, index=False)),
+    "split.json": ("not-objects", lambda t, path: t.to_json(path, orient="split")),
+    "values.json": ("not-objects", lambda t, path: t.to_json(path, orient="values")),
+    "twice.csv": ("columns-repeat", lambda t, path: pd.concat([t, t], axis=1).to_csv(path)),
+    "twice.xlsx": ("columns-repeat", lambda t, path: pd.concat([t, t], axis=1).to_excel(path)),
+}
+
+
+@pytest.mark.parametrize("kind", NOT_READ)
+def test_a_file_of_another_kind_is_refused_in_words(kind, tmp_path):
+    one, (id, write) = COMMANDS["prevalence"], NOT_READ[kind]
+    write(one.table, path := tmp_path / f"rows.{kind}")
+    with refused(id=id):
+        read_table(path, ["verdict"])
+    with command_refused(id=id):
+        assert run(one.line(path))[0] == 2
+
+
+@pytest.mark.slow
+def test_a_column_that_nobody_names_may_stand_twice(tmp_path):
+    """Also where a command looks at all columns of a small file."""
+    table = COMMANDS["prevalence"].table.assign(
+        verdict=lambda t: t["verdict"].replace("", None).fillna("Fail")
+    )
+    lines = {
+        "prevalence": "prevalence {} --verdict=verdict --truth=truth --calibration=random",
+        "rubric": "rubric {} --criterion=topic --verdict=verdict --item=case --by=system "
+        "--calibration=random --failed=worst",
+        "plan": "plan --pilot {} --truth=truth --judge=verdict --price=label=2 --price=call=1 "
+        "--width=0.2 --by=system --item=case",
+    }
+    path, wrong = tmp_path / "rows.csv", {}
+    for command, line in lines.items():
+        shown = []
+        for kind in ("csv", "repeated.csv"):
+            FILES[kind](table, path)
+            shown.append(run(line.format(path).split()))
+        wrong[command] = "" if shown[0] == shown[1] and shown[0][0] == 0 else shown
     assert not any(wrong.values()), wrong
 
 

@@ -449,7 +449,7 @@ def _of_table(
 ) -> tuple[Table, list[Match]]:
     """What a table's columns are for, and what the shapes find in it."""
     other = None if labels is None else open_source(labels)
-    people = {} if other is None else other.table_of_names(other.columns())
+    people = {} if other is None else other.table_of_names(other.readable())
     path, rows = table.path, len(next(iter(table.columns.values())))
     filled = [i for i, row in enumerate(zip(*table.columns.values(), strict=True)) if any(row)]
     if len(filled) < rows:
@@ -523,7 +523,7 @@ def _mistakes(file: File) -> list[str]:
     notes = []
     if file.encoding == "latin-1":
         notes.append("the text is not UTF-8; it is read as Latin-1")
-    if b"\x00" in file.head and not file.encoding.startswith("utf-16"):
+    if b"\x00" in file.head and not file.encoding.startswith(("utf-16", "utf-32")):
         notes.append("there are NUL bytes in it; take them out, no label is read with them")
     names = [n.strip() for n in file.columns]
     twice = sorted({n for n in names if n and names.count(n) > 1})
@@ -533,7 +533,7 @@ def _mistakes(file: File) -> list[str]:
         notes.append(f"{how_many(names.count(''), 'column', 'have')} no name")
     ragged = []
     with file.broken(), file.text() as text:
-        lines = (line.replace("\x00", "") for line in text)
+        lines = (line.replace("\x00", "") for line in islice(text, file.before_head, None))
         for row in islice(reader := csv.reader(lines, delimiter=file.delimiter), 20 * MOST_ROWS):
             if row and len(row) != len(names):
                 ragged.append(reader.line_num)

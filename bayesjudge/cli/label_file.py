@@ -253,8 +253,8 @@ def keys_of(to: Rows, labels: Rows, truth: str, system: str = "") -> tuple[str, 
     The item is the column whose counterpart in the table has the most values; `system` is the
     table's column of systems, if they are to be told apart.
     """
-    table = labels.table_of_names([c for c in labels.columns() if c != truth])
-    there = to.table_of_names(naming(to, to.columns()))
+    table = labels.table_of_names([c for c in labels.readable() if c != truth])
+    there = to.table_of_names(naming(to, to.readable()))
     matched = {c: near[0] for c, cells in table.items() if (near := best(cells, there))}
     sizes = {c: len({*there[matched[c]]}) for c in matched}
     fewest = len({*there["item"]}) / 2 if to.log is not None else FEWEST

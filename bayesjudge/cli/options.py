@@ -21,8 +21,8 @@ NEEDED = Group("What is needed first", sort_key=0)
 DATA = Group("The table", sort_key=1)
 #: What TABLE can be, in the help of every command.
 FORMATS = (
-    ".csv, .tsv, .json, .jsonl or .ndjson (each also with .gz or .zst), .parquet, .xlsx, or .db of "
-    "SQLite or DuckDB (FILE::NAME for one sheet or table); - is stdin"
+    ".csv, .tsv, .json, .jsonl or .ndjson (each also with .gz, .bz2 or .zst), .parquet, .xlsx, or "
+    ".db of SQLite or DuckDB (FILE::NAME for one sheet or table); - is stdin"
 )
 LOGS = "a log of Inspect, promptfoo, DeepEval, MLflow and others (`bayesjudge doctor FILE`)"
 #: The column of systems: whatever made the outputs, in every command by either name.

@@ -125,7 +125,7 @@ def _prices(given: Sequence[str], require: Any) -> dict[str, float]:
 
 def _pilot(source: Source, asked: OfPilot) -> tuple[bj.decide.Pilot, dict[str, Any]]:
     """The pilot, and the columns that it was read from."""
-    shown = [name for name in source.columns() if name != asked.tuned_on]
+    shown = [name for name in source.readable() if name != asked.tuned_on]
     cells = source.table_of_names(shown)
     table = describe(cells, [asked.truth] if asked.truth else [])
     truth = asked.truth or next(iter(table.truths), None)

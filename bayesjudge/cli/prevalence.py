@@ -102,7 +102,7 @@ def _whole_groups(asked: Asked, source: Source) -> str:
 
     truth, missing = asked.label, asked.meanings.missing_value or ()
     more = "" if asked.verdict is None else " --repeats system"
-    cells = source.table_of_names([*source.columns(), truth])
+    cells = source.table_of_names([*source.readable(), truth])
     cells[truth] = ["" if cell in missing else cell for cell in cells[truth]]
     table = describe(cells, [truth]).but(verdicts=asked.judged)
     together = table.labelled_together(truth)

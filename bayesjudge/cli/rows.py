@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +36,10 @@ class Rows:
         if self.file is not None and self.file.kind not in DATABASES:
             return self.file.fields
         return tables.names_in(self.path)
+
+    def readable(self) -> list[str]:
+        """Columns of one name each: of two that share one, nobody knows which is meant."""
+        return [name for name, n in Counter(self.columns()).items() if n == 1]
 
     def own_table(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> pa.Table:
         """Read some columns, without labels of another file."""

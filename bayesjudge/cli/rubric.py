@@ -191,7 +191,7 @@ def frame_of(source: Source) -> tuple[pd.DataFrame, bool]:
         ):
             rows = bj.rubric.rows_of_records(records)
             return rows.astype(object).where(rows.notna(), None), True
-    read = source.own_table(source.columns())
+    read = source.own_table(source.readable())
     return read.to_pandas().astype(object).where(lambda f: f.notna(), None), False
 
 

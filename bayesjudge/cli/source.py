@@ -155,7 +155,7 @@ class Source(Rows):
     def whole(self, columns: Sequence[str] = ()) -> pa.Table:
         """Read all columns that may tell how labels came, with labels of another file."""
         left_out = {*self.randomized, *([self.tuned.column] if self.tuned else ())}
-        table = self.table([*columns, *(name for name in self.columns() if name not in left_out)])
+        table = self.table([*columns, *(n for n in self.readable() if n not in left_out)])
         return table if self.changed is None else self.changed(table)
 
     @property

@@ -41,6 +41,10 @@ def require_columns(table: Any, *columns: str) -> None:
         )
         repeated = list(dict.fromkeys(c for c in have or [] if (have or []).count(c) > 1))
         require(not repeated, "columns-repeat", repeated=repeated)
+    within = _names_of_index(table)
+    with checking("table") as require:
+        for column in dict.fromkeys(columns):
+            require(column not in within, "index-column", column=column)
     require_among(have or [], *columns)
     with checking("table") as require:
         for column in dict.fromkeys(columns):
@@ -60,6 +64,11 @@ def _names_of_columns(table: Any) -> list[Any] | None:
         return list(nw.from_native(table).collect_schema().names())
     except TypeError:
         return None
+
+
+def _names_of_index(table: Any) -> set[Any]:
+    """Names in the index of a pandas table that no column has."""
+    return {*table.index.names} - {*table.columns, None} if _is_pandas(table) else set()
 
 
 def not_single(table: Any, column: str) -> str:
@@ -467,7 +476,8 @@ def _selected(table: Any, wanted: list[str], names: Collection[str]) -> nw.LazyF
 
     require_columns(table, *wanted)
     aliases = dict(zip(wanted, _aliases(wanted), strict=True))
-    if nw.dependencies.is_pandas_dataframe(table):
+    table = nw.to_native(table, pass_through=True)
+    if _is_pandas(table):
         import pandas as pd
 
         # to a hash table of Python objects, 1 and True are one

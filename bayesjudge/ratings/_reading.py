@@ -204,6 +204,11 @@ def _check(
         given = {s for s in rows["chosen_set"] if s is not None}
         odd = sorted(separator.join(sorted(s)) for s in given - admissible)
         require(not odd, f"response sets {odd[:SHOWN]} are not admissible; options are {options}")
+        within = {option for each in given for option in each}
+        # an engine that reads yes and no as booleans leaves "yes|no" a text
+        apart = len(choices) > 1 and len(within) > 1 and not choices & within
+        named = {"choices": sorted(choices)[:SHOWN], "within": sorted(within)[:SHOWN]}
+        require(not apart, "choices-unlike-sets", **named)
         answered = any(c is not None for c in rows["choice"]) or bool(given)
         require(answered, "no row holds an answer")
 

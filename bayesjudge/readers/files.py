@@ -37,7 +37,33 @@ STRETCHES = 20
 NO_FOLDER = ("", "__HIVE_DEFAULT_PARTITION__")
 #: Columns in which pandas keeps row numbers.
 PANDAS_INDEX = "__index_level_"
-BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+#: Marks of encodings: that of UTF-32 begins with that of UTF-16.
+BOMS = {
+    **{b"\xff\xfe\x00\x00": "utf-32", b"\x00\x00\xfe\xff": "utf-32"},
+    **{b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"},
+}
+#: Names of how a file is packed: Arrow's, from which byte on it shows, and how.
+PACKED = {
+    "gz": ("gzip", 0, b"\x1f\x8b"),
+    "zst": ("zstd", 0, b"\x28\xb5"),
+    "bz2": ("bz2", 4, b"1AY&SY"),
+}
+#: How binary files begin that are not read, and what they are.
+FOREIGN = {
+    b"\xfd7zXZ": "packed by xz",
+    b"7z\xbc\xaf": "a 7z archive",
+    b"Rar!": "a RAR archive",
+    b"ARROW1": "an Arrow file (Feather)",
+    b"\xff\xff\xff\xff": "a stream of Arrow",
+    b"ORC": "an ORC file",
+    b"Obj\x01": "an Avro file",
+    b"\x89HDF": "an HDF5 file",
+    b"\x93NUMPY": "an array of NumPy",
+    b"\x80\x04": "a pickle",
+    b"\x80\x05": "a pickle",
+    b"\xd0\xcf\x11\xe0": "a spreadsheet of before 2007 (.xls)",
+    b"%PDF": "a PDF",
+}
 #: Kinds of files whose names promise what only a library can open.
 SAID = {
     ".parquet": ("parquet",),
@@ -117,24 +143,24 @@ class File:
 
     def stream(self) -> Any:
         """The bytes unpacked, if the file is packed."""
-        packed = {"gz": "gzip", "zst": "zstd"}.get(self.packing)
-        if packed is None:
+        if not self.packing:
             return self.raw()
         import pyarrow as pa
 
         size = len(self._bytes) if self._bytes is not None else self.path.stat().st_size
         source = pa.PythonFile(self.raw(), mode="r") if self._bytes is not None else str(self.path)
-        opened = pa.CompressedInputStream(source, packed)
+        opened = pa.CompressedInputStream(source, PACKED[self.packing][0])
         return _Bounded(opened, self.name, max(MOST, RATIO * size))
 
     @cached_property
     def packing(self) -> str:
-        """``"gz"``, ``"zst"`` or ``""``."""
+        """A name of `PACKED`, or ``""``."""
         with self.raw() as opened:
-            start = opened.read(4)
-        packing = {b"\x1f\x8b": "gz", b"\x28\xb5": "zst"}.get(start[:2], "")
+            start = opened.read(16)
+        shown = (name for name, (_, at, mark) in PACKED.items() if start[at:].startswith(mark))
+        packing = next(shown, "")
         says = self.path.suffix.lower()[1:]
-        packed = says not in ("gz", "zst") or packing == says
+        packed = says not in PACKED or packing == says
         expect(self.name, packed, "not-packed-so", says=says)
         return packing
 
@@ -157,6 +183,9 @@ class File:
                 return self._meant(kind)
         if head[8:12] == b"DUCK":
             return self._meant("duckdb")
+        what = next((name for start, name in FOREIGN.items() if head.startswith(start)), "")
+        is_text = head.isascii() and b"\x00" not in head  # its first column may be called ORC
+        expect(self.name, is_text or not what, "foreign", what=what)
         text = self.decoded_head.lstrip("\ufeff \r\n\t")
         if text[:1] not in ("{", "["):
             return self._meant("csv")
@@ -235,7 +264,7 @@ class File:
             yield from self.lines()
         elif self.kind == "json":
             for i, record in enumerate(self._listed(), 1):
-                expect(self.name, isinstance(record, dict), f"entry {i} is not a JSON object")
+                expect(self.name, isinstance(record, dict), "not-objects", i=i)
                 yield record
         elif self.kind == "csv":
             yield from self._rows()
@@ -269,7 +298,8 @@ class File:
     def _listed(self) -> list[Any]:
         whole = self.document
         if isinstance(whole, dict):
-            whole = next((whole[k] for k in ("data", "items") if k in whole), whole)
+            named = [whole[name] for name in ("data", "items", "rows", "records") if name in whole]
+            whole = named[0] if named else _rows_of_columns(whole)
         return whole if isinstance(whole, list) else [whole]
 
     def lines(self, parse_float: Any = None) -> Iterator[Mapping[str, Any]]:
@@ -282,10 +312,15 @@ class File:
                 expect(self.name, isinstance(record, dict), f"line {i} is not a JSON object")
                 yield record
 
+    @cached_property
+    def before_head(self) -> int:
+        """Lines before names of columns: spreadsheets say ``sep=;`` there."""
+        return int(self.decoded_head.lstrip('\ufeff"')[:4].lower() == "sep=")
+
     def _rows(self) -> Iterator[Mapping[str, Any]]:
         csv.field_size_limit(2**28)
         with self.broken(), self.text() as opened:
-            lines = (line.replace("\x00", "") for line in opened)
+            lines = (line.replace("\x00", "") for line in islice(opened, self.before_head, None))
             for row in csv.DictReader(lines, delimiter=self.delimiter, strict=True):
                 yield {name: cell for name, cell in row.items() if name is not None}
 
@@ -357,7 +392,8 @@ class File:
         lines = self.decoded_head.lstrip("\ufeff").replace("\x00", "").splitlines(keepends=True)
         whole = lines[:-1] if len(self.head) >= HEAD and len(lines) > 1 else lines
         try:
-            yield from (row for row in csv.reader(whole, delimiter=delimiter) if row)
+            rows = csv.reader(whole[self.before_head :], delimiter=delimiter)
+            yield from (row for row in rows if row)
         except csv.Error:
             return
 
@@ -418,6 +454,22 @@ class File:
             lines = str(error).strip().splitlines() or [type(error).__name__]
             torn = "archive-torn" if isinstance(error, zipfile.BadZipFile) else "unreadable"
             raise InputError(self.name, [problem(torn, error=lines[0][:300])]) from error
+
+
+def _rows_of_columns(whole: Mapping[str, Any]) -> Any:
+    """Rows of a JSON object of columns, or the object itself, if it is none.
+
+    Columns are lists of cells, or objects that name each cell by its row's number, as pandas does.
+    """
+    columns = [
+        [*cells.values()] if isinstance(cells, dict) and all(map(str.isdigit, cells)) else cells
+        for cells in whole.values()
+    ]
+    lists = [cells for cells in columns if isinstance(cells, list)]
+    one_length = len({len(cells) for cells in lists}) == 1 and len(lists) == len(columns)
+    if not one_length or any(isinstance(cell, dict) for cells in lists for cell in cells):
+        return whole
+    return [dict(zip(whole, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def fields_of(row: Mapping[str, Any], depth: int = DEEPEST) -> Iterator[str]:

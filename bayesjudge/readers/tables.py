@@ -37,8 +37,10 @@ if TYPE_CHECKING:
 #: What openpyxl raises of a damaged book beside: of a member or text that is not there, of XML that
 #: is cut or holds other things than a sheet does, of a member that is cut, and of an encrypted one.
 OF_A_BROKEN_BOOK = (LookupError, SyntaxError, TypeError, AttributeError, EOFError, RuntimeError)
+#: What a spreadsheet's formula finds where there is nothing.
+NOT_AVAILABLE = "#N/A"
 #: Cells of a CSV file that mean that there is nothing.
-EMPTY = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "<NA>"]
+EMPTY = ["", "NA", "N/A", "n/a", NOT_AVAILABLE, "NaN", "nan", "null", "NULL", r"\N", "None", "<NA>"]
 #: A number with a decimal comma, or a whole one.
 DECIMAL = re.compile(r"\s*[+-]?\d+(?:,(\d+))?\s*")
 #: A cell of a CSV file, often a whole answer of a model, must fit in one block.
@@ -71,9 +73,10 @@ def read_table(
     ----------
     path : str, pathlib.Path or File
         A text table (columns separated by comma, semicolon, tab or pipe; UTF-8, UTF-16 or Latin-1),
-        JSON (a list, or one object per line), either also as ``.gz`` or ``.zst``; Parquet (a file,
-        a folder of them, or a pattern such as ``"logs/*.parquet"``); ``.xlsx``; an SQLite or DuckDB
-        file. ``"file::name"`` names a table or sheet within; ``-`` is stdin.
+        JSON (a list, one object per line, or columns), either also as ``.gz``, ``.zst`` or
+        ``.bz2``; Parquet (a file, a folder of them, or a pattern such as ``"logs/*.parquet"``);
+        ``.xlsx``; an SQLite or DuckDB file. ``"file::name"`` names a table or sheet within; ``-``
+        is stdin.
     columns : sequence of str
         Columns of labels and names; other columns are not kept. Of JSON, ``"judge.label"`` is the
         field ``label`` of the object in the column ``judge``.
@@ -374,7 +377,9 @@ def _parse(
                 delimiter=file.delimiter_for(columns), newlines_in_values=True
             ),
             read_options=csv.ReadOptions(
-                block_size=BLOCK, encoding="utf8" if encoding == "utf-8" else encoding
+                block_size=BLOCK,
+                encoding="utf8" if encoding == "utf-8" else encoding,
+                skip_rows=file.before_head,
             ),
             **more,
         )
@@ -539,7 +544,10 @@ def _sheet(file: File, inner: str) -> Iterator[Any]:
 def _filled_rows(file: File, sheet: Any) -> Iterator[tuple[Any, ...]]:
     # openpyxl reads a sheet as its rows are asked for: only then does it show to be damaged
     with file.broken(*OF_A_BROKEN_BOOK):
-        yield from (row for row in sheet.iter_rows(values_only=True) if _filled(row))
+        for row in sheet.iter_rows(values_only=True):
+            cells = tuple(None if cell == NOT_AVAILABLE else cell for cell in row)
+            if _filled(cells):
+                yield cells
 
 
 def _filled(row: Sequence[Any]) -> int:
@@ -610,6 +618,7 @@ def _read_rows(
     opened: Any, file: File, columns: list[str], numbers: set[str], inner: str
 ) -> pa.Table:
     with opened(file, inner) as (head, rows):
+        _require(head, columns)
         records = (dict(zip(head, row, strict=False)) for row in rows)
         return _from_records(records, columns, numbers)
 
@@ -668,13 +677,13 @@ def _array(values: list[Any], number: bool) -> pa.Array:
         numbers = [float(v) if isinstance(v, Decimal | str) and v != "" else v for v in values]
         return pa.array([None if v == "" else v for v in numbers], pa.float64())
     texts = [json.dumps(v, default=float) if isinstance(v, dict | list) else v for v in values]
-    names = [None if v is None or v == "" else name_of(v) for v in texts]
+    names = [None if v is None or v == "" or v != v else name_of(v) for v in texts]
     return pa.array(names, pa.string()).dictionary_encode()
 
 
 def _require(names: Sequence[str], columns: Sequence[str]) -> None:
     repeated = [c for c in columns if names.count(c) > 1]
-    expect("table", not repeated, f"columns {repeated} occur more than once")
+    expect("table", not repeated, "columns-repeat", repeated=repeated)
     require_among(list(dict.fromkeys(names)), *columns)
 
 

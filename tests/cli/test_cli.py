@@ -667,7 +667,7 @@ def test_the_files_that_help_names_are_those_that_are_read():
         assert {"csv": ".csv, .tsv", "sqlite": "SQLite", "duckdb": "DuckDB"}.get(
             kind, f".{kind}"
         ) in FORMATS, kind
-    named = {*re.findall(r"\.[a-z]+", FORMATS)} - {".gz", ".zst"}
+    named = {*re.findall(r"\.[a-z]\w+", FORMATS)} - {".gz", ".bz2", ".zst"}
     assert named == {".csv", ".tsv", ".json", ".jsonl", ".ndjson", *SAID} - {
         ".eval", ".duckdb", ".sqlite"
     }  # fmt: skip

@@ -97,3 +97,12 @@ def test_a_column_that_a_number_names_is_told_from_one_that_is_not_there():
             read_rows(by_number, column)
     with refused(id="no-column"):
         read_rows(by_text, 0)
+
+
+def test_a_name_of_the_index_is_told_from_one_that_is_not_there():
+    table = pd.DataFrame({"item": ["a"], "verdict": [1]}).set_index("item")
+    with refused(id="index-column", column="item"):
+        read_rows(table, "item", "verdict")
+    assert read_rows(table.reset_index(), "item", "verdict").shape == (1, 2)
+    kept = table.assign(item="b")  # an index that is called like a column
+    assert read_rows(kept, "item")["item"].tolist() == ["b"]

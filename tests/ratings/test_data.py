@@ -71,6 +71,13 @@ def test_a_mistyped_setting_is_named(settings, words):
         read(**settings)
 
 
+def test_choices_and_sets_of_other_words_are_refused():
+    """An engine reads yes and no as booleans, and leaves ``no|yes`` a text."""
+    booleans = TABLE.assign(choice=TABLE["choice"].map({"yes": True, "no": False}))
+    with refused(id="choices-unlike-sets", choices=["0", "1"], within=["no", "yes"]):
+        read(booleans)
+
+
 def test_a_negative_pseudo_count_is_refused():
     with pytest.raises(bj.InputError, match=r"pseudo_count must be 0 or more, got -0\.5"):
         bj.ratings.agreement(read(), pseudo_count=-0.5)
