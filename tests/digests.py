@@ -99,6 +99,13 @@ def numbers(found: Any, depth: int = 0) -> Iterator[float]:
             yield from numbers(value, depth + 1)
 
 
+def shown(found: Any) -> Iterator[float]:
+    """Every number of a result, and of what it prints."""
+    yield from numbers(found)
+    if dataclasses.is_dataclass(found):
+        yield from numbers(f"{found} ")
+
+
 def is_property(owner: type, name: str) -> bool:
     """Whether a class computes what it shows under a name."""
     return isinstance(inspect.getattr_static(owner, name), property | functools.cached_property)

@@ -26,7 +26,7 @@ if __name__ == "__main__":
     sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from conftest import MODULES  # noqa: E402
-from digests import Digests, digest, moved, numbers, write  # noqa: E402
+from digests import Digests, digest, moved, shown, write  # noqa: E402
 from points import at_points, in_place_of_nuts  # noqa: E402
 from test_public_calls import answered  # noqa: E402
 
@@ -95,7 +95,7 @@ def fits(modules: Iterable[Any] = MODULES) -> Iterator[tuple[str, Any]]:
 
 def digests_of(found: Iterable[tuple[str, Any]]) -> dict[str, tuple[int, float]]:
     """One of each."""
-    return {name: digest(numbers(value)) for name, value in found}
+    return {name: digest(shown(value)) for name, value in found}
 
 
 def require_those_of_today(now: Digests) -> None:

@@ -11,7 +11,6 @@ prints and all that the data class computes. Where some are to move, write them 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import inspect
 import sys
 import warnings
@@ -30,7 +29,7 @@ if __name__ == "__main__":
     sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from conftest import MODULES  # noqa: E402
-from digests import digest, moved, numbers, write  # noqa: E402
+from digests import digest, moved, shown, write  # noqa: E402
 
 import bayesjudge as bj  # noqa: E402
 
@@ -103,8 +102,7 @@ def today(modules: Iterable[Any] = MODULES) -> dict[str, tuple[int, float]]:
     for one in modules:
         for data, other in islice(pairwise(tables(one)), TABLES):
             for name, value in of_tables(one, data, other):
-                shown = str(value) if dataclasses.is_dataclass(value) else ""
-                found[f"{one.name} {name}"] += [*numbers(value), *numbers(shown)]
+                found[f"{one.name} {name}"] += shown(value)
     return {name: digest(values) for name, values in found.items()}
 
 

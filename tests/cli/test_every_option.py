@@ -19,6 +19,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 HERE = Path(__file__).parent
@@ -75,6 +76,14 @@ def _tables(folder: Path) -> None:
         "wide": wide.assign(shown=[i % 9 == 0 for i in range(len(wide))]),
         "bare": keyed[["key", "flag", "who"]],
         "labels": keyed[["key", "truth"]].dropna(),
+        "outputs": log.drop(columns=["truth", "human"]),
+        "by_system": log[["case", "system", "truth"]].dropna().iloc[::-1],
+        "other_names": log[["case", "system", "truth"]]
+        .dropna()
+        .set_axis(["prompt", "model", "people"], axis=1),
+        "by_id": pd.DataFrame({"item": [f"q{i}" for i in range(8)], "people": [1, 0] * 4}),
+        "votes_alone": votes.drop(columns="truth"),
+        "by_item": votes[["item", "generator", "truth"]].dropna().drop_duplicates(),
         "ratings": read["Ratings"].table,
         "repeats": read["repeats.Scores"].table,
         "runs": read["repeats.Scores of a wide table"].table,

@@ -60,6 +60,11 @@ def odd(command: Command) -> Iterator[tuple[str, pd.DataFrame]]:
         "seldom labelled": place % 4 == 0,
     }.items():
         yield what, table.assign(**{named["truth"]: truth.where(known & kept)})
+    for column in [name for name in ("fine", "topic") if name in table]:
+        chosen = table[column] > table[column].dropna().sort_values().iloc[len(table) // 3]
+        yield f"labelled by {column}", table.assign(**{named["truth"]: truth.where(chosen)})
+        note = np.where(known, table[column].astype(str), "")
+        yield f"{column} noted beside labels", table.assign(note=note)
     if judged in table:
         said = table[judged]
         values = sorted({*said.dropna()} - {""}, key=str)[:2]
