@@ -1,5 +1,6 @@
 """What every module promises, held against each."""
 
+import contextlib
 import dataclasses
 import html
 import inspect
@@ -14,6 +15,7 @@ from contract import gaps_between, graph_of, is_other, items_and_likelihood, mov
 from refusals import refused
 
 import bayesjudge as bj
+from bayesjudge.compiled import own_settings, structure_of
 from bayesjudge.core import predictive
 from bayesjudge.core.answer import Answer
 from bayesjudge.core.estimate import label
@@ -188,6 +190,37 @@ def test_whole_numbers_are_numbers(one):
         ]
         for mine, other in zip(*(m.data_vars for m in made), strict=True):
             np.testing.assert_array_equal(mine.get_value(), other.get_value())
+
+
+#: Columns whose names are levels of a dimension.
+LEVELS = ("system", "model_a", "generator", "judge", "rater", "perturbation")
+
+
+@pytest.mark.slow
+@each_module
+def test_other_data_and_more_of_them_need_no_other_code(one):
+    """Neither values nor lengths are part of what is compiled: fewer items and fewer systems."""
+    table, other = (one.module.simulate(random_seed=seed) for seed in (1, 2))
+    for name in LEVELS:
+        if name in table and table[name].nunique() > 2:
+            other = other[other[name] != table[name].iloc[0]]
+    item = next((name for name in ("item", "task") if name in table), None)
+    if item:
+        items = other[item].unique()
+        other = other[other[item].isin(items[: len(items) // 2])]
+    tried = 0
+    for spec in {type(spec): spec for spec, _ in one.models()}.values():
+        with contextlib.suppress(bj.InputError, KeyError, ValueError):  # not of such a table
+            first = _code_of(spec, one.read(table))
+            assert _code_of(spec, one.read(other)) == first, type(spec).__name__
+            tried += 1
+    assert tried
+
+
+def _code_of(spec, data):
+    """The graph that is compiled, but for its data."""
+    with own_settings():
+        return structure_of(spec._sampling_form(data) or spec._build(data))
 
 
 @each_module

@@ -260,12 +260,18 @@ def log_likelihood(tasks: Tasks, values: Values) -> np.ndarray:
     return np.concatenate([by_pattern(tasks, part) @ tasks.times for part in parts])
 
 
-def by_pattern(tasks: Tasks, values: Values, xp: Any = np) -> Any:
+def _as_it_is(name: str, array: np.ndarray) -> Any:
+    return array
+
+
+def by_pattern(
+    tasks: Tasks, values: Values, xp: Any = np, held: Callable[[str, np.ndarray], Any] = _as_it_is
+) -> Any:
     """Log-likelihood of one task of each pattern, shape (n_draws, n_patterns).
 
-    In arrays or, with ``xp=pytensor.tensor``, as a graph. Rates have the axes draw and agent;
-    ``persistence`` and ``shared_difficulty`` draws alone. With ``unparsed_good`` and
-    ``unparsed_bad`` some attempts have no verdict.
+    In arrays or, with ``xp=pytensor.tensor``, as a graph, where `held` makes data of an array and a
+    name. Rates have the axes draw and agent; ``persistence`` and ``shared_difficulty`` draws alone.
+    With ``unparsed_good`` and ``unparsed_bad`` some attempts have no verdict.
     """
     points, weights = nodes_of("shared_difficulty" in values)
     a, b, always, never = success(values, points, xp)
@@ -277,31 +283,39 @@ def by_pattern(tasks: Tasks, values: Values, xp: Any = np) -> Any:
     joint: Any = 1.0
     scale: Any = 0.0
     for s, terms in enumerate(tasks.terms):
+
+        def of(name: str, array: np.ndarray, s: int = s) -> Any:
+            return held(f"{name}_of_terms_{s}", array)
+
         of_agent = logs[..., s].T
-        alone = of_agent @ terms.verdicts.T + xp.log1p(-again)
-        once = of_agent @ terms.drawn.T + terms.log_drawn + xp.log(again)
-        verdicts = xp.logaddexp(alone, once) + terms.log_ways
+        alone = of_agent @ of("verdicts", terms.verdicts.T) + xp.log1p(-again)
+        once = of_agent @ of("drawn", terms.drawn.T) + of("log_drawn", terms.log_drawn)
+        verdicts = xp.logaddexp(alone, once + xp.log(again)) + of("log_ways", terms.log_ways)
         if UNPARSED[0] in values:
             lost = [log for name in UNPARSED for log in _logs(values[name][:, [s]], xp)]
-            verdicts = verdicts + xp.concatenate(lost, axis=1) @ terms.parsed.T
+            verdicts = verdicts + xp.concatenate(lost, axis=1) @ of("parsed", terms.parsed.T)
         if OF_PEOPLE[0] in values:
             said = [log for name in OF_PEOPLE for log in _logs(values[name], xp)]
-            verdicts = verdicts + xp.concatenate(said, axis=1) @ terms.people.T
+            verdicts = verdicts + xp.concatenate(said, axis=1) @ of("people", terms.people.T)
         first = terms.alike
         good, total, place = terms.counted
-        no, every = good == 0, good == total
-        rise, fall, both = (_log_rising(x[:, s], int(total.max()), xp) for x in (a, b, a + b))
-        log_good = rise[..., good] + fall[..., total - good] - both[..., total]
+        no, every = of("none", (good == 0) * 1.0), of("all", (good == total) * 1.0)
+        steps = of("steps", np.arange(float(total.max())))
+        rise, fall, both = (_log_rising(x[:, s], steps, xp) for x in (a, b, a + b))
+        log_good = rise[..., of("good", good)] + fall[..., of("bad", total - good)]
+        log_good = log_good - both[..., of("total", total)]
         done, undone = always[:, s, :, None], never[:, s, :, None]
         chance = (1 - done - undone) * xp.exp(log_good) + done * every + undone * no
-        of_verdicts = _summed(xp.exp(verdicts), len(terms.task), first, xp)[:, None]
+        of_verdicts = _summed(xp.exp(verdicts), _Parts("alike", len(terms.task), first), of, xp)
+        chance = chance[..., of("chance", place)] * of_verdicts[:, None]
         tasks_at = np.flatnonzero(np.diff(terms.task[first], prepend=-1))
-        summed = _summed(of_verdicts * chance[..., place], len(first), tasks_at, xp)
+        summed = _summed(chance, _Parts("task", len(first), tasks_at), of, xp)
         # nodes come last, so that a pattern reads a row, and the highest is 1: no logarithm of each
         rows = xp.maximum(summed, 1e-300).swapaxes(1, 2)
         top = rows.max(axis=2, keepdims=True)
-        joint = joint * xp.take(rows / top, tasks.of[:, s], axis=1)
-        scale = scale + xp.take(xp.log(top[..., 0]), tasks.of[:, s], axis=1)
+        at = of("pattern", tasks.of[:, s])
+        joint = joint * xp.take(rows / top, at, axis=1)
+        scale = scale + xp.take(xp.log(top[..., 0]), at, axis=1)
     return scale + xp.log(xp.maximum(joint @ weights, 1e-300))
 
 
@@ -310,18 +324,29 @@ def _logs(share: Any, xp: Any) -> tuple[Any, Any]:
     return xp.log(share), xp.log1p(-share)
 
 
-def _summed(values: Any, size: int, starts: np.ndarray, xp: Any) -> Any:
-    """Sums of the parts of the last axis, of length `size`, that begin at `starts`."""
+class _Parts(NamedTuple):
+    """Parts of an axis of some length, by where they begin."""
+
+    name: str
+    size: int
+    starts: np.ndarray
+
+
+def _summed(values: Any, parts: _Parts, of: Callable[[str, np.ndarray], Any], xp: Any) -> Any:
+    """Sums of the parts of the last axis."""
     if xp is np:
-        return np.add.reduceat(values, starts, axis=-1)
-    part = np.searchsorted(starts, np.arange(size), side="right") - 1
-    return values @ (part[:, None] == np.arange(len(starts))).astype(float)
+        return np.add.reduceat(values, parts.starts, axis=-1)
+    part = np.searchsorted(parts.starts, np.arange(parts.size), side="right") - 1
+    belongs = part[:, None] == np.arange(len(parts.starts))
+    return values @ of(parts.name, belongs.astype(float))
 
 
-def _log_rising(x: Any, most: int, xp: Any = np) -> Any:
-    """Logarithms of x (x + 1) … (x + n - 1), n from 0 to `most` on a last axis."""
-    steps = xp.log(x[..., None] + np.arange(most))
-    return xp.concatenate([xp.zeros_like(x)[..., None], xp.cumsum(steps, axis=-1)], axis=-1)
+def _log_rising(x: Any, steps: Any, xp: Any = np) -> Any:
+    """Logarithms of x (x + 1) … (x + n - 1) on a last axis, n from 0 to how many `steps` there are:
+    0, 1, ….
+    """
+    logs = xp.log(x[..., None] + steps)
+    return xp.concatenate([xp.zeros_like(x)[..., None], xp.cumsum(logs, axis=-1)], axis=-1)
 
 
 def said_by_people(values: Values) -> np.ndarray:
@@ -335,13 +360,14 @@ def chances(values: Values, ks: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray
     """pass@k and pass^k over the population of tasks, shape (n_draws, n_agents, n_ks)."""
     points, weights = nodes_of("shared_difficulty" in values)
     a, b, always, never = success(values, points)
-    whole = _log_rising(a + b, max(ks))[..., list(ks)]
+    steps = np.arange(max(ks))
+    whole = _log_rising(a + b, steps)[..., list(ks)]
     rest = (1 - always - never)[..., None]
     all_good, all_bad = (
         np.einsum(
             "z,sazk->sak",
             weights,
-            rest * np.exp(_log_rising(x, max(ks))[..., list(ks)] - whole) + sure[..., None],
+            rest * np.exp(_log_rising(x, steps)[..., list(ks)] - whole) + sure[..., None],
         )
         for x, sure in ((a, always), (b, never))
     )

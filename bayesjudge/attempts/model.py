@@ -205,7 +205,8 @@ class PersistentErrors(BayesianModel):
                 name: value[None] if name in (*more, *OF_PEOPLE) else value * by_agent
                 for name, value in values.items()
             }
-            observe_counts("tasks", by_pattern(tasks, rows, pt)[0], *tasks.replicable(tells))
+            log_p = by_pattern(tasks, rows, pt, pm.Data)[0]
+            observe_counts("tasks", log_p, *tasks.replicable(tells))
         return model
 
     def _with_derived(self, data: Attempts, draws: xr.Dataset) -> xr.Dataset:

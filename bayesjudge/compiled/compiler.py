@@ -19,6 +19,7 @@ import logging
 import pickle
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from itertools import batched
 from types import ModuleType
 from typing import Any, NamedTuple
 from unittest import mock
@@ -58,13 +59,15 @@ SOURCES = {
     "density": """
 def density(size, x, slope, value, data):
     try:
-        found, gradient = inner({arguments})
+        found, gradient = inner(*{arguments})
+        if gradient.size != size:
+            return 1
         value[0] = found[()]
-        for i in range({size}):
+        for i in range(gradient.size):
             slope[i] = gradient[i]
     except Exception:
         return 1
-    for i in range({size}):
+    for i in range(gradient.size):
         if not np.isfinite(slope[i]):
             return 3
     return 0 if np.isfinite(value[0]) else 4
@@ -72,7 +75,7 @@ def density(size, x, slope, value, data):
     "expand": """
 def expand(size, length, x, out, data):
     try:
-        (values,) = inner({arguments})
+        (values,) = inner(*{arguments})
         if values.size != length:
             return -1
         for i in range(values.size):
@@ -133,20 +136,43 @@ def _pointer(typing_context, address):
     return types.voidptr(address), codegen
 
 
+@intrinsic
+def _address(typing_context, pointer):
+    """The number that a pointer is."""
+
+    def codegen(context, builder, signature, arguments):
+        return builder.ptrtoint(arguments[0], cgutils.intp_t)
+
+    return types.intp(pointer), codegen
+
+
 def translate_callback(
-    kind: str, inner: Callable[..., Any], size: int, arrays: Sequence[Array]
+    kind: str, inner: Callable[..., Any], arrays: Sequence[Array], parts: Sequence[int]
 ) -> Translated:
-    """Translate a callback around `inner`, of `size` numbers and `arrays`; `make_code` follows."""
-    arguments, place = [f"carray(x, ({size},))"], 0
-    for i, (_, _, ndim) in enumerate(arrays):
+    """Translate a callback around `inner`; `make_code` follows.
+
+    `inner` takes the parts of a point, each with so many dimensions, and `arrays`.
+    """
+    arguments, place = [], 0
+
+    def add(address: str, ndim: int, dtype: np.dtype) -> None:
+        nonlocal place
+        name = f"dtype_{len(arguments)}"
         lengths = "".join(f"data[{place + 1 + j}], " for j in range(ndim))
-        arguments.append(f"carray(pointer(data[{place}]), ({lengths}), dtype_{i})")
+        arguments.append(f"carray(pointer({address.format(place)}), ({lengths}), {name})")
+        scope[name] = dtype
         place += 1 + ndim
-    scope: dict[str, Any] = {f"dtype_{i}": np.dtype(array.dtype) for i, array in enumerate(arrays)}
+
     # with the name of a module that can be imported, Numba can read what it writes
-    scope |= {"__name__": __name__, "inner": inner, "pointer": _pointer}
-    scope |= {"np": np, "carray": numba.carray}
-    exec(SOURCES[kind].format(arguments=", ".join(arguments), size=size), scope)
+    scope: dict[str, Any] = {"__name__": __name__, "inner": inner, "np": np}
+    scope |= {"pointer": _pointer, "address": _address, "carray": numba.carray}
+    for ndim in parts:
+        add("address(x) + data[{}]", ndim, np.dtype(float))
+    for array in arrays:
+        add("data[{}]", array.ndim, np.dtype(array.dtype))
+    # Numba reads no call, and no tuple, of more than 30
+    tuples = (f"({', '.join(some)},)" for some in batched(arguments, 30))
+    exec(SOURCES[kind].format(arguments=f"({' + '.join(tuples)})"), scope)
     signature = sigutils.normalize_signature(SIGNATURES[kind])
     function = CFunc(scope[kind], signature, locals={}, options={})
     return Translated(function._compile_uncached(), tuple(arrays))

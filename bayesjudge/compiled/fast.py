@@ -3,8 +3,8 @@
 Compiling costs seconds where sampling costs a tenth of one. So the machine code of a model is kept,
 in memory and on disk, under a name that says what it was compiled from: the graph of its
 log-density, operation by operation, and the versions of everything that has a hand in it. Data live
-in `pymc.Data`, so that neither their values nor their lengths are part of the graph: other data,
-same code. What a process pays if the code is there is building the model, and reading one file.
+in `pymc.Data`, so that neither their values nor their lengths are part of the graph, and a point's
+parts are found by their lengths when the code is called: other data, more or fewer, same code. What a process pays if the code is there is building the model, and reading one file.
 """
 
 from __future__ import annotations
@@ -59,21 +59,20 @@ def _wide_loops() -> Iterator[None]:
 
 def runnable_of(model: pm.Model, on_compile: Callable[[], None]) -> Runnable:
     """Compile `model`, or take the code of the same structure; `on_compile` is called before."""
-    logp, kept, start = model.logp(), named(model), _start_of(model)
-    point = start(0)
-    key = key_of(model, logp, kept, point)
+    logp, kept = model.logp(), named(model)
+    key = key_of(model, logp, kept)
     if key not in _kept:
         callbacks = _read(key)
         if callbacks is None:
             on_compile()
             with compiling():
-                callbacks = _compile(model, logp, kept, point)
+                callbacks = _compile(model, logp, kept)
             _write(key, callbacks)
         _kept[key] = callbacks
         while len(_kept) > KEPT:
             _kept.popitem(last=False)
     _kept.move_to_end(key)
-    return _runnable(model, _kept[key], kept, start)
+    return _runnable(model, _kept[key], kept)
 
 
 # What is kept on disk ---------------------------------------------------------------------------
@@ -181,13 +180,11 @@ def _options_of(op: Any) -> dict[str, Any]:
     return {} if isinstance(op, ScalarOp) else dict(vars(op))
 
 
-def key_of(model: pm.Model, logp: Any, kept: Sequence[Any], point: Point) -> str:
+def key_of(model: pm.Model, logp: Any, kept: Sequence[Any]) -> str:
     """Everything that machine code depends on, in words."""
     from bayesjudge.compiled import native
 
-    shapes = [np.shape(point[str(v.name)]) for v in model.value_vars]
-    graphs = structure(model, logp, kept)
-    return f"{native.machine()}\n{_versions()}\n{graphs}\n{shapes}"
+    return f"{native.machine()}\n{_versions()}\n{structure(model, logp, kept)}"
 
 
 def _versions() -> str:
@@ -203,10 +200,12 @@ def _versions() -> str:
 # Compiling --------------------------------------------------------------------------------------
 
 
-def _compile(model: pm.Model, logp: Any, kept: Sequence[Any], point: Point) -> dict[str, Callback]:
+def _compile(model: pm.Model, logp: Any, kept: Sequence[Any]) -> dict[str, Callback]:
     """Both functions of a point on the unconstrained scale: density with gradient, and all names.
 
     The graph of the density is the one that nutpie makes of a model, so that draws are the same.
+    Each unknown is an argument: a point's parts are found when the code is called, by their
+    lengths.
     """
     import pytensor.tensor as pt
     from pymc.pytensorf import compile as compile_graph
@@ -221,26 +220,22 @@ def _compile(model: pm.Model, logp: Any, kept: Sequence[Any], point: Point) -> d
     logp = rewrite_graph(logp, include=rewrites)
     values = [model.rvs_to_values[v] for v in model.free_RVs]
     gradient = pt.concatenate([pt.as_tensor(g).ravel() for g in pt.grad(logp, values)])
-    shapes = [np.shape(point[str(v.name)]) for v in values]
-    ends = np.cumsum([0, *(int(np.prod(shape)) for shape in shapes)])
-    size = int(ends[-1])
-    joined = pt.TensorType("float64", shape=(size,))(name="_unconstrained_point")
-    parts = {
-        v: joined[begin:end].reshape(shape).astype(v.dtype)
-        for v, begin, end, shape in zip(values, ends, ends[1:], shapes, strict=False)
-    }
+    parts = [pt.TensorType("float64", shape=v.type.shape)(name=v.name) for v in values]
+    given = {v: part.astype(v.dtype) for v, part in zip(values, parts, strict=True)}
     drawn = pt.concatenate([pt.as_tensor(v).ravel() for v in kept])
     graphs = {"density": [logp, gradient], "expand": [drawn]}
 
     def translate() -> dict[str, Translated]:
         translated = {}
         for kind, outputs in graphs.items():
-            given = clone_replace(outputs, parts)
+            replaced = clone_replace(outputs, given)
             with _wide_loops():
-                run = compile_graph([joined], given, mode="NUMBA", on_unused_input="ignore")
+                run = compile_graph(parts, replaced, mode="NUMBA", on_unused_input="ignore")
             shared = [(v.name, np.asarray(v.get_value())) for v in run.get_shared()]
             arrays = [native.Array(str(name), a.dtype.str, a.ndim) for name, a in shared]
-            translated[kind] = translate_callback(kind, run.vm.jit_fn, size, arrays)
+            translated[kind] = translate_callback(
+                kind, run.vm.jit_fn, arrays, [part.ndim for part in parts]
+            )
         return translated
 
     with model:
@@ -259,12 +254,12 @@ def _runnable(
     model: pm.Model,
     callbacks: dict[str, Callback],
     kept: Sequence[Any],
-    start: Callable[[int], Point],
 ) -> Runnable:
     """Give code the data, names and starting points of `model`."""
     import_nutpie()
     from bayesjudge.compiled.runnable import Runnable
 
+    start = _start_of(model)
     point = start(0)
     shapes = _shapes_of(model, kept, point)
     sizes = dict(zip([str(v.name) for v in kept], shapes, strict=True))
@@ -275,7 +270,7 @@ def _runnable(
         expand=callbacks["expand"],
         data=_data_of(model),
         start=lambda seed: _flat(model, start(seed)),
-        size=_flat(model, point).size,
+        parts=tuple(np.shape(point[str(v.name)]) for v in model.value_vars),
         named=sizes,
         labels={k: range(lengths[k]) if v is None else v for k, v in model.coords.items()},
     )

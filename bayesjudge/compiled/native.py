@@ -3,9 +3,9 @@
 Numba keeps what `njit` compiles, but not a C callback around a function that lives in memory only:
 its cache is named by a source file. Here the name is given: whoever compiles says in words what
 the code depends on, and this adds what Numba does, which are its versions and the processor. A
-callback takes the addresses and lengths of its arrays when it is called, so that nothing of the
-data is in the code. Another version, processor or text is another file, so that a file is either
-right or not found.
+callback takes the addresses and lengths of its arrays when it is called, and the lengths of the
+parts of a point, so that nothing of the data is in the code. Another version, processor or text is
+another file, so that a file is either right or not found.
 
 A file is read if it is this user's alone, and so is its folder, and if it begins with what it was
 asked for; names stand in JSON, apart from the code. LLVM links it to the C functions that Numba
@@ -18,12 +18,13 @@ import builtins
 import ctypes
 import hashlib
 import json
+import math
 import os
 import platform
 import stat
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -91,9 +92,18 @@ class Callback(NamedTuple):
     #: What can be kept of it: code, or what Numba would keep; None if nothing can.
     kept: Code | bytes | None
 
-    def addresses(self, data: dict[str, np.ndarray]) -> np.ndarray:
-        """What the callback takes as its last argument; `data` must outlive it."""
+    def addresses(
+        self, data: dict[str, np.ndarray], parts: Sequence[tuple[int, ...]]
+    ) -> np.ndarray:
+        """What the callback takes as its last argument; `data` must outlive it.
+
+        `parts` are the shapes of which a point consists.
+        """
         numbers: list[int] = []
+        begin = 0
+        for shape in parts:
+            numbers += [begin, *shape]
+            begin += np.dtype(float).itemsize * math.prod(shape)
         for name, dtype, ndim in self.arrays:
             array = data[name]
             if (array.dtype.str, array.ndim) != (dtype, ndim) or not array.flags.c_contiguous:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -26,14 +27,15 @@ class Runnable(CompiledModel):
     expand: Callback
     data: dict[str, np.ndarray]
     start: Callable[[int], np.ndarray]
-    size: int
+    #: Shapes of the unknowns on the unconstrained scale.
+    parts: tuple[tuple[int, ...], ...]
     named: dict[str, tuple[int, ...]]
     labels: dict[str, Any]
 
     @property
     def n_dim(self) -> int:
         """How many numbers a point has."""
-        return self.size
+        return sum(map(math.prod, self.parts))
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -49,17 +51,17 @@ class Runnable(CompiledModel):
         """Log-density and its slope at a point on the unconstrained scale."""
         place = ctypes.c_void_p
         kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_uint64, *[place] * 4)
-        call, given = kind(self.density.address), self.density.addresses(self.data)
-        x, slope, value = np.ascontiguousarray(x, float), np.empty(self.size), np.empty(1)
+        call, given = kind(self.density.address), self.density.addresses(self.data, self.parts)
+        x, slope, value = np.ascontiguousarray(x, float), np.empty(self.n_dim), np.empty(1)
         places = (array.ctypes.data for array in (x, slope, value, given))
-        failed = call(self.size, *places)
-        return (-np.inf, np.zeros(self.size)) if failed else (float(value[0]), slope)
+        failed = call(self.n_dim, *places)
+        return (-np.inf, np.zeros(self.n_dim)) if failed else (float(value[0]), slope)
 
     def expanded(self, points: np.ndarray) -> dict[str, np.ndarray]:
         """What has a name, (1, draw, ...), at points on the unconstrained scale."""
         place, whole = ctypes.c_void_p, ctypes.c_uint64
         kind = ctypes.CFUNCTYPE(ctypes.c_int64, whole, whole, *[place] * 3)
-        call, given = kind(self.expand.address), self.expand.addresses(self.data)
+        call, given = kind(self.expand.address), self.expand.addresses(self.data, self.parts)
         sizes = [int(np.prod(shape)) for shape in self.named.values()]
         out = np.full((len(points), sum(sizes)), np.nan)
         for x, row in zip(np.ascontiguousarray(points), out, strict=True):
@@ -85,8 +87,8 @@ class Runnable(CompiledModel):
 
     def _make_model(self, init_mean: np.ndarray) -> Any:
         length = sum(int(np.prod(shape)) for shape in self.named.values())
-        for_density = self.density.addresses(self.data)
-        for_expand = self.expand.addresses(self.data)
+        for_density = self.density.addresses(self.data, self.parts)
+        for_expand = self.expand.addresses(self.data, self.parts)
         kept = (self, for_density, for_expand)  # alive as long as the sampler
         sizes = {name: len(values) for name, values in self.labels.items()}
         variables = _lib.PyVariable.new_variables(
@@ -98,9 +100,9 @@ class Runnable(CompiledModel):
         )
         return _lib.PyMcModel(
             _lib.LogpFunc(self.density.address, for_density.ctypes.data, kept),
-            _lib.ExpandFunc(self.size, length, self.expand.address, for_expand.ctypes.data, kept),
+            _lib.ExpandFunc(self.n_dim, length, self.expand.address, for_expand.ctypes.data, kept),
             variables,
-            self.size,
+            self.n_dim,
             sizes,
             self.coords,
             self.start,

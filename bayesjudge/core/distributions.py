@@ -95,7 +95,7 @@ def _log_shares(name: str, alpha: np.ndarray, beta: np.ndarray) -> tuple[Any, An
     median = np.log(np.maximum(low, TINY)) - np.log(np.maximum(high, TINY))
     a, b = pm.Data(f"{name}_alpha", alpha), pm.Data(f"{name}_beta", beta)
     centre = pm.Data(f"{name}_centre", median + 0.25 / alpha - 0.25 / beta)
-    t = pm.Flat(name, shape=alpha.shape)
+    t = pm.Flat(name, shape=a.shape)
     left, right = (pt.sqrt(t**2 + 8 * weight + 2) for weight in (a, b))
     down, up = ((left - t) / 2) ** 2 / a, ((right + t) / 2) ** 2 / b
     z = centre + (up - down) / 2

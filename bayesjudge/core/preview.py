@@ -73,7 +73,7 @@ def preview(
     """
     import xarray as xr
 
-    if runnable.size > MOST_UNKNOWNS:
+    if runnable.n_dim > MOST_UNKNOWNS:
         return None
     with np.errstate(all="ignore"):
         drawn = _around_mode(runnable.log_density, runnable.start(random_seed), random_seed)

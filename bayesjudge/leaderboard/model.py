@@ -285,26 +285,31 @@ def _observe(name: str, cells: Cells, strength: Any, model: CalibratedBattles) -
     graph, shown_pairs = pm.modelcontext(None), cells.of[name]
     of_people = name == PEOPLE
     place = None if of_people else graph.coords["judge"].index(name)
-    first, second = strength[shown_pairs.first], strength[shown_pairs.second]
-    eta = first - second
+    pair = f"pair_of_{name}"
+
+    def held(what: str, values: np.ndarray, *more: str) -> Any:
+        return pm.Data(f"{what}_of_{name}", values, dims=(pair, *more))
+
+    first, second = (held(n, getattr(shown_pairs, n)) for n in ("first", "second"))
+    eta = strength[first] - strength[second]
     if cells.ordered and not of_people:
         eta = eta + graph["order_effect"][place]
     if cells.style:
         slope = graph["people_style"] if of_people else graph["judge_style"][place]
-        eta = eta + slope * shown_pairs.style
+        eta = eta + slope * held("style", shown_pairs.style)
     tie = "people_tie" if of_people else f"judge_tie_{name}"
     ties = 0.0
     if shown_pairs.tied:
         ties = pm.LogNormal(tie, _prior(f"tie_of_{name}", model.tie_location), TIE_SD)
     chance = pt.stack([pt.exp(eta / 2), ties * pt.ones_like(eta), pt.exp(-eta / 2)], axis=1)
     chance = chance / chance.sum(axis=1, keepdims=True)
-    dims = (f"pair_of_{name}", "verdict")
+    dims = (pair, "verdict")
     if shown_pairs.whole:
-        shown = shown_pairs.weight.sum(axis=1).astype("int64")
-        pm.Multinomial(f"verdicts_of_{name}", shown, chance,
-                       observed=shown_pairs.weight.astype("int64"), dims=dims)  # fmt: skip
+        weight = np.round(shown_pairs.weight).astype("int64")
+        pm.Multinomial(f"verdicts_of_{name}", held("battles", weight.sum(axis=1)), chance,
+                       observed=held("counts", weight, "verdict"), dims=dims)  # fmt: skip
     else:
-        weight = pm.Data(f"verdicts_of_{name}", shown_pairs.weight, dims=dims)
+        weight = held("verdicts", shown_pairs.weight, "verdict")
         logs = pt.log(pt.maximum(chance, 1e-300))
         pm.Potential(f"density_of_{name}", (weight * logs).sum())
 

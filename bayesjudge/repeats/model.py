@@ -230,7 +230,7 @@ class CumulativeLogit(BayesianModel):
             # hand lies from the average of all that could have been drawn, in standard errors.
             # The data say nothing of it.
             pm.Normal(f"{name}_offset")
-            eta = eta + effect[of_cell]
+            eta = eta + effect[pm.Data(f"{name}_of_cell", of_cell, dims="cell")]
         if "item_judge_sd" in self._quantities(scores):
             scale = self._half_normal("item_judge_scale")
             each = _effect("item_judge_effect", scale, clear is None, dims="cell", sums_to_0=False)
@@ -252,7 +252,8 @@ class CumulativeLogit(BayesianModel):
         t = pt.tanh(eta / spread)
         slope, curve = (pm.Normal(f"noise_{name}", 0, NOISE_SD) for name in ("slope", "curve"))
         noise = pt.exp(slope * t + curve * t**2)
-        return eta / noise, cuts[row] / noise[:, None], np.arange(row.size)
+        place = pm.Data("cutpoints_before_noise", row, dims="cell")
+        return eta / noise, cuts[place] / noise[:, None], np.arange(row.size)
 
     def _coords(self, scores: Scores) -> dict[str, Sequence[Any]]:
         """Labels of the dimensions."""
@@ -523,7 +524,8 @@ def _observe(seen: np.ndarray, eta: Any, cuts: Any, row: np.ndarray) -> None:
     import pytensor.tensor as pt
 
     counts = pm.Data("counts", seen.astype(float), dims=("cell", "value"))
-    n, logs = counts.sum(axis=1).astype("int64"), log_chances(cuts[row] - eta[:, None], pt)
+    place = pm.Data("cutpoints_of_cell", row, dims="cell")
+    n, logs = counts.sum(axis=1).astype("int64"), log_chances(cuts[place] - eta[:, None], pt)
     pm.Multinomial("given", n, pt.exp(logs), observed=counts, dims=("cell", "value"))
 
 
@@ -541,7 +543,7 @@ def _add_density(seen: np.ndarray, eta: Any, cuts: Any, row: np.ndarray) -> None
     beside = pm.Data("answers_beside", (seen[:, :-1] + seen[:, 1:]).astype(float))
     above = pm.Data("answers_above", seen[:, 1:].astype(float))
     between = pm.Data("answers_between", inner)
-    z = cuts[row] - eta[:, None]
+    z = cuts[pm.Data("cutpoints_of_cell", row, dims="cell")] - eta[:, None]
     gaps = pt.log1mexp(-pt.maximum(cuts[:, 1:] - cuts[:, :-1], LEAST_GAP))
     value = (between * gaps).sum() - (beside * pt.softplus(-z) + above * z).sum()
     pm.Potential("given", value)

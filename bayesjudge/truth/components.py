@@ -202,7 +202,7 @@ class Linear:
             pm.Data("slope_prior", np.array(self.slope))
         rates = {}
         for name, typical in zip(names, make([f"typical_{x}" for x in names], None), strict=True):
-            logits = pt.log(typical) - pt.log1p(-typical) + pt.zeros(len(self.columns))
+            logits = pt.log(typical) - pt.log1p(-typical) + pt.zeros(model["covariate"].shape[0])
             if self.names:
                 slopes = pm.Normal(f"{name}_slope", 0, model["slope_prior"], dims="coefficient")
                 logits = logits + model["covariate"] @ slopes

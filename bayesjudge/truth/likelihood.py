@@ -368,7 +368,8 @@ def observe_counts(
     held = [pm.Data(n, v, dims="pattern") for n, v in (values | {"count": count}).items()]
     pm.CustomDist(
         name,
-        pt.concatenate([log_p, pt.zeros(int(group.max()) + 1)]),  # others only fill replicates
+        # others only fill replicates
+        pt.concatenate([log_p, pt.zeros(held[0].shape[0] - log_p.shape[0])]),
         *held,
         logp=weigh_patterns,
         random=draw_patterns,
@@ -421,7 +422,8 @@ def add_density(table: Verdicts, log_share: Any, log_errors: Any, errors: Compon
 def _few_judges(judges: int, width: int) -> list[slice]:
     """Columns of a few judges each; of all, if there are many, since most then did not vote."""
     each = GROUP if judges <= MOST_IN_GROUPS else judges
-    return [slice(i * width, min(i + each, judges) * width) for i in range(0, judges, each)]
+    begins = [i * width for i in range(0, judges, each)]
+    return [slice(*ends) for ends in zip(begins, [*begins[1:], None], strict=True)]
 
 
 def observe_items(table: Verdicts, log_share: Any, values: Any, errors: Any) -> None:

@@ -51,7 +51,7 @@ def compared(row: str) -> dict[str, object]:
     first = time.process_time() - begin
     begin = time.process_time()
     module.fit(data, model, random_seed=2)
-    found: dict[str, object] = {"row": row, "unknowns": runnable.size}
+    found: dict[str, object] = {"row": row, "unknowns": runnable.n_dim}
     seconds = {"preview_s": round(first, 2), "nuts_s": round(time.process_time() - begin, 2)}
     if made is None:
         return found | seconds

@@ -193,11 +193,11 @@ def small_model(scale=1.0, size=3):
 _compiled = {}
 
 
-def once(compile_, model, logp, kept, point):
+def once(compile_, model, logp, kept):
     """Compile a graph once: what is tested is where its code is kept, and when it is found."""
     graphs = structure(model, logp, kept)
     if graphs not in _compiled:
-        _compiled[graphs] = compile_(model, logp, kept, point)
+        _compiled[graphs] = compile_(model, logp, kept)
     return _compiled[graphs]
 
 
@@ -238,7 +238,8 @@ def density_of(compiled, point):
     kinds = [ctypes.c_uint64, *4 * [ctypes.c_void_p]]
     call = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(runnable.density.address)
     slope, value = np.zeros_like(point), np.zeros(1)
-    arrays = (point, slope, value, runnable.density.addresses(runnable.data))
+    given = runnable.density.addresses(runnable.data, runnable.parts)
+    arrays = (point, slope, value, given)
     assert call(point.size, *(array.ctypes.data for array in arrays)) == 0
     return value[0], *slope
 
@@ -587,8 +588,7 @@ def test_another_version_setting_or_processor_finds_nothing(code, monkeypatch, w
     with monkeypatch.context() as elsewhere:
         elsewhere.setattr(where, name, value)
         model = small_model()
-        kept, point = named(model), _start_of(model)(0)
-        key = fast.key_of(model, model.logp(), kept, point)
+        key = fast.key_of(model, model.logp(), named(model))
         native.file_of(code.folder, key).write_bytes(b"what would crash here")
     code(small_model())
     assert not code.found

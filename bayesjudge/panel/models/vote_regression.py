@@ -207,11 +207,11 @@ def _name_prevalence(votes: Votes, level: Any, slopes: Any) -> None:
     import pytensor.tensor as pt
 
     unknown = np.flatnonzero(votes.truth == MISSING)
-    size = len(votes.generators)
     items = pm.Data("items", votes.items.astype(float), dims="generator")
     known = pm.Data("known_good", votes.labelled[:, 1].astype(float), dims="generator")
     error_of_sum = pm.Normal("prediction_error", dims="generator")
-    expected, error = known, pt.zeros(size)
+    none = pt.zeros_like(items)
+    expected, error = known, none
     if unknown.size:
         dim = "unknown_pattern"
         pm.modelcontext(None).add_coord(dim, pattern_names(votes, unknown))
@@ -220,10 +220,10 @@ def _name_prevalence(votes: Votes, level: Any, slopes: Any) -> None:
         at = pm.Data("generator_of_unknown", generator.astype("int32"), dims=dim)
         count = pm.Data("unknown_count", votes.count[unknown].astype(float), dims=dim)
         chance = pm.math.sigmoid(level[at] + x @ slopes)
-        expected = pt.inc_subtensor(pt.zeros(size)[at], count * chance) + known
-        variance = pt.inc_subtensor(pt.zeros(size)[at], count * chance * (1 - chance))
+        expected = pt.inc_subtensor(none[at], count * chance) + known
+        variance = pt.inc_subtensor(none[at], count * chance * (1 - chance))
         # a generator whose truths are all known has no error, not a small one
-        some = np.isin(np.arange(size), generator) * 1.0
+        some = np.isin(np.arange(len(votes.generators)), generator) * 1.0
         has_unknown = pm.Data("has_unknown", some, dims="generator")
         error = has_unknown * pt.sqrt(variance + 1e-12)
     share = (expected + error_of_sum * error) / items
