@@ -4,7 +4,8 @@ Compiling costs seconds where sampling costs a tenth of one. So the machine code
 in memory and on disk, under a name that says what it was compiled from: the graph of its
 log-density, operation by operation, and the versions of everything that has a hand in it. Data live
 in `pymc.Data`, so that neither their values nor their lengths are part of the graph, and a point's
-parts are found by their lengths when the code is called: other data, more or fewer, same code. What a process pays if the code is there is building the model, and reading one file.
+parts are found by their lengths when the code is called: other data, more or fewer, same code.
+What a process pays if the code is there is building the model, and reading one file.
 """
 
 from __future__ import annotations

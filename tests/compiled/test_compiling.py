@@ -270,6 +270,33 @@ def test_code_is_found_again_whatever_the_data(code, capfd):
 
 
 @pytest.mark.sampling
+def test_code_is_found_again_however_many_unknowns_there_are(code):
+    """Each part of a point begins where the one before it ends; of more than 30 arguments too."""
+    rng = np.random.default_rng(1)
+    for systems, kinds in ((2, 3), (5, 1), (1, 2)):
+        seen = rng.normal(size=(30, systems))
+        with pm.Model(coords={"system": range(systems), "kind": range(kinds)}) as model:
+            level = pm.Normal("level", dims="system")
+            spread = pm.HalfNormal("spread")
+            own = pm.Normal("own", dims=("kind", "system"))
+            for i, row in enumerate(seen):
+                data = pm.Data(f"data_{i}", row, dims="system")
+                pm.Normal(f"seen_{i}", level + own.sum(axis=0), spread, observed=data)
+        point = rng.normal(size=systems + 1 + kinds * systems)
+        x, y, s = point[:systems], point[systems + 1 :], np.exp(point[systems])
+        off = seen - x - y.reshape(kinds, systems).sum(axis=0)
+        slope = off.sum(axis=0) / s**2
+        expected = [
+            *slope - x,
+            (off**2).sum() / s**2 - off.size - s**2 + 1,
+            *(np.tile(slope, kinds) - y),
+        ]
+        _, *found = density_of(code(model), point)
+        np.testing.assert_allclose(found, expected)
+    assert code.compiled == 1
+
+
+@pytest.mark.sampling
 def test_machine_code_is_made_of_callbacks_only(code, monkeypatch, caplog):
     """Numba makes some of each function inside them too, which nothing calls."""
     caplog.set_level("DEBUG", fast.__name__)
@@ -968,7 +995,7 @@ def test_labels_of_a_dimension_that_has_a_length_only_are_numbers():
         model.add_coord("counted", length=3)
         x = pm.Normal("x", dims=("named", "counted"))
     callbacks = dict.fromkeys(("density", "expand"))
-    made = _runnable(model, callbacks, [x], lambda seed: model.initial_point(seed))
+    made = _runnable(model, callbacks, [x])
     assert {name: list(values) for name, values in made.coords.items()} == {
         "named": ["a", "b"],
         "counted": [0, 1, 2],
