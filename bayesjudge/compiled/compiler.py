@@ -153,7 +153,8 @@ def translate_callback(
 
     `inner` takes the parts of a point, each with so many dimensions, and `arrays`.
     """
-    arguments, place = [], 0
+    arguments: list[str] = []
+    place = 0
 
     def add(address: str, ndim: int, dtype: np.dtype) -> None:
         nonlocal place
