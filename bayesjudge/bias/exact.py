@@ -112,4 +112,4 @@ def _mean_of_root(values: np.ndarray, weight: np.ndarray, middle: float) -> floa
     low, high = np.array([0.0, middle]), np.array([middle, np.sqrt(values.max())])
     t = low + (high - low) * (x[:, None] + 1) / 2
     above = 1 - dirichlet.distribution(weight, values, t**2)[0]
-    return float((w @ above) @ (high - low) / 2)
+    return min(float((w @ above) @ (high - low) / 2), float(high[1]))  # which is rounded

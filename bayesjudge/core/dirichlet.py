@@ -48,9 +48,10 @@ def moments(weights: Any, values: Any) -> tuple[np.ndarray, np.ndarray]:
 def distribution(weights: Any, values: Any, at: Any) -> tuple[np.ndarray, np.ndarray]:
     r"""Distribution function and density of the weighted sum at points `at`, shape (...)."""
     weights, scale, at = (np.asarray(x, float) for x in (weights, values, at))
-    width = np.ptp(scale)
+    width, shape = np.ptp(scale), np.broadcast_shapes(weights.shape[:-1], at.shape)
+    if width == 0:  # the sum is that one value
+        return np.broadcast_to(at >= scale.min(), shape).astype(float), np.zeros(shape)
     steps = (scale - at[..., None]) / width
-    shape = np.broadcast_shapes(weights.shape[:-1], at.shape)
     weights = np.broadcast_to(weights, (*shape, scale.size))
     steps = np.broadcast_to(steps, (*shape, scale.size))
     flat_w, flat_s = weights.reshape(-1, scale.size), steps.reshape(-1, scale.size)
@@ -105,6 +106,7 @@ def interval(weights: Any, values: Any, *, ci_prob: float = 0.95) -> tuple[np.nd
     tail = (1 - check_ci_prob(ci_prob)) / 2
     weights = np.asarray(weights, float)[..., None, :]
     ends = quantile(weights, values, np.array([tail, 1 - tail]))
+    ends = np.sort(ends, axis=-1)  # which are off by `TOLERANCE`, and may be nearer still
     return ends[..., 0], ends[..., 1]
 
 

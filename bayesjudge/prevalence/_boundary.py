@@ -50,7 +50,9 @@ def depths_in_draws(draws: np.ndarray, prior: BetaPrior) -> tuple[float, float]:
     from scipy.special import betainc
 
     edges = np.linspace(0, 1, int(np.clip(np.ceil(3 / draws.std()), 3, 2000)) + 1)
-    held = np.histogram(draws, edges)[0] / np.diff(betainc(*prior, edges))
+    below, above = betainc(*prior, edges), betainc(prior.beta, prior.alpha, 1 - edges)
+    believed = np.maximum(np.diff(below), -np.diff(above))  # of next to 1 differences are nothing
+    held = np.histogram(draws, edges)[0] / np.maximum(believed, np.finfo(float).tiny)
     with np.errstate(divide="ignore"):
         first, last = np.log(held[[0, -1]] / held.max())
     return float(first), float(last)

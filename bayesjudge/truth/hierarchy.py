@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from bayesjudge.truth.importance import Weighed, adapted, t_points
+from bayesjudge.truth.quadrature import logistic
 
 #: Points of typical rates and spreads, first and last; of each group's logits; and sets of these.
 FIRST, LAST, INNER, SETS = 2**9, 2**11, 2**6, 2**7
@@ -88,7 +89,7 @@ class PooledPosterior:
 
     def _slopes(self, logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Slope and expected curvature of each group's log likelihood, in logits."""
-        rates = 1 / (1 + np.exp(-logits))
+        rates, _ = logistic(logits)
         share, hit, caught = np.moveaxis(rates, -1, 0)
         bends = rates * (1 - rates)
         rate = share * hit + (1 - share) * (1 - caught)
@@ -191,7 +192,7 @@ class PooledPosterior:
         wanted = rng.random((*worth.shape[:2], EACH)) * chance[..., -1:]
         at = (chance[..., None, :] < wanted[..., None]).sum(axis=-1)
         picked = np.take_along_axis(logits, at[..., None], axis=2)  # n, group, draw, rate
-        rates = 1 / (1 + np.exp(-np.swapaxes(picked, 1, 2).reshape(-1, *picked.shape[1::2])))
+        rates, _ = logistic(np.swapaxes(picked, 1, 2).reshape(-1, *picked.shape[1::2]))
         spreads = np.repeat(self._spreads(outer), EACH, axis=0)
         names = [f"{name}_spread" for name in NAMES[self._first :]]
         columns = (*np.moveaxis(rates, -1, 0), *spreads.T)

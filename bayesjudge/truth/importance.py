@@ -15,14 +15,20 @@ import numpy as np
 
 from bayesjudge.truth import likelihood
 from bayesjudge.truth.components import BetaShares, RateErrors
+from bayesjudge.truth.quadrature import logistic
 from bayesjudge.verdicts.table import Verdicts
 
 #: Points of the first round and of later ones.
 FIRST, LAST = 2**11, 2**13
 #: Degrees of freedom of the t distribution: its tails outlast those of logits with Beta priors.
 FREEDOM = 5
-#: Rounds, each about the weighed mean of the one before, until the points are worth enough.
-MOST_ROUNDS = 8
+#: Rounds of the first points, until the density is found, and of later ones, until these are worth
+#: enough: each about the weighed mean of the one before.
+MOST_FAR, MOST_ROUNDS = 24, 7
+#: Independent draws, by unknown, that points have to be worth to tell where the next ones lie.
+TELL = 10
+#: Powers of the weights, each this part of the one before, until they are.
+FLATTER = 0.8
 #: EM stops if no logit moves by more, or after so many steps.
 STEP, MOST_STEPS = 1e-5, 3000
 #: Independent draws that the points have to be worth; fewer, and there is no answer.
@@ -44,8 +50,8 @@ class Weighed:
 
     @property
     def effective(self) -> float:
-        """Independent draws that these are worth (Kong 1992)."""
-        return float(1 / (self.weight**2).sum())
+        """Independent draws that these are worth."""
+        return worth_of(self.weight)
 
     def resampled(self, size: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """As draws without weights."""
@@ -126,7 +132,7 @@ class BetaPosterior:
 
     def log_density(self, logits: np.ndarray) -> np.ndarray:
         """Up to a constant, of each row."""
-        rates = 1 / (1 + np.exp(-logits))
+        rates, _ = logistic(logits)
         alpha, beta = self._priors.T
         # a Beta density and the Jacobian of the logit; log(1 - p) keeps its digits
         prior = -(alpha * np.logaddexp(0, -logits) + beta * np.logaddexp(0, logits)).sum(axis=1)
@@ -167,7 +173,7 @@ class BetaPosterior:
 
     def _slope(self, logits: np.ndarray) -> np.ndarray:
         """Of the density's logarithm, of each row."""
-        rates = 1 / (1 + np.exp(-logits))
+        rates, _ = logistic(logits)
         right, wrong = self._expected(rates)
         return right * (1 - rates) - wrong * rates
 
@@ -180,6 +186,10 @@ class BetaPosterior:
             If the points are worth less than `EFFECTIVE` independent draws.
         """
         centre = self.mode()
+        if self.better_than_chance:  # nothing is known where the density is nothing
+            rates = self._named(centre)
+            lacking = np.maximum(-(rates["sensitivity"] + rates["specificity"]) / 2, 0)
+            centre[len(self.shares) :] += np.tile(lacking, 2)
         size = len(centre)
         if size > MOST_UNKNOWNS:
             raise NotWeighed(f"{size} unknowns are too many")
@@ -191,7 +201,7 @@ class BetaPosterior:
         spread = np.linalg.cholesky(covariance)  # signs of eigenvectors differ by machine
         points, least = (FIRST, LAST), EFFECTIVE
         logits, weight = adapted(self.log_density, centre, spread, points, least, seed)
-        return Weighed(self._named(1 / (1 + np.exp(-logits))), weight)
+        return Weighed(self._named(logistic(logits)[0]), weight)
 
 
 def adapted(
@@ -227,16 +237,42 @@ def adapted(
     NotWeighed
         If the points are worth less than `least`.
     """
-    for turn in range(MOST_ROUNDS):
-        size = points[turn > 0]
-        rows, weight = weighed_points(log_density, centre, spread, size, seed)
-        effective = float(1 / (weight**2).sum())
-        if effective > least and turn:
+    (first, last), enough = points, TELL * len(centre)
+    for _ in range(MOST_FAR):
+        rows, weight = weighed_points(log_density, centre, spread, first, seed)
+        centre, spread = _about(rows, weight, spread, enough)
+        if worth_of(weight) > enough:
+            break
+    for _ in range(MOST_ROUNDS):
+        rows, weight = weighed_points(log_density, centre, spread, last, seed)
+        if worth_of(weight) > least:
             return rows, weight
-        centre = weight @ rows
-        off = (rows - centre) * np.sqrt(weight)[:, None]
-        spread = np.linalg.cholesky(off.T @ off + 0.01 * spread @ spread.T)
-    raise NotWeighed(f"points are worth {effective:.0f} independent draws")
+        centre, spread = _about(rows, weight, spread, enough)
+    raise NotWeighed(f"points are worth {worth_of(weight):.0f} independent draws")
+
+
+def worth_of(weight: np.ndarray) -> float:
+    """Independent draws that points with these weights are worth (Kong 1992)."""
+    return float(1 / (weight**2).sum())
+
+
+def _about(
+    rows: np.ndarray, weight: np.ndarray, spread: np.ndarray, least: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where the next points lie: mean and root of the covariance of these, and a bit of the last.
+
+    Weights are flattened until points are worth `least`: of a density that is far away the nearest
+    point has all of the weight, and no spread.
+    """
+    logs = np.log(np.maximum(weight, np.finfo(float).tiny))
+    for power in FLATTER ** np.arange(40):
+        flat = np.exp(power * logs)
+        flat /= flat.sum()
+        if worth_of(flat) >= least:
+            break
+    centre = flat @ rows
+    off = (rows - centre) * np.sqrt(flat)[:, None]
+    return centre, np.linalg.cholesky(off.T @ off + 0.01 * spread @ spread.T)
 
 
 def weighed_points(
@@ -249,6 +285,8 @@ def weighed_points(
     """Points of a multivariate t distribution, and weights that make them draws of a density."""
     values, log_t = t_points(centre, spread, points, seed)
     logs = log_density(values) - log_t
+    if not np.isfinite(logs.max()):
+        raise NotWeighed("no point has a density")
     weight = np.exp(logs - logs.max())
     return values, weight / weight.sum()
 
