@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import betaincinv, stdtrit
 
 from bayesjudge.core import dirichlet, methods
-from bayesjudge.core.errors import check_ci_prob, checking
+from bayesjudge.core.errors import check_ci_prob, check_several, checking
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.intervals import holding, z_score
 from bayesjudge.core.item_keys import ReadAtOnce
@@ -176,6 +176,7 @@ class Orders(ReadAtOnce):
         """
         import pandas as pd
 
+        winners = None if winners is None else check_several(winners=winners)
         if answers is None and winners is not None:
             answers = (str(winners[0]), str(winners[1]))
         winners = winners or (1, 2)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.bias._pairing import require_scale
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import check_several, checking
 from bayesjudge.core.randomness import rng_of
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def simulate(
     spread = np.concatenate([np.zeros(1 + reruns), np.broadcast_to(item_spread, size)])
     low, high = scale
     tables = []
-    names: list[str | None] = [None] if judges is None else list(judges)
+    names: list[str | None] = [None] if judges is None else [*check_several(judges=judges)]
     for judge in names:
         quality = rng.normal(low + 0.55 * (high - low), 0.12 * (high - low), size=(items, 1))
         moved = rng.normal(shift, spread, size=(items, len(variants)))

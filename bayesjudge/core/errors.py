@@ -186,6 +186,13 @@ def expect(subject: str, ok: object, problem: str | Problem, id: str = "", /, **
         require(ok, problem, id, **given)
 
 
+def check_several(**given: Any) -> tuple[Any, ...]:
+    """Return the values of an argument that takes several, or raise where it is one number."""
+    ((name, value),) = given.items()
+    expect("arguments", isinstance(value, Iterable), "must be a list", **{name: value})
+    return tuple(value)
+
+
 def check_ci_prob(ci_prob: float) -> float:
     """Return `ci_prob`, or raise where it is not a probability inside (0, 1)."""
     words = "must lie strictly between 0 and 1 (write 95 % as 0.95)"

@@ -184,6 +184,7 @@ def jeffreys(
     """
     from scipy.special import betaincinv
 
+    expect("jeffreys", kinds > 0, "must be positive", kinds=kinds)
     k, n = _checked("jeffreys", successes, trials)
     tail = (1 - check_ci_prob(ci_prob)) / 2
     with np.errstate(invalid="ignore", divide="ignore"):

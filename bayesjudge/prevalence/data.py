@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from bayesjudge.core.diagnosis import keep_selection
-from bayesjudge.core.errors import checking, expect
+from bayesjudge.core.errors import check_several, checking, expect
 from bayesjudge.core.item_keys import items_differ, keep_keys, keys_of
 from bayesjudge.core.label_design import Identified, LabelDesign, declared, design_of
 from bayesjudge.core.names import to_names
@@ -258,7 +258,8 @@ class Counts(View):
     dropped: bool = False
 
     def __post_init__(self) -> None:
-        systems = None if self.systems is None else tuple(map(str, self.systems))
+        names = None if self.systems is None else check_several(systems=self.systems)
+        systems = None if names is None else tuple(map(str, names))
         object.__setattr__(self, "systems", systems)
         object.__setattr__(self, "label_systems", tuple(map(str, self.label_systems)))
         shape = () if systems is None else (len(systems),)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import check_several, checking
 from bayesjudge.core.labels import spell
 from bayesjudge.core.names import name_of
 from bayesjudge.core.tables import count_rows
@@ -42,7 +42,8 @@ def read_answers(
     rows = _recoded(rows, recode)
     known = _options(rows, positive, options)
     given = {s for s in rows["chosen_set"] if s is not None}
-    admissible = default_response_sets(known, given) if sets is None else tuple(map(tuple, sets))
+    each = () if sets is None else check_several(sets=sets)
+    admissible = default_response_sets(known, given) if sets is None else tuple(map(tuple, each))
     _check(rows, judges, known, admissible, separator)
     people = ~rows["rater"].isin(judges)
     if repeated == "one":
@@ -152,7 +153,7 @@ def _recoded(rows: pd.DataFrame, recode: Mapping[str, Mapping[str, str]]) -> pd.
 
 def _options(rows: pd.DataFrame, positive: str, options: Sequence[str] | None) -> tuple[str, ...]:
     if options is not None:
-        return tuple(map(spell, options))
+        return tuple(map(spell, check_several(options=options)))
     seen = {c for c in rows["choice"] if c is not None}
     seen |= {o for s in rows["chosen_set"] if s is not None for o in s}
     near = get_close_matches(spell(positive), seen, n=1, cutoff=0.5)

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from bayesjudge.core.errors import checking, expect
+from bayesjudge.core.errors import check_several, checking, expect
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.names import name_of, require_names
 from bayesjudge.core.numbers import array_of
@@ -340,7 +340,7 @@ class Ratings(ReadAtOnce):
                 table,
                 columns=(item, rater, choice, response_set),
                 positive=positive,
-                judges=tuple(map(name_of, judges)),
+                judges=tuple(map(name_of, check_several(judges=judges))),
                 separator=separator,
                 options=options,
                 sets=sets,

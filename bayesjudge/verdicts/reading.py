@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from bayesjudge.core.errors import InputError, Problem, checking, expect
+from bayesjudge.core.errors import InputError, Problem, check_several, checking, expect
 from bayesjudge.core.item_keys import hash_items
 from bayesjudge.core.label_design import LabelDesign, declared, design_of
 from bayesjudge.core.labels import folded, listed, pass_name_of, says_nothing, spell
@@ -110,7 +110,7 @@ class Reading:
         if isinstance(labels, Iterable) and not isinstance(labels, str):
             self._several_people(tuple(labels))
         if self.classes is not None:
-            object.__setattr__(self, "classes", tuple(self.classes))
+            object.__setattr__(self, "classes", check_several(classes=self.classes))
         lost, ways = "unparsed", OF_VERDICTS if self.classes is None else OF_CLASSES
         if self.scale is not None:
             lost, ways = "unscored", OF_SCORES

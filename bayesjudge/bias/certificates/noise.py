@@ -203,6 +203,7 @@ def best_split(
     0.00250
     """
     _split(failure_prob)
+    expect("best_split", tolerance > 0, "must be positive", tolerance=tolerance)
     needed = (alpha * rms_shift / tolerance) ** 2  # the shifts' part must be larger than this
     if needed >= failure_prob:
         return float("nan")

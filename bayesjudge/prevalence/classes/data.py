@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from bayesjudge.core.diagnosis import keep_selection
-from bayesjudge.core.errors import Problem, Require, checking, expect
+from bayesjudge.core.errors import Problem, Require, check_several, checking, expect
 from bayesjudge.core.label_design import (
     LabelDesign,
     design_of,
@@ -96,7 +96,8 @@ class ClassCounts(View):
         for name in ("classes", "responses", "systems"):
             value = getattr(self, name)
             value = self.classes if value is None and name == "responses" else value
-            object.__setattr__(self, name, None if value is None else tuple(map(str, value)))
+            names = None if value is None else tuple(map(str, check_several(**{name: value})))
+            object.__setattr__(self, name, names)
         if self.propensity is not None:
             self._set(
                 propensity=array_of(float, "prevalence.ClassCounts", propensity=self.propensity)

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import expit
 
 from bayesjudge.core.diagnosis import keep_selection
-from bayesjudge.core.errors import InputError, Require, checking, expect
+from bayesjudge.core.errors import InputError, Require, check_several, checking, expect
 from bayesjudge.core.label_design import (
     LabelDesign,
     design_of,
@@ -466,7 +466,7 @@ class Scores(View):
             verdicts.calibration,
             verdicts.scale,
             verdicts.truth_scale,
-            None if edges is None else tuple(edges),
+            None if edges is None else check_several(edges=edges),
             None if of_group is None else of_group[verdicts.group],
             unscored=int(verdicts.unparsed.sum()),
             spelling=verdicts.spelling,
