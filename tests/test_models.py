@@ -110,14 +110,9 @@ def test_every_fit_and_what_is_said_of_it_are_those_of_today(one):
     require_those_of_today(digests_of(fits([one])))
 
 
-#: Those of one judge are in the fast tier, each of the others takes as long.
-OF_ONE_JUDGE = [one for one in MODULES if one.name.startswith("prevalence")]
-OTHERS = [one for one in MODULES if one not in OF_ONE_JUDGE]
-
-
-@pytest.mark.parametrize("modules", [OF_ONE_JUDGE, pytest.param(OTHERS, marks=pytest.mark.slow)])
-def test_every_density_of_the_text_is_that_of_today(modules):
-    require_those_of_today(digests_of(densities(modules)))
+@pytest.mark.slow
+def test_every_density_of_the_text_is_that_of_today():
+    require_those_of_today(digests_of(densities()))
 
 
 if __name__ == "__main__":
