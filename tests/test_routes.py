@@ -132,7 +132,6 @@ FILES = {
     "utf-32.csv": lambda t, path: t.to_csv(path, index=False, encoding="utf-32"),
     "csv.bz2": lambda t, path: t.to_csv(path, index=False),
     "sep.csv": lambda t, path: path.write_text("sep=;\n" + t.to_csv(index=False, sep=";")),
-    "n-a.csv": lambda t, path: t.to_csv(path, index=False, na_rep="n/a"),
     "null.csv": lambda t, path: t.to_csv(path, index=False, na_rep=r"\N"),
     "repeated.csv": lambda t, path: repeating_a_column(t).to_csv(path, index=False),
     "tsv": lambda t, path: t.to_csv(path, index=False, sep="\t"),

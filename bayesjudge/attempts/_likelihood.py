@@ -260,18 +260,20 @@ def log_likelihood(tasks: Tasks, values: Values) -> np.ndarray:
     return np.concatenate([by_pattern(tasks, part) @ tasks.times for part in parts])
 
 
-def _as_it_is(name: str, array: np.ndarray) -> Any:
+#: Makes of an array what a graph reads, by a name and the names of its axes.
+Held = Callable[..., Any]
+
+
+def _as_it_is(name: str, array: np.ndarray, *dims: str) -> Any:
     return array
 
 
-def by_pattern(
-    tasks: Tasks, values: Values, xp: Any = np, held: Callable[[str, np.ndarray], Any] = _as_it_is
-) -> Any:
+def by_pattern(tasks: Tasks, values: Values, xp: Any = np, held: Held = _as_it_is) -> Any:
     """Log-likelihood of one task of each pattern, shape (n_draws, n_patterns).
 
-    In arrays or, with ``xp=pytensor.tensor``, as a graph, where `held` makes data of an array and a
-    name. Rates have the axes draw and agent; ``persistence`` and ``shared_difficulty`` draws alone.
-    With ``unparsed_good`` and ``unparsed_bad`` some attempts have no verdict.
+    In arrays or, with ``xp=pytensor.tensor``, as a graph, where `held` makes data of an array.
+    Rates have the axes draw and agent; ``persistence`` and ``shared_difficulty`` draws alone. With
+    ``unparsed_good`` and ``unparsed_bad`` some attempts have no verdict.
     """
     points, weights = nodes_of("shared_difficulty" in values)
     a, b, always, never = success(values, points, xp)
@@ -284,36 +286,46 @@ def by_pattern(
     scale: Any = 0.0
     for s, terms in enumerate(tasks.terms):
 
-        def of(name: str, array: np.ndarray, s: int = s) -> Any:
-            return held(f"{name}_of_terms_{s}", array)
+        def of(name: str, array: np.ndarray, *dims: str, s: int = s) -> Any:
+            return held(f"{name}_of_agent_{s}", array, *(f"{dim}_of_agent_{s}" for dim in dims))
 
         of_agent = logs[..., s].T
-        alone = of_agent @ of("verdicts", terms.verdicts.T) + xp.log1p(-again)
-        once = of_agent @ of("drawn", terms.drawn.T) + of("log_drawn", terms.log_drawn)
-        verdicts = xp.logaddexp(alone, once + xp.log(again)) + of("log_ways", terms.log_ways)
+        alone = of_agent @ of("verdicts", terms.verdicts.T, "said", "term") + xp.log1p(-again)
+        once = of_agent @ of("drawn", terms.drawn.T, "said", "term")
+        once = once + of("log_drawn", terms.log_drawn, "term") + xp.log(again)
+        verdicts = xp.logaddexp(alone, once) + of("log_ways", terms.log_ways, "term")
         if UNPARSED[0] in values:
             lost = [log for name in UNPARSED for log in _logs(values[name][:, [s]], xp)]
-            verdicts = verdicts + xp.concatenate(lost, axis=1) @ of("parsed", terms.parsed.T)
+            verdicts = verdicts + xp.concatenate(lost, axis=1) @ of(
+                "parsed", terms.parsed.T, "read", "term"
+            )
         if OF_PEOPLE[0] in values:
             said = [log for name in OF_PEOPLE for log in _logs(values[name], xp)]
-            verdicts = verdicts + xp.concatenate(said, axis=1) @ of("people", terms.people.T)
+            verdicts = verdicts + xp.concatenate(said, axis=1) @ of(
+                "people", terms.people.T, "word", "term"
+            )
         first = terms.alike
         good, total, place = terms.counted
-        no, every = of("none", (good == 0) * 1.0), of("all", (good == total) * 1.0)
-        steps = of("steps", np.arange(float(total.max())))
+        no, every = (
+            of(n, x * 1.0, "count") for n, x in (("none", good == 0), ("all", good == total))
+        )
+        steps = of("steps", np.arange(float(total.max())), "step")
         rise, fall, both = (_log_rising(x[:, s], steps, xp) for x in (a, b, a + b))
-        log_good = rise[..., of("good", good)] + fall[..., of("bad", total - good)]
-        log_good = log_good - both[..., of("total", total)]
+        log_good = (
+            rise[..., of("good", good, "count")] + fall[..., of("bad", total - good, "count")]
+        )
+        log_good = log_good - both[..., of("total", total, "count")]
         done, undone = always[:, s, :, None], never[:, s, :, None]
         chance = (1 - done - undone) * xp.exp(log_good) + done * every + undone * no
-        of_verdicts = _summed(xp.exp(verdicts), _Parts("alike", len(terms.task), first), of, xp)
-        chance = chance[..., of("chance", place)] * of_verdicts[:, None]
+        whole = _Parts(("term", "factor"), len(terms.task), first)
+        of_verdicts = _summed(xp.exp(verdicts), whole, of, xp)[:, None]
+        chance = chance[..., of("chance", place, "factor")] * of_verdicts
         tasks_at = np.flatnonzero(np.diff(terms.task[first], prepend=-1))
-        summed = _summed(chance, _Parts("task", len(first), tasks_at), of, xp)
+        summed = _summed(chance, _Parts(("factor", "task"), len(first), tasks_at), of, xp)
         # nodes come last, so that a pattern reads a row, and the highest is 1: no logarithm of each
         rows = xp.maximum(summed, 1e-300).swapaxes(1, 2)
         top = rows.max(axis=2, keepdims=True)
-        at = of("pattern", tasks.of[:, s])
+        at = of("task_of_pattern", tasks.of[:, s], "pattern")
         joint = joint * xp.take(rows / top, at, axis=1)
         scale = scale + xp.take(xp.log(top[..., 0]), at, axis=1)
     return scale + xp.log(xp.maximum(joint @ weights, 1e-300))
@@ -325,20 +337,20 @@ def _logs(share: Any, xp: Any) -> tuple[Any, Any]:
 
 
 class _Parts(NamedTuple):
-    """Parts of an axis of some length, by where they begin."""
+    """Parts of an axis of some length, by where they begin; what it and they are called."""
 
-    name: str
+    dims: tuple[str, str]
     size: int
     starts: np.ndarray
 
 
-def _summed(values: Any, parts: _Parts, of: Callable[[str, np.ndarray], Any], xp: Any) -> Any:
+def _summed(values: Any, parts: _Parts, of: Held, xp: Any) -> Any:
     """Sums of the parts of the last axis."""
     if xp is np:
         return np.add.reduceat(values, parts.starts, axis=-1)
     part = np.searchsorted(parts.starts, np.arange(parts.size), side="right") - 1
     belongs = part[:, None] == np.arange(len(parts.starts))
-    return values @ of(parts.name, belongs.astype(float))
+    return values @ of("_of_".join(parts.dims), belongs.astype(float), *parts.dims)
 
 
 def _log_rising(x: Any, steps: Any, xp: Any = np) -> Any:

@@ -205,7 +205,7 @@ class PersistentErrors(BayesianModel):
                 name: value[None] if name in (*more, *OF_PEOPLE) else value * by_agent
                 for name, value in values.items()
             }
-            log_p = by_pattern(tasks, rows, pt, pm.Data)[0]
+            log_p = by_pattern(tasks, rows, pt, _held)[0]
             observe_counts("tasks", log_p, *tasks.replicable(tells))
         return model
 
@@ -227,6 +227,15 @@ class PersistentErrors(BayesianModel):
             kept = share if several else share[:, 0]
             derived[name] = (axes, kept.reshape(*shape, *kept.shape[1:]))
         return draws.assign_coords(k=list(data.k)).assign(derived)
+
+
+def _held(name: str, array: np.ndarray, *dims: str) -> Any:
+    """Data of the graph, whose axes are numbered."""
+    import pymc as pm
+
+    model = pm.modelcontext(None)
+    model.add_coords({dim: np.arange(size) for dim, size in zip(dims, array.shape, strict=True)})
+    return pm.Data(name, array, dims=dims)
 
 
 #: Variables with a value for each agent.

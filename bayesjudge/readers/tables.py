@@ -40,7 +40,7 @@ OF_A_BROKEN_BOOK = (LookupError, SyntaxError, TypeError, AttributeError, EOFErro
 #: What a spreadsheet's formula finds where there is nothing.
 NOT_AVAILABLE = "#N/A"
 #: Cells of a CSV file that mean that there is nothing.
-EMPTY = ["", "NA", "N/A", "n/a", NOT_AVAILABLE, "NaN", "nan", "null", "NULL", r"\N", "None", "<NA>"]
+EMPTY = ["", "NA", "N/A", NOT_AVAILABLE, "NaN", "nan", "null", "NULL", r"\N", "None", "<NA>"]
 #: A number with a decimal comma, or a whole one.
 DECIMAL = re.compile(r"\s*[+-]?\d+(?:,(\d+))?\s*")
 #: A cell of a CSV file, often a whole answer of a model, must fit in one block.
