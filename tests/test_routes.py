@@ -139,6 +139,9 @@ FILES = {
     "json": lambda t, path: t.to_json(path, orient="records"),
     "columns.json": lambda t, path: t.to_json(path, orient="columns"),
     "lists.json": lambda t, path: path.write_text(json.dumps(t.to_dict("list"))),  # with NaN
+    "nan.jsonl": lambda t, path: path.write_text(
+        "".join(f"{json.dumps(row)}\n" for row in t.to_dict("records"))
+    ),
     "parquet": to_parquet,
     "duckdb": to_duckdb,
     "sqlite": to_sqlite,

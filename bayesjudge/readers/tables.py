@@ -460,7 +460,10 @@ def _read_jsonl(file: File, columns: list[str], numbers: set[str], inner: str) -
         )
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeDecodeError):
         return _from_records(file.lines(Decimal), columns, numbers)
-    if any(table[c].null_count == len(table) for c in columns):  # perhaps there is none such
+    # perhaps there is none such; and NaN is no label
+    floats = [table[c] for c in columns if c not in numbers and table[c].type == pa.float64()]
+    nan = any(chunk.is_nan().true_count for cells in floats for chunk in cells.chunks)
+    if nan or any(table[c].null_count == len(table) for c in columns):
         return _from_records(file.lines(Decimal), columns, numbers)
     encoded = {c: table[c] if c in numbers else table[c].dictionary_encode() for c in columns}
     return pa.table(encoded)
