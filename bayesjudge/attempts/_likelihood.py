@@ -296,25 +296,22 @@ def by_pattern(tasks: Tasks, values: Values, xp: Any = np, held: Held = _as_it_i
         verdicts = xp.logaddexp(alone, once) + of("log_ways", terms.log_ways, "term")
         if UNPARSED[0] in values:
             lost = [log for name in UNPARSED for log in _logs(values[name][:, [s]], xp)]
-            verdicts = verdicts + xp.concatenate(lost, axis=1) @ of(
-                "parsed", terms.parsed.T, "read", "term"
-            )
+            parsed = of("parsed", terms.parsed.T, "read", "term")
+            verdicts = verdicts + xp.concatenate(lost, axis=1) @ parsed
         if OF_PEOPLE[0] in values:
             said = [log for name in OF_PEOPLE for log in _logs(values[name], xp)]
-            verdicts = verdicts + xp.concatenate(said, axis=1) @ of(
-                "people", terms.people.T, "word", "term"
-            )
+            people = of("people", terms.people.T, "word", "term")
+            verdicts = verdicts + xp.concatenate(said, axis=1) @ people
         first = terms.alike
         good, total, place = terms.counted
         no, every = (
-            of(n, x * 1.0, "count") for n, x in (("none", good == 0), ("all", good == total))
+            of("none", (good == 0) * 1.0, "count"),
+            of("all", (good == total) * 1.0, "count"),
         )
         steps = of("steps", np.arange(float(total.max())), "step")
         rise, fall, both = (_log_rising(x[:, s], steps, xp) for x in (a, b, a + b))
-        log_good = (
-            rise[..., of("good", good, "count")] + fall[..., of("bad", total - good, "count")]
-        )
-        log_good = log_good - both[..., of("total", total, "count")]
+        at_good, at_bad = of("good", good, "count"), of("bad", total - good, "count")
+        log_good = rise[..., at_good] + fall[..., at_bad] - both[..., of("total", total, "count")]
         done, undone = always[:, s, :, None], never[:, s, :, None]
         chance = (1 - done - undone) * xp.exp(log_good) + done * every + undone * no
         whole = _Parts(("term", "factor"), len(terms.task), first)

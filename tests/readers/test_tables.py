@@ -568,3 +568,12 @@ def test_an_object_that_is_null_in_some_rows_is_no_column_beside_its_fields(tmp_
     flat = [{"judge": "gpt", "judge.label": "yes"}, {"judge": None, "judge.label": "no"}]
     path.write_text(json.dumps(flat))
     assert files.File(path).fields == ["judge", "judge.label"]
+
+
+def test_nan_in_json_lines_is_an_empty_cell(tmp_path):
+    """Of a column of words it was a label that no command could show."""
+    path = tmp_path / "log.jsonl"
+    path.write_text('{"judge": 1.0, "score": 0.5}\n{"judge": NaN, "score": NaN}\n')
+    table = read_table(path, ["judge", "score"], numbers=["score"])
+    assert table["judge"].to_pylist()[1] is None
+    assert len(set(table["judge"].to_pylist())) == 2
