@@ -159,9 +159,7 @@ class PooledPosterior:
         alpha, beta = self.priors[self._first :].T
         prior = -(alpha * np.logaddexp(0, -logits) + beta * np.logaddexp(0, logits)).sum(axis=1)
         prior -= (normal**2).sum(axis=1) / 2
-        # parts that stay in a processor's memory
-        parts = np.array_split(outer, max(len(outer) // ROWS, 1))
-        density = prior + np.concatenate([self._log_integrals(part) for part in parts])
+        density = prior + np.concatenate([self._log_integrals(outer[at]) for at in _parts(outer)])
         if self.better_than_chance:  # of two logits, a sum of shares above 1 is a sum above 0
             density = np.where(logits[:, -2] + logits[:, -1] > 0, density, -np.inf)
         return np.asarray(density)
@@ -185,15 +183,24 @@ class PooledPosterior:
 
     def _drawn(self, outer: np.ndarray, seed: int) -> Mapping[str, np.ndarray]:
         """Rates of the groups given points of the typical ones, `EACH` of a point."""
-        # other sets for each, so that draws are of many points
-        logits, worth = self._points(outer, np.arange(len(outer)))
-        chance = np.exp(worth - worth.max(axis=-1, keepdims=True)).cumsum(axis=-1)
         rng = np.random.default_rng(seed)
-        wanted = rng.random((*worth.shape[:2], EACH)) * chance[..., -1:]
-        at = (chance[..., None, :] < wanted[..., None]).sum(axis=-1)
-        picked = np.take_along_axis(logits, at[..., None], axis=2)  # n, group, draw, rate
+        picked = np.concatenate([self._picked(outer[at], at, rng) for at in _parts(outer)])
         rates, _ = logistic(np.swapaxes(picked, 1, 2).reshape(-1, *picked.shape[1::2]))
         spreads = np.repeat(self._spreads(outer), EACH, axis=0)
         names = [f"{name}_spread" for name in NAMES[self._first :]]
         columns = (*np.moveaxis(rates, -1, 0), *spreads.T)
         return dict(zip((*NAMES, *names), columns, strict=True))
+
+    def _picked(self, outer: np.ndarray, at: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Logits of the groups: point, group, draw and rate."""
+        # other sets for each, so that draws are of many points
+        logits, worth = self._points(outer, at)
+        chance = np.exp(worth - worth.max(axis=-1, keepdims=True)).cumsum(axis=-1)
+        wanted = rng.random((*worth.shape[:2], EACH)) * chance[..., -1:]
+        picked = (chance[..., None, :] < wanted[..., None]).sum(axis=-1)
+        return np.take_along_axis(logits, picked[..., None], axis=2)
+
+
+def _parts(outer: np.ndarray) -> list[np.ndarray]:
+    """Rows of parts that stay in a processor's memory."""
+    return np.array_split(np.arange(len(outer)), max(len(outer) // ROWS, 1))
