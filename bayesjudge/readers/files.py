@@ -461,8 +461,12 @@ def _rows_of_columns(whole: Mapping[str, Any]) -> Any:
 
     Columns are lists of cells, or objects that name each cell by its row's number, as pandas does.
     """
+    numbers = next((rows.keys() for rows in whole.values() if isinstance(rows, dict)), None)
+    named = numbers is not None and all(map(str.isdigit, numbers))
     columns = [
-        [*cells.values()] if isinstance(cells, dict) and all(map(str.isdigit, cells)) else cells
+        [cells[row] for row in numbers]
+        if named and isinstance(cells, dict) and cells.keys() == numbers
+        else cells
         for cells in whole.values()
     ]
     lists = [cells for cells in columns if isinstance(cells, list)]

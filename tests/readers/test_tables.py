@@ -574,3 +574,12 @@ def test_nan_in_json_lines_is_an_empty_cell(tmp_path):
     table = read_table(path, ["judge", "score"], numbers=["score"])
     assert table["judge"].to_pylist()[1] is None
     assert len(set(table["judge"].to_pylist())) == 2
+
+
+def test_json_of_columns_is_read_by_the_numbers_of_its_rows(tmp_path):
+    """In whatever order they stand; columns of other rows are one object, as any other is."""
+    path = tmp_path / "log.json"
+    path.write_text('{"a": {"0": "x", "1": "y"}, "b": {"1": "second", "0": "first"}}')
+    assert read_table(path, ["a", "b"])["b"].to_pylist() == ["first", "second"]
+    path.write_text('{"a": {"0": "x", "1": "y"}, "b": {"1": "second", "2": "third"}}')
+    assert len(read_table(path, ["a", "b"])) == 1
