@@ -12,7 +12,7 @@ help: ## list what make can do
 demo: $(VENV)/.runtime ## install bayesjudge in .venv and correct a judge on the data that ship with it
 	@$(VENV)/bin/bayesjudge demo
 
-test: $(VENV)/.dev ## install the tools and run every check that CI runs: lint, types, tests
+test: $(VENV)/.dev ## install the tools and run every check that CI runs: lint, types, tests (THIRD=all: each in every setting)
 	@sh tools/checks.sh $(VENV) $(PYTEST)
 
 fast: $(VENV)/.dev ## run the tests that sample and compile nothing (a bare pytest does the same in one process)

@@ -13,6 +13,7 @@ import signal
 import sys
 import time
 import warnings
+from collections import defaultdict
 from pathlib import Path
 
 # What PyTensor is asked to compile with the least effort it hands to g++, operation by operation:
@@ -54,6 +55,28 @@ def __getattr__(name):
     if name == "MODULES":
         return modules()
     raise AttributeError(name)
+
+
+def pytest_addoption(parser):
+    """Name a third of settings: `make test` names one by the commit."""
+    parser.addoption(
+        "--third", type=int, choices=range(3), help="run this third of the settings of slow tests"
+    )
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    """Of a slow test's settings keep a third, at least one; all that a file keeps answers of."""
+    if (third := config.getoption("third")) is None:
+        return
+    settings = defaultdict(list)
+    for item in items:
+        if may_sample(item) and not item.get_closest_marker("every_setting"):
+            settings[item.nodeid.partition("[")[0]].append(item.nodeid)
+    kept = {name for of_one in settings.values() for name in of_one[third % len(of_one) :: 3]}
+    left = {name for of_one in settings.values() for name in of_one} - kept
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left])
+    items[:] = [item for item in items if item.nodeid not in left]
 
 
 @pytest.hookimpl(wrapper=True)

@@ -34,6 +34,7 @@ import draw_models  # noqa: E402
 from structure import unused_names  # noqa: E402
 
 
+@pytest.mark.every_setting
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_page_runs_as_printed(page, tmp_path, monkeypatch):

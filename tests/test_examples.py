@@ -281,6 +281,7 @@ def stored() -> dict[str, dict[str, list[Any]]]:
     return found
 
 
+@pytest.mark.every_setting
 @pytest.mark.parametrize(
     "file", [pytest.param(f, marks=[pytest.mark.slow] if f in SLOW else []) for f in files()]
 )

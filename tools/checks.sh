@@ -1,5 +1,5 @@
 #!/bin/sh
-# Usage: tools/checks.sh DIR [PYTEST ARGUMENT...]
+# Usage: [THIRD=0|1|2|all] tools/checks.sh DIR [PYTEST ARGUMENT...]
 # Every check that CI makes, cheapest first, with the tools of the virtual environment DIR. Stops at
 # the first that fails; types are checked beside the first tests, and told of at the end.
 # "tools/checks.sh DIR --lint" leaves the tests out.
@@ -43,6 +43,12 @@ unset PYTHONDONTWRITEBYTECODE
 # two of their own: what compilers leave in memory would add to what tables do.
 # Coverage is not measured: it takes half as much time again and fails no run (PYTEST=--cov does, and
 # adds both up).
+# Of a slow test with many settings a third is run, which the commit names; all where THIRD=all, where
+# pytest is told what to run, and where nothing is committed.
+[ $# = 0 ] || THIRD=${THIRD:-all}
+commit=$(git rev-parse --short=6 HEAD 2>/dev/null) || THIRD=${THIRD:-all}
+THIRD=${THIRD:-$((0x$commit % 3))}
+[ "$THIRD" = all ] || set -- --third "$THIRD" "$@"
 # pytest prints its own time, so that its closing line closes the run where types are right.
 tests=5 # what pytest says where it was asked for no test, as may be so of one of the two
 run() {

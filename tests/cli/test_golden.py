@@ -196,6 +196,7 @@ def shown(folder, tmp_path_factory):
     return run_once
 
 
+@pytest.mark.every_setting
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "form"), [*itertools.product(COMMANDS, FORMS), *((name, "txt") for name in SCREENS)]

@@ -1,0 +1,47 @@
+"""`make test` runs a third of the settings of slow tests; three thirds are all of them."""
+
+from types import SimpleNamespace
+
+from conftest import pytest_collection_modifyitems as choose
+
+
+def _kept(names, third):
+    """Of tests called so, whose tier stands before a colon, those that run, and those left out."""
+    items = [
+        SimpleNamespace(
+            nodeid=name, get_closest_marker=name.partition(":")[0].split("+").__contains__
+        )
+        for name in names
+    ]
+    left = []
+    config = SimpleNamespace(
+        getoption=lambda name: third,
+        hook=SimpleNamespace(pytest_deselected=lambda items: left.extend(items)),
+    )
+    choose(config, items)
+    return [item.nodeid for item in items], [item.nodeid for item in left]
+
+
+NAMES = [
+    *(f"slow:ten[{i}]" for i in range(10)),
+    *(f"sampling:two[{i}]" for i in range(2)),
+    "slow:alone",
+    *(f"slow+every_setting:kept in a file[{i}]" for i in range(4)),
+    *(f"fast[{i}]" for i in range(4)),
+]
+
+
+def test_each_test_runs_and_three_thirds_are_all():
+    found = [_kept(NAMES, third)[0] for third in range(3)]
+    for names in found:
+        assert {name.partition("[")[0] for name in names} == {n.partition("[")[0] for n in NAMES}
+        assert names == [name for name in NAMES if name in names]
+        assert sum("ten" in name for name in names) in (3, 4)
+    assert set().union(*found) == {*NAMES}
+    assert sum(map(len, found)) == 10 + 3 * (1 + 1 + 4 + 4)
+
+
+def test_what_is_left_out_is_counted_and_without_a_third_nothing_is():
+    kept, left = _kept(NAMES, 0)
+    assert sorted(kept + left) == sorted(NAMES)
+    assert _kept(NAMES, None) == (NAMES, [])
