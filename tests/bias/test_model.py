@@ -23,6 +23,7 @@ from bayesjudge.bias.model import (
     _collapsed_logp,
     _difference_logp,
     _drawn_differences,
+    _rows_of,
 )
 from bayesjudge.core import sampling
 from bayesjudge.core.estimate import Caution
@@ -44,6 +45,40 @@ def test_likelihood_is_that_of_a_shared_baseline():
         covariance = np.diag(own[row][kept]) + shared[row]
         expected = multivariate_normal(mean[row][kept], covariance).logpdf(value[row][kept])
         assert_allclose(one, expected, rtol=1e-10)
+
+
+def test_each_item_with_both_kinds_of_scores_is_a_row():
+    """One score of each is enough; of a baseline alone there is no row."""
+    scores = {
+        "a": {"original": [50], "bold": [53]},
+        "b": {"original": [40, 44], "long": [47]},
+        "c": {"original": [60], "bold": [61, 66, 62], "long": [58]},
+        "d": {"original": [30]},
+    }
+    table = pd.DataFrame(
+        [
+            (item, kind, again, score)
+            for item, kinds in scores.items()
+            for kind, values in kinds.items()
+            for again, score in enumerate(values)
+        ],
+        columns=["item", "variant", "rerun", "score"],
+    )
+    shifts = bias.Shifts.from_frame(
+        table, scale=(0, 100), design="item", baseline="original", repeats="mean"
+    )
+    rows = _rows_of(shifts, None)
+    assert [name.rpartition(", ")[2] for name in rows["names"]] == ["a", "b", "c"]
+    mean = {i: {k: sum(v) / len(v) for k, v in kinds.items()} for i, kinds in scores.items()}
+    for v, change in enumerate(shifts._changed):
+        for row, item in enumerate("abc"):
+            seen = change in scores[item]
+            assert rows["seen"][row, v] == seen
+            gap = mean[item][change] - mean[item]["original"] if seen else 0
+            assert rows["difference"][row, v] == pytest.approx(gap)
+            assert rows["after"][row, v] == len(scores[item].get(change, [0]))
+    assert rows["before"].tolist() == [1, 2, 1]
+    assert rows["baseline"].tolist() == [50, 42, 60]
 
 
 @pytest.mark.usefixtures("uncompiled")

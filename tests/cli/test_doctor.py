@@ -1076,6 +1076,16 @@ def test_large_parquet_is_looked_at_in_all_its_parts(tmp_path, monkeypatch, caps
     assert "--by system" in told
 
 
+@pytest.mark.parametrize(("most", "told"), [(79, True), (80, False), (81, False)])
+def test_rows_that_were_not_looked_at_are_told(most, told, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("bayesjudge.cli.doctor.MOST_ROWS", most)
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"id": range(80), "verdict": rng.integers(0, 2, 80)})
+    table.to_parquet(tmp_path / "log.parquet")
+    assert main(["doctor", str(tmp_path / "log.parquet")]) == 0
+    assert (f"{most} of 80 rows" in capsys.readouterr().out) is told
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
 def test_a_table_without_rows_is_told_as_one(ending, tmp_path, capsys):
     path = tmp_path / f"run.{ending}"

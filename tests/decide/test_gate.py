@@ -541,6 +541,20 @@ def test_two_systems_of_a_fit_are_compared_draw_by_draw():
         gate(labels_only(9, 10), against="old")
 
 
+def test_of_three_systems_of_a_fit_those_that_are_asked_for_are_compared():
+    draws = np.random.default_rng(1).beta([90, 85, 80], [10, 15, 20], (4, 500, 3))
+    posterior = xr.Dataset(
+        {"prevalence": (("chain", "draw", "system"), draws)}, coords={"system": [*"abc"]}
+    )
+    tree = xr.DataTree.from_dict({"posterior": posterior})
+    fit = Fit(tree, None, bj.prevalence.ErrorRates(), ("prevalence",), "m", "s")
+    expected_of = {None: "ac", "prevalence": "ac", ("prevalence", "c"): "c"}
+    for asked, expected in expected_of.items():
+        checks = gate(fit, against="b", margin=0.02, entry=asked).checks
+        assert [check.where["first"] for check in checks] == [*expected]
+        assert {check.where["second"] for check in checks} == {"b"}
+
+
 def test_strata_and_propensities_are_gated_by_the_estimate_of_their_design():
     cells = ([300, 300], [200, 120], [100, 90], [92, 70], [60, 80], [48, 70])
     strata = Counts(*cells, calibration="random", systems=["short", "long"], dim="stratum")

@@ -1,5 +1,7 @@
 """The posterior at once, against prior draws weighted by the likelihood, and against NUTS."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,6 +21,11 @@ from bayesjudge.leaderboard.laplace import Density, Scales
 from bayesjudge.leaderboard.likelihood import dispersion
 
 MODEL = CalibratedBattles()
+#: Of no prior the scale or the place is 0 or 1, where multiplying and dividing are the same.
+OTHER = CalibratedBattles(
+    sharpness=0.6, liking_scale=0.4, judge_scale=1.7, tie_location=-0.8, order_scale=0.7,
+    target="equal length",
+)  # fmt: skip
 
 
 def few(labelled=0.5, items=4, **about):
@@ -29,23 +36,23 @@ def few(labelled=0.5, items=4, **about):
     )  # fmt: skip
 
 
-def by_hand(battles, draws=400_000, seed=1):
+def by_hand(battles, model, draws=400_000, seed=1):
     """Posterior means and standard deviations by draws from the priors, written out again.
 
     Of people's strengths, and beside a judge of the scale of likings and the sharpness.
     """
     rng = np.random.default_rng(seed)
     k = len(battles.systems)
-    spread = np.abs(rng.normal(0, MODEL.judge_scale, (draws, 1)))
+    spread = np.abs(rng.normal(0, model.judge_scale, (draws, 1)))
     judge = spread * rng.normal(size=(draws, k))
     if battles.judges:
-        times = np.abs(rng.normal(0, MODEL.sharpness, (draws, 1)))
-        scale = rng.rayleigh(MODEL.liking_scale, (draws, 1))
+        times = np.abs(rng.normal(0, model.sharpness, (draws, 1)))
+        scale = rng.rayleigh(model.liking_scale, (draws, 1))
         people = times * judge + scale * rng.standard_t(4, (draws, k))
     else:
         people = judge
-    order = rng.normal(0, 0.5, draws)
-    ties = np.exp(rng.normal(-1, 1, (2, draws)))
+    order = rng.normal(0, model.order_scale, draws)
+    ties = np.exp(rng.normal(model.tie_location, 1, (2, draws)))
     logs = np.zeros(draws)
     for source, level, shift, tie in (
         ("people", people, 0.0, ties[0]),
@@ -70,10 +77,11 @@ def by_hand(battles, draws=400_000, seed=1):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("verdict", ["winner", None], ids=["with a judge", "people alone"])
-def test_posterior_is_that_of_weighted_prior_draws(verdict):
+@pytest.mark.parametrize("model", [MODEL, replace(OTHER, target="any length")])
+def test_posterior_is_that_of_weighted_prior_draws(model, verdict):
     battles = few(verdict=verdict)
-    mean, sd, worth = by_hand(battles)
-    made = approximate(battles, draws=8000)
+    mean, sd, worth = by_hand(battles, model)
+    made = approximate(battles, model, draws=8000)
     draws = made.draws("strength")
     if battles.judges:
         draws = np.column_stack([draws, made.draws("liking_scale"), made.draws("sharpness")])
@@ -85,9 +93,9 @@ def test_posterior_is_that_of_weighted_prior_draws(verdict):
 
 
 @pytest.mark.parametrize("safe", [False, True])
-def test_derivatives(safe):
+@pytest.mark.parametrize("model", [CalibratedBattles(target="equal length"), OTHER])
+def test_derivatives(model, safe):
     battles = few(lengths=("length_a", "length_b"))
-    model = CalibratedBattles(target="equal length")
     density = Density.of(battles, cells_of(battles, style=True), model)
     x = density.start() + np.random.default_rng(0).normal(0, 0.3, density.size)
     steps, scales = np.eye(density.size) * 1e-5, Scales(np.array([0.8]), 0.3)

@@ -215,6 +215,36 @@ def test_a_spread_says_how_far_a_generator_without_labels_may_be(factor):
     assert ((two[1:] > one[1:]) == (factor > 1)).all()
 
 
+def test_summaries_are_those_of_a_loop_over_items():
+    """Of a generator with one label, with one other item, with labels alone and with none."""
+    numbers = {"a": (1, 30), "b": (30, 1), "c": (12, 0), "d": (0, 5)}
+    rng = np.random.default_rng(7)
+    of = [g for g, n in enumerate(numbers.values()) for _ in range(sum(n))]
+    truth = [
+        int(rng.random() < 0.6) if i < n[0] else -1 for n in numbers.values() for i in range(sum(n))
+    ]
+    given = (rng.random((len(of), 3)) < np.where(np.abs(truth), 0.8, 0.3)[:, None]).astype(int)
+    given[rng.random(given.shape) < 0.15] = -1
+    votes = panel.Votes(given, truth, of, [*numbers], [*"xyz"], calibration="random")
+    found = Summary.of(votes)
+    for g in range(4):
+        rows = [
+            ([v for v in vote if v >= 0], t)
+            for vote, t, place in zip(given.tolist(), truth, of, strict=True)
+            if place == g and max(vote) >= 0
+        ]
+        known = [sum(vote) / len(vote) for vote, t in rows if t >= 0]
+        other = [sum(vote) / len(vote) for vote, t in rows if t < 0]
+        assert (found.labelled_n[g], found.other_n[g]) == (len(known), len(other))
+        assert found.labelled_good[g] == sum(t == 1 for _, t in rows)
+        means = [sum(part) / len(part) if part else 0.5 for part in (known, other)]
+        assert (found.labelled_rate[g], found.other_rate[g]) == pytest.approx(means)
+        assert found.rate[g] == pytest.approx(sum(known + other) / len(rows))
+        centre = found.rate[g]
+        squares = sum((value - centre) ** 2 for value in known + other)
+        assert found.spread[g] ** 2 == pytest.approx((squares + 0.5) / (len(rows) + 1))
+
+
 @pytest.mark.slow
 def test_pooled_biases_are_a_mixture_of_normals_at_modes_that_a_search_finds():
     """By SciPy's search for each spread and slopes by differences."""

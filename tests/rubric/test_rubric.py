@@ -559,6 +559,28 @@ def test_labels_of_longer_outputs_are_seen_in_every_view_of_a_rubric(power, grad
     assert ("label-selection" in {c.id for c in by_criterion(read).cautions}) is (power > 0)
 
 
+def test_a_share_of_labels_by_system_is_no_selection():
+    """The longer a system's outputs the more labels it has; in each chance chose."""
+    rng = np.random.default_rng(3)
+    n = 400
+    place = np.repeat(np.arange(3), n)
+    length = np.exp(rng.normal(size=3 * n) / 4 + 6 + place / 2).round()
+    known = rng.random(3 * n) < np.array([0.1, 0.3, 0.6])[place]
+    system = np.array([*"abc"])[place]
+    item = np.tile(np.arange(n), 3) + place * n // 2  # few items are of all systems
+    table = pd.DataFrame({"id": item, "length": length, "system": system})
+    for name in ("clear", "kind"):
+        truth = rng.random(3 * n) < 0.7
+        table[f"judge_{name}"] = (rng.random(3 * n) < 0.85) == truth
+        table[f"human_{name}"] = np.where(known, truth, np.nan)
+    pairs = {name: (f"judge_{name}", f"human_{name}") for name in ("clear", "kind")}
+    asked = {"criteria": pairs, "calibration": "random", "item": "id"}
+    read = Rubric.from_frame(table, by="system", **asked)
+    assert "label-selection" not in {c.id for c in cautions_of(read)}
+    together = Rubric.from_frame(table.drop(columns="system").assign(id=range(3 * n)), **asked)
+    assert "label-selection" in {c.id for c in cautions_of(together)}
+
+
 def _cells_of(seed, systems=1, own=False, items=250):
     """A row for each criterion of each output, with the difficulty that its length tells."""
     rng = np.random.default_rng(seed)
