@@ -397,6 +397,11 @@ def has_repeats(table: Any, column: str) -> bool:
     return bool(len(counted)) and int(counted.max()) > 1
 
 
+def require_spoken(subject: str, silent: Sequence[str]) -> None:
+    """Refuse columns that say nothing of any row: of such a judge only priors would tell."""
+    expect(subject, not silent, "column-silent", silent=silent)
+
+
 def require_distinct(
     table: Any, *columns: str, remedy: str = "keep one row for each", optional: bool = False
 ) -> None:

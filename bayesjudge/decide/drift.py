@@ -288,12 +288,13 @@ def outputs_of(
     meanings: tuple[Any, Any, Any],
 ) -> pd.DataFrame:
     """By item (and system): the mean verdict, the label, and whether labels differ."""
-    from bayesjudge.core.tables import columns_of
+    from bayesjudge.core.tables import columns_of, require_spoken
 
     names, keys = [item, *([by] if by else [])], ["item", "system"][: 2 if by else 1]
     labelled = truth is not None and truth in columns_of(table)
     read = read_log(table, [verdict, *([truth] if truth and labelled else [])], names, meanings)
     outputs = [read[name].rename(key) for name, key in zip(names, keys, strict=True)]
+    require_spoken("table", [] if read[verdict].notna().any() else [verdict])
     means = read[verdict].fillna(0.0).groupby(outputs, sort=False).mean().to_frame("verdict")
     means["truth"], means["torn"] = np.nan, False
     if truth and labelled:

@@ -224,6 +224,8 @@ def _fewest_of_people(
     chance: Callable[[np.ndarray], np.ndarray], power: float, start: int, most: int
 ) -> int | None:
     """The smallest number that is enough; chances rise in the teeth of a saw."""
+    if start > 2 * most:
+        return None
     if 2 * start + 50 <= LOOKED_AT:
         sizes = np.arange(1, 2 * start + 51)
     else:

@@ -25,6 +25,7 @@ from bayesjudge.core.tables import (
     read_rows,
     require_columns,
     require_distinct,
+    require_spoken,
     total,
 )
 from bayesjudge.core.words import words_for
@@ -100,6 +101,8 @@ class Reading:
     truth_from: float | None = None
     #: Columns of what each of several people said; then `truth` is what was adjudicated.
     people: tuple[str, ...] = ()
+    #: Whether these are all rows, of which each column of verdicts has some.
+    all_rows: bool = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "verdict", tuple(each_name(self.verdict)))
@@ -215,7 +218,13 @@ class Reading:
         """What the labels of a table mean."""
         cells = {column: source.counts_of(column) for column in dict.fromkeys(self.labels)}
         meant = self.pass_value, self.fail_value, self.missing_value
-        return meanings_of(cells, meant, self.classes, self.subject)
+        labels = meanings_of(cells, meant, self.classes, self.subject)
+        if self.all_rows and source.count.any():
+            people = [name for name in self.people if not labels.known(name)]
+            people = people if len(people) < len(self.people) else []  # else nobody labelled yet
+            silent = [*(name for name in self.verdict if not labels.known(name)), *people]
+            require_spoken(self.subject, silent)
+        return labels
 
     def require_settled(self, lost: Mapping[str, int]) -> None:
         """Ask what rows without a verdict are, if there are any, by column."""

@@ -22,6 +22,7 @@ from bayesjudge.core.tables import (
     is_counted_in_place,
     read_rows,
     require_columns,
+    require_spoken,
 )
 from bayesjudge.verdicts.labels import MISSING, PASS_OR_FAIL, Meanings
 
@@ -54,6 +55,7 @@ def read_scores(table: Any, how: Reading) -> dict[str, Any]:
         [read_cells(rows[score], rows[truth], scale, *scales) for truth in truths], len(how.people)
     )
     kept = ~np.isnan(read.score)
+    require_spoken(how.subject, [] if kept.any() or not len(kept) else [score])
     lost = int(n[~kept].sum())
     words = "say unscored='drop' if items without one are as good as the others"
     problem = f"{how_many(lost, 'row', 'have')} no score; {words}"

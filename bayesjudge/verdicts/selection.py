@@ -558,7 +558,7 @@ def _instead(
     if read is None:
         return selection._replace(instead=place, untold=untold)
     name = free_name("class", columns_of(table))
-    within: dict[str, Any] = {"stratum": name, "by": None, "covariates": None}
+    within: dict[str, Any] = {"stratum": name, "by": None, "covariates": None, "all_rows": False}
     if shared is not None:  # which classes have items in common
         within |= {"stratum": None, "by": name}
     cells: list[Any] = [f"{at}|{system}" for at, system in zip(place, systems, strict=True)]

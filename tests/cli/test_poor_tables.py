@@ -114,6 +114,26 @@ def test_what_is_said_of_poor_tables_is_that_of_today(every):
     assert not wrong, f"{wrong} moved; python tests/cli/test_poor_tables.py writes those of today"
 
 
+#: Options that name columns of what judges said.
+SAID = ("verdict", "vote", "judges", "score", "first", "second")
+
+
+def test_no_answer_rests_on_an_empty_column(tmp_path):
+    """What the prior says is no answer; the problem names the columns."""
+    path = tmp_path / "poor.csv"
+    for name, command in commands().items():
+        for option in {*SAID} & {*command.columns}:
+            named = command.columns[option]
+            each = [[named]] if isinstance(named, str) else [list(named)]
+            each += [[column] for column in named] if option == "judges" else []
+            for columns in each:
+                command.table.assign(**dict.fromkeys(columns)).to_csv(path, index=False)
+                code, text, told = run(command.line(path))
+                assert (code, text) == (2, ""), f"{name}: {columns}"
+                if option in ("verdict", "vote", "judges") and name != "bias orders of verdicts":
+                    assert all(repr(column) in told for column in columns), told
+
+
 if __name__ == "__main__":
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -141,6 +141,8 @@ def test_fewest_labels_with_a_judge(strategy):
 def test_more_labels_than_items_are_no_number():
     rates = {"prevalence": 0.82, "sensitivity": 0.85, "specificity": 0.85, "items": 200}
     assert labels_to_pass(0.8, **rates, strategies=["random sample"]) == {"random sample": None}
+    for above in (1e-3, 1e-9, 2e-16):  # also where more are needed than can be counted
+        assert labels_to_pass(0.5, prevalence=0.5 + above) == {"people only": None}
 
 
 @pytest.mark.slow
