@@ -20,7 +20,7 @@ probability of each, given the truth that the term takes.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -276,12 +276,7 @@ def by_pattern(tasks: Tasks, values: Values, xp: Any = np, held: Held = _as_it_i
     ``unparsed_good`` and ``unparsed_bad`` some attempts have no verdict.
     """
     points, weights = nodes_of("shared_difficulty" in values)
-    a, b, always, never = success(values, points, xp)
-    good_passes, good_fails, bad_fails, bad_passes = (
-        log for name in ("sensitivity", "specificity") for log in _logs(values[name], xp)
-    )
-    logs = xp.stack([good_passes, good_fails, bad_passes, bad_fails])
-    again = values["persistence"][:, None]
+    shapes = success(values, points, xp)
     joint: Any = 1.0
     scale: Any = 0.0
     for s, terms in enumerate(tasks.terms):
@@ -289,34 +284,11 @@ def by_pattern(tasks: Tasks, values: Values, xp: Any = np, held: Held = _as_it_i
         def of(name: str, array: np.ndarray, *dims: str, s: int = s) -> Any:
             return held(f"{name}_of_agent_{s}", array, *(f"{dim}_of_agent_{s}" for dim in dims))
 
-        of_agent = logs[..., s].T
-        alone = of_agent @ of("verdicts", terms.verdicts.T, "said", "term") + xp.log1p(-again)
-        once = of_agent @ of("drawn", terms.drawn.T, "said", "term")
-        once = once + of("log_drawn", terms.log_drawn, "term") + xp.log(again)
-        verdicts = xp.logaddexp(alone, once) + of("log_ways", terms.log_ways, "term")
-        if UNPARSED[0] in values:
-            lost = [log for name in UNPARSED for log in _logs(values[name][:, [s]], xp)]
-            parsed = of("parsed", terms.parsed.T, "read", "term")
-            verdicts = verdicts + xp.concatenate(lost, axis=1) @ parsed
-        if OF_PEOPLE[0] in values:
-            said = [log for name in OF_PEOPLE for log in _logs(values[name], xp)]
-            people = of("people", terms.people.T, "word", "term")
-            verdicts = verdicts + xp.concatenate(said, axis=1) @ people
+        verdicts = xp.exp(_log_verdicts(terms, values, s, of, xp))
+        chance = _of_counts(terms, shapes, s, of, xp)
         first = terms.alike
-        good, total, place = terms.counted
-        no, every = (
-            of("none", (good == 0) * 1.0, "count"),
-            of("all", (good == total) * 1.0, "count"),
-        )
-        steps = of("steps", np.arange(float(total.max())), "step")
-        rise, fall, both = (_log_rising(x[:, s], steps, xp) for x in (a, b, a + b))
-        at_good, at_bad = of("good", good, "count"), of("bad", total - good, "count")
-        log_good = rise[..., at_good] + fall[..., at_bad] - both[..., of("total", total, "count")]
-        done, undone = always[:, s, :, None], never[:, s, :, None]
-        chance = (1 - done - undone) * xp.exp(log_good) + done * every + undone * no
-        whole = _Parts(("term", "factor"), len(terms.task), first)
-        of_verdicts = _summed(xp.exp(verdicts), whole, of, xp)[:, None]
-        chance = chance[..., of("chance", place, "factor")] * of_verdicts
+        of_factors = _summed(verdicts, _Parts(("term", "factor"), len(terms.task), first), of, xp)
+        chance = chance[..., of("chance", terms.counted[2], "factor")] * of_factors[:, None]
         tasks_at = np.flatnonzero(np.diff(terms.task[first], prepend=-1))
         summed = _summed(chance, _Parts(("factor", "task"), len(first), tasks_at), of, xp)
         # nodes come last, so that a pattern reads a row, and the highest is 1: no logarithm of each
@@ -326,6 +298,41 @@ def by_pattern(tasks: Tasks, values: Values, xp: Any = np, held: Held = _as_it_i
         joint = joint * xp.take(rows / top, at, axis=1)
         scale = scale + xp.take(xp.log(top[..., 0]), at, axis=1)
     return scale + xp.log(xp.maximum(joint @ weights, 1e-300))
+
+
+def _log_verdicts(terms: Terms, values: Values, s: int, of: Held, xp: Any) -> Any:
+    """Log-probability of the verdicts of each term of agent `s`, given which attempts are good."""
+    good_passes, good_fails, bad_fails, bad_passes = (
+        log for name in ("sensitivity", "specificity") for log in _logs(values[name], xp)
+    )
+    of_agent = xp.stack([good_passes, good_fails, bad_passes, bad_fails])[..., s].T
+    again = values["persistence"][:, None]
+    alone = of_agent @ of("verdicts", terms.verdicts.T, "said", "term") + xp.log1p(-again)
+    once = of_agent @ of("drawn", terms.drawn.T, "said", "term")
+    once = once + of("log_drawn", terms.log_drawn, "term") + xp.log(again)
+    verdicts = xp.logaddexp(alone, once) + of("log_ways", terms.log_ways, "term")
+    if UNPARSED[0] in values:
+        lost = [log for name in UNPARSED for log in _logs(values[name][:, [s]], xp)]
+        parsed = of("parsed", terms.parsed.T, "read", "term")
+        verdicts = verdicts + xp.concatenate(lost, axis=1) @ parsed
+    if OF_PEOPLE[0] in values:
+        said = [log for name in OF_PEOPLE for log in _logs(values[name], xp)]
+        people = of("people", terms.people.T, "word", "term")
+        verdicts = verdicts + xp.concatenate(said, axis=1) @ people
+    return verdicts
+
+
+def _of_counts(terms: Terms, shapes: Sequence[Any], s: int, of: Held, xp: Any) -> Any:
+    """Probability of each number of good attempts of a task of agent `s`, at each node."""
+    a, b, always, never = shapes
+    good, total, _ = terms.counted
+    no, every = of("none", (good == 0) * 1.0, "count"), of("all", (good == total) * 1.0, "count")
+    steps = of("steps", np.arange(float(total.max())), "step")
+    rise, fall, both = (_log_rising(x[:, s], steps, xp) for x in (a, b, a + b))
+    at_good, at_bad = of("good", good, "count"), of("bad", total - good, "count")
+    log_good = rise[..., at_good] + fall[..., at_bad] - both[..., of("total", total, "count")]
+    done, undone = always[:, s, :, None], never[:, s, :, None]
+    return (1 - done - undone) * xp.exp(log_good) + done * every + undone * no
 
 
 def _logs(share: Any, xp: Any) -> tuple[Any, Any]:
