@@ -12,6 +12,8 @@ import numpy as np
 
 #: The density is computed at so many points; draws lie between them, of each chain so many at most.
 POINTS, MOST = 4, 120
+#: So many draws from the priors stand for the thousands that data are compared with.
+PRIOR_DRAWS = 200
 
 
 def at_points(model: Any, seed: int, points: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
@@ -58,9 +60,13 @@ def drawn_between(
 @contextlib.contextmanager
 def in_place_of_nuts() -> Iterator[None]:
     """Let every fit take such draws."""
-    with mock.patch.multiple(
-        "bayesjudge.core.sampling",
-        compile_model=lambda model, say: SimpleNamespace(model=model, runnable=None),
-        draw=drawn_between,
+    with (
+        mock.patch.multiple(
+            "bayesjudge.core.sampling",
+            compile_model=lambda model, say: SimpleNamespace(model=model, runnable=None),
+            draw=drawn_between,
+        ),
+        mock.patch("bayesjudge.core.prior_check.FIRST", PRIOR_DRAWS),
+        mock.patch("bayesjudge.core.predictive.DRAWS", PRIOR_DRAWS),
     ):
         yield

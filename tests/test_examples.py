@@ -26,6 +26,7 @@ import tempfile
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,16 @@ SLOW = {
     *("lab/coverage.py", "lab/sbc.py", "panel/compare.py", "panel/consensus.py"),
     *("panel/study.py", "prevalence/budget/expected_width.py", "prevalence/budget/plan.py"),
     *("prevalence/change.py", "prevalence/people/exact.py"),
+}
+#: Files of which the fast tier tries every fourth argument: all take more than a fifth of a second.
+LONG = {
+    *("bias/data.py", "bias/position.py", "datasets/counted.py", "decide/drift.py"),
+    *("judge/data.py", "leaderboard/data.py", "panel/data.py", "prevalence/classes/data.py"),
+    *("prevalence/compare.py", "prevalence/data.py", "prevalence/exact.py"),
+    *("prevalence/items/data.py", "prevalence/people/data.py", "prevalence/scores/data.py"),
+    *("prevalence/scores/paired.py", "ratings/data.py", "ratings/experiment/ranks.py"),
+    *("repeats/runner/run.py", "repeats/self_contradiction.py", "repeats/simulate.py"),
+    *("repeats/stopping_rules.py", "rubric/data.py", "verdicts/table.py"),
 }
 #: What samples or draws without a seed, writes files, asks somebody or takes long: its examples
 #: run, and no more.
@@ -116,8 +127,9 @@ def shown(file: str) -> list[tuple[str, Callable[..., Any], dict[str, Any]]]:
     runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE)
     said: list[str] = []
     with each_start(codes, note):
-        for example in doctest.DocTestFinder().find(module, module.__name__):
-            runner.run(example, out=said.append)
+        for found in doctest.DocTestFinder().find(module, module.__name__):
+            if found.examples:  # the others cost a look at every file that is loaded
+                runner.run(found, out=said.append)
     assert not runner.failures, "".join(said)
     return [call for each in calls.values() for call in each.values()]
 
@@ -233,8 +245,10 @@ def outcome(function: Callable[..., Any], arguments: Mapping[str, Any]) -> str |
         return type(error).__name__
 
 
-def outcomes(file: str) -> dict[str, list[Any]]:
-    """Of each function and argument: what each value is refused for, and a digest of the rest."""
+def outcomes(file: str, every: int = 1) -> dict[str, list[Any]]:
+    """Of each function and argument, or of every so many: what each value is refused for, and a
+    digest of the rest.
+    """
     found = {}
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -252,7 +266,7 @@ def outcomes(file: str) -> dict[str, list[Any]]:
             tried = {"": [given]} | {
                 n: [given | {n: one} for one in values] for n, values in asked.items() if values
             }
-            for argument, each in tried.items():
+            for argument, each in islice(tried.items(), None, None, every):
                 made = [outcome(function, one) for one in each]
                 n, digested = digest(x for one in made if isinstance(one, list) for x in one)
                 told = [one if isinstance(one, str) else "." for one in made]
@@ -260,11 +274,13 @@ def outcomes(file: str) -> dict[str, list[Any]]:
     return found
 
 
-def differences(now: Mapping[str, list[Any]], before: Mapping[str, list[Any]]) -> list[str]:
-    """What is not as before."""
+def differences(
+    now: Mapping[str, list[Any]], before: Mapping[str, list[Any]], *, all_of_it: bool = True
+) -> list[str]:
+    """What is not as before, of all that there was or of what was tried."""
     return [
         f"{name}: {before.get(name)} and now {now.get(name)}"
-        for name in sorted({*now, *before})
+        for name in sorted({*now, *before} if all_of_it else now)
         if name not in now
         or name not in before
         or now[name][:2] != before[name][:2]
@@ -281,13 +297,21 @@ def stored() -> dict[str, dict[str, list[Any]]]:
     return found
 
 
+def cases() -> Iterator[Any]:
+    """Each file, and of which arguments."""
+    for file in files():
+        if file not in SLOW:
+            yield pytest.param(file, 4 if file in LONG else 1)
+        if file in SLOW | LONG:
+            yield pytest.param(file, 1, marks=pytest.mark.slow)
+
+
 @pytest.mark.every_setting
-@pytest.mark.parametrize(
-    "file", [pytest.param(f, marks=[pytest.mark.slow] if f in SLOW else []) for f in files()]
-)
-def test_examples_hold_and_other_arguments_give_what_they_gave(file, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("file", "every"), [*cases()])
+def test_examples_hold_and_other_arguments_give_what_they_gave(file, every, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    wrong = differences(outcomes(file), stored().get(file, {}))
+    found = outcomes(file, every)
+    wrong = differences(found, stored().get(file, {}), all_of_it=every == 1)
     assert not wrong, "python tests/test_examples.py writes those of today"
 
 

@@ -107,7 +107,7 @@ def today(every: int = 1) -> dict[str, tuple[int, float]]:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [12, pytest.param(1, marks=pytest.mark.slow)])
 def test_what_is_said_of_poor_tables_is_that_of_today(every):
     now = today(every)
     wrong = [what for what in moved(now, STORED) if what in now or every == 1]
