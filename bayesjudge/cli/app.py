@@ -31,7 +31,7 @@ from bayesjudge.core.screen import as_wide_as, as_words, read_no_more
 from bayesjudge.core.words import glossary
 
 #: Exit codes.
-OK, NOT_CONVERGED, BAD_INPUT = 0, 1, 2
+OK, NO_ANSWER = 0, 2
 #: Endings of tables, which no column has.
 TABLES = {".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".db"}
 
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit code: 0; 2 for bad input (one message on stderr); 1 if the sampler did not converge
+        Exit code: 0; 2 for bad input (one message on stderr), and if the sampler did not converge
         and ``--strict`` asked for a failure. A command that decides gives 0 for pass, 1 for fail
         and 3 for unknown.
     """
@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refuse(_with_line(message, app, tokens, error.problems))
     except ConvergenceError as error:
         _complain(str(error))
-        return NOT_CONVERGED
+        return NO_ANSWER
     except SystemExit as error:  # so Rich ends the help if its reader, such as `head`, has gone
         code = error.code if error.code != 1 else OK
     except BrokenPipeError:
@@ -240,7 +240,7 @@ def _arguments(error: CycloptsError, app: App) -> Any:
 
 def _refuse(message: str) -> int:
     _complain(message)
-    return BAD_INPUT
+    return NO_ANSWER
 
 
 def _complain(message: str) -> None:

@@ -230,7 +230,7 @@ class Shared(Written):
         Also sample the model by NUTS. By default it is sampled only if nothing else gives an
         answer; --no-nuts: never.
     strict : bool
-        Fail (exit code 1) if the sampler did not converge, rather than warn.
+        Fail (exit code 2) if the sampler did not converge, rather than warn.
     save : Path
         Keep the sampled fit as netCDF, for `bayesjudge.load`.
     details : bool

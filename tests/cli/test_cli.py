@@ -316,7 +316,7 @@ def test_strict_fails_where_the_sampler_did(run, monkeypatch):
 
     monkeypatch.setattr(bj.prevalence, "fit", fit)
     code, out, err = run("prevalence", "gpt4.csv", *KNOWN, "--nuts", "--strict")
-    assert (code, err) == (1, "bayesjudge: R-hat of prevalence is 1.9\n")
+    assert (code, err) == (2, "bayesjudge: R-hat of prevalence is 1.9\n")
     assert "Bayesian (exact)" in out
 
 
