@@ -180,16 +180,19 @@ def test_words_name_the_priors_that_the_graph_reads(one):
 @pytest.mark.slow
 @each_module
 def test_whole_numbers_are_numbers(one):
-    """A weight of 990 is one of 990.0."""
+    """A weight of 990 is one of 990.0, also to the code that is compiled."""
     for model, data in one.models():
         given = {f.name: getattr(model, f.name) for f in dataclasses.fields(model)}
-        whole = {name: int(v) + 1 for name, v in given.items() if type(v) is float}
-        made = [
-            one.module.build_model(data, dataclasses.replace(model, **values))
-            for values in (whole, {name: float(v) for name, v in whole.items()})
-        ]
+        made = []
+        for kind in (int, float):
+            values = {name: kind(int(v) + 1) for name, v in given.items() if type(v) is float}
+            for name, v in given.items():
+                if type(v) in (bj.BetaPrior, bj.panel.NormalPrior):
+                    values[name] = type(v)(kind(2), kind(3))
+            made.append(one.module.build_model(data, dataclasses.replace(model, **values)))
         for mine, other in zip(*(m.data_vars for m in made), strict=True):
             np.testing.assert_array_equal(mine.get_value(), other.get_value())
+            assert mine.type == other.type
 
 
 #: Columns whose names are levels of a dimension.

@@ -206,7 +206,7 @@ class CumulativeLogit(BayesianModel):
         self._check(scores)
         at = np.nonzero(scores.repeats)
         with pm.Model(coords=self._coords(scores)) as model:
-            weights = np.full(len(scores.scale), self.concentration)
+            weights = np.full(len(scores.scale), float(self.concentration))
             prior = pm.Data("value_prior", weights, dims="value")
             share = pm.Dirichlet("value_share", prior, dims="value")
             eta = self._eta(scores, clear)

@@ -86,13 +86,13 @@ def prior_data(name: str, prior: Prior | NormalPrior | float, dim: str | None = 
     model = pm.modelcontext(None)
     if isinstance(prior, NormalPrior):
         model.add_coord("normal_parameter", ("mean", "sd"))
-        values = pm.Data(f"{name}_prior", np.array(tuple(prior)), dims="normal_parameter")
+        values = pm.Data(f"{name}_prior", np.array(tuple(prior), float), dims="normal_parameter")
         return values[0], values[1]
     if not isinstance(prior, BetaPrior | Mapping):
         return (pm.Data(f"{name}_prior", np.array(float(prior))),)
     model.add_coord("parameter", ("alpha", "beta"))
     if isinstance(prior, BetaPrior):
-        values = pm.Data(f"{name}_prior", np.array(tuple(prior)), dims="parameter")
+        values = pm.Data(f"{name}_prior", np.array(tuple(prior), float), dims="parameter")
         return values[0], values[1]
     known = list(model.coords[dim] or ())
     with checking(f"prior of {name}") as require:
@@ -100,7 +100,7 @@ def prior_data(name: str, prior: Prior | NormalPrior | float, dim: str | None = 
         unknown = [level for level in prior if level not in known]
         require(not missing, f"no prior for {dim} {missing[:3]}; give one for each {dim}")
         require(not unknown, f"no {dim} is called {unknown[:3]}; there are {known}")
-    each = np.array([tuple(prior[level]) for level in known]).T
+    each = np.array([tuple(prior[level]) for level in known], float).T
     values = pm.Data(f"{name}_prior", each, dims=("parameter", dim))
     return values[0], values[1]
 
@@ -169,7 +169,7 @@ class Pooled:
         from bayesjudge.core.distributions import half_normal
 
         if "spread_prior" not in (model := pm.modelcontext(None)):
-            pm.Data("spread_prior", np.array(self.spread))
+            pm.Data("spread_prior", np.array(float(self.spread)))
         values = {}
         for name, typical in zip(names, make([f"typical_{x}" for x in names], None), strict=True):
             spread = half_normal(f"{name}_spread", model["spread_prior"], text=text)
@@ -199,7 +199,7 @@ class Linear:
         if "covariate" not in (model := pm.modelcontext(None)):
             model.add_coord("coefficient", self.names)
             pm.Data("covariate", self.columns, dims=(self.dim, "coefficient"))
-            pm.Data("slope_prior", np.array(self.slope))
+            pm.Data("slope_prior", np.array(float(self.slope)))
         rates = {}
         for name, typical in zip(names, make([f"typical_{x}" for x in names], None), strict=True):
             logits = pt.log(typical) - pt.log1p(-typical) + pt.zeros(model["covariate"].shape[0])
@@ -275,7 +275,7 @@ class DirichletRows(Component):
 
         if text or not self._several:
             dims = self.dims[-self.weights.ndim :]
-            weights = pm.Data(f"{self.name}_prior", self.weights, dims=dims)
+            weights = pm.Data(f"{self.name}_prior", self.weights.astype(float), dims=dims)
             return {self.name: pm.Dirichlet(self.name, weights, dims=self.dims)}
         many = len(pm.modelcontext(None).coords[self.dims[0]] or ())
         logs = log_dirichlet(self.name, np.tile(self.weights, (many, *[1] * self.weights.ndim)))

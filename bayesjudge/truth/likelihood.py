@@ -301,11 +301,9 @@ def observe_given_truth(
     `dims` are those of groups, if there are any, of classes and of verdicts. Labels' classes are
     observed only if their shares are those of all items (`labels_tell`).
     """
-    import pytensor.tensor as pt
-
     (test, labelled), by = counts, dims[:-2]
     multinomial("test", test, (share[..., None] * rows).sum(axis=-2), (*by, dims[-1]))
-    multinomial("labelled", labelled, pt.broadcast_to(rows, labelled.shape), dims)
+    multinomial("labelled", labelled, rows, dims)
     if labels_tell:
         multinomial("labelled_truth", labelled.sum(axis=-1), share, dims[:-1])
 

@@ -6,6 +6,7 @@ from refusals import refused
 from scipy.stats import norm, t, ttest_ind
 
 import bayesjudge as bj
+from bayesjudge.compiled import structure_of
 from bayesjudge.prevalence._samples import row_of
 from bayesjudge.prevalence.scores.unpaired import differences
 from bayesjudge.truth.influence import Errors
@@ -152,6 +153,8 @@ def test_fits_are_compared_and_ranked_draw_by_draw():
         name: S.fit(one, random_seed=1, draws=500, tune=500, progress=False)
         for name, one in scores.items()
     }
+    assert {len(one.bins) for one in scores.values()} == {8, 9}
+    assert len({structure_of(one.model) for one in fits.values()}) == 1  # are compiled once
     found = S.contrasts(fits).set_index(["first", "second"])
     assert [*found.index] == [("low", "high"), ("low", "mid"), ("high", "mid")]
     for (a, b), row in found.iterrows():

@@ -251,7 +251,7 @@ def _rates(items: Items, spec: Any, text: bool) -> list[Any]:
 def _effect(name: str, spec: Any, text: bool) -> tuple[Any, Any, Any]:
     """Unknown standard deviation of an effect, and points and weights of a standard normal one."""
     points, weights = quadrature(nodes_of(spec)[name])
-    scale = pm.Data(f"{name}_spread_prior", np.array(getattr(spec, f"{name}_spread")))
+    scale = pm.Data(f"{name}_spread_prior", np.array(float(getattr(spec, f"{name}_spread"))))
     spread = half_normal(f"{name}_spread", scale, text=text)
     if not text:  # nodes need not mirror each other: the sign must not say even the little it would
         spread = pt.abs(spread)

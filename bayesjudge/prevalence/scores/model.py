@@ -468,7 +468,7 @@ class TruthByBin(Component):
             pm.Deterministic("pass_share", truth, dims=dims)
             return values | {"truth_steps": steps, "pass_share": truth}
         weight = 2 * self.truth_concentration / self.cells.labels.shape[-1]
-        prior = pm.Data("pass_share_prior", np.array(weight))
+        prior = pm.Data("pass_share_prior", np.array(float(weight)))
         return values | {"pass_share": pm.Beta("pass_share", prior, prior, dims=dims)}
 
     def log_table(self, values: Mapping[str, Any], xp: Any) -> Any:
@@ -510,7 +510,7 @@ class NumbersByBin(Component):
         steps = self.cells.steps("location_steps", self.truth_concentration, text)
         rising = pt.cumsum(steps, axis=-1)[..., :-1]
         values["location"] = pm.Deterministic("location", 2 * rising - 0.5, dims=dims)
-        prior = pm.Data("spread_prior", np.array(self.spread))
+        prior = pm.Data("spread_prior", np.array(float(self.spread)))
         typical = pm.HalfNormal("typical_spread", prior)
         values["bin_spread"] = (
             pm.LogNormal("bin_spread", pt.log(typical), UNEVEN, dims=dims)

@@ -50,8 +50,9 @@ class PassShare(BayesianModel):
         priors = self.prevalence
         each = [priors[s] if isinstance(priors, Mapping) else priors for s in data.systems]
         with pm.Model(coords={"system": data.systems}) as model:
-            alpha = pm.Data("alpha", np.array([one.alpha for one in each]), dims="system")
-            beta = pm.Data("beta", np.array([one.beta for one in each]), dims="system")
+            alpha, beta = np.array([tuple(one) for one in each], float).T
+            alpha = pm.Data("alpha", alpha, dims="system")
+            beta = pm.Data("beta", beta, dims="system")
             items = pm.Data("items", data.items.astype(float), dims="system")
             seen = pm.Data("passes_seen", data.passes.astype(float), dims="system")
             share = pm.Beta("prevalence", alpha, beta, dims="system")
