@@ -85,7 +85,12 @@ def leaves(found: Any, *place: str) -> Iterator[tuple[tuple[str, ...], float]]:
         for i, value in enumerate(found):
             words = [str(i)]
             if isinstance(value, dict):
-                beside = {k: v for k, v in value.items() if isinstance(v, str | dict)}
+                beside = {
+                    name: inner
+                    for name, inner in value.items()
+                    if isinstance(inner, str)
+                    or (isinstance(inner, dict) and all(isinstance(x, str) for x in inner.values()))
+                }
                 words = [json.dumps(beside, sort_keys=True)] if beside else words
             yield from leaves(value, *place, *words)
     elif isinstance(found, int | float) or found is None:
@@ -124,6 +129,12 @@ def commands() -> dict[str, Command]:
             log,
             {"verdict": "kind", "truth": "human"},
             ["--calibration=random", "--classes=a", "--classes=b", "--classes=c", *end],
+        ),
+        "prevalence of people": Command(
+            ["prevalence"],
+            read["PeopleCounts"].table,
+            {"verdict": "verdict", "truth": ["truth", "again"], "by": "system", "item": "case"},
+            [*random, *end],
         ),
         "panel": Command(
             ["panel"],

@@ -28,6 +28,38 @@ def marked(names):
     return [n if n in FEW else pytest.param(n, marks=pytest.mark.slow) for n in names]
 
 
+# In another order --------------------------------------------------------------------------------
+
+
+def shuffled(frame, seed=1):
+    return frame.sample(frac=1, random_state=seed).reset_index(drop=True)
+
+
+#: Whose numbers are by the place of a judge, or an item: that of its first row.
+BY_PLACE = {"Verdicts of votes", "repeats.Scores in order"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", [n for n, one in READINGS.items() if not (one.in_order or n in BY_PLACE)]
+)
+def test_the_order_of_rows_does_not_matter(name):
+    reading = READINGS[name]
+    one = reading.of(reading.table)
+    assert not same(one, reading.of(shuffled(reading.table)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_and_the_order_of_rows(name, tmp_path):
+    """Where draws are made too: which draws are of which group is told by its name."""
+    command, path = COMMANDS[name], tmp_path / "rows.csv"
+    command.table.to_csv(path, index=False)
+    one = command.numbers(path)
+    shuffled(command.table).to_csv(path, index=False)
+    assert not same(one, command.numbers(path))
+
+
 # In memory ---------------------------------------------------------------------------------------
 
 

@@ -583,7 +583,10 @@ def _in_words(verdicts: Verdicts) -> dict[str, tuple[str, ...]]:
 
 
 def read_items(table: Any, **reading: Any) -> tuple[dict[str, Any], np.ndarray]:
-    """Fields of `Votes` with one row per item, and the names of items; as `from_frame` reads."""
+    """Fields of `Votes` with one row per item, and the names of items; as `from_frame` reads.
+
+    Of judges, the name of each column's.
+    """
     given = signature(Votes.from_frame).bind(table, **reading)
     given.apply_defaults()
     how = _reading(given.arguments)
@@ -591,7 +594,8 @@ def read_items(table: Any, **reading: Any) -> tuple[dict[str, Any], np.ndarray]:
     parsed, of_item = Verdicts(**read.fields), read.of_item
     each = {"votes": parsed.response, "truth": parsed.truth, "generator": parsed.group}
     fields: dict[str, Any] = {name: field[of_item] for name, field in each.items()}
-    return fields | {"judges": parsed.judges} | _in_words(parsed), np.asarray(read.items)
+    judges = np.array(parsed.judges)[parsed.judge_of_column]
+    return fields | {"judges": judges} | _in_words(parsed), np.asarray(read.items)
 
 
 def _keys(votes: np.ndarray, truth: np.ndarray, generator: np.ndarray) -> np.ndarray:

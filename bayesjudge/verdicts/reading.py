@@ -360,10 +360,10 @@ def one_row_an_output(table: Any, how: Reading) -> tuple[Any, Reading]:
     return pd.DataFrame(wide_rows), replace(how, **of_people)
 
 
-def wide_in_memory(table: Any, how: Reading) -> Read:
-    """A pattern per row, of a table with a column per judge."""
+def wide_in_memory(table: Any, how: Reading, in_order: bool = False) -> Read:
+    """A pattern per row, of a table with a column per judge; groups in order, or as they occur."""
     names = [*([how.item] if how.item else []), *how.keys]
-    source = Rows(table, *how.labels, names=names)
+    source = Rows(table, *how.labels, names=names, in_order=in_order)
     fields = _counted(source, how, _Groups.by_name(source, how))
     rows = np.arange(len(source.frame))
     return Read(fields, source.frame[how.item].to_numpy() if how.item else rows, rows)

@@ -48,9 +48,10 @@ def odd(command: Command) -> Iterator[tuple[str, pd.DataFrame]]:
     table, named = command.table, command.columns
     yield "few rows", table.head(max(len(table) // 6, 4))
     yield "twice", pd.concat([table, table], ignore_index=True)
-    if "truth" not in named or not isinstance(judged := named.get("verdict", ""), str):
+    judged, label = named.get("verdict", ""), named.get("truth")
+    if not (isinstance(judged, str) and isinstance(label, str)):
         return
-    truth = table[named["truth"]]
+    truth = table[label]
     known, place = truth.notna() & (truth != ""), np.arange(len(table))
     kinds = sorted({*truth[known]}, key=str)
     for kind in kinds[:2]:
@@ -59,10 +60,10 @@ def odd(command: Command) -> Iterator[tuple[str, pd.DataFrame]]:
         "first labelled": place < len(table) // 3,
         "seldom labelled": place % 4 == 0,
     }.items():
-        yield what, table.assign(**{named["truth"]: truth.where(known & kept)})
+        yield what, table.assign(**{label: truth.where(known & kept)})
     for column in [name for name in ("fine", "topic") if name in table]:
         chosen = table[column] > table[column].dropna().sort_values().iloc[len(table) // 3]
-        yield f"labelled by {column}", table.assign(**{named["truth"]: truth.where(chosen)})
+        yield f"labelled by {column}", table.assign(**{label: truth.where(chosen)})
         note = np.where(known, table[column].astype(str), "")
         yield f"{column} noted beside labels", table.assign(note=note)
     if judged in table:
@@ -73,9 +74,7 @@ def odd(command: Command) -> Iterator[tuple[str, pd.DataFrame]]:
             yield f"always {what}", table.assign(**{judged: said.where(~known, by_truth)})
         yield (
             "labelled by verdict",
-            table.assign(
-                **{named["truth"]: truth.where(known & ((said == values[0]) | (place % 3 == 0)))}
-            ),
+            table.assign(**{label: truth.where(known & ((said == values[0]) | (place % 3 == 0)))}),
         )
 
 

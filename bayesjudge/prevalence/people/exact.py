@@ -185,7 +185,7 @@ def doubtful(table: Any, model: PeopleErrors | None = None, **columns: Any) -> p
     how = replace(
         how, item=next(iter([*filter(None, [how.item]), *item_columns(table, how)]), None)
     )
-    read = wide_in_memory(table, how)
+    read = wide_in_memory(table, how, in_order=True)  # which draws are of which group
     rows = PeopleCounts.of(Verdicts(**read.fields), person)
     merged, place = rows.verdicts.collapsed_with_places()
     counts = PeopleCounts(merged)
