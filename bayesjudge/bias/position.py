@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import betaincinv, stdtrit
 
 from bayesjudge.core import dirichlet, methods
-from bayesjudge.core.errors import check_ci_prob, check_several, checking
+from bayesjudge.core.errors import check_ci_prob, check_several, checking, expect
 from bayesjudge.core.estimate import Assumption, Caution, Estimate, Quantity
 from bayesjudge.core.intervals import holding, z_score
 from bayesjudge.core.item_keys import ReadAtOnce
@@ -103,7 +103,9 @@ class Orders(ReadAtOnce):
             empty = [j for j, n in zip(self.judges, self.counts, strict=False) if n.sum() == 0]
             require(not empty, f"judges {empty} have no pair with a verdict in both orders")
             if self.answers is not None:
-                object.__setattr__(self, "answers", tuple(map(str, self.answers)))
+                object.__setattr__(
+                    self, "answers", tuple(map(str, check_several(answers=self.answers)))
+                )
                 require(len(set(self.answers)) == 2, f"expected two answers, got {self.answers}")
 
     def __repr__(self) -> str:
@@ -176,7 +178,10 @@ class Orders(ReadAtOnce):
         """
         import pandas as pd
 
-        winners = None if winners is None else check_several(winners=winners)
+        if winners is not None:
+            winners = check_several(winners=winners)
+            two = len(winners) == 2
+            expect("bias.Orders", two, "must be the two answers' names", winners=winners)
         if answers is None and winners is not None:
             answers = (str(winners[0]), str(winners[1]))
         winners = winners or (1, 2)

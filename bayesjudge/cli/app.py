@@ -26,7 +26,7 @@ from bayesjudge.cli.commands import COMMANDS, build_app, command_of, in_options
 from bayesjudge.cli.mending import mended
 from bayesjudge.cli.options import needed
 from bayesjudge.core.calls import note_call
-from bayesjudge.core.errors import ConvergenceError, InputError, Problem
+from bayesjudge.core.errors import ConvergenceError, InputError, Problem, expect
 from bayesjudge.core.screen import as_wide_as, as_words, read_no_more
 from bayesjudge.core.words import glossary
 
@@ -62,6 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     note_call(tokens)
     tokens = _files_apart(tokens)
     try:
+        _require_file_names(app, tokens)
         code = app(tokens, exit_on_error=False, print_error=False, verbose=False)
         sys.stdout.flush()
     except CycloptsError as error:
@@ -134,6 +135,16 @@ def _files_apart(tokens: Sequence[str]) -> list[str]:
             place = len(apart)
         apart.append(word)
     return apart
+
+
+def _require_file_names(app: App, tokens: Sequence[str]) -> None:
+    """Refuse a file without a name, which would be this folder."""
+    if not any(word == "" or word.endswith("=") for word in tokens) or "." in tokens:
+        return
+    _, bound, _ = app.parse_args(tokens, exit_on_error=False, print_error=False, verbose=False)
+    fields = [getattr(value, "__dict__", {name: value}) for name, value in bound.arguments.items()]
+    empty = [name for each in fields for name, value in each.items() if value == Path()]
+    expect("options", not empty, "file-unnamed", empty=empty)
 
 
 def _is_option(word: str) -> bool:

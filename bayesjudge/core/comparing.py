@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesjudge.core.draws import tabulate_contrasts, tabulate_ranks
-from bayesjudge.core.errors import InputError, check_ci_prob, expect
+from bayesjudge.core.errors import InputError, check_by_name, check_ci_prob, expect
 from bayesjudge.core.estimate import Estimate, pass_name_in
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.side_by_side import compare_results
@@ -190,6 +190,7 @@ def differences_of(fit: Fit, ci_prob: float) -> list[dict[str, Any]]:
 
 def _apart(fits: Mapping[str, Fit]) -> tuple[np.ndarray, list[str]]:
     """Independent draws, a column per system."""
+    check_by_name(Fit, fit=fits)
     kinds = sorted({_compared(fit) for fit in fits.values()})
     expect("systems", len(kinds) < 2, f"systems have truths of different kinds: {kinds}")
     each = [fit.draws(_compared(fit)) for fit in fits.values()]

@@ -193,6 +193,16 @@ def check_several(**given: Any) -> tuple[Any, ...]:
     return tuple(value)
 
 
+def check_by_name(*kinds: type, **given: Any) -> Mapping[str, Any]:
+    """Return an argument that holds one thing of some kinds each by its name, or raise."""
+    ((name, value),) = given.items()
+    wanted = " or ".join(kind.__name__ for kind in kinds)
+    several = isinstance(value, Mapping) and all(isinstance(x, kinds) for x in value.values())
+    got = value if isinstance(value, str) else type(value).__name__
+    expect("arguments", several, f"must hold a {wanted} each by its name", "by-name", **{name: got})
+    return value
+
+
 def check_ci_prob(ci_prob: float) -> float:
     """Return `ci_prob`, or raise where it is not a probability inside (0, 1)."""
     words = "must lie strictly between 0 and 1 (write 95 % as 0.95)"

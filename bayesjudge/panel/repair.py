@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import check_by_name, checking
 
 #: Similarity, of 100, from which two texts are taken for the same (Jain et al. 2025).
 SAME_TEXT = 85.0
@@ -73,7 +73,8 @@ def repair_labels(
     """
     known: dict[str, str] = {}
     with checking("panel.repair_labels") as require:
-        for label, words in (spellings or SPELLINGS).items():
+        by_label = check_by_name(Iterable, spellings=spellings or SPELLINGS)
+        for label, words in by_label.items():
             for word in (label, *words):
                 plain = _plain(word)
                 other = known.setdefault(plain, label)

@@ -15,16 +15,24 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from bayesjudge.core.errors import InputError
 from bayesjudge.core.estimate import Caution
 from bayesjudge.core.label_design import design_of
 from bayesjudge.core.labels import listed, says_nothing
 from bayesjudge.core.names import names_of as to_names
 from bayesjudge.core.numbers import number_of, scores_of
-from bayesjudge.core.tables import columns_of, free_name, is_counted_in_place
+from bayesjudge.core.tables import (
+    columns_of,
+    count_cells,
+    free_name,
+    is_counted_in_place,
+    require_columns,
+)
 from bayesjudge.verdicts.labels import MISSING, Labels, meanings_of
 from bayesjudge.verdicts.reading import ITEM_COLUMNS, KEPT, SYSTEM_COLUMNS, Reading
 
@@ -83,6 +91,12 @@ class Came(NamedTuple):
 
     selection: Selection | None = None
     unanswered: Caution | None = None
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What is told of them."""
+        chosen = None if self.selection is None else self.selection.caution
+        return tuple(filter(None, (chosen, self.unanswered)))
 
 
 class Column(NamedTuple):
@@ -251,6 +265,9 @@ def how_labels_came(
         return Came()
     labelled, refused = _answers(table, how) if asked is None else (asked.labelled, None)
     table, lost = whole_of(table, how)
+    if how.judge is not None:  # a label in one vote's row is of its output, whichever judge's it is
+        output = _together(table, [str(how.item), *filter(None, [how.by])])
+        labelled = (np.bincount(output, labelled) > 0)[output]
     by_item = how.item is not None and (asked is not None or repeats is not None)
     item = _together(table, [str(how.item)]) if by_item else np.arange(len(labelled))
     if asked is None:
@@ -381,6 +398,44 @@ def whole_of(table: Any, how: Reading) -> tuple[Any, Sequence[int]]:
     more = table if whole is None else whole.read()
     fits = len(more) == len(table) and {*how.labels, *how.keys} <= {*columns_of(more)}
     return (more, whole.lost) if whole is not None and fits else (table, ())
+
+
+def of_each[T](table: Any, by: str, read: Callable[[Any], T]) -> dict[str, T]:
+    """What is read of the rows of each name in a column, in their order, problems of all at once.
+
+    Of the table that is being read they are looked at beside all of their columns.
+    """
+    import narwhals as nw
+
+    require_columns(table, by)
+    cells, _ = count_cells(table, by)
+    named: dict[str, list[Any]] = {}
+    for cell, name in zip(cells[by], to_names(cells[by], by), strict=True):
+        named.setdefault(name, []).append(cell)
+    whole, by_name, problems = WHOLE.get(), {}, []
+    all_cells = [] if whole is None else cells_of(table, by)
+    for name, mine in sorted(named.items()):
+        chosen = nw.col(by).is_in(mine)
+        if whole is not None:
+            there = np.flatnonzero([cell in mine for cell in all_cells])
+            lost = np.flatnonzero(np.isin(there, whole.lost)).tolist()
+            part = Whole(partial(_rows_of, whole.read, chosen), lost)
+        token = WHOLE.set(None if whole is None else part)
+        try:
+            by_name[name] = read(_rows_of(lambda: table, chosen))
+        except InputError as error:
+            problems += [problem.of(name) for problem in error.problems]
+        finally:
+            WHOLE.reset(token)
+    if problems:
+        raise InputError("scores of several systems", problems)
+    return by_name
+
+
+def _rows_of(read: Callable[[], Any], chosen: Any) -> Any:
+    import narwhals as nw
+
+    return nw.from_native(read()).filter(chosen).to_native()
 
 
 def names_of(table: Any) -> list[str]:

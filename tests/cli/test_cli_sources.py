@@ -11,6 +11,8 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+from commands import apps
+from commands import run as call
 from readers import logs
 from refusals import command_refused
 
@@ -510,3 +512,26 @@ def test_a_label_that_both_files_have_is_refused(tmp_path):
     with pytest.raises(InputError) as refused:
         labels.find_keys(source("id", "verdict", "human"))
     assert len(refused.value.problems) == 1
+
+
+@pytest.mark.parametrize("name", apps())
+def test_a_file_without_a_name_is_refused(name, tmp_path, monkeypatch):
+    """It would be the folder that the command runs in, and its Parquet files."""
+    pd.DataFrame({"verdict": [1, 0], "truth": [1, None]}).to_parquet(tmp_path / "rows.parquet")
+    monkeypatch.chdir(tmp_path)
+    assert call([*name.split(), *[""] * (1 + (name == "drift"))])[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "argument"),
+    [
+        (["doctor", ""], "file"),
+        (["prevalence", "--calibration=random", ""], "table"),
+        (["doctor", "rows.parquet", "--labels="], "labels"),
+    ],
+)
+def test_which_file_has_no_name_is_told(line, argument, tmp_path, monkeypatch):
+    pd.DataFrame({"verdict": [1, 0], "truth": [1, None]}).to_parquet(tmp_path / "rows.parquet")
+    monkeypatch.chdir(tmp_path)
+    with command_refused(id="file-unnamed", empty=[argument]):
+        call(line)

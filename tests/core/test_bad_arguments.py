@@ -1,6 +1,9 @@
 """Arguments of simulations and models that nothing can be made of are refused in our words."""
 
+from functools import partial
+
 import numpy as np
+import pandas as pd
 import pytest
 from refusals import refused
 
@@ -187,3 +190,30 @@ def test_numbers_of_an_array_are_not_cut_to_whole_ones(kind, name, value):
     made(**arguments)
     with refused(f"{name}="):
         made(**{**arguments, name: value})
+
+
+@pytest.mark.parametrize(
+    ("function", "argument"),
+    [
+        (bj.prevalence.contrasts, "fit"),
+        (bj.prevalence.ranking, "fit"),
+        (bj.prevalence.scores.by_system, "scores"),
+        (bj.prevalence.scores.unpaired_difference, "scores"),
+        (bj.prevalence.items.by_judge, "items"),
+        (partial(bj.panel.repair_labels, ["valid"]), "spellings"),
+    ],
+)
+@pytest.mark.parametrize("given", [5, "word", ["a"], {"a": 5}, object()], ids=str)
+def test_what_is_taken_by_name_is_refused_otherwise(function, argument, given):
+    """One result where several are expected, or several of another kind."""
+    got = given if isinstance(given, str) else type(given).__name__
+    with refused(id="by-name", **{argument: got}):
+        function(**{argument: given})
+
+
+def test_two_answers_have_two_names():
+    table = pd.DataFrame({"item": [1], "order1": [1], "order2": [2]})
+    with refused(winners=("a",)):
+        bj.bias.Orders.from_frame(table, winners=("a",))
+    with refused(answers=5):
+        bj.bias.Orders.from_frame(table, answers=5)

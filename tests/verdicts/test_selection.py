@@ -15,7 +15,7 @@ from bayesjudge import prevalence as P
 from bayesjudge.cli import main
 from bayesjudge.core import methods
 from bayesjudge.core.diagnosis import SELECTION, cautions_of, selection_of
-from bayesjudge.prevalence import Counts
+from bayesjudge.prevalence import Counts, scores
 from bayesjudge.prevalence.items.answer import differences
 from bayesjudge.truth import within_classes
 from bayesjudge.verdicts import row_order, selection
@@ -726,6 +726,40 @@ def test_a_judge_may_vote_on_what_is_labelled():
     long = pd.concat([first, second]).rename(columns={"verdict": "vote"})
     votes = bj.panel.Votes.from_frame(long, item="id", generator=None, calibration="random")
     assert selection_of(votes) is None
+
+
+def test_a_label_in_the_row_of_one_vote_is_of_its_output():
+    """What tells judges apart, such as what a call costs, is no reason why outputs have labels."""
+    table, good, rng = rows_of(n=200)
+    data = labelled(table[["id", "verdict"]], good, rng.choice(200, 50, replace=False))
+    votes = [
+        data.assign(judge=f"j{i}", cost=i, truth=data["truth"] if i == 1 else "") for i in range(3)
+    ]
+    long = pd.concat(votes).rename(columns={"verdict": "vote"})
+    read = bj.panel.Votes.from_frame(long, item="id", generator=None, calibration="random")
+    assert selection_of(read) is None
+
+
+@pytest.mark.parametrize("length", [False, True])
+def test_scores_of_systems_are_told_how_labels_came(length, tmp_path, capsys):
+    """In Python and of a file, of which a command reads the columns that it is told of."""
+    rng = np.random.default_rng(3)
+    score, size = rng.random(400).round(3), rng.permutation(400)
+    chosen = size > 280 if length else np.repeat(rng.random(200) < 0.4, 2)
+    truth = np.where(chosen, (rng.random(400) < score).astype(int), np.nan)
+    log = pd.DataFrame({"item": np.arange(400) // 2, "system": ["a", "b"] * 200, "score": score})
+    log = log.assign(truth=pd.array(truth).astype("Int64"), size=size)
+    how = {"by": "system", "score": "score", "calibration": "random", "scale": (0, 1)}
+    systems = scores.read_systems(log, **how)
+    paired = scores.PairedScores.from_frame(log, item="item", **how)
+    for estimate in (*scores.by_system(systems), P.paired_difference(paired)):
+        assert ("label-selection" in {c.id for c in estimate.cautions}) == length
+    log.to_csv(tmp_path / "log.csv", index=False)
+    line = "--score score --scale 0:1 --by system --truth truth --calibration random --no-nuts"
+    for more in ([], ["--item", "item"]):
+        main(["prevalence", str(tmp_path / "log.csv"), *line.split(), *more, "--json"])
+        told = json.loads(capsys.readouterr().out)["cautions"]
+        assert ("label-selection" in {c["id"] for c in told}) == length
 
 
 @pytest.mark.parametrize("name", ["column_names", "columns", "schema", "num_rows", 7])

@@ -12,7 +12,7 @@ import numpy as np
 
 from bayesjudge.core import methods
 from bayesjudge.core.diagnosis import findings, is_led_elsewhere, selection_of
-from bayesjudge.core.errors import check_ci_prob, expect
+from bayesjudge.core.errors import check_by_name, check_ci_prob, expect
 from bayesjudge.core.estimate import (
     Assumption,
     Caution,
@@ -339,6 +339,7 @@ def by_judge(items: Mapping[str, Items], *, ci_prob: float = 0.95) -> Estimate:
     InputError
         If `ci_prob` is out of range, or the judges' systems differ.
     """
+    check_by_name(Items, items=items)
     estimates = {
         judge: within_classes(table, ci_prob)[0]
         if is_led_elsewhere(table)

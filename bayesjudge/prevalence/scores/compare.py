@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from bayesjudge.core.comparing import compare, of_closed_forms
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import check_by_name, checking
 from bayesjudge.core.estimate import Assumption, Estimate, Interval, Quantity
 from bayesjudge.core.fit import Fit
 from bayesjudge.prevalence.closed_form import closed_forms
@@ -77,6 +77,7 @@ def by_system(
 
 def _data(scores: Mapping[str, Scores] | Mapping[str, Fit], subject: str) -> dict[str, Scores]:
     """Scores of each system, of one kind."""
+    check_by_name(Scores, Fit, scores=scores)
     data = {k: table.data if isinstance(table, Fit) else table for k, table in scores.items()}
     with checking(subject) as require:
         require(bool(data), "there is no system")

@@ -12,19 +12,18 @@ import numpy as np
 from scipy.special import expit
 
 from bayesjudge.core.diagnosis import keep_selection
-from bayesjudge.core.errors import InputError, Require, check_several, checking, expect
+from bayesjudge.core.errors import Require, check_several, checking, expect
 from bayesjudge.core.label_design import (
     LabelDesign,
     design_of,
 )
-from bayesjudge.core.names import names_of
 from bayesjudge.core.numbers import array_of
 from bayesjudge.core.screen import fitted, how_many
-from bayesjudge.core.tables import count_cells, require_columns
 from bayesjudge.prevalence.data import Counts, six_counts
 from bayesjudge.verdicts.arrays import whole_numbers
 from bayesjudge.verdicts.reading import UNLABELLED, Reading
 from bayesjudge.verdicts.scores import truths_of
+from bayesjudge.verdicts.selection import of_each
 from bayesjudge.verdicts.table import Verdicts
 from bayesjudge.verdicts.view import View
 
@@ -507,22 +506,7 @@ def read_systems(table: Any, *, by: str, **how: Any) -> dict[str, Scores]:
     >>> list(read_systems(log, by="system", calibration="random", scale=(1, 5)))
     ['x', 'y']
     """
-    import narwhals as nw
-
-    require_columns(table, by)
-    cells, _ = count_cells(table, by)
-    named: dict[str, list[Any]] = {}
-    for cell, name in zip(cells[by], names_of(cells[by], by), strict=True):
-        named.setdefault(name, []).append(cell)
-    frame, tables, problems = nw.from_native(table), {}, []
-    for name in sorted(named):
-        rows = frame.filter(nw.col(by).is_in(named[name])).to_native()
-        try:
-            tables[name] = Scores.from_frame(rows, **how)
-        except InputError as error:
-            problems += [problem.of(name) for problem in error.problems]
-    if problems:
-        raise InputError("scores of several systems", problems)
+    tables = of_each(table, by, lambda rows: Scores.from_frame(rows, **how))
     each = {name: replace(table, read_together=len(tables)) for name, table in tables.items()}
     return {name: keep_selection(table, tables[name]) for name, table in each.items()}
 

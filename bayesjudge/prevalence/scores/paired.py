@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from bayesjudge.core import methods
+from bayesjudge.core.diagnosis import OF_ROWS
 from bayesjudge.core.errors import expect
 from bayesjudge.core.label_design import RANDOM_LABELS, LabelDesign, declared, design_of
 from bayesjudge.core.tables import read_rows
@@ -20,7 +21,9 @@ from bayesjudge.prevalence.scores.compare import joined
 from bayesjudge.prevalence.scores.data import Scores
 from bayesjudge.truth import influence
 from bayesjudge.truth.influence import Errors
+from bayesjudge.verdicts.reading import Reading
 from bayesjudge.verdicts.scores import as_numbers, by_item, read_cells
+from bayesjudge.verdicts.selection import how_labels_came, of_each
 
 #: Fewest items with labels of both systems of which a difference is told.
 LEAST_LABELLED = 2
@@ -168,12 +171,15 @@ class PairedScores:
         expect("PairedScores", len(systems) > 1, problem)
         by_name = {name: known[known["by"] == name].set_index("item") for name in systems}
         spans = [float(np.ptp(ends)) for ends in (scale, truth_scale or (0.0, 1.0))]
-        return cls(
-            *_paired(by_name, design if suits else None, *spans),
-            design,
-            truth_scale,
-            read.pass_name,
+        tables = _paired(by_name, design if suits else None, *spans)
+        how = Reading.of(
+            "PairedScores", {**locals(), "by": None, "verdict": score, "scale": (0.0, 1.0)}
         )
+        came = of_each(table, by, lambda rows: how_labels_came(rows, how, None))
+        for pair, scores in tables[0].items():
+            seen = [c for name in pair for c in came[name].cautions]
+            object.__setattr__(scores, OF_ROWS, tuple(dict.fromkeys(seen)))
+        return cls(*tables, design, truth_scale, read.pass_name)
 
 
 def _suits(design: LabelDesign) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesjudge.core.errors import UninformativeJudgeError, check_ci_prob, checking
+from bayesjudge.core.errors import UninformativeJudgeError, check_by_name, check_ci_prob, checking
 from bayesjudge.core.estimate import Estimate, Quantity
 from bayesjudge.core.methods import Method
 from bayesjudge.prevalence._samples import PPI, row_of
@@ -62,6 +62,7 @@ def unpaired_difference(scores: Mapping[str, Scores], *, ci_prob: float = 0.95) 
     [0.5, -2.01, 2.51]
     """
     check_ci_prob(ci_prob)
+    check_by_name(Scores, scores=scores)
     names, each = _each(scores, ci_prob)
     with checking("unpaired_difference") as require:
         kinds = sorted({table.answer for table in scores.values()})
