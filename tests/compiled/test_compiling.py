@@ -21,6 +21,7 @@ import numpy as np
 import nutpie
 import pymc as pm
 import pytensor
+import pytensor.tensor as pt
 import pytest
 from conftest import study_but
 from numba.core import intrinsics
@@ -279,9 +280,9 @@ def test_code_is_found_again_however_many_unknowns_there_are(code):
             level = pm.Normal("level", dims="system")
             spread = pm.HalfNormal("spread")
             own = pm.Normal("own", dims=("kind", "system"))
-            for i, row in enumerate(seen):
-                data = pm.Data(f"data_{i}", row, dims="system")
-                pm.Normal(f"seen_{i}", level + own.sum(axis=0), spread, observed=data)
+            data = [pm.Data(f"data_{i}", row, dims="system") for i, row in enumerate(seen)]
+            likelihood = pm.Normal.dist(level + own.sum(axis=0), spread)
+            pm.Potential("seen", pm.logp(likelihood, pt.stack(data)).sum())
         point = rng.normal(size=systems + 1 + kinds * systems)
         x, y, s = point[:systems], point[systems + 1 :], np.exp(point[systems])
         off = seen - x - y.reshape(kinds, systems).sum(axis=0)

@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from conftest import shared
 
 import bayesjudge as bj
+from bayesjudge.core.fit import Fit
 
 LEVELS = {"fc": "partly_repaired", "fcnhp": "repaired"}
 
@@ -57,3 +59,19 @@ def model_fit(once):
         return once(f"{type(model)} {model} {sorted(simulation.items())}", sampled)
 
     return get
+
+
+def fit_of_draws(votes, model, draws, **values):
+    """A fit whose draws all are these values, or, of one chain, these draws."""
+    shown = {
+        name: v if np.ndim(v) == 3 else np.broadcast_to(v, (1, draws, *np.shape(v)))
+        for name, v in values.items()
+    }
+    dims = {"prevalence": "generator", "shared_effect": "truth"}
+    by_judge = ("sensitivity", "specificity", "discrimination", "leniency")
+    dims |= dict.fromkeys(by_judge, "judge")
+    arrays = {name: (("chain", "draw", dims[name]), v) for name, v in shown.items()}
+    coords = {"generator": list(votes.generators), "judge": list(votes.judges)}
+    tree = xr.DataTree.from_dict({"posterior": xr.Dataset(arrays, coords)})
+    tree.attrs = {"random_seed": 1}
+    return Fit(tree, votes, model, tuple(values), method=model._method, source="")

@@ -122,13 +122,11 @@ def test_without_labels_dawid_skene_is_quoted_only_if_there_is_nothing_else():
 
 @pytest.mark.sampling
 def test_a_fit_that_did_not_converge_is_told_and_not_quoted(model_fit):
-    fit = model_fit(panel.Correlated(), shared_effect=1.5, labelled=(150, 150, 0))
+    fit = model_fit(panel.PooledDawidSkene())
     fit = replace(fit, cautions=(Caution.of("not-converged", "few-draws", draws=20),))
     told = panel.answer(*panel.closed_forms(fit.data), fit)
     assert told.method != fit.method
-    assert "Dawid-Skene with a shared item effect (NUTS) did not converge and is not quoted" in (
-        told.why
-    )
+    assert "Dawid-Skene (NUTS) did not converge and is not quoted" in told.why
     alone = panel.answer(fit)
     assert alone.method == fit.method
 

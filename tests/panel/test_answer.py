@@ -13,6 +13,7 @@ from bayesjudge.core.answer import few_of
 from bayesjudge.core.estimate import Row
 from bayesjudge.panel import Correlated, PooledDawidSkene, VoteRegression, answer, closed_forms
 from bayesjudge.panel._together import right_together
+from tests.panel.conftest import fit_of_draws
 
 RNG = np.random.default_rng(7)
 
@@ -87,10 +88,19 @@ def test_a_sampled_panel_tells_the_lead_and_what_each_judge_adds(model_fit):
     judge = re.search(r"(\w+) passes", trusted)[1]
     rate = counted["sensitivity", judge].value
     assert f"of labelled ones alone, {100 * rate:.0f} %" in trusted
-    fit = model_fit(Correlated(), shared_effect=1.5, labelled=(150, 150, 0))
-    others = answer(*closed_forms(fit.data), fit)
-    assert others.method == fit.method
-    assert not any(note.startswith("Together") for note in others.notes)  # they err together
+
+
+@pytest.mark.slow
+def test_of_judges_that_err_together_no_votes_are_weighed_one_by_one():
+    votes = bj.panel.Votes.from_frame(bj.panel.simulate(random_seed=3), calibration="random")
+    rng = np.random.default_rng(1)
+    draws = {name: rng.uniform(0.7, 0.9, (1, 400, 4)) for name in ("sensitivity", "specificity")}
+    draws["prevalence"] = rng.uniform(0.6, 0.8, (1, 400, 3))
+    for model, told in ((PooledDawidSkene(), True), (Correlated(), False)):
+        fit = fit_of_draws(votes, model, 400, **draws)
+        found = answer(*closed_forms(votes), fit)
+        assert found.method == fit.method
+        assert any(note.startswith("Together") for note in found.notes) == told
 
 
 def test_closed_forms_say_that_a_sampled_model_may_differ():

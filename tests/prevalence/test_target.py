@@ -18,12 +18,15 @@ UNRESTRICTED = {"better_than_chance": False}
 
 
 def spread_over_the_grid(counts):
-    """Distribution of the good items among the unlabelled ones: each theta, q1, q0 in turn."""
+    """Distribution of the good items among the unlabelled ones: each theta, q1, q0 in turn, of a
+    judge better than chance.
+    """
     x, w = unit_nodes(1, 40)
-    theta, q1, q0 = x[:, None, None], x[:, None], x
+    theta, q1 = x[:, None, None], x[:, None]
+    q0 = 1 - q1 * x
     rate = theta * q1 + (1 - theta) * (1 - q0)
     k, n = counts.test_pass, counts.test_n
-    weight = w[:, None, None] * w[:, None] * w * rate**k * (1 - rate) ** (n - k)
+    weight = w[:, None, None] * w[:, None] * w * q1 * rate**k * (1 - rate) ** (n - k)
     for share, right, total in (
         (q1, counts.correct_pass, counts.correct_n),
         (q0, counts.incorrect_fail, counts.incorrect_n),
@@ -60,7 +63,8 @@ def sum_of_two_beta_binomials(counts):
 )
 def test_items_are_what_enumeration_gives(calibration):
     counts = P.Counts(*CELLS, calibration=calibration)
-    fit = P.fit(counts, flat_model(counts, **UNRESTRICTED), random_seed=1, target_accept=0.95)
+    flat = flat_model(counts, **(UNRESTRICTED if counts.predictive else {}))
+    fit = P.fit(counts, flat, random_seed=1, target_accept=0.95)
     oracle = sum_of_two_beta_binomials if counts.predictive else spread_over_the_grid
     mean, sd = oracle(counts)
     known, items = (9, 29) if counts.design.same_items else (0, 12)
